@@ -7,7 +7,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents import ucb
 from dp_bandit_envs.agents.noise_width import log_width, no_width
 from dp_bandit_envs.agents.ucb import Ucb
-from dp_bandit_envs.theory.local_bounds import LDP_FORCED, ldp_laplace_bonus, ldp_paper_bonus
+from dp_bandit_envs.theory.stochastic_bounds import LDP_FORCED, ldp_laplace_bonus, ldp_paper_bonus
 
 CONSTANTS = ("paper", "improved")
 

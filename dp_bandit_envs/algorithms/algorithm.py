@@ -1,24 +1,39 @@
-"""An algorithm: a name from a paper, the wrappers that make it private, and the agent inside them."""
+"""An algorithm: a name from a paper, the wrappers that make it private, and the agent inside them.
+
+Which games it plays, what it guarantees in one, and what it is known to lose there are its methods.
+"""
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, SupportsFloat, SupportsIndex
+from typing import Any, Final, Literal, SupportsFloat, SupportsIndex
+
+import gymnasium as gym
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Deterministic
-from dp_bandit_envs.algorithms.game_bounds import cut, regret_bound_in
-from dp_bandit_envs.algorithms.games_it_plays import HIDDEN, hides_gains, needs_all, refusal_of, size_of, width_of
-from dp_bandit_envs.algorithms.own_coins import proofs_do_not_cover
-from dp_bandit_envs.algorithms.wrapping import check_wrapping, unchanged, wrapped
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.errors import WrongGameError
+from dp_bandit_envs.errors import WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, with_agent
+from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
 from dp_bandit_envs.theory.lower_bounds import arm_means
-from dp_bandit_envs.wrappers.inspect_below import data_use_below
+from dp_bandit_envs.wrappers import PrivacyBoundary
+from dp_bandit_envs.wrappers.inspect_below import boundaries_below, data_use_below
 from dp_bandit_envs.written_values import written_value
+
+HIDDEN: Final = (
+    "{} learns from the gains of all arms or coordinates, but this game does not reveal them all in every round. Use"
+    " DPBandit-Experts-v0, or feedback='full'."
+)
+"""Why a game is refused that does not reveal everything."""
+
+
+def unchanged(env: Environment) -> Environment:
+    """Return the environment without wrappers."""
+    return env
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +90,7 @@ class Algorithm:
 
     def __post_init__(self) -> None:
         """Refuse an agent where something that makes agents is needed; name the player."""
-        check_wrapping(self.wrapping)
+        _check_wrapping(self.wrapping)
         makers: list[Any] = [one for one in (self.make_agent, self.make_point_agent) if one is not None]
         for one in makers or [None]:
             if callable(one):
@@ -94,7 +109,10 @@ class Algorithm:
 
     def wrap(self, env: Environment) -> Environment:
         """Return the environment in this algorithm's privacy wrappers."""
-        return wrapped(self.wrapping, env)
+        inside: Any = self.wrapping(env)
+        if not isinstance(inside, gym.Env):
+            raise _wrong_wrapping(f"one that returned {'None' if inside is None else f'a {type(inside).__name__}'}")
+        return inside
 
     def agent(self, env: Environment | None = None) -> Any:
         """Return a fresh agent for a game; `play` and `simulate` pass it the noise of the wrappers (`see_noise`).
@@ -123,7 +141,24 @@ class Algorithm:
 
     def refusal(self, env: Environment) -> str | None:
         """Return why it cannot play a game, or None if it can."""
-        return refusal_of(self, env)
+        points = plays_points(env)
+        if (self.make_point_agent if points else self.make_agent) is None:
+            here, there = ("points", "arms") if points else ("arms", "points of a decision set")
+            other = "OSMD" if points else "EXP3"
+            return (
+                f"{self.name} plays {there}; the actions of this game are {here}. Use one for {here}, such as {other}."
+            )
+        facts: Any = env.unwrapped
+        if self.feedback == "full" and hides_gains(env):
+            return HIDDEN.format(self.name)
+        if points and self.feedback == "payoff" and facts.n_values != 1:
+            return f"{self.name} learns from payoffs; use feedback='bandit'."
+        if points and self.feedback != "payoff" and facts.n_values == 1:
+            return f"{self.name} learns from gain vectors, but this game reveals payoffs only. Use feedback='full'."
+        name = facts.decision_set.name if points else ""
+        if points and self.decision_sets and name not in self.decision_sets:
+            return f"{self.name} is for the {' and the '.join(self.decision_sets)}; this game is on the {name}."
+        return None
 
     def guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex, sensitivity: float = 1.0) -> PrivacyGuarantee:
         """Return the guarantee for the sequence of all arms played in one game.
@@ -134,7 +169,7 @@ class Algorithm:
             sensitivity: That of the environment: 1, or on a feedback graph the largest number of gains that a round
                 reveals.
         """
-        k, t = size_of(n_arms, horizon)
+        k, t = _size_of(n_arms, horizon)
         game: BanditEnv
         if self.feedback == "full":
             game = ExpertsEnv(gains=Deterministic(k, t))
@@ -165,12 +200,12 @@ class Algorithm:
         return self._guarantee(inside, env) if reason is None else PrivacyGuarantee.none(reason)
 
     def _not_covered(self, env: Environment) -> str | None:
-        return None if self.own_guarantee is None else proofs_do_not_cover(env, self.name)
+        return None if self.own_guarantee is None else _proofs_do_not_cover(env, self.name)
 
     def _guarantee(self, inside: Environment, env: Environment) -> PrivacyGuarantee:
         stated = inside.get_wrapper_attr("guarantee") if inside.has_wrapper_attr("guarantee") else None
         if self.own_guarantee is not None:
-            own = self.own_guarantee(width_of(env), env.get_wrapper_attr("horizon"))
+            own = self.own_guarantee(set_of(env)[1], env.get_wrapper_attr("horizon"))
         elif stated is not None:
             return stated  # type: ignore[no-any-return]
         else:
@@ -182,14 +217,14 @@ class Algorithm:
 
     def paper_guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex) -> PrivacyGuarantee:
         """Return what the paper claims, for comparison; `guarantee` is the one to rely on."""
-        k, t = size_of(n_arms, horizon)
+        k, t = _size_of(n_arms, horizon)
         return self.guarantee(n_arms=k, horizon=t) if self.paper_guarantee_of is None else self.paper_guarantee_of(k, t)
 
     def paper_guarantee_in(self, env: Environment) -> PrivacyGuarantee:
         """Return what the paper claims for a game, for comparison."""
         if self.paper_guarantee_of is None:
             return self.guarantee_in(env)
-        return self.paper_guarantee_of(width_of(env), env.get_wrapper_attr("horizon"))
+        return self.paper_guarantee_of(set_of(env)[1], env.get_wrapper_attr("horizon"))
 
     def regret_bound(
         self, *, n_arms: SupportsIndex, horizon: SupportsIndex, memory: SupportsIndex = 0, sensitivity: float = 1.0
@@ -206,15 +241,15 @@ class Algorithm:
             sensitivity: That of the environment; above 1, noise is larger than the bounds assume, but for algorithms
                 that need all gains.
         """
-        k, t = size_of(n_arms, horizon)
+        k, t = _size_of(n_arms, horizon)
         m = checks.integer("memory", memory, at_least=0)
         # Where every round reveals all gains, its noise is scaled to them in any case.
         louder = sensitivity > 1 and self.feedback != "full"
         if self.bound_in is not None and self.feedback == "full" and m == 0:
-            return cut(self.bound_in(ExpertsEnv(gains=Deterministic(k, t))), t)
+            return _cut(self.bound_in(ExpertsEnv(gains=Deterministic(k, t))), t)
         if self.bound is None or (louder and self._adds_noise(k, t)):
             return math.inf
-        return cut(self.bound(k, t, m), t)
+        return _cut(self.bound(k, t, m), t)
 
     def regret_bound_in(self, env: Environment) -> float:
         """Return an upper bound on the expected external regret in a game, in units of gain; inf where none is known.
@@ -224,7 +259,18 @@ class Algorithm:
         Args:
             env: The game, without this algorithm's wrappers; a DPBandit environment.
         """
-        return regret_bound_in(self, env)
+        game: Any = env.unwrapped
+        memory, payoff = game.adversary.memory, game.adversary.payoff
+        # With memory, the known bounds assume switching charges, under which a fixed arm collects its gains.
+        if self.refusal(env) is not None or (memory > 0 and payoff is not None):
+            return math.inf
+        points = plays_points(env)
+        if self.bound_in is not None and memory == 0:
+            low, high = game.decision_set.payoffs if points else (0.0, 1.0)
+            return _cut(self.bound_in(env), game.horizon, high - low)
+        if points:
+            return math.inf
+        return self.regret_bound(n_arms=game.n_arms, horizon=game.horizon, memory=memory, sensitivity=game.sensitivity)
 
     def pseudo_regret_bound(
         self, *, means: Sequence[SupportsFloat], horizon: SupportsIndex, sensitivity: float = 1.0
@@ -240,11 +286,11 @@ class Algorithm:
                 all gains.
         """
         numbers = arm_means(means)
-        _, t = size_of(len(numbers), horizon)
+        _, t = _size_of(len(numbers), horizon)
         # The proofs are for rounds that reveal one gain, or all of them.
         if self.stochastic_bound is None or (sensitivity > 1 and self.feedback != "full"):
             return math.inf
-        return cut(self.stochastic_bound(numbers, t), t)
+        return _cut(self.stochastic_bound(numbers, t), t)
 
     def _adds_noise(self, n_arms: int, horizon: int) -> bool:
         return self.own_guarantee is None and self.guarantee(n_arms=n_arms, horizon=horizon).model != "none"
@@ -259,3 +305,118 @@ def made_by(recipe: Callable[[], Algorithm]) -> Algorithm:
     algorithm = recipe()
     object.__setattr__(algorithm, "_recipe", recipe)
     return algorithm
+
+
+def secured(algorithm: Algorithm) -> Algorithm:
+    """Return an algorithm whose privacy wrappers have secure draws, for `play` with `seed=None`.
+
+    Agents and guarantees stay as they are, but for `tau`; noise that must cover a grid is larger by about
+    one part in 10^9. Agents still draw arms with NumPy's generator. Wrappers without noise stay as they are.
+
+    Raises:
+        WrongTypeError: If it is no `Algorithm`; from `wrap`, if a wrapper has noise of somebody else's, which has no
+            secure form.
+        ValueError: From `wrap`, if a wrapper has own-norm noise, or a counter that weighs its draws (that of `AS-FTPL`,
+            and of `DP-FTRL` unless its `counter` is another one), of which there is no exact form.
+        ImportError: From `wrap`, if OpenDP is missing (extra `secure`).
+    """
+    if not isinstance(algorithm, Algorithm):
+        raise WrongTypeError(f"secured needs an Algorithm, such as make_algorithm('DP-IMED'); received {algorithm!r}.")
+
+    def wrapping(env: Environment) -> Environment:
+        return _with_secure_draws(algorithm.wrap(env), env)
+
+    return dataclasses.replace(algorithm, wrapping=wrapping)
+
+
+def _with_secure_draws(inside: Environment, env: Environment) -> Environment:
+    """Return the environment in the same wrappers, with secure draws."""
+    if inside is env:
+        return env
+    name = type(inside).__name__
+    if not isinstance(inside, PrivacyBoundary):
+        raise WrongTypeError(f"only privacy wrappers can have secure draws; this algorithm has a {name} of its own.")
+    mechanism = inside.mechanism
+    if isinstance(mechanism, ChoosesDraws):
+        mechanism = mechanism.secured()
+    elif mechanism.guarantee(inside.below).model != "none":
+        raise WrongTypeError(
+            f"{name} has noise without a secure form. Those of dp_bandit_envs.privacy.mechanisms have one."
+        )
+    made: Any = type(inside).__new__(type(inside))
+    PrivacyBoundary.__init__(made, _with_secure_draws(inside.env, env), mechanism)
+    return made  # type: ignore[no-any-return]
+
+
+def needs_all(agent: Any) -> bool:
+    """Whether an agent, or what makes it, says that it needs every value of every round."""
+    return getattr(agent, "feedback", "any") == "full"
+
+
+def hides_gains(env: Environment) -> bool:
+    """Whether some rounds of a game do not reveal the gains of all arms, or the whole gain vector."""
+    game: Any = env.unwrapped
+    values = getattr(game, "values", None)
+    payoffs_only = plays_points(env) and game.n_values < game.decision_set.dimension
+    return values is None or not values.complete or payoffs_only
+
+
+def set_of(env: Environment) -> tuple[str, int]:
+    """Return the decision set's name and dimension; arms are the corners of the simplex."""
+    if plays_points(env):
+        decision_set = env.get_wrapper_attr("decision_set")
+        return decision_set.name, int(decision_set.dimension)
+    return "simplex", int(env.get_wrapper_attr("n_arms"))
+
+
+def _size_of(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
+    """Return a game's number of arms and of rounds, or raise."""
+    return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)
+
+
+def _cut(bound: float, horizon: int, width: float = 1.0) -> float:
+    """Return the bound, but at most what T rounds can cost; inf, where none is known, stays inf."""
+    return bound if math.isinf(bound) else min(bound, horizon * width)
+
+
+def _proofs_do_not_cover(env: Environment, algorithm: str) -> str | None:
+    """Return why the guarantee of an agent's own randomness does not hold in a game, or None if it does.
+
+    An agent sees what the wrappers let through. Its proof assumes that a changed round changes each arm's gain once, by
+    at most 1; batches, which change it by less, are covered.
+    """
+    try:
+        boundaries = boundaries_below(env, algorithm)
+    except TypeError:
+        return f"a wrapper may change what {algorithm} observes, and its proof assumes the game's own observations"
+    values = getattr(env.unwrapped, "values", None)
+    if values is not None and not plays_points(env) and not (values.low >= 0 and values.high <= 1):
+        return f"the proof is for gains in [0, 1]; this game reveals values in [{values.low:g}, {values.high:g}]"
+    if boundaries:
+        game, seen = boundaries[-1].below, boundaries[0].above
+        most = max(game.sensitivity, game.values.width * game.gains_in_a_round)
+        if seen.gains_in_a_round > game.gains_in_a_round or seen.sensitivity > most:
+            return "a mechanism below lets one round count more than once, or more than its gains do"
+    return None
+
+
+def _check_wrapping(wrapping: Any) -> None:
+    """Raise a TypeError unless `wrapping` can be called with an environment and nothing else."""
+    if not callable(wrapping):
+        raise _wrong_wrapping(f"a {type(wrapping).__name__}")
+    try:
+        signature = inspect.signature(wrapping)
+    except (TypeError, ValueError):  # some callables of other languages have none
+        return
+    try:
+        signature.bind(None)
+    except TypeError as error:
+        name = getattr(wrapping, "__name__", type(wrapping).__name__)
+        raise _wrong_wrapping(f"{name}, which cannot be called with env alone ({error})") from None
+
+
+def _wrong_wrapping(received: str) -> WrongTypeError:
+    return WrongTypeError(
+        "wrapping must be a function env -> wrapped env, such as lambda env: LaplaceClipRescale(env, epsilon=1.0);"
+        f" received {received}."
+    )

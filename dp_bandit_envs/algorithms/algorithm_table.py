@@ -1,35 +1,55 @@
-"""The one table of algorithms: the functions that make them, by the names that the papers gave them."""
+"""The one table of algorithms: the functions that make them, by the names that the papers gave them; and its doors."""
 
+import dataclasses
+import functools
+import inspect
+import re
 from collections.abc import Callable
+from typing import Any
 
-from dp_bandit_envs.algorithms.abernethy_2008 import scrible
-from dp_bandit_envs.algorithms.agarwal_2017 import as_ftpl, as_ftrl
-from dp_bandit_envs.algorithms.agarwal_bandits_2017 import as_exp2, as_osmd, as_scrible
-from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.algorithms.alon_2013 import exp3_set
-from dp_bandit_envs.algorithms.asi_2023 import dp_epochs, lazy_hedge
-from dp_bandit_envs.algorithms.asi_2025 import batched_lap_exp3, batched_lap_htinf, batched_lap_scrible
-from dp_bandit_envs.algorithms.auer_2002 import ucb
-from dp_bandit_envs.algorithms.auer_2003 import exp3
-from dp_bandit_envs.algorithms.azize_2022 import adap_klucb, adap_ucb
-from dp_bandit_envs.algorithms.azize_2025 import dp_imed, dp_klucb
-from dp_bandit_envs.algorithms.baseline import uniform
-from dp_bandit_envs.algorithms.bubeck_2012 import exp2, osmd
-from dp_bandit_envs.algorithms.caron_2012 import ucb_max_n, ucb_n
-from dp_bandit_envs.algorithms.freund_1997 import dp_hedge, hedge
-from dp_bandit_envs.algorithms.garivier_2011 import kl_ucb
-from dp_bandit_envs.algorithms.hu_2022 import dp_ts, lazy_dp_ts
-from dp_bandit_envs.algorithms.huang_2022 import htinf
-from dp_bandit_envs.algorithms.kairouz_2021 import dp_ftrl
-from dp_bandit_envs.algorithms.mishra_2015 import private_ucb
-from dp_bandit_envs.algorithms.noise_each_round import noisy_hedge
-from dp_bandit_envs.algorithms.ren_2020 import ldp_ucb_b, ldp_ucb_l
-from dp_bandit_envs.algorithms.sajed_2019 import dp_se
-from dp_bandit_envs.algorithms.thompson_1933 import ts
-from dp_bandit_envs.algorithms.tossou_2016 import dp_ucb, dp_ucb_bound, dp_ucb_int
-from dp_bandit_envs.algorithms.tossou_2017 import dp_exp3_lap, dp_lambda_lap, exp3_tau
-from dp_bandit_envs.algorithms.tossou_graphs_2017 import ts_max_n, ts_n
-from dp_bandit_envs.algorithms.zimmert_2021 import tsallis_inf
+from dp_bandit_envs import checks
+from dp_bandit_envs.algorithms.algorithm import Algorithm, made_by
+from dp_bandit_envs.algorithms.exp3_family import (
+    batched_lap_exp3,
+    batched_lap_htinf,
+    dp_exp3_lap,
+    dp_lambda_lap,
+    exp3,
+    exp3_set,
+    exp3_tau,
+    htinf,
+    tsallis_inf,
+    uniform,
+)
+from dp_bandit_envs.algorithms.hedge_family import dp_epochs, dp_hedge, hedge, lazy_hedge, noisy_hedge
+from dp_bandit_envs.algorithms.kl_ucb_family import adap_klucb, dp_imed, dp_klucb, kl_ucb
+from dp_bandit_envs.algorithms.leader_family import as_ftpl, as_ftrl, dp_ftrl
+from dp_bandit_envs.algorithms.linear_family import (
+    as_exp2,
+    as_osmd,
+    as_scrible,
+    batched_lap_scrible,
+    exp2,
+    osmd,
+    scrible,
+)
+from dp_bandit_envs.algorithms.thompson_family import dp_ts, lazy_dp_ts, ts, ts_max_n, ts_n
+from dp_bandit_envs.algorithms.ucb_family import (
+    adap_ucb,
+    dp_se,
+    dp_ucb,
+    dp_ucb_bound,
+    dp_ucb_int,
+    ldp_ucb_b,
+    ldp_ucb_l,
+    private_ucb,
+    ucb,
+    ucb_max_n,
+    ucb_n,
+)
+from dp_bandit_envs.envs.registration import is_defined_again
+from dp_bandit_envs.errors import NameTakenError, WrongTypeError
+from dp_bandit_envs.written_values import written_value
 
 ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "EXP3": exp3,
@@ -79,3 +99,91 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "Uniform": uniform,
 }
 """The one table of algorithms; the function in each row documents the parameters."""
+
+
+def algorithm_names() -> list[str]:
+    """Return every name that `make_algorithm` knows.
+
+    Example:
+        >>> from dp_bandit_envs import algorithm_names
+        >>> algorithm_names()[:3]
+        ['EXP3', 'DP-EXP3-Lap', 'DP-Lambda-Lap']
+    """
+    return list(ALGORITHMS)
+
+
+def make_algorithm(name: str, **parameters: Any) -> Algorithm:
+    """Make an algorithm by the name that its paper gave it.
+
+    Args:
+        name: One of `algorithm_names()`; upper and lower case are the same.
+        parameters: The algorithm's parameters, such as `epsilon=1.0` or `batch_size=19`. The defaults are the paper's,
+            except for what its docstring lists under "Differs from the source in", which `dp-bandit show` prints.
+            `label` is the name of its results, so that two settings can be compared.
+
+    Raises:
+        UnknownNameError: If there is no such algorithm; the message suggests near names.
+        TypeError: If the algorithm has no such parameter.
+
+    Example:
+        >>> from dp_bandit_envs import make_algorithm
+        >>> algorithm = make_algorithm("DP-KLUCB", epsilon=0.5)
+        >>> algorithm.guarantee(n_arms=4, horizon=10_000).epsilon
+        0.5
+        >>> round(make_algorithm("exp3").regret_bound(n_arms=4, horizon=10_000))
+        617
+    """
+    known = checks.known_name("algorithm", name, ALGORITHMS)
+    takes = list(inspect.signature(ALGORITHMS[known]).parameters)
+    for parameter in parameters:
+        if parameter not in (*takes, "label"):
+            raise TypeError(f"{known} has no parameter {parameter!r}. Known: {', '.join(takes) or 'none but label'}.")
+    return made_by(functools.partial(_named, ALGORITHMS[known], known, **parameters))
+
+
+def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
+    """Add an algorithm of your own to the table that `make_algorithm`, `simulate` and `dp-bandit run` use.
+
+    A function that is defined again, as by a cell of a notebook that is run again, takes the place of the older one.
+
+    Each process has a table of its own; `register_adversary` explains how other processes find yours.
+
+    Args:
+        name: Letters, digits and hyphens, beginning with a letter, such as `"My-EXP3"`.
+        maker: A function of keyword parameters, all with defaults, that returns an `Algorithm`; its docstring states
+            the parameters, the guarantee and the source.
+
+    Raises:
+        WrongTypeError: If the name is no text, or `maker()` does not return an `Algorithm`.
+        ValueError: If the name has other characters, or does not begin with a letter.
+        NameTakenError: If an algorithm has this name, in upper or lower case, unless it is defined again.
+
+    Example:
+        >>> from dp_bandit_envs import Algorithm, Exp3, make_algorithm, register_algorithm
+        >>> def bold_exp3(*, exploration_rate=0.5):
+        ...     return Algorithm("Bold-EXP3", lambda: Exp3(exploration_rate=exploration_rate))
+        >>> register_algorithm("Bold-EXP3", bold_exp3)
+        >>> make_algorithm("bold-exp3").name
+        'Bold-EXP3'
+    """
+    if not isinstance(name, str):
+        raise WrongTypeError(f"name must be text, such as 'My-EXP3'; received a {type(name).__name__}.")
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9-]*", name):
+        raise ValueError(f"name must be letters, digits and hyphens, such as 'My-EXP3'; received {name!r}.")
+    again = name in ALGORITHMS and is_defined_again(ALGORITHMS[name], maker)
+    same = [known for known in ALGORITHMS if known.lower() == name.lower() and not again]
+    if same:
+        raise NameTakenError(f"name must be new; received {name!r}, but there is {same[0]}. Use another name.")
+    made = maker() if callable(maker) and not isinstance(maker, type) else None
+    if not isinstance(made, Algorithm):
+        raise WrongTypeError(
+            f"maker must be a function that returns an Algorithm when called without arguments; received {maker!r}."
+        )
+    ALGORITHMS[name] = maker
+
+
+def _named(maker: Callable[..., Algorithm], name: str, *, label: str | None = None, **parameters: Any) -> Algorithm:
+    """Make an algorithm; its results are named by the label, its random streams by name and parameters alone."""
+    made = maker(**parameters)
+    player = f"{name} {written_value(made.parameters)}"
+    return dataclasses.replace(made, name=name if label is None else label, player=player)

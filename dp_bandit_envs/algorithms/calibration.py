@@ -1,14 +1,20 @@
 """Finds the parameter at which an algorithm's real guarantee meets a target, by a monotone search."""
 
+import functools
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, SupportsFloat, SupportsIndex, TypeAlias
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.algorithms.algorithm_table import ALGORITHMS, make_algorithm
 from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.protocols import Environment
 
+Target: TypeAlias = tuple[SupportsFloat, SupportsFloat]
+"""An epsilon in (0, inf) and a delta in [0, 1)."""
 SEARCHED: Final = {"EXP3-tau": "batch_size", "Hedge": "learning_rate"}
 """The parameter that is searched for, where it is not `epsilon`."""
 CLOSE: Final = 1e-6
@@ -16,6 +22,105 @@ CLOSE: Final = 1e-6
 FARTHEST: Final = 2.0**40
 """The search ends at this factor from its start."""
 TRIES: Final = 100
+
+
+def calibrate(
+    name: str,
+    *,
+    epsilon: SupportsFloat,
+    delta: SupportsFloat = 0.0,
+    n_arms: SupportsIndex,
+    horizon: SupportsIndex,
+    rounds_per_person: SupportsIndex = 1,
+    **parameters: Any,
+) -> Algorithm:
+    """Make an algorithm whose real guarantee is (epsilon, delta), so that algorithms can be compared at equal privacy.
+
+    The parameter `epsilon` of many algorithms is the paper's, and more or less is guaranteed: Private-UCB with
+    `epsilon=1` is 1/K-DP. This searches for the value at which `guarantee(...)`, by `epsilon_at(delta)`, is as close to
+    the target as possible from below: within a millionth, unless the algorithm guarantees less at any value, or its
+    values are whole numbers. It searches for `epsilon`, for EXP3-tau's `batch_size` and for Hedge's `learning_rate`; an
+    algorithm without one of them is returned as it is if it meets the target. Where the algorithm has a `delta` of its
+    own, it gets this one.
+
+    Args:
+        name: One of `algorithm_names()`.
+        epsilon: In (0, inf).
+        delta: In [0, 1); 0 for pure differential privacy.
+        n_arms: Number of arms K, at least 2.
+        horizon: Number of rounds T, at least 1.
+        rounds_per_person: The most rounds of one person, whom the target is for, at least 1: it is
+            `guarantee.for_group(rounds_per_person)` that meets it.
+        parameters: The other parameters of the algorithm; a parameter that is given is not searched for.
+
+    Raises:
+        UnknownNameError: If there is no such algorithm.
+        UnreachableGuaranteeError: If no value meets the target, such as for algorithms without privacy.
+
+    Example:
+        >>> from dp_bandit_envs import calibrate, make_algorithm
+        >>> make_algorithm("Private-UCB", epsilon=1).guarantee(n_arms=4, horizon=1000).epsilon
+        0.25
+        >>> equal = calibrate("Private-UCB", epsilon=1, n_arms=4, horizon=1000)
+        >>> equal.parameters["epsilon"], equal.guarantee(n_arms=4, horizon=1000).epsilon
+        (4.0, 1.0)
+    """
+    checks.integer("n_arms", n_arms, at_least=2)
+    rounds = checks.integer("horizon", horizon, at_least=1)
+    found = _calibrated(
+        name,
+        (epsilon, delta),
+        lambda one: one.guarantee(n_arms=n_arms, horizon=rounds),
+        rounds,
+        parameters,
+        rounds_per_person,
+    )
+    return make_algorithm(name, **found)
+
+
+def calibrate_in(
+    name: str, target: Target, env: Environment, *, rounds_per_person: SupportsIndex = 1, **parameters: Any
+) -> Algorithm:
+    """Make an algorithm whose guarantee in one game meets a target (epsilon, delta); see `calibrate`.
+
+    Args:
+        name: One of `algorithm_names()`.
+        target: (epsilon, delta).
+        env: The game, without the algorithm's wrappers.
+        rounds_per_person: As for `calibrate`.
+        parameters: The other parameters of the algorithm; a parameter that is given is not searched for.
+
+    Raises:
+        UnknownNameError: If there is no such algorithm.
+        UnreachableGuaranteeError: If no value meets the target in this game.
+        WrongGameError: If the algorithm cannot play this game.
+    """
+    return make_algorithm(name, **calibrated_in(name, target, env, rounds_per_person=rounds_per_person, **parameters))
+
+
+def calibrated_in(
+    name: str, target: Target, env: Environment, *, rounds_per_person: SupportsIndex = 1, **parameters: Any
+) -> dict[str, Any]:
+    """Return the parameters of `calibrate_in`, those given among them."""
+    make_algorithm(name, **parameters).check_game(env)
+    rounds = env.get_wrapper_attr("horizon")
+    return _calibrated(name, target, lambda one: one.guarantee_in(env), rounds, parameters, rounds_per_person)
+
+
+def _calibrated(
+    name: str,
+    target: Target,
+    measure: Callable[[Algorithm], PrivacyGuarantee],
+    horizon: int,
+    parameters: dict[str, Any],
+    rounds_per_person: SupportsIndex,
+) -> dict[str, Any]:
+    known = checks.known_name("algorithm", name, ALGORITHMS)
+    epsilon, delta = target
+    checked = (checks.greater_than("epsilon", epsilon, 0.0), 0.0 if delta == 0 else checks.delta(delta))
+    make = functools.partial(make_algorithm, known)
+    group = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
+    return calibrated_parameters(make, ALGORITHMS[known], known, checked, measure, horizon, parameters, group)
 
 
 def calibrated_parameters(

@@ -1,14 +1,19 @@
 """Regrets, and summaries of them over trials."""
 
-from dp_bandit_envs.metrics.bands import BANDS, Band, band_of, confidence_band, quantile_band, spread_band
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.metrics.trial_summaries import (
+    BANDS,
+    Band,
     MedianOfMeans,
+    band_of,
+    confidence_band,
     gini_below_and_above,
     gini_mean_difference,
     mean_and_standard_error,
     median_and_tail,
     median_of_means,
+    quantile_band,
+    spread_band,
 )
 
 __all__ = [

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.metrics import BANDS, Band
-from dp_bandit_envs.metrics.bands import band_in_words
+from dp_bandit_envs.metrics.trial_summaries import band_in_words
 from dp_bandit_envs.plots.curves import Panel, Reference, bands_of, trials_in_words
 from dp_bandit_envs.plots.curves_legend import entries_of
 from dp_bandit_envs.plots.figure_legend import NOTE, add_legend_and_note, fitting

@@ -10,7 +10,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.games_it_plays import HIDDEN, hides_gains, needs_all
+from dp_bandit_envs.algorithms.algorithm import HIDDEN, hides_gains, needs_all
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError, WrongTypeError

@@ -1,6 +1,8 @@
 """Upper bounds on the expected external regret against oblivious adversaries, at any horizon and with every constant.
 
-K is the number of arms and T the horizon; all bounds are in units of gain.
+K is the number of arms and T the horizon; all bounds are in units of gain. With them stand the batch sizes that papers
+choose by a formula, and the epsilons that Tossou and Dimitrakakis (2017) print for EXP3's own randomness. Some of these
+are wrong; `dp_bandit_envs.privacy.exp3_privacy` says what holds instead.
 """
 
 import math
@@ -95,3 +97,48 @@ def without_memory(bound: Callable[[int, int], float]) -> Callable[[int, int, in
         return bound(n_arms, horizon) if memory == 0 else math.inf
 
     return with_memory
+
+
+def capped_batch_size(batch_size: int, horizon: int) -> int:
+    """Return the batch size, but not more than the whole game, so that defaults work for short games too."""
+    return max(1, min(batch_size, horizon))
+
+
+def laplace_batch_size(epsilon: float) -> int:
+    """Return ceil(1 / epsilon), so that the noise on an average has a scale of at most 1.
+
+    Source: Asi, Raman and Talwar (2025).
+
+    Raises:
+        ValueError: If 1 / epsilon does not fit a float.
+    """
+    if math.isinf(1 / epsilon):
+        raise ValueError(f"epsilon must be large enough for a batch of 1 / epsilon rounds; received {epsilon!r}.")
+    return max(1, math.ceil(1 / epsilon))
+
+
+def switching_batch_size(n_arms: int, horizon: int) -> int:
+    """Return ceil((T / (7 K ln K))^(1/3)), EXP3-tau's best batch size against switching costs.
+
+    Source: Tossou and Dimitrakakis (2017), corollary 3.2.
+    """
+    return math.ceil(math.cbrt(horizon / (7 * n_arms * math.log(n_arms))))
+
+
+def exp3_printed_epsilon(n_arms: int, horizon: int, exploration_rate: float) -> float:
+    """Return the epsilon of theorem 3.3 for EXP3, as printed."""
+    ratio = math.log((n_arms * (1 - exploration_rate) + exploration_rate) / exploration_rate)
+    chernoff = 2 * (1 - exploration_rate) * horizon + 2 * math.sqrt(2 * math.log(horizon) / horizon)
+    return min(2 * horizon, horizon * ratio, chernoff)
+
+
+def exp3_tau_printed_epsilon(horizon: int, batch_size: int) -> float:
+    """Return the epsilon of theorem 3.5 for EXP3-tau, with delta = T^-2 and the root over T / tau^3 too."""
+    share = horizon / batch_size**3
+    return 4 * share + math.sqrt(16 * math.log(horizon) * share)
+
+
+def paper_epsilon(n_arms: int, horizon: int) -> float:
+    """Return 28 K ln K + sqrt(112 K ln K ln T): the epsilon of corollary 3.2, used throughout the paper's figure 1."""
+    share = n_arms * math.log(n_arms)
+    return 28 * share + math.sqrt(112 * share * math.log(horizon))

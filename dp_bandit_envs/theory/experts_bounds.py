@@ -1,11 +1,14 @@
-"""Upper bounds on regret in games that reveal the gains of all arms, at any horizon and with every constant.
+r"""Upper bounds on regret in games that reveal the gains of all arms, at any horizon and with every constant.
 
-K is the number of arms, T the horizon, a a learning rate; all bounds are in units of gain. Gains are fixed in advance
-(an oblivious adversary); that of `epoch_leader_bound` is for gains that are independent over the rounds.
+K or d is the number of arms or coordinates, T the horizon, a the learning rate; all bounds are in units of gain. Gains
+are fixed in advance (an oblivious adversary); those of `epoch_leader_bound` are independent over the rounds.
+
+The second half is for leaders on noisy sums: regularised (FTRL) and perturbed (FTPL). The released sums are
+:math:`G_t + Z_t`, and the mean of a leader's payoff depends only on the law of each Z_t.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 
 def hedge_regret_bound(n_arms: int, horizon: int, learning_rate: float) -> float:
@@ -114,3 +117,137 @@ def epoch_leader_bound(means: Sequence[float], horizon: int, epsilon: float) -> 
         seen = length
         played += length
     return total
+
+
+A_AND_B: dict[str, Callable[[int], tuple[float, float]]] = {
+    "simplex": lambda dimension: (math.log(dimension), 1 / 8),
+    "ball": lambda dimension: (1 / 2, 1 / 2),
+    "cube": lambda dimension: (dimension / 2, 1 / 2),
+}
+"""Without noise, the regret of the regularised leader is at most A / a + B a T. On the simplex this is Hedge's."""
+
+
+def equal_noise_bound(
+    set_name: str, dimension: int, horizon: int, rate: float, kind: str, scale: float, nodes: int
+) -> float:
+    r"""Return :math:`A / a + B a T + E[(R / a)^*(Z)]`, for releases whose noise Z always has the same law.
+
+    This is Agarwal and Singh's theorem 3.4 with half of its last term: as the comparator is fixed, E<Z, u> = 0. The
+    conjugate is bounded in closed form. On the ball :math:`(R / a)^*(Z)` is a concave function of |Z|^2, so its mean is
+    at most its value at E |Z|^2; on the cube the same holds for each coordinate; on the simplex it is
+    :math:`\frac 1 a \ln \frac 1 d \sum_i e^{a Z_i}`, a power mean that grows with a and is at most :math:`\max_i Z_i`.
+
+    Args:
+        set_name: `"simplex"` (also for experts), `"ball"` or `"cube"`.
+        dimension: K or d.
+        horizon: T.
+        rate: a, greater than 0.
+        kind: `"laplace"` or `"own-norm"`: the law of a node's noise.
+        scale: Its scale; 0 for no noise.
+        nodes: Number of nodes in every release.
+    """
+    first, second = A_AND_B[set_name](dimension)
+    return first / rate + second * rate * horizon + _conjugate(set_name, dimension, rate, kind, scale, nodes)
+
+
+def growing_noise_bound(set_name: str, dimension: int, horizon: int, rate: float, deviation: float) -> float:
+    r"""Return :math:`A / a + B a T + \frac a 2 E|Z_T|^2` (simplex: :math:`a s_T^2 / 2`), for growing Gaussian noise.
+
+    Holds if the standard deviations s_t of the noise in each coordinate do not decrease: then Z_t has the law of a sum
+    of independent increments, and an increment is independent of the point that it costs stability at.
+
+    Args:
+        set_name: `"simplex"` (also for experts), `"ball"` or `"cube"`.
+        dimension: K or d.
+        horizon: T.
+        rate: a, greater than 0.
+        deviation: s_T.
+    """
+    first, second = A_AND_B[set_name](dimension)
+    squares = deviation**2 * (1 if set_name == "simplex" else dimension)
+    return first / rate + second * rate * horizon + rate / 2 * squares
+
+
+def fresh_noise_rate(set_name: str, dimension: int, horizon: int, noise_scale: float) -> float:
+    """Return the rate with the smallest `fresh_noise_bound` up to clipping: sqrt(2 A / (T (1 + 2 d b^2)))."""
+    first, _ = A_AND_B[set_name](dimension)
+    return math.sqrt(2 * first / (horizon * (1 + 2 * dimension * noise_scale**2)))
+
+
+def fresh_noise_bound(set_name: str, dimension: int, horizon: int, rate: float, noise_scale: float) -> float:
+    r"""Return :math:`A / a + a T (1 + 2 d b^2) / 2 + c b`, c = sqrt(d) or d, for fresh Laplace noise in every round.
+
+    On gain vectors Y_t that are independent of its point, the leader's regret is at most
+    :math:`A / a + \frac a 2 \sum_t E |Y_t|^2`, and :math:`E |Y_t|^2 \le 1 + 2 d b^2` for noise of scale b. Clipping
+    b ln T outside the range moves the mean of a coordinate by at most b / (2 T), which costs, over all rounds, the
+    distance of two points times that: sqrt(d) b on the ball, d b on the cube.
+
+    Args:
+        set_name: `"ball"` or `"cube"`; for the simplex see `experts_bounds.noisy_hedge_regret_bound`.
+        dimension: d.
+        horizon: T.
+        rate: a, greater than 0.
+        noise_scale: b, at least 0.
+    """
+    first, _ = A_AND_B[set_name](dimension)
+    clipped = {"ball": math.sqrt(dimension), "cube": float(dimension)}[set_name] * noise_scale
+    return first / rate + rate / 2 * horizon * (1 + 2 * dimension * noise_scale**2) + clipped
+
+
+def perturbed_leader_bound(set_name: str, dimension: int, deviations: Sequence[float]) -> float:
+    r"""Return the bound of the perturbed leader with Gaussian noise of growing standard deviations s_1, ..., s_T.
+
+    The potential :math:`\Phi_s(G) = E \max_x \langle x, G + s Z \rangle` costs :math:`\Phi_{s_T}(0)` at the start, and
+    in each round half its curvature at the noise of the release before; round 1 costs the width of the range.
+
+    * Ball: :math:`\Phi_s(0) \le s \sqrt d`, curvature at most :math:`1 / (s \sqrt d)`.
+    * Cube: :math:`d s \sqrt{2 / \pi}`, and :math:`2 / (s \sqrt{2 \pi})` for each squared coordinate.
+    * Simplex: :math:`s \sqrt{2 \ln d}` and :math:`2 \sqrt{2 \ln d} / s` (Abernethy, Lee and Tewari 2014, lemma on
+      Gaussian smoothing).
+
+    Args:
+        set_name: `"simplex"` (also for experts), `"ball"` or `"cube"`.
+        dimension: K or d.
+        deviations: The standard deviation of a coordinate's noise in the release after each round, shape `(T,)`.
+    """
+    start, half_curvature, width = {
+        "ball": (math.sqrt(dimension), 1 / (2 * math.sqrt(dimension)), 2.0),
+        "cube": (dimension * math.sqrt(2 / math.pi), 1 / math.sqrt(2 * math.pi), 2.0),
+        "simplex": (math.sqrt(2 * math.log(dimension)), math.sqrt(2 * math.log(dimension)), 1.0),
+    }[set_name]
+    if deviations[0] == 0:
+        return math.inf
+    return width + start * deviations[-1] + half_curvature * math.fsum(1 / each for each in deviations[:-1])
+
+
+def _conjugate(set_name: str, dimension: int, rate: float, kind: str, scale: float, nodes: int) -> float:
+    """Return a bound on the mean of (R / a)^*(Z), where Z is a sum of so many nodes' noise."""
+    if scale == 0:
+        return 0.0
+    if set_name == "ball":
+        square = dimension * (dimension + 1) if kind == "own-norm" else 2 * dimension
+        return _huber(nodes * square * scale**2, rate)
+    if set_name == "cube":
+        # The cube's own norm is L1, whose noise is the Laplace one.
+        return dimension * _huber(nodes * 2 * scale**2, rate)
+
+    def exponent(share: float) -> float:
+        """Return the logarithm of E exp(share / scale * Z_i)."""
+        return nodes * (_log_mean_of_own_norm(share, dimension) if kind == "own-norm" else -math.log1p(-share * share))
+
+    shares = [number / 400 for number in range(1, 400)]
+    of_maximum = min((math.log(dimension) + exponent(share)) / share for share in shares)
+    of_mean = min((exponent(share) / share for share in shares if share >= rate * scale), default=math.inf)
+    return scale * min(of_maximum, of_mean)
+
+
+def _huber(square: float, rate: float) -> float:
+    """Return a z^2 / 2 where a z is at most 1, and z - 1 / (2 a) beyond, for the z with this square."""
+    root = math.sqrt(square)
+    return rate * square / 2 if rate * root <= 1 else root - 1 / (2 * rate)
+
+
+def _log_mean_of_own_norm(share: float, dimension: int) -> float:
+    """Return ln E exp(share * r u), r from Gamma(d + 1) and u uniform in [-1, 1]: a coordinate of sup-norm noise."""
+    high, low = -dimension * math.log1p(-share), -dimension * math.log1p(share)
+    return high + math.log(-math.expm1(low - high)) - math.log(2 * dimension * share)

@@ -2,9 +2,9 @@
 
 All hold for independent gains in [0, 1] whose mean differs between arms but not between rounds. The number of rounds
 played so far is t; an index policy plays each arm once and then the arm with the largest index. Each docstring proves
-its bound, from Hoeffding's inequality and the tails of Laplace noise; none is asymptotic. Further bounds
-are in `counter_bounds`, `block_bounds` and `local_bounds`. KL-UCB, Thompson sampling, DP-IMED and others have no bound
-with a short proof.
+its bound, from Hoeffding's inequality and the tails of Laplace noise; none is asymptotic. They are for UCB, for the
+sums of counters and of intervals, for blocks of gains (AdaP-UCB, DP-SE) and for local privacy (LDP-UCB). KL-UCB,
+Thompson sampling, DP-IMED and others have no bound with a short proof.
 
 DP-UCB (Tossou and Dimitrakakis 2016, theorem 3.3) has none here because its proof has a gap. Its index has no bonus for
 the noise, so the noise must be small compared with the ordinary bonus. The proof requires that of the arm to be given
@@ -15,22 +15,72 @@ The bounds ignore the rounding of released sums to a grid of less than a hundred
 """
 
 import math
-from collections.abc import Callable, Iterable
-from typing import SupportsFloat, SupportsIndex
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.counters import make_counter
+from dp_bandit_envs.privacy.counters.widths import laplace_width
 from dp_bandit_envs.privacy.interval_ends import zeta
-from dp_bandit_envs.theory.local_bounds import ldp_ucb_b_bound
-from dp_bandit_envs.theory.optimism import (
-    ZETA_3,
-    Means,
-    gaps_of,
-    optimistic_bound,
-    plays_until_small,
-    regret_of_plays,
-)
+from dp_bandit_envs.theory.lower_bounds import arm_means
 
+Means = Sequence[SupportsFloat]
 Width = Callable[[int, float], float]
+ZETA_3 = 1.2020569031595942
+"""The sum of t^-3 over t = 1, 2, ..."""
+LDP_FORCED = 4.0
+"""LDP-UCB-L plays an arm first until it has more than this many times ln(t + 1) gains."""
+
+
+def optimistic_bound(
+    means: Means, horizon: SupportsIndex, enough: Callable[[float], float], failure_weight: float
+) -> float:
+    r"""Return the regret of any index that is optimistic: an estimate of the mean from n gains, plus bonus(n, t).
+
+    .. math:: E[n_a] \le n_0(\Delta_a) + 2 c \sum_{t \ge 2} t^{-3} = n_0(\Delta_a) + 2 c (\zeta(3) - 1)
+
+    Proof. Let an estimate from n gains be above its mean by bonus(n, t) or more with probability at most
+    :math:`c\, t^{-4}`, and below likewise, and let :math:`2\, \mathrm{bonus}(n, t) \le \Delta_a` for all
+    :math:`n \ge n_0` and :math:`t \le T`. Suppose that after t rounds arm a was played :math:`n \ge n_0` times and is
+    played again. If its estimate is below :math:`\mu_a + \mathrm{bonus}`, its index is below :math:`\mu^*`; then the
+    best arm's index is below :math:`\mu^*` too, so the best arm's estimate is too low. So one of the two estimates is
+    off by its bonus, for one of at most t values of n each, which has probability at most
+    :math:`2 t \cdot c\, t^{-4}`. (Auer et al. 2002 count pairs of values and get :math:`t^{-2}`.) As each arm is
+    played once first, t is at least 2.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        enough: Gives for a gap the smallest n >= 1 from which on twice the bonus is at most the gap; the horizon if
+            there is none below it.
+        failure_weight: The factor c of the failure probability.
+    """
+    gaps = gaps_of(means)
+    horizon = checks.integer("horizon", horizon, at_least=1)
+    failures = 2 * failure_weight * (ZETA_3 - 1)
+    return regret_of_plays(gaps, [enough(gap) + failures if gap > 0 else 0.0 for gap in gaps], horizon)
+
+
+def gaps_of(means: Means) -> list[float]:
+    """Return the gap of each arm: the largest mean minus its own."""
+    numbers = arm_means(means)
+    return [max(numbers) - number for number in numbers]
+
+
+def plays_until_small(gap: float, root: float, slope: float, horizon: int) -> float:
+    """Return the smallest n >= 1 with 2 (root / sqrt(n) + slope / n) <= gap, or the horizon if that is smaller."""
+    inverse = (root + math.sqrt(root * root + 2 * slope * gap)) / gap
+    count = inverse * inverse
+    return float(max(1, math.ceil(count))) if count < horizon else float(horizon)
+
+
+def regret_of_plays(gaps: list[float], pulls: list[float], horizon: int) -> float:
+    """Return the largest regret if each arm is played at most as often as `pulls` allows, and all of them T times."""
+    regret, left = 0.0, float(horizon)
+    for gap, most in sorted(zip(gaps, pulls, strict=True), reverse=True):
+        regret += gap * min(most, left)
+        left -= min(most, left)
+    return regret
 
 
 def ucb_bound(means: Means, horizon: SupportsIndex) -> float:
@@ -86,6 +136,23 @@ def counter_ucb_bound(means: Means, horizon: SupportsIndex, width: Width) -> flo
     return optimistic_bound(means, horizon, enough, 2)
 
 
+def named_counter_bound(
+    means: Means, horizon: SupportsIndex, counter: str, epsilon: SupportsFloat, **options: Any
+) -> float:
+    """Return `counter_ucb_bound` with the width that `counter_width` of the agents gives for a counter.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        counter: `"hybrid"`, `"segment-trees"` or `"binary"`, whose noise follows the binary digits.
+        epsilon: Privacy parameter of the counter, in (0, inf].
+        options: Further arguments of the counter.
+    """
+    noise = make_counter(counter, epsilon=epsilon, horizon=checks.integer("horizon", horizon, at_least=1), **options)
+    # The index looks its width up at the end of a step of t, where t^-4 is up to half as large.
+    return counter_ucb_bound(means, horizon, lambda n, failure: laplace_width(noise.scales(n), failure / 2))
+
+
 def private_ucb_bound(
     means: Means, horizon: SupportsIndex, width: SupportsFloat, failure_probability: SupportsFloat
 ) -> float:
@@ -112,6 +179,42 @@ def private_ucb_bound(
     bound = optimistic_bound(means, horizon, lambda gap: plays_until_small(gap, root, width, horizon), 1)
     worst = horizon * max(gaps_of(means))
     return min(bound + failure_probability * worst, worst)
+
+
+def private_ucb_gamma(n_arms: int, horizon: int, epsilon: float, failure_probability: float) -> float:
+    r"""Return :math:`\Gamma = K \ln^2 T \ln(K T \ln T / \gamma) / \epsilon`, Private-UCB's allowance for noise.
+
+    Args:
+        n_arms: Number of arms K, at least 2.
+        horizon: Number of rounds T, at least 1; ln T counts as at least 1.
+        epsilon: Privacy parameter of all K counters together, in (0, inf].
+        failure_probability: :math:`\gamma`, in (0, 1].
+
+    Source: Mishra and Thakurta (2015), algorithm 1.
+    """
+    log = max(math.log(horizon), 1.0)
+    return n_arms * log**2 / epsilon * math.log(n_arms * horizon * log / failure_probability)
+
+
+def private_ucb_paper_bound(means: Means, horizon: int, epsilon: float, failure_probability: float) -> float:
+    """Return `private_ucb_bound` with the paper's `private_ucb_gamma`; inf where it is too small for the noise.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        epsilon: Privacy parameter of all K counters together, in (0, inf]; each counter has epsilon / K.
+        failure_probability: Probability that noise exceeds the allowance anywhere in the game, in (0, 1].
+
+    Source: Mishra and Thakurta (2015), theorem 4.
+    """
+    n_arms = len(arm_means(means))
+    noise = make_counter("binary", epsilon=epsilon / n_arms, horizon=horizon)
+    # Of all counts up to T, the last 2^k - 1 needs the most nodes.
+    noisiest = noise.scales((1 << (horizon + 1).bit_length() - 1) - 1)
+    gamma = private_ucb_gamma(n_arms, horizon, epsilon, failure_probability)
+    if not laplace_width(noisiest, failure_probability / (n_arms * horizon)) <= gamma:
+        return math.inf
+    return private_ucb_bound(means, horizon, gamma, failure_probability if gamma > 0 else 0.0)
 
 
 def dp_ucb_int_bound(
@@ -154,5 +257,199 @@ def dp_ucb_int_bound(
             if 2 * (math.sqrt(2 * log / end) + slope * log * end ** (v / 2 - 1)) <= gap:
                 return end + failures
         return float(horizon)
+
+    return regret_of_plays(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], horizon)
+
+
+def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: SupportsFloat = 3.1) -> float:
+    r"""Return the bound of AdaP-UCB, whose episodes double an arm's count and use the last episode's gains only.
+
+    .. math:: E[n_a] \le 2 N + \Big(2^{-\alpha} + \tfrac12\Big) \Big( \frac{r}{(1 - r)^2} + \frac{3 r}{1 - r} \Big),
+              \quad r = 2^{2 - \alpha}
+
+    with N the smallest power of two from which on :math:`2\,\mathrm{bonus}(N, T) \le \Delta_a`. The index at an
+    episode's start, from the n gains of the arm's last episode alone, is :math:`\hat\mu + \mathrm{Lap}(1/(\epsilon n))`
+    plus the bonus :math:`\sqrt{\alpha \ln(2t) / (2n)} + \alpha \ln t / (\epsilon n)`.
+
+    Proof. An estimate is off to one side by the bonus with probability at most :math:`c\, t^{-\alpha}`,
+    :math:`c = 2^{-\alpha} + 1/2`: Hoeffding for the gains, :math:`e^{-x}/2` for the noise. An arm's count at an
+    episode's start is 1, with n = 1, or 2n, and n is a power of two. As long as no estimate is off, an episode of arm a
+    starts with :math:`n \le N/2` only, and ends with a count of at most 2N. Any other starts after t rounds because the
+    best arm's estimate is too low, for one of at most :math:`\lfloor \lg t \rfloor + 1` counts, and is at most t
+    rounds long; or because arm a's is too high, and then is as long as its count, and the counts up to t add up to at
+    most 2t. So failures cost at most :math:`\sum_{t \ge 2} c\, t^{1 - \alpha} (\lfloor \lg t \rfloor + 3)` rounds. In
+    :math:`[2^k, 2^{k+1})` a term is at most :math:`2^{k (1 - \alpha)} (k + 3)`; sum over :math:`k \ge 1`.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        epsilon: Privacy parameter, in (0, inf].
+        alpha: The index's parameter, greater than 2; the source asks for more than 3. The bound also holds if t is the
+            number of the round to come.
+
+    Source: Azize and Basu (2022), AdaP-UCB.
+    Differs from the source in: the constants.
+    """
+    gaps = gaps_of(means)
+    horizon = checks.integer("horizon", horizon, at_least=1)
+    alpha = checks.greater_than("alpha", alpha, 2)
+    root = math.sqrt(alpha * math.log(2 * horizon) / 2)
+    slope = alpha * math.log(horizon) / checks.epsilon(epsilon)
+    r = math.exp2(2 - alpha)
+    failures = (math.exp2(-alpha) + 0.5) * (r / (1 - r) ** 2 + 3 * r / (1 - r))
+
+    def pulls(gap: float) -> float:
+        power = 1 << (math.ceil(plays_until_small(gap, root, slope, horizon)) - 1).bit_length()
+        return 2 * power + failures
+
+    return regret_of_plays(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], horizon)
+
+
+def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
+    r"""Return the bound of DP-SE: successive elimination, with each epoch using its own gains only.
+
+    .. math:: \sum_{a: \Delta_a > 0} \Delta_a \sum_{e=1}^{e_a} R_e + \frac{\pi^2}{12} \max_a \Delta_a, \quad
+              R_e = \Big\lceil \max \Big( \frac{32}{D^2} \ln \frac{8 K e^2}{\beta},
+              \frac{8}{\epsilon D} \ln \frac{4 K e^2}{\beta} \Big) \Big\rceil + 1
+
+    for :math:`D = 2^{-e}`, :math:`\beta = 1/T`, and :math:`e_a` the first epoch with :math:`4 (h + c) < \Delta_a`,
+    :math:`h^2 = \ln(8 K e^2/\beta) / (2 R_e)`, :math:`c = \ln(4 K e^2/\beta) / (\epsilon R_e)`. Epoch e plays every
+    surviving arm :math:`R_e` times, adds :math:`\mathrm{Lap}(1/(\epsilon R_e))` to its mean, and drops it if the
+    largest is more than 2 (h + c) above.
+
+    Proof. The average of :math:`R_e` gains is off by more than h, and the noise exceeds c, with probability at most
+    :math:`\beta / (4 K e^2)` each: for all arms and epochs together at most :math:`\beta \pi^2 / 12`, at a cost of at
+    most :math:`T \max_a \Delta_a`. Otherwise the best arm is at most 2 (h + c) below any and stays, and an arm with
+    :math:`\Delta_a > 4 (h + c)` is more than 2 (h + c) below it and goes. As h and c are below D/8, that is so once
+    :math:`D \le \Delta_a`.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        epsilon: Privacy parameter, in (0, inf].
+
+    Source: Sajed and Sheffet (2019), algorithm 2.
+    Differs from the source in: the number of all arms K stands in place of the number of survivors.
+    """
+    gaps = gaps_of(means)
+    horizon = checks.integer("horizon", horizon, at_least=1)
+    epsilon = checks.epsilon(epsilon)
+
+    def pulls(gap: float) -> float:
+        total, epoch = 0, 0
+        while total < horizon:
+            epoch += 1
+            union = 4 * len(gaps) * epoch * epoch * horizon
+            of_gains, of_noise = math.log(2 * union), math.log(union) / epsilon
+            inverse = math.ldexp(1.0, epoch)
+            length = max(32 * of_gains * inverse * inverse, 8 * of_noise * inverse)
+            if not length < horizon:
+                break
+            plays = math.ceil(length) + 1
+            total += plays
+            if 4 * (math.sqrt(of_gains / (2 * plays)) + of_noise / plays) < gap:
+                return float(total)
+        return float(horizon)
+
+    regret = regret_of_plays(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], horizon)
+    return min(regret + math.pi**2 / 12 * max(gaps), horizon * max(gaps))
+
+
+def ldp_laplace_bonus(epsilon: SupportsFloat) -> tuple[float, float]:
+    r"""Return A and B of LDP-UCB-L's bonus :math:`\sqrt{A \ln t / n} + B \ln t / n`: 2 + 16 / epsilon^2, 4 / epsilon.
+
+    The average of n gains, each with Laplace noise of scale :math:`b = 1/\epsilon`, is above its mean by the bonus or
+    more with probability at most :math:`t^{-4}`, and below likewise. Proof. For 0 < s < 1/b the logarithm of the moment
+    generating function of one noisy gain minus its mean is at most
+
+    .. math:: \frac{s^2}{8} - \ln(1 - b^2 s^2) \le \frac{s^2}{8} + \frac{b^2 s^2}{1 - b^2 s^2}
+              \le \frac{v s^2}{2 (1 - b s)}, \quad v = \tfrac14 + 2 b^2,
+
+    by Hoeffding's lemma, :math:`-\ln(1 - x) \le x / (1 - x)` and :math:`b^2 s^2 \le b s`. Chernoff's bound at
+    :math:`s = \sqrt{2L} / (\sqrt{v n} + b \sqrt{2L})` then reads: the average is above its mean by
+    :math:`\sqrt{2 v L / n} + b L / n` or more with probability at most :math:`e^{-L}`. Put :math:`L = 4 \ln t`.
+
+    Args:
+        epsilon: Privacy parameter, in (0, inf]; inf gives UCB's bonus, (2, 0).
+
+    Source: Ren, Zhou, Liu and Shroff (2020), algorithm LDP-UCB-L; Boucheron, Lugosi and Massart (2013), section 2.4.
+    Differs from the source in: the second term. A square root alone does not cover the noise of a few gains: that of
+        one exceeds 4 ln t / epsilon, not some square root of ln t, with probability t^-4 / 2. The source forces plays
+        instead, see `ldp_ucb_l_paper_bound`.
+    """
+    slope = 4 / checks.epsilon(epsilon)
+    return 2 + slope * slope, slope
+
+
+def ldp_ucb_l_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
+    """Return the bound of LDP-UCB-L, improved: `optimistic_bound` with c = 1 for the bonus of `ldp_laplace_bonus`.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        epsilon: Privacy parameter, in (0, inf].
+    """
+    horizon = checks.integer("horizon", horizon, at_least=1)
+    variance, slope = (
+        (factor * math.log(horizon) for factor in ldp_laplace_bonus(epsilon)) if horizon > 1 else (0.0, 0.0)
+    )
+    return optimistic_bound(means, horizon, lambda gap: plays_until_small(gap, math.sqrt(variance), slope, horizon), 1)
+
+
+def ldp_paper_bonus(epsilon: float) -> float:
+    """Return the factor of sqrt(ln t / n) in the bonus of LDP-UCB-L: sqrt(2) + sqrt(32) / epsilon."""
+    return math.sqrt(2) + math.sqrt(32) / epsilon
+
+
+def ldp_ucb_l_paper_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
+    r"""Return the bound of LDP-UCB-L as its authors run it: arms with at most 4 ln(t + 1) gains are played first.
+
+    Proof. The index is :math:`\hat\mu + \sqrt{2 \ln t / n} + \sqrt{32 b^2 \ln t / n}` with noise of scale
+    :math:`b = 1/\epsilon`. By Hoeffding the average gain is off by the first root with probability at most
+    :math:`t^{-4}`. The logarithm of the moment generating function of one draw of noise is
+    :math:`-\ln(1 - b^2 s^2) \le 2 b^2 s^2` for :math:`b^2 s^2 \le 1/2`. Chernoff's bound at :math:`s = u / (4 b^2)`,
+    for u the second root, gives :math:`e^{-n u^2 / (8 b^2)} = t^{-4}`, and
+    :math:`b^2 s^2 = 2 \ln t / n \le 1/2` requires :math:`n \ge 4 \ln t`, which the forced plays ensure.
+    So `optimistic_bound` holds with c = 2 for the plays by index, and no arm with more than :math:`4 \ln T` gains is
+    forced. Without noise nothing is forced, and c = 1.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        epsilon: Privacy parameter, in (0, inf].
+    """
+    horizon, epsilon = checks.integer("horizon", horizon, at_least=1), checks.epsilon(epsilon)
+    if math.isinf(epsilon):
+        return ldp_ucb_l_bound(means, horizon, epsilon)
+    log = math.log(horizon)
+    root, forced = ldp_paper_bonus(epsilon) * math.sqrt(log), min(math.floor(LDP_FORCED * log) + 1, horizon)
+    return optimistic_bound(means, horizon, lambda gap: max(plays_until_small(gap, root, 0.0, horizon), forced), 2)
+
+
+def ldp_ucb_b_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
+    r"""Return the bound of LDP-UCB-B, which is UCB on randomized responses.
+
+    .. math:: \sum_{a: \Delta_a > 0} \Delta_a \Big( \frac{8 \ln T}{(s \Delta_a)^2} + 1 + \frac{\pi^2}{3} \Big),
+              \quad s = \frac{e^\epsilon - 1}{e^\epsilon + 1}
+
+    Proof. A gain g in [0, 1] is released as 1 with probability :math:`(g (e^\epsilon - 1) + 1) / (e^\epsilon + 1)` and
+    as 0 otherwise, so UCB meets Bernoulli arms with gaps :math:`s \Delta_a`. `ucb_bound` bounds how often it plays
+    them, and each play costs :math:`\Delta_a`. Mapping the responses back to the scale of gains, bonus included,
+    leaves the order of the indices as it is.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        epsilon: Privacy parameter, in (0, inf]; inf gives `ucb_bound`.
+
+    Source: Ren, Zhou, Liu and Shroff (2020), algorithm LDP-UCB-B.
+    """
+    gaps = gaps_of(means)
+    horizon = checks.integer("horizon", horizon, at_least=1)
+    kept = math.tanh(checks.epsilon(epsilon) / 2)
+
+    def pulls(gap: float) -> float:
+        square = (kept * gap) * (kept * gap)
+        return (8 * math.log(horizon) / square if square > 0 else math.inf) + 1 + math.pi**2 / 3
 
     return regret_of_plays(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], horizon)

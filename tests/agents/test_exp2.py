@@ -10,7 +10,7 @@ from dp_bandit_envs.agents import exp2
 from dp_bandit_envs.agents.exp2 import Exp2
 from dp_bandit_envs.agents.optimal_design import SLACK, optimal_design
 from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.theory.exp2_bounds import exp2_rates, exp2_regret_bound
+from dp_bandit_envs.theory.linear_bounds import exp2_rates, exp2_regret_bound
 from tests.tools.refusals import refused
 
 FEATURES = {

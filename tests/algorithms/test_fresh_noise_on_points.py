@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.algorithms.agarwal_2017 import as_ftrl
-from dp_bandit_envs.algorithms.noise_each_round import noisy_hedge
+from dp_bandit_envs.algorithms.hedge_family import noisy_hedge
+from dp_bandit_envs.algorithms.leader_family import as_ftrl
 from dp_bandit_envs.simulation import play, simulate
-from dp_bandit_envs.theory.leader_bounds import fresh_noise_bound, fresh_noise_rate
+from dp_bandit_envs.theory.experts_bounds import fresh_noise_bound, fresh_noise_rate
 
 SETS = ("Ball", "Cube", "Simplex")
 

@@ -12,7 +12,7 @@ from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.privacy.gaussian import gaussian_epsilon, gaussian_sigma, smallest_delta
 from dp_bandit_envs.simulation import play, simulate
-from dp_bandit_envs.theory.leader_bounds import equal_noise_bound, growing_noise_bound, perturbed_leader_bound
+from dp_bandit_envs.theory.experts_bounds import equal_noise_bound, growing_noise_bound, perturbed_leader_bound
 from dp_bandit_envs.wrappers import MiniBatchAverage
 
 SETS = ("Ball", "Cube", "Simplex", "Experts")

@@ -9,9 +9,14 @@ import pytest
 from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.agents.exp3 import default_exploration_rate
 from dp_bandit_envs.algorithms import paper_epsilon
-from dp_bandit_envs.algorithms.private_batches import batches_guarantee, private_batch_size
-from dp_bandit_envs.theory.adversarial_bounds import exp3_regret_bound, htinf_regret_bound, tsallis_regret_bound
-from dp_bandit_envs.theory.batch_sizes import laplace_batch_size, switching_batch_size
+from dp_bandit_envs.algorithms.exp3_family import batches_guarantee, private_batch_size
+from dp_bandit_envs.theory.adversarial_bounds import (
+    exp3_regret_bound,
+    htinf_regret_bound,
+    laplace_batch_size,
+    switching_batch_size,
+    tsallis_regret_bound,
+)
 
 K, T = 4, 2**18
 

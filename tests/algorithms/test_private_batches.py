@@ -6,7 +6,7 @@ import pytest
 
 from dp_bandit_envs.agents.exp3 import default_exploration_rate
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.algorithms.private_batches import batches_guarantee, private_batch_size
+from dp_bandit_envs.algorithms.exp3_family import batches_guarantee, private_batch_size
 from tests.tools.refusals import missing, refused
 
 

@@ -17,7 +17,7 @@ from dp_bandit_envs.metrics import (
     quantile_band,
     spread_band,
 )
-from dp_bandit_envs.metrics.bands import _resampled_means, band_in_words
+from dp_bandit_envs.metrics.trial_summaries import _resampled_means, band_in_words
 from tests.tools.refusals import refused
 
 

@@ -11,8 +11,7 @@ from dp_bandit_envs.agents.tsallis_inf import SKIP_SHARE, normalise
 from dp_bandit_envs.algorithms import make_algorithm, paper_epsilon
 from dp_bandit_envs.privacy import exp3_guarantee
 from dp_bandit_envs.privacy.laplace import default_bound
-from dp_bandit_envs.theory.adversarial_bounds import exp3_regret_bound, htinf_regret_bound
-from dp_bandit_envs.theory.batch_sizes import switching_batch_size
+from dp_bandit_envs.theory.adversarial_bounds import exp3_regret_bound, htinf_regret_bound, switching_batch_size
 from tests.tools.refusals import refused
 
 FIGURE_1 = {"n_arms": 4, "horizon": 2**18}

@@ -68,7 +68,7 @@ def test_noisy_hedge_without_noise_has_hedges_bound():
 
 
 def test_noisy_hedges_bound_by_hand():
-    """ln K = 2, a = .1, T = 100 and b = 2: 2 / .1 + .1 * 100 / 8 - 100 ln(1 - .04) / .1 + (2 + 1) / 2."""
+    """Ln K = 2, a = .1, T = 100 and b = 2: 2 / .1 + .1 * 100 / 8 - 100 ln(1 - .04) / .1 + (2 + 1) / 2."""
     assert noisy_hedge_regret_bound(math.exp(2), 100, 0.1, 2.0) == pytest.approx(20 + 1.25 + 40.8219945203 + 1.5)
 
 

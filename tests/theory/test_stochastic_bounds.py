@@ -9,10 +9,8 @@ import pytest
 from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.privacy.counters import HybridCounter, SegmentTreesCounter
 from dp_bandit_envs.privacy.counters.widths import laplace_width
-from dp_bandit_envs.theory import block_bounds, local_bounds
 from dp_bandit_envs.theory import stochastic_bounds as bounds
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
-from dp_bandit_envs.theory.optimism import optimistic_bound
 from tests.tools.refusals import refused
 
 PAPER_MEANS = [(0.9, 0.6), (0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.55, 0.2)]
@@ -30,11 +28,11 @@ def dp_ucb_bound_bound(means, horizon, epsilon):
 
 PRIVATE = {
     "DP-UCB-BOUND": dp_ucb_bound_bound,
-    "LDP-UCB-L": local_bounds.ldp_ucb_l_paper_bound,
-    "LDP-UCB-L, improved": local_bounds.ldp_ucb_l_bound,
-    "LDP-UCB-B": local_bounds.ldp_ucb_b_bound,
-    "AdaP-UCB": block_bounds.adap_ucb_bound,
-    "DP-SE": block_bounds.dp_se_bound,
+    "LDP-UCB-L": bounds.ldp_ucb_l_paper_bound,
+    "LDP-UCB-L, improved": bounds.ldp_ucb_l_bound,
+    "LDP-UCB-B": bounds.ldp_ucb_b_bound,
+    "AdaP-UCB": bounds.adap_ucb_bound,
+    "DP-SE": bounds.dp_se_bound,
 }
 private_bounds = pytest.mark.parametrize("bound", PRIVATE.values(), ids=PRIVATE)
 
@@ -48,7 +46,7 @@ def test_ucb_by_hand():
 def test_any_optimistic_index_by_hand():
     """Gap 1/2 and n_0 = 7: at most 7 + 2 c (1/8 + 1/27 + ...) plays; n_0 is asked for that gap only."""
     asked = []
-    regret = optimistic_bound([0.25, 0.75], 1000, lambda gap: asked.append(gap) or 7.0, 3)
+    regret = bounds.optimistic_bound([0.25, 0.75], 1000, lambda gap: asked.append(gap) or 7.0, 3)
     # What is left out of the sum from t = 100,000 on is below 1e-10.
     assert regret == pytest.approx(0.5 * (7 + 3 * FAILURES), abs=1e-9)
     assert asked == [0.5]
@@ -64,16 +62,16 @@ def test_failures_counted_once_are_below_those_of_auer():
 def test_randomized_response_by_hand():
     """e^epsilon = 3 keeps s = 1/2 of a gap: 0.3 is 0.15 to UCB, which plays it 8 ln T / 0.15^2 + 1 + pi^2 / 3 times."""
     plays = 8 * math.log(1e5) / 0.15**2 + 1 + math.pi**2 / 3
-    assert local_bounds.ldp_ucb_b_bound([0.9, 0.6], 100_000, math.log(3)) == pytest.approx(0.3 * plays, rel=1e-12)
+    assert bounds.ldp_ucb_b_bound([0.9, 0.6], 100_000, math.log(3)) == pytest.approx(0.3 * plays, rel=1e-12)
 
 
 def test_laplace_bonus_by_hand():
-    assert local_bounds.ldp_laplace_bonus(0.5) == (66.0, 8.0)
-    assert local_bounds.ldp_laplace_bonus(math.inf) == (2.0, 0.0)
+    assert bounds.ldp_laplace_bonus(0.5) == (66.0, 8.0)
+    assert bounds.ldp_laplace_bonus(math.inf) == (2.0, 0.0)
 
 
 def laplace_bonus(epsilon, t, n):
-    variance, slope = local_bounds.ldp_laplace_bonus(epsilon)
+    variance, slope = bounds.ldp_laplace_bonus(epsilon)
     return math.sqrt(variance * math.log(t) / n) + slope * math.log(t) / n
 
 
@@ -106,7 +104,7 @@ def test_the_papers_laplace_bonus_covers_the_noise_of_as_many_gains_as_it_forces
     for t in (2, 10, 1e3, 1e6, 1e12):
         for times in (1, 1.5, 10, 1000):
             n = math.ceil(4 * math.log(t) * times)
-            reach = (local_bounds.ldp_paper_bonus(epsilon) - math.sqrt(2)) * math.sqrt(math.log(t) / n)
+            reach = (bounds.ldp_paper_bonus(epsilon) - math.sqrt(2)) * math.sqrt(math.log(t) / n)
             assert np.min(n * (moments - s * reach)) <= -4 * math.log(t)
     # One gain at t = 10^12: e^-x / 2 with x = sqrt(32 ln t) = 29.7 is far above t^-4 = e^-110.
     assert math.exp(-math.sqrt(32 * math.log(1e12))) / 2 > 1e-48
@@ -220,13 +218,13 @@ def test_adap_ucb_by_hand(horizon, power):
     Failures: (1/16 + 1/2) (r / (1 - r)^2 + 3 r / (1 - r)) with r = 1/4, so 9/16 (4/9 + 1) = 13/16.
     """
     by_hand = 2 * power + 13 / 16
-    assert block_bounds.adap_ucb_bound([0.0, 1.0], horizon, math.inf, alpha=4) == pytest.approx(by_hand, rel=1e-14)
+    assert bounds.adap_ucb_bound([0.0, 1.0], horizon, math.inf, alpha=4) == pytest.approx(by_hand, rel=1e-14)
 
 
 @pytest.mark.parametrize("alpha", [2.5, 3.1, 5.0])
 def test_failures_of_adap_ucb_add_up_to_less_than_their_bound(alpha):
     """What the bound has on top of the power of two 2 N covers the sum of c t^(1 - alpha) (floor(lg t) + 3), t >= 2."""
-    whole = block_bounds.adap_ucb_bound([0.0, 1.0], 10**9, math.inf, alpha=alpha)
+    whole = bounds.adap_ucb_bound([0.0, 1.0], 10**9, math.inf, alpha=alpha)
     constant = whole - 2 ** math.floor(math.log2(whole))
     total = sum((2**-alpha + 0.5) * t ** (1 - alpha) * (t.bit_length() + 2) for t in range(2, 20_000))
     assert total < constant < 2 * total
@@ -236,7 +234,7 @@ def test_adap_ucb_needs_as_many_gains_as_it_says():
     """The bonus at half of N is too wide and at N is not, for epsilons at which either of its terms rules."""
     for epsilon in (0.05, 1.0, 100.0):
         alpha, horizon, gap = 3.1, 10**6, 0.3
-        whole = block_bounds.adap_ucb_bound([0.5, 0.2], horizon, epsilon, alpha=alpha) / gap
+        whole = bounds.adap_ucb_bound([0.5, 0.2], horizon, epsilon, alpha=alpha) / gap
         n = 2 ** math.floor(math.log2(whole)) // 2
 
         def bonus(n, alpha=alpha, horizon=horizon, epsilon=epsilon):
@@ -263,7 +261,7 @@ def test_successive_elimination_by_hand():
     """
     assert math.ceil(128 * math.log(16e6)) + 1 == 2125
     by_hand = 0.6 * 2125 + math.pi**2 / 12 * 0.6
-    assert block_bounds.dp_se_bound([0.8, 0.2], 10**6, math.inf) == pytest.approx(by_hand, rel=1e-12)
+    assert bounds.dp_se_bound([0.8, 0.2], 10**6, math.inf) == pytest.approx(by_hand, rel=1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [0.02, 0.3, 1.0, math.inf])
@@ -280,7 +278,7 @@ def test_successive_elimination_ends_by_the_epoch_of_the_gap(epsilon):
             break
     assert last is not None
     by_hand = gap * last + math.pi**2 / 12 * gap
-    assert block_bounds.dp_se_bound([0.5, 0.5 - gap, 0.5], horizon, epsilon) == pytest.approx(by_hand, rel=1e-9)
+    assert bounds.dp_se_bound([0.5, 0.5 - gap, 0.5], horizon, epsilon) == pytest.approx(by_hand, rel=1e-9)
 
 
 @private_bounds
@@ -324,13 +322,13 @@ def test_bounds_are_above_the_lower_bounds(bound):
 
 def test_limits_without_noise():
     for means in PAPER_MEANS:
-        assert local_bounds.ldp_ucb_b_bound(means, 10**5, math.inf) == bounds.ucb_bound(means, 10**5)
-        assert local_bounds.ldp_ucb_l_bound(means, 10**5, math.inf) == bounds.private_ucb_bound(means, 10**5, 0, 0)
+        assert bounds.ldp_ucb_b_bound(means, 10**5, math.inf) == bounds.ucb_bound(means, 10**5)
+        assert bounds.ldp_ucb_l_bound(means, 10**5, math.inf) == bounds.private_ucb_bound(means, 10**5, 0, 0)
 
 
 def test_rounds_are_shared_out_to_the_worst_arms_first():
     """Ten rounds, of which the arm with gap 1/2 takes at most 4.4 and 0.404 and the one with 1/4 the rest."""
-    shared = optimistic_bound([0.75, 0.25, 0.5], 10, lambda gap: 4.0 if gap == 0.5 else 100.0, 1)
+    shared = bounds.optimistic_bound([0.75, 0.25, 0.5], 10, lambda gap: 4.0 if gap == 0.5 else 100.0, 1)
     worst = 4 + FAILURES
     assert shared == pytest.approx(0.5 * worst + 0.25 * (10 - worst), abs=1e-9)
 
@@ -369,7 +367,7 @@ def test_epsilon_must_be_positive(bound, epsilon):
 
 def test_bad_parameters_are_refused():
     with refused(ValueError, "alpha", 2):
-        block_bounds.adap_ucb_bound([0.5, 0.4], 10, 1.0, alpha=2)
+        bounds.adap_ucb_bound([0.5, 0.4], 10, 1.0, alpha=2)
     with refused(ValueError, "width", 0, -1):
         bounds.private_ucb_bound([0.5, 0.4], 10, -1, 0.1)
     with refused(ValueError, "width", 0, "nan"):

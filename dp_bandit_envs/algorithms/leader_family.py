@@ -1,5 +1,6 @@
-"""AS-FTRL and AS-FTPL of Agarwal and Singh (2017): leaders on noisy sums of gain vectors, with full information."""
+"""Leaders on private sums of gain vectors, with full information: regularised (FTRL) and perturbed (FTPL)."""
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -8,23 +9,23 @@ from typing import Any, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.hedge import Hedge
+from dp_bandit_envs.agents.hedge import Hedge, default_learning_rate
 from dp_bandit_envs.agents.perturbed_leader import PerturbedLeader, PerturbedLeaderOfArms
-from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
-from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.algorithms.leaders import counter_of, leader_bound, set_of
+from dp_bandit_envs.agents.regularized_leader import RATES, RegularizedLeader
+from dp_bandit_envs.algorithms.algorithm import Algorithm, set_of
+from dp_bandit_envs.privacy.counters import Counter, make_counter
 from dp_bandit_envs.privacy.gaussian import gaussian_epsilon, gaussian_sigma
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.protocols import Environment
-from dp_bandit_envs.theory.leader_bounds import perturbed_leader_bound
+from dp_bandit_envs.protocols import Environment, plays_points
+from dp_bandit_envs.theory.experts_bounds import equal_noise_bound, growing_noise_bound, perturbed_leader_bound
 from dp_bandit_envs.wrappers import CounterSums
 
+EQUAL = ("padded-binary", "smooth-binary")
+"""Counters of which every release has the noise of equally many nodes."""
 MOST_EPSILON = 500.0
 """The largest epsilon that Gaussian noise is calibrated for."""
 LARGEST_L1: dict[str, Callable[[int], float]] = {"simplex": float, "ball": math.sqrt, "cube": lambda dimension: 1.0}
 """The largest L1 norm of a gain vector, which the paper's noise is scaled to, by dimension."""
-
-
 SHRINKS: dict[str, Callable[[int], float]] = {
     "simplex": lambda dimension: 1.0,
     "ball": lambda dimension: dimension**-0.5,
@@ -68,34 +69,110 @@ def as_ftrl(
     options: dict[str, Any] = {"counter": counter, "noise": noise, **({} if delta is None else {"delta": delta})}
 
     def wrapping(env: Environment) -> Environment:
-        return CounterSums(env, epsilon=printed_epsilon(env, epsilon) if printed else epsilon, **options)
+        return CounterSums(env, epsilon=_printed_epsilon(env, epsilon) if printed else epsilon, **options)
 
     def claimed(n_arms: int, horizon: int) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=epsilon, theorem="Agarwal and Singh (2017), theorem 3.1")
 
-    return Algorithm(
-        name="AS-FTRL",
-        make_agent=lambda: Hedge(learning_rate=learning_rate),
-        make_point_agent=lambda: RegularizedLeader(learning_rate=learning_rate),
-        wrapping=wrapping,
-        feedback="full",
+    return _regularized_leader(
+        "AS-FTRL",
+        wrapping,
+        learning_rate,
         paper_guarantee_of=claimed,
-        bound_in=lambda env: leader_bound(env, wrapping(env), learning_rate),
         parameters={"epsilon": epsilon, **options, "learning_rate": learning_rate, "paper": printed},
         reference="Agarwal and Singh (2017), algorithms 1 and 2, theorem 3.1",
     )
 
 
-def printed_epsilon(env: Environment, epsilon: float) -> float:
+def _printed_epsilon(env: Environment, epsilon: float) -> float:
     """Return the epsilon whose corrected noise is the printed noise for this epsilon: scale |Y|_1 ln T / epsilon.
 
     The corrected scale is D m / epsilon, with D the L1 distance of two gain vectors and m the nodes of an item.
     """
     horizon = env.get_wrapper_attr("horizon")
-    nodes = counter_of("padded-binary", horizon, epsilon=1.0).nodes_per_item
+    nodes = _counter_of("padded-binary", horizon, epsilon=1.0).nodes_per_item
     name, dimension = set_of(env)
     logarithm = math.log(max(horizon, 2))
     return float(epsilon * env.get_wrapper_attr("sensitivity") * nodes / (LARGEST_L1[name](dimension) * logarithm))
+
+
+def dp_ftrl(
+    *,
+    epsilon: SupportsFloat = 1.0,
+    delta: SupportsFloat = 1e-6,
+    counter: str = "square-root",
+    learning_rate: SupportsFloat | None = None,
+) -> Algorithm:
+    """DP-FTRL (Kairouz and others 2021): the regularised leader on sums with Gaussian noise; (epsilon, delta)-DP.
+
+    Rule: a counter releases the sum of all gain vectors with Gaussian noise after each round. On experts `Hedge` draws
+    an arm by it, on points `RegularizedLeader` plays.
+
+    Private because a changed round moves the noisy sums by at most the L2 distance of two gain vectors, for which the
+    Gaussian noise is (epsilon, delta)-DP, and everything that is played depends on these sums only.
+
+    On the ball it is what learns language models with gradients clipped to length 1.
+
+    Differs from the source in: the square-root counter (Fichtenberger, Henzinger and Upadhyay 2023) instead of binary
+        trees with Honaker's refinement, which `counter="honaker"` gives.
+    """
+    epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
+    if learning_rate is not None:
+        learning_rate = checks.greater_than("learning_rate", learning_rate, 0)
+    options: dict[str, Any] = {"counter": counter, "noise": "gaussian", "delta": delta}
+
+    def wrapping(env: Environment) -> Environment:
+        return CounterSums(env, epsilon=epsilon, **options)
+
+    return _regularized_leader(
+        "DP-FTRL",
+        wrapping,
+        learning_rate,
+        parameters={"epsilon": epsilon, **options, "learning_rate": learning_rate},
+        reference="Kairouz, McMahan, Song, Thakkar, Thakurta and Xu (2021), Practical and Private (Deep) Learning",
+    )
+
+
+def _regularized_leader(
+    name: str, wrapping: Callable[[Environment], Environment], learning_rate: float | None, **more: Any
+) -> Algorithm:
+    """Return Hedge on arms and the regularised leader on points, above the sums of a `CounterSums`."""
+    return Algorithm(
+        name=name,
+        make_agent=lambda: Hedge(learning_rate=learning_rate),
+        make_point_agent=lambda: RegularizedLeader(learning_rate=learning_rate),
+        wrapping=wrapping,
+        feedback="full",
+        bound_in=lambda env: _leader_bound(env, wrapping(env), learning_rate),
+        **more,
+    )
+
+
+def _leader_bound(env: Environment, wrapped: Environment, learning_rate: float | None) -> float:
+    """Return the regret bound of the regularised leader on the sums of a `CounterSums`; inf where none is known."""
+    name, dimension = set_of(env)
+    horizon = env.get_wrapper_attr("horizon")
+    usual = RATES[name] if plays_points(env) else default_learning_rate
+    rate = usual(dimension, horizon) if learning_rate is None else learning_rate
+    mechanism = wrapped.get_wrapper_attr("mechanism")
+    counter = mechanism.counter(horizon)
+    if math.isinf(mechanism.epsilon):
+        return equal_noise_bound(name, dimension, horizon, rate, "laplace", 0.0, 1)
+    values = env.get_wrapper_attr("values")
+    if mechanism.counter_name == "square-root":
+        # In short games the noise at the usual rate costs more than in longer ones, so the bound alone would fall.
+        found: list[float] = []
+        for rounds in [horizon >> halvings for halvings in range(horizon.bit_length())]:
+            own_rate = usual(dimension, rounds) if learning_rate is None else learning_rate
+            deviation = math.sqrt(mechanism.counter(rounds).variance(rounds)) * values.l2
+            most = rounds * values.width
+            found.append(min(most, growing_noise_bound(name, dimension, rounds, own_rate, deviation)))
+        return max(found)
+    if mechanism.counter_name not in EQUAL or mechanism.noise_kind == "gaussian":
+        return math.inf
+    distance = values.own if mechanism.noise_kind == "own-norm" else env.get_wrapper_attr("sensitivity")
+    scale = distance * counter.nodes_per_item / mechanism.epsilon
+    return equal_noise_bound(name, dimension, horizon, rate, mechanism.noise_kind, scale, counter.nodes_per_item)
 
 
 def as_ftpl(
@@ -133,7 +210,7 @@ def as_ftpl(
         name, dimension = set_of(env)
         horizon = env.get_wrapper_attr("horizon")
         least = math.sqrt(horizon / 2) * SHRINKS[name](dimension) if wanted is None else wanted
-        unit = counter_of("square-root", horizon, epsilon=1.0, delta=delta, values=dimension)
+        unit = _counter_of("square-root", horizon, epsilon=1.0, delta=delta, values=dimension)
         at_one = math.sqrt(unit.variance(horizon)) * env.get_wrapper_attr("values").l2
         sigma = unit.sigma * least / at_one
         # In games of a few rounds so little noise is wanted that fast draws would need too much of delta.
@@ -145,7 +222,7 @@ def as_ftpl(
         name, dimension = set_of(env)
         horizon, distance = env.get_wrapper_attr("horizon"), env.get_wrapper_attr("values").l2
         least = min(epsilon, free_epsilon(env))
-        counter = counter_of("square-root", horizon, epsilon=least, delta=delta, values=dimension)
+        counter = _counter_of("square-root", horizon, epsilon=least, delta=delta, values=dimension)
         places = _places(horizon)
         found = [math.sqrt(counter.variance(t)) * distance for t in places]
         # They grow with t, so that repeating an earlier one can only raise the bound.
@@ -168,3 +245,9 @@ def _places(horizon: int) -> list[int]:
     """Return rounds from 1 to T: all of the first 4,096, then each by 1/4096 later than the one before; and T."""
     later = itertools.takewhile(lambda t: t < horizon, (int(4096 * (1 + 1 / 4096) ** k) for k in itertools.count()))
     return sorted({*range(1, min(horizon, 4096) + 1), *later, horizon})
+
+
+@functools.lru_cache(maxsize=64)
+def _counter_of(name: str, horizon: int, **options: Any) -> Counter:
+    """Return a counter from a few that are kept, as some take long to make; it must not be changed."""
+    return make_counter(name, horizon=horizon, **options)

@@ -1,19 +1,70 @@
-"""Lazy-DP-TS and DP-TS, of Hu and Hegde (2022): Thompson sampling on noisy sums.
+"""Thompson sampling, on exact sums, on feedback graphs, and on the noisy sums of blocks and counters.
 
 A changed gain enters one block, or one counter, of the arm played, whose releases are epsilon-DP. The posteriors, and
 the draws from them, depend on releases only.
 """
 
+import dataclasses
 import math
 from typing import SupportsFloat
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.agents.max_n import TsMaxN
 from dp_bandit_envs.agents.noise_width import log_log_width, log_width
 from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.privacy.mechanisms.block_sums import geometric_blocks
 from dp_bandit_envs.protocols import Environment
-from dp_bandit_envs.wrappers import BlockSums, HybridSums
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums
+
+
+def ts() -> Algorithm:
+    r"""TS, Thompson sampling with Beta posteriors (Thompson 1933): optimal for Bernoulli arms; not private.
+
+    Rule: draws :math:`\theta_i` from :math:`\mathrm{Beta}(1 + s_i, 1 + n_i - s_i)` for each arm, with :math:`s_i` the
+    sum of its :math:`n_i` gains, and plays the arm with the largest draw.
+
+    Not private because it learns from exact sums, and nothing is known of what its own draws hide.
+
+    Differs from the source in: gains between 0 and 1 count as fractions, not as coins with that mean.
+    """
+    return Algorithm(
+        name="TS",
+        make_agent=ThompsonSampling,
+        wrapping=ExactSums,
+        reference="Thompson (1933); Agrawal and Goyal (2012); Kaufmann, Korda and Munos (2012)",
+    )
+
+
+def ts_n() -> Algorithm:
+    """TS-N (Tossou, Dimitrakakis and Dubhashi 2017): Thompson sampling that learns from every gain revealed.
+
+    Rule: draws a mean for each arm from its posterior, as TS does, and plays the arm with the largest draw. Every gain
+    that the round reveals enters the posterior of its arm.
+
+    Not private because it learns from exact sums, and nothing is known of what its own draws hide.
+
+    Differs from the source in: gains between 0 and 1 count as fractions, not as coins with that mean.
+    """
+    return dataclasses.replace(ts(), name="TS-N", reference="Tossou, Dimitrakakis and Dubhashi (2017), TS-N")
+
+
+def ts_max_n() -> Algorithm:
+    """TS-MaxN (Tossou, Dimitrakakis and Dubhashi 2017): plays the best arm that reveals the one drawn.
+
+    Rule: chooses an arm as TS-N does, and plays the one with the largest mean so far among the arms that reveal it.
+
+    Not private because it learns from exact sums, and nothing is known of what its own draws hide.
+
+    Differs from the source in: an arm never seen counts as mean 1/2; and on directed graphs it plays an arm that
+        reveals the one chosen.
+    """
+    return Algorithm(
+        name="TS-MaxN",
+        make_agent=TsMaxN,
+        wrapping=ExactSums,
+        reference="Tossou, Dimitrakakis and Dubhashi (2017), TS-MaxN",
+    )
 
 
 def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0) -> Algorithm:

@@ -1,0 +1,353 @@
+"""Linear bandits: SCRiBLe and OSMD on points, EXP2 on arms with features; private by noise on the payoff of a round.
+
+The private forms are algorithm 4 of Agarwal and Singh (2017): any learner on payoffs with Laplace noise, clipped so far
+outside their range that 1 / T of all games have such a payoff.
+"""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, SupportsFloat, SupportsIndex
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries import LinearGains
+from dp_bandit_envs.agents.ball_osmd import BallOsmd
+from dp_bandit_envs.agents.exp2 import Exp2
+from dp_bandit_envs.agents.optimal_design import SLACK, rank_of
+from dp_bandit_envs.agents.scrible import SELECT, Scrible
+from dp_bandit_envs.agents.scrible_on_vectors import ScribleOnVectors
+from dp_bandit_envs.algorithms.algorithm import Algorithm, set_of
+from dp_bandit_envs.envs.point_env import PointEnv
+from dp_bandit_envs.privacy.laplace import noise_scale
+from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.theory.adversarial_bounds import capped_batch_size, laplace_batch_size, without_memory
+from dp_bandit_envs.theory.linear_bounds import (
+    clip_bound,
+    coins_excess,
+    exp2_clip,
+    exp2_regret_bound,
+    failure_cost,
+    noise_of_payoffs,
+    osmd_regret_bound,
+    scrible_regret_bound,
+)
+from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage
+
+PAPER = "Agarwal and Singh (2017), algorithm 4"
+BoundOnPoints = Callable[[str, int, int, float, float], float]
+"""A regret bound for (set, dimension, payoffs seen, noise scale, clip bound)."""
+
+
+def scrible(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
+    """SCRiBLe (Abernethy, Hazan and Rakhlin 2008): linear bandits on a convex set; regret d sqrt(nu T ln T).
+
+    Rule: `Scrible` plays points of the ball and the cube around the leader of its estimates, regularised by a barrier,
+    and estimates the gain vector of a round from the payoff of the point played.
+
+    Not private because it learns from exact payoffs, and nothing is known of what its own draws hide.
+
+    Differs from the source in: gains instead of losses; the rate is the one with the smallest bound, where the paper
+        takes sqrt(nu ln T) / (4 d sqrt(T)) for long games; sets other than the ball and the cube are left out.
+    """
+    return _learner_on_points(
+        "SCRiBLe",
+        Scrible,
+        learning_rate,
+        parameters={"learning_rate": learning_rate},
+        reference="Abernethy, Hazan and Rakhlin (2008), theorem 1",
+    )
+
+
+def as_scrible(
+    *, epsilon: SupportsFloat = 1.0, learning_rate: SupportsFloat | None = None, paper_noise: bool = False
+) -> Algorithm:
+    r"""AS-SCRiBLe (Agarwal and Singh 2017, algorithm 4): SCRiBLe on payoffs with Laplace noise; local privacy.
+
+    Rule: a payoff in [-1, 1] gets Laplace noise of scale 2 / epsilon, is clipped where 1 / T of all games have such a
+    payoff, and is all that `Scrible` ever sees of its round.
+
+    Private because two payoffs differ by at most 2, to which the noise is scaled, and each is released once. Nobody has
+    to store the true payoff, so this is local privacy.
+
+    With `paper_noise` the noise is the paper's, :math:`\langle Z, x \rangle` with d Laplace draws of scale D1 / epsilon
+    (D1 = 2 sqrt(d) on the ball, 2 on the cube, after correcting its sensitivity): the same guarantee with the variance
+    :math:`8 d |x|^2 / \epsilon^2` on the ball and :math:`8 |x|^2 / \epsilon^2`, up to 8 d, on the cube, instead of
+    :math:`8 / \epsilon^2`. It is put on the gain vector, so it needs games with `feedback="full"`, of which the agent
+    uses no more than the payoff. For sets, and the cost of a round, see `Scrible`.
+
+    Differs from the source in: the noise is on the payoff, by default. The rate's d^2 where theorem 4.5 prints d.
+    """
+    epsilon = checks.epsilon(epsilon)
+    paper_noise = checks.boolean("paper_noise", paper_noise)
+    parameters = {"epsilon": epsilon, "learning_rate": learning_rate}
+    on_payoffs = _learner_on_points(
+        "AS-SCRiBLe",
+        Scrible,
+        learning_rate,
+        epsilon=epsilon,
+        parameters=parameters,
+        reference=f"{PAPER} and theorem 4.5",
+    )
+    if not paper_noise:
+        return on_payoffs
+    return dataclasses.replace(
+        on_payoffs,
+        make_point_agent=functools.partial(ScribleOnVectors, learning_rate=learning_rate),
+        wrapping=functools.partial(_with_noise_on_vectors, epsilon),
+        feedback="full",
+        bound_in=functools.partial(_bound_on_vectors, epsilon) if learning_rate is None else None,
+        parameters={**parameters, "paper_noise": True},
+        player="",
+    )
+
+
+def _with_noise_on_vectors(epsilon: float, env: Environment) -> Environment:
+    """Return the environment with Laplace noise on every coordinate; 1 / T of all games have a clipped one."""
+    return _with_noise(env, epsilon, lambda scale, rounds: clip_bound(scale, rounds * env.get_wrapper_attr("n_values")))
+
+
+def _bound_on_vectors(epsilon: float, env: Environment) -> float:
+    name, dimension = set_of(env)
+    horizon, noise = env.get_wrapper_attr("horizon"), _with_noise_on_vectors(epsilon, env).get_wrapper_attr("noise")
+    # A payoff has more noise than is counted in 1 / T of the games, and some coordinate is clipped in fewer.
+    unlikely = 2.0 if noise.scale else 0.0
+    clipped = failure_cost(horizon, 2.0 * dimension, noise.scale, noise.bound)
+    of_payoffs = noise_of_payoffs(name, dimension, noise.scale, horizon)
+    return scrible_regret_bound(name, dimension, horizon, *of_payoffs) + unlikely + clipped
+
+
+def batched_lap_scrible(*, epsilon: SupportsFloat = 1.0, batch_size: SupportsIndex | None = None) -> Algorithm:
+    """Batched-Lap-SCRiBLe (Asi, Raman and Talwar 2025): SCRiBLe on averages of 1 / epsilon payoffs with Laplace noise.
+
+    Rule: each point is played for tau = ceil(1 / epsilon) rounds, or `batch_size`. Its average payoff, in [-1, 1], gets
+    Laplace noise of scale 2 / (epsilon tau), is clipped where 1 / T of all games have such a payoff, and is one payoff
+    for `Scrible`.
+
+    Private because a round is in one average, which it moves by at most 2 / tau, and each average is released once.
+
+    It helps where epsilon is small. Batches of one round are AS-SCRiBLe.
+
+    Differs from the source in: it is for arms; a point's average payoff is that of the average gain vector, so nothing
+        else changes. 1 / epsilon is rounded up to whole rounds; released values are rounded to a grid.
+    """
+    epsilon = checks.epsilon(epsilon)
+    tau = laplace_batch_size(epsilon) if batch_size is None else checks.integer("batch_size", batch_size, at_least=1)
+    return _learner_on_points(
+        "Batched-Lap-SCRiBLe",
+        Scrible,
+        epsilon=epsilon,
+        batch_size=tau,
+        parameters={"epsilon": epsilon, "batch_size": tau},
+        reference="Asi, Raman and Talwar (2025); Abernethy, Hazan and Rakhlin (2008)",
+    )
+
+
+def osmd(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
+    """OSMD (Bubeck, Cesa-Bianchi and Kakade 2012): linear bandits on the ball; regret sqrt(d T ln T).
+
+    Rule: `BallOsmd` plays the direction of its estimates on the surface of the ball, or a random axis, from whose
+    payoff it estimates the gain vector.
+
+    Not private because it learns from exact payoffs, and nothing is known of what its own draws hide.
+
+    Differs from the source in: gains instead of losses; the rate is capped at 1 / (2 d), which the paper asks of T.
+    """
+    return _learner_on_points(
+        "OSMD",
+        BallOsmd,
+        learning_rate,
+        parameters={"learning_rate": learning_rate},
+        reference="Bubeck, Cesa-Bianchi and Kakade (2012), section 5",
+    )
+
+
+def as_osmd(*, epsilon: SupportsFloat = 1.0, learning_rate: SupportsFloat | None = None) -> Algorithm:
+    """AS-OSMD (Agarwal and Singh 2017, algorithm 4, around OSMD): payoffs on the ball with noise; local privacy.
+
+    Rule: a payoff in [-1, 1] gets Laplace noise of scale 2 / epsilon, is clipped where 1 / T of all games have such a
+    payoff, and is all that `BallOsmd` ever sees of its round.
+
+    Private because two payoffs differ by at most 2, to which the noise is scaled, and each is released once. Nobody has
+    to store the true payoff, so this is local privacy.
+
+    Without noise its regret is half of SCRiBLe's. With noise both are of order d sqrt(T ln T) / epsilon, because the
+    noise in an estimate counts d^2 times, where a payoff of gain vectors of length 1 counts d times.
+
+    Differs from the source in: its algorithm 4 takes any learner and names SCRiBLe; this is OSMD of Bubeck,
+        Cesa-Bianchi and Kakade (2012). Its rate, and the noise on the payoff, are those of this project.
+    """
+    epsilon = checks.epsilon(epsilon)
+    return _learner_on_points(
+        "AS-OSMD",
+        BallOsmd,
+        learning_rate,
+        epsilon=epsilon,
+        parameters={"epsilon": epsilon, "learning_rate": learning_rate},
+        reference=f"{PAPER}; Bubeck, Cesa-Bianchi and Kakade (2012), section 5",
+    )
+
+
+def _osmd_on_ball(set_name: str, *sizes: Any) -> float:
+    return osmd_regret_bound(*sizes)
+
+
+LEARNERS: dict[Any, tuple[tuple[str, ...], BoundOnPoints]] = {
+    Scrible: (tuple(SELECT), scrible_regret_bound),
+    BallOsmd: (("ball",), _osmd_on_ball),
+}
+"""The sets that a learner plays on, and its regret bound at its own learning rate."""
+
+
+def _learner_on_points(
+    name: str,
+    kind: Callable[..., Any],
+    learning_rate: SupportsFloat | None = None,
+    *,
+    epsilon: float | None = None,
+    batch_size: int = 1,
+    parameters: dict[str, Any],
+    reference: str,
+) -> Algorithm:
+    """Return a learner from payoffs, with Laplace noise on their averages over batches if `epsilon` is given."""
+    agent = functools.partial(kind, learning_rate=learning_rate)
+    # A wrong rate is refused now, not when the first game begins.
+    agent()
+    sets, bound = LEARNERS[kind]
+
+    def wrapping(env: Environment) -> Environment:
+        if epsilon is None:
+            return env
+        tau = capped_batch_size(batch_size, env.get_wrapper_attr("horizon"))
+        return _with_noise(env if tau == 1 else MiniBatchAverage(env, batch_size=tau), epsilon, clip_bound)
+
+    def bound_in(env: Environment) -> float:
+        # A batch plays one point on the average gain vector, so its regret is tau times that of the average; the
+        # rounds of the last, unfinished batch cost the width of the range at most.
+        game = env.unwrapped
+        assert isinstance(game, PointEnv)
+        low, high = game.decision_set.payoffs
+        tau = capped_batch_size(batch_size, game.horizon)
+        steps = game.horizon // tau
+        scale = noise_scale(game.sensitivity / tau, math.inf if epsilon is None else epsilon)
+        of_steps = bound(game.decision_set.name, game.dimension, steps, scale, clip_bound(scale, steps))
+        return tau * of_steps + (game.horizon - steps * tau) * (high - low)
+
+    return Algorithm(
+        name=name,
+        make_agent=None,
+        make_point_agent=agent,
+        feedback="payoff",
+        decision_sets=sets,
+        wrapping=wrapping,
+        bound_in=bound_in if learning_rate is None else None,
+        parameters=parameters,
+        reference=reference,
+    )
+
+
+def _with_noise(env: Environment, epsilon: float, clip: Callable[[float, int], float]) -> Environment:
+    """Return the environment with Laplace noise on its payoffs, clipped `clip(scale, horizon)` outside their range."""
+    scale = noise_scale(env.get_wrapper_attr("sensitivity"), epsilon)
+    return LaplaceClipRescale(env, epsilon=epsilon, bound=clip(scale, env.get_wrapper_attr("horizon")), outside="clip")
+
+
+def exp2(*, learning_rate: SupportsFloat | None = None, exploration_rate: SupportsFloat | None = None) -> Algorithm:
+    """EXP2 (Bubeck, Cesa-Bianchi and Kakade 2012): arms with features of rank d; regret sqrt(d T ln K).
+
+    Rule: draws each arm with a probability that grows with its estimated gain, mixed with an optimal design of the
+    public features of `DPBandit-Linear-v0`. The payoff of the arm played estimates the hidden vector of the round, and
+    so the gains of all arms.
+
+    Not private because it learns from exact payoffs, and nothing is known of what its own draws hide.
+
+    In games without features, every arm is a dimension of its own, and it is EXP3 on losses.
+
+    Differs from the source in: a G-optimal design instead of John's exploration; the rates are those with the smallest
+        bound for gains in [0, 1].
+    """
+    return _exp2_on_gains(
+        name="EXP2",
+        rates="smallest-bound",
+        epsilon=None,
+        chosen={"learning_rate": learning_rate, "exploration_rate": exploration_rate},
+        reference="Bubeck, Cesa-Bianchi and Kakade (2012), section 3",
+    )
+
+
+def as_exp2(
+    *,
+    epsilon: SupportsFloat = 1.0,
+    rates: str = "paper",
+    learning_rate: SupportsFloat | None = None,
+    exploration_rate: SupportsFloat | None = None,
+) -> Algorithm:
+    """AS-EXP2 (Agarwal and Singh 2017, algorithms 4 and 5): EXP2 on gains with Laplace noise; local privacy.
+
+    Rule: the gain of the arm played gets Laplace noise of scale 1 / epsilon and is clipped far outside its range;
+    `Exp2` takes it for the gain, with enough exploration for noisy losses. In games with features it is EXP2 on those;
+    otherwise EXP3 on losses.
+
+    Private because a changed round changes one noisy value, whose law moves by a factor of at most e^epsilon, and
+    `Exp2` sees nothing else: local privacy.
+
+    `rates="smallest-bound"` also counts what exploring costs: with 10 arms, 2^16 rounds and epsilon = 1 it explores a
+    fifth as often as with the paper's rates, and its bound is about a third. See `exp2_rates`.
+
+    Differs from the source in: gains in [0, 1] have sensitivity 1, which the printed noise of 1 / epsilon fits, but not
+        the printed losses in [-1, 1]. The printed exploration rate is about 10 times smaller than its proof needs: here
+        it is a d (1 + c) with noisy losses clipped to [-c, 1 + c] and c = sqrt(10) ln(d T) / epsilon. Features.
+    """
+    return _exp2_on_gains(
+        name="AS-EXP2",
+        rates=rates,
+        epsilon=checks.epsilon(epsilon),
+        chosen={"learning_rate": learning_rate, "exploration_rate": exploration_rate},
+        reference=f"{PAPER} and theorem 4.1",
+    )
+
+
+def _exp2_on_gains(
+    *, name: str, rates: str, epsilon: float | None, chosen: dict[str, Any], reference: str
+) -> Algorithm:
+    """Return EXP2 on gains, which get Laplace noise if `epsilon` is given; `chosen` may replace its rates."""
+    agent = functools.partial(Exp2, rates=rates, **chosen)
+    agent()
+    noise = math.inf if epsilon is None else epsilon
+
+    def wrapping(env: Environment) -> Environment:
+        if epsilon is None:
+            return env
+        return _with_noise(env, epsilon, functools.partial(exp2_clip, rates, env.get_wrapper_attr("n_arms")))
+
+    def on_arms(n_arms: int, horizon: int) -> float:
+        return of_size(n_arms, n_arms, float(n_arms), 1.0, horizon)
+
+    def of_size(n_arms: int, rank: int, leverage: float, largest: float, horizon: int) -> float:
+        scale = noise_scale(1.0, noise)
+        clip = exp2_clip(rates, n_arms, scale, horizon)
+        return exp2_regret_bound(rates, n_arms, rank, leverage, largest, horizon, scale, clip)
+
+    def in_game(env: Environment) -> float:
+        game: Any = env.unwrapped
+        adversary, k, t = game.adversary, game.n_arms, game.horizon
+        if game.sensitivity > 1:
+            return math.inf
+        if adversary.features is None:
+            return on_arms(k, t)
+        if not isinstance(adversary, LinearGains):
+            return math.inf
+        rank = rank_of(adversary.features)
+        excess = coins_excess(k, t) if adversary.coins else 0.0
+        return of_size(k, rank, SLACK * rank, 0.5, t) + excess
+
+    own_rates = any(rate is not None for rate in chosen.values())
+    return Algorithm(
+        name=name,
+        make_agent=agent,
+        wrapping=wrapping,
+        bound=None if own_rates else without_memory(on_arms),
+        bound_in=None if own_rates else in_game,
+        parameters={**({} if epsilon is None else {"epsilon": epsilon, "rates": rates}), **chosen},
+        reference=reference,
+    )
