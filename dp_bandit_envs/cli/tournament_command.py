@@ -58,8 +58,16 @@ def tournament(
     An agent's process has limits of time and memory, and your rights: this is NO sandbox (see docs/tournament.md).
     """
     from dp_bandit_envs.tournament import hold
-    from dp_bandit_envs.tournament.tournament_folder import PAGE, REPORT, reserved, unused_folder, write
-    from dp_bandit_envs.tournament.tournament_words import NO_SANDBOX, about_seed, warnings_of
+    from dp_bandit_envs.tournament.tournament_files import (
+        NO_SANDBOX,
+        PAGE,
+        REPORT,
+        about_seed,
+        reserved,
+        unused_folder,
+        warnings_of,
+        write,
+    )
 
     target = out or unused_folder(Path("results"))
     try:
@@ -96,14 +104,12 @@ def _table(one: "Tournament") -> "Table":
     from rich.markup import escape
     from rich.table import Table
 
-    from dp_bandit_envs.tournament.tournament_words import percent, possible, spread
+    from dp_bandit_envs.tournament.tournament_files import HEAD, rows_of
 
     table = Table()
-    for column in ("rank", "agent", "score", "95 % interval", "possible ranks"):
+    for column in HEAD:
         table.add_column(column, justify="left" if column == "agent" else "right", overflow="fold")
-    for place in one.places:
-        rank = "" if place.is_reference else str(place.rank)
-        share = (f"{percent(place.share.value)} %", spread(place.share))
-        table.add_row(rank, escape(place.name), *share, possible(place))
+    for row in rows_of(one):
+        table.add_row(row.rank, escape(row.name), row.score, row.interval, row.possible)
     table.caption = "score: regret as a share of what chance loses; 0 % is the best arm throughout"
     return table

@@ -174,21 +174,21 @@ def counts_pictures(counts: Counts, declared: float, bound: float, confidence: f
     intervals = np.array([ends(int(each), counts.games, (1 - confidence) / 2) for each in hits])
     frequencies = hits / counts.games
     ratio = math.log(counts.more / counts.less) if counts.more and counts.less else math.nan
-    (one, left), (two, right) = panel(2.4), panel(2.4)
+    (one, shares), (two, said) = panel(2.4), panel(2.4)
     reach = np.abs(intervals.T - frequencies)
-    left.barh([0, 1], frequencies, xerr=reach, color=[ORANGE, LIGHT_GREY], height=0.6, capsize=4)
-    left.set_yticks([0, 1], ["one table", "its neighbour"])
-    left.set(title="How often the event happened", xlabel="share of games, with Clopper-Pearson intervals")
+    shares.barh([0, 1], frequencies, xerr=reach, color=[ORANGE, LIGHT_GREY], height=0.6, capsize=4)
+    shares.set_yticks([0, 1], ["one table", "its neighbour"])
+    shares.set(title="How often the event happened", xlabel="share of games, with Clopper-Pearson intervals")
     bars = [("at least", bound, VERMILION if bound > declared else ORANGE), ("ratio of frequencies", ratio, GREY)]
     if math.isfinite(declared):
         bars.append(("declared", declared, BLUE))
-        right.axvline(declared, color=BLUE, linestyle="--", linewidth=1.0)
+        said.axvline(declared, color=BLUE, linestyle="--", linewidth=1.0)
     known = [length if math.isfinite(length) else 0.0 for _, length, _ in bars]
-    right.barh(range(len(bars)), known, color=[colour for _, _, colour in bars], height=0.6)
-    right.set_yticks(range(len(bars)), [words for words, _, _ in bars])
-    right.set(title="What that says of epsilon", xlabel="epsilon for one changed round")
-    right.set_xlim(min(0.0, *known), 1.15 * max(*known, 0.1))
-    for axes in (left, right):
+    said.barh(range(len(bars)), known, color=[colour for _, _, colour in bars], height=0.6)
+    said.set_yticks(range(len(bars)), [words for words, _, _ in bars])
+    said.set(title="What that says of epsilon", xlabel="epsilon for one changed round")
+    said.set_xlim(min(0.0, *known), 1.15 * max(*known, 0.1))
+    for axes in (shares, said):
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
     return one, two

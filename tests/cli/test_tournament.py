@@ -80,15 +80,15 @@ def test_without_scipy_it_says_so_first(dp_bandit, tmp_path, monkeypatch):
 
 
 def test_an_error_while_it_writes_leaves_nothing(dp_bandit, tmp_path, monkeypatch):
-    from dp_bandit_envs.tournament import tournament_folder
+    from dp_bandit_envs.tournament import tournament_files
 
     def full(target):
         if target.name == "report.md":
             raise OSError(28, "No space left on device")
         return whole_file(target)
 
-    whole_file = tournament_folder.whole_file
-    monkeypatch.setattr(tournament_folder, "whole_file", full)
+    whole_file = tournament_files.whole_file
+    monkeypatch.setattr(tournament_files, "whole_file", full)
     put(tmp_path, leader=LEADER)
     code, _, err = dp_bandit("tournament", "agents", *SMALL, "--out", "one")
     assert code == 2 and "No space left" in err
@@ -96,7 +96,7 @@ def test_an_error_while_it_writes_leaves_nothing(dp_bandit, tmp_path, monkeypatc
 
 
 def test_folders_by_default_are_new_ones(tmp_path):
-    from dp_bandit_envs.tournament.tournament_folder import unused_folder
+    from dp_bandit_envs.tournament.tournament_files import unused_folder
 
     assert unused_folder(tmp_path).name == "tournament"
     (tmp_path / "tournament").mkdir()

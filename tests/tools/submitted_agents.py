@@ -40,7 +40,7 @@ def agent(*, begin="pass", select="return 0", update="pass", top=""):
 SPAWN = "import multiprocessing.util as util\nutil.spawnv_passfds(b'/bin/true', [b'/bin/true'], [])"
 """Python tells no audit hook of this."""
 SEND = """
-import dp_bandit_envs.tournament.process_limits as limits
+import dp_bandit_envs.tournament.agent_process as limits
 limits.NETWORK = limits.PROCESSES = ()
 import socket
 socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendmsg([b'x'], [], 0, ('127.0.0.1', 9))
@@ -60,7 +60,6 @@ BAD = {
     "forks": (agent(select="import os\nwhile True: os.fork()"), ["ForbiddenError", "processes", "os.fork"]),
     "spawns": (agent(begin=SPAWN), ["ForbiddenError", "processes", "_posixsubprocess.fork_exec"]),
     "sends": (agent(begin=SEND), ["ForbiddenError", "network", "socket.sendmsg"]),
-    "nested": (agent(begin="import os\nfor _ in range(1500): os.mkdir('d'); os.chdir('d')\n1 / 0"), ["division"]),
     "calls": (agent(begin="import socket; socket.create_connection(('localhost', 9))"), ["ForbiddenError", "network"]),
 }
 """Files by name, with the words that must be said of each."""

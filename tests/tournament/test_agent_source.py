@@ -4,9 +4,8 @@ import sys
 
 import pytest
 
-from dp_bandit_envs.tournament.agent_source import MODULE, load_maker
-from dp_bandit_envs.tournament.agent_source import SubmissionError as Error
-from dp_bandit_envs.tournament.process_limits import ForbiddenError, refuse_event
+from dp_bandit_envs.tournament.agent_process import MODULE, ForbiddenError, load_maker, refuse_event
+from dp_bandit_envs.tournament.agent_process import SubmissionError as Error
 from tests.tools.refusals import refused
 from tests.tools.submitted_agents import LEADER, UNREAD, agent
 

@@ -9,14 +9,18 @@ import re
 import numpy as np
 import pytest
 
-from dp_bandit_envs.tournament.final_table import Mean, can_tell_apart, places
-from dp_bandit_envs.tournament.hidden_games import KINDS, HiddenGames
-from dp_bandit_envs.tournament.holding import Tournament
-from dp_bandit_envs.tournament.refereeing import Limits, Match
-from dp_bandit_envs.tournament.reference_players import UNIFORM
-from dp_bandit_envs.tournament.submissions import MOST_LETTERS, Submission, different, shown, submissions_in
-from dp_bandit_envs.tournament.tournament_page import page_of
-from dp_bandit_envs.tournament.tournament_report import report_of, summary_of
+from dp_bandit_envs.tournament.hidden_games import KINDS, UNIFORM, HiddenGames
+from dp_bandit_envs.tournament.holding import Mean, Tournament, can_tell_apart, places
+from dp_bandit_envs.tournament.refereeing import (
+    MOST_LETTERS,
+    Limits,
+    Match,
+    Submission,
+    different,
+    shown,
+    submissions_in,
+)
+from dp_bandit_envs.tournament.tournament_files import page_of, report_of, summary_of
 from tests.tools.refusals import refused
 
 EVIL = "<script>alert(1)</script>|*x*`[a](b)"
