@@ -481,8 +481,8 @@ TOURNAMENT: tuple[Mutation, ...] = (
     Mutation(
         "a name on a tournament's page is HTML",
         f"{HELD}/tournament_files.py",
-        'f"<td>{escape(place.name)}{bar}</td>',
-        'f"<td>{place.name}{bar}</td>',
+        'f"<td>{escape(row.name)}{_bar(place, lowest, widest)}</td>"',
+        'f"<td>{row.name}{_bar(place, lowest, widest)}</td>"',
         (RANKS,),
     ),
 )
