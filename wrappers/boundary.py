@@ -14,8 +14,7 @@ from gymnasium.envs.registration import EnvSpec, WrapperSpec
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.decisions import DecisionSet, payoffs
-from dp_bandit_envs.envs.point_board import PointBoard
-from dp_bandit_envs.envs.scoreboard import Scoreboard
+from dp_bandit_envs.envs.pictures import PointBoard, Scoreboard
 from dp_bandit_envs.errors import (
     BoundaryError,
     SeedRefusedError,

@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.data_use import DataUse
-from dp_bandit_envs.envs.arm_observations import empty_observation, observation_space
+from dp_bandit_envs.envs.bandit_env import empty_observation, observation_space
 from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.privacy.facts import gains_of_arms
 from dp_bandit_envs.protocols import Observation

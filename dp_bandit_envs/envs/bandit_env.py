@@ -1,7 +1,9 @@
 """The bandit game as a Gymnasium environment: the agent plays an arm and sees its gain; the evaluator sees the rest."""
 
+import contextlib
 import inspect
-from typing import Any, ClassVar, SupportsIndex
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Final, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
@@ -12,26 +14,25 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.linear_gains import features_of
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
-from dp_bandit_envs.envs.arm_observations import empty_observation, observation_space
-from dp_bandit_envs.envs.block_length import BLOCK_NUMBERS, next_length
-from dp_bandit_envs.envs.evaluators_numbers import BlockListener, EvaluatorsNumbers
-from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.envs.made_adversary import make_adversary
-from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
-from dp_bandit_envs.privacy.announced import unless_secret
+from dp_bandit_envs.envs.pictures import Scoreboard
+from dp_bandit_envs.errors import LateDataError, StepOutsideGameError, WrongGameError
+from dp_bandit_envs.privacy.announced import current, unless_secret
 from dp_bandit_envs.privacy.facts import Values, gains_of_arms
-from dp_bandit_envs.protocols import FloatArray, Observation
+from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
+BlockListener = Callable[[IntArray, FloatArray, FloatArray], None]
+FIRST_BLOCK: Final = 64
+BLOCK_NUMBERS: Final = 2**18
+"""The most gains that an environment draws at once; with many arms, blocks are shorter."""
+LATE: Final = (
+    "{} must have its real data when it is made, before a seed is chosen; its begin made some, such as a Replay. Make"
+    " them in __init__, and let begin only begin them."
+)
 
-def refuse_vectors(adversary: Adversary) -> None:
-    """Refuse gains below 0, which are coordinates of gain vectors, in a game of arms."""
-    if adversary.lowest < 0:
-        raise WrongGameError(f"{type(adversary).__name__} chooses gain vectors for points; arms need gains in [0, 1].")
 
-
-class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
+class BanditEnv(gym.Env[Observation, int]):
     """A game of `horizon` rounds against an adversary.
 
     ## Action Space
@@ -216,6 +217,61 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         """What is public about the values that a round reveals."""
         return gains_of_arms(self.sensitivity)
 
+    @property
+    def cumulative_gains(self) -> FloatArray:
+        """Each arm's gains of all rounds so far, shape `(n_arms,)`, before any charge or payoff. For the evaluator."""
+        self._check_started()
+        return self._totals(len(self._arms))
+
+    @property
+    def collected(self) -> float:
+        """The gains that counted so far. For the evaluator."""
+        self._check_started()
+        return self._collected
+
+    def best(self, totals: FloatArray) -> FloatArray:
+        """Return what the best fixed arm collects on summed gains of shape `(..., n_arms)`, shape `(...)`."""
+        largest: FloatArray = np.max(totals, axis=-1)
+        return largest
+
+    def external_regret(self) -> float:
+        """Return what the best fixed arm would have collected so far, less what was collected. For the evaluator.
+
+        A fixed arm pays no charge; with a payoff function it takes the last place of the arms really played.
+        """
+        totals = self.cumulative_gains
+        best = totals if self._payments is None else self._payments.option_totals
+        return float(self.best(best) - self._collected)
+
+    def policy_regret(self) -> float:
+        """Return what the best constant play would have collected, less what was collected. For the evaluator."""
+        totals = self.cumulative_gains
+        best = totals if self._payments is None else self._payments.constant_totals
+        return float(self.best(best) - self._collected)
+
+    def comparisons(self) -> tuple[FloatArray, FloatArray]:
+        """Return what each fixed arm, and each arm played throughout, would have earned in each round of this block.
+
+        Two arrays of shape `(rounds, n_arms)`, which are the same array without a payoff function. For the evaluator.
+        """
+        table = self._block[: len(self._arms)]
+        if self._payments is None:
+            return table, table
+        return np.array(self._payments.option_rows), np.array(self._payments.constant_rows)
+
+    def report_block(self) -> None:
+        """Pass the rounds of the current block to `on_block`, if it is set.
+
+        The game calls this before it fetches the next block; a listener must call it once more at the end.
+        """
+        if self.on_block is not None and self._arms:
+            self.on_block(np.array(self._arms), np.array(self._earned), self._block[: len(self._arms)])
+
+    def _totals(self, rounds: int) -> FloatArray:
+        # Added row by row from the first, as in all other ways of playing, so that sums agree to the last bit.
+        running: FloatArray = np.cumsum(np.vstack([self._totals_before_block, self._block[:rounds]]), axis=0)[-1]
+        return running
+
     def render(self) -> Any:
         """Return a picture of the game so far: an array `(height, width, 3)` or text, by `render_mode`."""
         self._check_started()
@@ -245,3 +301,58 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         self._earned.clear()
         if self._payments is not None:
             self._payments.clear()
+
+
+def observation_space(n_values: int, low: float = 0.0, high: float = 1.0) -> spaces.Dict:
+    """Return the space of one round: `gain` in [low, high] and `observed` in {0, 1}, each of shape `(n_values,)`."""
+    gain = spaces.Box(low, high, (n_values,), np.float64)
+    return spaces.Dict(gain=gain, observed=spaces.MultiBinary(n_values))
+
+
+def empty_observation(n_values: int) -> Observation:
+    """Return a fresh observation in which nothing was observed."""
+    return {"gain": np.zeros(n_values), "observed": np.zeros(n_values, np.int8)}
+
+
+def refuse_vectors(adversary: Adversary) -> None:
+    """Refuse gains below 0, which are coordinates of gain vectors, in a game of arms."""
+    if adversary.lowest < 0:
+        raise WrongGameError(f"{type(adversary).__name__} chooses gain vectors for points; arms need gains in [0, 1].")
+
+
+def next_length(played: int, horizon: int, most: int) -> int:
+    """Return the number of rounds of the next block: first few, later at most three times those played.
+
+    So a short game draws little more than it plays, and a long one draws nearly all of its gains in long blocks.
+
+    Args:
+        played: Rounds played so far.
+        horizon: Rounds of the game.
+        most: The longest block.
+    """
+    return min(most, max(FIRST_BLOCK, 3 * played), horizon - played)
+
+
+@contextlib.contextmanager
+def counted(adversary: Adversary, games: int = 1) -> Iterator[None]:
+    """Count games of copies of one adversary; each finds its own game counted when it begins in this `with` statement.
+
+    They count with what the whole adversary says of its data, which may serve more often than those of one inside it.
+    What was counted and does not begin here is spent all the same, so that it pays for no later game.
+
+    Raises:
+        LedgerError: If the ledger refuses them.
+        LateDataError: If the adversary's `begin` makes real data, as the seed was chosen without them.
+    """
+    known = adversary.is_real
+    if adversary.ledger is not None:
+        adversary.ledger.enter(adversary.data_use, games, ahead=True)
+    yield
+    announced = current()
+    if announced is not None:
+        announced.shared.paid.clear()
+    if not known and adversary.is_real:
+        late = LateDataError(LATE.format(type(adversary).__name__))
+        if announced is not None:
+            announced.shared.refusal = late  # boundaries withhold other errors from below
+        raise late

@@ -1,6 +1,7 @@
 """Many bandit games at once, as arrays instead of a loop over environments."""
 
 import copy
+from collections.abc import Sequence
 from typing import Any, ClassVar, SupportsIndex
 
 import gymnasium as gym
@@ -12,23 +13,20 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
-from dp_bandit_envs.envs.arm_observations import observation_space
-from dp_bandit_envs.envs.bandit_env import BanditEnv, refuse_vectors
-from dp_bandit_envs.envs.block_length import next_length
-from dp_bandit_envs.envs.ledger_of_many import counted
+from dp_bandit_envs.envs.bandit_env import BanditEnv, counted, next_length, observation_space, refuse_vectors
 from dp_bandit_envs.envs.made_adversary import make_adversary
-from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, every_game, spread_seeds
-from dp_bandit_envs.envs.vector_evaluators_numbers import VectorEvaluatorsNumbers
-from dp_bandit_envs.errors import StepOutsideGameError
+from dp_bandit_envs.envs.pictures import Scoreboard
+from dp_bandit_envs.errors import NotAnIntegerError, StepOutsideGameError
 from dp_bandit_envs.privacy.facts import Values, gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
-from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options
+from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
 BLOCK_BYTES = 2**25
+Seeds = int | Sequence[int | None] | None
+VectorStep = tuple[Observation, FloatArray, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
-class BanditVectorEnv(VectorEvaluatorsNumbers, gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]]):
+class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]]):
     """`num_envs` independent games against the same kind of adversary, in lockstep.
 
     Game i with seed s plays exactly as `BanditEnv` does with that seed; `reset(seed=s)` gives game i the seed s + i,
@@ -173,6 +171,43 @@ class BanditVectorEnv(VectorEvaluatorsNumbers, gym.vector.VectorEnv[Observation,
         """What is public about the values that a round of one game reveals."""
         return gains_of_arms(self.sensitivity)
 
+    @property
+    def cumulative_gains(self) -> FloatArray:
+        """Each arm's gains so far before any charge or payoff, shape `(num_envs, n_arms)`. For the evaluator."""
+        self._check_started()
+        self._add_up()
+        return self._totals.copy()
+
+    @property
+    def collected(self) -> FloatArray:
+        """The gains that counted so far, shape `(num_envs,)`. For the evaluator."""
+        self._check_started()
+        return self._collected.copy()
+
+    def best(self, totals: FloatArray) -> FloatArray:
+        """Return what the best fixed arm collects on summed gains of shape `(..., n_arms)`, shape `(...)`."""
+        largest: FloatArray = np.max(totals, axis=-1)
+        return largest
+
+    def external_regret(self) -> FloatArray:
+        """Return the external regret of every game so far, shape `(num_envs,)`. For the evaluator."""
+        return self._regret([payments.option_totals for payments in self._payments])
+
+    def policy_regret(self) -> FloatArray:
+        """Return the policy regret of every game so far, shape `(num_envs,)`. For the evaluator."""
+        return self._regret([payments.constant_totals for payments in self._payments])
+
+    def _regret(self, totals: list[FloatArray]) -> FloatArray:
+        gains = self.cumulative_gains  # raises before the first reset
+        return self.best(np.array(totals) if totals else gains) - self._collected
+
+    def _add_up(self) -> None:
+        # Added row by row from the first, as in `BanditEnv`, so that sums agree to the last bit; and without temporary
+        # arrays as long as a block, which would cost more time than the game itself.
+        for row in self._block[self._added : self._position]:
+            self._totals += row
+        self._added = self._position
+
     def render(self) -> tuple[Any, ...] | None:
         """Return one picture for each game."""
         if not self._scoreboards:
@@ -230,3 +265,47 @@ class BanditVectorEnv(VectorEvaluatorsNumbers, gym.vector.VectorEnv[Observation,
     def _nothing(self) -> Observation:
         shape = (self.num_envs, self.n_values)
         return {"gain": np.zeros(shape), "observed": np.zeros(shape, np.int8)}
+
+
+def spread_seeds(seed: Seeds, num_envs: int) -> list[int | None]:
+    """Return one seed for each game under Gymnasium's rule: an integer s means s, s + 1, s + 2, ...
+
+    Two games with one seed are refused: behind a privacy boundary they would have the same noise.
+    """
+    if seed is None:
+        return [None] * num_envs
+    if isinstance(seed, np.ndarray):
+        seed = seed.tolist()
+    if isinstance(seed, (str, bytes)) or not isinstance(seed, Sequence):
+        first = checked_seed(seed)  # type: ignore[arg-type]
+        assert first is not None
+        return [checked_seed(first + index) for index in range(num_envs)]
+    if len(seed) != num_envs:
+        raise ValueError(f"seed must be one integer or {num_envs} of them, one for each game; received {len(seed)}.")
+    seeds = [checked_seed(each) for each in seed]
+    given = [each for each in seeds if each is not None]
+    different = len(set(given))
+    if different < len(given):
+        # Without the seeds, from which the noise follows.
+        raise ValueError(f"seed must differ from game to game; received {len(given)} of which {different} differ.")
+    return seeds
+
+
+def check_arms(actions: Any, num_envs: int, n_arms: int) -> IntArray:
+    """Return the actions as an integer array of shape `(num_envs,)`, or raise."""
+    arms = np.asarray(actions)
+    if arms.shape != (num_envs,):
+        raise ValueError(f"actions must have shape ({num_envs},), one arm for each game; received shape {arms.shape}.")
+    if arms.dtype.kind not in "iu":
+        raise NotAnIntegerError(f"arm must be an integer in [0, {n_arms - 1}]; received an array of {arms.dtype}.")
+    arms = arms.astype(np.int64, copy=False)
+    # As an unsigned integer, a negative number is huge, so one maximum checks both ends.
+    unsigned = arms.view(np.uint64)
+    if not unsigned.max() < n_arms:
+        raise ValueError(f"arm must be an integer in [0, {n_arms - 1}]; received {arms[unsigned >= n_arms][0]}.")
+    return arms
+
+
+def every_game(name: str, values: NDArray[Any]) -> dict[str, Any]:
+    """Return an info dict in Gymnasium's vector form: the values, and a mask that says every game has one."""
+    return {name: values, f"_{name}": np.ones(len(values), np.bool_)}

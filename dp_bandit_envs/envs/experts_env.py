@@ -5,10 +5,10 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.adversaries import Adversary, Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.envs.made_adversary import chosen_adversary, refuse_unknown
+from dp_bandit_envs.envs.made_adversary import checked_adversary, named_adversary, refuse_unknown, with_own_size
 from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 
@@ -51,7 +51,7 @@ class ExpertsEnv(BanditEnv):
         **unknown: Any,
     ) -> None:
         refuse_unknown(type(self), unknown)
-        adversary = chosen_adversary(gains, means, n_arms, horizon, default_size=(N_ARMS, HORIZON))
+        adversary = experts_adversary(gains, means, n_arms, horizon)
         super().__init__(adversary, observe_charge=observe_charge, render_mode=render_mode, block_length=block_length)
         self.sensitivity = float(self.n_arms)
 
@@ -93,7 +93,7 @@ class ExpertsVectorEnv(BanditVectorEnv):
         **unknown: Any,
     ) -> None:
         refuse_unknown(type(self), unknown)
-        adversary = chosen_adversary(gains, means, n_arms, horizon, default_size=(N_ARMS, HORIZON))
+        adversary = experts_adversary(gains, means, n_arms, horizon)
         super().__init__(num_envs, adversary, observe_charge=observe_charge, render_mode=render_mode)
         self.sensitivity = float(self.n_arms)
 
@@ -106,3 +106,17 @@ class ExpertsVectorEnv(BanditVectorEnv):
         gains = row.copy()
         gains[np.arange(self.num_envs), arms] = shown
         return {"gain": gains, "observed": np.ones(row.shape, np.int8)}
+
+
+def experts_adversary(
+    gains: Adversary | str | None, means: ArrayLike | None, n_arms: SupportsIndex | None, horizon: SupportsIndex | None
+) -> Adversary:
+    """Return the adversary of a game; arguments as in `ExpertsEnv`."""
+    if gains is not None and means is not None:
+        raise ValueError("gains and means both say what arms pay; give one.")
+    if gains is not None and not isinstance(gains, str):
+        return with_own_size(checked_adversary(gains), n_arms=n_arms, horizon=horizon)
+    if n_arms is None:
+        n_arms = N_ARMS if means is None else np.size(np.asarray(means))
+    rounds = HORIZON if horizon is None else horizon
+    return named_adversary(gains, n_arms, rounds) if gains is not None else Stochastic(n_arms, rounds, means=means)

@@ -10,8 +10,8 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, BernoulliPrior, Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.envs.graph_picture import GraphPicture
-from dp_bandit_envs.envs.made_adversary import checked_adversary, named_adversary
+from dp_bandit_envs.envs.made_adversary import checked_adversary, named_adversary, with_own_size
+from dp_bandit_envs.envs.pictures import GraphPicture
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
@@ -218,9 +218,7 @@ def graph_game(
     if adversary_name is not None:
         gains = None
     if gains is not None:
-        gains = checked_adversary(gains)
-        if horizon is not None and checks.integer("horizon", horizon, at_least=1) != gains.horizon:
-            raise ValueError(f"gains have their own horizon of {gains.horizon}; received horizon={horizon}. Omit it.")
+        gains = with_own_size(checked_adversary(gains), horizon=horizon)
         n_arms = gains.n_arms if n_arms is None and isinstance(graph, str) else n_arms
     if means is not None and n_arms is None and isinstance(graph, str):
         n_arms = np.size(np.asarray(means))

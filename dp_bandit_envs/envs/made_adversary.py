@@ -4,12 +4,8 @@ import copy
 import inspect
 from typing import Any, SupportsIndex
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.adversaries.stochastic import Stochastic
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.errors import UnknownArgumentError, WrongTypeError
 
@@ -41,40 +37,13 @@ def refuse_unknown(env_class: type, arguments: dict[str, Any]) -> None:
         raise UnknownArgumentError(f"{env_class.__name__}.__init__()", name, f"Known: {', '.join(known)}.")
 
 
-def chosen_adversary(
-    gains: Adversary | str | None,
-    means: ArrayLike | None,
-    n_arms: SupportsIndex | None,
-    horizon: SupportsIndex | None,
-    *,
-    default_size: tuple[int, int],
-) -> Adversary:
-    """Return the adversary of a game that takes any.
-
-    Args:
-        gains: An adversary, which has its own size; or the name of one that needs a size only.
-        means: Means of Bernoulli arms instead, shape `(n_arms,)`.
-        n_arms: Number of arms; None for the adversary's own, the number of means, or the default.
-        horizon: Number of rounds; None for the adversary's own, or the default.
-        default_size: Number of arms and rounds by default.
-
-    Raises:
-        ValueError: If gains and means are given, or an adversary and another size.
-        WrongTypeError: If `gains` is neither an adversary nor a name.
-        UnknownNameError: If there is no such adversary.
-    """
-    if gains is not None and means is not None:
-        raise ValueError("gains and means both say what arms pay; give one.")
-    if gains is not None and not isinstance(gains, str):
-        given = checked_adversary(gains)
-        for name, own, wanted in (("n_arms", given.n_arms, n_arms), ("horizon", given.horizon, horizon)):
-            if wanted is not None and checks.integer(name, wanted, at_least=1) != own:
-                raise ValueError(f"gains have their own {name} of {own}; received {name}={wanted}. Omit it.")
-        return given
-    if n_arms is None:
-        n_arms = default_size[0] if means is None else np.size(np.asarray(means))
-    rounds = default_size[1] if horizon is None else horizon
-    return named_adversary(gains, n_arms, rounds) if gains is not None else Stochastic(n_arms, rounds, means=means)
+def with_own_size(gains: Adversary, **sizes: SupportsIndex | None) -> Adversary:
+    """Return an adversary, or raise ValueError if a size that is given, such as `n_arms=3`, is not its own."""
+    for name, wanted in sizes.items():
+        own = gains.horizon if name == "horizon" else gains.n_arms
+        if wanted is not None and checks.integer(name, wanted, at_least=1) != own:
+            raise ValueError(f"gains have their own {name} of {own}; received {name}={wanted}. Omit it.")
+    return gains
 
 
 def checked_adversary(gains: Any) -> Adversary:

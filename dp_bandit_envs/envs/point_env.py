@@ -1,18 +1,18 @@
 """Games whose actions are points of a decision set: a point earns its scalar product with the round's gain vector."""
 
+import inspect
 from typing import Any, ClassVar, SupportsFloat, SupportsIndex
 
 import numpy as np
-from gymnasium import spaces
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries import Adversary, Alternating, Leaning, OneAxis, Stochastic, VectorTable
 from dp_bandit_envs.decisions import Ball, Cube, DecisionSet, Simplex, payoff
-from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.envs.made_adversary import refuse_unknown
-from dp_bandit_envs.envs.point_adversary import point_adversary
-from dp_bandit_envs.envs.point_board import PointBoard
-from dp_bandit_envs.errors import GainRangeError, WrongGameError, WrongTypeError
+from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space
+from dp_bandit_envs.envs.made_adversary import refuse_unknown, with_own_size
+from dp_bandit_envs.envs.pictures import PointBoard
+from dp_bandit_envs.envs.registration import sized_adversaries
+from dp_bandit_envs.errors import GainRangeError, UnknownArgumentError, WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy.facts import Values
 from dp_bandit_envs.protocols import FloatArray, Observation
 
@@ -21,11 +21,12 @@ DIMENSION = 10
 HORIZON = 2**16
 
 
-def values_space(n_values: int, values: Values) -> spaces.Dict:
-    """Return the space of one round's observation: `gain` in the game's range and `observed`, each `(n_values,)`."""
-    return spaces.Dict(
-        gain=spaces.Box(values.low, values.high, (n_values,), np.float64), observed=spaces.MultiBinary(n_values)
-    )
+FOR_SETS: dict[str, tuple[type[Adversary], ...]] = {
+    "ball": (Leaning, OneAxis, Alternating),
+    "cube": (OneAxis, Alternating),
+    "simplex": (Stochastic,),
+}
+"""The adversaries with gain vectors for each set, the default first; the simplex takes those of arms, too."""
 
 
 class PointFacts:
@@ -120,7 +121,8 @@ class PointEnv(PointFacts, BanditEnv):
     def _set_spaces(self, width: int) -> None:
         self._check_adversary(self.adversary)
         self.action_space = self.decision_set.space  # type: ignore[assignment]
-        self.observation_space = values_space(self.n_values, self.values)  # type: ignore[assignment]
+        low, high = self.values.low, self.values.high
+        self.observation_space = observation_space(self.n_values, low, high)  # type: ignore[assignment]
 
     def _take(self, action: Any) -> int:
         self._point = self.decision_set.checked(action).tolist()
@@ -165,9 +167,7 @@ class NamedSetEnv(PointEnv):
         **unknown: Any,
     ) -> None:
         refuse_unknown(type(self), unknown)
-        adversary = point_adversary(
-            self.set_class.name, gains, dimension, horizon, gap, default_size=(DIMENSION, HORIZON)
-        )
+        adversary = point_adversary(self.set_class.name, gains, dimension, horizon, gap)
         super().__init__(
             adversary,
             self.set_class(adversary.n_arms),
@@ -242,3 +242,51 @@ class SimplexEnv(NamedSetEnv):
     """
 
     set_class = Simplex
+
+
+def point_adversary(
+    set_name: str,
+    gains: Any,
+    dimension: SupportsIndex | None,
+    horizon: SupportsIndex | None,
+    gap: SupportsFloat | None,
+) -> Adversary:
+    """Return the adversary of a game on a decision set.
+
+    Args:
+        set_name: The set's name.
+        gains: An adversary or an array of gain vectors, which have their own size; or a name; None for the default.
+        dimension: Number of coordinates; None for the adversary's own, or the default.
+        horizon: Number of rounds; None for the adversary's own, or the default.
+        gap: How far the best point is ahead, in [0, 1], for adversaries that take it.
+    """
+    if gains is not None and not isinstance(gains, str):
+        if gap is not None:
+            raise ValueError("gap belongs to an adversary by name; this one is given. Omit it.")
+        given = gains if isinstance(gains, Adversary) else _table(gains)
+        return with_own_size(given, dimension=dimension, horizon=horizon)
+    known = {one.__name__: one for one in FOR_SETS[set_name]}
+    if set_name == "simplex":
+        known = {**known, **sized_adversaries()}
+    kind = FOR_SETS[set_name][0] if gains is None else known[checks.known_name("gains", gains, known)]
+    d = DIMENSION if dimension is None else checks.integer("dimension", dimension, at_least=2)
+    size = (d, HORIZON if horizon is None else horizon)
+    if gap is None:
+        return kind(*size)
+    if kind is Stochastic:
+        ahead = checks.in_range("gap", gap, 0, 1)
+        means = np.full(d, (1 - ahead) / 2)
+        means[0] = (1 + ahead) / 2
+        return Stochastic(*size, means=means)
+    if "gap" not in inspect.signature(kind).parameters:
+        raise UnknownArgumentError(kind.__name__, "gap", "It has none.")
+    return kind(*size, gap=gap)  # type: ignore[call-arg]
+
+
+def _table(gains: Any) -> VectorTable:
+    if not isinstance(gains, (np.ndarray, list, tuple)):
+        raise WrongTypeError(
+            "gains must be a name, an adversary, or an array of gain vectors, shape (horizon, dimension); received a"
+            f" {type(gains).__name__}."
+        )
+    return VectorTable(gains)

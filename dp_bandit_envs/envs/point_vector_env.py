@@ -7,11 +7,11 @@ import numpy as np
 
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.decisions import Ball, Cube, DecisionSet, Simplex, payoffs
+from dp_bandit_envs.envs.bandit_env import observation_space
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.made_adversary import refuse_unknown
-from dp_bandit_envs.envs.point_adversary import point_adversary
-from dp_bandit_envs.envs.point_board import PointBoard
-from dp_bandit_envs.envs.point_env import DIMENSION, HORIZON, PointFacts, values_space
+from dp_bandit_envs.envs.pictures import PointBoard
+from dp_bandit_envs.envs.point_env import PointFacts, point_adversary
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 
@@ -43,7 +43,7 @@ class PointVectorEnv(PointFacts, BanditVectorEnv):
     def _set_spaces(self, width: int) -> None:
         self._check_adversary(self.adversaries[0])
         self.single_action_space = self.decision_set.space
-        self.single_observation_space = values_space(self.n_values, self.values)
+        self.single_observation_space = observation_space(self.n_values, self.values.low, self.values.high)
 
     def _begin(self, seeds: list[int | None], options: dict[str, Any] | None) -> None:
         self._points: FloatArray | None = None
@@ -99,9 +99,7 @@ class NamedSetVectorEnv(PointVectorEnv):
         **unknown: Any,
     ) -> None:
         refuse_unknown(type(self), unknown)
-        adversary = point_adversary(
-            self.set_class.name, gains, dimension, horizon, gap, default_size=(DIMENSION, HORIZON)
-        )
+        adversary = point_adversary(self.set_class.name, gains, dimension, horizon, gap)
         super().__init__(
             num_envs, adversary, self.set_class(adversary.n_arms), feedback=feedback, render_mode=render_mode
         )

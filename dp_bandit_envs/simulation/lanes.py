@@ -16,7 +16,7 @@ from dp_bandit_envs.agents.ucb import PLAIN
 from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt, Stopped, never
 from dp_bandit_envs.compiling.functions import bind, call_at, is_ours
 from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, empty_words
-from dp_bandit_envs.envs.ledger_of_many import counted
+from dp_bandit_envs.envs.bandit_env import counted
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse
 from dp_bandit_envs.protocols import FloatArray, IntArray

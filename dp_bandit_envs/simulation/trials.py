@@ -18,7 +18,7 @@ from dp_bandit_envs.compiling.functions import draws_elsewhere, owner_of, stream
 from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import DecisionSet
-from dp_bandit_envs.envs.ledger_of_many import counted
+from dp_bandit_envs.envs.bandit_env import counted
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import SwitchingCost
-from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import FIRST_BLOCK, BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.envs.block_length import FIRST_BLOCK
 from dp_bandit_envs.seeding import ADVERSARY, stream
 
 SHORT = """
@@ -26,7 +25,7 @@ print("numba" in sys.modules)
 LONG = """
 import hashlib, sys
 from dp_bandit_envs.adversaries import SwitchingCost, filling
-from dp_bandit_envs.envs.block_length import FIRST_BLOCK
+from dp_bandit_envs.envs.bandit_env import FIRST_BLOCK
 from dp_bandit_envs.seeding import ADVERSARY, stream
 filling.SECONDS_TO_IMPORT = filling.SECONDS_TO_COMPILE = 0.0
 adversary = SwitchingCost(4, 3000)

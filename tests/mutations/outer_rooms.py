@@ -543,16 +543,16 @@ ADAPTERS: tuple[Mutation, ...] = (
 ENVS: tuple[Mutation, ...] = (
     Mutation(
         "gains up to 2 in the space of observations",
-        "dp_bandit_envs/envs/arm_observations.py",
-        "gain=spaces.Box(0.0, 1.0, (n_arms,), np.float64)",
-        "gain=spaces.Box(0.0, 2.0, (n_arms,), np.float64)",
+        "dp_bandit_envs/envs/bandit_env.py",
+        "gain = spaces.Box(low, high, (n_values,), np.float64)",
+        "gain = spaces.Box(low, 2 * high, (n_values,), np.float64)",
         ("tests/envs/test_every_registered_id.py",),
     ),
     Mutation(
         "the ball's payoffs from 0 in the space",
         "dp_bandit_envs/envs/point_env.py",
-        "gain=spaces.Box(values.low, values.high, (n_values,), np.float64)",
-        "gain=spaces.Box(0.0, values.high, (n_values,), np.float64)",
+        "low, high = self.values.low, self.values.high",
+        "low, high = 0.0, self.values.high",
         ("tests/envs/test_every_registered_id.py",),
     ),
     Mutation(
@@ -571,14 +571,14 @@ ENVS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "seeds of a vector's games one apart for nothing",
-        "dp_bandit_envs/envs/vector_calls.py",
+        "dp_bandit_envs/envs/bandit_vector_env.py",
         "return [checked_seed(first + index) for index in range(num_envs)]",
         "return [checked_seed(first) for index in range(num_envs)]",
         ("tests/envs/test_vector_of_games.py",),
     ),
     Mutation(
         "two games with one seed accepted",
-        "dp_bandit_envs/envs/vector_calls.py",
+        "dp_bandit_envs/envs/bandit_vector_env.py",
         "if different < len(given):",
         "if different < 0:",
         ("tests/envs/test_bad_seeds_and_options.py",),
@@ -725,14 +725,14 @@ ENVS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "policy regret against the last arm",
-        "dp_bandit_envs/envs/evaluators_numbers.py",
+        "dp_bandit_envs/envs/bandit_env.py",
         "best = totals if self._payments is None else self._payments.constant_totals",
         "best = totals if self._payments is None else self._payments.option_totals",
         ("tests/adversaries/test_payoff_functions.py",),
     ),
     Mutation(
         "one game counted for a vector",
-        "dp_bandit_envs/envs/ledger_of_many.py",
+        "dp_bandit_envs/envs/bandit_env.py",
         "adversary.ledger.enter(adversary.data_use, games, ahead=True)",
         "adversary.ledger.enter(adversary.data_use, 1, ahead=True)",
         ("tests/privacy/test_ledger.py",),

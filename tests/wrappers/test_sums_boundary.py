@@ -10,7 +10,7 @@ import pytest
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.envs.scoreboard import Scoreboard
+from dp_bandit_envs.envs.pictures import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.wrappers import ExactSums, vector
 from dp_bandit_envs.wrappers.boundary import Withheld

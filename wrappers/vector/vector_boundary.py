@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.draws import laplace_array
-from dp_bandit_envs.envs.point_board import PointBoard
-from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, every_game, spread_seeds
+from dp_bandit_envs.envs.bandit_vector_env import Seeds, VectorStep, check_arms, every_game, spread_seeds
+from dp_bandit_envs.envs.pictures import PointBoard, Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongPointError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy import mechanisms
