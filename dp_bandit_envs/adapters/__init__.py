@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dp_bandit_envs.adapters.foreign_env import from_gymnasium
-    from dp_bandit_envs.adapters.function_agent import from_function
-    from dp_bandit_envs.adapters.mabwiser_agent import from_mabwiser
-    from dp_bandit_envs.adapters.mabwiser_object import as_mabwiser
+    from dp_bandit_envs.adapters.other_agents import (
+        from_function,
+        from_mabwiser,
+        from_river,
+        from_sb3,
+        from_vowpalwabbit,
+    )
+    from dp_bandit_envs.adapters.other_loops import as_mabwiser, as_river_policy
     from dp_bandit_envs.adapters.outside_game import OutsideGame
-    from dp_bandit_envs.adapters.river_agent import from_river
-    from dp_bandit_envs.adapters.river_policy import as_river_policy
-    from dp_bandit_envs.adapters.sb3_agent import from_sb3
-    from dp_bandit_envs.adapters.vowpal_wabbit_agent import from_vowpalwabbit
 
 __all__ = [
     "OutsideGame",
@@ -31,14 +32,14 @@ __all__ = [
 
 _HOMES = {
     "OutsideGame": "outside_game",
-    "as_mabwiser": "mabwiser_object",
-    "as_river_policy": "river_policy",
-    "from_function": "function_agent",
+    "as_mabwiser": "other_loops",
+    "as_river_policy": "other_loops",
+    "from_function": "other_agents",
     "from_gymnasium": "foreign_env",
-    "from_mabwiser": "mabwiser_agent",
-    "from_river": "river_agent",
-    "from_sb3": "sb3_agent",
-    "from_vowpalwabbit": "vowpal_wabbit_agent",
+    "from_mabwiser": "other_agents",
+    "from_river": "other_agents",
+    "from_sb3": "other_agents",
+    "from_vowpalwabbit": "other_agents",
 }
 
 

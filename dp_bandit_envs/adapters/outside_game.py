@@ -1,21 +1,152 @@
 """A game whose rewards come from outside: an algorithm plays in somebody else's loop, behind its own wrappers."""
 
 import math
-from typing import Any, NoReturn, SupportsFloat, SupportsIndex, TypedDict
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self, SupportsFloat, SupportsIndex, TypedDict
 
+import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adapters.fed_env import FedEnv
-from dp_bandit_envs.adapters.reward_range import RewardRange
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.data_use import DataUse
+from dp_bandit_envs.envs.bandit_env import empty_observation, observation_space
 from dp_bandit_envs.errors import StepOutsideGameError, WrongTypeError
+from dp_bandit_envs.privacy.facts import gains_of_arms
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.seeding import FORKS, checked_seed, drawn_seed, warn_of_known_seed
 from dp_bandit_envs.simulation.game import begin, to_count
-from dp_bandit_envs.wrappers.boundary import CommonBoundary
+from dp_bandit_envs.wrappers.boundary import CommonBoundary, Withheld
 from dp_bandit_envs.wrappers.inspect_below import layers_of
+
+
+def kind_of(value: Any) -> str:
+    """Return what was received in words: "the class Exp3", "a str" or "an int"."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
+
+
+class RewardRange(NamedTuple):
+    """What is public about rewards; made by `checked`.
+
+    The range must be known without looking at the rewards: their smallest and largest value would be private.
+
+    Attributes:
+        low: The reward that becomes the gain 0.
+        high: The reward that becomes the gain 1.
+        clip: Whether rewards outside count as the nearer end; otherwise they are refused.
+    """
+
+    low: float
+    high: float
+    clip: bool
+
+    @classmethod
+    def checked(cls, low: SupportsFloat, high: SupportsFloat, clip: bool) -> Self:
+        """Return the range, or raise if it is none."""
+        least, most = checks.real("low", low), checks.real("high", high)
+        if not (least < most and math.isfinite(most - least)):
+            raise ValueError(f"low must be less than high, and both finite; received low={low!r} and high={high!r}.")
+        return cls(least, most, checks.boolean("clip", clip))
+
+    def gain_of(self, reward: Any) -> float:
+        """Return a reward as a gain in [0, 1].
+
+        Raises:
+            ValueError: If it is no number, or outside and not to be clipped. The message does not show it.
+        """
+        try:
+            number = float(reward)
+        except OverflowError:
+            number = math.inf if reward > 0 else -math.inf
+        except (TypeError, ValueError):
+            number = math.nan
+        if self.clip and not math.isnan(number):
+            number = min(max(number, self.low), self.high)
+        if not self.low <= number <= self.high:
+            way_out = "Check where it comes from." if self.clip else "Use clip=True, or declare a wider range."
+            raise ValueError(
+                f"a reward must be a number in [{self.low:g}, {self.high:g}]; received another one, which is withheld"
+                f" because it may be private. {way_out}"
+            )
+        return (number - self.low) / (self.high - self.low)
+
+    def gains_of_means(self, means: FloatArray) -> FloatArray:
+        """Return public mean rewards as mean gains, or raise if one is outside."""
+        if not ((means >= self.low) & (means <= self.high)).all():
+            raise ValueError(f"means must be in [{self.low:g}, {self.high:g}]; received {means.tolist()}.")
+        gains: FloatArray = (means - self.low) / (self.high - self.low)
+        return gains
+
+
+class FedEnv(gym.Env[Observation, int]):
+    """A game whose gains somebody else knows.
+
+    It keeps a gain from `hand_in` to the step that reveals it, where neither a repr nor a list of attributes shows it,
+    and then forgets it. There are no regrets and no totals.
+
+    Args:
+        n_arms: Number of arms K, at least 2.
+        horizon: Number of rounds T, at least 1.
+        data_use: In how many rounds a record, and a person, can serve.
+        ledger: The ledger of the data, if there is one.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # type: ignore[misc]
+    sensitivity: float = 1.0
+    """L1 distance between observations in neighbouring games: a round reveals one gain in [0, 1]."""
+    values = gains_of_arms(1.0)
+    is_real = True
+
+    def __init__(self, n_arms: SupportsIndex, horizon: SupportsIndex, data_use: DataUse, ledger: Any) -> None:
+        self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
+        self.horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
+        self.n_values = self.n_arms
+        self.data_use, self._ledger = data_use, ledger
+        self.action_space = gym.spaces.Discrete(self.n_arms)  # type: ignore[assignment]
+        self.observation_space = observation_space(self.n_arms)  # type: ignore[assignment]
+        self._round = -1  # before the first reset
+        self._handed: Withheld = Withheld([])
+
+    @property
+    def waiting(self) -> int:
+        """Number of gains that were handed in and not yet revealed."""
+        return len(self._handed.value)
+
+    def hand_in(self, arm: int, gain: float) -> None:
+        """Take the gain of the arm that the next step plays, in [0, 1]."""
+        self._handed.value.append((arm, gain))
+
+    def forget(self) -> None:
+        """Forget all gains that were not revealed."""
+        self._handed.value.clear()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start a new game; without the leave of the ledger none begins."""
+        self._round = -1
+        if self._ledger is not None:
+            self._ledger.enter(self.data_use)
+        self._handed = Withheld([])
+        self._round = 0
+        return empty_observation(self.n_arms), {"round": 0}
+
+    def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Reveal the gain that was handed in for this arm."""
+        arm = checks.arm(action, self.n_arms)
+        if not 0 <= self._round < self.horizon:
+            raise StepOutsideGameError("the game has not begun or has ended; call reset() first.")
+        if not self.waiting or self._handed.value[0][0] != arm:
+            raise ValueError(f"no gain was handed in for arm {arm}; call hand_in(arm, gain) before each step.")
+        _, gain = self._handed.value.pop(0)
+        self._round += 1
+        observation = empty_observation(self.n_arms)
+        observation["gain"][arm] = gain
+        observation["observed"][arm] = np.int8(1)
+        return observation, gain, self._round == self.horizon, False, {"round": self._round}
 
 
 class GameOptions(TypedDict, total=False):
@@ -77,10 +208,9 @@ class OutsideGame:
         if isinstance(algorithm, str):
             algorithm = make_algorithm(algorithm)
         if not isinstance(algorithm, Algorithm):
-            kind: Any = f"the class {algorithm.__name__}" if isinstance(algorithm, type) else type(algorithm).__name__
             raise WrongTypeError(
-                f"algorithm must be an Algorithm or the name of one, such as 'DP-EXP3-Lap'; received {kind}. Use"
-                " Algorithm('name', MyAgent, wrapping)."
+                "algorithm must be an Algorithm or the name of one, such as 'DP-EXP3-Lap'; received"
+                f" {kind_of(algorithm)}. Use Algorithm('name', MyAgent, wrapping)."
             )
         if ledger is not None and not callable(getattr(ledger, "enter", None)):
             raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received a {type(ledger).__name__}.")

@@ -20,7 +20,7 @@ from dp_bandit_envs import (
     simulate,
 )
 from dp_bandit_envs.adapters import from_function, from_gymnasium
-from dp_bandit_envs.adapters.reward_range import RewardRange
+from dp_bandit_envs.adapters.outside_game import RewardRange
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import BoundaryError, BudgetSpentError, StepOutsideGameError, WrongTypeError

@@ -23,7 +23,7 @@ from dp_bandit_envs import (
     play,
 )
 from dp_bandit_envs.adapters import OutsideGame
-from dp_bandit_envs.adapters.fed_env import FedEnv
+from dp_bandit_envs.adapters.outside_game import FedEnv
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import (

@@ -561,14 +561,14 @@ OUTSIDE = "tests/adapters/test_outside_game.py"
 FROM_OUTSIDE = (
     Mutation(
         "a reward from outside is kept",
-        f"{ADAPTERS}/fed_env.py",
+        f"{ADAPTERS}/outside_game.py",
         "        _, gain = self._handed.value.pop(0)",
         "        _, gain = self.last = self._handed.value.pop(0)",
         (OUTSIDE, "-k", "nowhere"),
     ),
     Mutation(
         "rewards that wait can be printed",
-        f"{ADAPTERS}/fed_env.py",
+        f"{ADAPTERS}/outside_game.py",
         "        self._handed = Withheld([])\n        self._round = 0",
         "        self._handed = Withheld([])\n        self.rewards = self._handed.value\n        self._round = 0",
         (OUTSIDE, "-k", "waiting_batch"),
@@ -582,14 +582,14 @@ FROM_OUTSIDE = (
     ),
     Mutation(
         "a game from outside without its ledger",
-        f"{ADAPTERS}/fed_env.py",
+        f"{ADAPTERS}/outside_game.py",
         "        if self._ledger is not None:",
         "        if self._ledger is None:",
         (OUTSIDE, "-k", "ledger"),
     ),
     Mutation(
         "a refused reward is shown",
-        f"{ADAPTERS}/reward_range.py",
+        f"{ADAPTERS}/outside_game.py",
         "received another one, which is withheld",
         "received {reward}, which is withheld",
         (OUTSIDE, "-k", "wrong_reward"),
