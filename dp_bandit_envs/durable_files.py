@@ -1,11 +1,13 @@
-"""Writes files and folders atomically, so that a crash or a power cut leaves each complete or absent."""
+"""Writes files and folders atomically, so that a crash or a power cut leaves each complete or absent; locks files."""
 
 import contextlib
+import errno
 import os
 import platform
 import re
 import secrets
-import time
+import sys
+import warnings
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,14 +19,12 @@ PARTIAL = re.compile(
 )
 """The name of a file while it is being written, with the process and the machine that write it."""
 
-OWNER = re.compile(r"(?P<node>[0-9a-f]{8})-(?P<process>\d+)")
-"""The content of a claim: the machine and the process."""
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 """The permissions of a file with private data: only its owner reads it (not enforced on Windows)."""
 ATTEMPTS = 100
 """Number of attempts if other processes keep removing the folder."""
-EMPTY_LOOKS = 50
-"""How often, in half a second, to look whether an empty claim has been written."""
+HELD = (errno.EAGAIN, errno.EACCES)
+"""How systems say that somebody else has a lock."""
 
 
 @contextlib.contextmanager
@@ -55,10 +55,7 @@ def create_once(target: Path, content: bytes, mode: int = 0o666) -> bool:
     """Write a file unless it exists; return True for the one call, of all processes, that wrote it."""
     partial = _partial(target)
     try:
-        with open_new(partial, mode) as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        _write_new(partial, content, mode)
         try:
             # Unlike a rename, a link never replaces another file.
             os.link(partial, target)
@@ -67,10 +64,7 @@ def create_once(target: Path, content: bytes, mode: int = 0o666) -> bool:
         except (OSError, NotImplementedError, AttributeError):
             # Some file systems have no links; then the file is still new, but a crash may leave it incomplete.
             try:
-                with open_new(target, mode) as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
+                _write_new(target, content, mode)
             except FileExistsError:
                 return False
     finally:
@@ -79,39 +73,89 @@ def create_once(target: Path, content: bytes, mode: int = 0o666) -> bool:
     return True
 
 
-def claim(target: Path) -> bool:
-    """Write machine and process to a new file; return False if it belongs to another process that may be running.
+def _write_new(path: Path, content: bytes, mode: int) -> None:
+    with open_new(path, mode) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
-    A file of a process of this machine that is gone is taken over. Claims are not synced: losing one loses no result.
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the system's lock on a file, which is made for it; a process that is killed loses it.
+
+    On a disk without locks a warning says so, and nothing is held.
+
+    Raises:
+        BlockingIOError: If another process, or another thread, holds it; with its process and machine, if known.
+        OSError: If the file cannot be made.
     """
-    own = f"{NODE:08x}-{os.getpid()}"
+    descriptor = _locked(path)
     try:
-        with open_new(target) as file:
-            file.write(own.encode())
-    except FileExistsError:
-        found = _owner(target)
-        if found and found[0] != own and (found["node"] != f"{NODE:08x}" or _is_running(found["process"])):
-            return False
-        remove(target)
-        with contextlib.suppress(OSError), open_new(target) as file:
-            file.write(own.encode())
-    except OSError:
-        pass  # what cannot be claimed is played all the same
-    return True
-
-
-def _owner(target: Path) -> re.Match[str] | None:
-    """Return what is in a claim. An empty one is being written by its owner, or was left so by a power cut."""
-    text = ""
-    for _ in range(EMPTY_LOOKS):
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"process {os.getpid()} on {platform.node()}".encode(errors="replace"))
+        yield
+    finally:
         try:
-            text = target.read_text(errors="replace")
+            remove(path)  # while it is locked, so that it is never another one's
+        finally:
+            _unlock(descriptor)
+            os.close(descriptor)
+
+
+def _locked(path: Path) -> int:
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _lock(descriptor)
+            if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                return descriptor
         except FileNotFoundError:
-            return None
-        if text:
-            break
-        time.sleep(0.01)
-    return OWNER.fullmatch(text)
+            pass  # its last owner has removed it since it was opened
+        except OSError as error:
+            if error.errno not in HELD:
+                warnings.warn(
+                    f"{path.parent}: this disk has no locks ({error.strerror}), so nothing keeps a second command out"
+                    " of the folder; start one only.",
+                    stacklevel=2,
+                )
+                return descriptor
+            owner = os.read(descriptor, 200).decode(errors="replace")
+            os.close(descriptor)
+            raise BlockingIOError(owner) from None
+        os.close(descriptor)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _at_the_lock(descriptor: int, mode: int) -> None:
+        # Far behind the text, which others could not read otherwise.
+        os.lseek(descriptor, 2**30, os.SEEK_SET)
+        msvcrt.locking(descriptor, mode, 1)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+
+    def _lock(descriptor: int) -> None:
+        _at_the_lock(descriptor, msvcrt.LK_NBLCK)
+
+    def _unlock(descriptor: int) -> None:
+        with contextlib.suppress(OSError):
+            _at_the_lock(descriptor, msvcrt.LK_UNLCK)
+
+else:
+
+    def _lock(descriptor: int) -> None:
+        with contextlib.suppress(ImportError):  # as in a browser, where there is one process
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _unlock(descriptor: int) -> None:
+        """Unlock, also if a fork has a copy of the descriptor."""
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def open_new(path: Path, mode: int = 0o666) -> IO[bytes]:
@@ -141,11 +185,11 @@ def remove(path: Path) -> None:
         os.unlink(path)
 
 
-def remove_folder(path: Path, endings: tuple[str, ...]) -> None:
-    """Remove the files of a folder with these endings, and then the folder if it is empty, if permissions allow."""
+def remove_folder(path: Path, ending: str) -> None:
+    """Remove the files of a folder with this ending, and then the folder if it is empty, if permissions allow."""
     clear_partial_files(path)
     with contextlib.suppress(OSError):
-        for file in [file for file in path.iterdir() if file.name.endswith(endings)]:
+        for file in [file for file in path.iterdir() if file.name.endswith(ending)]:
             remove(file)
         os.rmdir(path)
         sync_folder(path.parent)

@@ -64,15 +64,15 @@ def compare(
         trials: Number of games of each.
         seed: The seed; None for a secret one. By default 0, and a secret one where data are real. See `simulate`.
         checkpoints: The spacing of the 100 rounds that are recorded, `"linear"` or `"log"`.
-        folder: Where to keep the results while they are made. The same call continues where it was interrupted, and
-            several processes share the work; `load` reads a finished folder. By default they are in memory only.
+        folder: Where to keep the results while they are made. The same call continues where it was interrupted; `load`
+            reads a finished folder. One process at a time works in it. By default results are in memory only.
         jobs: Number of games to play at a time.
         progress: Whether to show on stderr how far it is, if that takes more than some seconds: one line in a terminal,
             a few lines in a file or a notebook. Or a function that is called with (rounds played, rounds in all).
         cluster: As for `simulate`.
 
     Raises:
-        ResultsError: If the folder holds something else.
+        ResultsError: If the folder holds something else, or another process works in it.
         UnknownNameError: If there is no such environment or algorithm; the message suggests near names.
         UnreachableGuaranteeError: If an algorithm cannot meet a guarantee.
         ValueError: If something is given twice or out of range.

@@ -26,18 +26,14 @@ from dp_bandit_envs.simulation.workers import Task, spread
 
 CHUNK = 32
 """The number of trials in a chunk of short games."""
+LEAST_CHUNK = 16
+"""The number of trials in a chunk of long games, so that several cores have work; both are whole blocks of lanes."""
 TASK_ROUNDS = 2**27
 """The most rounds in a task, unless one chunk has more: about a second's work, so that an interruption loses little."""
 MOST_CHUNKS = 16
 """The most chunks in a task; while it is played, they are all in memory."""
-LEAST_CHUNK = 16
-"""The number of trials in a chunk of long games, so that several cores have work; both are whole blocks of lanes."""
 Progress = Callable[[str | None, int], None]
 """Called with the title of the panel that was played (None for results already saved) and a number of rounds."""
-
-
-class _ChunkGoneError(Exception):
-    """A saved chunk is no longer in the folder."""
 
 
 def run(
@@ -50,30 +46,28 @@ def run(
 ) -> Results:
     """Run what the folder does not contain yet, save it chunk by chunk, and return all results.
 
-    Several processes may do so at once in one folder: each claims the chunks that it plays. With a secret seed only one
-    process can play: no other one knows it, and it is not saved.
-
     Args:
         experiment: What to run.
-        folder: The folder that belongs to it.
+        folder: The folder that belongs to it. It is locked meanwhile, unless its run is finished.
         jobs: Number of trials to run in parallel.
         progress: Called with a panel's title and the rounds played, or with None and the rounds saved already.
         cluster: As for `simulate`.
 
     Raises:
-        ResultsError: If a run with a secret seed has begun in the folder.
-        ClusterError: If the seed is secret and a cluster is given.
+        ResultsError: If another command runs in the folder, a saved file is damaged, or a run with a secret seed has
+            begun there: it cannot be continued, as the seed is written nowhere.
+        ClusterError: If the seed is secret and a cluster is given, which may store what it is sent.
     """
-    # Few games are played in this process, and those of all other panels with them.
-    few = jobs == 1 or all(is_few(experiment.game(panel).horizon, experiment.trials) for panel in experiment.panels)
-    terms: dict[str, Any] = {"trials": experiment.trials if few else sys.maxsize, "cluster": cluster}
-    ways: dict[str, Any] = {"there": functools.partial(placed, **terms), "small": smaller_than_compiling(**terms)}
     whole = folder.load(RESULTS)
-    if whole is None and experiment.seed is None:
-        with alone(folder, RESULTS, cluster):
-            whole = _run_chunks(_Queue(experiment, folder, progress, **ways), jobs, cluster)
-    elif whole is None:
-        whole = _run_chunks(_Queue(experiment, folder, progress, **ways), jobs, cluster)
+    if whole is None:
+        if experiment.seed is None and cluster is not None:
+            raise ClusterError(SECRET)
+        with folder.locked():
+            if not folder.has(RESULTS):  # another command may just have finished
+                _play(experiment, folder, jobs, progress, cluster)
+            whole = folder.load(RESULTS)
+        if whole is None:
+            raise _removed(folder)
     elif progress is not None:
         progress(None, experiment.rounds)
     if folder.has_chunks:
@@ -82,35 +76,47 @@ def run(
     return Results(experiment, whole)
 
 
-@contextlib.contextmanager
-def alone(folder: ResultsFolder, name: str, cluster: Any) -> Iterator[None]:
-    """Claim a whole run for this process while it plays.
-
-    Args:
-        folder: The run's folder.
-        name: What the run makes.
-        cluster: As for `simulate`; anything but None is refused.
-
-    Raises:
-        ClusterError: If a cluster is given, which may store what it is sent.
-        ResultsError: If another process plays in the folder, or one began there and is gone.
-    """
-    if cluster is not None:
-        raise ClusterError(SECRET)
-    if not folder.claim(name):
+def _play(
+    experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Progress | None, cluster: Any = None
+) -> None:
+    if experiment.seed is None and any((folder.path / CHUNKS).glob("*.npz")):
         raise ResultsError(
-            f"{folder.path}: a run with a secret seed must be that of one process; another one plays it. Wait for it,"
-            " or choose another folder with --out."
+            f"{folder.path}: a run with a secret seed cannot be continued, as the seed went with its process. Delete"
+            " the folder, or choose another one with --out; its games have spent their privacy all the same."
         )
+    # Few games are played in this process, and those of all other panels with them.
+    few = jobs == 1 or all(is_few(experiment.game(panel).horizon, experiment.trials) for panel in experiment.panels)
+    terms: dict[str, Any] = {"trials": experiment.trials if few else sys.maxsize, "cluster": cluster}
+    there, small = functools.partial(placed, **terms), smaller_than_compiling(**terms)
+    queue = _Queue(experiment, folder, progress, there, small)
     try:
-        if any((folder.path / CHUNKS).glob("*.npz")):
-            raise ResultsError(
-                f"{folder.path}: a run with a secret seed cannot be continued, as the seed went with its process."
-                " Delete the folder, or choose another one with --out; its games have spent their privacy all the same."
-            )
-        yield
+        where = {"in_threads": queue.in_threads, "cluster": cluster}
+        played = spread(queue.tasks(), jobs_for(queue.reasons, jobs), **where, left=queue.left)
+        with contextlib.closing(played):
+            for chunks, trials, columns in played:
+                queue.put(chunks, trials, columns)
     finally:
-        folder.release(name)
+        queue.give_back()
+    folder.save(RESULTS, _joined(experiment, folder))
+
+
+def _joined(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str, list[NDArray[Any]]]]:
+    """Yield the arrays of all panels in pieces, a few at a time, because together they may not fit into memory."""
+
+    def load(chunk: "Chunk") -> Archive:
+        archive = chunk.load(folder)
+        if archive is None:
+            raise _removed(folder)
+        return archive
+
+    for panel in experiment.panels:
+        parts = [functools.partial(load, chunk) for chunk in chunks_of(experiment, panel)]
+        for key, pieces in joined(parts, common=("checkpoints",)):
+            yield f"{panel.key}/{key}", pieces
+
+
+def _removed(folder: ResultsFolder) -> ResultsError:
+    return ResultsError(f"{folder.path}: saved results were removed while this command ran. Run it again.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,27 +183,6 @@ def _continues(experiment: Experiment, chunks: list[Chunk], chunk: Chunk) -> boo
     return len(chunks) < MOST_CHUNKS and (chunk.end - first.first_trial) * rounds <= TASK_ROUNDS
 
 
-def _run_chunks(queue: "_Queue", jobs: int, cluster: Any) -> Archive:
-    """Run and save what the folder does not contain yet, join it, and return all results."""
-    folder = queue.folder
-    try:
-        where = {"in_threads": queue.in_threads, "cluster": cluster}
-        played = spread(queue.tasks(), jobs_for(queue.reasons, jobs), **where, left=queue.left)
-        with contextlib.closing(played):
-            for chunks, trials, columns in played:
-                queue.put(chunks, trials, columns)
-    finally:
-        queue.release()
-    if not folder.has(RESULTS):
-        # If a chunk is missing, another process has joined and removed the chunks.
-        with contextlib.suppress(_ChunkGoneError):
-            folder.save(RESULTS, _joined(queue.experiment, folder))
-    whole = folder.load(RESULTS)
-    if whole is None:
-        raise ResultsError(f"{folder.path}: saved results were removed while this command ran. Run it again.")
-    return whole
-
-
 class _Queue:
     """All trials of an experiment that are not in the folder, and the chunks that are being played.
 
@@ -215,50 +200,26 @@ class _Queue:
         there: Callable[[Prepared], Prepared],
         small: Callable[..., bool] = lambda *_: False,
     ) -> None:
-        self.experiment, self.folder, self._there, self._small = experiment, folder, there, small
+        self._experiment, self._folder, self._there, self._small = experiment, folder, there, small
         self._progress = progress
         self._chunks = [chunk for panel in experiment.panels for chunk in chunks_of(experiment, panel)]
         self._prepared: dict[tuple[str, int], Prepared] = {}
+        self._open: dict[str, tuple[dict[str, Table], int]] = {}
         missing = [(self._prepare(chunk), chunk) for chunk in self._chunks if not folder.has(chunk.name)]
         self.left = sum(len(prepared.works_of(chunk.trials)) * chunk.trials for prepared, chunk in missing)
         self.in_threads = all(prepared.in_threads for prepared, _ in missing)
         self.reasons = [reason for prepared, _ in missing for reason in prepared.reasons.values()]
-        self._open: dict[str, tuple[dict[str, Table], int]] = {}
 
     def tasks(self) -> Iterator[Task]:
-        """Yield what nobody has saved or claimed, and then what others have claimed: they may be gone.
-
-        A task's owner is the list of its chunks.
-        """
-        others: list[Chunk] = []
-        free = self._claimed(others)
-        # What is played in Python takes so long that other processes should find chunks to claim.
-        for chunks in joined_to_one_task(self.experiment, free) if self.in_threads else ([one] for one in free):
-            yield from self._tasks_of(chunks)
-        for chunk in others:
-            if self.folder.has(RESULTS):
-                return
-            if not self._is_saved(chunk):
-                self._start(chunk)
-                yield from self._tasks_of([chunk])
-
-    def _claimed(self, others: list[Chunk]) -> Iterator[Chunk]:
-        """Yield each chunk that is claimed and started here; add to `others` what other processes have claimed."""
-        for chunk in self._chunks:
-            if self.folder.has(RESULTS):
-                return  # another process has joined the chunks
-            if self._is_saved(chunk):
-                continue
-            if not self.folder.claim(chunk.name):
-                others.append(chunk)
-            elif self.folder.has(chunk.name) and self._is_saved(chunk):  # since the last look
-                self.folder.release(chunk.name)
-            else:
-                self._start(chunk)
-                yield chunk
-
-    def _tasks_of(self, chunks: list[Chunk]) -> list[Task]:
-        return self._prepare(chunks[0]).tasks(range(chunks[0].first_trial, chunks[-1].end), chunks)
+        """Yield what is not saved; a task's owner is the list of its chunks."""
+        missing = (chunk for chunk in self._chunks if not self._is_saved(chunk))
+        # What is played in Python takes so long that each chunk is a task.
+        joined_chunks = joined_to_one_task(self._experiment, missing) if self.in_threads else ([one] for one in missing)
+        for chunks in joined_chunks:
+            prepared = self._prepare(chunks[0])
+            for chunk in chunks:
+                self._open[chunk.name] = prepared.tables(chunk.trials), len(prepared.players) * chunk.trials
+            yield from prepared.tasks(range(chunks[0].first_trial, chunks[-1].end), chunks)
 
     def put(self, chunks: Sequence[Chunk], trials: range, columns: Mapping[str, Kept]) -> None:
         """Take the results of trials of a task; save each of its chunks when it is complete."""
@@ -280,34 +241,29 @@ class _Queue:
         if self._progress is not None:
             self._progress(chunk.panel.title, played * prepared.game.horizon)
         if games == 0:
-            if not self.folder.has(RESULTS):
-                arrays: dict[str, NDArray[Any]] = {"checkpoints": prepared.checkpoints}
-                for name, table in tables.items():
-                    arrays.update({f"{name}/{measure}": array for measure, array in table.measures.items()})
-                chunk.save(self.folder, arrays)
+            arrays: dict[str, NDArray[Any]] = {"checkpoints": prepared.checkpoints}
+            for name, table in tables.items():
+                arrays.update({f"{name}/{measure}": array for measure, array in table.measures.items()})
+            chunk.save(self._folder, arrays)
             del self._open[chunk.name]
-            self.folder.release(chunk.name)
 
-    def release(self) -> None:
-        """Withdraw the claims of chunks that are not finished; give a ledger back what has not begun."""
-        for name in self._open:
-            self.folder.release(name)
+    def give_back(self) -> None:
+        """Give a ledger back what has not begun."""
         for prepared in self._prepared.values():
             prepared.receipt.give_back()
 
-    def _start(self, chunk: Chunk) -> None:
-        prepared = self._prepare(chunk)
-        self._open[chunk.name] = prepared.tables(chunk.trials), len(prepared.players) * chunk.trials
-
     def _is_saved(self, chunk: Chunk) -> bool:
-        saved = _checked(chunk.load(self.folder))
-        if saved is not None and self._progress is not None:
-            self._progress(None, chunk.trials * self.experiment.rounds_in_a_trial(chunk.panel, chunk.first_trial))
-        return saved is not None
+        saved = chunk.load(self._folder)
+        if saved is None:
+            return False
+        saved.check()
+        if self._progress is not None:
+            self._progress(None, chunk.trials * self._experiment.rounds_in_a_trial(chunk.panel, chunk.first_trial))
+        return True
 
     def _prepare(self, chunk: Chunk) -> Prepared:
         """Return what is played in a chunk, prepared once for all trials with the same players."""
-        experiment, panel = self.experiment, chunk.panel
+        experiment, panel = self._experiment, chunk.panel
         first = max(first for first, _ in experiment.stretches(panel) if first <= chunk.first_trial)
         if (panel.key, first) not in self._prepared:
             common = {name: getattr(experiment, name) for name in ("horizon", "seed", "checkpoints")}
@@ -321,31 +277,3 @@ def _of_trials(column: Kept, own: slice) -> Column:
     """Return the rows of some trials."""
     assert isinstance(column, Column)
     return column.changed(lambda part: part[own])
-
-
-def _checked(saved: Archive | None) -> Archive | None:
-    """Read and check a whole chunk; return None if there is none, or if another process has removed it."""
-    if saved is not None:
-        try:
-            saved.check()
-        except FileNotFoundError:
-            return None
-    return saved
-
-
-def _joined(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str, list[NDArray[Any]]]]:
-    """Yield the arrays of all panels in pieces, a few at a time, because together they may not fit into memory."""
-
-    def load(chunk: Chunk) -> Archive:
-        archive = chunk.load(folder)
-        if archive is None:
-            raise FileNotFoundError
-        return archive
-
-    try:
-        for panel in experiment.panels:
-            parts = [functools.partial(load, chunk) for chunk in chunks_of(experiment, panel)]
-            for key, pieces in joined(parts, common=("checkpoints",)):
-                yield f"{panel.key}/{key}", pieces
-    except FileNotFoundError:
-        raise _ChunkGoneError from None

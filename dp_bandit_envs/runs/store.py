@@ -5,6 +5,7 @@ import errno
 import hashlib
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,8 +20,9 @@ from dp_bandit_envs.errors import ResultsError
 
 CONFIGURATION = "configuration.json"
 CHUNKS = "chunks"
-CLAIM = ".claim"
-"""The ending of a file that says which process makes the archive of that name."""
+LOCK = ".lock"
+OF_SYSTEMS = re.compile(r"\.DS_Store|Thumbs\.db|desktop\.ini|lost\+found|\.nfs\w+")
+"""What systems put into an empty folder."""
 MADE_BY = "made_by"
 """The key of a configuration under which code and library versions are stored."""
 DESCRIBED = "described"
@@ -52,19 +54,27 @@ def write_archive(file: IO[bytes], arrays: Iterable[tuple[str, Sequence[NDArray[
     digests = {}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for key, pieces in arrays:
-            dtype, shape = pieces[0].dtype, (sum(map(len, pieces)), *pieces[0].shape[1:])
             with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
-                header = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+                header = {"descr": npy.dtype_to_descr(pieces[0].dtype), "fortran_order": False, "shape": _shape(pieces)}
                 npy.write_array_header_1_0(member, header)
-                digest = _digest_of_kind(dtype, shape)
                 for piece in pieces:
-                    content = np.ascontiguousarray(piece).tobytes()
-                    digest.update(content)
-                    member.write(content)
-            digests[key] = digest.hexdigest()
+                    member.write(np.ascontiguousarray(piece).tobytes())
+            digests[key] = _digest(pieces)
         manifest = json.dumps({"origin": dict(origin), "sha256": digests}).encode()
         archive.writestr(zipfile.ZipInfo(MANIFEST), manifest)
         archive.comment = hashlib.sha256(manifest).hexdigest().encode()
+
+
+def _shape(pieces: Sequence[NDArray[Any]]) -> tuple[int, ...]:
+    return (sum(map(len, pieces)), *pieces[0].shape[1:])
+
+
+def _digest(pieces: Sequence[NDArray[Any]]) -> str:
+    """Return the digest of the array that pieces are joined to: of its type, shape and content."""
+    digest = hashlib.sha256(f"{pieces[0].dtype.str} {_shape(pieces)}".encode())
+    for piece in pieces:
+        digest.update(np.ascontiguousarray(piece).tobytes())
+    return digest.hexdigest()
 
 
 class Archive(Mapping[str, NDArray[Any]]):
@@ -113,9 +123,7 @@ class Archive(Mapping[str, NDArray[Any]]):
             expected = self._manifest(archive)[key]
             try:
                 array: NDArray[Any] = npy.read_array(io.BytesIO(archive.read(f"{key}.npy")), allow_pickle=False)
-                digest = _digest_of_kind(array.dtype, array.shape)
-                digest.update(np.ascontiguousarray(array).tobytes())
-                if digest.hexdigest() != expected:
+                if _digest([array]) != expected:
                     raise ValueError
             except Exception:  # a damaged archive can fail in any way
                 raise self._damaged() from None
@@ -162,10 +170,6 @@ def _short(value: str | int | None) -> str:
     return f"{value[:8]}..." if isinstance(value, str) and len(value) == 64 else repr(value)
 
 
-def _digest_of_kind(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
-    return hashlib.sha256(f"{dtype.str} {shape}".encode())
-
-
 def has_digests(path: Path, *, missing: bool) -> bool:
     """Whether an archive has a manifest with digests; `missing` if there is no such file, True if it is damaged."""
     try:
@@ -206,7 +210,7 @@ def joined(
 
 
 class ResultsFolder:
-    """A folder that belongs to one configuration; several processes with that configuration may use it at once.
+    """A folder that belongs to one configuration.
 
     Args:
         path: The folder; it is created if needed.
@@ -224,7 +228,7 @@ class ResultsFolder:
             # Results on real data are not private.
             real = any(game.get("is_real") for game in configuration.get(DESCRIBED, ()))
             durable_files.make_folder(path, durable_files.PRIVATE_FOLDER if real else 0o777)
-            self._claim(text)
+            self._take(text)
         except (OSError, ValueError) as error:
             raise ResultsError(
                 f"{path}: the results folder must be writable; {_reason(error)}. Choose another."
@@ -265,24 +269,34 @@ class ResultsFolder:
             raise
         return True
 
-    def claim(self, name: str) -> bool:
-        """Claim that this process makes `name`.npz; return False if another process does, as far as is known.
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other commands out of the folder.
 
-        A claim saves work and decides nothing: whoever has played a chunk saves it, with the same bytes.
+        Raises:
+            ResultsError: If one is in it.
         """
-        return durable_files.claim(self.path / f"{name}{CLAIM}")
-
-    def release(self, name: str) -> None:
-        """Withdraw a claim."""
-        durable_files.remove(self.path / f"{name}{CLAIM}")
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(durable_files.locked(self.path / LOCK))
+            except BlockingIOError as error:
+                owner = str(error) or "another process"
+                raise ResultsError(
+                    f"{self.path}: one command at a time may work in a results folder; {owner} does. Wait for it,"
+                    " or choose another folder. For many workers give one command --jobs, or --cluster with the address"
+                    " of a cluster."
+                ) from None
+            except OSError as error:
+                raise self._unwritable(self.path / LOCK, error) from error
+            yield
 
     def has(self, name: str) -> bool:
         """Whether there is a file `name`.npz, unread."""
         return (self.path / f"{name}.npz").exists()
 
     def remove_chunks(self) -> None:
-        """Remove the chunks, and all claims of them, after they have been joined."""
-        durable_files.remove_folder(self.path / CHUNKS, (".npz", CLAIM))
+        """Remove the chunks, after they have been joined."""
+        durable_files.remove_folder(self.path / CHUNKS, ".npz")
 
     @property
     def has_chunks(self) -> bool:
@@ -299,14 +313,15 @@ class ResultsFolder:
             with durable_files.whole_file(target) as file:
                 yield file
         except OSError as error:
-            raise ResultsError(
-                f"{target}: could not be written; {_reason(error)}. Earlier results are unchanged."
-            ) from error
+            raise self._unwritable(target, error) from error
 
-    def _claim(self, text: str) -> None:
+    def _unwritable(self, target: Path, error: OSError) -> ResultsError:
+        return ResultsError(f"{target}: could not be written; {_reason(error)}. Earlier results are unchanged.")
+
+    def _take(self, text: str) -> None:
         file = self.path / CONFIGURATION
         if not file.exists():
-            if any(not _is_half_a_configuration(entry.name) for entry in self.path.iterdir()) and not file.exists():
+            if any(not _is_nothing(entry.name) for entry in self.path.iterdir()) and not file.exists():
                 raise ResultsError(
                     f"{self.path}: a results folder must be empty or made by this command; it contains other files."
                     " Choose another."
@@ -399,9 +414,10 @@ def _names(key: str, value: Any) -> list[str]:
     return [str(one.get(field) or one.get("name")) for one in value if isinstance(one, dict)]
 
 
-def _is_half_a_configuration(name: str) -> bool:
+def _is_nothing(name: str) -> bool:
+    """Return whether a folder with this file is as good as empty: a system's, or half a configuration."""
     ours = durable_files.PARTIAL.fullmatch(name)
-    return ours is not None and ours["name"] == CONFIGURATION
+    return OF_SYSTEMS.fullmatch(name) is not None or (ours is not None and ours["name"] == CONFIGURATION)
 
 
 def _reason(error: Exception) -> str:

@@ -9,7 +9,6 @@ import pytest
 
 from dp_bandit_envs.comparison import load
 from dp_bandit_envs.runs import running
-from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation import simulation
 
 LINES = "arm,gain,who\n" + "".join(f"{i % 2},{i % 3 / 2},p{i % 4}\n" for i in range(8))
@@ -157,12 +156,6 @@ def test_nobody_else_can_open_the_results_on_real_data(dp_bandit, tmp_path):
     assert stat.S_IMODE((tmp_path / "coins").stat().st_mode) & 0o500 == 0o500
     (tmp_path / "plain").mkdir()
     assert (tmp_path / "coins").stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-
-def test_two_processes_do_not_share_a_run_with_a_secret_seed(dp_bandit, tmp_path, monkeypatch):
-    monkeypatch.setattr(ResultsFolder, "claim", lambda self, name: False)
-    code, _, err = dp_bandit(*PLAIN)
-    assert code == 2 and "one process" in err
 
 
 def test_a_secret_seed_does_not_go_to_a_cluster(dp_bandit):

@@ -84,6 +84,7 @@ def test_an_entry_is_what_simulate_plays():
         ("DP-KLUCB", 0.5),
         ("DP-KLUCB", 2.0),
     ]
+    assert [entry.name for entry in compared.select(epsilon=2)] == ["UCB", "DP-KLUCB (epsilon=2)"]
     for epsilon in (0.5, 2.0):
         algorithm = make_algorithm("DP-KLUCB", epsilon=epsilon)
         outcome = simulate(

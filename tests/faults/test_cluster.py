@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import random
 import sys
 import threading
@@ -20,6 +21,7 @@ from dp_bandit_envs.simulation.workers import Task
 from tests.simulation.test_registered_games_in_processes import forget, made
 from tests.tools.clusters import LocalCluster, needs_dask
 from tests.tools.folders import files
+from tests.tools.pages import blocks
 from tests.tools.processes import dp_bandit, finish, start
 from tests.tools.refusals import refused
 
@@ -237,6 +239,39 @@ def test_thirty_restarted_schedulers_lose_nothing(whole, tmp_path):
     rng = random.Random(1)
     cut = [kill_scheduler(tmp_path / f"{number}", whole, [rng.uniform(0, 1)]) for number in range(30)]
     assert sum(cut) >= 10
+
+
+SRUN = f"""#!{sys.executable}
+import subprocess, sys
+machines = [subprocess.Popen(sys.argv[1:]) for _ in range(2)]
+try:
+    sys.exit(max(machine.wait() for machine in machines))
+finally:
+    for machine in machines:
+        machine.kill()
+"""
+"""Stands for Slurm's: starts what it is told on two machines, which are this one."""
+
+
+@needs_dask
+def test_the_job_of_the_page_plays_on_two_workers_and_ends(tmp_path):
+    (script,) = [block for block in blocks("docs/cluster.md", "bash") if "#SBATCH" in block]
+    small = script.replace("--trials 1000", "--trials 9 --horizon 40")
+    assert small != script
+    words = small.split("dp-bandit ")[1].split(" --cluster")[0].split()
+    code, _, err = dp_bandit(tmp_path / "whole", *words)
+    assert code == 0, err
+    folder = tmp_path / "job"
+    folder.mkdir()
+    (folder / "srun").write_text(SRUN)
+    (folder / "srun").chmod(0o755)
+    path = os.pathsep.join([str(folder), os.path.dirname(sys.executable), os.environ["PATH"]])
+    slurm = {"SLURM_JOB_ID": "7", "SLURM_CPUS_PER_TASK": "1", "PATH": path}
+    code, out, err = finish(start([], folder, ["bash", "-c", small], **slurm))
+    assert code == 0 and "results/mine/report.md" in out, err
+    assert not (folder / "scheduler-7.json").exists()
+    found, whole = (files(place / "results/mine")["results.npz"] for place in (folder, tmp_path / "whole"))
+    assert found == whole
 
 
 @needs_dask

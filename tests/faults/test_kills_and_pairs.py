@@ -66,7 +66,8 @@ def check_pairs(tmp_path, seeds, pairs):
         ended_well = [code == 0 for code, _, _ in ends]
         refused = [code == 2 and "configuration" in err for code, _, err in ends]
         if seeds[0] == seeds[1]:
-            assert all(ended_well), ends
+            # The second one finds the first at work, or its results.
+            assert any(ended_well) and all(code == 0 or (code == 2 and "--jobs" in err) for code, _, err in ends), ends
         else:
             assert sorted(ended_well) == [False, True] and refused == [not well for well in ended_well], ends
         seed = seeds[ended_well.index(True)]

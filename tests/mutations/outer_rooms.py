@@ -5,12 +5,201 @@ from tests.mutations.mutation import Mutation
 RECORDED = "dp_bandit_envs/recorded_data"
 PLOTTED = "dp_bandit_envs/plots"
 ADVISED = "dp_bandit_envs/advice"
+RUNS_FOLDER = "dp_bandit_envs/runs"
+COMPARISON_FOLDER = "dp_bandit_envs/comparison"
+ONE_COMMAND = "tests/runs/test_one_command_a_folder.py"
+RANKING = "tests/comparison/test_ranking.py"
+TABLES = "tests/comparison/test_tables.py"
 
 FIGURES: tuple[Mutation, ...] = ()
 
-RUNS: tuple[Mutation, ...] = ()
+RUNS = (
+    Mutation(
+        "a results folder is not locked",
+        f"{RUNS_FOLDER}/store.py",
+        "stack.enter_context(durable_files.locked(self.path / LOCK))",
+        "stack.enter_context(contextlib.nullcontext())",
+        (ONE_COMMAND, "-k", "test_a_command_is_refused_from_the_first_chunk_to_the_last"),
+    ),
+    Mutation(
+        "a removed lock counts as one",
+        "dp_bandit_envs/durable_files.py",
+        "if os.path.samestat(os.fstat(descriptor), os.stat(path)):",
+        "if True:",
+        (ONE_COMMAND, "-k", "test_a_lock_that_was_removed_after_it_was_opened_is_not_the_lock"),
+    ),
+    Mutation(
+        "digests of archives are those of their shapes",
+        f"{RUNS_FOLDER}/store.py",
+        "digest.update(np.ascontiguousarray(piece).tobytes())",
+        "digest.update(bytes(len(piece)))",
+        ("tests/runs/test_results_folder.py", "-k", "test_other_numbers_in_an_archive_are_noticed"),
+    ),
+    Mutation(
+        "archives of any origin are taken",
+        f"{RUNS_FOLDER}/store.py",
+        "if origin != self._origin:",
+        "if set(origin) != set(self._origin):",
+        ("tests/faults/test_foreign_results.py", "-k", "test_a_chunk_of_another_run_is_refused_by_name"),
+    ),
+    Mutation(
+        "a folder of another configuration is taken",
+        f"{RUNS_FOLDER}/store.py",
+        "if (found := file.read_bytes()) != text.encode():",
+        "if len(found := file.read_bytes()) < 9:",
+        ("tests/runs/test_results_folder.py", "-k", "test_a_folder_of_another_configuration_is_refused_and_untouched"),
+    ),
+    Mutation(
+        "the spacing of checkpoints is no part of the configuration",
+        f"{RUNS_FOLDER}/experiment.py",
+        "plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}",
+        'plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | {"checkpoints": ""}',
+        ("tests/runs/test_results_folder.py", "-k", "test_a_folder_of_another_configuration_is_refused_and_untouched"),
+    ),
+    Mutation(
+        "data files are no part of the configuration",
+        f"{RUNS_FOLDER}/experiment.py",
+        "            **self._digests_of_files(),\n",
+        "",
+        ("tests/runs/test_results_folder.py", "-k", "test_other_data_in_the_same_file_are_another_configuration"),
+    ),
+    Mutation(
+        "chunks are joined in another order",
+        f"{RUNS_FOLDER}/running.py",
+        "functools.partial(load, chunk) for chunk in chunks_of(experiment, panel)",
+        "functools.partial(load, chunk) for chunk in sorted(chunks_of(experiment, panel), key=lambda one: -one.end)",
+        ("tests/runs/test_interrupted_runs.py", "-k", "test_every_number_is_that_of_simulate"),
+    ),
+    Mutation(
+        "a saved chunk is played again",
+        f"{RUNS_FOLDER}/running.py",
+        "missing = (chunk for chunk in self._chunks if not self._is_saved(chunk))",
+        "missing = (chunk for chunk in self._chunks if not self._is_saved(chunk) or True)",
+        ("tests/runs/test_interrupted_runs.py", "-k", "test_ctrl_c_keeps_every_finished_chunk"),
+    ),
+    Mutation(
+        "a run with a secret seed goes on with another one",
+        f"{RUNS_FOLDER}/running.py",
+        "if experiment.seed is None and any(",
+        "if experiment.seed == -1 and any(",
+        ("tests/cli/test_real_data.py", "-k", "test_an_interrupted_run_with_a_secret_seed_cannot_go_on_and_says_so"),
+    ),
+    Mutation(
+        "written files are not synced",
+        "dp_bandit_envs/durable_files.py",
+        "            yield file\n            file.flush()\n            os.fsync(file.fileno())\n",
+        "            yield file\n            file.flush()\n",
+        ("tests/runs/test_interrupted_runs.py", "-k", "test_a_power_cut_loses_unsynced_writes_and_nothing_else"),
+    ),
+    Mutation(
+        "the report's numbers are those of the first checkpoint",
+        f"{RUNS_FOLDER}/run_report.py",
+        "one.regret(panel.key, name, view.measure)[:, -1]",
+        "one.regret(panel.key, name, view.measure)[:, 0]",
+        ("tests/runs/test_own_contestants.py", "-k", "test_summary_and_report_follow"),
+    ),
+    Mutation(
+        "the report names the paper's guarantee as the real one",
+        f"{RUNS_FOLDER}/run_report.py",
+        "holds = algorithm.guarantee_in(game)",
+        "holds = algorithm.paper_guarantee_in(game)",
+        ("tests/runs/test_own_contestants.py", "-k", "test_the_report_gives_the_real_guarantee"),
+    ),
+)
 
-COMPARISON: tuple[Mutation, ...] = ()
+COMPARISON = (
+    Mutation(
+        "Holm's correction without its running maximum",
+        f"{COMPARISON_FOLDER}/ranking.py",
+        "np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1))",
+        "p_values[order] * np.arange(len(p_values), 0, -1)",
+        (RANKING,),
+    ),
+    Mutation(
+        "the interval of a ranking is from the least to the greatest",
+        f"{COMPARISON_FOLDER}/ranking.py",
+        "return float(found.low), float(found.high)",
+        "return float(samples.min()), float(samples.max())",
+        (RANKING,),
+    ),
+    Mutation(
+        "differences of a ranking are not paired",
+        f"{COMPARISON_FOLDER}/ranking.py",
+        "_last(one, measure)[:common] - _last(other, measure)[:common]",
+        "_last(one, measure)[:common] - _last(other, measure)[:common][::-1]",
+        (RANKING,),
+    ),
+    Mutation(
+        "more gains are worse",
+        f"{COMPARISON_FOLDER}/ranking.py",
+        'LARGER_IS_BETTER = ("collected",)',
+        "LARGER_IS_BETTER = ()",
+        (RANKING,),
+    ),
+    Mutation(
+        "as good as the best where it is not",
+        f"{COMPARISON_FOLDER}/ranking.py",
+        "against_best > 1 - confidence",
+        "against_best <= 1 - confidence",
+        (RANKING,),
+    ),
+    Mutation(
+        "the standard deviation in place of the standard error",
+        f"{COMPARISON_FOLDER}/tables.py",
+        "    last = entry.values(measure)[:, -1]\n    mean, error = mean_and_standard_error(last)\n",
+        "    last = entry.values(measure)[:, -1]\n    mean, error = last.mean(), last.std(ddof=1)\n",
+        (TABLES,),
+    ),
+    Mutation(
+        "the summary of another regret",
+        f"{COMPARISON_FOLDER}/summary_table.py",
+        "values = entry.values(measure)",
+        'values = entry.values("external_regret")',
+        ("tests/runs/test_own_contestants.py", "-k", "test_summary_and_report_follow"),
+    ),
+    Mutation(
+        "a short name is that of another game",
+        f"{COMPARISON_FOLDER}/asked_games.py",
+        "short = {short_name(id_): id_ for id_ in IDS}",
+        "short = dict(zip(map(short_name, IDS), sorted(IDS), strict=True))",
+        ("tests/comparison/test_compare.py", "-k", "test_an_entry_is_what_simulate_plays"),
+    ),
+    Mutation(
+        "an epsilon for all goes to algorithms that have their own",
+        f"{COMPARISON_FOLDER}/asked_algorithms.py",
+        '"epsilon" in self.takes and "epsilon" not in self.parameters and',
+        '"epsilon" in self.takes and',
+        ("tests/comparison/test_compare.py", "-k", "test_parameters_follow_a_name_in_a_module"),
+    ),
+    Mutation(
+        "a delta of 1 / T",
+        f"{COMPARISON_FOLDER}/asked_algorithms.py",
+        "return float(horizon) ** -2",
+        "return float(horizon) ** -1",
+        ("tests/comparison/test_compare.py", "-k", "test_the_delta_of_somebody_elses_function_is_its_own"),
+    ),
+    Mutation(
+        "a selection at an epsilon forgets who takes none",
+        f"{COMPARISON_FOLDER}/compared.py",
+        "and (epsilon is None or entry.asked is None or entry.asked == epsilon)",
+        "and (epsilon is None or entry.asked == epsilon)",
+        ("tests/comparison/test_compare.py", "-k", "test_an_entry_is_what_simulate_plays"),
+    ),
+    Mutation(
+        "a saved comparison has the entries that were left out",
+        f"{COMPARISON_FOLDER}/saving.py",
+        'games = [game for game in games if game["results"]]',
+        "games = comparison.configuration[DESCRIBED]",
+        ("tests/comparison/test_saving.py",),
+    ),
+    Mutation(
+        "a curve against epsilon ends at the first round",
+        f"{COMPARISON_FOLDER}/drawing.py",
+        "last = [one.values(measure)[:, -1] for one in own]",
+        "last = [one.values(measure)[:, 0] for one in own]",
+        ("tests/comparison/test_drawing.py",),
+    ),
+)
 
 CLI: tuple[Mutation, ...] = ()
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ import pytest
 from dp_bandit_envs.comparison.compared import comparison_of
 from dp_bandit_envs.comparison.summary_table import summary_csv
 from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.privacy.guarantee import level_of
 from dp_bandit_envs.runs import running
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
-from dp_bandit_envs.runs.run_report import report_md
+from dp_bandit_envs.runs.run_report import View, numbers_json, report_md
 from dp_bandit_envs.runs.running import run
 from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation import simulate
@@ -111,10 +113,34 @@ def test_summary_and_report_follow(tmp_path):
     }
     last = next(row for row in rows if row["panel"] == "weak" and row["round"] == "60")
     assert float(last["mean"]) == pytest.approx(results.regret("weak", "DP-EXP3-Lap", "pseudo_regret")[:, -1].mean())
+    numbers = json.loads(numbers_json([results], View("pseudo_regret"), {"more": {"gap": math.nan}}))
+    end = results.regret("weak", "DP-EXP3-Lap", "pseudo_regret")[:, -1]
+    assert numbers["weak/DP-EXP3-Lap"] == {
+        "trials": 5,
+        "mean": pytest.approx(end.mean()),
+        "error": pytest.approx(end.std(ddof=1) / math.sqrt(5)),
+        "median": pytest.approx(np.median(end)),
+        "tail": pytest.approx(np.quantile(end, 0.99)),
+        "least": end.min(),
+        "most": end.max(),
+    }
+    assert numbers["more"] == {"gap": None}
     text = report_md([results], title="T", command="c")
     guarantees = text.partition("## Privacy guarantees")[2].partition("A guarantee covers")[0]
     for beginning in ("DP-EXP3-Lap | eps 0.1 ", "DP-EXP3-Lap | eps 10 ", "EXP3 | ", "Uniform | eps 0 "):
         assert sum(line.startswith(f"| {beginning}") for line in guarantees.splitlines()) == 1, beginning
+
+
+def test_the_report_gives_the_real_guarantee_and_its_reason_beside_the_papers(tmp_path):
+    """The paper's epsilon of EXP3-tau is another one."""
+    experiment = Experiment("one", (GameSpec("a", "A", *GAME),), (AlgorithmSpec("EXP3-tau"),), 60, 2)
+    results = run(experiment, ResultsFolder(tmp_path / "out", experiment.configuration()))
+    player, game = AlgorithmSpec("EXP3-tau").make(), experiment.game(experiment.panels[0])
+    real, claimed = player.guarantee_in(game), player.paper_guarantee_in(game)
+    assert str(real) != str(claimed)
+    text = report_md([results], title="T", command="c")
+    (row,) = [line for line in text.splitlines() if line.endswith(f"| {real} |")]
+    assert row.startswith(f"| EXP3-tau | {level_of(real)} | {claimed.epsilon:.6g}")
 
 
 def test_settings_of_a_panel_are_checked_before_anything_is_written():

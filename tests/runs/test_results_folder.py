@@ -1,7 +1,9 @@
 """A results folder belongs to one configuration; everything else is refused and left as it was."""
 
 import dataclasses
+import io
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -111,6 +113,13 @@ def test_a_configuration_that_is_no_text_is_refused(tmp_path):
         folder_for(tmp_path)
 
 
+@pytest.mark.parametrize("name", [".DS_Store", "Thumbs.db", "desktop.ini", "lost+found", ".nfs00000000013"])
+def test_what_a_system_puts_into_an_empty_folder_is_nothing(name, tmp_path):
+    (tmp_path / name).touch()
+    folder_for(tmp_path)
+    assert (tmp_path / name).exists() and (tmp_path / "configuration.json").exists()
+
+
 def test_an_empty_folder_and_folders_above_are_fine(tmp_path):
     folder_for(tmp_path / "deep" / "er")
     (tmp_path / "empty").mkdir()
@@ -144,6 +153,22 @@ def test_arrays_come_back_as_they_were(tmp_path):
     for key, array in arrays.items():
         assert loaded[key].dtype == array.dtype and np.array_equal(loaded[key], array, equal_nan=key != "checkpoints")
     assert folder.load("y") is None
+
+
+def test_other_numbers_in_an_archive_are_noticed(tmp_path):
+    """A whole archive in which one array was replaced, with all that belongs to the file as before."""
+    folder = folder_for(tmp_path / "out")
+    archives = []
+    for number in (1.0, 2.0):
+        folder.save("x", [("a", [np.full((2, 3), number)])])
+        archives.append((tmp_path / "out" / "x.npz").read_bytes())
+    first, second = (zipfile.ZipFile(io.BytesIO(content)) for content in archives)
+    with zipfile.ZipFile(tmp_path / "out" / "x.npz", "w") as mixed:
+        mixed.writestr("a.npy", second.read("a.npy"))
+        mixed.writestr("manifest.json", first.read("manifest.json"))
+        mixed.comment = first.comment
+    with refused(ResultsError, "x.npz", "damaged"):
+        folder.load("x")["a"]
 
 
 def test_equal_arrays_are_equal_bytes(tmp_path):
