@@ -1,22 +1,17 @@
-"""Adversaries choose the gains of all arms. One adversary a file."""
+"""Adversaries choose the gains of all arms."""
 
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.adversaries.alternating import Alternating
-from dp_bandit_envs.adversaries.bernoulli_prior import BernoulliPrior
 from dp_bandit_envs.adversaries.deterministic import Deterministic
-from dp_bandit_envs.adversaries.fully_oblivious import FullyOblivious
-from dp_bandit_envs.adversaries.leaning import Leaning
 from dp_bandit_envs.adversaries.linear_gains import LinearGains
 from dp_bandit_envs.adversaries.memory_bounded import MemoryBounded
-from dp_bandit_envs.adversaries.oblivious import Oblivious
-from dp_bandit_envs.adversaries.one_axis import OneAxis
+from dp_bandit_envs.adversaries.oblivious import FullyOblivious, Oblivious
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
 from dp_bandit_envs.adversaries.payoff import overfished, stay
-from dp_bandit_envs.adversaries.replay import GainTable, Replay
-from dp_bandit_envs.adversaries.stochastic import Stochastic
+from dp_bandit_envs.adversaries.replay import GainTable, Replay, VectorTable
+from dp_bandit_envs.adversaries.stochastic import BernoulliPrior, Stochastic
 from dp_bandit_envs.adversaries.switching import SwitchingCost
 from dp_bandit_envs.adversaries.trial import Trial
-from dp_bandit_envs.adversaries.vector_table import VectorTable
+from dp_bandit_envs.adversaries.vectors import Alternating, Leaning, OneAxis
 
 __all__ = [
     "Adversary",

@@ -2,19 +2,22 @@
 
 import abc
 import copy
-from collections.abc import Callable, Iterator
-from typing import Any, Self, SupportsIndex
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, Self, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries.attributes import NEW_GAME, among, of_another_game
 from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.data_use import DataUse, use_together
 from dp_bandit_envs.errors import GainRangeError, WrongGainsError, WrongTypeError
 from dp_bandit_envs.protocols import FloatArray
 
-SIMPLE = frozenset({bool, int, float, str, type(None), np.random.Generator})
+MOST_DEEP: Final = 3
+"""How deep lists and dictionaries are searched for adversaries and arrays."""
+NEW_GAME: Final = -1
+"""A key of the memo of copies, where no id is: they begin a new game before they are played."""
+SIMPLE: Final = frozenset({bool, int, float, str, type(None), np.random.Generator})
 
 
 class Adversary(abc.ABC):
@@ -152,7 +155,7 @@ class Adversary(abc.ABC):
             for name, value in vars(self).items():
                 setattr(clone, name, copy.deepcopy(value, memo) if isinstance(value, Adversary) else value)
         else:
-            vars(clone).update(of_another_game(vars(self), memo))
+            vars(clone).update(_of_another_game(vars(self), memo))
         return clone
 
     @abc.abstractmethod
@@ -189,3 +192,32 @@ class Adversary(abc.ABC):
         """Raise GainRangeError if gains are outside [lowest, 1], or NaN."""
         if gains.size and not (gains.min() >= self.lowest and gains.max() <= 1):
             raise GainRangeError(self)
+
+
+def _of_another_game(attributes: Mapping[str, Any], memo: dict[int, Any]) -> dict[str, Any]:
+    """Return copies of attributes that have nothing in common with them that a game can change; `memo` is added to.
+
+    Arrays that are read-only are shared, and for a new game what cannot be copied, such as an open file.
+    """
+    for array in among(attributes.values(), np.ndarray):
+        if not array.flags.writeable:
+            memo[id(array)] = array
+    copies = {}
+    for name, value in attributes.items():
+        try:
+            copies[name] = copy.deepcopy(value, memo)
+        except Exception:
+            # In the middle of a game, such as a generator, sharing it would move the original.
+            if NEW_GAME not in memo:
+                raise
+            copies[name] = value
+    return copies
+
+
+def among(values: Any, kind: type[Any] | tuple[type[Any], ...], depth: int = MOST_DEEP) -> Iterator[Any]:
+    """Yield the objects of a class (or of several) among some values, and in the containers among them."""
+    for value in values:
+        if isinstance(value, kind):
+            yield value
+        elif depth and isinstance(value, (list, tuple, set, frozenset, dict)):
+            yield from among(value.values() if isinstance(value, dict) else value, kind, depth - 1)

@@ -6,12 +6,11 @@ import math
 import warnings
 from array import array
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.lib import format as npy
 
-from dp_bandit_envs.adversaries.recorded_gains import Pools, Table
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.protocols import FloatArray
@@ -19,6 +18,20 @@ from dp_bandit_envs.protocols import FloatArray
 LONG_COLUMNS = ("arm", "gain")
 CLEAN_FIRST = " If it is a messy file, clean it first: dp-bandit data FILE --arm COLUMN --gain COLUMN."
 Row: TypeAlias = tuple[int, list[str]]
+
+
+class Table(NamedTuple):
+    """Gains of shape `(rounds, n_arms)`, and whose each row is; no owners if no column was named."""
+
+    gains: FloatArray
+    owners: list[str]
+
+
+class Pools(NamedTuple):
+    """For each arm its recorded gains, and whose each of them is; no owners if no column was named."""
+
+    gains: list[FloatArray]
+    owners: list[list[str]]
 
 
 def read(file: DataFile, persons: str | None = None) -> Table | Pools:

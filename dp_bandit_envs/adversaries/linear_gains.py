@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.vectors import unit_vectors
 from dp_bandit_envs.protocols import FloatArray
 
 FEATURE_SEED = 20170811
@@ -102,14 +103,6 @@ def features_of(adversary: Adversary) -> FloatArray:
 def default_features(n_arms: int, dimension: int) -> FloatArray:
     """Return the default feature vectors: uniform unit vectors, shape `(n_arms, dimension)`."""
     return unit_vectors(n_arms, dimension, np.random.default_rng(FEATURE_SEED))
-
-
-def unit_vectors(number: int, dimension: int, rng: np.random.Generator) -> FloatArray:
-    """Return uniform unit vectors, shape `(number, dimension)`."""
-    normal = rng.standard_normal((number, dimension))
-    lengths = np.sqrt(np.einsum("ij,ij->i", normal, normal))
-    unit: FloatArray = normal / np.where(lengths > 0, lengths, 1.0)[:, np.newaxis]
-    return unit
 
 
 def checked_features(features: ArrayLike) -> FloatArray:

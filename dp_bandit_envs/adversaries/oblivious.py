@@ -1,13 +1,57 @@
-"""The oblivious adversary: coins as in the fully oblivious one, but each outcome is repeated for 200 rounds."""
+"""Coins whose bias is drawn anew in every round (fully oblivious), or whose outcome is repeated for 200 (oblivious)."""
 
-from typing import NamedTuple, SupportsFloat, SupportsIndex
+from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries.fully_oblivious import Biases, FullyOblivious
-from dp_bandit_envs.adversaries.fully_oblivious import next_round as draw
+from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.protocols import FloatArray
+
+
+class Biases(NamedTuple):
+    """Each arm's smallest bias, shape `(n_arms,)`, and the width of its interval."""
+
+    lowest: FloatArray
+    width: float
+
+
+def draw(state: Biases, t: int, row: FloatArray, rng: np.random.Generator) -> None:
+    """Draw a bias and toss a coin for each arm, from two uniform numbers."""
+    for arm in range(len(row)):
+        bias = state.lowest[arm] + state.width * rng.random()
+        row[arm] = 1.0 if rng.random() < bias else 0.0
+
+
+class FullyOblivious(RoundByRound):
+    """Coins whose biases are drawn anew in every round.
+
+    In every round each arm draws a bias p, uniform around its centre, and then a gain from Bernoulli(p). The best arm,
+    arm 0, has p in [0.5, 0.5 + 2 gap]; the others have p in [0.5 - gap, 0.5 + gap]. Averaged over p the gains are
+    Bernoulli(0.5 + gap) and Bernoulli(0.5), independent from round to round: the same law as `Stochastic` with those
+    means.
+
+    Args:
+        n_arms: Number of arms K, at least 2.
+        horizon: Number of rounds T, at least 1.
+        gap: Half the width of the intervals, and the gap between the means (the paper's varepsilon), in [0, 0.25].
+
+    Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4;
+    Audibert and Bubeck (2010), Regret bounds and minimax policies under partial monitoring, JMLR 11.
+    """
+
+    next_round = staticmethod(draw)
+
+    def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18, *, gap: SupportsFloat = 0.05) -> None:
+        super().__init__(n_arms, horizon)
+        self.gap = checks.in_range("gap", gap, 0, 0.25)
+        self._lowest = np.full(self.n_arms, 0.5 - self.gap)
+        self._lowest[0] = 0.5
+        self.means = self._lowest + self.gap
+
+    def first_round_state(self, rng: np.random.Generator) -> tuple[Any, ...]:
+        """Return the intervals of the biases."""
+        return Biases(self._lowest, 2 * self.gap)
 
 
 class Held(NamedTuple):
@@ -18,7 +62,7 @@ class Held(NamedTuple):
     gains: FloatArray
 
 
-def next_round(state: Held, t: int, row: FloatArray, rng: np.random.Generator) -> None:
+def draw_or_repeat(state: Held, t: int, row: FloatArray, rng: np.random.Generator) -> None:
     """Write the gains of the last draw, which round 1 and every multiple of the period make anew."""
     if t == 1 or t % state.period == 0:
         draw(state.biases, t, state.gains, rng)
@@ -41,7 +85,7 @@ class Oblivious(FullyOblivious):
     Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.
     """
 
-    next_round = staticmethod(next_round)  # type: ignore[assignment]
+    next_round = staticmethod(draw_or_repeat)  # type: ignore[assignment]
 
     def __init__(
         self,

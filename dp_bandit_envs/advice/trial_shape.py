@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dp_bandit_envs.adversaries import gain_files
-from dp_bandit_envs.adversaries.recorded_gains import Pools
+from dp_bandit_envs.adversaries.gain_files import Pools
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.data_use import use_of_pools
 from dp_bandit_envs.errors import GainFileError

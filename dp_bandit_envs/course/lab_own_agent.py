@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeGuard
 import gymnasium as gym
 import numpy as np
 
-from dp_bandit_envs.adversaries.bernoulli_prior import BernoulliPrior
+from dp_bandit_envs.adversaries.stochastic import BernoulliPrior
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm

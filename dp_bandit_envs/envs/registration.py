@@ -69,7 +69,7 @@ GAMES = {
     for game in (
         Game("Deterministic", f"{_ADVERSARIES}.deterministic:Deterministic"),
         Game("Stochastic", f"{_ADVERSARIES}.stochastic:Stochastic"),
-        Game("FullyOblivious", f"{_ADVERSARIES}.fully_oblivious:FullyOblivious"),
+        Game("FullyOblivious", f"{_ADVERSARIES}.oblivious:FullyOblivious"),
         Game("Oblivious", f"{_ADVERSARIES}.oblivious:Oblivious"),
         Game("Switching", f"{_ADVERSARIES}.switching:SwitchingCost"),
         Game("MemoryBounded", f"{_ADVERSARIES}.memory_bounded:MemoryBounded"),

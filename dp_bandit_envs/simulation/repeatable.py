@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from dp_bandit_envs.adversaries import Adversary
-from dp_bandit_envs.adversaries.attributes import among
+from dp_bandit_envs.adversaries.adversary import among
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.envs.bandit_env import BanditEnv

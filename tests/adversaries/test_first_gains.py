@@ -24,14 +24,14 @@ print("numba" in sys.modules)
 """
 LONG = """
 import hashlib, sys
-from dp_bandit_envs.adversaries import SwitchingCost, filling
+from dp_bandit_envs.adversaries import SwitchingCost, round_by_round
 from dp_bandit_envs.envs.bandit_env import FIRST_BLOCK
 from dp_bandit_envs.seeding import ADVERSARY, stream
-filling.SECONDS_TO_IMPORT = filling.SECONDS_TO_COMPILE = 0.0
+round_by_round.SECONDS_TO_IMPORT = round_by_round.SECONDS_TO_COMPILE = 0.0
 adversary = SwitchingCost(4, 3000)
 adversary.begin(stream(2, role=ADVERSARY))
 print(hashlib.sha256(adversary.next_gains(3000).tobytes()).hexdigest())
-print(len(filling.filler(SwitchingCost.next_round)._compiled))
+print(len(round_by_round.filler(SwitchingCost.next_round)._compiled))
 """
 
 

@@ -802,16 +802,16 @@ ENVS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "one axis with bad signs",
-        "dp_bandit_envs/adversaries/one_axis.py",
+        "dp_bandit_envs/adversaries/vectors.py",
         "good = drawn[:, 1] < (1 + self.gap) / 2",
         "good = drawn[:, 1] < (1 - self.gap) / 2",
         ("tests/adversaries/test_gain_vectors.py",),
     ),
     Mutation(
         "leaning away",
-        "dp_bandit_envs/adversaries/leaning.py",
-        "self._unit_vectors(rounds) + self.gap * self._direction",
-        "self._unit_vectors(rounds) - self.gap * self._direction",
+        "dp_bandit_envs/adversaries/vectors.py",
+        "unit_vectors(rounds, self.n_arms, self._rng) + self.gap * self._direction",
+        "unit_vectors(rounds, self.n_arms, self._rng) - self.gap * self._direction",
         ("tests/adversaries/test_gain_vectors.py",),
     ),
     Mutation(
@@ -829,8 +829,8 @@ ENVS: tuple[Mutation, ...] = (
         ("tests/adversaries/test_replay_of_users_data.py",),
     ),
     Mutation(
-        "vectors from the second row",
-        "dp_bandit_envs/adversaries/vector_table.py",
+        "alternating gains from the second round",
+        "dp_bandit_envs/adversaries/vectors.py",
         "        self._round = 0\n",
         "        self._round = 1\n",
         ("tests/adversaries/test_gain_vectors.py",),
