@@ -1,19 +1,20 @@
 """The sampled audit: its bounds by hand and in many repetitions, what it finds, and what it must not claim."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.audits import exact_loss, sampled_loss
+from dp_bandit_envs.audits import exact_loss, sampled_audit, sampled_loss
 from dp_bandit_envs.audits.arm_events import codes_of, strongest_arm_event
 from dp_bandit_envs.audits.event_bounds import least_epsilon
 from dp_bandit_envs.audits.neighbours import candidate_pairs, varied
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy.mechanisms import BlockSums, LaplaceClipRescale
-from dp_bandit_envs.simulation.many_games import Shown
+from dp_bandit_envs.simulation.many_games import Shown, ShownGames, trials_of
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.tools.refusals import refused
 
@@ -111,6 +112,30 @@ def test_a_seed_repeats_an_audit_on_any_number_of_cores(monkeypatch):
     assert one.epsilon == other.epsilon
     np.testing.assert_array_equal(one.pair.one, other.pair.one)
     np.testing.assert_array_equal(one.event.codes, other.event.codes)
+
+
+def test_no_game_is_played_twice(monkeypatch):
+    """An event is chosen in games of its own: no two looks share a trial, on either table, nor with the test."""
+    taken, once = [], ShownGames.play
+
+    def noted(self, env, games, *, seed, first_trial, threads):
+        taken.append(range(first_trial, first_trial + (games if self.note else trials_of(games))))
+        return once(self, env, games, seed=seed, first_trial=first_trial, threads=threads)
+
+    monkeypatch.setattr(ShownGames, "play", noted)
+    for of in ("arms", "releases"):
+        taken.clear()
+        sampled_loss("LDP-UCB-B", of=of, games=100, horizon=2)
+        taken.sort(key=lambda trials: trials.start)
+        assert len(taken) > 100
+        assert all(one.stop <= other.start for one, other in itertools.pairwise(taken))
+
+
+def test_the_bounds_of_two_events_share_the_failure_probability(monkeypatch):
+    shares, bound = [], sampled_audit.least_epsilon
+    monkeypatch.setattr(sampled_audit, "least_epsilon", lambda *given: shares.append(given[-1]) or bound(*given))
+    sampled_loss("LDP-UCB-B", games=100, horizon=2, confidence=0.9)
+    assert len(shares) == 2 and sum(shares) == pytest.approx(0.1)
 
 
 def test_bounds_by_hand():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.conformance.audit import Event, excess, features_of, strongest_event
+from dp_bandit_envs.conformance.wrapper_noise import neighbours, opposite_neighbours
 
 
 def laplace(rng, games, mean, scale):
@@ -46,3 +47,11 @@ def test_a_mechanism_at_its_limit_is_hardly_ever_accused():
 def test_an_event_that_nobody_saw_says_nothing():
     event = Event(0, 5.0, True, True, 0.0)
     assert excess(event, np.zeros((50, 1)), np.zeros((50, 1)), 0.0, 0.0, 1e-3) == -math.inf
+
+
+@pytest.mark.parametrize("tables", [neighbours, opposite_neighbours])
+@pytest.mark.parametrize("changed", [0, 3, 5])
+def test_neighbours_differ_in_one_round(tables, changed):
+    one, other = tables(6, 3, changed)
+    assert one.shape == other.shape == (6, 3)
+    assert np.flatnonzero((one != other).any(axis=1)).tolist() == [changed]

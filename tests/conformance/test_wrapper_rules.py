@@ -504,11 +504,33 @@ def test_too_little_noise_is_caught(broken):
         check_wrapper(broken, games=games)
 
 
+@BY_HAND
+def test_events_are_tested_in_fresh_games():
+    """No two of the games in which an event is chosen or tested have the same seed."""
+    seeds = []
+
+    class Notes(HandMade):
+        def stream(self, seed):
+            seeds.append(seed)
+            return super().stream(seed)
+
+    check_wrapper(Notes, games=100)
+    sampled = [seed for seed in seeds if seed is not None and seed >= 1_000_000]
+    assert len(sampled) == len(set(sampled)) == 3 * 2 * 100 + 2 * 100
+
+
 class ShiftedNoise(vector.LaplaceClipRescale):
     """Its games have the noise of other seeds."""
 
     def reset(self, *, seed=None, options=None):
         return super().reset(seed=seed + 1, options=options)
+
+
+class OtherLastGame(vector.LaplaceClipRescale):
+    """Its last game has the noise of another seed."""
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=[seed + i + 10 * (i == self.num_envs - 1) for i in range(self.num_envs)])
 
 
 class OtherFacts(vector.LaplaceClipRescale):
@@ -525,6 +547,7 @@ class OtherFacts(vector.LaplaceClipRescale):
     ("many", "message"),
     [
         (partial(ShiftedNoise, epsilon=1.0), r"game i of the vector form must be the scalar one with seed \+ i"),
+        (partial(OtherLastGame, epsilon=1.0), r"to the last bit; received another game 2"),
         (
             partial(vector.LaplaceClipRescale, epsilon=2.0),
             "guarantee of the vector form must be that of the scalar one",
@@ -532,7 +555,7 @@ class OtherFacts(vector.LaplaceClipRescale):
         (partial(OtherFacts, epsilon=1.0), "n_arms of the vector form must be"),
         (wrappers.ExactSums, r"vector\(envs\) must not fail"),
     ],
-    ids=["noise of other seeds", "another epsilon", "other facts", "a scalar wrapper"],
+    ids=["noise of other seeds", "another last game", "another epsilon", "other facts", "a scalar wrapper"],
 )
 def test_a_broken_vector_form_is_caught(many, message):
     with pytest.raises(ConformanceError, match=message):

@@ -1,6 +1,8 @@
 """Broken lines of the rooms around the core: figures, runs, command line, audits, course."""
 
-from tests.mutations.mutation import Mutation
+from tests.mutations.mutation import TABLE, Mutation
+
+SAMPLED = "tests/audits/test_sampled_loss.py"
 
 RECORDED = "dp_bandit_envs/recorded_data"
 PLOTTED = "dp_bandit_envs/plots"
@@ -415,9 +417,263 @@ RECORDED_DATA: tuple[Mutation, ...] = (
     ),
 )
 
-AUDITS: tuple[Mutation, ...] = ()
+AUDITS: tuple[Mutation, ...] = (
+    Mutation(
+        "the lower Clopper-Pearson bound on the wrong side",
+        "dp_bandit_envs/audits/event_bounds.py",
+        "beta.ppf(failure / 2, more, games - more + 1)",
+        "beta.ppf(1 - failure / 2, more, games - more + 1)",
+        (SAMPLED, "-k", "by_hand"),
+    ),
+    Mutation(
+        "the upper Clopper-Pearson bound on the wrong side",
+        "dp_bandit_envs/audits/event_bounds.py",
+        "beta.ppf(1 - failure / 2, less + 1, games - less)",
+        "beta.ppf(failure / 2, less + 1, games - less)",
+        (SAMPLED, "-k", "by_hand or within_the_level"),
+    ),
+    Mutation(
+        "a delta left out of a sampled bound",
+        "dp_bandit_envs/audits/event_bounds.py",
+        "return math.log((low - delta) / high) if low > delta else -math.inf",
+        "return math.log(low / high) if low > delta else -math.inf",
+        (SAMPLED, "-k", "by_hand"),
+    ),
+    Mutation(
+        "an event tested in the games that it was chosen in",
+        "dp_bandit_envs/audits/attack_search.py",
+        "        first = self._next\n",
+        "        first = 0\n",
+        (SAMPLED, "-k", "played_twice"),
+    ),
+    Mutation(
+        "two sampled bounds, each with all of the failure probability",
+        "dp_bandit_envs/audits/sampled_audit.py",
+        "(1 - sure) / len(chosen)",
+        "1 - sure",
+        (SAMPLED, "-k", "share_the_failure"),
+    ),
+    Mutation(
+        "a set of sequences as large as suits the games that put them in order",
+        "dp_bandit_envs/audits/arm_events.py",
+        "hits = np.cumsum(counts[2:, order], axis=1)",
+        "hits = np.cumsum(counts[:2, order], axis=1)",
+        (SAMPLED, "-k", "chooses_the_size"),
+    ),
+    Mutation(
+        "neighbours that differ in two rounds",
+        "dp_bandit_envs/audits/neighbours.py",
+        "        one[at], other[at] = low, high\n        pairs.append",
+        "        one[at], other[at] = low, high\n        one[at - 1] = 1 - other[at - 1]\n        pairs.append",
+        (SAMPLED, "-k", "neighbours"),
+    ),
+    Mutation(
+        "neighbours that are equal",
+        "dp_bandit_envs/audits/neighbours.py",
+        "        one[at], other[at] = low, high\n        pairs.append",
+        "        one[at], other[at] = low, low\n        pairs.append",
+        (SAMPLED, "-k", "neighbours"),
+    ),
+    Mutation(
+        "a variation that changes a round of one table only",
+        "dp_bandit_envs/audits/neighbours.py",
+        "one[at] = other[at] = rng.choice(GAINS, n_arms)",
+        "one[at] = rng.choice(GAINS, n_arms)",
+        (SAMPLED, "-k", "variations"),
+    ),
+    Mutation(
+        "an exact audit without the last round",
+        "dp_bandit_envs/audits/exact_audit.py",
+        "rows = [row_of(found, game, t) for t in range(len(game.revealed))]",
+        "rows = [row_of(found, game, t) for t in range(len(game.revealed) - 1)] + [row_of(found, game, 0)]",
+        (TABLE, "-k", "by_hand or of_ones_own"),
+    ),
+    Mutation(
+        "an exact audit of draws without the first round",
+        "dp_bandit_envs/audits/agent_draws.py",
+        "    for t in range(rounds):\n        one, other",
+        "    for t in range(1, rounds):\n        one, other",
+        ("tests/audits/test_agent_draws.py", "-k", "exp3_by_hand"),
+    ),
+    Mutation(
+        "a tenth more than is claimed is within the claim",
+        "dp_bandit_envs/audits/exact_result.py",
+        "TOLERANCE = 1e-9",
+        "TOLERANCE = 0.1",
+        ("tests/audits/test_after_noise.py", "-k", "clipped_laplace"),
+    ),
+    Mutation(
+        "a draw left out of the loss at a delta",
+        "dp_bandit_envs/audits/laplace_curve.py",
+        "    for distance in distances:",
+        "    for distance in distances[1:]:",
+        ("tests/audits/test_laplace_curve.py",),
+    ),
+    Mutation(
+        "no driver differs",
+        "dp_bandit_envs/audits/driver_releases.py",
+        "        if not all(np.array_equal",
+        "        if not any(np.array_equal",
+        ("tests/audits/test_driver_releases.py", "-k", "is_found"),
+    ),
+    Mutation(
+        "own-norm noise judged without the length of a change",
+        "dp_bandit_envs/audits/own_norm_noise.py",
+        "float(np.abs(change).sum()) * values.own",
+        "float(np.abs(change).sum())",
+        (TABLE, "-k", "noise_on_vectors"),
+    ),
+    Mutation(
+        "a random bit judged by one of its two values",
+        "dp_bandit_envs/audits/bit_laws.py",
+        "    for outcome in {*low, *high}:",
+        "    for outcome in sorted({*low, *high})[:1]:",
+        (TABLE, "-k", "LDP or random_bit"),
+    ),
+    Mutation(
+        "the confidence of low bits on the wrong side",
+        "dp_bandit_envs/audits/float_audit.py",
+        "ppf(1 - sure, impossible, number - impossible + 1)",
+        "ppf(sure, impossible, number - impossible + 1)",
+        ("tests/audits/test_gallery.py", "-k", "plain_doubles"),
+    ),
+    Mutation(
+        "a broken part of the gallery that is whole",
+        "dp_bandit_envs/audits/broken_noise.py",
+        "return super().noise(below)._replace(scale=noise_scale(1.0, self.epsilon))",
+        "return super().noise(below)",
+        ("tests/audits/test_gallery.py", "-k", "rejected and range"),
+    ),
+    Mutation(
+        "a repaired part of the gallery that is broken",
+        "dp_bandit_envs/audits/gallery.py",
+        '        lambda epsilon: LaplaceClipRescale(epsilon=epsilon),\n        "A payoff',
+        '        lambda epsilon: BrokenRange(epsilon=epsilon),\n        "A payoff',
+        ("tests/audits/test_gallery.py", "-k", "rejected and range"),
+    ),
+)
 
-CONFORMANCE: tuple[Mutation, ...] = ()
+CONFORMANCE: tuple[Mutation, ...] = (
+    Mutation(
+        "a check that always passes",
+        "dp_bandit_envs/conformance/rules.py",
+        "    if not holds:",
+        "    if not holds and not rule:",
+        ("tests/conformance/test_mechanism_rules.py", "-k", "caught"),
+    ),
+    Mutation(
+        "a check that does not look at the global random state",
+        "dp_bandit_envs/conformance/rules.py",
+        "        broken = random.getstate() != pythons or _changed(numpys)",
+        "        broken = random.getstate() != pythons",
+        ("tests/conformance/test_adversary_rules.py", "-k", "caught and Globally"),
+    ),
+    Mutation(
+        "Chernoff's bound with the wrong tail",
+        "dp_bandit_envs/conformance/bounds.py",
+        "1 - chance_at_least(n - np.asarray(hits), n, failure_probability)",
+        "chance_at_least(np.asarray(hits), n, failure_probability)",
+        ("tests/conformance/test_bounds.py",),
+    ),
+    Mutation(
+        "the width of a mean for one side only",
+        "dp_bandit_envs/conformance/bounds.py",
+        "log = math.log(2 * 2 * columns / failure_probability)",
+        "log = math.log(2 / failure_probability) / 2",
+        ("tests/conformance/test_bounds.py", "-k", "width"),
+    ),
+    Mutation(
+        "a rule on privacy that tests in the games in which it chose",
+        "dp_bandit_envs/conformance/wrapper_noise.py",
+        "released(run(env, arms, next(seeds))) for _ in range(number)",
+        "released(run(env, arms, seed)) for seed in range(number)",
+        ("tests/conformance/test_wrapper_rules.py", "-k", "fresh_games"),
+    ),
+    Mutation(
+        "neighbouring tables of a check that differ in two rounds",
+        "dp_bandit_envs/conformance/wrapper_noise.py",
+        "    other[changed] = 1.0\n",
+        "    other[changed:] = 1.0\n",
+        ("tests/conformance/test_audit.py", "-k", "neighbours"),
+    ),
+    Mutation(
+        "neighbouring tables of a check that are equal",
+        "dp_bandit_envs/conformance/wrapper_noise.py",
+        "    other[changed] = 1.0\n",
+        "    other[changed] = 0.0\n",
+        ("tests/conformance/test_wrapper_rules.py", "-k", "too_little and Tenth"),
+    ),
+    Mutation(
+        "a false claim passed, with the claim as its measure",
+        "dp_bandit_envs/conformance/audit.py",
+        "    return math.log(float(low)) - math.log(float(high)) - epsilon if low > 0 else -math.inf",
+        "    return math.log(float(low)) - math.log(float(high)) - 9 * epsilon if low > 0 else -math.inf",
+        ("tests/conformance/test_audit.py", "-k", "by_hand"),
+    ),
+    Mutation(
+        "agents for points may share state",
+        "dp_bandit_envs/conformance/point_agent_rules.py",
+        "    same(beside,",
+        "    same(expected,",
+        ("tests/conformance/test_point_rules.py", "-k", "agent_is_caught and Shares"),
+    ),
+    Mutation(
+        "agents for points may keep observations",
+        "dp_bandit_envs/conformance/point_agent_rules.py",
+        "    same(touched,",
+        "    same(expected,",
+        ("tests/conformance/test_point_rules.py", "-k", "agent_is_caught and Keeps"),
+    ),
+    Mutation(
+        "claims of privacy on points are not tested",
+        "dp_bandit_envs/conformance/point_algorithm_rules.py",
+        "        if games:\n",
+        "        if games and False:\n",
+        ("tests/conformance/test_point_rules.py", "-k", "false_claim"),
+    ),
+    Mutation(
+        "wrappers are not checked on points",
+        "dp_bandit_envs/conformance/wrapper_rules.py",
+        '"mechanism", None), "any_range", False):',
+        '"mechanism", None), "every_range", False):',
+        ("tests/conformance/test_point_rules.py", "-k", "broken_on_points"),
+    ),
+    Mutation(
+        "means are looked at over the whole game only",
+        "dp_bandit_envs/conformance/adversary_rules.py",
+        "for samples, which in ((averages,",
+        'for samples, which in ((averages, f"the first {rounds} rounds"),) or ((averages,',
+        ("tests/conformance/test_adversary_rules.py", "-k", "caught and Drifting"),
+    ),
+    Mutation(
+        "the first game alone of a vector form is compared",
+        "dp_bandit_envs/conformance/wrapper_vectors.py",
+        "        for alone, all_games in zip(scalar[game], together, strict=True):",
+        "        for alone, all_games in zip(scalar[0], together, strict=True) if game == 0 else ():",
+        ("tests/conformance/test_wrapper_rules.py", "-k", "vector_form"),
+    ),
+    Mutation(
+        "simulated games are not compared with played ones",
+        "dp_bandit_envs/conformance/same_games.py",
+        "    for trial, game in enumerate(games):",
+        "    for trial, game in enumerate(games[:0]):",
+        ("tests/conformance/test_agent_rules.py", "-k", "plays_otherwise"),
+    ),
+    Mutation(
+        "a copy of a game that has begun is passed",
+        "dp_bandit_envs/conformance/wrapper_secrets.py",
+        "            make(env)\n        except Exception:\n            continue",
+        "            make(env)\n            continue\n        except Exception:\n            continue",
+        ("tests/conformance/test_wrapper_rules.py", "-k", "caught and Copies"),
+    ),
+    Mutation(
+        "low bits of a wrapper are not looked at",
+        "dp_bandit_envs/conformance/wrapper_rules.py",
+        "        check_low_bits(wrap, table)\n",
+        "",
+        ("tests/audits/test_float_loss.py", "-k", "breaks_a_rule"),
+    ),
+)
 
 LABS = "dp_bandit_envs/course"
 COURSE: tuple[Mutation, ...] = (
