@@ -8,6 +8,6 @@ mechanism of your own is audited in the same way. `gallery` holds parts that are
 from dp_bandit_envs.audits.exact_audit import exact_loss
 from dp_bandit_envs.audits.exact_result import ExactLoss
 from dp_bandit_envs.audits.float_audit import FloatLoss, float_loss
-from dp_bandit_envs.audits.sampled_audit import SampledLoss, sampled_loss
+from dp_bandit_envs.audits.sampled import SampledLoss, sampled_loss
 
 __all__ = ["ExactLoss", "FloatLoss", "SampledLoss", "exact_loss", "float_loss", "sampled_loss"]

@@ -13,10 +13,10 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.audits.audited_games import first_release, game_of, held_in, usual_game
+from dp_bandit_envs.audits.events import clopper_pearson
 from dp_bandit_envs.audits.held_game import Draw, Draws, HeldGame, layers_of_game
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import NotAuditedError
-from dp_bandit_envs.optional import require
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.protocols import FloatArray
@@ -100,9 +100,7 @@ def float_loss(
         impossible, number = count_impossible(game_of(held, seed), number, seed)
     except NotAuditedError as error:
         raise NotAuditedError(f"{name}: {error}.") from None
-    delta = 0.0
-    if impossible:
-        delta = float(require("scipy.stats", extra="audits").beta.ppf(1 - sure, impossible, number - impossible + 1))
+    delta = clopper_pearson(impossible, number, 1 - sure)[0] if impossible else 0.0
     declared = held.wrapping(held.env).get_wrapper_attr("guarantee")
     return FloatLoss(name, impossible, number, delta, declared.delta_at(declared.epsilon))
 

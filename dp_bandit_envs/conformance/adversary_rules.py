@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.conformance.adversary_games import check_environment
-from dp_bandit_envs.conformance.bounds import mean_width
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.protocols import FloatArray
@@ -229,6 +229,19 @@ def _check_means(make: Make) -> None:
             f"others for arms {arms}",
             way_out,
         )
+
+
+def mean_width(samples: FloatArray, failure_probability: float) -> FloatArray:
+    """Return confidence widths, `(columns,)`, for means of independent numbers in [0, 1], `(samples, columns)`.
+
+    Empirical Bernstein bound: sqrt(2 V ln(2/d) / n) + 7 ln(2/d) / (3 (n - 1)) for each of the two sides, where d is the
+    failure probability over twice the number of columns (Maurer and Pontil 2009, theorem 4). It holds for all columns
+    and both sides together, for every n of at least 2.
+    """
+    n, columns = samples.shape
+    log = math.log(2 * 2 * columns / failure_probability)
+    widths: FloatArray = np.sqrt(2 * samples.var(axis=0, ddof=1) * log / n) + 7 * log / (3 * (n - 1))
+    return widths
 
 
 def _check_sizes(class_: type[Adversary]) -> None:

@@ -2,17 +2,25 @@
 
 import contextlib
 import copy
+import math
 import pickle
 import random
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from dp_bandit_envs.audits.events import Sample, fresh_excess
 from dp_bandit_envs.errors import BoundaryError, ConformanceError, KnownSeedWarning
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.protocols import FloatArray
 
 Part = TypeVar("Part")
+FALSE_ALARM: Final = 5e-7
+"""The probability that `require_hidden` refuses what keeps its guarantee."""
+DELTA: Final = 1e-3
+"""If only a zCDP guarantee is declared, the (epsilon, delta) that it implies at this delta is tested."""
 
 
 def require(holds: Any, rule: str, received: str, way_out: str) -> None:
@@ -96,3 +104,39 @@ def copies_of(part: Part, what: str) -> dict[str, Part]:
         ):
             found[name] = make()
     return found
+
+
+def tested(guarantee: PrivacyGuarantee) -> tuple[float, float]:
+    """Return the epsilon and delta to test; inf where nothing is guaranteed."""
+    if guarantee.model == "none":
+        return math.inf, 0.0
+    if math.isinf(guarantee.epsilon):
+        return guarantee.epsilon_at(DELTA), DELTA
+    return guarantee.epsilon, guarantee.delta
+
+
+def require_hidden(
+    rule: str,
+    way_out: str,
+    guarantee: PrivacyGuarantee,
+    pairs: Sequence[tuple[FloatArray, FloatArray]],
+    sample: Sample,
+    *,
+    tries: int,
+    games: int,
+) -> None:
+    """Require that no event is exp(epsilon) times as frequent, plus delta, on one of two neighbouring tables of gains.
+
+    Args:
+        rule: The rule.
+        way_out: How to fix it.
+        guarantee: What is declared, with an epsilon that can be tested.
+        pairs: The tables.
+        sample: Plays games on one of them; see `fresh_excess`.
+        tries: Games on each table in which an event is chosen.
+        games: Games on each table in which it is tested.
+    """
+    epsilon, delta = tested(guarantee)
+    settings = {"epsilon": epsilon, "delta": delta, "failure": FALSE_ALARM}
+    over = fresh_excess(pairs, sample, tries=tries, games=games, **settings)
+    require(not over > 0, rule, f"one that is at least exp({epsilon + over:.3g}) times as frequent", way_out)

@@ -8,11 +8,11 @@ import numpy as np
 
 from dp_bandit_envs.audits.audited_games import game_of
 from dp_bandit_envs.audits.driver_releases import Held
+from dp_bandit_envs.audits.events import chance_at_least, features_of
 from dp_bandit_envs.audits.float_audit import count_impossible
 from dp_bandit_envs.audits.held_game import layers_of_game
-from dp_bandit_envs.conformance.audit import excess, features_of, strongest_event
-from dp_bandit_envs.conformance.bounds import chance_at_least
-from dp_bandit_envs.conformance.rules import require
+from dp_bandit_envs.audits.sampled import changes_of
+from dp_bandit_envs.conformance.rules import FALSE_ALARM, require, require_hidden, tested
 from dp_bandit_envs.conformance.trial_games import games_of
 from dp_bandit_envs.conformance.wrapper_games import NO_SEED, Wrap, arms_of, play_table, released, run, wrapped
 from dp_bandit_envs.errors import NotAuditedError
@@ -20,11 +20,9 @@ from dp_bandit_envs.privacy.guarantee import ANY_AGENT, PrivacyGuarantee
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.protocols import FloatArray
 
-FALSE_ALARM: Final = 5e-7
-"""The probability that `check_privacy` refuses a wrapper that keeps its guarantee."""
-DELTA: Final = 1e-3
-"""If only a zCDP guarantee is declared, the (epsilon, delta) that it implies at this delta is tested."""
 GAMES: Final = 30
+FIRST_SEED: Final = 1_000_000
+"""The seed of the first game in which an event is looked for."""
 LOW_BITS: Final = 200
 """Releases whose low bits are looked at."""
 
@@ -68,34 +66,29 @@ def check_noise(wrap: Wrap, table: FloatArray) -> None:
 def check_privacy(wrap: Wrap, rounds: int, n_arms: int, games: int) -> None:
     """Compare two neighbouring tables of gains: no event may be exp(epsilon) times as frequent, plus delta.
 
-    The first part of the games selects the event that best distinguishes the tables; the second part compares its
-    frequencies by Chernoff bounds. As the selection uses other games, it needs no correction, and a wrapper that keeps
-    its guarantee fails with a probability below 5e-7, if seeds give independent noise. The events: the release at a
-    step, its change, or the total so far is above a threshold, or is not. The round that differs is the first, one in
-    the middle, or the last.
+    A wrapper that keeps its guarantee fails with a probability below 5e-7, if seeds give independent noise. The events:
+    the release at a step, its change, or the total so far is above a threshold, or is not. The round that differs is
+    the first, one in the middle, or the last.
     """
-    pairs = [neighbours(rounds, n_arms, changed) for changed in (0, rounds // 2, rounds - 1)]
+    zeros = np.zeros((rounds, n_arms))
+    pairs = [changes_of(zeros, changed)[0][:2] for changed in (0, rounds // 2, rounds - 1)]
     guarantee: PrivacyGuarantee = wrapped(wrap, games_of(pairs[0][0])).get_wrapper_attr("guarantee")
-    epsilon, delta = tested(guarantee)
-    if math.isinf(epsilon) or guarantee.agents != ANY_AGENT:
+    if math.isinf(tested(guarantee)[0]) or guarantee.agents != ANY_AGENT:
         return
-    tries = max(100, games // 10)
-    seeds = iter(range(1_000_000, 2**62))
+    arms = [0] * rounds
 
-    def sample(table: FloatArray, number: int) -> FloatArray:
+    def sample(table: FloatArray, numbers: range) -> FloatArray:
         env = wrapped(wrap, games_of(table))
-        arms = [0] * rounds
-        return features_of(np.array([released(run(env, arms, next(seeds))) for _ in range(number)]))
+        return features_of(np.array([released(run(env, arms, FIRST_SEED + number)) for number in numbers]))
 
-    events = [strongest_event(sample(one, tries), sample(other, tries), epsilon, delta) for one, other in pairs]
-    best = max(range(len(pairs)), key=lambda index: events[index].score)
-    one, other = (sample(table, games) for table in pairs[best])
-    over = excess(events[best], one, other, epsilon, delta, FALSE_ALARM)
-    require(
-        not over > 0,
+    require_hidden(
         f"no event may be more than exp(epsilon) times as frequent if one round changes; declared is {guarantee}",
-        f"one that is at least exp({epsilon + over:.3g}) times as frequent",
         "Add more noise, for the sensitivity of what is below, or declare a larger epsilon.",
+        guarantee,
+        pairs,
+        sample,
+        tries=max(100, games // 10),
+        games=games,
     )
 
 
@@ -129,30 +122,3 @@ def check_low_bits(wrap: Wrap, table: FloatArray) -> None:
         f"{impossible} of {looked_at} that no draw leads to if one gain is at the other end of its range",
         "Round the noisy value to a grid of some hundredths of the noise: privacy.laplace.noisy does.",
     )
-
-
-def tested(guarantee: PrivacyGuarantee) -> tuple[float, float]:
-    """Return the epsilon and delta to test; inf where nothing is guaranteed."""
-    if guarantee.model == "none":
-        return math.inf, 0.0
-    if math.isinf(guarantee.epsilon):
-        return guarantee.epsilon_at(DELTA), DELTA
-    return guarantee.epsilon, guarantee.delta
-
-
-def neighbours(rounds: int, n_arms: int, changed: int) -> tuple[FloatArray, FloatArray]:
-    """Return two tables of gains that differ in one round, shape `(rounds, n_arms)`: all 0, and 0 except in it."""
-    one, other = np.zeros((rounds, n_arms)), np.zeros((rounds, n_arms))
-    other[changed] = 1.0
-    return one, other
-
-
-def opposite_neighbours(rounds: int, n_arms: int, changed: int) -> tuple[FloatArray, FloatArray]:
-    """Return two tables of gains that differ in one round: arm 0 alone gets 1 in it, or all others do.
-
-    For agents that see all gains, and to which a gain that is the same for every arm says nothing.
-    """
-    one, other = np.zeros((rounds, n_arms)), np.zeros((rounds, n_arms))
-    one[changed, 0] = 1.0
-    other[changed, 1:] = 1.0
-    return one, other

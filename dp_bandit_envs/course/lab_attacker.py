@@ -11,10 +11,8 @@ from matplotlib.figure import Figure
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.audits import ExactLoss
-from dp_bandit_envs.audits.arm_events import ArmEvent
-from dp_bandit_envs.audits.attack_search import Candidate, Sampler
-from dp_bandit_envs.audits.event_bounds import least_epsilon
-from dp_bandit_envs.audits.neighbours import Pair
+from dp_bandit_envs.audits.events import ArmEvent, clopper_pearson, least_epsilon
+from dp_bandit_envs.audits.sampled import Candidate, Pair, Sampler
 from dp_bandit_envs.course.checking import (
     Mistakes,
     WrongAnswer,
@@ -171,7 +169,7 @@ def counts_pictures(counts: Counts, declared: float, bound: float, confidence: f
         confidence: Its confidence, in (0, 1).
     """
     hits = np.array([counts.more, counts.less])
-    intervals = np.array([ends(int(each), counts.games, (1 - confidence) / 2) for each in hits])
+    intervals = np.array([clopper_pearson(int(each), counts.games, (1 - confidence) / 2) for each in hits])
     frequencies = hits / counts.games
     ratio = math.log(counts.more / counts.less) if counts.more and counts.less else math.nan
     (one, shares), (two, said) = panel(2.4), panel(2.4)
@@ -251,14 +249,6 @@ def bound_on_epsilon(more: int, less: int, games: int, confidence: float) -> flo
     return least_epsilon(more, less, games, 0.0, 1 - confidence)
 
 
-def ends(hits: int, games: int, failure: float) -> tuple[float, float]:
-    """Return Clopper and Pearson's lower and upper bound on a probability, each wrong with this probability."""
-    beta = require("scipy.stats", extra="audits").beta
-    low = float(beta.ppf(failure, hits, games - hits + 1)) if hits else 0.0
-    high = float(beta.ppf(1 - failure, hits + 1, games - hits)) if hits < games else 1.0
-    return low, high
-
-
 def normal_ends(hits: int, games: int, failure: float) -> tuple[float, float]:
     """Return the same by the normal distribution, which is wrong for small counts."""
     share = hits / games
@@ -280,9 +270,12 @@ MISTAKES: Mistakes = [
         "This is the ratio of the frequencies. Both are off by chance, so the truth can well be smaller: be cautious.",
     ),
     (lambda m, s, n, c: -log_ratio(m, s), "The ratio is upside down: the event is more frequent on the first table."),
-    (lambda m, s, n, c: log_ratio(ends(m, n, 1 - c)[0], ends(s, n, 1 - c)[1]), BOTH),
-    (lambda m, s, n, c: log_ratio(ends(m, n, (1 - c) / 2)[1], ends(s, n, (1 - c) / 2)[0]), WRONG_SIDE),
-    (lambda m, s, n, c: log_ratio(ends(m, n, 1 - c)[1], ends(s, n, 1 - c)[0]), WRONG_SIDE),
+    (lambda m, s, n, c: log_ratio(clopper_pearson(m, n, 1 - c)[0], clopper_pearson(s, n, 1 - c)[1]), BOTH),
+    (
+        lambda m, s, n, c: log_ratio(clopper_pearson(m, n, (1 - c) / 2)[1], clopper_pearson(s, n, (1 - c) / 2)[0]),
+        WRONG_SIDE,
+    ),
+    (lambda m, s, n, c: log_ratio(clopper_pearson(m, n, 1 - c)[1], clopper_pearson(s, n, 1 - c)[0]), WRONG_SIDE),
     (
         lambda m, s, n, c: math.exp(bound_on_epsilon(m, s, n, c)),
         "This is the ratio of the probabilities, which is at most e to the epsilon.",
@@ -294,7 +287,7 @@ MISTAKES: Mistakes = [
         "These are intervals by the normal distribution, which fail for small counts; use Clopper and Pearson's.",
     ),
     (
-        lambda m, s, n, c: log_ratio(ends(m, n, (1 - c) / 4)[0], ends(s, n, (1 - c) / 4)[1]),
+        lambda m, s, n, c: log_ratio(clopper_pearson(m, n, (1 - c) / 4)[0], clopper_pearson(s, n, (1 - c) / 4)[1]),
         "Too cautious: only one end of each interval is used, so the failure probability is split in two, not four.",
     ),
 ]

@@ -13,7 +13,7 @@ from rich.console import Console
 from dp_bandit_envs import Algorithm, Ucb
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.audits import sampled_loss
-from dp_bandit_envs.audits.sampled_audit import GAMES_IN_PYTHON, PlayedInPython
+from dp_bandit_envs.audits.sampled import GAMES_IN_PYTHON, PlayedInPython
 from dp_bandit_envs.cli.audit_command import BAR, NOT_AUDITED_CODE, REFUTED, REFUTED_CODE, _audited, show_audit
 from dp_bandit_envs.cli.options import picture
 from dp_bandit_envs.plots.audit_plot import MOST_WIDE, Bar, audit_figure
@@ -168,9 +168,9 @@ class InPython(HalfTheNoiseLater):
 def test_games_in_ordinary_python_are_fewer_and_say_how_long_they_take(capsys, monkeypatch):
     """Time stands at 100 s after the first look: the first line is there, with the reason and what is left."""
     seconds = iter([0.0, *range(100, 10**6, 100)])
-    monkeypatch.setattr("dp_bandit_envs.audits.sampled_audit.GAMES_IN_PYTHON", 100)
+    monkeypatch.setattr("dp_bandit_envs.audits.sampled.GAMES_IN_PYTHON", 100)
     made = PlayedInPython("InPython", lambda: next(seconds))
-    monkeypatch.setattr("dp_bandit_envs.audits.sampled_audit.PlayedInPython", lambda name: made)
+    monkeypatch.setattr("dp_bandit_envs.audits.sampled.PlayedInPython", lambda name: made)
     loss = sampled_loss(InPython(), of="releases", horizon=2)
     assert loss.games == 100 < GAMES_IN_PYTHON and loss.note
     said = capsys.readouterr().err

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.audits import exact_loss, sampled_audit, sampled_loss
-from dp_bandit_envs.audits.arm_events import codes_of, strongest_arm_event
-from dp_bandit_envs.audits.event_bounds import least_epsilon
-from dp_bandit_envs.audits.neighbours import candidate_pairs, varied
+from dp_bandit_envs.audits import exact_loss, sampled, sampled_loss
+from dp_bandit_envs.audits.events import codes_of, least_epsilon, strongest_arm_event
+from dp_bandit_envs.audits.sampled import candidate_pairs, changes_of, varied
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy.mechanisms import BlockSums, LaplaceClipRescale
 from dp_bandit_envs.simulation.many_games import Shown, ShownGames, trials_of
@@ -132,8 +131,8 @@ def test_no_game_is_played_twice(monkeypatch):
 
 
 def test_the_bounds_of_two_events_share_the_failure_probability(monkeypatch):
-    shares, bound = [], sampled_audit.least_epsilon
-    monkeypatch.setattr(sampled_audit, "least_epsilon", lambda *given: shares.append(given[-1]) or bound(*given))
+    shares, bound = [], sampled.least_epsilon
+    monkeypatch.setattr(sampled, "least_epsilon", lambda *given: shares.append(given[-1]) or bound(*given))
     sampled_loss("LDP-UCB-B", games=100, horizon=2, confidence=0.9)
     assert len(shares) == 2 and sum(shares) == pytest.approx(0.1)
 
@@ -177,7 +176,7 @@ def test_the_event_is_the_sequence_that_differs():
 
 def test_a_look_that_chooses_the_size_is_not_the_one_that_orders():
     """A sequence that only the first look found on one table is no event of the second."""
-    rare = shown([[1, 1]] * 3 + [[0, 0]] * 97)
+    rare = shown([[1, 1]] * 30 + [[0, 0]] * 70)
     usual = shown([[0, 0]] * 100)
     event = strongest_arm_event((rare, usual), (usual, usual), n_arms=2, delta=0.0)
     assert event.score < 0
@@ -202,6 +201,13 @@ def test_neighbours_differ_in_one_round(rounds, n_arms):
     pairs = candidate_pairs(rounds, n_arms, np.random.default_rng(0))
     assert len(pairs) > 10
     assert all(map(neighbours, pairs))
+
+
+def test_the_two_changes_of_a_round():
+    one, other = changes_of(np.full((3, 3), 0.5), 2)
+    assert neighbours(one) and neighbours(other)
+    assert (one.one[2].tolist(), one.other[2].tolist()) == ([0, 0, 0], [1, 1, 1])
+    assert (other.one[2].tolist(), other.other[2].tolist()) == ([1, 0, 0], [0, 1, 1])
 
 
 def test_variations_of_neighbours_are_neighbours():

@@ -8,9 +8,11 @@ from typing import ClassVar
 import gymnasium as gym
 import numpy as np
 import pytest
+from scipy import stats
 
 from dp_bandit_envs import Adversary, adversaries, register_adversary
 from dp_bandit_envs.conformance import ConformanceError, check_adversary
+from dp_bandit_envs.conformance.adversary_rules import mean_width
 from dp_bandit_envs.envs.registration import GAMES, IDS
 
 POOLS = [np.linspace(0, 1, 13), np.linspace(0, 0.5, 5), np.array([0.25])]
@@ -367,3 +369,16 @@ def test_a_copy_that_plays_otherwise_is_caught_in_the_vector_environment(registe
     """`make_vec` and `simulate` play copies, `gym.make` plays the original."""
     with pytest.raises(ConformanceError, match=r"game i of gym.make_vec must be the game of gym.make with seed \+ i"):
         check_adversary(register("Counts", CountsItself))
+
+
+@pytest.mark.parametrize("failure", [0.1, 1e-3, 1e-10])
+def test_the_width_of_a_mean_fails_as_rarely_as_it_says(failure):
+    n = 300
+    hits = np.arange(n + 1)
+    samples = (np.arange(n)[:, np.newaxis] < hits).astype(float)  # column h has h ones
+    widths = np.array([mean_width(samples[:, [h]], failure)[0] for h in hits])
+    for chance in (0.0, 0.001, 0.03, 0.2, 0.5, 0.77, 0.99, 1.0):
+        weights = stats.binom.pmf(hits, n, chance)
+        assert weights[np.abs(hits / n - chance) > widths].sum() <= failure
+    together = mean_width(samples, failure)
+    assert np.all(together >= widths)

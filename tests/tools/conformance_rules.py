@@ -6,7 +6,7 @@ from pathlib import Path
 from dp_bandit_envs import conformance
 
 FOLDER = Path(conformance.__path__[0])
-ARGUMENT = {"require": 1, "same": 1, "must_not_fail": 0}
+ARGUMENT = {"require": 1, "same": 1, "must_not_fail": 0, "require_hidden": 0}
 """The place of the rule among the arguments of the functions that report one."""
 MODULES = {
     "check_agent": ("agent_rules", "agent_reading", "agent_games", "point_agent_rules"),
@@ -21,7 +21,7 @@ MODULES = {
         "wrapper_points",
         "wrapper_vectors",
     ),
-    "check_algorithm": ("algorithm_rules", "point_algorithm_rules"),
+    "check_algorithm": ("algorithm_rules",),
     "all of them": ("rules", "same_games"),
 }
 """The files of `dp_bandit_envs/conformance/` in which each check has its rules."""
@@ -40,6 +40,9 @@ def rules_of(module: str) -> set[str]:
             continue
         rule = node.args[ARGUMENT[node.func.id]]
         choices = named.get(rule.id, []) if isinstance(rule, ast.Name) else [rule]
+        choices = [
+            one for each in choices for one in ([each.body, each.orelse] if isinstance(each, ast.IfExp) else [each])
+        ]
         ending = " must not fail" if node.func.id == "must_not_fail" else ""
         found |= {written(one) + ending for one in choices if isinstance(one, (ast.Constant, ast.JoinedStr, ast.BinOp))}
     # What only passes on another one's rule.

@@ -1,0 +1,535 @@
+"""Events that tell two neighbouring games apart, and confidence bounds on what their frequencies say of epsilon.
+
+An event of the arms is a set of sequences, one of releases a score of released numbers with a cutoff; checks that know
+only features of a game look for a threshold. Each is chosen on samples of its own, and judged on fresh ones.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp_bandit_envs.optional import require
+from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.simulation.many_games import Shown
+
+MARGIN = 3.0
+"""Standard errors by which an estimate is on the cautious side; about as many as in the final test."""
+
+
+def clopper_pearson(hits: int, games: int, failure: float) -> tuple[float, float]:
+    """Return Clopper and Pearson's (1934) lower and upper bound on a probability.
+
+    Args:
+        hits: How often the event happened.
+        games: In how many independent games, at least 1.
+        failure: The probability with which each of the two bounds may be wrong, in (0, 1).
+
+    Raises:
+        ImportError: If SciPy is missing (extra `audits`).
+    """
+    beta = require("scipy.stats", extra="audits").beta
+    low = float(beta.ppf(failure, hits, games - hits + 1)) if hits else 0.0
+    high = float(beta.ppf(1 - failure, hits + 1, games - hits)) if hits < games else 1.0
+    return low, high
+
+
+def least_epsilon(more: int, less: int, games: int, delta: float, failure: float) -> float:
+    """Return a lower confidence bound on the epsilon for which an event's probabilities fit, or -inf.
+
+    ln((p - delta) / q) with Clopper-Pearson bounds on p from below and on q from above, each wrong with at most half
+    the failure probability.
+
+    Args:
+        more: Hits among the games on the table on which the event is more frequent.
+        less: Hits on the other one.
+        games: Games on each table.
+        delta: In [0, 1).
+        failure: In (0, 1).
+    """
+    low, _ = clopper_pearson(more, games, failure / 2)
+    _, high = clopper_pearson(less, games, failure / 2)
+    return math.log((low - delta) / high) if low > delta else -math.inf
+
+
+def cautious_log_ratio(more: IntArray, less: IntArray, games: int, delta: float) -> FloatArray:
+    """Return ln((p - delta) / q) with a margin on either side, to compare events by.
+
+    The margin is that of the square root of the hits, whose standard error is about 1/2 however few they are: among
+    many rare events, some with 20 hits and none on the other table would else seem better than any that is.
+    """
+    hits = [np.asarray(each, np.float64) for each in (more, less)]
+    half = [MARGIN / 2 * np.sqrt(1 - each / games) for each in hits]
+    low = np.maximum(np.sqrt(hits[0]) - half[0], 0.0) ** 2 / games - delta
+    high = (np.sqrt(hits[1] + 1) + half[1]) ** 2 / games
+    scores: FloatArray = np.log(np.maximum(low, 1e-300)) - np.log(high)
+    return scores
+
+
+Looks = tuple[Shown, Shown]
+"""Games on a table of gains and on its neighbour, equally many."""
+MOST_BITS = 62
+"""A sequence of arms is one number of so many bits; rounds beyond them are not looked at."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ArmEvent:
+    """The event that the arms of the first rounds are one of a set of sequences.
+
+    Attributes:
+        rounds: How many rounds it looks at.
+        n_arms: More than every arm in it.
+        codes: The sequences, each as a number with the first round as its highest digit in base `n_arms`, sorted.
+        first: Whether it is more frequent on the first of two tables.
+        score: A cautious estimate of the log ratio of its probabilities, on the samples that it was chosen on.
+    """
+
+    rounds: int
+    n_arms: int
+    codes: IntArray
+    first: bool
+    score: float
+
+    def hits(self, shown: Shown) -> int:
+        """Return in how many games it happened."""
+        return int(np.isin(codes_of(shown.arms[:, : self.rounds], self.n_arms), self.codes).sum())
+
+
+def codes_of(arms: NDArray[Any], n_arms: int) -> IntArray:
+    """Return the arms of each game, `(games, rounds)`, as one number, `(games,)`."""
+    code = np.zeros(len(arms), np.int64)
+    for t in range(arms.shape[1]):
+        code = code * n_arms + arms[:, t]
+    return code
+
+
+def strongest_arm_event(first_look: Looks, second_look: Looks, *, n_arms: int, delta: float) -> ArmEvent:
+    """Return the set of sequences that most seems to tell games on two tables apart, in either direction.
+
+    Sequences are put in the order of their likelihood ratio in the games of a first look, which is best for an event of
+    any size; how many rounds and how many sequences it has is chosen in those of a second look.
+    """
+    length = min(first_look[0].arms.shape[1], int(MOST_BITS / math.log2(n_arms)))
+    looks = [codes_of(shown.arms[:, :length], n_arms) for shown in (*first_look, *second_look)]
+    codes, places = np.unique(np.concatenate(looks), return_inverse=True)
+    ends = np.cumsum([len(look) for look in looks])[:-1]
+    counts = np.array([np.bincount(part, minlength=len(codes)) for part in np.split(places.ravel(), ends)])
+    games = len(looks[2])
+    best: ArmEvent | None = None
+    for rounds in range(length, 0, -1):
+        if rounds < length:
+            codes, starts = np.unique(codes // n_arms, return_index=True)
+            counts = np.add.reduceat(counts, starts, axis=1)
+        for first in (True, False):
+            more, less = (0, 1) if first else (1, 0)
+            order = np.argsort(-(counts[more] + 0.5) / (counts[less] + 0.5), kind="stable")
+            hits = np.cumsum(counts[2:, order], axis=1)
+            scores = cautious_log_ratio(hits[more], hits[less], games, delta)
+            size = int(np.argmax(scores)) + 1
+            if best is None or scores[size - 1] > best.score:
+                best = ArmEvent(rounds, n_arms, np.sort(codes[order[:size]]), first, float(scores[size - 1]))
+    assert best is not None
+    return best
+
+
+BINS = 64
+"""Into how many bins of about as many games each released number is sorted."""
+MOST_THRESHOLDS = 12
+MOST_FITTED = 2**15
+"""The most games on each table for the logistic regression, which takes the time of many thresholds."""
+CUTOFFS = 200
+"""How many cutoffs of a score are tried, at the ends of tails that shrink by a constant factor."""
+
+
+class Part(NamedTuple):
+    """What one released number adds to the score.
+
+    Attributes:
+        column: Which of `numbers_of`.
+        edges: The bins are [edge, next edge), and what lies below the first edge, `(bins - 1,)`.
+        weights: What a number in each bin adds, `(bins,)`.
+    """
+
+    column: int
+    edges: FloatArray
+    weights: FloatArray
+
+
+@dataclasses.dataclass(frozen=True)
+class ReleaseEvent:
+    """The event that the weights of some released numbers add up to a cutoff or more.
+
+    Attributes:
+        parts: One for each number.
+        cutoff: See above.
+        first: Whether it is more frequent on the first of two tables.
+        score: A cautious estimate of the log ratio of its probabilities, on the samples that it was chosen on.
+    """
+
+    parts: tuple[Part, ...]
+    cutoff: float
+    first: bool
+    score: float
+
+    def hits(self, shown: Shown) -> int:
+        """Return in how many games it happened."""
+        return int((scores_of(self.parts, numbers_of(shown)) >= self.cutoff).sum())
+
+
+class Draft(NamedTuple):
+    """An event whose cutoff is not chosen yet; the fields are those of `ReleaseEvent`, and cutoffs to try, sorted."""
+
+    parts: tuple[Part, ...]
+    first: bool
+    cutoffs: FloatArray
+
+
+def numbers_of(shown: Shown) -> FloatArray:
+    """Return what is looked at in each game, `(games, numbers)`.
+
+    After each step: every released value, its change since the step before, its difference to the next value's, and
+    its count.
+    """
+    values = shown.values
+    changes = np.diff(values, axis=1, prepend=0.0)
+    differences = values[:, :, :-1] - values[:, :, 1:]
+    parts = [part.reshape(len(values), -1) for part in (values, changes, differences, shown.counts)]
+    return np.concatenate(parts, axis=1).astype(np.float64)
+
+
+def scores_of(parts: tuple[Part, ...], numbers: FloatArray, known: dict[int, IntArray] | None = None) -> FloatArray:
+    """Return the score of each game, `(games,)`.
+
+    Args:
+        parts: What adds to it.
+        numbers: As from `numbers_of`.
+        known: The bins of columns that were looked up before, where all scores have the same edges; it grows.
+    """
+    known = {} if known is None else known
+    total = np.zeros(len(numbers))
+    for column, edges, weights in parts:
+        if column not in known:
+            known[column] = np.searchsorted(edges, numbers[:, column], side="right")
+        total += weights[known[column]]
+    return total
+
+
+def drafts(look: Looks, *, delta: float, thorough: bool = True) -> list[Draft]:
+    """Return events that may tell games on two tables apart; none if nothing is released that is random.
+
+    Thresholds of single numbers are joined ("and") as long as that helps. Beside them, if `thorough`, stands the log
+    likelihood ratio that is best if some of the numbers have independent Laplace noise: each is cut to the range
+    between its medians on the two tables, and the weights are those of a logistic regression.
+    """
+    samples = [numbers_of(shown) for shown in look]
+    columns, edges = _bins(samples)
+    if not columns:
+        return []
+    places = list(zip(columns, edges, strict=True))
+    binned = [
+        np.column_stack([np.searchsorted(cut, each[:, column], side="right") for column, cut in places])
+        for each in samples
+    ]
+    found = []
+    for first in (True, False):
+        more, less = binned if first else binned[::-1]
+        ranges = [
+            Part(columns[place], edges[place], np.where((np.arange(BINS) >= cut) == above, 0.0, -1.0))
+            for place, cut, above in _thresholds(more, less, delta)
+        ]
+        found += [Draft(tuple(ranges[:number]), first, np.zeros(1)) for number in range(1, len(ranges) + 1)]
+    parts = _log_likelihood(columns, edges, binned) if thorough else ()
+    for sign in (1, -1) if parts else ():
+        turned = tuple(part._replace(weights=sign * part.weights) for part in parts)
+        scores = np.sort(scores_of(turned, samples[0 if sign > 0 else 1]))
+        tails = np.geomspace(1, 1 / len(scores), CUTOFFS)
+        found.append(Draft(turned, sign > 0, np.unique(scores[(len(scores) * (1 - tails)).astype(int)])))
+    return found
+
+
+def strongest_draft(options: list[Draft], looks: Iterable[Looks], *, delta: float) -> ReleaseEvent | None:
+    """Return the best of some events with its best cutoff, or None if there are none.
+
+    Args:
+        options: The events, from one call of `drafts`.
+        looks: Other games than those of the drafts.
+        delta: What the guarantee allows besides epsilon.
+    """
+    hits = [np.zeros((2, len(option.cutoffs)), np.int64) for option in options]
+    games = 0
+    for look in looks if options else ():
+        games += len(look[0].arms)
+        for table, numbers in enumerate(map(numbers_of, look)):
+            known: dict[int, IntArray] = {}
+            for option, total in zip(options, hits, strict=True):
+                scores = scores_of(option.parts, numbers, known)
+                if len(option.cutoffs) == 1:
+                    total[table] += np.count_nonzero(scores >= option.cutoffs[0])
+                else:
+                    total[table] += len(scores) - np.searchsorted(np.sort(scores), option.cutoffs, side="left")
+    best: ReleaseEvent | None = None
+    for (parts, first, cutoffs), total in zip(options, hits, strict=True):
+        more, less = total if first else total[::-1]
+        scores = cautious_log_ratio(more, less, games, delta)
+        cut = int(np.argmax(scores))
+        if best is None or scores[cut] > best.score:
+            best = ReleaseEvent(parts, float(cutoffs[cut]), first, float(scores[cut]))
+    return best
+
+
+def _bins(samples: list[FloatArray]) -> tuple[list[int], list[FloatArray]]:
+    """Return the columns that are random and not equal to an earlier one, and the edges of the bins of each."""
+    both = np.concatenate(samples)
+    columns: list[int] = []
+    edges: list[FloatArray] = []
+    known: set[bytes] = set()
+    for column in range(both.shape[1]):
+        numbers = np.ascontiguousarray(both[:, column])
+        if numbers[0] == numbers[-1] and (numbers == numbers[0]).all():
+            continue
+        content = numbers.tobytes()
+        ordered = np.sort(numbers)
+        cuts = np.unique(ordered[(len(ordered) * np.arange(1, BINS)) // BINS])
+        cuts = cuts[cuts > ordered[0]]
+        if len(cuts) and content not in known:
+            known.add(content)
+            columns.append(column)
+            edges.append(cuts)
+    return columns, edges
+
+
+def _thresholds(more: IntArray, less: IntArray, delta: float) -> list[tuple[int, int, bool]]:
+    """Return thresholds, each of which raises the estimated log ratio of all so far together.
+
+    Both arrays are the bins of each number in the games of a table, `(games, places)`. Each threshold is the place of
+    the number, the first bin above it, and whether the event is above it.
+    """
+    games, best = len(more), -np.inf
+    chosen: list[tuple[int, int, bool]] = []
+    while len(chosen) < MOST_THRESHOLDS and len(more):
+        below = [np.cumsum(_histograms(each), axis=1) for each in (more, less)]
+        found: tuple[float, int, int, bool] | None = None
+        for above in (True, False):
+            hits = [len(each) - sums if above else sums for each, sums in zip((more, less), below, strict=True)]
+            scores = cautious_log_ratio(hits[0], hits[1], games, delta)
+            at, last = divmod(int(np.argmax(scores)), BINS)
+            if scores[at, last] > (best if found is None else found[0]):
+                found = float(scores[at, last]), at, last + 1, above
+        if found is None:
+            break
+        best, place, cut, above = found
+        chosen.append((place, cut, above))
+        more, less = (each[(each[:, place] >= cut) == above] for each in (more, less))
+    return chosen
+
+
+def _histograms(bins: IntArray) -> IntArray:
+    """Return in how many games each number is in each bin, `(places, BINS)`."""
+    places = bins.shape[1]
+    flat = bins + BINS * np.arange(places)
+    return np.bincount(flat.ravel(), minlength=BINS * places).reshape(places, BINS)
+
+
+def _log_likelihood(columns: list[int], edges: list[FloatArray], binned: list[IntArray]) -> tuple[Part, ...]:
+    """Return the log odds of the first table as a score."""
+    ramps = []
+    for place in range(len(columns)):
+        ends = [float(np.median(each[:, place])) for each in binned]
+        width = max(ends) - min(ends)
+        ramps.append(np.clip((np.arange(BINS) - min(ends)) / width, 0, 1) - 0.5 if width else np.zeros(BINS))
+    one, other = (np.column_stack([ramp[each[:, place]] for place, ramp in enumerate(ramps)]) for each in binned)
+    weights = log_odds(one[:MOST_FITTED], other[:MOST_FITTED])
+    kept = np.flatnonzero(weights)
+    return tuple(Part(columns[place], edges[place], weights[place] * ramps[place]) for place in kept)
+
+
+ITERATIONS = 25
+DROPPED = 3.0
+"""A weight of fewer standard errors is set to 0: hundreds of small ones would drown a few that matter."""
+RIDGE = 1e-6
+
+
+def log_odds(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Return the weights w for which `w @ numbers`, but for a constant, is the log odds that a row is from `one`.
+
+    Logistic regression by Newton's method.
+
+    Args:
+        one: Rows of numbers of about unit size, `(rows, numbers)`.
+        other: Others, of as many numbers.
+
+    Returns:
+        The weights, `(numbers,)`; 0 for each number that says nothing beyond the others, or too little to be seen.
+    """
+    rows = np.vstack([one, other])
+    target = np.repeat([1.0, 0.0], [len(one), len(other)])
+    weights = np.zeros(rows.shape[1])
+    kept = np.flatnonzero(rows.std(axis=0) > 0)
+    while len(kept):
+        fitted, errors = _fit(np.column_stack([rows[:, kept], np.ones(len(rows))]), target)
+        clear = np.abs(fitted) > DROPPED * errors
+        if clear.all():
+            weights[kept] = fitted
+            break
+        # The least clear half of those in doubt: of two numbers that say the same, one must stay.
+        doubt = np.flatnonzero(~clear)
+        order = doubt[np.argsort(np.abs(fitted[doubt]) / errors[doubt])]
+        kept = np.delete(kept, order[: -(-len(order) // 2)])
+    return weights
+
+
+def _fit(rows: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the weights of all columns but the last, which is 1, and their standard errors."""
+    weights = np.zeros(rows.shape[1])
+    ridge = RIDGE * len(rows) * np.eye(len(weights))
+    for _ in range(ITERATIONS):
+        chance = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
+        curvature = (rows * (chance * (1 - chance))[:, np.newaxis]).T @ rows + ridge
+        step = np.linalg.solve(curvature, rows.T @ (target - chance) - ridge @ weights)
+        weights += step
+        if np.abs(step).max() < 1e-4:
+            break
+    errors = np.sqrt(np.diag(np.linalg.inv(curvature)))
+    return weights[:-1], errors[:-1]
+
+
+QUANTILES = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
+HALVINGS = 60
+Sample = Callable[[FloatArray, range], FloatArray]
+"""Plays games of these numbers on a table of gains; returns features of each, `(games, features)`."""
+
+
+def fresh_excess(
+    pairs: Sequence[tuple[FloatArray, FloatArray]],
+    sample: Sample,
+    *,
+    tries: int,
+    games: int,
+    epsilon: float,
+    delta: float,
+    failure: float,
+) -> float:
+    """Return by how much a threshold of some feature violates a guarantee in fresh games; above 0 is a violation.
+
+    The threshold and the pair of tables that seem to show most are chosen in games of their own, so the bounds need no
+    correction: of what keeps its guarantee this is above 0 with at most the failure probability.
+
+    Args:
+        pairs: Neighbouring tables of gains.
+        sample: Plays games; no number is given to it twice.
+        tries: Games on each table in which the threshold is chosen.
+        games: Games on each of two tables in which it is tested.
+        epsilon: The guaranteed epsilon.
+        delta: The guaranteed delta.
+        failure: In (0, 1).
+    """
+    played = 0
+
+    def fresh(table: FloatArray, number: int) -> FloatArray:
+        nonlocal played
+        played += number
+        return sample(table, range(played - number, played))
+
+    events = [strongest_event(fresh(one, tries), fresh(other, tries), epsilon, delta) for one, other in pairs]
+    best = max(range(len(pairs)), key=lambda index: events[index].score)
+    one, other = (fresh(table, games) for table in pairs[best])
+    return excess(events[best], one, other, epsilon, delta, failure)
+
+
+class FeatureEvent(NamedTuple):
+    """The event that a feature is above a threshold, or that it is not.
+
+    Attributes:
+        column: The number of the feature.
+        threshold: In the feature's unit.
+        above: True for "above the threshold", False for "not above".
+        first: Whether the event is more frequent in the first sample.
+        score: An estimate of the log ratio by which it is more frequent than the guarantee allows.
+    """
+
+    column: int
+    threshold: float
+    above: bool
+    first: bool
+    score: float
+
+
+def features_of(releases: FloatArray) -> FloatArray:
+    """Return the values of releases, `(games, steps, numbers)`, their changes and totals so far, `(games, features)`.
+
+    Totals detect a gain that is released repeatedly with fresh noise each time.
+    """
+    games = len(releases)
+    changes = np.diff(releases, axis=1, prepend=0.0)
+    features: FloatArray = np.concatenate([releases, changes, np.cumsum(releases, axis=1)], axis=1).reshape(games, -1)
+    return features
+
+
+def strongest_event(first: FloatArray, second: FloatArray, epsilon: float, delta: float) -> FeatureEvent:
+    """Return the threshold that most seems to break the guarantee, from features of games on two neighbouring tables.
+
+    Both arrays are `(games, features)`.
+    """
+    best = FeatureEvent(0, 0.0, True, True, -math.inf)
+    pooled = np.quantile(np.concatenate([first, second]), QUANTILES, axis=0)
+    for threshold in pooled:
+        over = [(part > threshold).mean(axis=0) for part in (first, second)]
+        for above in (True, False):
+            rates = over if above else [1 - rate for rate in over]
+            for is_first in (True, False):
+                more, less = rates if is_first else rates[::-1]
+                # Two standard errors and two games of margin: the selection needs no proof, but should avoid flukes.
+                low = more - _slack(more, len(first)) - delta
+                scores = np.log(np.maximum(low, 1e-300)) - np.log(less + _slack(less, len(first))) - epsilon
+                column = int(np.argmax(scores))
+                if scores[column] > best.score:
+                    best = FeatureEvent(column, float(threshold[column]), above, is_first, float(scores[column]))
+    return best
+
+
+def _slack(rates: FloatArray, n: int) -> FloatArray:
+    return 2 * np.sqrt(rates * (1 - rates) / n) + 2 / n
+
+
+def excess(
+    event: FeatureEvent, first: FloatArray, second: FloatArray, epsilon: float, delta: float, failure: float
+) -> float:
+    """Return by how much an event violates the guarantee in fresh samples, with Chernoff's bounds; or -inf."""
+    samples = (first, second) if event.first else (second, first)
+    more, less = (((part[:, event.column] > event.threshold) == event.above).sum() for part in samples)
+    low = chance_at_least(np.array(more), len(first), failure / 2) - delta
+    high = chance_at_most(np.array(less), len(first), failure / 2)
+    return math.log(float(low)) - math.log(float(high)) - epsilon if low > 0 else -math.inf
+
+
+def chance_at_least(hits: FloatArray, n: int, failure_probability: float) -> FloatArray:
+    """Return lower confidence bounds on success probabilities, given `hits` of `n` independent trials; needs no SciPy.
+
+    Chernoff's bound: a probability p below the solution of n KL(hits / n, p) = ln(1 / failure probability) gives this
+    many hits or more with at most the failure probability.
+    """
+    rates = np.asarray(hits) / n
+    low, high = np.zeros_like(rates), rates.copy()
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        far = n * _divergence(rates, middle) > math.log(1 / failure_probability)
+        low, high = np.where(far, middle, low), np.where(far, high, middle)
+    return low
+
+
+def chance_at_most(hits: FloatArray, n: int, failure_probability: float) -> FloatArray:
+    """Return upper confidence bounds on success probabilities, given `hits` of `n` independent trials."""
+    upper: FloatArray = 1 - chance_at_least(n - np.asarray(hits), n, failure_probability)
+    return upper
+
+
+def _divergence(rates: FloatArray, chances: FloatArray) -> FloatArray:
+    """Return the Kullback-Leibler divergence of two coins, in nats; `chances` are at most the rates."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = np.where(rates > 0, rates * np.log(rates / chances), 0.0)
+        second = np.where(rates < 1, (1 - rates) * np.log((1 - rates) / (1 - chances)), 0.0)
+    divergence: FloatArray = first + second
+    return divergence

@@ -1,0 +1,520 @@
+"""A lower bound on the privacy loss from many games on two neighbouring tables: from arms alone, or from releases.
+
+Pairs of neighbouring tables, with an event for each (see `events`), are searched for from many looks to few; what seems
+strongest is tested in fresh games.
+"""
+
+import dataclasses
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal, NamedTuple, SupportsFloat, SupportsIndex
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.agents import Uniform
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.audits.events import (
+    ArmEvent,
+    ReleaseEvent,
+    drafts,
+    least_epsilon,
+    strongest_arm_event,
+    strongest_draft,
+)
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.experts_env import ExpertsEnv
+from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.simulation.many_games import Shown, ShownGames, steps_of, trials_of
+from dp_bandit_envs.wrappers import PrivacyBoundary
+
+Games = Callable[[FloatArray], BanditEnv]
+Of = Literal["arms", "releases"]
+TESTED = 2
+"""How many events are tested in fresh games."""
+USUAL_GAMES = 200_000
+GAMES_IN_PYTHON = 1_000
+"""The usual number of games where they cannot be compiled: each then takes some thousand times as long."""
+QUIET = 3.0
+"""Seconds before the first word on stderr; each further one comes after twice as long."""
+RANDOM_TABLES = 12
+GAINS = (0.0, 0.5, 1.0)
+"""The gains of random rows."""
+
+
+class Pair(NamedTuple):
+    """Two tables of gains that differ in one round.
+
+    Attributes:
+        one: `(rounds, n_arms)`, in [0, 1].
+        other: The same with another row `changed`.
+        changed: The number of that row, from 0.
+    """
+
+    one: FloatArray
+    other: FloatArray
+    changed: int
+
+
+class Candidate(NamedTuple):
+    """A pair of neighbouring tables, with the arm of each step where arms are held."""
+
+    pair: Pair
+    held: tuple[int, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class SampledLoss:
+    """A lower bound on the privacy loss, and the event that shows it.
+
+    Attributes:
+        name: The algorithm's or mechanism's name.
+        declared: The guarantee that is declared.
+        epsilon: With the confidence, no (epsilon', declared delta)-DP with epsilon' below this holds; at least 0.
+        confidence: The probability of that statement, in (0, 1).
+        games: Games on each of two tables, for each event that was tested.
+        pair: The two tables of gains, each `(rounds, n_arms)`, and the round that differs.
+        event: What is more frequent on one of the tables; None if the bound is 0.
+        held: The arms that were held, one for each step; empty for events of the arms.
+        note: Why games were played in ordinary Python; "" if they were compiled.
+    """
+
+    name: str
+    declared: PrivacyGuarantee
+    epsilon: float
+    confidence: float
+    games: int
+    pair: Pair
+    event: ArmEvent | ReleaseEvent | None
+    held: tuple[int, ...] = ()
+    note: str = ""
+
+    def __str__(self) -> str:
+        what = "nothing is declared" if self.declared.model == "none" else "not refuted" if self.holds else "refuted"
+        claim, sure = f"declared epsilon = {self.declared.epsilon:.6g}", f"with confidence {self.confidence:.4g}"
+        return f"{self.name}: {claim}, at least {self.epsilon:.6g} {sure}: {what}"
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim survives: the bound is not above the declared epsilon. A low bound proves nothing."""
+        return self.epsilon <= self.declared.epsilon
+
+
+def sampled_loss(
+    algorithm: Algorithm | Mechanism | str,
+    *,
+    of: Of = "arms",
+    games: SupportsIndex | None = None,
+    confidence: SupportsFloat = 0.99,
+    horizon: SupportsIndex = 12,
+    n_arms: SupportsIndex = 2,
+    game: Games | None = None,
+    seed: int = 0,
+    last: SupportsIndex = 0,
+    progress: bool = True,
+) -> SampledLoss:
+    """Attack an algorithm: find neighbouring tables and an event that tells them apart.
+
+    Neighbours are searched for among tables of constant, alternating and random gains with one changed round, and
+    among small variations of the best of them. An event of the arms is a set of sequences. An event of what is released
+    is a set of released numbers while given arms are played, which is allowed: the agent sees releases only, so given
+    the arms their density changes by the same factor as the joint one. All this is chosen on samples of its own. On
+    fresh games, each of the last two events gets a Clopper-Pearson lower bound on its probability on one table and an
+    upper bound on the other; all of them hold together with the confidence (Bonferroni).
+
+    Args:
+        algorithm: An algorithm that plays arms, or the name of one; or a mechanism, of which releases are attacked.
+        of: `"arms"` or `"releases"`, that is, what the attacker sees.
+        games: Fresh games on each table for each event, at least 100; the search takes about 40 times as many in all.
+            By default 200,000, and 1,000 for what cannot be compiled.
+        confidence: In (0, 1).
+        horizon: Number of rounds T, at least 2. From arms, long enough for several releases of each arm.
+        n_arms: Number of arms, at least 2.
+        game: Makes a game of a table of gains, `(rounds, n_arms)`; by default one that reveals the arm played, or all
+            arms if the algorithm needs them.
+        seed: The seed of tables and games, which are the same whatever the number of cores.
+        last: Of releases, only those of so many steps at the end are looked at, as in long games; 0 for all.
+        progress: Whether to say on stderr how far games are that cannot be compiled, and take long.
+
+    Raises:
+        NotAuditedError: If the algorithm plays no arms, or releases are asked for that its guarantee does not cover.
+        NothingReleasedError: If nothing is released in so few rounds.
+        ImportError: If SciPy is missing (extra `audits`).
+
+    Source: Ding, Wang, Wang, Zhang and Kifer (2018) for the search for events; Bichsel, Steffen, Bogunovic and Vechev
+    (2021) for sets of most likely outcomes; Clopper and Pearson (1934).
+    """
+    checks.one_of("of", of, ("arms", "releases"))
+    algorithm = _as_algorithm(algorithm, of)
+    if algorithm.make_agent is None:
+        raise NotAuditedError(f"{algorithm.name} plays points; only games with arms are sampled here.")
+    number = checks.integer("games", USUAL_GAMES if games is None else games, at_least=100)
+    steps = checks.integer("last", last, at_least=0)
+    k, t = checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=2)
+    sure = checks.greater_than("confidence", confidence, 0)
+    if not sure < 1:
+        raise ValueError(f"confidence must be in (0, 1); received {confidence!r}.")
+    shown = PlayedInPython(algorithm.name)
+    make = game or (_experts if algorithm.feedback == "full" else _bandit)
+    told = shown if progress else lambda games, candidate: None
+    sampler = Sampler(algorithm, make, of == "releases", seed, last=steps, told=told)
+    candidates = first_candidates(sampler, t, k)
+    note = sampler.note(candidates[0])
+    if note and games is None:
+        number = GAMES_IN_PYTHON
+    if note:
+        shown.begins(note, number, games_in_all(len(candidates), number, releases=sampler.releases, tested=TESTED))
+    declared = algorithm.guarantee_in(sampler.game(candidates[0].pair.one))
+    if of == "releases" and "releases" not in declared.covers:
+        raise NotAuditedError(
+            f"{algorithm.name} declares nothing for releases: its guarantee covers {declared.covers}."
+        )
+    chosen = best_attacks(sampler, candidates, number, delta=declared.delta)[:TESTED]
+    if sampler.releases and not chosen:
+        raise NothingReleasedError(
+            f"{algorithm.name}: nothing was released in {t:,} rounds, so nothing is judged. Use a longer game."
+        )
+    tested: list[tuple[float, ArmEvent | ReleaseEvent | None, Candidate]] = [(0.0, None, candidates[0])]
+    for event, candidate in chosen:
+        hits = sampler.hits((event, candidate), number)
+        more, less = hits if event.first else hits[::-1]
+        bound = least_epsilon(more, less, number, declared.delta, (1 - sure) / len(chosen))
+        tested.append((bound, event, candidate))
+    epsilon, event_shown, candidate = max(tested, key=lambda each: each[0])
+    return SampledLoss(
+        algorithm.name,
+        declared,
+        epsilon,
+        sure,
+        number,
+        candidate.pair,
+        event_shown,
+        candidate.held,
+        sampler.note(candidate),
+    )
+
+
+class PlayedInPython:
+    """Says on stderr that games are played in ordinary Python, how long that will take, and how far it is.
+
+    Args:
+        name: What is audited.
+        clock: Returns seconds.
+    """
+
+    def __init__(self, name: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._name, self._clock, self._began = name, clock, clock()
+        self._next, self._done, self._total, self._why = QUIET, 0, 0, ""
+
+    def begins(self, why: str, games: int, total: int) -> None:
+        """Take why nothing is compiled, the games of each test, and about how many games there are in all."""
+        self._why, self._total = f"sampled_loss: {self._name} is played in ordinary Python: {why}", total
+        self._games = games
+
+    def __call__(self, games: int, candidate: Candidate) -> None:
+        """Take some more games."""
+        self._done += games
+        seconds = self._clock() - self._began
+        if not self._total or seconds < self._next or sys.stderr is None:
+            return
+        left = seconds * max(self._total / self._done - 1, 0)
+        if self._next == QUIET:
+            print(f"{self._why}. Of about {self._total:,} games; games={self._games:,} sets it.", file=sys.stderr)
+        self._next = 2 * seconds
+        share = min(100 * self._done // self._total, 99)
+        print(f"{share}% played in {seconds:,.0f} s, about {left:,.0f} s left", file=sys.stderr, flush=True)
+
+
+def _as_algorithm(given: Algorithm | Mechanism | str, of: Of) -> Algorithm:
+    if isinstance(given, str):
+        return make_algorithm(given)
+    if not isinstance(given, Mechanism):
+        return given
+    if of == "arms":
+        raise NotAuditedError(f"{type(given).__name__} plays no arms. Use of='releases'.")
+    return Algorithm(type(given).__name__, Uniform, wrapping=lambda env: PrivacyBoundary(env, given))
+
+
+def _bandit(table: FloatArray) -> BanditEnv:
+    return BanditEnv(GainTable(table))
+
+
+def _experts(table: FloatArray) -> BanditEnv:
+    made: Any = ExpertsEnv(gains=GainTable(table))
+    env: BanditEnv = made
+    return env
+
+
+def changes_of(table: FloatArray, changed: int) -> list[Pair]:
+    """Return a table with two changes of one round: all gains from 0 to 1; the first arm's back, all others' up.
+
+    Where one gain is revealed, these are all changes from one end of the range to the other. The second is for agents
+    that see all gains, and to which a gain that is the same for every arm says nothing.
+    """
+    first = np.eye(table.shape[1])[0]
+    pairs = []
+    for low, high in ((0 * first, 0 * first + 1), (first, 1 - first)):
+        one, other = table.copy(), table.copy()
+        one[changed], other[changed] = low, high
+        pairs.append(Pair(one, other, changed))
+    return pairs
+
+
+def candidate_pairs(
+    rounds: int,
+    n_arms: int,
+    rng: np.random.Generator,
+    *,
+    plain: int = 7,
+    tables: int = RANDOM_TABLES,
+    changed: list[int] | None = None,
+) -> list[Pair]:
+    """Return pairs that are worth a look: tables of several kinds, with an early or a later round changed.
+
+    Args:
+        rounds: At least 2.
+        n_arms: At least 2.
+        rng: Draws the random tables, whose gains are 0, 1/2 or 1.
+        plain: How many of the tables that are constant or alternate to begin with: zeros, ones, halves, and so on.
+        tables: How many random tables there are.
+        changed: The rounds that are changed; by default early ones, one in the middle and the last.
+    """
+    lead = np.zeros(n_arms)
+    lead[0] = 1.0
+    rows = [np.zeros(n_arms), np.ones(n_arms), np.full(n_arms, 0.5), lead, 1 - lead]
+    known = [np.tile(row, (rounds, 1)) for row in rows]
+    known += [np.array([rows[3 + (t + start) % 2] for t in range(rounds)]) for start in (0, 1)]
+    known = known[:plain] + [rng.choice(GAINS, (rounds, n_arms)) for _ in range(tables)]
+    changed = changed or sorted({*range(min(rounds, 5)), rounds // 3, rounds // 2, rounds - 1})
+    return [pair for table in known for at in changed for pair in changes_of(table, at)]
+
+
+def varied(pair: Pair, rng: np.random.Generator) -> Pair:
+    """Return a pair with one or two other rows drawn anew, in both tables, or with another round changed."""
+    one, other, changed = pair.one.copy(), pair.other.copy(), pair.changed
+    rounds, n_arms = one.shape
+    if rng.random() < 0.2:
+        at = int(rng.integers(rounds))
+        low, high = one[changed].copy(), other[changed].copy()
+        one[changed] = other[changed] = one[at].copy()
+        one[at], other[at] = low, high
+        return Pair(one, other, at)
+    for at in rng.integers(rounds, size=int(rng.integers(1, 3))):
+        if at != changed:
+            one[at] = other[at] = rng.choice(GAINS, n_arms)
+    return Pair(one, other, changed)
+
+
+class Effort(NamedTuple):
+    """How long the search takes.
+
+    Attributes:
+        looks: For each look over all candidates, by what the number of games of the test is divided, and how many
+            candidates remain.
+        most: The most games of such a look.
+        generations: How often the candidates that remain are varied.
+        children: How many variations of each are looked at.
+    """
+
+    looks: tuple[tuple[int, int], ...]
+    most: int
+    generations: int
+    children: int = 4
+
+
+FROM_ARMS = Effort(((200, 24), (50, 8)), most=2**16, generations=4)
+FROM_RELEASES = Effort(((20, 12), (10, 6)), most=2**15, generations=1, children=2)
+LAST = 4
+"""How many candidates are looked at with as many games as the test has."""
+AT_ONCE = 2**16
+"""The most games that are kept in memory for a test, and in which an event of releases is chosen."""
+SHORT = 16
+"""Games of so many rounds and fewer are kept in such numbers."""
+FEWEST = 100
+"""The fewest games of a look."""
+
+
+def at_once(candidate: Candidate) -> int:
+    """Return the most games of a candidate's length that are kept in memory: fewer of long ones."""
+    return max(2**10, AT_ONCE * SHORT // max(SHORT, len(candidate.pair.one)))
+
+
+Attack = tuple[ArmEvent | ReleaseEvent, Candidate]
+
+
+class Sampler:
+    """Plays games of which no two have the same random numbers.
+
+    Args:
+        algorithm: What is attacked.
+        game: Makes a game of a table of gains.
+        releases: Whether arms are held and releases looked at; otherwise the arms are.
+        seed: The seed of everything.
+        last: If above 0, how many steps at the end are looked at; otherwise all are.
+        told: Called after each piece of work with the number of games played and the candidate.
+    """
+
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        game: Callable[[FloatArray], BanditEnv],
+        releases: bool,
+        seed: int,
+        *,
+        last: int = 0,
+        told: Callable[[int, Candidate], None] = lambda games, candidate: None,
+    ) -> None:
+        self.algorithm, self.game, self.releases = algorithm, game, releases
+        self.last, self._told = last, told
+        self.rng = np.random.default_rng(seed)
+        self._seed, self._next = seed, 0
+        self._games: dict[tuple[int, ...], ShownGames] = {}
+
+    def hits(self, attack: Attack, games: int) -> tuple[int, int]:
+        """Return in how many fresh games on each table an event happens."""
+        event, candidate = attack
+        first = self._reserve(candidate, games)
+        looks = self._pieces(candidate, games, first, threads=0)
+        one, other = np.sum([[event.hits(shown) for shown in look] for look in looks], axis=0)
+        return int(one), int(other)
+
+    def events(self, candidates: Sequence[Candidate], games: int, delta: float, *, last: bool = False) -> list[Attack]:
+        """Return the strongest event for each candidate that has one, the strongest first.
+
+        Args:
+            candidates: The candidates.
+            games: Games on each table for each of two looks.
+            delta: What the guarantee allows besides epsilon.
+            last: Whether the events are chosen for the test, which takes longer.
+        """
+        if not candidates:
+            return []
+        first_games = games if last and not self.releases else min(games, at_once(candidates[0]))
+        firsts = [(self._reserve(each, first_games), self._reserve(each, games)) for each in candidates]
+
+        def found(place: int) -> ArmEvent | ReleaseEvent | None:
+            candidate, (first, second) = candidates[place], firsts[place]
+            look = self._both(candidate, first_games, first, 1)
+            if self.releases:
+                options = drafts(look, delta=delta, thorough=last)
+                return strongest_draft(options, self._pieces(candidate, games, second), delta=delta)
+            n_arms = candidate.pair.one.shape[1]
+            return strongest_arm_event(look, self._both(candidate, games, second, 1), n_arms=n_arms, delta=delta)
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            events = list(pool.map(found, range(len(candidates))))
+        attacks = [(event, each) for event, each in zip(events, candidates, strict=True) if event is not None]
+        return sorted(attacks, key=lambda attack: -attack[0].score)
+
+    def note(self, candidate: Candidate) -> str:
+        """Return why games are played in ordinary Python, or ""."""
+        return self._plays(candidate).note
+
+    def _plays(self, candidate: Candidate) -> ShownGames:
+        if candidate.held not in self._games:
+            held = candidate.held if self.releases else None
+            self._games[candidate.held] = ShownGames(self.game(candidate.pair.one), self.algorithm, held=held)
+        return self._games[candidate.held]
+
+    def _pieces(
+        self, candidate: Candidate, games: int, first: int, *, threads: int = 1
+    ) -> Iterator[tuple[Shown, Shown]]:
+        """Yield games on both tables, some at a time."""
+        most = at_once(candidate)
+        for start in range(0, games, most):
+            number = min(most, games - start)
+            yield self._both(candidate, number, first, threads)
+            first += self._trials(candidate, number)
+
+    def _reserve(self, candidate: Candidate, games: int) -> int:
+        """Return the first of the trials whose streams the games on both tables use."""
+        first = self._next
+        whole, rest = divmod(games, at_once(candidate))
+        self._next += whole * self._trials(candidate, at_once(candidate)) + self._trials(candidate, rest)
+        return first
+
+    def _trials(self, candidate: Candidate, games: int) -> int:
+        return 2 * (games if self._plays(candidate).note else trials_of(games))
+
+    def _both(self, candidate: Candidate, games: int, first: int, threads: int) -> tuple[Shown, Shown]:
+        plays, pair = self._plays(candidate), candidate.pair
+        one, other = self.game(pair.one), self.game(pair.other)
+        second = first + self._trials(candidate, games) // 2
+        shown = []
+        for env, trial in ((one, first), (other, second)):
+            found = plays.play(env, games, seed=self._seed, first_trial=trial, threads=threads)
+            if self.last:
+                end = slice(-self.last, None)
+                found = found._replace(values=found.values[:, end].copy(), counts=found.counts[:, end].copy())
+            shown.append(found)
+            self._told(games, candidate)
+        return shown[0], shown[1]
+
+
+def first_candidates(sampler: Sampler, rounds: int, n_arms: int) -> list[Candidate]:
+    """Return the candidates that the search begins with."""
+    if not sampler.releases:
+        return [Candidate(pair) for pair in candidate_pairs(rounds, n_arms, sampler.rng)]
+    # What noise loses hardly depends on the gains of other rounds, but it does on the arms.
+    late = [
+        rounds - back for back in (1, 2, 3, max(1, min(sampler.last, rounds)), rounds // 6, rounds // 3, rounds // 2)
+    ]
+    changed = sorted({at for at in late if 0 <= at < rounds}) if sampler.last else None
+    pairs = candidate_pairs(rounds, n_arms, sampler.rng, tables=0, plain=1, changed=changed)
+    steps = steps_of(sampler.game(pairs[0].one), sampler.algorithm)
+    turns = [
+        tuple(step * n_arms // steps if once else step % n_arms for step in range(steps)) for once in (True, False)
+    ]
+    return [Candidate(pair, held) for held in ((0,) * steps, *turns) for pair in pairs]
+
+
+def games_in_all(candidates: int, games: int, *, releases: bool, tested: int) -> int:
+    """Return about how many games `best_attacks` and the test of some attacks play, on both tables.
+
+    Args:
+        candidates: Their number at the beginning.
+        games: The number of games of the test.
+        releases: Whether releases are looked at.
+        tested: The number of attacks that are tested.
+    """
+    effort = FROM_RELEASES if releases else FROM_ARMS
+    total, tries = 0, FEWEST
+    for share, keep in effort.looks:
+        tries = min(max(FEWEST, games // share), effort.most)
+        total, candidates = total + 4 * tries * candidates, min(keep, candidates)
+    total += effort.generations * effort.children * candidates * 4 * tries
+    total += 4 * min(max(FEWEST, games // 5), AT_ONCE) * candidates
+    return total + 4 * games * min(LAST, candidates) + 2 * games * tested
+
+
+def best_attacks(sampler: Sampler, candidates: Sequence[Candidate], games: int, *, delta: float) -> list[Attack]:
+    """Return attacks, the most promising first, each with its event chosen in as many games as the test has.
+
+    Args:
+        sampler: Plays the games.
+        candidates: Where the search begins.
+        games: The number of games of the test.
+        delta: What the guarantee allows besides epsilon.
+    """
+    effort = FROM_RELEASES if sampler.releases else FROM_ARMS
+    attacks: list[Attack] = []
+    tries = FEWEST
+    for share, keep in effort.looks:
+        tries = min(max(FEWEST, games // share), effort.most)
+        attacks = sampler.events(candidates, tries, delta)[:keep]
+        candidates = [candidate for _, candidate in attacks]
+    for _ in range(effort.generations):
+        parents = [each for each in candidates for _ in range(effort.children)]
+        children = [each._replace(pair=varied(each.pair, sampler.rng)) for each in parents]
+        attacks = sorted([*attacks, *sampler.events(children, tries, delta)], key=lambda attack: -attack[0].score)
+        attacks = attacks[: effort.looks[-1][1]]
+        candidates = [candidate for _, candidate in attacks]
+    last = sampler.events(candidates, min(max(FEWEST, games // 5), AT_ONCE), delta)[:LAST]
+    return sampler.events([candidate for _, candidate in last], games, delta, last=True)

@@ -1,0 +1,185 @@
+"""Events of releases and of features: what is found, how often it is wrong, and the bounds without SciPy."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dp_bandit_envs.audits.events import (
+    FeatureEvent,
+    Part,
+    ReleaseEvent,
+    chance_at_least,
+    chance_at_most,
+    drafts,
+    excess,
+    features_of,
+    fresh_excess,
+    log_odds,
+    numbers_of,
+    scores_of,
+    strongest_draft,
+    strongest_event,
+)
+from dp_bandit_envs.simulation.many_games import Shown
+
+
+def shown(values, counts=1):
+    values = np.asarray(values, float)
+    return Shown(np.zeros((len(values), values.shape[1]), np.int16), values, np.full(values.shape, counts, np.int64))
+
+
+def laplace(rng, centres, games=20_000):
+    """Return games that release independent Laplace draws of scale 1 around these centres, one step each."""
+    return shown(rng.laplace(centres, 1.0, (games, len(centres)))[:, :, np.newaxis])
+
+
+def test_numbers_of_a_game_by_hand():
+    """Two steps of two values: values, changes, differences within a step, counts."""
+    numbers = numbers_of(shown([[[1.0, 5.0], [4.0, 7.0]]], counts=3))
+    assert numbers.tolist() == [[1, 5, 4, 7, 1, 5, 3, 2, -4, -3, 3, 3, 3, 3]]
+
+
+def test_a_number_at_an_edge_is_in_the_bin_above_it():
+    part = Part(0, np.array([1.0, 2.0]), np.array([0.0, 10.0, 20.0]))
+    numbers = np.array([[0.9], [1.0], [1.9], [2.0]])
+    assert scores_of((part,), numbers).tolist() == [0, 10, 10, 20]
+    event = ReleaseEvent((part,), 10.0, True, 0.0)
+    assert event.hits(shown(numbers[:, :, np.newaxis])) == 3
+
+
+def test_the_threshold_of_one_laplace_draw_is_beyond_the_far_centre():
+    """There the ratio is e, and .29 of all games are there. False alarm: none (fixed seed)."""
+    rng = np.random.default_rng(1)
+    first, second = ((laplace(rng, [1.0]), laplace(rng, [0.0])) for _ in range(2))
+    event = strongest_draft(drafts(first, delta=0.0, thorough=False), [second], delta=0.0)
+    more, less = (event.hits(laplace(rng, [centre], 100_000)) for centre in (1.0, 0.0))
+    if not event.first:
+        more, less = less, more
+    assert math.log(more / less) == pytest.approx(1, abs=0.05)
+    assert more > 20_000
+
+
+def test_three_independent_draws_are_joined():
+    """Each loses 1/3: one alone shows no more. False alarm: none (fixed seed)."""
+    rng = np.random.default_rng(2)
+    shift = [1 / 3] * 3
+    looks = [(laplace(rng, shift, 40_000), laplace(rng, [0.0] * 3, 40_000)) for _ in range(2)]
+    event = strongest_draft(drafts(looks[0], delta=0.0), looks[1:], delta=0.0)
+    assert 0.7 < event.score < 1.05
+    assert len(event.parts) >= 3
+
+
+def test_what_is_not_random_has_no_event():
+    same = shown(np.ones((50, 2, 1)))
+    assert drafts((same, same), delta=0.0) == []
+    assert strongest_draft([], [(same, same)], delta=0.0) is None
+
+
+def test_an_exact_number_on_one_table_alone_is_found():
+    """A mechanism that releases the gain itself: 1 on one table, 0 on the other."""
+    look = shown(np.ones((500, 1, 1))), shown(np.zeros((500, 1, 1)))
+    event = strongest_draft(drafts(look, delta=0.0), [look], delta=0.0)
+    assert event.score > 4
+
+
+def test_log_odds_are_the_true_weights():
+    """Two columns of independent coins with odds e^1 and e^-1/2 to one, beside one that says nothing.
+
+    At 40,000 rows the weights' standard errors are .03: allow five. False alarm: 1e-6.
+    """
+    rng, rows = np.random.default_rng(3), 20_000
+    odds = np.array([0.5, -0.25, 0.0])
+    one, other = ((rng.random((rows, 3)) < 1 / (1 + np.exp(-sign * odds))).astype(float) - 0.5 for sign in (1, -1))
+    weights = log_odds(one, other)
+    np.testing.assert_allclose(weights[:2], [1.0, -0.5], atol=0.15)
+    assert weights[2] == pytest.approx(0, abs=0.15)
+
+
+def test_of_two_equal_numbers_one_stays():
+    rng = np.random.default_rng(4)
+    one, other = (np.repeat(rng.normal(centre, 1, (4000, 1)), 2, axis=1) for centre in (0.5, 0.0))
+    weights = log_odds(one, other)
+    assert np.count_nonzero(weights) == 1
+    assert weights.sum() == pytest.approx(0.5, abs=0.2)
+
+
+def features(rng, games, mean, scale):
+    return features_of(rng.laplace(mean, scale, (games, 1, 1)))
+
+
+def test_features_of_releases_are_values_changes_and_totals():
+    found = features_of(np.array([[[1.0], [3.0], [2.0]]]))
+    assert found.tolist() == [[1, 3, 2, 1, 2, -1, 1, 4, 6]]
+
+
+def test_an_event_and_its_excess_by_hand():
+    """All of 1,000 games on one side, none on the other: by bounds that fail 1e-6 each, ln((1 - u) / u) - epsilon."""
+    first, second = np.ones((1000, 1)), np.zeros((1000, 1))
+    event = strongest_event(first[:50], second[:50], 0.5, 0.0)
+    assert event[:4] == (0, pytest.approx(0.5, abs=0.5), True, True)
+    u = 1 - 1e-6 ** (1 / 1000)
+    assert excess(event, first, second, 0.5, 0.0, 2e-6) == pytest.approx(math.log((1 - u) / u) - 0.5)
+    assert excess(event, second, first, 0.5, 0.0, 2e-6) == -math.inf
+    assert excess(event, first, second, 0.5, 1.0, 2e-6) == -math.inf  # delta = 1 allows everything
+    assert event.score > 0
+
+
+def test_a_mechanism_at_its_limit_is_hardly_ever_accused():
+    """At epsilon = 1 and scale 1 every event far out has the ratio e. Bounds that fail 0.1 may accuse 40 of 400.
+
+    More than 64 of 400 would be accused with a probability below 1e-4 (four standard deviations). False alarm: 1e-4.
+    """
+    rng = np.random.default_rng(1)
+    accused = 0
+    for _ in range(400):
+        event = strongest_event(features(rng, 100, 1.0, 1.0), features(rng, 100, 0.0, 1.0), 1.0, 0.0)
+        fresh = features(rng, 300, 1.0, 1.0), features(rng, 300, 0.0, 1.0)
+        accused += excess(event, *fresh, 1.0, 0.0, 0.1) > 0
+    assert accused <= 64
+
+
+def test_an_event_that_nobody_saw_says_nothing():
+    event = FeatureEvent(0, 5.0, True, True, 0.0)
+    assert excess(event, np.zeros((50, 1)), np.zeros((50, 1)), 0.0, 0.0, 1e-3) == -math.inf
+
+
+def test_a_threshold_is_tested_in_fresh_games():
+    """No number is given twice, and the pair that shows most is the one that is tested."""
+    same, apart = (np.zeros(1), np.zeros(1)), (np.zeros(1), np.ones(1))
+    given = []
+
+    def sample(table, numbers):
+        given.extend((number, float(table[0])) for number in numbers)
+        return np.tile(table, (len(numbers), 1))
+
+    settings = {"tries": 50, "games": 400, "epsilon": 0.5, "delta": 0.0, "failure": 1e-6}
+    assert fresh_excess([same, apart], sample, **settings) > 0
+    assert [number for number, _ in given] == list(range(4 * 50 + 2 * 400))
+    assert sum(table for number, table in given if number >= 200) == 400
+    assert fresh_excess([same, same], sample, **settings) < 0
+
+
+CHANCES = np.array([0.0, 0.001, 0.03, 0.2, 0.5, 0.77, 0.99, 1.0])
+
+
+@pytest.mark.parametrize("n", [2, 50, 1000])
+@pytest.mark.parametrize("failure", [0.1, 1e-3, 5e-7])
+def test_bounds_on_chances_fail_as_rarely_as_they_say(n, failure):
+    hits = np.arange(n + 1)
+    low, high = chance_at_least(hits, n, failure), chance_at_most(hits, n, failure)
+    assert np.all((low >= 0) & (low <= hits / n) & (hits / n <= high) & (high <= 1))
+    for chance in CHANCES:
+        weights = stats.binom.pmf(hits, n, chance)
+        assert weights[low > chance].sum() <= failure
+        assert weights[high < chance].sum() <= failure
+
+
+def test_bounds_on_chances_by_hand():
+    """Without a hit, ln(1 / failure) = -n ln(1 - chance); and with n hits the other way round."""
+    upper = 1 - 1e-6 ** (1 / 500)
+    assert chance_at_most(np.array([0]), 500, 1e-6)[0] == pytest.approx(upper)
+    assert chance_at_least(np.array([500]), 500, 1e-6)[0] == pytest.approx(1 - upper)
+    assert chance_at_least(np.array([0]), 500, 1e-6)[0] == 0
+    assert chance_at_most(np.array([500]), 500, 1e-6)[0] == 1
