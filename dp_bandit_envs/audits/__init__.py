@@ -5,9 +5,8 @@ algorithm from its arms alone; `float_loss` looks for releases that doubles make
 mechanism of your own is audited in the same way. `gallery` holds parts that are broken on purpose.
 """
 
-from dp_bandit_envs.audits.exact_audit import exact_loss
-from dp_bandit_envs.audits.exact_result import ExactLoss
-from dp_bandit_envs.audits.float_audit import FloatLoss, float_loss
+from dp_bandit_envs.audits.exact import ExactLoss, exact_loss
+from dp_bandit_envs.audits.floats import FloatLoss, float_loss
 from dp_bandit_envs.audits.sampled import SampledLoss, sampled_loss
 
 __all__ = ["ExactLoss", "FloatLoss", "SampledLoss", "exact_loss", "float_loss", "sampled_loss"]

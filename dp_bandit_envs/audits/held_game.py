@@ -1,30 +1,27 @@
-"""What the mechanisms of one game release when the arms are held, the gains are given and the noise is a fake's."""
+"""A game with its arms held: what mechanisms release when gains and noise are given, and how such games are found."""
 
 import copy
-import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 
-from dp_bandit_envs.errors import NotAuditedError
+from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.draws import Stream
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.experts_env import ExpertsEnv
+from dp_bandit_envs.errors import NothingReleasedError
 from dp_bandit_envs.privacy.facts import Below
 from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.protocols import Environment, FloatArray
+from dp_bandit_envs.protocols import Environment, FloatArray, plays_points
+from dp_bandit_envs.simulation import play
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
 Layer = tuple[Mechanism, Below]
-REACH: Final = {
-    "laplace": (-45.0, 45.0),
-    "normal": (-45.0, 45.0),
-    "standard_normal": (-45.0, 45.0),
-    "standard_exponential": (0.0, 45.0),
-    "exponential": (0.0, 45.0),
-    "standard_gamma": (0.0, 1000.0),
-    "random": (0.0, 1.0 - 2.0**-53),
-}
-"""Between which numbers draws of scale 1 lie, by the generator's method; wider does no harm."""
+LONGEST = 2**17
+"""The longest game in which a first release is looked for."""
 
 
 class FakeDraws:
@@ -40,49 +37,6 @@ class FakeDraws:
 
     def laplace(self, loc: float = 0.0, scale: float = 1.0) -> float:
         """Return the location plus the draw's height times its scale."""
-        return self._draw("laplace", loc, scale)
-
-    def laplaces(self, numbers: FloatArray, scale: float) -> None:
-        """Write draws."""
-        for place in range(len(numbers)):
-            numbers[place] = self.laplace(0.0, scale)
-
-    def normal(self, loc: float = 0.0, scale: float = 1.0) -> float:
-        """Return the location plus the draw's height times its scale."""
-        return self._draw("normal", loc, scale)
-
-    def _draw(self, kind: str, loc: float, scale: float) -> float:
-        number = len(self.asked)
-        self.asked.append((kind, float(scale)))
-        return loc + (self._heights[number] * scale if number < len(self._heights) else 0.0)
-
-    def __getattr__(self, name: str) -> Any:
-        raise UnknownDrawError(name)
-
-
-class Draw(NamedTuple):
-    """One draw, and between which numbers it lies."""
-
-    value: float
-    low: float
-    high: float
-
-
-class Draws:
-    """A random generator that returns given draws, as they are, and then true ones; it keeps them all.
-
-    Args:
-        given: The first draws.
-        rng: Draws the others; without it there are none.
-    """
-
-    def __init__(self, given: Sequence[float] = (), rng: Any = None) -> None:
-        self._given, self._rng = given, rng
-        self.made: list[Draw] = []
-        self.asked: list[tuple[str, float]] = []
-
-    def laplace(self, loc: float = 0.0, scale: float = 1.0) -> float:
-        """Return a draw."""
         return self._draw("laplace", loc, scale, loc, scale)
 
     def laplaces(self, numbers: FloatArray, scale: float) -> None:
@@ -91,34 +45,16 @@ class Draws:
             numbers[place] = self.laplace(0.0, scale)
 
     def normal(self, loc: float = 0.0, scale: float = 1.0) -> float:
-        """Return a draw."""
+        """Return the location plus the draw's height times its scale."""
         return self._draw("normal", loc, scale, loc, scale)
 
-    def exponential(self, scale: float = 1.0) -> float:
-        """Return a draw."""
-        return self._draw("exponential", 0.0, scale, scale)
-
-    def standard_gamma(self, shape: float) -> float:
-        """Return a draw."""
-        return self._draw("standard_gamma", 0.0, 1.0 + shape, shape)
-
-    def __getattr__(self, kind: str) -> Callable[[], float]:
-        """Return a method that draws one number and has no parameters."""
-        if kind not in REACH:
-            raise NotAuditedError(f"its first release has draws of the kind {kind}")
-        return functools.partial(self._draw, kind, 0.0, 1.0)
-
     def _draw(self, kind: str, loc: float, scale: float, *parameters: float) -> float:
-        number = len(self.made)
-        if number < len(self._given):
-            value = self._given[number]
-        elif self._rng is None:
-            raise NotAuditedError("how many draws its first release has depends on gains or noise")
-        else:
-            value = float(getattr(self._rng, kind)(*parameters))
-        low, high = REACH[kind]
-        self.made.append(Draw(value, loc + low * scale, loc + high * scale))
-        return value
+        number = len(self.asked)
+        self.asked.append((kind, float(scale)))
+        return loc + (self._heights[number] * scale if number < len(self._heights) else 0.0)
+
+    def __getattr__(self, name: str) -> Any:
+        raise UnknownDrawError(name)
 
 
 class UnknownDrawError(Exception):
@@ -230,3 +166,124 @@ def layers_of_game(env: Environment) -> list[Layer]:
             layers.insert(0, (layer.mechanism, layer.below))
         layer = layer.env
     return layers
+
+
+class Held(NamedTuple):
+    """One game with what is played in it.
+
+    Attributes:
+        wrapping: Puts the privacy wrappers around an environment.
+        player: Who plays, for the streams of the noise.
+        env: The game without them.
+        layers: Their mechanisms, with the facts about their input, innermost first.
+        arms: The arm of each round; where points are played, one point is held.
+    """
+
+    wrapping: Callable[[Environment], Environment]
+    player: str
+    env: Environment
+    layers: list[Layer]
+    arms: tuple[int, ...]
+
+    @property
+    def plays(self) -> Any:
+        """What is played in each step above, `(steps,)`, or the point of all of them, `(dimension,)`."""
+        if plays_points(self.env):
+            inside = self.env.get_wrapper_attr("decision_set")
+            return inside.project(np.linspace(0.5, 0.1, inside.dimension))
+        rounds = 1
+        for mechanism, _ in self.layers:
+            rounds *= mechanism.batch_size
+        return np.array(self.arms[::rounds], np.int64)
+
+    def at(self, step: int) -> Any:
+        """Return the play of a step."""
+        return self.plays if plays_points(self.env) else int(self.plays[step])
+
+
+def usual_game(part: Algorithm | Mechanism, n_arms: int, horizon: int, seed: int) -> Environment:
+    """Return random gains in [0, 1], all revealed if the algorithm needs them all; or the ball in two dimensions."""
+    if isinstance(part, Algorithm) and part.make_agent is None:
+        seen = "bandit" if part.feedback == "payoff" else "full"
+        game: Environment = gym.make("DPBandit-Ball-v0", dimension=2, horizon=horizon, feedback=seen)
+        return game
+    gains = GainTable(np.random.default_rng(seed).random((horizon, n_arms)))
+    return ExpertsEnv(gains=gains) if isinstance(part, Algorithm) and part.feedback == "full" else BanditEnv(gains)
+
+
+def held_in(part: Algorithm | Mechanism, env: Environment, seed: int) -> list[Held]:
+    """Return a game with the arms that the algorithm plays in it; for a mechanism, one arm only, and arms in turn."""
+    if isinstance(part, Algorithm):
+        arms = tuple(play(env, part, seed=seed).arms.tolist())
+        return [Held(part.wrapping, part.player, env, layers_of_game(part.wrap(env)), arms)]
+    layers = layers_of_game(PrivacyBoundary(env, part))
+    rounds = int(env.get_wrapper_attr("horizon"))
+    n_arms = 1 if plays_points(env) else int(env.get_wrapper_attr("n_arms"))
+    tries = [tuple([0] * rounds), tuple((t // part.batch_size) % n_arms for t in range(rounds))]
+    return [Held(lambda game: PrivacyBoundary(game, part), "", env, layers, arms) for arms in tries]
+
+
+def game_of(held: Held, seed: int) -> HeldGame:
+    """Return what each round of a held game reveals, by playing its arms again."""
+    if plays_points(held.env):
+        return HeldGame(held.layers, [list(range(held.layers[0][1].n_values))] * len(held.arms))
+    options: dict[str, Any] = {"trial": 0, "player": held.player} if held.player else {"trial": 0}
+    held.env.reset(seed=seed, options=options)
+    seen = [np.flatnonzero(held.env.step(arm)[0]["observed"]).tolist() for arm in held.arms]
+    return HeldGame(held.layers, seen)
+
+
+def first_release(
+    part: Algorithm | Mechanism, held: list[Held], seed: int, make: Callable[[int], Environment] | None
+) -> Held | None:
+    """Return the first of some held games in which anything is released; or a longer one, or None if there is none.
+
+    Args:
+        part: What is audited.
+        held: The games.
+        seed: The seed of all of them.
+        make: Makes a game of another length; None if games cannot be longer.
+    """
+    longer = len(held[0].arms)
+    while True:
+        found = next((each for each in held if _releases(game_of(each, seed))), None)
+        longer *= 2
+        if found is not None or make is None or longer > LONGEST:
+            return found
+        held = held_in(part, make(longer), seed)
+
+
+def check_something_released(
+    name: str, part: Algorithm | Mechanism, held: list[Held], seed: int, make: Callable[[int], Environment] | None
+) -> None:
+    """Refuse games in which nothing is released; the arguments are those of `first_release`, with a name.
+
+    Raises:
+        NothingReleasedError: With the horizon at which something is.
+    """
+    rounds, found = len(held[0].arms), first_release(part, held, seed, make)
+    if found is None or len(found.arms) > rounds:
+        longer = 0 if found is None else len(found.arms)
+        way_out = f"In {longer:,} rounds something is; use horizon = {longer}." if longer else "Use a longer game."
+        raise NothingReleasedError(
+            f"{name}: nothing was released in {rounds:,} rounds, so nothing is judged. {way_out}"
+        )
+
+
+def horizon_with_release(make: Callable[[int], Algorithm | Mechanism], horizon: int, seed: int) -> int:
+    """Return the first horizon, doubled from one, at which an algorithm made for it releases something; 0 for none."""
+    while (horizon := 2 * horizon) <= LONGEST:
+        part = make(horizon)
+        if first_release(part, held_in(part, usual_game(part, 2, horizon, seed), seed), seed, None) is not None:
+            return horizon
+    return 0
+
+
+def _releases(game: HeldGame) -> bool:
+    """Whether anything is released in a game."""
+    gains = np.zeros((len(game.revealed), game.layers[0][1].n_values))
+    try:
+        return bool(game.play(gains, Stream(np.random.SFC64(0))).places)
+    except AttributeError:
+        # A draw that no fast stream has; the audits say so themselves.
+        return True

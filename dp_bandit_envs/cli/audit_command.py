@@ -11,7 +11,7 @@ from rich.table import Table
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, float_loss, sampled_loss
-from dp_bandit_envs.audits.audited_games import horizon_with_release
+from dp_bandit_envs.audits.held_game import horizon_with_release
 from dp_bandit_envs.cli.run_arguments import audited
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.plots.audit_plot import Bar, audit_figure, longest_of

@@ -6,11 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from dp_bandit_envs.audits.audited_games import game_of
-from dp_bandit_envs.audits.driver_releases import Held
 from dp_bandit_envs.audits.events import chance_at_least, features_of
-from dp_bandit_envs.audits.float_audit import count_impossible
-from dp_bandit_envs.audits.held_game import layers_of_game
+from dp_bandit_envs.audits.floats import count_impossible
+from dp_bandit_envs.audits.held_game import Held, game_of, layers_of_game
 from dp_bandit_envs.audits.sampled import changes_of
 from dp_bandit_envs.conformance.rules import FALSE_ALARM, require, require_hidden, tested
 from dp_bandit_envs.conformance.trial_games import games_of

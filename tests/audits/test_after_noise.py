@@ -7,7 +7,7 @@ import pytest
 
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.audits import exact_loss
-from dp_bandit_envs.audits.after_noise import below, loss_between
+from dp_bandit_envs.audits.linear_noise import below, loss_between
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee

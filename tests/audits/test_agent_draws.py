@@ -11,8 +11,7 @@ from dp_bandit_envs.agents.exp3 import select
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.audits import exact_loss
-from dp_bandit_envs.audits.agent_draws import _Laws, divergence_over_order, draw_losses, epsilon_of
-from dp_bandit_envs.audits.draw_laws import select_law
+from dp_bandit_envs.audits.draw_laws import _Laws, divergence_over_order, draw_losses, epsilon_of, select_law
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import NotAuditedError

@@ -66,6 +66,8 @@ def test_a_vector_form_with_half_the_noise_is_found(monkeypatch):
     loss = exact_loss("DP-EXP3-Lap", drivers=("scalar", "vector"))
     assert loss.epsilon == pytest.approx(1.0, rel=1e-9)
     assert loss.differs == ("vector",) and not loss.holds
+    # Clipped, nothing is withheld: then the values alone differ, and no count.
+    assert exact_loss(LaplaceClipRescale(epsilon=1.0, outside="clip"), drivers=("vector",)).differs == ("vector",)
 
 
 def test_a_driver_that_takes_a_gain_twice_is_found(monkeypatch):

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from dp_bandit_envs import agents, wrappers
 from dp_bandit_envs.algorithms import ALGORITHMS
-from dp_bandit_envs.audits import broken_boundaries, broken_draws, broken_noise, exact_loss, float_loss
+from dp_bandit_envs.audits import exact_loss, float_loss, gallery
 from dp_bandit_envs.audits.gallery import LESSONS
 from dp_bandit_envs.cli.gallery_command import show_gallery
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -83,9 +83,8 @@ def test_no_table_has_a_broken_one():
     assert len(set(shown)) == len(shown) == 16
     defined = [
         name
-        for module in (broken_noise, broken_draws, broken_boundaries)
-        for name, one in inspect.getmembers(module, inspect.isclass)
-        if name.startswith("Broken") and one.__module__ == module.__name__
+        for name, one in inspect.getmembers(gallery, inspect.isclass)
+        if name.startswith("Broken") and one.__module__ == gallery.__name__
     ]
     assert {*defined} - {"BrokenBoundary"} == {*shown}
 
@@ -115,7 +114,7 @@ def test_sums_on_a_grid_can_come_from_any_gain(epsilon):
 
 def test_a_draw_of_the_loss_form_loses_what_its_sentence_says():
     """The most that any draw can lose at this rate is ln((2 - gamma) / gamma) = 3.66."""
-    assert math.log((2 - broken_draws.LOSS_RATE) / broken_draws.LOSS_RATE) == pytest.approx(3.66, abs=0.01)
+    assert math.log((2 - gallery.LOSS_RATE) / gallery.LOSS_RATE) == pytest.approx(3.66, abs=0.01)
     lesson = LESSONS["loss form"]
     # At 900 rounds it claims 900; the 600 at the end lose more than 1.5 each.
     assert lesson.rejects(dataclasses.replace(lesson.broken(1.0), own_guarantee=_claiming(1.5)))

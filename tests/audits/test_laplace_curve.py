@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.audits import exact_loss
-from dp_bandit_envs.audits.laplace_curve import dominates, epsilon_of_moves
+from dp_bandit_envs.audits.linear_noise import dominates, epsilon_of_moves
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanisms import CounterSums, IntervalSums

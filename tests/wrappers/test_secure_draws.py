@@ -12,7 +12,7 @@ import pytest
 
 from dp_bandit_envs import Algorithm, Exp3, Ucb, play, simulate
 from dp_bandit_envs.adversaries import Deterministic, GainTable
-from dp_bandit_envs.audits.float_audit import float_loss
+from dp_bandit_envs.audits.floats import float_loss
 from dp_bandit_envs.conformance import check_wrapper
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv

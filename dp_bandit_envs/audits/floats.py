@@ -1,20 +1,28 @@
 """Releases that reveal a gain because of how floating-point numbers are spaced, whatever epsilon is.
 
-Nothing here knows how draws are made, but that they lie within `held_game.REACH`, and releases rise or fall with them.
+Nothing here knows how draws are made, but that they lie within `REACH`, and releases rise or fall with them.
 """
 
 import dataclasses
+import functools
 import math
-from collections.abc import Callable
-from typing import NamedTuple, SupportsFloat, SupportsIndex
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple, SupportsFloat, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.audits.audited_games import first_release, game_of, held_in, usual_game
 from dp_bandit_envs.audits.events import clopper_pearson
-from dp_bandit_envs.audits.held_game import Draw, Draws, HeldGame, layers_of_game
+from dp_bandit_envs.audits.held_game import (
+    FakeDraws,
+    HeldGame,
+    first_release,
+    game_of,
+    held_in,
+    layers_of_game,
+    usual_game,
+)
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy.mechanism import Mechanism
@@ -28,6 +36,16 @@ LOOKS = 33
 """At how many places it is checked that a release rises or falls with its draw."""
 MOST_STEPS = 2_000_000
 """About how many gains are released at most: games in which the first release is late are looked at less often."""
+REACH: Final = {
+    "laplace": (-45.0, 45.0),
+    "normal": (-45.0, 45.0),
+    "standard_normal": (-45.0, 45.0),
+    "standard_exponential": (0.0, 45.0),
+    "exponential": (0.0, 45.0),
+    "standard_gamma": (0.0, 1000.0),
+    "random": (0.0, 1.0 - 2.0**-53),
+}
+"""Between which numbers draws of scale 1 lie, by the generator's method; wider does no harm."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,6 +145,54 @@ def count_impossible(game: HeldGame, games: int, seed: int) -> tuple[int, int]:
         if math.isfinite(released):
             impossible += not _can_be(first, other, released, made.made, rng)
     return impossible, looked_at
+
+
+class Draw(NamedTuple):
+    """One draw, and between which numbers it lies."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Draws(FakeDraws):
+    """A random generator that returns given draws, as they are, and then true ones; it keeps them all.
+
+    Args:
+        given: The first draws.
+        rng: Draws the others; without it there are none.
+    """
+
+    def __init__(self, given: Sequence[float] = (), rng: Any = None) -> None:
+        super().__init__()
+        self._given, self._rng = given, rng
+        self.made: list[Draw] = []
+
+    def exponential(self, scale: float = 1.0) -> float:
+        """Return a draw."""
+        return self._draw("exponential", 0.0, scale, scale)
+
+    def standard_gamma(self, shape: float) -> float:
+        """Return a draw."""
+        return self._draw("standard_gamma", 0.0, 1.0 + shape, shape)
+
+    def __getattr__(self, kind: str) -> Callable[[], float]:
+        """Return a method that draws one number and has no parameters."""
+        if kind not in REACH:
+            raise NotAuditedError(f"its first release has draws of the kind {kind}")
+        return functools.partial(self._draw, kind, 0.0, 1.0)
+
+    def _draw(self, kind: str, loc: float, scale: float, *parameters: float) -> float:
+        number = len(self.made)
+        if number < len(self._given):
+            value = self._given[number]
+        elif self._rng is None:
+            raise NotAuditedError("how many draws its first release has depends on gains or noise")
+        else:
+            value = float(getattr(self._rng, kind)(*parameters))
+        low, high = REACH[kind]
+        self.made.append(Draw(value, loc + low * scale, loc + high * scale))
+        return value
 
 
 class _First(NamedTuple):

@@ -7,18 +7,18 @@ boundary and by the compiled loop, with the noise of one seed, and what comes ou
 import copy
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.audits.held_game import HeldGame, Layer
+from dp_bandit_envs.audits.held_game import Held, HeldGame
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.privacy.mechanism import noise_label
 from dp_bandit_envs.privacy.mechanisms import LaplaceClipRescale, MiniBatchAverage
-from dp_bandit_envs.protocols import Environment, FloatArray, Observation, plays_points
+from dp_bandit_envs.protocols import FloatArray, Observation, plays_points
 from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, GRAPH, stream
 from dp_bandit_envs.simulation.many_games import HeldArms, HeldPoint
 from dp_bandit_envs.simulation.plan import make_plan
@@ -29,39 +29,6 @@ GAMES: Final = 3
 """Games of the vector boundary; the last one is compared."""
 Shown = tuple[FloatArray, FloatArray]
 """Released values and counts, each `(steps, n_values)`."""
-
-
-class Held(NamedTuple):
-    """One game with what is played in it.
-
-    Attributes:
-        wrapping: Puts the privacy wrappers around an environment.
-        player: Who plays, for the streams of the noise.
-        env: The game without them.
-        layers: Their mechanisms, with the facts about their input, innermost first.
-        arms: The arm of each round; where points are played, one point is held.
-    """
-
-    wrapping: Callable[[Environment], Environment]
-    player: str
-    env: Environment
-    layers: list[Layer]
-    arms: tuple[int, ...]
-
-    @property
-    def plays(self) -> Any:
-        """What is played in each step above, `(steps,)`, or the point of all of them, `(dimension,)`."""
-        if plays_points(self.env):
-            inside = self.env.get_wrapper_attr("decision_set")
-            return inside.project(np.linspace(0.5, 0.1, inside.dimension))
-        rounds = 1
-        for mechanism, _ in self.layers:
-            rounds *= mechanism.batch_size
-        return np.array(self.arms[::rounds], np.int64)
-
-    def at(self, step: int) -> Any:
-        """Return the play of a step."""
-        return self.plays if plays_points(self.env) else int(self.plays[step])
 
 
 def differing(held: Held, drivers: Sequence[str], seed: int) -> tuple[str, ...]:

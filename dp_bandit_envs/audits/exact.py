@@ -1,6 +1,7 @@
 """The exact privacy loss of an algorithm's noise for a changed round, beside what is declared."""
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import SupportsIndex
 
@@ -8,17 +9,28 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.audits.after_noise import check_hidden, clipped_loss, is_shown
-from dp_bandit_envs.audits.agent_draws import USUAL_NUMBERS, draw_losses
-from dp_bandit_envs.audits.audited_games import check_something_released, game_of, held_in, usual_game
-from dp_bandit_envs.audits.bit_laws import law_losses
-from dp_bandit_envs.audits.driver_releases import Held, differing
-from dp_bandit_envs.audits.exact_result import ExactLoss
-from dp_bandit_envs.audits.held_game import HeldGame, UnknownDrawError, layers_of_game
-from dp_bandit_envs.audits.laplace_curve import dominates, epsilon_of_moves
-from dp_bandit_envs.audits.linear_noise import LinearNoise, RowLoss, linear_noise, row_loss
-from dp_bandit_envs.audits.own_norm_noise import own_norm_losses
+from dp_bandit_envs.audits.draw_laws import USUAL_NUMBERS, draw_losses, law_losses
+from dp_bandit_envs.audits.drivers import differing
+from dp_bandit_envs.audits.held_game import (
+    Held,
+    UnknownDrawError,
+    check_something_released,
+    game_of,
+    held_in,
+    layers_of_game,
+    usual_game,
+)
+from dp_bandit_envs.audits.linear_noise import (
+    at_delta,
+    check_hidden,
+    clipped_loss,
+    is_shown,
+    linear_noise,
+    row_loss,
+)
+from dp_bandit_envs.audits.own_norm import own_norm_losses
 from dp_bandit_envs.errors import NotAuditedError, WrongTypeError
+from dp_bandit_envs.privacy.gaussian import gaussian_epsilon
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms import ExactSums
@@ -29,7 +41,93 @@ ROUNDS = 16
 """The usual number of rounds; fewer for an agent's own draws, where all tables of gains are played."""
 
 IN_CURVE = 0.01
-"""By how much a loss at delta may be too large: see `laplace_curve`."""
+"""By how much a loss at delta may be too large: see `epsilon_of_moves`."""
+TOLERANCE = 1e-9
+"""A loss is within a claim up to this relative difference, which is that of the arithmetic."""
+LAW = 1e-12
+"""For laws of an agent's draws, the difference of sums of logarithms may be off by this much."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ExactLoss:
+    """The exact privacy loss of one game, and what is declared.
+
+    Attributes:
+        name: The algorithm's or mechanism's name.
+        declared: The guarantee that is declared.
+        by_round: The pure loss if a round's gains change, `(rounds,)`, in nats; for normal draws rho instead. For an
+            agent's own draws, and where the pure loss of Laplace draws is above the claim, that at the declared delta.
+        gaussian: Whether the noise is normal.
+        arms: The arms that were held, `(rounds,)`, all 0 where actions are points; for an agent's own draws, the arms
+            that tell neighbours apart best.
+        drawn_rho: For an agent's own draws, the largest Renyi divergence over its order; otherwise None.
+        differs: The drivers that released something else for the same draws, of those that were asked for.
+        attained: Whether so much is really lost; otherwise it is an upper bound, as where noisy numbers are clipped.
+    """
+
+    name: str
+    declared: PrivacyGuarantee
+    by_round: FloatArray
+    gaussian: bool
+    arms: tuple[int, ...]
+    drawn_rho: float | None = None
+    differs: tuple[str, ...] = ()
+    attained: bool = True
+
+    def __str__(self) -> str:
+        exact = "exact" if self.attained else "at most"
+        claim = f"declared epsilon = {self.declared.epsilon:.6g}"
+        return f"{self.name}: {claim}, {exact} {self.epsilon:.6g}: {self.verdict}"
+
+    @property
+    def verdict(self) -> str:
+        """What follows, in words."""
+        if self.declared.model == "none" and not self.differs:
+            return "nothing is declared"
+        if self.holds:
+            return "within the claim"
+        return "refuted" if self.refuted else "neither within the claim nor refuted; use sampled_loss"
+
+    @property
+    def refuted(self) -> bool:
+        """Whether more than is declared is really lost, or a driver releases something else."""
+        return not self.holds and (self.attained or bool(self.differs))
+
+    @property
+    def rho(self) -> float | None:
+        """The exact zCDP parameter of the worst round for normal draws and for an agent's own, otherwise None."""
+        return float(self.by_round.max()) if self.gaussian else self.drawn_rho
+
+    @property
+    def epsilon(self) -> float:
+        """The smallest epsilon that holds, in [0, inf]: at the declared delta, or at delta = 0; see `by_round`."""
+        worst = float(self.by_round.max())
+        if not self.gaussian or worst in (0.0, math.inf):
+            return worst
+        if not self.declared.delta > 0:
+            return math.inf
+        return gaussian_epsilon(1 / math.sqrt(2 * worst), self.declared.delta)
+
+    @property
+    def ratio(self) -> float:
+        """The exact epsilon over the declared one; nan where none is declared, or 0 is."""
+        claim = self.declared.epsilon
+        return self.epsilon / claim if 0 < claim < math.inf else math.nan
+
+    @property
+    def holds(self) -> bool:
+        """Whether the exact loss is within the claim, where any is declared, and no driver releases something else."""
+        if self.differs:
+            return False
+        if self.declared.model == "none":
+            return True
+        slack = 0.0 if self.drawn_rho is None else LAW
+        if self.rho is not None and self.declared.rho is not None:
+            within = self.rho <= self.declared.rho * (1 + TOLERANCE) + slack
+            if self.gaussian or not within:
+                return within
+        # The search for epsilon at a delta has a relative error of its own.
+        return self.epsilon <= self.declared.epsilon * (1 + (2 if self.gaussian else 1) * TOLERANCE) + slack
 
 
 def exact_loss(
@@ -50,7 +148,7 @@ def exact_loss(
     arms of this game: a longer one, or other arms, can lose more.
 
     Where the noise is an agent's own draws, as in EXP3, the law of all arms is worked out on every table of gains 0
-    and 1 of a short game; see `agent_draws`.
+    and 1 of a short game; see `draw_laws`.
 
     Args:
         algorithm: An algorithm or the name of one; or a mechanism, for which the worst of a few sequences of arms
@@ -125,7 +223,7 @@ def _loss(name: str, declared: PrivacyGuarantee, held: Held, seed: int) -> Exact
             # Of random bits, what is done above them may show less.
             shown = own_norm or all(isinstance(mechanism, ExactSums) for mechanism, _ in held.layers[1:])
             return ExactLoss(name, declared, losses, False, arms, attained=shown)
-        rows = [row_of(found, game, t) for t in range(len(game.revealed))]
+        rows = [row_loss(found, game, t) for t in range(len(game.revealed))]
         check_hidden(game, rows)
         losses = np.array([row.loss for row in rows])
         worst = int(losses.argmax())
@@ -147,26 +245,3 @@ def _loss(name: str, declared: PrivacyGuarantee, held: Held, seed: int) -> Exact
     lower = at_delta(rows, declared.delta)
     attained = shown and float(lower.max()) > (1 + IN_CURVE) * declared.epsilon
     return dataclasses.replace(loss, by_round=lower, attained=attained)
-
-
-def row_of(found: LinearNoise, game: HeldGame, t: int) -> RowLoss:
-    """Return the loss of round t for the worst change of its row; rho for normal draws."""
-    if not found.moves[:, t].any():
-        return RowLoss(0.0, np.zeros(found.moves.shape[2]), np.zeros(found.noise.shape[1]))
-    return row_loss(found, t, game.revealed[t], game.layers[0][1].values)
-
-
-def at_delta(rows: list[RowLoss], delta: float) -> FloatArray:
-    """Return the loss of each round at a delta, for Laplace draws and the changes that lose most at delta = 0."""
-    known: list[tuple[FloatArray, float]] = []
-    losses = np.zeros(len(rows))
-    for t in sorted(range(len(rows)), key=lambda t: -rows[t].loss):
-        draws = rows[t].draws
-        assert draws is not None
-        found = next((loss for moves, loss in known if dominates(moves, draws)), None)
-        if found is None:
-            found = epsilon_of_moves(draws, delta)
-            known.append((draws, found))
-        # A round that another one dominates loses at most as much as that one, and at most what it does at 0.
-        losses[t] = min(found, rows[t].loss)
-    return losses
