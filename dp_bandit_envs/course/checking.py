@@ -62,11 +62,7 @@ class WrongAnswer(Exception):
 
 
 def graded(check: Callable[Arguments, str]) -> Callable[Arguments, Verdict]:
-    """Return a check that gives a `Verdict`: passed with the words returned, or failed with those of `WrongAnswer`.
-
-    Args:
-        check: Returns what to say about a right answer; raises `WrongAnswer` about a wrong one.
-    """
+    """Return a check that gives a `Verdict`: passed with the words returned, or failed with those of `WrongAnswer`."""
 
     @functools.wraps(check)
     def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Verdict:
@@ -207,15 +203,7 @@ def agree(answers: Any, right: Any, *, relative: float = 1e-6, absolute: float =
 def refuse_mistakes(
     mistakes: Mistakes, cases: Iterable[Sequence[Any]], answers: Any, *, relative: float = 1e-6, absolute: float = 0.0
 ) -> None:
-    """Raise `WrongAnswer` with the words about the first mistake that gives these answers.
-
-    Args:
-        mistakes: Functions of the arguments of a case, with words.
-        cases: What the student's function was called with.
-        answers: What it answered.
-        relative: As in `agree`.
-        absolute: As in `agree`.
-    """
+    """Raise `WrongAnswer` with the words about the first mistake that gives these answers."""
     asked = list(cases)
     for mistake, words in mistakes:
         if agree(answers, [mistake(*case) for case in asked], relative=relative, absolute=absolute):

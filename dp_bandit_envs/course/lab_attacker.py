@@ -143,12 +143,7 @@ def three_suspects(number: int) -> list[Suspect]:
 
 
 def suspects_table(suspects: Sequence[Suspect], epsilon_bound: Callable[..., Any]) -> str:
-    """Return the counts of the three, with a student's bound for each, in Markdown.
-
-    Args:
-        suspects: As of `three_suspects`.
-        epsilon_bound: The student's function, which may raise or return anything.
-    """
+    """Return the counts of the three in Markdown, with a bound by a student's function, which may do anything."""
     lines = ["| suspect | more | less | your bound |", "| :-- | --: | --: | --: |"]
     for each in suspects:
         try:
@@ -160,14 +155,7 @@ def suspects_table(suspects: Sequence[Suspect], epsilon_bound: Callable[..., Any
 
 
 def counts_pictures(counts: Counts, declared: float, bound: float, confidence: float) -> tuple[Figure, Figure]:
-    """Draw the frequencies of an event on two tables with their intervals, and what they say of epsilon.
-
-    Args:
-        counts: What was counted.
-        declared: The declared epsilon, or inf.
-        bound: The lower bound on epsilon.
-        confidence: Its confidence, in (0, 1).
-    """
+    """Draw the frequencies of an event on two tables with their intervals, and what they say of epsilon."""
     hits = np.array([counts.more, counts.less])
     intervals = np.array([clopper_pearson(int(each), counts.games, (1 - confidence) / 2) for each in hits])
     frequencies = hits / counts.games
@@ -193,14 +181,7 @@ def counts_pictures(counts: Counts, declared: float, bound: float, confidence: f
 
 
 def losses_picture(loss: ExactLoss, words: str, declared: float, top: float) -> Figure:
-    """Draw what each round of a game loses.
-
-    Args:
-        loss: The exact loss.
-        words: The title.
-        declared: The declared epsilon.
-        top: Where the axis ends; an infinite loss reaches it.
-    """
+    """Draw what each round of a game loses; an infinite loss reaches the top of the axis."""
     figure, axes = panel(2.6)
     rounds = np.arange(1, len(loss.by_round) + 1)
     above = loss.by_round > declared * (1 + 1e-6)
@@ -214,12 +195,7 @@ def losses_picture(loss: ExactLoss, words: str, declared: float, top: float) -> 
 
 
 def highest(losses: Sequence[ExactLoss], declared: float) -> float:
-    """Return where an axis for some losses has to end.
-
-    Args:
-        losses: The exact losses.
-        declared: The declared epsilon.
-    """
+    """Return where an axis for some losses has to end."""
     finite = [float(loss) for each in losses for loss in each.by_round if math.isfinite(loss)]
     return 1.25 * max(declared, *finite, 0.0)
 

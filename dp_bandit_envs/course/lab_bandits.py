@@ -23,22 +23,13 @@ ARMS_OF_SIX: Final[IntArray] = np.array([0, 0, 2, 2, 0, 1])
 
 
 def new_payments(rounds: int = 30) -> FloatArray:
-    """Return what every arm will pay, 1 or 0, `(rounds, 3)`; every call is another game.
-
-    Args:
-        rounds: Number of rounds.
-    """
+    """Return what every arm will pay, 1 or 0, `(rounds, 3)`; every call is another game."""
     luck = np.random.default_rng()
     return (luck.random((rounds, len(CHANCES))) < luck.permutation(CHANCES)).astype(np.float64)
 
 
 def scoreboard(payments: FloatArray, pulled: list[int]) -> str:
-    """Return what a player has seen so far, and at the end the regret, in Markdown.
-
-    Args:
-        payments: What every arm pays, `(T, K)`.
-        pulled: The arms pulled so far, at most T.
-    """
+    """Return what a player has seen so far of payments `(T, K)`, and at the end the regret, in Markdown."""
     arms = np.array(pulled, int)
     got = payments[np.arange(len(arms)), arms]
     rows = [f"| arm {arm} | {(arms == arm).sum()} | {got[arms == arm].sum():.0f} |" for arm in range(payments.shape[1])]
@@ -147,11 +138,7 @@ MISTAKES: Final[Mistakes] = (
 
 @graded
 def check_six_rounds(answer: Any) -> str:
-    """Check the regret of the six rounds of task 1, a number. No false alarms: it is compared with 1e-9 to spare.
-
-    Args:
-        answer: The student's number.
-    """
+    """Check the regret of the six rounds of task 1, a number. No false alarms: it is compared with 1e-9 to spare."""
     said = number(answer)
     if math.isclose(said, external_regret(SIX_ROUNDS, ARMS_OF_SIX), abs_tol=1e-9):
         return "Arm 0 would have paid 5 in all, and the player got 4."
@@ -181,11 +168,7 @@ def games() -> list[Game]:
 
 @graded
 def check_regret(regret: Any) -> str:
-    """Check the external regret of a game. No false alarms: nothing is random, and sums may differ by 1e-9.
-
-    Args:
-        regret: The student's function of gains, shape `(T, K)`, and arms, shape `(T,)`.
-    """
+    """Check the external regret of gains `(T, K)` and arms `(T,)`. No false alarms: sums may differ by 1e-9."""
     asked = games()
     answers = [number(call(regret, *game), "The regret") for game in asked]
     if agree(answers, [external_regret(*game) for game in asked], relative=0, absolute=1e-9):

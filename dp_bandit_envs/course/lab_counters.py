@@ -52,14 +52,7 @@ BY_WORDS = {way.words: way for way in WAYS}
 
 
 def deviations(way: Way, at: IntArray, horizon: int, epsilon: float) -> FloatArray:
-    """Return the exact standard deviations of the sums after so many items, in items, `(len(at),)`.
-
-    Args:
-        way: One of `WAYS`.
-        at: Numbers of items, from 1 to the horizon.
-        horizon: Number of items T.
-        epsilon: What all releases together lose about one item.
-    """
+    """Return the exact standard deviations of the sums after `at` of T items, in items, `(len(at),)`."""
     if way.counter:
         counter = _counter(way, horizon, epsilon)
         return np.array([math.sqrt(counter.variance(int(t))) for t in at])
@@ -90,13 +83,7 @@ def errors(way: Way, horizon: int, epsilon: float, seed: int) -> FloatArray:
 
 
 def pictures(streams: Mapping[Way, FloatArray], horizon: int, epsilon: float) -> tuple[Figure, Figure]:
-    """Draw the errors of one stream, and the exact standard deviations.
-
-    Args:
-        streams: For some of `WAYS`, what `errors` returns.
-        horizon: Number of items T.
-        epsilon: What all releases together lose about one item.
-    """
+    """Draw the errors of one stream, and the exact standard deviations."""
     at = np.unique(np.geomspace(1, horizon, POINTS).astype(np.int64))
     shown = np.unique(np.linspace(0, horizon - 1, 2000).astype(np.int64))
     (one, left), (two, right) = panel(), panel(3.4 + 0.15 * len(streams))
@@ -169,9 +156,6 @@ def check_node_scale(node_scale: Any) -> str:
     """Check the Laplace scale of a node of the binary tree, (floor(lg T) + 1) / epsilon.
 
     Rate of false alarms: 0.
-
-    Args:
-        node_scale: `node_scale(horizon, epsilon)`, what the student wrote.
     """
     given = [number(call(node_scale, t, e), f"node_scale({t}, {e:g})") for t, e in CASES]
     if agree(given, [levels(t) / e for t, e in CASES]):
@@ -199,9 +183,6 @@ def check_private_sums(private_sums: Any) -> str:
     not much larger than that of the binary tree.
 
     Rate of false alarms: 0.
-
-    Args:
-        private_sums: `private_sums(items, epsilon, rng)`, what the student wrote.
     """
     for horizon in (SMALL, 6, 1, *LONG):
         _check_sums(private_sums, horizon)

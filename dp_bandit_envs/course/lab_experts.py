@@ -32,23 +32,13 @@ ROUNDS: Final = "noise on rounds"
 
 
 def means(rounds: int) -> list[float]:
-    """Return the experts' mean gains: the best is ahead by 2 sqrt(ln 10 / T), which can just be found in T rounds.
-
-    Args:
-        rounds: Number of rounds T.
-    """
+    """Return the experts' mean gains: the best is ahead by 2 sqrt(ln 10 / T), which can just be found in T rounds."""
     half = math.sqrt(math.log(EXPERTS) / rounds)
     return [0.5 + half] + [0.5 - half] * (EXPERTS - 1)
 
 
 def play_all(rounds: int, epsilon: float, trials: int) -> Simulation:
-    """Return games of Hedge, and of Hedge with noise on sums, from two trees, and on rounds.
-
-    Args:
-        rounds: Number of rounds T.
-        epsilon: What protects the gains of each round.
-        trials: Number of games.
-    """
+    """Return games of Hedge, and of Hedge with noise on sums, from two trees, and on rounds."""
     learners = [
         make_algorithm("Hedge"),
         make_algorithm("AS-FTRL", epsilon=epsilon, counter="binary", label=TREE),
@@ -64,9 +54,6 @@ def deviations(rounds: int) -> dict[str, float]:
     A node's Laplace noise is as wide for ten gains as for ten items that all change together: 10 times that of lab 4.
     Joint noise is a point drawn uniformly from a cube of half side R ~ Gamma(11, b), where one gain alone has scale b:
     its variance is E[R^2] / 3 = 44 b^2, that of a Laplace draw 2 b^2.
-
-    Args:
-        rounds: Number of rounds T.
     """
     binary, wide = (BY_WORDS[words] for words in ("binary tree", "tree with many children"))
     return {

@@ -101,12 +101,7 @@ def revealed(reveals: IntArray, most: int) -> int:
 
 
 def graph_picture(reveals: IntArray, most: int) -> Figure:
-    """Draw a graph, with what its busiest arm reveals.
-
-    Args:
-        reveals: Who reveals whom.
-        most: The most gains that a round may reveal.
-    """
+    """Draw who reveals whom, with what the busiest arm reveals: at most `most` gains."""
     angles = 2 * np.pi * np.arange(len(reveals)) / len(reveals)
     places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     busiest = int(reveals.sum(axis=1).argmax())
@@ -124,11 +119,7 @@ def graph_picture(reveals: IntArray, most: int) -> Figure:
 
 
 def regret_picture(curves: dict[str, Curve]) -> Figure:
-    """Draw regret against time.
-
-    Args:
-        curves: By their labels, up to four: with and without neighbours, first without privacy and then with it.
-    """
+    """Draw up to four curves by their labels: with and without neighbours, first without privacy and then with it."""
     figure, axes = panel()
     looks = ((BLACK, "--"), (BLACK, "-"), (BLUE, "--"), (BLUE, "-"))
     for (label, curve), (colour, line) in zip(curves.items(), looks, strict=False):
@@ -196,9 +187,6 @@ def check_noise_factor(noise_factor: Any) -> str:
     """Check the factor by which Laplace noise grows on a graph: the most gains that one round reveals.
 
     Rate of false alarms: 0.
-
-    Args:
-        noise_factor: `noise_factor(reveals)`, what the student wrote; `reveals` is a matrix as `matrix` returns it.
     """
     graphs = (FOLLOWED, STAR, KITE, ALL, ALONE)
     given = [number(call(noise_factor, each), "noise_factor(reveals)") for each in graphs]
@@ -229,9 +217,6 @@ def check_clique_cover(clique_cover: Any) -> str:
 
     Both usual greedy ways pass on all graphs, in any order: first fit, and one largest possible clique after the other.
     Rate of false alarms: 0.
-
-    Args:
-        clique_cover: `clique_cover(reveals)`, what the student wrote; returns lists of arms.
     """
     numbers = []
     for reveals in GRAPHS:

@@ -25,13 +25,7 @@ from dp_bandit_envs.plots.plot_style import BLUE, GREY
 
 
 def histogram(numbers: Sequence[int], chance: int, most: int) -> Figure:
-    """Draw how often how many patients got a better treatment.
-
-    Args:
-        numbers: Patients, one number for each re-run.
-        chance: The number that chance gives, which a dashed line shows.
-        most: Number of patients, where the axis ends.
-    """
+    """Draw how often how many patients got a better treatment."""
     figure, axes = panel(2.4, 6.0)
     axes.hist(numbers, bins=range(700, most + 20, 20), color=BLUE)
     axes.axvline(chance, color=GREY, linestyle="--")

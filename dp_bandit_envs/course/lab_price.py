@@ -64,11 +64,7 @@ FAR_OUT: Final = 30.0
 
 @graded
 def check_noise_scale(noise_scale: Any) -> str:
-    """Check the scale of Laplace noise on an average of n gains, 1 / (n epsilon). No false alarms.
-
-    Args:
-        noise_scale: The student's function of n and epsilon.
-    """
+    """Check the scale of Laplace noise on an average of n gains, 1 / (n epsilon). No false alarms."""
     answers = [number(call(noise_scale, n, epsilon), f"noise_scale({n}, {epsilon})") for n, epsilon in CASES]
     wanted = [1 / (n * epsilon) for n, epsilon in CASES]
     right = [math.isclose(answer, want, rel_tol=1e-6) for answer, want in zip(answers, wanted, strict=True)]

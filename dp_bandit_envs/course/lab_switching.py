@@ -55,11 +55,7 @@ MISTAKES: Final[Mistakes] = (
 
 @graded
 def check_best_batch(best_batch: Any) -> str:
-    """Check the batch size with the least bound, (T / ((e - 1) K ln K))^(1/3). No false alarms.
-
-    Args:
-        best_batch: The student's function of horizon and n_arms.
-    """
+    """Check the batch size with the least bound, (T / ((e - 1) K ln K))^(1/3). No false alarms."""
     answers = [number(call(best_batch, *case), f"best_batch({case[0]}, {case[1]})") for case in CASES]
     wanted = [best(*case) for case in CASES]
     right = np.abs(np.subtract(answers, wanted)) <= np.maximum(STEP, CLOSE * np.array(wanted))

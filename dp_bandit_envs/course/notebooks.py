@@ -18,21 +18,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dp_bandit_envs.errors import UnknownNameError
 from dp_bandit_envs.optional import require
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 class Lab(NamedTuple):
-    """One lab.
-
-    Args:
-        name: Its name on the command line, such as `price-of-privacy`.
-        title: Its title.
-        question: The question that it answers.
-        minutes: How long a student takes.
-    """
+    """One lab."""
 
     name: str
     title: str
@@ -143,9 +139,6 @@ def outdated(folder: Path) -> list[str]:
     """Return the copies in a folder that were made by another version of this package, and cannot run with this one.
 
     They import modules of the course that are not there; their cells say so, too.
-
-    Args:
-        folder: The copies.
     """
     found = []
     for path in sorted(folder.glob("*.py")):
@@ -285,13 +278,8 @@ def unless_compiling(record: logging.LogRecord) -> bool:
     return not record.getMessage().startswith("compiling ")
 
 
-def panel(height: float = 3.4, width: float = 4.7) -> tuple[Any, Any]:
-    """Return a small figure of its own in the project's style, and its axes; panels then fit on a narrow screen.
-
-    Args:
-        height: In inches.
-        width: In inches.
-    """
+def panel(height: float = 3.4, width: float = 4.7) -> tuple["Figure", Any]:
+    """Return a small figure of its own in the project's style, and its axes; panels then fit on a narrow screen."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -55,12 +55,7 @@ FAILED: Final = b"F"
 
 
 class MessagePipe:
-    """Sends and receives whole messages over two unbuffered files.
-
-    Args:
-        reader: Where messages come from.
-        writer: Where messages go.
-    """
+    """Sends and receives whole messages over two unbuffered files."""
 
     def __init__(self, reader: io.FileIO, writer: io.FileIO) -> None:
         self._reader, self._writer = reader, writer
@@ -242,10 +237,6 @@ class SubmissionError(Exception):
 
 def load_maker(source: bytes, file: str) -> Callable[[], Any]:
     """Run a file and return what makes a new agent.
-
-    Args:
-        source: What is in it.
-        file: Its name, without a folder.
 
     Raises:
         SubmissionError: If it is no Python, or has not exactly one agent.
@@ -435,15 +426,8 @@ def refuse_event(
 ) -> None:
     """Raise for what agents must not do; an audit hook of Python.
 
-    This stops mistakes. Code that means to can get around it.
-
-    Args:
-        event: Its name, as in Python's table of audit events.
-        arguments: Its arguments.
-        processes: Events that are refused because they start or end processes; not read from the module when called,
-            so that an agent which changes the module changes nothing.
-        network: The same for networks.
-        error: What is raised.
+    This stops mistakes; code that means to can get around it. What is refused stands in the defaults, so that an agent
+    which changes this module changes nothing.
 
     Raises:
         ForbiddenError: If it starts or ends a process, or uses a network.

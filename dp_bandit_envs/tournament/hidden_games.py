@@ -71,13 +71,7 @@ KINDS: Final = (
 
 
 class HiddenArms(Adversary):
-    """A game of one kind, whose parameters and order of arms are drawn when it begins.
-
-    Args:
-        kind: The kind.
-        n_arms: Number of arms K, at least 2.
-        horizon: Number of rounds T, at least 2.
-    """
+    """A game of one kind, whose parameters and order of arms are drawn when it begins."""
 
     def __init__(self, kind: Kind, n_arms: int, horizon: int) -> None:
         super().__init__(n_arms, horizon)
@@ -180,11 +174,7 @@ EPSILON: Final = 1.0
 
 
 def references(epsilon: float | None) -> dict[str, Algorithm]:
-    """Return the algorithms by the names under which tables show them.
-
-    Args:
-        epsilon: The privacy of the tournament, which is then theirs; None for true gains.
-    """
+    """Return the algorithms by the names under which tables show them."""
     level = EPSILON if epsilon is None else epsilon
     exp3 = make_algorithm("EXP3") if epsilon is None else make_algorithm("DP-EXP3-Lap", epsilon=epsilon)
     private = make_algorithm(RECOMMENDED, epsilon=level)

@@ -201,9 +201,6 @@ def places(regrets: Mapping[str, FloatArray], references: Sequence[str]) -> list
 def losses_of_chance(regrets: Mapping[str, FloatArray]) -> FloatArray:
     """Return the mean regret of uniform play in each kind of game, shape `(kinds,)`.
 
-    Args:
-        regrets: As in `places`.
-
     Raises:
         ValueError: If it is not greater than 0 in some kind of game, so that nothing can be compared with it.
     """

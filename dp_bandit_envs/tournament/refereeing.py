@@ -65,10 +65,6 @@ class Submission(NamedTuple):
 def submissions_in(folder: Path, taken: Iterable[str] = ()) -> list[Submission]:
     """Return the files NAME.py of a folder, by name; names that begin with . or _ are no submissions.
 
-    Args:
-        folder: The folder.
-        taken: Names that no submission may have.
-
     Raises:
         ValueError: If it is no folder, or there is no such file in it.
     """
@@ -365,10 +361,7 @@ def _arms(letter: bytes, content: bytearray, games: HiddenGames) -> IntArray | N
 def _step(envs: list[Environment], arms: IntArray, own: IntArray) -> bytes:
     """Play a round of every game and return what was released: all gains, then which were observed.
 
-    Args:
-        envs: The games.
-        arms: The arm that the agent plays in each, as it counts them.
-        own: Which arm of the environment each arm of the agent is, shape `(games, n_arms)`.
+    Agents count arms as in `own`, `(games, n_arms)`: its entries are arms of the environment.
     """
     gains = np.empty(own.shape)
     observed = np.empty(own.shape, np.int8)

@@ -153,12 +153,7 @@ def warnings_of(one: Tournament) -> list[str]:
 
 
 def page_of(one: Tournament, command: str) -> str:
-    """Return the page; every name and message in it is escaped.
-
-    Args:
-        one: The results.
-        command: The command as it was typed.
-    """
+    """Return the page; every name and message in it is escaped."""
     parts = [f"<h1>Tournament</h1><p>{escape(settings(one))}</p><p>{escape(privacy(one))}</p>"]
     warnings = "".join(f"<p><strong>{escape(warning)}</strong></p>" for warning in warnings_of(one))
     parts.append(f"<h2>Ranking</h2>{_ranking(one)}{warnings}")
@@ -228,12 +223,7 @@ def _by_kind(one: Tournament) -> str:
 
 
 def report_of(one: Tournament, command: str) -> str:
-    """Return the report in Markdown.
-
-    Args:
-        one: The results.
-        command: The command as it was typed.
-    """
+    """Return the report in Markdown."""
     rows = rows_of(one)
     ranking = table(HEAD, [(row.rank, plain(row.name), row.score, row.interval, row.possible) for row in rows])
     by_kind = table(

@@ -7,6 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dp_bandit_envs.course import (
+    lab_attacker,
+    lab_bandits,
+    lab_counters,
+    lab_experts,
+    lab_graphs,
+    lab_hiv,
+    lab_price,
+    lab_switching,
+)
 from dp_bandit_envs.course.checking import Verdict, WrongAnswer, call, graded, number, numbers, only_rounded, whole
 
 
@@ -137,3 +147,45 @@ def test_a_graded_check_gives_a_verdict_and_keeps_its_name():
     assert str(check_one(2)) == "Not yet. It is <another> one."
     assert "It is &lt;another&gt; one." in check_one(2)._repr_html_()
     assert check_one.__name__ == "check_one" and check_one.__doc__ == "Whether it is one."
+
+
+CHECKS = {
+    "regret": (lab_bandits, lab_bandits.check_regret),
+    "scale of an average": (lab_price, lab_price.check_noise_scale),
+    "batch": (lab_switching, lab_switching.check_best_batch),
+    "node": (lab_counters, lab_counters.check_node_scale),
+    "bound": (lab_attacker, lab_attacker.check_epsilon_bound),
+    "factor": (lab_graphs, lab_graphs.check_noise_factor),
+    "scale of a round": (lab_experts, lab_experts.check_noise_scale),
+    "epsilon": (lab_hiv, lab_hiv.check_epsilon_of_a_round),
+    "release": (None, lab_price.check_release),
+    "sums": (None, lab_counters.check_private_sums),
+    "cover": (None, lab_graphs.check_clique_cover),
+    "step": (None, lab_experts.check_probabilities),
+}
+"""All checks of a function, with the lab of those that know mistakes by their answers."""
+NOT_NUMBERS = {"sums": "shape", "step": "shape", "cover": "list of groups"}
+"""What is said of a number where the answer is something else."""
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_every_check_explains_what_is_no_answer(name):
+    for wrong, said in (
+        (..., "no answer yet"),
+        (3.5, "has to be a function"),
+        (lambda *given: [].append(1), "Is there a `return`"),
+        (lambda *given: 1 // 0, "ZeroDivisionError"),
+        (lambda: 1.0, "cannot be called"),
+        (lambda *given: "1.0", "text"),
+        (lambda *given: math.nan, NOT_NUMBERS.get(name, "finite")),
+    ):
+        verdict = CHECKS[name][1](wrong)
+        assert not verdict.passed and said in verdict.says
+
+
+@pytest.mark.parametrize("name", [name for name, (lab, _) in CHECKS.items() if lab])
+def test_every_mistake_that_is_known_gets_its_own_words(name):
+    lab, check = CHECKS[name]
+    assert len(lab.MISTAKES) >= 8
+    for mistake, says in lab.MISTAKES:
+        assert check(mistake) == Verdict(False, says)

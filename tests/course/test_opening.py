@@ -1,4 +1,4 @@
-"""Copies of the labs, and marimo's process: started with a password, ended with all that it started."""
+"""The list of labs, their copies, and marimo's process: with a password, and ended with all that it started."""
 
 import contextlib
 import os
@@ -13,11 +13,29 @@ import urllib.request
 import pytest
 
 from dp_bandit_envs.course import notebooks as opening
-from dp_bandit_envs.course.notebooks import START_PAGE, copy_labs, outdated
+from dp_bandit_envs.course.notebooks import LABS, START_PAGE, copy_labs, find, outdated
 from dp_bandit_envs.optional import installed
 from tests.tools.refusals import refused
 
 needs_marimo = pytest.mark.skipif(not installed("marimo"), reason="there is no marimo: pip install -e '.[labs]'")
+
+
+def test_nine_labs_of_twenty_to_thirty_minutes():
+    assert len({lab.name for lab in LABS}) == len(LABS) == 9
+    assert all(20 <= lab.minutes <= 30 and lab.question.endswith("?") for lab in LABS)
+
+
+@pytest.mark.parametrize("word", ["price-of-privacy", "price_of_privacy.py", "Price of privacy", "2"])
+def test_a_lab_has_several_names(word):
+    assert find(word).file == "price_of_privacy.py"
+
+
+@pytest.mark.parametrize("word", ["0", "10", "prise-of-privacy"])
+def test_a_wrong_name_is_refused(word):
+    with refused(ValueError, "lab", word):
+        find(word)
+    with refused(ValueError, "price-of-privacy"):
+        find("prise-of-privacy")
 
 
 def test_a_copy_is_never_overwritten(tmp_path):

@@ -1,20 +1,67 @@
-"""Each lab has all its parts, and its notebook runs as a program, up to the question and after it."""
+"""Each lab has all its parts, and its notebook runs as a program: before the prediction, solved, and read-only."""
 
 import ast
+import functools
 import importlib
+import logging
+import math
+import re
 import subprocess
 import sys
 import types
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.compiling import compiled
 from dp_bandit_envs.course.checking import Verdict
-from dp_bandit_envs.course.notebooks import LABS
+from dp_bandit_envs.course.lab_attacker import order
+from dp_bandit_envs.course.lab_counters import BY_WORDS, errors
+from dp_bandit_envs.course.lab_experts import BETTER, ROUNDS, TREE, over_hedge, play_all, played
+from dp_bandit_envs.course.notebooks import LABS, unless_compiling
+from dp_bandit_envs.privacy.counters import make_counter
 
 FOLDER = Path(__file__).parents[2] / "examples" / "labs"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.py") if path.name != "__init__.py")
 NAMES = [lab.file.removesuffix(".py") for lab in LABS]
+SOLVED = {
+    "counters": ["node_scale", "private_sums"],
+    "what_an_attacker_sees": ["epsilon_bound"],
+    "graph_feedback": ["noise_factor", "clique_cover"],
+    "experts": ["noise_scale", "probabilities"],
+    "hiv_trial": ["epsilon_of_a_round", "decisions"],
+}
+"""Labs that are run with their solutions, and what these define."""
+
+
+def run(name, mode=None, **defined):
+    """Return the verdicts and the text of a lab's cells, with some of its names defined here, shown in a mode."""
+    marimo = pytest.importorskip("marimo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_HORIZON", "1024")
+        if mode:
+            patch.setattr(marimo, "app_meta", lambda: types.SimpleNamespace(mode=mode))
+        outputs, found = importlib.import_module(f"dp_bandit_envs.labs.{name}").app.run(defs=defined)
+    verdicts = [each for each in (*outputs, *found.values()) if isinstance(each, Verdict)]
+    return verdicts, "\n".join(each.text for each in outputs if hasattr(each, "text"))
+
+
+@functools.cache
+def solved(name):
+    """Return the same of a lab after the prediction, with its solutions."""
+    solutions = importlib.import_module(f"dp_bandit_envs.labs.solutions.{name}")
+    defined = {task: getattr(solutions, task) for task in SOLVED[name]}
+    if name == "what_an_attacker_sees":
+        defined["accused"] = order(1)[0]
+    return run(name, guess=types.SimpleNamespace(value="a guess"), **defined)
+
+
+@functools.cache
+def unsolved(name):
+    """Return the same of a lab as a student opens it."""
+    return run(name, "edit")
 
 
 def test_the_list_and_the_folder_have_the_same_labs():
@@ -34,26 +81,29 @@ def test_a_notebook_asks_first_and_shows_an_answer(name):
     assert "mo.stop(" in source and 'id="answer"' in source and "What you have seen" in source
 
 
-def run_as(mode, monkeypatch, name):
-    """Return the outputs of a lab without a prediction, shown in a mode of marimo, and its texts."""
-    marimo = pytest.importorskip("marimo")
-    monkeypatch.setattr(marimo, "app_meta", lambda: types.SimpleNamespace(mode=mode))
-    outputs, found = importlib.import_module(f"dp_bandit_envs.labs.{name}").app.run()
-    return [*outputs, *found.values()], "\n".join(each.text for each in outputs if hasattr(each, "text"))
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_a_read_only_page_asks_for_no_answers(name, monkeypatch):
-    shown, text = run_as("run", monkeypatch, name)
-    assert not any(isinstance(each, Verdict) for each in shown)
+def test_a_read_only_page_asks_for_no_answers(name):
+    verdicts, text = run(name, "run")
+    assert verdicts == []
     assert "Task" not in text and "Press the first button" not in text
     assert f"dp-bandit lab {name.replace('_', '-')}" in text
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_with_tasks_says_how_to_stop_a_loop(name, monkeypatch):
-    _, text = run_as("edit", monkeypatch, name)
+def test_the_answer_waits_for_a_guess_and_tasks_for_a_solution(name):
+    verdicts, text = unsolved(name)
+    assert [each.passed for each in verdicts] == [False] * len(verdicts)
+    assert len(verdicts) == (0 if name == "your_own_agent" else 2)
+    assert '<p id="answer">' not in text or name in ("price_of_privacy", "what_is_a_bandit")
     assert "Task" in text and "marimo's stop button" in text
+
+
+@pytest.mark.parametrize("name", SOLVED)
+def test_solutions_pass_in_the_notebook(name):
+    verdicts, text = solved(name)
+    assert len(verdicts) == 2 and all(verdicts)
+    assert "You said <em>a guess</em>" in text
+    assert '<p id="answer">' in text
 
 
 def test_marimo_finds_no_fault_in_the_notebooks():
@@ -61,3 +111,103 @@ def test_marimo_finds_no_fault_in_the_notebooks():
     command = [sys.executable, "-m", "marimo", "check", "--strict", *(FOLDER / name for name in NOTEBOOKS)]
     done = subprocess.run(command, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_lab_4_says_of_the_largest_errors():
+    on_items, of_tree = (
+        np.array([errors(BY_WORDS[words], 4095, 1.0, stream) for stream in range(21)])
+        for words in ("noise on every item", "binary tree")
+    )
+    largest = [np.abs(off).max(axis=1) for off in (on_items, of_tree)]
+    assert (largest[1] > largest[0]).all()
+    assert np.median(largest, axis=1) == pytest.approx([96, 176], rel=0.02)
+    assert ((of_tree**2).mean(axis=1) < (on_items**2).mean(axis=1)).sum() == 13
+    assert [np.abs(np.diff(off)).mean() for off in (on_items, of_tree)] == pytest.approx([1, 17], rel=0.03)
+    _, answer = solved("counters")
+    assert "noise on every item 90.5 (the errors of this stream have a root mean square of 50.7; the largest" in answer
+    assert "binary tree 58.8 (the errors of this stream have a root mean square of 37.6; the largest" in answer
+
+
+def test_joint_noise_of_13_gains_is_less_than_half_of_independent_laplace_noise():
+    """By the variance E[R^2] / 3 with R ~ Gamma(14, 1), and 2 13^2 with a scale of 13 for each."""
+    assert math.sqrt(14 * 15 / 3) < math.sqrt(2) * 13 / 2
+
+
+def test_the_table_of_noise_follows_from_the_lab_on_counters():
+    """A binary tree over 2^m rounds has m + 1 levels, and the sum after 2^m - 1 rounds m nodes; ten times that noise.
+
+    With joint noise one of ten gains has the variance 44 b^2 in a node: E[R^2] / 3 with R ~ Gamma(11, b), in a cube.
+    """
+    _, text = solved("experts")
+    row = re.compile(r"<td[^>]*>([\d,]+)</td>(\s*<td[^>]*>[\d,]+</td>){5}")
+    rows = {found.group(1): found.group(0) for found in row.finditer(text)}
+    for power in (10, 12, 14, 16, 20, 24):
+        horizon = 2**power
+        counter = make_counter("k-ary", horizon=horizon, epsilon=1.0)
+        wide = math.sqrt(max(counter.variance(t) for t in counter.peaks(horizon) if t))
+        expected = [math.sqrt(2 * power) * (power + 1) * 10, 10 * wide, math.sqrt(44 / 2) * wide]
+        expected += [math.sqrt(2 * horizon) * 10, math.sqrt(horizon * math.log(10) / 2)]
+        assert re.findall(r">([\d,]+)<", rows[f"{horizon:,}"])[1:] == [f"{each:,.0f}" for each in expected]
+    assert "2.8 times less noise" in text and "another 2.1 times less" in text
+
+
+@pytest.mark.slow
+def test_what_lab_7_and_its_teacher_say_of_the_games():
+    """A mean of 20 games has a standard error of about .06 of Hedge's regret, and .1 to .15 in the longest games."""
+
+    def over(power, epsilon, trials):
+        games = play_all(2**power, epsilon, trials)
+        return [over_hedge(games, name) for name in (TREE, BETTER, ROUNDS)]
+
+    assert over(16, 1.0, 20) == pytest.approx([3.4, 1.5, 4.2], abs=0.25)
+    assert over(10, 1.0, 256) == pytest.approx([3.8, 3.1, 3.9], abs=0.25)
+    assert over(12, 1.0, 64)[0] == pytest.approx(3.9, abs=0.25)
+    at_14 = {epsilon: over(14, epsilon, 20) for epsilon in (0.1, 1.0, 2.0, 5.0, 10.0)}
+    assert [each[1] for each in at_14.values()] == pytest.approx([4.0, 2.2, 1.5, 1.0, 1.0], abs=0.25)
+    assert [each[0] for each in at_14.values()] == pytest.approx([4.1, 3.8, 3.5, 2.4, 1.6], abs=0.25)
+    assert [at_14[0.1][2], at_14[2.0][2], at_14[10.0][2]] == pytest.approx([4.2, 3.8, 2.9], abs=0.25)
+    learners = ["Hedge", make_algorithm("AS-FTRL", epsilon=1.0, counter="binary", label=TREE)]
+    assert over_hedge(played(learners, 2**20, 20, seed=7), TREE) == pytest.approx(2.3, abs=0.4)
+    assert over_hedge(played(learners, 2**22, 12, seed=7), TREE) == pytest.approx(1.6, abs=0.4)
+
+
+def test_a_right_step_of_hedge_plays_private_games():
+    assert "your learner has a mean regret of" in solved("experts")[1]
+
+
+def test_the_count_of_games_has_those_of_the_prediction():
+    """100 games at epsilon = 1 and 100 at 5 for the prediction, then 100 at 1 for the sliders."""
+    _, text = solved("hiv_trial")
+    assert "has run the trial 300 times for you" in text and "epsilon would be 700 for a patient" in text
+    assert "played; spent so far: epsilon = 7.5 for a patient" in text
+
+
+def test_the_budget_refuses_the_fourth_game():
+    _, text = unsolved("hiv_trial")
+    assert text.count("spent so far") == 3
+    assert text.count("refused: ") == 1
+
+
+def test_the_cell_with_the_agent_is_saved_for_the_tournament(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pressed, free = types.SimpleNamespace(value=True), types.SimpleNamespace(value=False)
+    buttons = {"check_now": free, "save_now": pressed, "file_name": types.SimpleNamespace(value="mine")}
+    _, text = run("your_own_agent", guess=types.SimpleNamespace(value="a guess"), **buttons)
+    assert "<b>Saved.</b>" in text
+    assert f"dp-bandit tournament {tmp_path / 'submissions'} --epsilon 1" in text
+    saved = (tmp_path / "submissions" / "mine.py").read_text(encoding="utf-8")
+    assert "class MyAgent(FunctionalAgent):" in saved
+    assert "app.cell" not in saved
+
+
+def test_a_spinner_says_what_is_compiled_and_the_log_says_the_rest(caplog, monkeypatch):
+    monkeypatch.setattr(compiled, "_said", set())
+    logger = logging.getLogger("dp_bandit_envs")
+    with caplog.at_level("WARNING", logger="dp_bandit_envs"):
+        logger.addFilter(unless_compiling)
+        try:
+            compiled.say_compiling(["UCB"], kept=True)
+            logger.warning("the rest")
+        finally:
+            logger.removeFilter(unless_compiling)
+    assert caplog.messages == ["the rest"]

@@ -50,9 +50,6 @@ def test_rounds_of_a_patient_are_those_that_the_environment_states():
         (lambda promise, patients, rounds: promise / 10, "more of it was free"),
         (lambda promise, patients, rounds: promise / 3, "breaks the promise"),
         (lambda promise, patients, rounds: -promise, "positive"),
-        (lambda promise, patients, rounds: "0.2", "text"),
-        (lambda promise, patients, rounds: None, "no answer yet"),
-        (lambda promise, patients: promise, "cannot be called"),
     ],
 )
 def test_a_wrong_epsilon_is_explained(wrong, said):

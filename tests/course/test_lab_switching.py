@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm
-from dp_bandit_envs.course.lab_switching import MISTAKES, bound, check_best_batch, load
+from dp_bandit_envs.course.lab_switching import bound, check_best_batch, load
 from dp_bandit_envs.labs.solutions.switching_costs import best_batch
 
 
@@ -34,12 +34,6 @@ def test_the_solution_passes_and_so_does_a_search():
         assert check_best_batch(on_a_grid(0.1, start)), start
 
 
-@pytest.mark.parametrize(("mistake", "says"), MISTAKES)
-def test_every_mistake_that_is_known_gets_its_own_words(mistake, says):
-    verdict = check_best_batch(mistake)
-    assert not verdict and verdict.says == says
-
-
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -47,10 +41,8 @@ def test_every_mistake_that_is_known_gets_its_own_words(mistake, says):
         (on_a_grid(1, 1), "That is rounded"),
         (lambda horizon, n_arms: math.floor(best_batch(horizon, n_arms)), "That is rounded"),
         (lambda horizon, n_arms: best_batch(10_000, 4), "right for T = 10,000 and K = 4, but not for T = 1,000"),
-        (lambda horizon, n_arms: "10", "it is text ('10')"),
         (lambda horizon, n_arms: -1.0, "more than 0 rounds"),
         (lambda horizon, n_arms: 5.0, "the bound is 3,380 with your batches of 5 rounds"),
-        (lambda horizon: 5.0, "cannot be called"),
     ],
 )
 def test_other_wrong_answers_get_the_words_that_fit(answer, said):

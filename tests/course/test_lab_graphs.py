@@ -27,10 +27,6 @@ def test_the_solutions_pass():
         (lambda reveals: (reveals | reveals.T).sum(axis=1).max() + (reveals != reveals.T).any(), "both directions"),
         (lambda reveals: 2 * reveals.sum(axis=1).max(), "more than needed"),
         (lambda reveals: reveals.sum(axis=1), "one number"),
-        (lambda reveals: [].append(1), "Is there a `return`"),
-        (lambda reveals: "3", "text"),
-        (lambda reveals: reveals["most"], "IndexError"),
-        (..., "no answer yet"),
     ],
 )
 def test_a_wrong_factor_is_explained(wrong, said):
@@ -74,8 +70,6 @@ def maximal_cliques(reveals):
         (lambda reveals: len(clique_cover(reveals)), "list of groups"),
         (lambda reveals: list(range(len(reveals))), "has to be a list of arms"),
         (lambda reveals: "cliques", "list of groups"),
-        (lambda reveals: [].append(1), "Is there a `return`"),
-        (..., "no answer yet"),
     ],
 )
 def test_a_wrong_cover_is_explained(wrong, said):

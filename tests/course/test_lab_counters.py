@@ -31,9 +31,6 @@ def test_the_solution_passes_both_checks():
         (lambda horizon, epsilon: 1 / epsilon, "one node only"),
         (lambda horizon, epsilon: horizon.bit_length() / epsilon**2, "epsilon = 1 only"),
         (lambda horizon, epsilon: horizon.bit_length() / epsilon + 1, "more noise than needed"),
-        (lambda horizon, epsilon: "12", "text"),
-        (lambda horizon, epsilon: [].append(1), "Is there a `return`"),
-        (lambda horizon, epsilon: math.nan, "finite"),
     ],
 )
 def test_a_wrong_scale_is_explained(wrong, said):
@@ -162,8 +159,6 @@ def always_six_levels(items, epsilon, rng):
         (a_level_too_few_at_powers_of_two, "loses 2 for 2, a power of two"),
         (normal_noise, "rng.laplace(scale=...) only"),
         (last_sum, "shape"),
-        (lambda items, epsilon, rng: [].append(1), "Is there a `return`"),
-        (..., "no answer yet"),
     ],
 )
 def test_wrong_sums_are_explained(wrong, said):

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dp_bandit_envs.course.lab_price import MISTAKES, check_noise_scale, check_release
+from dp_bandit_envs.course.lab_price import check_noise_scale, check_release
 from dp_bandit_envs.labs.solutions.price_of_privacy import noise_scale, release
 
 
@@ -20,23 +20,15 @@ def test_the_solutions_pass():
         (lambda n, epsilon: 1 / n, "does not depend on epsilon"),
         (lambda n, epsilon: 1 / (n * epsilon) ** 2, "a square too much"),
         (lambda n, epsilon: 2 / (n * epsilon) ** 2, "the variance"),
-        (lambda n, epsilon: "1 / (n epsilon)", "it is text"),
-        (lambda n, epsilon: None if epsilon < 9 else 1, "returns nothing"),
         (lambda n, epsilon: 1 / n if epsilon == 1 else 3 / n, "right for epsilon = 1, and not for others"),
         (lambda n, epsilon: 1 / epsilon if n == 1 else 3 / epsilon, "right for a single gain"),
         (lambda n, epsilon: round(1 / (n * epsilon), 2), "right, but rounded"),
         (lambda n, epsilon: 0.9 / (n * epsilon), "too small: the release would not be private"),
-        (lambda n, epsilon: 1 / (n - 1), "ZeroDivisionError"),
     ],
 )
 def test_a_wrong_scale_gets_the_words_that_fit(answer, said):
     verdict = check_noise_scale(answer)
     assert not verdict and said in verdict.says
-
-
-@pytest.mark.parametrize(("formula", "says"), MISTAKES)
-def test_every_mistake_that_is_known_gets_its_own_words(formula, says):
-    assert check_noise_scale(formula).says == says
 
 
 def scale_of_the_largest(gains, epsilon, rng):

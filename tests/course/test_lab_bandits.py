@@ -6,7 +6,6 @@ import pytest
 from dp_bandit_envs import make_algorithm, play
 from dp_bandit_envs.conformance import check_adversary
 from dp_bandit_envs.course.lab_bandits import (
-    MISTAKES,
     MindReader,
     check_regret,
     check_six_rounds,
@@ -61,18 +60,10 @@ def test_the_scoreboard_counts_pulls_and_ends_with_the_regret():
     assert new_payments().shape == (30, 3) and set(np.unique(new_payments(200))) == {0.0, 1.0}
 
 
-@pytest.mark.parametrize(("mistake", "says"), MISTAKES)
-def test_every_mistake_that_is_known_gets_its_own_words(mistake, says):
-    verdict = check_regret(mistake)
-    assert not verdict and verdict.says == says
-
-
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (lambda gains, arms: None if len(arms) else 0, "returns nothing"),
         (lambda gains, arms: gains.sum(axis=0).max() - np.cumsum(gains[:, 0]), "it is an array of shape (3,)"),
-        (lambda gains, arms: str(regret(gains, arms)), "it is text ('"),
         (lambda gains, arms: regret(gains, arms) + 1, "and arms [1, 1, 2] you have 1.75; work"),
         (lambda gains, arms: abs(regret(gains, arms)), "and arms [0, 1, 0, 1, 0, 1, 0, 1] you have 4; work"),
         (
@@ -84,7 +75,6 @@ def test_every_mistake_that_is_known_gets_its_own_words(mistake, says):
             "right for short games, but not for one of 20 rounds and 2 arms",
         ),
         (lambda gains, arms: gains[arms].sum(), "work it out by hand"),
-        (lambda gains: 0, "cannot be called"),
     ],
 )
 def test_other_wrong_answers_get_the_words_that_fit(answer, said):
