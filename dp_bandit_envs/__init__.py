@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dp_bandit_envs.envs.bandit_env import BanditEnv
     from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
     from dp_bandit_envs.envs.registration import register_adversary
+    from dp_bandit_envs.figures import reproduce
     from dp_bandit_envs.privacy import Ledger, PrivacyGuarantee
     from dp_bandit_envs.protocols import Agent
     from dp_bandit_envs.simulation import Game, Simulation, play, simulate
@@ -101,6 +102,7 @@ _HOMES = {
     "register_adversary": "envs.registration",
     "register_algorithm": "algorithms",
     "register_private": "wrappers.private_ids",
+    "reproduce": "figures",
     "simulate": "simulation",
 }
 
@@ -147,6 +149,7 @@ __all__ = [
     "register_adversary",
     "register_algorithm",
     "register_private",
+    "reproduce",
     "simulate",
 ]
 

@@ -47,8 +47,7 @@ LAYERS = (
     {"conformance", "adapters", "advice"},
     {"runs"},
     {"comparison"},
-    {"experiments"},
-    {"tournament"},
+    {"tournament", "figures"},
     {"course"},
     {"cli"},
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import dp_bandit_envs
 
 TOPICS = {
-    "games": ("Play, simulate, compare", "play Game simulate Simulation compare Comparison load"),
+    "games": ("Play, simulate, compare", "play Game simulate Simulation compare Comparison load reproduce"),
     "choosing": (
         "Algorithms by name",
         "make_algorithm algorithm_names Algorithm register_algorithm calibrate advise Advice",
@@ -34,6 +34,7 @@ SUBPACKAGES = [
     "comparison",
     "conformance",
     "decisions",
+    "figures",
     "graphs",
     "metrics",
     "privacy",

@@ -127,14 +127,14 @@ def reproduce(
     out: Out = None,
 ) -> None:
     """Run a paper's experiment at full size and compare its claims with the results."""
-    from dp_bandit_envs.cli.reproduce_figures import figure
     from dp_bandit_envs.cli.run_and_report import produce
+    from dp_bandit_envs.figures.reproduction import study_of
 
     options = {"epsilon": epsilon, "modern": modern or None, "trials": trials, "horizon": horizon}
     chosen = {key: value for key, value in options.items() if value is not None}
-    plan, draw = figure(what, seed=seed, **chosen)
-    folder = out or Path("results") / plan.name
-    produce(console, plan, folder, jobs=cores(jobs), command=command_line(), draw=draw, cluster=cluster)
+    study = study_of(what, seed=seed, **chosen)
+    folder = out or Path("results") / study.name
+    produce(console, study, folder, jobs=cores(jobs), command=command_line(), cluster=cluster)
 
 
 @app.command()

@@ -1,87 +1,43 @@
 """Runs experiments under a progress bar and writes figure, tables and report."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
 from dp_bandit_envs.cli.progress import progress, rate
-from dp_bandit_envs.comparison.compared import comparison_of
-from dp_bandit_envs.comparison.saving import write_tables
-from dp_bandit_envs.experiments.reproduction import Reproduction
+from dp_bandit_envs.comparison.reporting import folders_of, played, report_on
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
-from dp_bandit_envs.plots.curves import Curve, Panel
-from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
-from dp_bandit_envs.plots.figure_bytes import as_bytes
 from dp_bandit_envs.privacy.guarantee import CONVENTION
-from dp_bandit_envs.runs.experiment import Experiment, GameSpec, Results, labels_in, levels_in, units_of, words_of
-from dp_bandit_envs.runs.run_report import View, in_words, numbers_json, report_md
-from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.experiment import GameSpec, Results, levels_in, units_of, words_of
+from dp_bandit_envs.runs.run_report import Study, View, in_words
 from dp_bandit_envs.runs.store import ResultsFolder
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 WIDTH_OF_NAMES, WIDTH_OF_UNIT, WIDTH_OF_GAME = 46, 16, 34
 """Width in characters of a table's columns for names and guarantees, for a record or a person, and for each game."""
-Draw = Callable[[Reproduction, Sequence[Results]], "Figure"]
-
-
-def draw_over_time(reproduction: Reproduction, results: Sequence[Results]) -> "Figure":
-    """Draw the regret of one experiment against time."""
-    one, view = results[0], reproduction.view
-    panels = []
-    for panel in one.experiment.panels:
-        labels, rounds = labels_in(one.experiment, panel), one.rounds(panel.key)
-        curves = [
-            Curve(name, labels[name], rounds, one.regret(panel.key, name, view.measure)) for name in one.names_in(panel)
-        ]
-        panels.append(Panel(panel.title, curves))
-    return curves_figure(
-        panels,
-        across=ROUND,
-        measure=view.measure,
-        band=view.band,
-        x_scale=one.experiment.checkpoints,
-        y_scale=view.scale,
-        columns=view.columns,
-    )
 
 
 def produce(
     console: Console,
-    reproduction: Reproduction,
+    study: Study,
     out: Path,
     *,
     jobs: int,
     command: str,
-    draw: Draw = draw_over_time,
     cluster: str | None = None,
     netcdf: bool = False,
 ) -> list[Results]:
     """Run what is missing, on a cluster if its address is given, write all files, and print their paths."""
-    experiments, view = reproduction.experiments, reproduction.view
-    for experiment in experiments:
+    for experiment in study.experiments:
         experiment.check()
-    folder, folders = _folders(reproduction, out)
+    folders = folders_of(study, out)
     started = time.perf_counter()
-    results, played = _run(console, experiments, folders, jobs, cluster)
+    results, rounds = _run(console, study, folders, jobs, cluster)
     seconds = time.perf_counter() - started
-    figure = draw(reproduction, results)
-    written = [folder.write_again(f"figure.{kind}", as_bytes(figure, kind)) for kind in ("png", "svg")]
-    for one, its_folder in zip(results, folders, strict=True):
-        written += write_tables(
-            comparison_of(one.experiment.configuration(), one.arrays), its_folder, view.measure, netcdf=netcdf
-        )
-    claims, notes = reproduction.claims(results), reproduction.notes(results)
-    text = report_md(results, title=reproduction.title, command=command, view=view, notes=notes, claims=claims)
-    written.append(folder.write_again("report.md", text))
-    numbers = numbers_json(results, view, reproduction.numbers(results))
-    written.append(folder.write_again("numbers.json", numbers))
-    what = in_words(view.measure)
+    report = report_on(study, results, command=command, folders=folders, netcdf=netcdf)
+    view, what = study.view, in_words(study.view.measure)
     console.print(
         f"{what} after the last round: {view.centre} (median / 99 % quantile); {CONVENTION}",
         highlight=False,
@@ -89,55 +45,37 @@ def produce(
     )
     console.print(_regret_table(results[0], view, console.width))
     console.print("The report explains why each guarantee holds.", highlight=False)
-    for claim in claims:
+    for claim in report.claims:
         console.print(f"{claim.says} [bold]{claim.answer}[/bold]", highlight=False)
-    for remark in notes:
+    for remark in report.notes:
         if remark.warning or remark.on_terminal:
             console.print(f"{remark.warning} {remark.text}".strip(), markup=False, highlight=False)
     speed = (
-        f"{played:,} rounds in {seconds:,.1f} s, {rate(played / seconds)}. "
-        if played
+        f"{rounds:,} rounds in {seconds:,.1f} s, {rate(rounds / seconds)}. "
+        if rounds
         else "Nothing was played again: the results were there. "
     )
     where = f"See {out / 'report.md'} and {out / 'figure.png'}."
-    if not all(written):
+    if not report.is_written:
         where = f"{out} is read-only: its figure, tables and report are those of an earlier run. {where}"
     console.print(f"{speed}{where}", markup=False, highlight=False, soft_wrap=True)
     return results
 
 
-def _folders(reproduction: Reproduction, out: Path) -> tuple[ResultsFolder, list[ResultsFolder]]:
-    """Return the report's folder and each experiment's: the same for one experiment, subfolders for several."""
-    experiments = reproduction.experiments
-    if len(experiments) == 1:
-        folder = ResultsFolder(out, experiments[0].configuration())
-        return folder, [folder]
-    settings = {one.name: one.configuration() for one in experiments}
-    folder = ResultsFolder(out, {"name": reproduction.name, "experiments": settings})
-    return folder, [ResultsFolder(out / one.name, settings[one.name]) for one in experiments]
-
-
 def _run(
-    console: Console,
-    experiments: Sequence[Experiment],
-    folders: Sequence[ResultsFolder],
-    jobs: int,
-    cluster: str | None,
+    console: Console, study: Study, folders: Sequence[ResultsFolder], jobs: int, cluster: str | None
 ) -> tuple[list[Results], int]:
     """Run what is missing under one display of progress; return the results and the number of rounds played."""
-    played = 0
-    with progress(console, sum(experiment.rounds for experiment in experiments)) as show:
+    done = 0
+    with progress(console, sum(experiment.rounds for experiment in study.experiments)) as show:
 
         def advance(panel: str | None, rounds: int) -> None:
-            nonlocal played
-            played += rounds if panel is not None else 0
+            nonlocal done
+            done += rounds if panel is not None else 0
             show(panel, rounds)
 
-        pairs = zip(experiments, folders, strict=True)
-        results = [
-            run(experiment, folder, jobs=jobs, progress=advance, cluster=cluster) for experiment, folder in pairs
-        ]
-    return results, played
+        results = played(study, folders, jobs=jobs, progress=advance, cluster=cluster)
+    return results, done
 
 
 def _regret_table(results: Results, view: View, width: int) -> Table:

@@ -112,10 +112,9 @@ def run(
     from dp_bandit_envs.comparison.compared import comparison_of
     from dp_bandit_envs.comparison.compared_games import MEASURES
     from dp_bandit_envs.comparison.drawing import AGAINST
-    from dp_bandit_envs.experiments.reproduction import Reproduction
     from dp_bandit_envs.plots.curves_plot import SCALES
     from dp_bandit_envs.runs.experiment import Results
-    from dp_bandit_envs.runs.run_report import CENTRES, Note, View
+    from dp_bandit_envs.runs.run_report import CENTRES, Note, Study, View
 
     environments, algorithms = sorted_words(words)
     epsilons, horizons, sizes = numbers("--epsilon", epsilon), wholes("--horizon", horizon), wholes("--arms", arms)
@@ -165,15 +164,14 @@ def run(
         spent = [] if budget is None or ledger is None else [Note(about_ledger(budget, ledger), on_terminal=True)]
         return [*notes, *spent]
 
-    plan = Reproduction(experiment.name, title, (experiment,), view, notes=remarks)
-
-    def draw(_: Reproduction, results: "Sequence[Results]") -> "Figure":
+    def draw(results: "Sequence[Results]") -> "Figure":
         compared = comparison_of(experiment.configuration(), results[0].arrays)
         return compared.plot(against, measure=measure, band=band, y_scale=scale)
 
+    study = Study(experiment.name, title, (experiment,), view, notes=remarks, draw=draw)
     try:
         where: Any = {"cluster": cluster}
-        produce(console, plan, folder, jobs=cores(jobs), command=shown(command_line()), draw=draw, netcdf=True, **where)
+        produce(console, study, folder, jobs=cores(jobs), command=shown(command_line()), netcdf=True, **where)
     except KeyboardInterrupt:
         if experiment.seed is not None:
             raise

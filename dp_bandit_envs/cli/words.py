@@ -44,7 +44,7 @@ def in_words(message: str, typed: Sequence[str]) -> str:
     message = re.sub(r"(\w+?)Env\.__init__\(\) got an unexpected keyword argument", r"\1 has no argument", message)
     for python, ours in PHRASES:
         message = message.replace(python, ours)
-    first = re.match(r"([a-z_]+)(?= (must|has|needs) )", message)
+    first = re.match(r"([a-z_]+)(?= (must|has|needs|is an option of) )", message)
     if first is None or any(f"{first[1]}=" in word for word in typed if not word.startswith("--")):
         return message
     option = OPTION_OF.get(first[1], f"--{first[1].replace('_', '-')}")

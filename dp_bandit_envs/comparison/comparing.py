@@ -11,8 +11,7 @@ from dp_bandit_envs.comparison.asked_games import Environments
 from dp_bandit_envs.comparison.compared import Comparison, comparison_of
 from dp_bandit_envs.comparison.question import question
 from dp_bandit_envs.comparison.saving import folder_of, write_tables
-from dp_bandit_envs.comparison.shown_progress import ShownProgress
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.comparison.shown_progress import Wanted, check_progress, progress_of
 from dp_bandit_envs.runs.experiment import Experiment
 from dp_bandit_envs.runs.running import run
 from dp_bandit_envs.runs.store import ResultsFolder
@@ -103,8 +102,7 @@ def compare(
     )
     experiment.check()
     checks.integer("jobs", jobs, at_least=1)
-    if not (progress is None or isinstance(progress, bool) or callable(progress)):
-        raise WrongTypeError(f"progress must be True, False or a function of two numbers; received {progress!r}.")
+    check_progress(progress)
     if epsilon is not None and all(one.asked is None for one in experiment.all_contestants):
         names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
         raise ValueError(f"epsilon must be for an algorithm that takes one; none of {names} does. Leave it out.")
@@ -128,25 +126,12 @@ def _played(
     experiment: Experiment,
     path: Path,
     *,
-    progress: Callable[[int, int], None] | bool | None,
+    progress: Wanted,
     keep: bool = False,
     **settings: Any,
 ) -> Comparison:
     """Play what is missing in a folder; `keep` all arrays in memory, because the folder will be gone."""
     configuration = experiment.configuration()
-    done, total = 0, experiment.rounds
-    shown = ShownProgress() if progress is True else None
-    tell = shown or (progress if callable(progress) else None)
-
-    def advance(_: str | None, rounds: int) -> None:
-        nonlocal done
-        done += rounds
-        if tell is not None:
-            tell(done, total)
-
-    try:
+    with progress_of("compare", progress, experiment.rounds) as advance:
         arrays = run(experiment, ResultsFolder(path, configuration), progress=advance, **settings).arrays
-    finally:
-        if shown is not None:
-            shown.end()
     return comparison_of(configuration, dict(arrays) if keep else arrays)

@@ -1,9 +1,13 @@
 """Shows on stderr how far a comparison is, if it takes seconds: one line in a terminal, a few lines elsewhere."""
 
+import contextlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TextIO
+
+from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.runs.running import Progress
 
 QUIET = 3.0
 """Seconds before the first word, so that what is quick stays silent."""
@@ -19,9 +23,16 @@ class ShownProgress:
     Args:
         stream: Where to write; by default stderr as it is now.
         clock: Returns seconds.
+        command: What plays them.
     """
 
-    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        command: str = "compare",
+    ) -> None:
+        self._command = command
         self._stream = sys.stderr if stream is None else stream
         self._clock, self._began = clock, clock()
         self._rewrites = self._stream is not None and self._stream.isatty()
@@ -33,7 +44,7 @@ class ShownProgress:
         seconds = self._clock() - self._began
         if self._stream is None or seconds < self._next or done >= total:
             return
-        text = f"compare: {100 * done // total}% of {total:,} rounds, {seconds:,.0f} s"
+        text = f"{self._command}: {100 * done // total}% of {total:,} rounds, {seconds:,.0f} s"
         if self._rewrites:
             self._stream.write("\r" + text.ljust(self._width))
             self._next, self._width = seconds + BETWEEN, len(text)
@@ -48,3 +59,39 @@ class ShownProgress:
             self._stream.write("\r" + " " * self._width + "\r")
             self._stream.flush()
             self._width = 0
+
+
+Wanted = Callable[[int, int], None] | bool | None
+"""Whether to show progress, or a function that is called with (rounds played, rounds in all)."""
+
+
+def check_progress(progress: Wanted) -> None:
+    """Raise if it is nothing that can be asked for."""
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise WrongTypeError(f"progress must be True, False or a function of two numbers; received {progress!r}.")
+
+
+@contextlib.contextmanager
+def progress_of(command: str, progress: Wanted, total: int) -> Iterator[Progress]:
+    """Yield what a run tells its progress to.
+
+    Args:
+        command: What plays, for the line that is shown.
+        progress: What was asked for.
+        total: The number of rounds in all.
+    """
+    shown = ShownProgress(command=command) if progress is True else None
+    tell = shown or (progress if callable(progress) else None)
+    done = 0
+
+    def advance(_: str | None, rounds: int) -> None:
+        nonlocal done
+        done += rounds
+        if tell is not None:
+            tell(done, total)
+
+    try:
+        yield advance
+    finally:
+        if shown is not None:
+            shown.end()

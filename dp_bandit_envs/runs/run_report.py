@@ -1,4 +1,4 @@
-"""The report of a run: the exact command, the results, the guarantees, and which claims hold."""
+"""A study: experiments with the claims that they test; and its report: command, results, guarantees, verdicts."""
 
 import dataclasses
 import enum
@@ -6,8 +6,8 @@ import importlib.metadata
 import json
 import math
 import platform
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -15,6 +15,9 @@ from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error
 from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, level_of
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.runs.experiment import Experiment, Results, units_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 EXTREMES = "least to greatest"
 FOR_UNITS = tuple(f"for a {unit}" for unit in UNITS)
@@ -46,14 +49,14 @@ class Claim:
     """A claim of a paper with its verdict.
 
     Attributes:
-        statistic: The numbers that decide, by name.
+        numbers: The numbers that decide.
         verdict: Whether the claim holds.
         says: The claim in words.
-        seen: The statistic in words.
+        seen: The numbers in words.
         why: The reason for the verdict.
     """
 
-    statistic: Any
+    numbers: Any
     verdict: Verdict
     says: str
     seen: str
@@ -108,6 +111,31 @@ class View(NamedTuple):
 
 AS_IN_2017 = View()
 """As in Tossou and Dimitrakakis (2017)."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """What to run, and what to report. Each function takes the results of all experiments.
+
+    Attributes:
+        name: The folder's name below `results/`.
+        title: The report's heading.
+        experiments: What to run; if several, each has a folder with its name.
+        view: How to show regret.
+        notes: Returns the notes that precede the results.
+        claims: Returns every claim with its verdict.
+        numbers: Returns what `numbers.json` has beside regrets, by name.
+        draw: Draws the results; None for lines over time, a panel for each game.
+    """
+
+    name: str
+    title: str
+    experiments: tuple[Experiment, ...]
+    view: View = AS_IN_2017
+    notes: Callable[[Sequence[Results]], Sequence[Note]] = lambda _: ()
+    claims: Callable[[Sequence[Results]], list[Claim]] = lambda _: []
+    numbers: Callable[[Sequence[Results]], Mapping[str, Numbers]] = lambda _: {}
+    draw: "Callable[[Sequence[Results]], Figure] | None" = None
 
 
 def report_md(

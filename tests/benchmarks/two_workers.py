@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from dp_bandit_envs.compiling.compiled import never
-from dp_bandit_envs.experiments import figure_1
-from dp_bandit_envs.experiments.figure_1.figure_1_setup import TRIALS
+from dp_bandit_envs.figures import figure_1
+from dp_bandit_envs.figures.figure_1 import TRIALS
 from dp_bandit_envs.runs.running import run
 from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation.outcomes import play_all
@@ -72,7 +72,7 @@ def workers_line(trials: int, repetitions: int) -> Line | Skipped:
             "threads": (functools.partial(play, client, trials, spent["threads"], jobs=2), 1),
         }
         rates = median_rates(programs, repetitions)
-    (experiment,) = figure_1.reproduction(trials=trials).experiments
+    (experiment,) = figure_1.study(trials=trials).experiments
     ratio = rates["cluster"] / rates["threads"]
     shown = {name: written(rate * experiment.rounds) for name, rate in rates.items()}
     # The first turn loads machine code.
@@ -83,7 +83,7 @@ def workers_line(trials: int, repetitions: int) -> Line | Skipped:
 def play(client: Any, trials: int, spent: list[float], **where: Any) -> None:
     """Play figure 1, and add to a list the seconds of CPU that this process and the workers took."""
     before = cpu_seconds(client)
-    (experiment,) = figure_1.reproduction(trials=trials).experiments
+    (experiment,) = figure_1.study(trials=trials).experiments
     with tempfile.TemporaryDirectory() as folder:
         run(experiment, ResultsFolder(Path(folder) / "figure-1", experiment.configuration()), **where)
     spent.append(cpu_seconds(client) - before)

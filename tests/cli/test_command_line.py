@@ -18,7 +18,7 @@ from dp_bandit_envs.cli.run_arguments import contestant, experiment_of
 from dp_bandit_envs.cli.show_command import KINDS, about, declared, named
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import UnknownNameError
-from dp_bandit_envs.experiments import figure_2
+from dp_bandit_envs.figures import figure_2
 from dp_bandit_envs.plots.mathematics import typeset
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.runs.run_report import Verdict
@@ -785,7 +785,7 @@ def test_ctrl_c_says_that_nothing_is_lost(dp_bandit, monkeypatch):
     def interrupted(**given):
         raise KeyboardInterrupt
 
-    from dp_bandit_envs.experiments import figure_1
+    from dp_bandit_envs.figures import figure_1
 
     monkeypatch.setattr(figure_1, "experiment", interrupted)
     code, _, err = dp_bandit("reproduce", "figure-1", *SMALL)

@@ -13,9 +13,9 @@ import pytest
 
 from dp_bandit_envs import algorithm_names, make_algorithm
 from dp_bandit_envs.algorithms import ALGORITHMS
-from dp_bandit_envs.cli.reproduce_figures import FIGURES
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.errors import KnownSeedWarning
+from dp_bandit_envs.figures.reproduction import FIGURES
 from tests.tools.pages import PAGES, ROOT
 
 # Sphinx finds the package beside conf.py; so do we.

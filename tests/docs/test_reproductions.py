@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dp_bandit_envs.cli.app import app
-from dp_bandit_envs.cli.reproduce_figures import figure
+from dp_bandit_envs.figures.reproduction import study_of
 from dp_bandit_envs.runs.run_report import numbers_json
 from tests.docs.test_generated_pages import reproduction_pages
 from tests.tools.pages import PAGES, prose
@@ -72,7 +72,7 @@ def test_stored_results_are_those_of_the_experiments_as_they_are(name):
     known = set()
     for folder in reproduction_pages.FOLDERS.get(name, (name,)):
         what, options = COMMANDS[folder]
-        plan, _ = figure(what, **options)
+        plan = study_of(what, **options)
         for one in plan.experiments:
             start = f"{folder}/{one.name}/" if len(plan.experiments) > 1 else f"{folder}/"
             for panel in one.panels:
@@ -106,7 +106,7 @@ def test_a_page_is_made_again_from_what_the_command_writes(tmp_path, monkeypatch
 
 def test_what_has_no_error_is_none_in_json():
     """A single game has no standard error, and JSON no NaN."""
-    text = numbers_json([], figure("figure-1")[0].view, {"one": {"mean": 2.0, "error": float("nan")}})
+    text = numbers_json([], study_of("figure-1").view, {"one": {"mean": 2.0, "error": float("nan")}})
     assert json.loads(text) == {"one": {"mean": 2.0, "error": None}}
     assert reproduction_pages.refreshed("<!--one : .1f-->?<!---->", json.loads(text)) == "<!--one : .1f-->2.0<!---->"
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import algorithm_names
-from dp_bandit_envs.experiments.figure_2 import figure_2_setup
-from dp_bandit_envs.experiments.figure_modern.modern_setup import PRIVATE, REFERENCE
+from dp_bandit_envs.figures import figure_2
+from dp_bandit_envs.figures.figure_modern import PRIVATE, REFERENCE
 from dp_bandit_envs.plots.plot_style import COLOURS, DASHES, MARKERS, STYLES, Style, again, styles_for
 
 FIGURE_1 = ["EXP3", "DP-EXP3-Lap", "EXP3-tau"]
-FIGURE_2 = [one.make().name for one in figure_2_setup.contestants(1.0, modern=True)]
+FIGURE_2 = [one.make().name for one in figure_2.experiment(modern=True).panels[0].contestants]
 # Models of missing green and missing red cones (Vienot, Brettel and Mollon 1999), on linear RGB.
 BLINDNESS = {
     "green": [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]],

@@ -4,9 +4,7 @@ import numpy as np
 
 from dp_bandit_envs.comparison.compared import comparison_of
 from dp_bandit_envs.comparison.summary_table import summary_csv
-from dp_bandit_envs.experiments.figure_2 import figure_2_setup
-from dp_bandit_envs.experiments.figure_modern import modern_setup
-from dp_bandit_envs.experiments.verdicts import errors_ahead, paired
+from dp_bandit_envs.figures.judging import errors_ahead
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.runs.running import chunks_of, joined_to_one_task, run
 from dp_bandit_envs.runs.store import ResultsFolder
@@ -48,17 +46,3 @@ def test_a_cut_run_goes_on_with_what_is_left(tmp_path):
     assert sum(played) == made(30).rounds
     again = run(made(30), folder)
     assert all(np.array_equal(again.arrays[key], whole.arrays[key]) for key in whole.arrays)
-
-
-def test_pairs_are_the_games_of_both():
-    assert paired(np.array([5.0, 7.0, 9.0]), np.array([1.0, 2.0])).tolist() == [4.0, 5.0]
-
-
-def test_full_sizes_play_more_games_of_the_best_and_small_ones_do_not():
-    for panel in figure_2_setup.experiment(modern=True).panels:
-        counts = {one.name: one.trials for one in panel.contestants}
-        assert counts["DP-IMED"] == counts["DP-KLUCB"] == 1000 and counts["UCB"] == counts["Lazy-DP-TS"] == 0
-    assert not figure_2_setup.experiment(modern=True, trials=5).more_trials
-    over_time, over_epsilon = modern_setup.experiments()
-    assert over_time.more_trials == "" and over_epsilon.more_trials == "100 of DP-KLUCB, DP-IMED"
-    assert not modern_setup.experiments(trials=2)[1].more_trials

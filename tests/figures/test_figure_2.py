@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.experiments import figure_2
-from dp_bandit_envs.experiments.figure_2 import figure_2_claims, figure_2_numbers
+from dp_bandit_envs.figures import figure_2
+from dp_bandit_envs.figures.figure_2 import GamePanel
 from dp_bandit_envs.runs.experiment import Results
 from dp_bandit_envs.runs.run_report import Verdict, report_md
 
@@ -47,8 +47,12 @@ def results(regrets=MEASURED, changes=None, trials=TRIALS, rounds=ROUNDS):
     return Results(experiment, arrays)
 
 
+def judged(found):
+    return figure_2.claims.judged([found])
+
+
 def verdicts(**given):
-    return [claim.verdict for claim in figure_2_claims.claims(results(**given))]
+    return [claim.verdict for claim in judged(results(**given))]
 
 
 def lose_one(sample):
@@ -89,7 +93,7 @@ def test_modern_algorithms_come_after_the_papers():
     for one, other in zip(plain.panels, modern.panels, strict=True):
         assert other.contestants[:5] == one.contestants
         assert {contestant.name for contestant in other.contestants[5:]} >= {"AdaP-KLUCB", "DP-KLUCB", "DP-IMED"}
-    assert figure_2.reproduction(modern=True).name != figure_2.reproduction().name
+    assert figure_2.study(modern=True).name != figure_2.study().name
 
 
 # In the order of the claims; the last four are about theorems.
@@ -130,40 +134,39 @@ def test_a_growing_gap_is_seen():
     found = results()
     regret = found.arrays["2-arms-epsilon-1/DP-UCB-INT/pseudo_regret"]
     regret[:, -1] *= 1.5
-    claim = figure_2_claims.claims(found)[1]
+    claim = judged(found)[1]
     assert claim.verdict is NO
-    assert {name for name, one in claim.statistic.panels.items() if one.grows} == {"2 arms at epsilon = 1"}
-    gap = claim.statistic.panels["2 arms at epsilon = 1"]
+    assert {name for name, one in claim.numbers.items() if one["grows"]} == {"2 arms at epsilon = 1"}
+    gap = claim.numbers["2 arms at epsilon = 1"]
     # Regret of 110 against 70, all made by round 10,000; then half as much again.
-    assert (gap.round, gap.lost) == (10_000, 0)
-    assert (gap.first, gap.last) == pytest.approx((110 - 0.5 * 70, 165 - 70), rel=0.01)
+    assert (gap["round"], gap["lost"]) == (10_000, 0)
+    assert (gap["first"], gap["last"]) == pytest.approx((110 - 0.5 * 70, 165 - 70), rel=0.01)
     found = results()
     found.arrays["10-arms-epsilon-1/DP-UCB-INT/pseudo_regret"][7, -1] = 30_000
-    claim = figure_2_claims.claims(found)[1]
-    assert claim.verdict is NO and claim.statistic.runs == 30
-    lost = {name: one.lost for name, one in claim.statistic.panels.items() if one.lost}
-    assert lost == {"10 arms at epsilon = 1": 1}
+    claim = judged(found)[1]
+    assert claim.verdict is NO and "1 of 30 runs (10 arms at epsilon = 1) stays" in claim.why
+    assert {name: one["lost"] for name, one in claim.numbers.items() if one["lost"]} == {"10 arms at epsilon = 1": 1}
 
 
 def test_the_statistics_are_those_of_the_results():
-    best, _, early, late, worst, own, private, optimal, bounds, hybrid, interval = (
-        claim.statistic for claim in figure_2_claims.claims(results())
-    )
+    claims = judged(results())
+    best, _, early, late, worst, own, private, optimal, bounds, hybrid, interval = (one.numbers for one in claims)
     panel = "10 arms at epsilon = 0.1"
-    assert best.panels[panel].median == pytest.approx(6_900, rel=1e-3)
-    assert best.panels[panel].least_other == pytest.approx(16_900) and best.behind == []
+    assert best[panel]["median"] == pytest.approx(6_900, rel=1e-3)
+    assert best[panel]["least_other"] == pytest.approx(16_900)
     # DP-UCB begins 10% below DP-UCB-BOUND, at the first round.
-    assert early.panels[panel] == (100, pytest.approx(-0.1), 0.0)
-    assert late.panels[panel].ratio == pytest.approx(23_400 / 16_900)
+    assert early[panel] == {"round": 100, "most": pytest.approx(-0.1), "before": 0.0}
+    assert late[panel]["ratio"] == pytest.approx(23_400 / 16_900)
     # Nine of ten arms are worse than 0.55: by 0.45, one by 0.35, so that in turn costs 39,500 of 100,000 rounds.
-    assert worst.panels[panel].over_in_turn == pytest.approx(1.0)
-    assert own.spreads["UCB", "epsilon = 1"].without_luck == pytest.approx(0.02 * 70)
-    assert own.luck == pytest.approx(math.sqrt(100_000 * 0.09)) and own.over == []
-    assert private.levels["epsilon = 1"].mean == pytest.approx(9_200) and private.most == pytest.approx(30_000)
-    assert optimal.waits["2 arms at epsilon = 1"] == 2 * 46
-    assert len(bounds.bounds) == 12 and bounds.above == {}
-    assert hybrid == (1, 2, 1)
-    assert interval.printed == math.inf and interval.here[0.1] <= 0.1
+    assert worst[panel]["over_in_turn"] == pytest.approx(1.0)
+    assert own["UCB, epsilon = 1"]["without_luck"] == pytest.approx(0.02 * 70)
+    assert f"standard deviation is {math.sqrt(100_000 * 0.09):,.0f}" in claims[5].why
+    assert private["2 arms at epsilon = 1"]["mean"] == pytest.approx(9_200)
+    assert "T times the gap of the means is 30,000" in claims[6].why
+    assert optimal["waits"]["2 arms at epsilon = 1"] == 2 * 46
+    assert (bounds["bounds"], bounds["above"]) == (12, 0)
+    assert hybrid == {"claimed": 1, "printed": 2, "here": 1}
+    assert interval["printed"] == math.inf and interval["here"][0.1] <= 0.1
 
 
 @pytest.mark.parametrize("trials", [1, 4])
@@ -174,21 +177,21 @@ def test_few_runs_show_nothing_but_what_can_be_worked_out(trials):
 def test_a_regret_of_zero_is_reported_and_not_divided_by():
     zero = {key: (0, 0, 0, 0, 0) for key in MEASURED}
     for rounds in (np.array([1]), np.array([1, 2]), ROUNDS):
-        assert len(figure_2_claims.claims(results(regrets=zero, rounds=rounds))) == len(AS_MEASURED)
+        assert len(judged(results(regrets=zero, rounds=rounds))) == len(AS_MEASURED)
 
 
 def test_the_first_releases_are_those_of_lemma_b_1():
     """46 pulls at epsilon 1 and 1,751 at 0.1; the inputs of corollary 3.2 are 1 / 252 and 1 / 21,590."""
-    panels = figure_2.experiment().panels
-    assert [figure_2_numbers.first_release(panel) for panel in panels] == [46, 1751, 46, 1751]
-    assert 1 / figure_2_numbers.input_epsilon(panels[0]) == pytest.approx(252, abs=0.5)
-    assert 1 / figure_2_numbers.input_epsilon(panels[1]) == pytest.approx(21_590, abs=1)
+    panels = [GamePanel(results(), panel) for panel in figure_2.experiment().panels]
+    assert [panel.first_release for panel in panels] == [46, 1751, 46, 1751]
+    assert 1 / panels[0].input_epsilon == pytest.approx(252, abs=0.5)
+    assert 1 / panels[1].input_epsilon == pytest.approx(21_590, abs=1)
 
 
 def test_the_printed_bound_of_theorem_3_5_by_hand():
     """One gap of 0.3: 0.3 (46 + 8 ln(100000) / 0.09 + 1 + 4 zeta(1.5)), with zeta(1.5) = 2.6123753."""
     found = results()
-    bounds = figure_2_numbers.printed_bounds(found, found.experiment.panels[0])
+    bounds = GamePanel(found, found.experiment.panels[0]).printed_bounds
     assert bounds["DP-UCB-INT"] == pytest.approx(0.3 * (47 + 8 * math.log(1e5) / 0.09 + 4 * 2.6123753))
     # B = sqrt(8) ln(4e20) / (1 - lambda); the larger of the two terms is least where they meet, between these.
     b = [math.sqrt(8) * math.log(4e20) / (1 - split) for split in (0.01, 0.99)]
@@ -200,14 +203,15 @@ def test_the_printed_bound_of_theorem_3_5_by_hand():
 
 def test_the_bonus_of_private_ucb_by_hand():
     """2 ln^2 T ln(2 T^5 ln T) = 2 * 132.5 * (0.693 + 57.565 + 2.444) = 16,092 at T = 100,000."""
-    assert figure_2_numbers.pulls_of_a_bonus_above_one(2, 100_000, 1.0) == pytest.approx(16_092, abs=1)
-    assert figure_2_numbers.pulls_of_a_bonus_above_one(2, 100_000, 0.1) == pytest.approx(160_920, abs=10)
+    found = results()
+    pulls = [GamePanel(found, panel).pulls_of_a_bonus_above_one for panel in found.experiment.panels]
+    assert pulls[:2] == [pytest.approx(16_092, abs=1), pytest.approx(160_920, abs=10)]
 
 
 def test_the_report_explains_without_our_own_numbering():
     """Readers have the papers, not the project's list of errata."""
     found = results()
-    claims = figure_2_claims.claims(found)
+    claims = judged(found)
     text = report_md([found], title="T", command="c", view=figure_2.VIEW, notes=figure_2.notes(found), claims=claims)
     for claim in claims:
         assert f"| {claim.says} | {claim.seen} | {claim.answer} |" in text
@@ -226,5 +230,5 @@ def test_the_notes_name_the_best_of_the_modern():
         for place, name in enumerate(figure_2.MODERN):
             arrays[f"{panel.key}/{name}/pseudo_regret"] = np.full((TRIALS, len(ROUNDS)), 50.0 + place)
     notes = "\n\n".join(map(str, figure_2.notes(Results(experiment, arrays))))
-    assert f"{figure_2.MODERN[0]}, 50.0 ± 0.0 against 850.0" in notes
+    assert f"{next(iter(figure_2.MODERN))}, 50.0 ± 0.0 against 850.0" in notes
     assert "Added to" not in "".join(map(str, figure_2.notes(found)))

@@ -5,8 +5,21 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.experiments.sentences import joined, smaller_than, with_names
-from dp_bandit_envs.experiments.verdicts import Words, all_ahead, errors_ahead, judged, over_error, runs_on_a_worse_arm
+from dp_bandit_envs.figures.judging import (
+    Claims,
+    Estimate,
+    Found,
+    after_names,
+    all_ahead,
+    errors_ahead,
+    joined,
+    over_error,
+    paired,
+    ratio,
+    runs_on_a_worse_arm,
+    smaller_than,
+    with_names,
+)
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
 from dp_bandit_envs.runs.run_report import Claim, Note, Verdict
 
@@ -26,6 +39,8 @@ def test_errors_ahead_is_the_mean_paired_difference_over_its_standard_error():
     assert errors_ahead(found, "a", "UCB", "TS", "pseudo_regret") == pytest.approx(2.5 / 0.6454972)
     assert errors_ahead(found, "a", "TS", "UCB", "pseudo_regret") == pytest.approx(-2.5 / 0.6454972)
     assert errors_ahead(found, "a", "UCB", "TS", "pseudo_regret", 0) == 0.0
+    # Only games that both have played count.
+    assert paired(np.array([5.0, 7.0, 9.0]), np.array([1.0, 2.0])).tolist() == [4.0, 5.0]
 
 
 def test_a_difference_without_spread_is_certain_and_none_is_nothing():
@@ -33,6 +48,7 @@ def test_a_difference_without_spread_is_certain_and_none_is_nothing():
     assert over_error(np.full(5, -2.0)) == -math.inf
     assert over_error(np.zeros(5)) == 0.0
     assert math.isnan(over_error(np.array([3.0])))
+    assert ratio(3, 2) == 1.5 and math.isnan(ratio(1, 0))
 
 
 @pytest.mark.parametrize(
@@ -51,22 +67,21 @@ def test_all_leads_must_be_clear(leads, expected):
     assert all_ahead(leads) == expected
 
 
-def claim_with(verdict, found, **given):
-    """Judge a claim whose statistic is 7, with this verdict if there are enough runs."""
-    words = Words("says", "seen", yes="as said", no="not", unknown=given.pop("unknown", ""))
-    return judged(found, lambda _: (7, verdict), lambda statistic: words if statistic == 7 else None, **given)
+def claim_with(verdict, found, unknown="", says="says", **given):
+    """Judge a claim whose number is 7, with this verdict if there are enough runs."""
+    claims = Claims()
+    claims(says, **given)(lambda results: Found(verdict, 7, "seen", yes="as said", no="not", unknown=unknown))
+    (claim,) = claims.judged([found])
+    return claim
 
 
-def test_a_claim_holds_its_statistic_its_verdict_and_the_words_for_both():
+def test_a_claim_holds_its_numbers_its_verdict_and_the_words_for_both():
     found = results(trials=5)
     assert claim_with(YES, found) == Claim(7, YES, "says", "seen", "as said")
     assert claim_with(NO, found) == Claim(7, NO, "says", "seen", "not")
-
-
-def test_an_open_verdict_says_how_many_runs_there_were():
-    found = results(trials=5)
     assert claim_with(UNDECIDED, found) == Claim(7, UNDECIDED, "says", "seen", "from 5 runs")
-    assert claim_with(UNDECIDED, found, unknown=": why").why == "from 5 runs: why"
+    assert claim_with(UNDECIDED, found, ": why").why == "from 5 runs: why"
+    assert claim_with(YES, found, says=lambda results: f"of {results.experiment.trials}").says == "of 5"
 
 
 @pytest.mark.parametrize("answer", [YES, NO, UNDECIDED])
@@ -75,10 +90,22 @@ def test_too_few_runs_decide_nothing(answer):
     few = Claim(7, UNDECIDED, "says", "seen", "from 4 runs: that is too few")
     assert claim_with(answer, results()) == few
     assert claim_with(answer, results(trials=1)).why == "from 1 run: that is too few"
+    # What does not depend on chance needs none.
+    assert claim_with(answer, results(trials=1), fewest=0).verdict is answer
 
 
-def test_what_does_not_depend_on_chance_needs_no_runs():
-    assert claim_with(YES, results(trials=1), fewest=0).verdict is YES
+def test_a_claim_is_judged_by_the_results_that_it_is_about():
+    """Each claim names its experiments; the runs of the first one count."""
+    claims, given = Claims(), [results(trials=trials) for trials in (7, 3, 6)]
+    claims("one", of=(2,))(lambda one: Found(YES, one.experiment.trials, ""))
+    claims("two", of=(0, 1))(lambda one, other: Found(YES, (one.experiment.trials, other.experiment.trials), ""))
+    claims("few", of=(1,))(lambda one: Found(YES, one.experiment.trials, ""))
+    found = claims.judged(given)
+    assert [(one.says, one.numbers, one.verdict) for one in found] == [
+        ("one", 6, YES),
+        ("two", (7, 3), YES),
+        ("few", 3, UNDECIDED),
+    ]
 
 
 def test_a_smaller_experiment_says_so():
@@ -105,5 +132,8 @@ def test_a_run_stays_on_a_worse_arm_if_it_loses_as_much_as_a_second_best_arm_wou
 
 
 def test_lists_read_as_in_a_sentence():
-    assert [joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
-    assert with_names({"x": "1", "y": "2"}) == "1 (x), 2 (y)"
+    assert [joined([]), joined(["a"]), joined(["a", "b"]), joined("abc")] == ["", "a", "a and b", "a, b and c"]
+    assert with_names({"x": "1", "y": Estimate(2, 0.5)}) == "1 (x), 2.00 ± 0.50 (y)"
+    assert after_names({"x": 1, "y": 2}, "{:.1f}") == "x 1.0, y 2.0"
+    unknown = [str(Estimate(value, math.nan)) for value in (3, math.nan)]
+    assert unknown == ["3.00", "unknown"]

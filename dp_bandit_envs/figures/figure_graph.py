@@ -1,0 +1,340 @@
+"""Thompson sampling and UCB on feedback graphs, and whether feedback is worth the extra noise that privacy needs."""
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.comparison.reporting import regret_panel
+from dp_bandit_envs.envs.graph_env import GraphEnv
+from dp_bandit_envs.figures.judging import (
+    DECIDES,
+    NO,
+    UNDECIDED,
+    YES,
+    Claims,
+    Found,
+    all_ahead,
+    clearly_above,
+    over_error,
+    smaller_than,
+    with_names,
+)
+from dp_bandit_envs.graphs import REAL
+from dp_bandit_envs.metrics import mean_and_standard_error
+from dp_bandit_envs.plots.curves import Curve, Panel, Reference
+from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
+from dp_bandit_envs.privacy.guarantee import NO_PRIVACY
+from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.runs.run_report import Note, Numbers, Study, View
+from dp_bandit_envs.seeding import GRAPH, stream
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HORIZON = 10_000
+TRIALS = 210
+N_ARMS = 500
+DEGREE = 10
+ALGORITHMS = ("TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN")
+RANDOM = {"erdos-renyi": "Erdos-Renyi", "planted-partition": "planted partition", "power-law": "power law"}
+SOCIAL = {
+    "karate-club": "karate club",
+    "les-miserables": "Les Misérables",
+    "davis-southern-women": "Davis' southern women",
+    "florentine-families": "Florentine families",
+}
+PRIVATE = "DP-KLUCB"
+FREE = "KL-UCB"
+LEVELS = (0.1, 0.3, 1.0, 3.0, 10.0)
+PRIVATE_ARMS = 20
+REVEALED = (1, 2, 5, 10, 20)
+PRIVATE_HORIZON = 100_000
+PRIVATE_TRIALS = 60
+VIEW = View(measure="pseudo_regret", centre="mean", scale="log", claimed_by="The thesis")
+BOUND = "bound for TS-N"
+
+
+def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> tuple[Experiment, Experiment]:
+    """Return both experiments: four algorithms on seven graphs, and a private one with increasing feedback.
+
+    Args:
+        horizon: Number of rounds T of the first; the second has ten times as many.
+        trials: Number of games of each algorithm in the first; the second has at most 60.
+        seed: The seed.
+    """
+    horizon = checks.integer("horizon", horizon, at_least=1)
+    size: dict[str, Any] = {"n_arms": N_ARMS, "degree": DEGREE}
+    graphs = tuple(
+        GameSpec(name, title, "DPBandit-Graph-v0", {"graph": name, **(size if name in RANDOM else {})})
+        for name, title in (RANDOM | SOCIAL).items()
+    )
+    algorithms = tuple(AlgorithmSpec(name) for name in ALGORITHMS)
+    revealed = tuple(
+        GameSpec(
+            revealing(most),
+            f"{most} gain{'s' if most > 1 else ''} revealed in a round",
+            "DPBandit-Graph-v0",
+            {"graph": "complete", "n_arms": PRIVATE_ARMS, "max_revealed": most},
+        )
+        for most in REVEALED
+    )
+    levels = (
+        *(AlgorithmSpec(PRIVATE, {"epsilon": epsilon}, label_at(epsilon)) for epsilon in LEVELS),
+        AlgorithmSpec(FREE, {}, label_at(None)),
+    )
+    longer, fewer = horizon * (PRIVATE_HORIZON // HORIZON), min(trials, PRIVATE_TRIALS)
+    return (
+        Experiment("graphs", graphs, algorithms, horizon, trials, seed, checkpoints="log"),
+        Experiment("feedback", revealed, levels, longer, fewer, seed, checkpoints="log"),
+    )
+
+
+def label_at(epsilon: float | None) -> str:
+    """Return the label of the private algorithm at a level; None means no privacy."""
+    return "no privacy" if epsilon is None else f"epsilon = {epsilon:g}"
+
+
+def revealing(most: int) -> str:
+    """Return the key of the panel in which a round reveals at most `most` gains."""
+    return f"revealed-{most:02d}"
+
+
+def study(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Study:
+    """Return what to play and to report; arguments as for `experiments`."""
+    return Study(
+        name="figure-graph",
+        title="Thompson sampling with graph feedback, and privacy for it",
+        experiments=experiments(horizon=horizon, trials=trials, seed=seed),
+        view=VIEW,
+        notes=notes,
+        claims=claims.judged,
+        numbers=lambda results: _numbers(results[1]),
+        draw=draw,
+    )
+
+
+def notes(results: Sequence[Results]) -> list[Note]:
+    """Return what a reader must know before the numbers."""
+    sources = "; ".join(f"{SOCIAL[name]}: {source}" for name, (_, source) in REAL.items())
+    text = (
+        "Arms pay coins, and each game draws the arms' means uniformly from [0, 1], so that the mean of the"
+        f" pseudo-regret is the Bayesian regret. Random graphs ({N_ARMS} arms, mean degree {DEGREE}) are redrawn in"
+        " each game. **Sizes, horizon and number of games are ours:** our sources do not state those of the thesis'"
+        f" experiments. Real graphs: {sources}.\n\nThe bound is sqrt(chi H T / 2) for TS-N, with chi the size of a"
+        " clique cover found greedily (the smallest cover may be smaller, and so the bound), and H = ln K the entropy"
+        " of the best arm under this prior.\n\nThe second experiment is about privacy: a complete graph of"
+        f" {PRIVATE_ARMS} arms. A round reveals the gain of the arm played and those of random others; {PRIVATE}"
+        " has the same epsilon everywhere, so its noise grows with what a round reveals."
+    )
+    return [Note(text), *smaller_than(results[0], HORIZON, TRIALS)]
+
+
+def draw(results: Sequence[Results]) -> "Figure":
+    """Draw a panel for each graph, and one for the cost of feedback under privacy; all axes are logarithmic."""
+    graphs, feedback = results
+    note = (
+        "Means of arms are uniform in [0, 1], drawn in each game. Bound: sqrt(chi H t / 2), chi cliques of a greedy"
+        f" cover, H = ln K. In the last panel {PRIVATE} has the same epsilon whatever a round reveals, so its"
+        " noise grows with that"
+    )
+    return curves_figure(
+        [*(_on_graph(graphs, panel) for panel in graphs.experiment.panels), _over_revealed(feedback)],
+        across=ROUND,
+        measure="Bayesian regret (gain)",
+        band=VIEW.band,
+        x_scale="log",
+        y_scale=VIEW.scale,
+        note=note,
+    )
+
+
+def _on_graph(results: Results, panel: GameSpec) -> Panel:
+    rounds = results.rounds(panel.key)
+    return regret_panel(results, panel, VIEW.measure)._replace(
+        title=f"{panel.title}, {results.experiment.game(panel).n_arms} arms",
+        references=[Reference(BOUND, rounds, bound(results, panel, rounds))],
+    )
+
+
+def _over_revealed(results: Results) -> Panel:
+    revealed = np.array(REVEALED)
+    curves = [
+        Curve(PRIVATE, f"{PRIVATE} (eps {level:g})", revealed, by_feedback(results, label_at(level)))
+        for level in LEVELS
+    ]
+    curves.append(Curve(FREE, f"{FREE} {NO_PRIVACY}", revealed, by_feedback(results, label_at(None))))
+    horizon = int(results.rounds(revealing(REVEALED[0]))[-1])
+    title = f"complete graph, {PRIVATE_ARMS} arms, T = {horizon:,}"
+    return Panel(title, curves, across="gains revealed in a round")
+
+
+def bound(results: Results, panel: GameSpec, rounds: IntArray) -> FloatArray:
+    """Return sqrt(chi H t / 2) at each round, shape `(rounds,)`, averaged over the graphs of the first games."""
+    game = results.experiment.game(panel)
+    assert isinstance(game, GraphEnv)
+    games = range(min(20, results.experiment.trials)) if panel.key in RANDOM else range(1)
+    seed, roots = results.experiment.seed, []
+    assert seed is not None
+    for trial in games:
+        game.source.begin(stream(seed, trial=trial, role=GRAPH))
+        roots.append(math.sqrt(len(game.graph.clique_cover)))
+    found: FloatArray = np.mean(roots) * np.sqrt(math.log(game.n_arms) * np.asarray(rounds, dtype=float) / 2)
+    return found
+
+
+def by_feedback(results: Results, label: str) -> FloatArray:
+    """Return the regret after the last round for each number of gains revealed, shape `(trials, numbers)`."""
+    columns = [results.regret(revealing(most), label, VIEW.measure)[:, -1] for most in REVEALED]
+    return np.stack(columns, axis=1)
+
+
+def _numbers(results: Results) -> dict[str, Numbers]:
+    """Return mean regret for each number of gains revealed over that for one, by level; and the largest by noise."""
+    found: dict[str, Numbers] = {}
+    for epsilon in (*LEVELS, None):
+        means = by_feedback(results, label_at(epsilon)).mean(axis=0)
+        found[f"feedback over one/{label_at(epsilon)}"] = {
+            str(most): float(mean / means[0]) for most, mean in zip(REVEALED, means, strict=True)
+        }
+    partial = [
+        found[f"feedback over one/{label_at(epsilon)}"][str(most)]
+        for epsilon in LEVELS
+        if epsilon <= 1
+        for most in REVEALED[1:-1]
+    ]
+    return {**found, "feedback over one/partial, epsilon at most 1": {"most": max(partial)}}
+
+
+claims = Claims()
+
+
+class Difference(NamedTuple):
+    """A mean difference, half its 95% interval, and the difference over its standard error."""
+
+    mean: float
+    half: float
+    errors: float
+
+
+def _less_regret(results: Results, better: str, worse: str) -> Found:
+    """Judge whether one algorithm has less Bayesian regret than another on every graph."""
+    graphs = {}
+    for panel in results.experiment.panels:
+        one, other = (results.regret(panel.key, name, VIEW.measure)[:, -1] for name in (better, worse))
+        mean, error = (float(value) for value in mean_and_standard_error(other - one))
+        graphs[panel.title] = Difference(mean, 1.96 * error, over_error(other - one))
+    shown = {title: f"{one.mean:,.1f} ± {one.half:,.1f}" for title, one in graphs.items()}
+    behind = [title for title, one in graphs.items() if one.errors < -DECIDES]
+    close = [title for title, one in graphs.items() if abs(one.errors) <= DECIDES]
+    return Found(
+        all_ahead(one.errors for one in graphs.values()),
+        graphs,
+        f"Bayesian regret of {worse} minus that of {better}, with its 95% interval: {with_names(shown)}",
+        yes="on all graphs",
+        no=f"not on {' and '.join(behind)}",
+        unknown=f": too close on {' and '.join(close)}",
+    )
+
+
+claims("TS-N, which ignores the graph, outperforms UCB-MaxN, which exploits it.")(
+    functools.partial(_less_regret, better="TS-N", worse="UCB-MaxN")
+)
+claims("It is always better to play the best arm that reveals the one drawn.")(
+    functools.partial(_less_regret, better="TS-MaxN", worse="TS-N")
+)
+
+
+class ShareOfBound(NamedTuple):
+    """The largest ratio of mean regret to its bound at any round: with the entropy, and without it, as printed."""
+
+    with_entropy: float
+    as_printed: float
+
+
+@claims("The Bayesian regret of TS-N is at most of order sqrt(chi T / 2).")
+def _bayesian_bound(results: Results) -> Found:
+    graphs = {}
+    for panel in results.experiment.panels:
+        mean, _ = mean_and_standard_error(results.regret(panel.key, "TS-N", VIEW.measure))
+        share = float(np.max(mean / bound(results, panel, results.rounds(panel.key))))
+        arms = results.experiment.game(panel).n_arms
+        graphs[panel.title] = ShareOfBound(share, share * math.sqrt(math.log(arms)))
+    over = [title for title, one in graphs.items() if one.with_entropy > 1]
+    shares = with_names({title: f"{one.with_entropy:.2f}" for title, one in graphs.items()})
+    printed = with_names({title: f"{one.as_printed:.2f}" for title, one in graphs.items()})
+    return Found(
+        NO if over else YES,
+        graphs,
+        f"largest share of the bound with the entropy of the best arm, at any round: {shares}; without the"
+        f" entropy, as printed: {printed}",
+        yes="with the factor H, the entropy of the best arm, which the proof of Russo and Van Roy needs and the"
+        " statement leaves out",
+        no=f"over it on {' and '.join(over)}",
+    )
+
+
+class FeedbackAtLevel(NamedTuple):
+    """The effect of feedback at a privacy level.
+
+    Attributes:
+        means: Mean regret for each number of gains revealed.
+        partial: By how many standard errors the largest partial feedback has less regret than bandit feedback.
+        whole: The same of full information.
+        whole_is_better: Whether full information clearly has less regret than the largest partial feedback.
+    """
+
+    means: tuple[float, ...]
+    partial: float
+    whole: float
+    whole_is_better: bool
+
+
+@claims("Feedback pays for the noise that it costs (a question that the thesis leaves open).", of=(1,))
+def _feedback(results: Results) -> Found:
+    levels = {}
+    for epsilon in (*LEVELS, None):
+        regret = by_feedback(results, label_at(epsilon))
+        levels[label_at(epsilon)] = FeedbackAtLevel(
+            means=tuple(float(mean) for mean in regret.mean(axis=0)),
+            partial=over_error(regret[:, 0] - regret[:, -2]),
+            whole=over_error(regret[:, 0] - regret[:, -1]),
+            whole_is_better=clearly_above(regret[:, -2] - regret[:, -1]),
+        )
+    pays = [label for label, one in levels.items() if one.partial > DECIDES and one.whole > DECIDES]
+    costs = [label for label, one in levels.items() if one.partial < -DECIDES]
+    only_whole = [label for label, one in levels.items() if label not in costs and one.whole < -DECIDES]
+    shown = {label: " / ".join(f"{mean:,.0f}" for mean in one.means) for label, one in levels.items()}
+    return Found(
+        NO if costs or only_whole else YES if pays else UNDECIDED,
+        levels,
+        f"mean regret with {' / '.join(map(str, REVEALED))} of {PRIVATE_ARMS} gains revealed in a round:"
+        f" {with_names(shown)}",
+        yes=f"at every level with a clear difference ({', '.join(pays)})",
+        no=_why_feedback_costs(levels, pays, costs, only_whole),
+        unknown=": too close at every level",
+    )
+
+
+def _why_feedback_costs(
+    levels: Mapping[str, FeedbackAtLevel], pays: Sequence[str], costs: Sequence[str], only_whole: Sequence[str]
+) -> str:
+    reasons = [
+        f"it depends on what limits learning. It pays at {', '.join(pays)}, where chance does"
+        if pays
+        else "it pays at no level"
+    ]
+    if only_whole:
+        reasons.append(f"full information, not partial feedback, costs at {', '.join(only_whole)}")
+    if costs:
+        reasons.append(
+            f"partial feedback costs at {', '.join(costs)}, where noise does: s gains a round"
+            " are s times the noise, so an arm needs s times the gains, and an arm whose neighbours are played is"
+            " seen at rounds that do not need it"
+        )
+    better = ". Full information is better than partial again, as the best arm's own rounds reveal everything"
+    return "; ".join(reasons) + (better if costs and all(levels[one].whole_is_better for one in costs) else "")

@@ -1,0 +1,191 @@
+"""What figures are judged with: claims as functions of results, and rules by which three standard errors decide."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs.metrics import mean_and_standard_error
+from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.runs.experiment import GameSpec, Results
+from dp_bandit_envs.runs.run_report import Claim, Note, Verdict
+
+YES, NO, UNDECIDED = Verdict
+DECIDES = 3.0
+"""Standard errors from which on a mean of paired differences is clear."""
+FEWEST = 5
+"""Number of runs below which the standard error is too uncertain."""
+LONG = 10_000
+"""Number of rounds below which algorithms may not have converged."""
+
+
+class Estimate(NamedTuple):
+    """A number with its standard error; NaN where the games do not determine it."""
+
+    value: float
+    error: float
+
+    def __str__(self) -> str:
+        if not self.known:
+            return "unknown" if math.isnan(self.value) else f"{self.value:.2f}"
+        return f"{self.value:.2f} ± {self.error:.2f}"
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a standard error."""
+        return not math.isnan(self.error)
+
+
+UNKNOWN = Estimate(math.nan, math.nan)
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What is found about a claim.
+
+    Attributes:
+        verdict: Whether it holds, if there are enough runs.
+        numbers: The numbers that decide.
+        seen: These numbers in words.
+        yes, no: The reasons for these verdicts.
+        unknown: The text after "from 100 runs" if the runs do not decide.
+    """
+
+    verdict: Verdict
+    numbers: Any
+    seen: str
+    yes: str = ""
+    no: str = ""
+    unknown: str = ""
+
+
+class Claims(list[Callable[[Sequence[Results]], Claim]]):
+    """The claims of a figure, in order: `@claims("what the paper says")` adds the function below it, which judges it.
+
+    Calling `judged` with the results of all experiments returns every claim with its verdict.
+    """
+
+    def __call__(
+        self, says: str | Callable[[Results], str], *, of: tuple[int, ...] = (0,), fewest: int = FEWEST
+    ) -> Callable[[Callable[..., Found]], Callable[..., Found]]:
+        """Return a decorator for the function that judges a claim.
+
+        Args:
+            says: The claim in words, or a function of the first results that returns it.
+            of: Which experiments' results the function takes; the runs of the first one count.
+            fewest: Number of runs below which there is no verdict; 0 for claims that do not depend on chance.
+        """
+
+        def add(judge: Callable[..., Found]) -> Callable[..., Found]:
+            def claim(results: Sequence[Results]) -> Claim:
+                taken = [results[place] for place in of]
+                found, runs = judge(*taken), taken[0].experiment.trials
+                words = says if isinstance(says, str) else says(taken[0])
+                if runs < fewest:
+                    few = f"from {runs} run{'' if runs == 1 else 's'}: that is too few"
+                    return Claim(found.numbers, UNDECIDED, words, found.seen, few)
+                why = {YES: found.yes, NO: found.no, UNDECIDED: f"from {runs} runs{found.unknown}"}[found.verdict]
+                return Claim(found.numbers, found.verdict, words, found.seen, why)
+
+            self.append(claim)
+            return judge
+
+        return add
+
+    def judged(self, results: Sequence[Results]) -> list[Claim]:
+        """Return every claim with its verdict, from the results of all experiments."""
+        return [claim(results) for claim in self]
+
+
+def yes_or_no(holds: bool) -> Verdict:
+    """Return the verdict on a claim that is computed exactly."""
+    return YES if holds else NO
+
+
+def all_ahead(errors: Iterable[float]) -> Verdict:
+    """Return YES if all differences are clearly positive, NO if one is clearly negative, else UNDECIDED.
+
+    Args:
+        errors: Differences in standard errors.
+    """
+    errors = list(errors)
+    if any(one < -DECIDES for one in errors):
+        return NO
+    return YES if errors and all(one > DECIDES for one in errors) else UNDECIDED
+
+
+def errors_ahead(
+    results: Results, panel: str, better: str, worse: str, measure: str = "external_regret", checkpoint: int = -1
+) -> float:
+    """Return by how many standard errors `better` has less regret; trials are paired because they share their gains."""
+    one, other = (results.regret(panel, name, measure)[:, checkpoint] for name in (better, worse))
+    return over_error(paired(other, one))
+
+
+def paired(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Return the differences one - other of samples `(trials,)`, for the games that both have played."""
+    both = min(len(one), len(other))
+    difference: FloatArray = one[:both] - other[:both]
+    return difference
+
+
+def over_error(sample: FloatArray) -> float:
+    """Return the mean of a sample `(trials,)` over its standard error; NaN for a single trial."""
+    mean, error = (float(value) for value in mean_and_standard_error(sample))
+    # Samples that differ only by rounding count as equal: rounding errors must not be divided by their spread.
+    if error <= 1e-12 * abs(mean):
+        return float(np.sign(mean)) * math.inf if mean else 0.0
+    return mean / error
+
+
+def clearly_above(sample: FloatArray) -> bool:
+    """Return whether the mean of a sample is clearly above 0."""
+    return over_error(sample) > DECIDES
+
+
+def runs_on_a_worse_arm(results: Results, panel: GameSpec, name: str) -> int:
+    """Return how many runs lose in the second half of the game more than half of what a second-best arm would lose."""
+    means = np.array(panel.env_kwargs["means"], dtype=float)
+    rounds = results.rounds(panel.key)
+    half = min(int(np.searchsorted(rounds, rounds[-1] / 2)), len(rounds) - 1)
+    gap = (means.max() - means)[means < means.max()].min()
+    regret = results.regret(panel.key, name, "pseudo_regret")
+    least = 0.5 * gap * (rounds[-1] - rounds[half])
+    return int(np.sum(regret[:, -1] - regret[:, half] > least)) if rounds[-1] >= LONG else 0
+
+
+def ratio(one: float, other: float) -> float:
+    """Return a ratio; NaN if it is undefined."""
+    return float(one / other) if other > 0 else math.nan
+
+
+def with_names(values: Mapping[Any, object]) -> str:
+    """Return values, each followed by its name in brackets, on one line."""
+    return ", ".join(f"{value} ({name})" for name, value in values.items())
+
+
+def after_names(values: Mapping[str, float], form: str) -> str:
+    """Return values in a format, each after its name, on one line."""
+    return ", ".join(f"{name} {form.format(value)}" for name, value in values.items())
+
+
+def joined(names: Iterable[Any]) -> str:
+    """Return names as in a sentence."""
+    *first, last = [*map(str, names)] or [""]
+    return last if not first else f"{', '.join(first)} and {last}"
+
+
+def fewer_or_shorter(played_horizon: int, played_trials: int, horizon: int, trials: int) -> list[Note]:
+    """Return a warning if the longest games, or their number, are smaller than in the figure, else nothing."""
+    if played_horizon >= horizon and played_trials >= trials:
+        return []
+    warning = f"This is {played_trials} runs of {played_horizon:,} rounds instead of {trials} of {horizon:,}."
+    return [Note("What differs below may come from that alone, whatever reason is given.", warning)]
+
+
+def smaller_than(results: Results, horizon: int, trials: int) -> list[Note]:
+    """Return such a warning for an experiment whose games all have its horizon."""
+    has = results.experiment
+    return [] if has.horizon is None else fewer_or_shorter(has.horizon, has.trials, horizon, trials)
