@@ -128,7 +128,7 @@ def report_on(
         numbers=json.loads(numbers),
         text=text,
         folder=folders[0].path if folders else None,
-        is_written=all(written),
+        is_written=bool(written) and all(written),
     )
 
 

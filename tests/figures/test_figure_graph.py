@@ -4,15 +4,17 @@ import dataclasses
 import json
 import math
 import re
+import xml.etree.ElementTree as ElementTree
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from dp_bandit_envs.experiments import figure_graph
-from dp_bandit_envs.experiments.figure_graph import graph_claims, graph_setup
-from dp_bandit_envs.experiments.figure_graph.graph_setup import ALGORITHMS, LEVELS, RANDOM, REVEALED, SOCIAL
+from dp_bandit_envs.figures import figure_graph
+from dp_bandit_envs.figures.figure_graph import ALGORITHMS, LEVELS, RANDOM, REVEALED, SOCIAL
 from dp_bandit_envs.graphs import REAL, as_feedback_graph
+from dp_bandit_envs.plots.figure_bytes import as_bytes
+from dp_bandit_envs.plots.plot_style import BLACK, STYLES
 from dp_bandit_envs.runs.experiment import GameSpec, Results
 from dp_bandit_envs.runs.run_report import Verdict, report_md
 from dp_bandit_envs.runs.running import run
@@ -34,7 +36,7 @@ ARMS = {
     "davis-southern-women": 32,
     "florentine-families": 15,
 }
-LABELS = [*(graph_setup.label_at(epsilon) for epsilon in LEVELS), "no privacy"]
+LABELS = [*(figure_graph.label_at(epsilon) for epsilon in LEVELS), "no privacy"]
 PAYS, COSTS, EVEN = (100, 90, 80, 70, 60), (100, 110, 120, 130, 115), (100,) * 5
 
 
@@ -50,7 +52,7 @@ def results(factors=None, costs=None, trials=TRIALS, rounds=ROUNDS, spread=0.05,
         shared: Noise that all algorithms have in the same game.
         panels: Keys of the graphs; None for all.
     """
-    graphs, feedback = graph_setup.experiments(horizon=int(rounds[-1]), trials=trials)
+    graphs, feedback = figure_graph.experiments(horizon=int(rounds[-1]), trials=trials)
     if panels is not None:
         chosen = tuple(panel for panel in graphs.panels if panel.key in panels)
         graphs = dataclasses.replace(graphs, panels=chosen)
@@ -76,7 +78,7 @@ def results(factors=None, costs=None, trials=TRIALS, rounds=ROUNDS, spread=0.05,
 
 def claims(**given):
     """Judge made-up results on the real graphs, as drawing random ones takes its time."""
-    return graph_claims.claims(*results(**{"panels": SOCIAL, **given}))
+    return figure_graph.claims.judged(results(**{"panels": SOCIAL, **given}))
 
 
 def verdicts(**given):
@@ -85,12 +87,12 @@ def verdicts(**given):
 
 def on(panel, trials=1, seed=0):
     """Return results without numbers, for what depends on settings only."""
-    experiment = graph_setup.experiments(trials=trials, seed=seed)[0]
+    experiment = figure_graph.experiments(trials=trials, seed=seed)[0]
     return Results(dataclasses.replace(experiment, panels=(panel,)), {})
 
 
 def test_the_first_experiment_has_four_algorithms_on_seven_graphs():
-    graphs = graph_setup.experiments()[0]
+    graphs = figure_graph.experiments()[0]
     assert (graphs.name, graphs.horizon, graphs.trials, graphs.seed) == ("graphs", 10_000, 210, 0)
     assert graphs.checkpoints == "log"
     assert [one.name for one in graphs.contestants] == ["TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"]
@@ -105,7 +107,7 @@ def test_the_first_experiment_has_four_algorithms_on_seven_graphs():
 
 @pytest.mark.parametrize("key", RANDOM)
 def test_a_random_graph_has_ten_neighbours_an_arm_and_is_another_in_each_game(key):
-    graphs = graph_setup.experiments()[0]
+    graphs = figure_graph.experiments()[0]
     game = dataclasses.replace(graphs, horizon=100).game(next(one for one in graphs.panels if one.key == key))
     drawn = []
     for trial in range(2):
@@ -116,7 +118,7 @@ def test_a_random_graph_has_ten_neighbours_an_arm_and_is_another_in_each_game(ke
 
 
 def test_the_second_experiment_reveals_more_and_more_of_a_complete_graph():
-    feedback = graph_setup.experiments()[1]
+    feedback = figure_graph.experiments()[1]
     assert (feedback.name, feedback.horizon, feedback.trials) == ("feedback", 100_000, 60)
     assert feedback.checkpoints == "log"
     assert [panel.key for panel in feedback.panels] == [f"revealed-{most}" for most in ("01", "02", "05", "10", "20")]
@@ -128,11 +130,11 @@ def test_the_second_experiment_reveals_more_and_more_of_a_complete_graph():
         game.reset(seed=0)
         _, _, _, _, _ = game.step(7)
         assert {len(game.graph.revealed_by(arm)) for arm in range(20)} == {most}
-    assert REVEALED[0] == 1 and REVEALED[-1] == graph_setup.PRIVATE_ARMS
+    assert REVEALED[0] == 1 and REVEALED[-1] == figure_graph.PRIVATE_ARMS
 
 
 def test_a_level_is_the_same_epsilon_whatever_a_round_reveals():
-    feedback = graph_setup.experiments()[1]
+    feedback = figure_graph.experiments()[1]
     for panel in feedback.panels:
         game = feedback.game(panel)
         players = feedback.players(panel)
@@ -152,7 +154,7 @@ def test_a_level_is_the_same_epsilon_whatever_a_round_reveals():
     ("horizon", "trials", "fewer"), [(60, 2, 2), (1, 1, 1), (10_000, 60, 60), (500, 61, 60), (20_000, 400, 60)]
 )
 def test_the_second_has_ten_times_the_rounds_and_at_most_sixty_games(horizon, trials, fewer):
-    graphs, feedback = graph_setup.experiments(horizon=horizon, trials=trials, seed=7)
+    graphs, feedback = figure_graph.experiments(horizon=horizon, trials=trials, seed=7)
     assert (graphs.horizon, feedback.horizon) == (horizon, 10 * horizon)
     assert (graphs.trials, feedback.trials) == (trials, fewer)
     assert (graphs.seed, feedback.seed) == (7, 7)
@@ -161,19 +163,19 @@ def test_the_second_has_ten_times_the_rounds_and_at_most_sixty_games(horizon, tr
 @pytest.mark.parametrize("horizon", [0, -1, 2.5])
 def test_no_rounds_are_refused(horizon):
     with refused((ValueError, TypeError), "horizon", 1, horizon):
-        graph_setup.experiments(horizon=horizon)
+        figure_graph.experiments(horizon=horizon)
 
 
 def test_the_settings_are_plain_and_have_a_digest():
     digests = set()
     for given in ({}, {"seed": 1}, {"trials": 30}, {"horizon": 50}):
-        for experiment in graph_setup.experiments(**given):
+        for experiment in figure_graph.experiments(**given):
             text = json.dumps(experiment.configuration(), sort_keys=True, allow_nan=False)
             assert json.dumps(json.loads(text), sort_keys=True) == text
             assert re.fullmatch("[0-9a-f]{8}", experiment.digest())
             digests.add(experiment.digest())
     assert len(digests) == 8
-    one, again = (graph_setup.experiments(seed=3) for _ in range(2))
+    one, again = (figure_graph.experiments(seed=3) for _ in range(2))
     assert [each.digest() for each in one] == [each.digest() for each in again]
 
 
@@ -184,7 +186,7 @@ def test_the_bound_by_hand(graph, chi, n_arms):
     panel = GameSpec("x", "X", "DPBandit-Graph-v0", {"graph": graph, "n_arms": n_arms})
     rounds = np.array([1, 2, 100, 9999])
     expected = [math.sqrt((n_arms if chi is None else chi) * math.log(n_arms) * t / 2) for t in rounds]
-    assert graph_setup.bound(on(panel), panel, rounds) == pytest.approx(expected, rel=1e-12)
+    assert figure_graph.bound(on(panel), panel, rounds) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -192,35 +194,35 @@ def test_the_bound_by_hand(graph, chi, n_arms):
     [("karate-club", 20), ("les-miserables", 35), ("davis-southern-women", 18), ("florentine-families", 7)],
 )
 def test_the_bound_of_a_real_graph_counts_its_cliques(key, chi):
-    panel = next(panel for panel in graph_setup.experiments()[0].panels if panel.key == key)
+    panel = next(panel for panel in figure_graph.experiments()[0].panels if panel.key == key)
     graph = nx.convert_node_labels_to_integers(REAL[key][0]())
     cover = as_feedback_graph(graph).clique_cover
     assert sorted(arm for clique in cover for arm in clique) == list(range(ARMS[key]))
     assert all(graph.has_edge(one, other) for clique in cover for one in clique for other in clique if one < other)
     assert len(cover) == chi
     expected = math.sqrt(chi * math.log(ARMS[key]) * 10_000 / 2)
-    assert graph_setup.bound(on(panel, trials=9), panel, np.array([10_000])) == pytest.approx([expected])
+    assert figure_graph.bound(on(panel, trials=9), panel, np.array([10_000])) == pytest.approx([expected])
 
 
 @pytest.mark.parametrize(("trials", "drawn"), [(1, 1), (3, 3), (25, 20)])
 def test_the_bound_of_random_graphs_is_a_mean_over_the_graphs_of_the_games(trials, drawn):
     size = {"graph": "erdos-renyi", "n_arms": 40, "degree": 6}
     panel = GameSpec("erdos-renyi", "E", "DPBandit-Graph-v0", size)
-    game = dataclasses.replace(graph_setup.experiments()[0], horizon=100).game(panel)
+    game = dataclasses.replace(figure_graph.experiments()[0], horizon=100).game(panel)
     roots = []
     for trial in range(drawn):
         game.reset(seed=5, options={"trial": trial})
         roots.append(math.sqrt(len(game.graph.clique_cover)))
     assert drawn == 1 or len(set(roots)) > 1
     expected = sum(roots) / drawn * math.sqrt(math.log(40) * 50)
-    assert graph_setup.bound(on(panel, trials, seed=5), panel, np.array([100])) == pytest.approx([expected])
+    assert figure_graph.bound(on(panel, trials, seed=5), panel, np.array([100])) == pytest.approx([expected])
 
 
 def test_regret_by_feedback_has_a_column_for_each_number():
     means = dict(zip(LABELS, np.arange(30).reshape(6, 5) + 1.0, strict=True))
     feedback = results(costs=means, spread=0.0, panels=())[1]
     for label in LABELS:
-        found = graph_setup.by_feedback(feedback, label)
+        found = figure_graph.by_feedback(feedback, label)
         assert found.shape == (TRIALS, 5)
         assert found == pytest.approx(np.tile(means[label], (TRIALS, 1)))
 
@@ -228,31 +230,28 @@ def test_regret_by_feedback_has_a_column_for_each_number():
 def test_the_claims_hold_where_they_do():
     assert verdicts(panels=None) == [YES] * 4
     less, _, _, feedback = claims()
-    assert (less.verdict, less.statistic.behind, less.statistic.close) == (YES, [], [])
-    assert (feedback.verdict, feedback.statistic.pays) == (YES, LABELS)
+    assert (less.verdict, less.why) == (YES, "on all graphs")
+    assert (feedback.verdict, feedback.why) == (YES, f"at every level with a clear difference ({', '.join(LABELS)})")
 
 
 @pytest.mark.parametrize(
-    ("claim", "factors", "verdict", "where", "graphs"),
+    ("claim", "factors", "answer"),
     [
-        (0, {("karate-club", "UCB-MaxN"): 0.9}, NO, "behind", ["karate club"]),
-        (0, {("karate-club", "TS-N"): 2.0}, UNDECIDED, "close", ["karate club"]),
-        (1, {("les-miserables", "TS-MaxN"): 1.1}, NO, "behind", ["Les Misérables"]),
-        (1, {("florentine-families", "TS-MaxN"): 1.0}, UNDECIDED, "close", ["Florentine families"]),
-        (1, {"TS-MaxN": 1.1}, NO, "behind", list(SOCIAL.values())),
-        (2, {("florentine-families", "TS-N"): 3.2}, NO, "over", ["Florentine families"]),
+        (0, {("karate-club", "UCB-MaxN"): 0.9}, "no, not on karate club"),
+        (0, {("karate-club", "TS-N"): 2.0}, "cannot tell from 20 runs: too close on karate club"),
+        (1, {("les-miserables", "TS-MaxN"): 1.1}, "no, not on Les Misérables"),
+        (1, {("florentine-families", "TS-MaxN"): 1.0}, "cannot tell from 20 runs: too close on Florentine families"),
+        (1, {"TS-MaxN": 1.1}, f"no, not on {' and '.join(SOCIAL.values())}"),
+        (2, {("florentine-families", "TS-N"): 3.2}, "no, over it on Florentine families"),
         (
             2,
             {("davis-southern-women", "TS-N"): 5.6, ("karate-club", "TS-N"): 6.0},
-            NO,
-            "over",
-            ["karate club", "Davis' southern women"],
+            "no, over it on karate club and Davis' southern women",
         ),
     ],
 )
-def test_each_claim_about_graphs_can_fall(claim, factors, verdict, where, graphs):
-    found = claims(factors=factors)[claim]
-    assert (found.verdict, getattr(found.statistic, where)) == (verdict, graphs)
+def test_each_claim_about_graphs_can_fall(claim, factors, answer):
+    assert claims(factors=factors)[claim].answer == answer
     # What is said about privacy is another experiment.
     assert verdicts(factors=factors)[3] == YES
 
@@ -261,7 +260,7 @@ def test_each_claim_about_graphs_can_fall(claim, factors, verdict, where, graphs
 def test_the_bound_is_not_rounded_before_it_is_compared(above, holds):
     factor = math.sqrt(7 * math.log(15) / 2)
     found = claims(factors={"TS-N": above * factor}, panels=["florentine-families"], spread=0.0)[2]
-    share = found.statistic.graphs["Florentine families"]
+    share = found.numbers["Florentine families"]
     assert found.verdict is holds and share.with_entropy == pytest.approx(above)
     assert share.as_printed == pytest.approx(above * math.sqrt(math.log(15)))
 
@@ -270,8 +269,8 @@ def test_the_bound_holds_at_every_round_or_not_at_all():
     """A curve that is over the bound in the middle and below it at the end is over it."""
     graphs, feedback = results(panels=["karate-club"])
     graphs.arrays["karate-club/TS-N/pseudo_regret"][:, 15] *= 10
-    less, _, bound, _ = graph_claims.claims(graphs, feedback)
-    assert (bound.verdict, bound.statistic.over) == (NO, ["karate club"])
+    less, _, bound, _ = figure_graph.claims.judged([graphs, feedback])
+    assert bound.answer == "no, over it on karate club"
     assert less.verdict is YES
 
 
@@ -286,53 +285,56 @@ def test_the_interval_is_that_of_the_difference():
     """Differences of (1 + noise): 100 for a mean of 1 over sqrt(10,000), and 1.96 standard errors of the noise."""
     found = claims(panels=["karate-club"], spread=0.0, shared=0.3)[0]
     half = 1.96 * np.std(0.3 * 100 * np.linspace(-1, 1, TRIALS), ddof=1) / math.sqrt(TRIALS)
-    difference = found.statistic.graphs["karate club"]
+    difference = found.numbers["karate club"]
     assert (difference.mean, difference.half) == pytest.approx((100, half))
 
 
+PAYS_AT = "it depends on what limits learning. It pays at {}, where chance does"
+COSTS_AT = "partial feedback costs at {}, where noise does"
+
+
 def test_feedback_costs_where_it_does():
-    levels = {"epsilon = 0.1": COSTS, "epsilon = 0.3": COSTS, "epsilon = 1": EVEN}
-    found = claims(costs=levels)[3]
+    found = claims(costs={"epsilon = 0.1": COSTS, "epsilon = 0.3": COSTS, "epsilon = 1": EVEN})[3]
     assert found.verdict is NO
-    assert found.statistic.pays == ["epsilon = 3", "epsilon = 10", "no privacy"]
-    assert found.statistic.costs == ["epsilon = 0.1", "epsilon = 0.3"]
-    assert found.statistic.only_whole_costs == []
-    assert found.statistic.levels["epsilon = 0.1"].means == pytest.approx(COSTS)
-    assert found.statistic.levels["no privacy"].means == pytest.approx(PAYS)
+    pays, costs, *rest = found.why.split("; ")
+    assert pays == PAYS_AT.format("epsilon = 3, epsilon = 10, no privacy")
+    assert costs.startswith(COSTS_AT.format("epsilon = 0.1, epsilon = 0.3")) and not rest
+    assert found.numbers["epsilon = 0.1"].means == pytest.approx(COSTS)
+    assert found.numbers["no privacy"].means == pytest.approx(PAYS)
 
 
 def test_a_level_that_does_not_tell_is_left_out():
     found = claims(costs={"epsilon = 0.1": EVEN, "epsilon = 0.3": (100, 90, 80, 70, 100)})[3]
-    assert (found.verdict, found.statistic.pays) == (YES, LABELS[2:])
+    assert found.answer == f"yes, at every level with a clear difference ({', '.join(LABELS[2:])})"
 
 
 def test_where_no_level_tells_there_is_no_verdict():
     found = claims(costs=dict.fromkeys(LABELS, EVEN))[3]
-    assert (found.verdict, found.statistic.pays, found.statistic.costs) == (UNDECIDED, [], [])
+    assert found.answer == "cannot tell from 20 runs: too close at every level"
 
 
 def test_where_feedback_costs_everywhere_it_is_not_said_to_pay():
     found = claims(costs=dict.fromkeys(LABELS, COSTS))[3]
-    assert (found.verdict, found.statistic.pays, found.statistic.costs) == (NO, [], LABELS)
-    assert "It pays" not in found.why
+    assert found.verdict is NO
+    assert found.why.startswith(f"it pays at no level; {COSTS_AT.format(', '.join(LABELS))}")
 
 
 @pytest.mark.parametrize(("last", "said"), [(115, True), (130, False), (150, False)])
 def test_that_full_information_is_better_again_is_said_where_it_is(last, said):
     found = claims(costs={"epsilon = 0.1": (100, 110, 120, 130, last)})[3]
-    assert (found.verdict, found.statistic.whole_is_better_again) == (NO, said)
-    assert ("Full information" in found.why) == said
+    assert found.verdict is NO and ("Full information is better" in found.why) == said
 
 
 def test_partial_feedback_is_that_of_ten_gains():
     """What is judged is the most that is not everything."""
     found = claims(costs={"epsilon = 10": (100, 90, 80, 130, 60), "epsilon = 3": (100, 130, 130, 80, 60)})[3]
-    assert found.statistic.costs == ["epsilon = 10"] and "epsilon = 3" in found.statistic.pays
+    assert COSTS_AT.format("epsilon = 10") in found.why and "epsilon = 3," in found.why.partition(";")[0]
 
 
 def test_full_information_alone_can_cost():
     found = claims(costs={"epsilon = 0.3": (100, 90, 80, 70, 150)})[3]
-    assert (found.verdict, found.statistic.only_whole_costs, found.statistic.costs) == (NO, ["epsilon = 0.3"], [])
+    assert found.verdict is NO
+    assert found.why.endswith("; full information, not partial feedback, costs at epsilon = 0.3")
 
 
 @pytest.mark.parametrize("trials", [1, 4])
@@ -360,12 +362,12 @@ def test_the_notes_say_what_is_smaller_than_it_should_be(given):
 
 
 def test_the_reproduction_is_what_the_command_runs():
-    plan = figure_graph.reproduction(horizon=60, trials=6, seed=9)
+    plan = figure_graph.study(horizon=60, trials=6, seed=9)
     assert plan.name == "figure-graph"
-    assert plan.experiments == graph_setup.experiments(horizon=60, trials=6, seed=9)
-    assert figure_graph.reproduction().experiments == graph_setup.experiments()
+    assert plan.experiments == figure_graph.experiments(horizon=60, trials=6, seed=9)
+    assert figure_graph.study().experiments == figure_graph.experiments()
     found = results(panels=SOCIAL)
-    assert plan.claims(found) == graph_claims.claims(*found)
+    assert [claim.verdict for claim in plan.claims(found)] == [YES] * 4
     assert (plan.view.measure, plan.view.centre, plan.view.scale) == ("pseudo_regret", "mean", "log")
 
 
@@ -375,9 +377,9 @@ def test_the_report_holds_both_experiments():
         found,
         title="T",
         command="c",
-        view=graph_setup.VIEW,
+        view=figure_graph.VIEW,
         notes=figure_graph.notes(found),
-        claims=graph_claims.claims(*found),
+        claims=figure_graph.claims.judged(found),
     )
     assert "20 trials, horizon 10,000 (graphs); 20 trials, horizon 100,000 (feedback)" in text
     for part in ("graphs", "feedback"):
@@ -389,9 +391,102 @@ def test_the_report_holds_both_experiments():
 @pytest.mark.slow
 def test_thompson_sampling_is_ahead_and_privacy_decides_what_feedback_is_worth(tmp_path):
     """At a fifth of the length: both orders of TS-N on real graphs, and feedback that costs at one level only."""
-    graphs, feedback = graph_setup.experiments(horizon=2000, trials=40)
+    graphs, feedback = figure_graph.experiments(horizon=2000, trials=40)
     played = [run(one, ResultsFolder(tmp_path / one.name, one.configuration()), jobs=2) for one in (graphs, feedback)]
-    found = graph_claims.claims(*played)
+    found = figure_graph.claims.judged(played)
     assert found[0].verdict is YES and found[1].verdict is not NO and found[2].verdict is YES
     assert found[3].verdict is NO
-    assert "no privacy" in found[3].statistic.pays and "epsilon = 0.1" in found[3].statistic.costs
+    pays, costs = found[3].why.split("; ")[:2]
+    assert "no privacy" in pays and costs.startswith(COSTS_AT.partition("{}")[0] + "epsilon = 0.1")
+
+
+DRAWN_LEVELS = [rf"DP-KLUCB ($\varepsilon={level}$)" for level in ("0.1", "0.3", "1", "3", "10")]
+
+
+def noise(trials):
+    return np.linspace(0.9, 1.1, trials)[:, None] if trials > 1 else np.ones((1, 1))
+
+
+def made(trials=5, rounds=ROUNDS):
+    """Make results of two real graphs and of the second experiment, without playing; algorithm i's is i + 1."""
+    graphs, feedback = figure_graph.experiments(horizon=int(rounds[-1]), trials=trials)
+    graphs = dataclasses.replace(graphs, panels=graphs.panels[3:5])
+    found = []
+    for experiment, ends in ((graphs, rounds), (feedback, 10 * rounds)):
+        arrays = {}
+        for number, panel in enumerate(experiment.panels):
+            arrays[f"{panel.key}/checkpoints"] = ends
+            for place, player in enumerate(experiment.players(panel)):
+                regret = noise(trials) * np.sqrt(ends) * (place + 1) / (number + 1)
+                arrays[f"{panel.key}/{player.name}/pseudo_regret"] = regret
+        found.append(Results(experiment, arrays))
+    return found
+
+
+def drawn(*given):
+    return figure_graph.draw(made(*given))
+
+
+def lines(axes):
+    return {line.get_label(): line for line in axes.lines}
+
+
+def test_each_graph_has_a_panel_and_feedback_the_last():
+    axes = drawn().axes
+    assert [one.get_title(loc="left") for one in axes] == [
+        "(a) karate club, 34 arms",
+        "(b) Les Misérables, 77 arms",
+        "(c) complete graph,\n20 arms, $T=10^{5}$",
+    ]
+    assert [one.get_xlabel() for one in axes] == ["round $t$", "round $t$", "gains revealed in a round"]
+    assert {one.get_ylabel() for one in axes} == {"Bayesian regret (gain)"}
+    assert {(one.get_xscale(), one.get_yscale()) for one in axes} == {("log", "log")}
+    assert len({one.get_ylim() for one in axes}) == 1
+    assert axes[2].get_xticks().tolist() == list(figure_graph.REVEALED)
+
+
+def test_lines_are_means_and_the_bound_is_dashed_and_black():
+    graphs, feedback = made()
+    axes = figure_graph.draw((graphs, feedback)).axes
+    for one, panel, chi, arms in zip(axes, graphs.experiment.panels, (20, 35), (34, 77), strict=False):
+        assert list(lines(one)) == [*(f"{name} (no privacy)" for name in ALGORITHMS), figure_graph.BOUND]
+        for name in ALGORITHMS:
+            line = lines(one)[f"{name} (no privacy)"]
+            assert line.get_ydata() == pytest.approx(graphs.regret(panel.key, name, "pseudo_regret").mean(axis=0))
+            assert line.get_color() == STYLES[name].colour
+        bound = lines(one)[figure_graph.BOUND]
+        assert bound.get_ydata() == pytest.approx(np.sqrt(chi * np.log(arms) * ROUNDS / 2))
+        assert (bound.get_color(), bound.get_linestyle(), bound.get_marker()) == (BLACK, "--", "None")
+
+
+def test_each_level_has_a_line_over_what_is_revealed():
+    last = drawn().axes[2]
+    assert list(lines(last)) == [*DRAWN_LEVELS, "KL-UCB (no privacy)"]
+    for place, line in enumerate(last.lines):
+        assert line.get_xdata() == pytest.approx([1, 2, 5, 10, 20])
+        assert line.get_ydata() == pytest.approx(np.sqrt(10.0**5) * (place + 1) / np.arange(1, 6))
+    *levels, free = last.lines
+    assert len({line.get_color() for line in levels}) == 1 != len({line.get_linestyle() for line in levels})
+    assert free.get_color() == BLACK
+
+
+def test_the_legend_has_each_line_once_and_the_note_explains_the_rest():
+    figure = drawn()
+    (legend,) = figure.legends
+    expected = [
+        *(f"{name} (no privacy)" for name in ALGORITHMS),
+        *DRAWN_LEVELS,
+        "KL-UCB (no privacy)",
+        figure_graph.BOUND,
+    ]
+    assert [text.get_text() for text in legend.get_texts()] == expected
+    note = " ".join(figure.get_supxlabel().split())
+    assert "mean of 5 trials" in note and r"whatever a round reveals" in note
+    assert "drawn in each game" in note and r"$\sqrt{\chi\ H\ t\ /\ 2}$" in note
+
+
+@pytest.mark.parametrize("rounds", [np.array([1]), np.array([1, 2])])
+def test_the_smallest_results_can_be_drawn(rounds):
+    figure = drawn(1, rounds)
+    ElementTree.fromstring(as_bytes(figure, "svg"))
+    assert f"$T={10 * rounds[-1]}$" in figure.axes[2].get_title(loc="left")

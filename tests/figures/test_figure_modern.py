@@ -1,15 +1,24 @@
 """The settings of figure-modern, and that its claims are judged by the numbers and nothing else."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 
-from dp_bandit_envs.experiments import figure_modern
-from dp_bandit_envs.experiments.figure_modern import modern_claims, modern_setup
-from dp_bandit_envs.experiments.figure_modern.modern_lower_bound import Played
-from dp_bandit_envs.experiments.figure_modern.modern_orders import Pair
-from dp_bandit_envs.experiments.figure_modern.modern_setup import GAMES, PRIVATE, REFERENCE, SWEEP
+from dp_bandit_envs.figures import figure_modern
+from dp_bandit_envs.figures.figure_modern import (
+    GAMES,
+    LOWER_BOUND,
+    PRIVATE,
+    REFERENCE,
+    SWEEP,
+    WITHOUT_PRIVACY,
+    Pair,
+    Played,
+)
+from dp_bandit_envs.plots.figure_bytes import as_bytes
+from dp_bandit_envs.plots.plot_style import BLACK, STYLES
 from dp_bandit_envs.runs.experiment import Results
 from dp_bandit_envs.runs.run_report import Verdict, report_md
 from dp_bandit_envs.runs.running import run
@@ -47,7 +56,7 @@ def results(changes=None, trials=TRIALS, rounds=ROUNDS, spread=0.02):
     """Make the results of both experiments, regrets proportional to ln t; `changes` maps (part, name) to factors."""
     made = []
     for part, experiment in zip(
-        ("time", "epsilon"), modern_setup.experiments(horizon=int(rounds[-1]), trials=trials), strict=True
+        ("time", "epsilon"), figure_modern.experiments(horizon=int(rounds[-1]), trials=trials), strict=True
     ):
         arrays = {}
         for panel in experiment.panels:
@@ -67,12 +76,16 @@ def results(changes=None, trials=TRIALS, rounds=ROUNDS, spread=0.02):
     return made
 
 
+def judged(*parts):
+    return figure_modern.claims.judged(parts)
+
+
 def verdicts(**given):
-    return [claim.verdict for claim in modern_claims.claims(*results(**given))]
+    return [claim.verdict for claim in judged(*results(**given))]
 
 
 def test_the_experiments_are_those_of_the_issue():
-    over_time, over_epsilon = modern_setup.experiments()
+    over_time, over_epsilon = figure_modern.experiments()
     assert (over_time.horizon, over_time.trials, over_time.checkpoints) == (10**7, 20, "log")
     assert (over_epsilon.horizon, over_epsilon.trials) == (10**6, 20)
     wanted = [[0.25, 0.375, 0.5, 0.625, 0.75], [0.1, 0.1, 0.1, 0.1, 0.8]]
@@ -93,16 +106,16 @@ def test_no_algorithm_is_favoured_by_the_numbering_of_arms():
 
 @pytest.mark.parametrize(("horizon", "sweep"), [(100, 100), (10**6, 10**6), (3 * 10**6, 10**6)])
 def test_a_shorter_horizon_is_for_both(horizon, sweep):
-    over_time, over_epsilon = modern_setup.experiments(horizon=horizon, trials=2, seed=7)
+    over_time, over_epsilon = figure_modern.experiments(horizon=horizon, trials=2, seed=7)
     assert (over_time.horizon, over_epsilon.horizon) == (horizon, sweep)
     assert {over_time.trials, over_epsilon.trials} == {2} and {over_time.seed, over_epsilon.seed} == {7}
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_private_algorithm_has_the_panels_epsilon(game):
-    experiment = modern_setup.experiments()[1]
+    experiment = figure_modern.experiments()[1]
     for epsilon in SWEEP:
-        panel = next(panel for panel in experiment.panels if panel.key == modern_setup.key(game, epsilon))
+        panel = next(panel for panel in experiment.panels if panel.key == figure_modern.key(game, epsilon))
         for player in experiment.players(panel):
             guarantee = player.guarantee(n_arms=5, horizon=10**4)
             assert guarantee.epsilon == pytest.approx(epsilon) and guarantee.delta == 0
@@ -134,36 +147,36 @@ def test_each_claim_can_fall(claim, changes, expected):
 
 
 def test_a_statistic_shows_where_an_order_fails():
-    claims = modern_claims.claims(*results({("epsilon", "DP-SE"): lambda e: 9.0 if e in (0.2, 0.5) else 50.0}))
-    assert claims[5].statistic.behind == {
-        Pair("AdaP-UCB", "DP-SE", "spaced"): [0.2, 0.5],
-        Pair("AdaP-UCB", "DP-SE", "one-ahead"): [0.2, 0.5],
-    }
+    claims = judged(*results({("epsilon", "DP-SE"): lambda e: 9.0 if e in (0.2, 0.5) else 50.0}))
+    assert claims[5].why.startswith(
+        "the other way round: AdaP-UCB to DP-SE, spaced, epsilon = 0.2 and 0.5;"
+        " AdaP-UCB to DP-SE, one-ahead, epsilon = 0.2 and 0.5. All"
+    )
 
 
 def test_an_algorithm_that_is_told_the_horizon_may_stop():
     """DP-SE's regret does not grow any more after the last elimination; that breaks no bound."""
     over_time, over_epsilon = results()
     for game in GAMES:
-        regret = over_time.arrays[f"{modern_setup.key(game, 1.0)}/DP-SE/pseudo_regret"]
+        regret = over_time.arrays[f"{figure_modern.key(game, 1.0)}/DP-SE/pseudo_regret"]
         regret[:, 30:] = regret[:, -1:]
-    claim = modern_claims.claims(over_time, over_epsilon)[6]
-    assert claim.verdict is YES and claim.statistic.slopes[Played("DP-SE", "spaced")].value == pytest.approx(50)
+    claim = judged(over_time, over_epsilon)[6]
+    assert claim.verdict is YES and claim.numbers[Played("DP-SE", "spaced")].value == pytest.approx(50)
     for game in GAMES:
-        over_time.arrays[f"{modern_setup.key(game, 1.0)}/DP-SE/pseudo_regret"] /= 60
-    assert modern_claims.claims(over_time, over_epsilon)[6].verdict is NO
-    below = modern_claims.claims(over_time, over_epsilon)[6].statistic.below
-    assert below[Played("DP-SE", "spaced")].value == pytest.approx(50 / 60)
-    assert set(below) == {Played("DP-SE", game.name) for game in GAMES}
+        over_time.arrays[f"{figure_modern.key(game, 1.0)}/DP-SE/pseudo_regret"] /= 60
+    claim = judged(over_time, over_epsilon)[6]
+    assert claim.numbers[Played("DP-SE", "spaced")].value == pytest.approx(50 / 60)
+    assert claim.verdict is NO
+    assert re.match(r"below: DP-SE, spaced: 0.83 ± 0.\d+; DP-SE, one-ahead: 0.83 ± 0.\d+\. The bound", claim.why)
 
 
 def test_steps_do_not_decide_an_order():
     """Two algorithms that double their episodes end at the same regret; the one that gets there later is ahead."""
     over_time, over_epsilon = results({("time", "AdaP-KLUCB"): 12.0})
     for game in GAMES:
-        regret = over_time.arrays[f"{modern_setup.key(game, 1.0)}/AdaP-KLUCB/pseudo_regret"]
+        regret = over_time.arrays[f"{figure_modern.key(game, 1.0)}/AdaP-KLUCB/pseudo_regret"]
         regret[:, -15:-1] /= 2
-    assert modern_claims.claims(over_time, over_epsilon)[1].verdict is YES
+    assert judged(over_time, over_epsilon)[1].verdict is YES
 
 
 def test_what_is_the_other_way_round_at_the_end_is_said():
@@ -171,15 +184,15 @@ def test_what_is_the_other_way_round_at_the_end_is_said():
     over_time, over_epsilon = results()
     over_epsilon.arrays["spaced-epsilon-0.05/DP-SE/pseudo_regret"][:, -1] /= 10
     over_time.arrays["spaced-epsilon-1/DP-SE/pseudo_regret"][:, -1] /= 10
-    claims = modern_claims.claims(over_time, over_epsilon)
+    claims = judged(over_time, over_epsilon)
     assert claims[5].verdict is NO
     pair = Pair("AdaP-UCB", "DP-SE", "spaced")
-    assert claims[5].statistic.behind_at_end == {pair: [0.05]} and claims[5].statistic.behind == {}
-    assert [name for name, one in claims[2].statistic.pairs.items() if one.errors_at_end < 0] == [pair]
+    assert claims[5].why.startswith("the other way round: AdaP-UCB to DP-SE, spaced, epsilon = 0.05, at T. All")
+    assert [name for name, one in claims[2].numbers.items() if one.errors_at_end < 0] == [pair]
     # Both claims on this order say so, the first although it holds.
     assert claims[2].verdict is YES
     assert all("DP-SE, spaced" in claim.seen for claim in (claims[2], claims[5]))
-    assert not any("DP-SE, spaced" in claim.seen.partition(";")[2] for claim in modern_claims.claims(*results()))
+    assert not any("DP-SE, spaced" in claim.seen.partition(";")[2] for claim in judged(*results()))
 
 
 @pytest.mark.parametrize("trials", [1, 4])
@@ -189,17 +202,17 @@ def test_few_runs_show_nothing(trials):
 
 @pytest.mark.parametrize("rounds", [np.array([1]), np.array([1, 2]), np.arange(1, 101)])
 def test_the_shortest_games_can_be_judged(rounds):
-    assert len(modern_claims.claims(*results(rounds=rounds))) == 10
+    assert len(judged(*results(rounds=rounds))) == 10
 
 
 def test_the_lower_bounds_are_linear_in_the_logarithm():
     for game in GAMES:
-        bounds = modern_setup.bounds_over_time(game, [1, 10, 100, 10**7], 1.0)
+        bounds = figure_modern.bounds_over_time(game, [1, 10, 100, 10**7], 1.0)
         assert bounds[0] == 0
         assert bounds[1:] == pytest.approx([private_lower_bound(game.means, t, 1.0) for t in (10, 100, 10**7)])
-        free = modern_setup.bounds_over_time(game, [10**7], None)
+        free = figure_modern.bounds_over_time(game, [10**7], None)
         assert free[0] == pytest.approx(lai_robbins(game.means, 10**7))
-        assert np.all(np.diff(modern_setup.bounds_over_epsilon(game, 1000)) <= 0)
+        assert np.all(np.diff(figure_modern.bounds_over_epsilon(game, 1000)) <= 0)
 
 
 def test_the_report_holds_both_experiments():
@@ -208,9 +221,9 @@ def test_the_report_holds_both_experiments():
         found,
         title="T",
         command="c",
-        view=modern_setup.VIEW,
+        view=figure_modern.VIEW,
         notes=figure_modern.notes(found),
-        claims=modern_claims.claims(*found),
+        claims=judged(*found),
     )
     more = "(100 of DP-KLUCB, DP-IMED)"
     assert f"20 trials, horizon 1,000,000 (over-time); 20 trials {more}, horizon 1,000,000 (over-epsilon)" in text
@@ -231,7 +244,77 @@ def test_the_notes_count_the_runs_that_noise_decides():
 @pytest.mark.slow
 def test_the_order_and_the_lower_bound_hold_in_play(tmp_path):
     """The first experiment at a fiftieth of its length: every order, and no slope below the bound."""
-    over_time = modern_setup.experiments(horizon=200_000, trials=12)[0]
+    over_time = figure_modern.experiments(horizon=200_000, trials=12)[0]
     played = run(over_time, ResultsFolder(tmp_path / "time", over_time.configuration()), jobs=2)
-    found = [claim.verdict for claim in modern_claims.claims(played, results()[1])]
+    found = [claim.verdict for claim in judged(played, results()[1])]
     assert found[:3] == [YES] * 3 and found[6:8] == [YES] * 2
+
+
+def lines(axes):
+    return {line.get_label(): line for line in axes.lines}
+
+
+LABELS_OVER_TIME = [*PRIVATE, "KL-UCB (no privacy)"]
+BOUNDS = [WITHOUT_PRIVACY, LOWER_BOUND]
+
+
+def test_each_game_has_a_row_time_on_the_left_and_epsilon_on_the_right():
+    drawn = figure_modern.draw(results())
+    assert [axes.get_title(loc="left") for axes in drawn.axes] == [
+        "(a) means .75 to .25; $\\varepsilon=1$",
+        "(b) means .75 to .25; $T=10^{6}$",
+        "(c) means .8 and four .1; $\\varepsilon=1$",
+        "(d) means .8 and four .1; $T=10^{6}$",
+    ]
+    assert [axes.get_xlabel() for axes in drawn.axes] == ["round $t$", r"privacy parameter $\varepsilon$"] * 2
+    assert {axes.get_ylabel() for axes in drawn.axes} == {"pseudo-regret (gain)"}
+    assert {(axes.get_xscale(), axes.get_yscale()) for axes in drawn.axes} == {("log", "log")}
+    assert len({axes.get_ylim() for axes in drawn.axes}) == 1
+    assert drawn.get_supxlabel().endswith("regret may be below")
+
+
+def test_every_line_is_in_every_panel_and_once_in_the_legend():
+    drawn = figure_modern.draw(results())
+    for axes in drawn.axes:
+        assert list(lines(axes)) == [*LABELS_OVER_TIME, *BOUNDS]
+        assert [line.get_color() for line in axes.lines[:9]] == [STYLES[name].colour for name in (*PRIVATE, REFERENCE)]
+        # The titles say the guarantee, or the axis does.
+        assert not axes.texts
+    assert [text.get_text() for text in drawn.legends[0].get_texts()] == [*LABELS_OVER_TIME, *BOUNDS]
+
+
+def test_lines_are_means_of_their_own_game_and_the_bounds_are_dashed():
+    over_time, over_epsilon = found = results()
+    axes = figure_modern.draw(found).axes
+    for left, right, game in zip(axes[::2], axes[1::2], GAMES, strict=True):
+        panel, shown = figure_modern.key(game, 1.0), ROUNDS >= 10
+        for name, label in zip((*PRIVATE, REFERENCE), LABELS_OVER_TIME, strict=True):
+            mean = over_time.regret(panel, name, "pseudo_regret").mean(axis=0)
+            assert lines(left)[label].get_xdata().tolist() == ROUNDS[shown].tolist()
+            assert lines(left)[label].get_ydata() == pytest.approx(mean[shown])
+        for name in PRIVATE:
+            keys = [figure_modern.key(game, epsilon) for epsilon in SWEEP]
+            ends = [over_epsilon.regret(key, name, "pseudo_regret")[:, -1].mean() for key in keys]
+            assert lines(right)[name].get_ydata() == pytest.approx(ends)
+        free = over_epsilon.regret(figure_modern.key(game, None), REFERENCE, "pseudo_regret")[:, -1].mean()
+        assert lines(right)["KL-UCB (no privacy)"].get_ydata() == pytest.approx(np.full(len(SWEEP), free))
+        assert lines(left)[LOWER_BOUND].get_ydata()[-1] == pytest.approx(private_lower_bound(game.means, 10**6, 1.0))
+        assert lines(left)[WITHOUT_PRIVACY].get_ydata()[-1] == pytest.approx(lai_robbins(game.means, 10**6))
+        bounds = [private_lower_bound(game.means, 10**6, epsilon) for epsilon in SWEEP]
+        assert lines(right)[LOWER_BOUND].get_ydata() == pytest.approx(bounds)
+        assert set(lines(right)[WITHOUT_PRIVACY].get_ydata()) == {lai_robbins(game.means, 10**6)}
+        for one in (left, right):
+            assert (lines(one)[LOWER_BOUND].get_color(), lines(one)[LOWER_BOUND].get_linestyle()) == (BLACK, "--")
+        assert right.get_xticks().tolist() == list(SWEEP)
+
+
+@pytest.mark.parametrize("rounds", [np.array([1]), np.array([1, 2]), np.arange(1, 13)])
+@pytest.mark.parametrize("trials", [1, 2])
+def test_the_shortest_games_can_be_drawn(rounds, trials):
+    assert as_bytes(figure_modern.draw(results(rounds=rounds, trials=trials)), "png")
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_same_figure_is_the_same_bytes(kind):
+    one, again = (as_bytes(figure_modern.draw(results(trials=5)), kind) for _ in range(2))
+    assert one == again

@@ -9,13 +9,23 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.experiments import figure_price
-from dp_bandit_envs.experiments.figure_price import price_setup as setup
-from dp_bandit_envs.experiments.figure_price.price_claims import claims
-from dp_bandit_envs.experiments.figure_price.price_exponents import ROWS
-from dp_bandit_envs.experiments.figure_price.price_free import is_exactly_free
-from dp_bandit_envs.experiments.figure_price.price_games import ARMS, BALL, CUBE, EXPERTS, MANY, PAYOFFS
-from dp_bandit_envs.experiments.figure_price.price_numbers import exponent, ratio_of_means
+from dp_bandit_envs.figures import price_games as games
+from dp_bandit_envs.figures import price_of_privacy
+from dp_bandit_envs.figures.judging import Estimate
+from dp_bandit_envs.figures.price_games import ARMS, BALL, CUBE, EXPERTS, MANY, PAYOFFS
+from dp_bandit_envs.figures.price_of_privacy import (
+    ROWS,
+    Line,
+    RatioPanel,
+    exponent,
+    is_exactly_free,
+    price_figure,
+    ratio_band,
+    ratio_of_means,
+)
+from dp_bandit_envs.plots.curves import Reference
+from dp_bandit_envs.plots.figure_bytes import as_bytes
+from dp_bandit_envs.plots.plot_style import BLACK, GREY, styles_for
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.runs.experiment import Results
 from dp_bandit_envs.runs.run_report import Verdict, report_md
@@ -29,15 +39,15 @@ TRIALS = 20
 SPREAD = 0.02
 # How many times the regret without privacy each algorithm's is, in made-up results in which every claim holds.
 RATIOS = {
-    setup.PAPER: 1.2,
-    setup.K_ARY: 1.2,
-    setup.OWN: 1.1,
-    setup.GAUSSIAN: 1.05,
-    setup.PERTURBED: 1.2,
-    setup.FRESH: 4.0,
-    setup.COINS: 4.0,
-    setup.SMALLEST: 2.4,
-    setup.LOST: 5.0,
+    games.PAPER: 1.2,
+    games.K_ARY: 1.2,
+    games.OWN: 1.1,
+    games.GAUSSIAN: 1.05,
+    games.PERTURBED: 1.2,
+    games.FRESH: 4.0,
+    games.COINS: 4.0,
+    games.SMALLEST: 2.4,
+    games.LOST: 5.0,
     "Uniform": 5.0,
     "AS-EXP2": 2.0,
     "AS-SCRiBLe": 2.5,
@@ -48,11 +58,11 @@ GAMES = {game.name: game for game in (EXPERTS, BALL, CUBE, ARMS, PAYOFFS, MANY)}
 
 def with_many(label, arms):
     return {
-        setup.OWN: 2.0 * arms / 10,
-        setup.COINS: 20.0,
-        setup.LAZY: 5.0,
-        setup.EPOCHS: 2.0,
-        setup.HEDGE: 1.0,
+        games.OWN: 2.0 * arms / 10,
+        games.COINS: 20.0,
+        games.LAZY: 5.0,
+        games.EPOCHS: 2.0,
+        games.HEDGE: 1.0,
     }[label]
 
 
@@ -69,24 +79,28 @@ def made_up(part, panel, player):
     row = next(row for row in ROWS if row.game is game)
     epsilon = player.parameters.get("epsilon", math.inf)
     numbers = [term(horizon, size, min(epsilon, 1e9)) for term in row.terms]
-    private = label in {price.private for price in setup.MEASURED[game]}
+    private = label in {price.private for price in games.MEASURED[game]}
     return sum(numbers) if private else math.sqrt(horizon)
 
 
-def results(change=lambda part, panel, label, regret: regret, *, trials=TRIALS, horizon=setup.HORIZON, spread=SPREAD):
+def results(change=lambda part, panel, label, regret: regret, *, trials=TRIALS, horizon=games.HORIZON, spread=SPREAD):
     """Make the results of all experiments; `change` may change the mean regret of some."""
     made = []
-    for experiment in setup.experiments(trials=trials, horizon=horizon):
-        games = experiment.trials
+    for experiment in games.experiments(trials=trials, horizon=horizon):
+        number = experiment.trials
         arrays = {}
         for panel in experiment.panels:
             arrays[f"{panel.key}/checkpoints"] = np.array([panel.env_kwargs["horizon"]])
             for place, player in enumerate(experiment.players(panel)):
                 regret = change(experiment.name, panel, player.name, made_up(experiment.name, panel, player))
-                noise = np.linspace(-spread, spread, games) if games > 1 else np.zeros(1)
+                noise = np.linspace(-spread, spread, number) if number > 1 else np.zeros(1)
                 arrays[f"{panel.key}/{player.name}/external_regret"] = regret * (1 + np.roll(noise, place))[:, None]
         made.append(Results(experiment, arrays))
     return made
+
+
+def claims(*found):
+    return price_of_privacy.claims.judged(found)
 
 
 def verdicts(*given, **settings):
@@ -109,29 +123,29 @@ def steep(power):
 
 
 def test_the_experiments_are_those_of_the_issue():
-    over_t, over_epsilon, exponents, many = setup.experiments()
+    over_t, over_epsilon, exponents, many = games.experiments()
     assert [one.trials for one in (over_t, over_epsilon, exponents, many)] == [60, 60, 20, 20]
     lengths = {panel.env_kwargs["horizon"] for panel in over_t.panels}
     assert lengths == {2**10, 2**12, 2**14, 2**16, 2**18, 2**20}
     assert {panel.env_kwargs["horizon"] for panel in over_epsilon.panels} == {2**16}
     assert [len(panel.env_kwargs["means"]) for panel in many.panels] == [10, 100, 1_000, 10_000]
-    assert (min(setup.LEVELS), max(setup.LEVELS)) == (0.1, 10)
+    assert (min(games.LEVELS), max(games.LEVELS)) == (0.1, 10)
     assert len(over_epsilon.panels) == 3
     for part in (over_t, over_epsilon, exponents, many):
         assert part.horizon is None and len({panel.key for panel in part.panels}) == len(part.panels)
 
 
 def test_every_learner_has_the_epsilon_that_its_label_says():
-    for experiment in setup.experiments(horizon=2**10, trials=1):
+    for experiment in games.experiments(horizon=2**10, trials=1):
         for panel in experiment.panels[:: max(len(experiment.panels) // 5, 1)]:
             game = experiment.game(panel)
             for player in experiment.players(panel):
                 guarantee = player.guarantee_in(game)
-                if player.name in (setup.FREE, setup.LOST):
+                if player.name in (games.FREE, games.LOST):
                     assert guarantee == dataclasses.replace(
                         PrivacyGuarantee.none(guarantee.theorem), steps=guarantee.steps
                     )
-                elif player.name in (setup.COINS, setup.LAZY):
+                elif player.name in (games.COINS, games.LAZY):
                     # Their rates are from a conversion that is not the tightest, so they guarantee less.
                     asked = player.parameters["epsilon"]
                     assert 0.7 * asked < guarantee.epsilon < asked
@@ -147,16 +161,16 @@ def test_gaps_shrink_like_one_over_the_root_of_the_horizon(game):
 
 @pytest.mark.parametrize(("horizon", "expected"), [(1, (1,)), (4, (4,)), (100, (6, 25, 100)), (2**12, (4, 16, 64))])
 def test_a_shorter_horizon_shortens_all_lengths(horizon, expected):
-    assert setup.lengths(horizon, setup.LENGTHS)[: len(expected)] == expected
-    for experiment in setup.experiments(horizon=horizon, trials=3, seed=7):
+    assert games.lengths(horizon, games.LENGTHS)[: len(expected)] == expected
+    for experiment in games.experiments(horizon=horizon, trials=3, seed=7):
         assert max(panel.env_kwargs["horizon"] for panel in experiment.panels) <= horizon
         assert (experiment.trials, experiment.seed) == (3, 7)
 
 
 def test_settings_alone_decide_keys_and_digests():
-    first, again = (setup.experiments(horizon=64, trials=2) for _ in range(2))
+    first, again = (games.experiments(horizon=64, trials=2) for _ in range(2))
     assert [one.digest() for one in first] == [one.digest() for one in again]
-    assert [one.digest() for one in first] != [one.digest() for one in setup.experiments(horizon=64, trials=3)]
+    assert [one.digest() for one in first] != [one.digest() for one in games.experiments(horizon=64, trials=3)]
     for one in first:
         stored = json.loads(json.dumps(one.configuration()))
         assert [panel["key"] for panel in stored["panels"]] == [panel.key for panel in one.panels]
@@ -196,23 +210,23 @@ def test_the_claims_hold_where_they_do():
 @pytest.mark.parametrize(
     ("claim", "change", "expected"),
     [
-        (0, times("over-horizon", setup.PAPER, 2.0), NO),
-        (0, times("over-horizon", setup.PAPER, 1.25, "ball"), UNDECIDED),
-        (1, times("over-horizon", setup.OWN, 2.0, "experts"), NO),
-        (2, times("over-horizon", setup.GAUSSIAN, 2.0), NO),
-        (4, times("over-horizon", setup.FRESH, steep(-0.3), "ball-"), NO),
-        (4, times("over-horizon", setup.COINS, steep(-0.3)), NO),
-        (4, times("over-horizon", setup.FRESH, 0.25), UNDECIDED),
+        (0, times("over-horizon", games.PAPER, 2.0), NO),
+        (0, times("over-horizon", games.PAPER, 1.25, "ball"), UNDECIDED),
+        (1, times("over-horizon", games.OWN, 2.0, "experts"), NO),
+        (2, times("over-horizon", games.GAUSSIAN, 2.0), NO),
+        (4, times("over-horizon", games.FRESH, steep(-0.3), "ball-"), NO),
+        (4, times("over-horizon", games.COINS, steep(-0.3)), NO),
+        (4, times("over-horizon", games.FRESH, 0.25), UNDECIDED),
         (5, times("over-horizon", "AS-EXP2", steep(0.2)), NO),
-        (6, times("over-horizon", setup.SMALLEST, steep(-0.2)), NO),
+        (6, times("over-horizon", games.SMALLEST, steep(-0.2)), NO),
         (7, times("over-horizon", "AS-OSMD", 0.2), NO),
-        (8, times("exponents", setup.PAPER, steep(0.5), "experts"), NO),
-        (9, times("exponents", setup.PAPER, lambda panel: panel.env_kwargs["dimension"], "ball-size"), NO),
-        (10, times("exponents", setup.PAPER, steep(0.3), "cube"), NO),
+        (8, times("exponents", games.PAPER, steep(0.5), "experts"), NO),
+        (9, times("exponents", games.PAPER, lambda panel: panel.env_kwargs["dimension"], "ball-size"), NO),
+        (10, times("exponents", games.PAPER, steep(0.3), "cube"), NO),
         (11, times("exponents", "AS-SCRiBLe", steep(0.3)), NO),
         (12, times("exponents", "AS-EXP2", steep(0.3)), NO),
-        (13, times("many-experts", setup.LAZY, 1e4), NO),
-        (13, times("many-experts", setup.OWN, 2.5, "drawn experts-d10-T"), UNDECIDED),
+        (13, times("many-experts", games.LAZY, 1e4), NO),
+        (13, times("many-experts", games.OWN, 2.5, "drawn experts-d10-T"), UNDECIDED),
     ],
 )
 def test_each_claim_can_fall(claim, change, expected):
@@ -224,7 +238,7 @@ def test_each_claim_can_fall(claim, change, expected):
 def test_one_over_epsilon_squared_is_more_than_the_paper_allows():
     def change(part, panel, label, regret):
         level = float(label.partition("epsilon = ")[2] or 1)
-        return regret / level if part == "over-epsilon" and label.startswith(setup.PAPER + ",") else regret
+        return regret / level if part == "over-epsilon" and label.startswith(games.PAPER + ",") else regret
 
     # Labels of the other algorithm begin with the same name, but only the first one decides.
     found = claims(*results(change))
@@ -235,16 +249,16 @@ def test_one_over_epsilon_squared_is_more_than_the_paper_allows():
 def test_the_first_horizon_at_which_privacy_is_nearly_free():
     def change(part, panel, label, regret):
         short = part == "over-horizon" and panel.env_kwargs["horizon"] < 2**16
-        return regret * (3 if short and label == setup.OWN else 1)
+        return regret * (3 if short and label == games.OWN else 1)
 
     claim = claims(*results(change))[1]
-    assert claim.verdict is YES and set(claim.statistic.first.values()) == {2**16}
+    assert claim.verdict is YES and set(claim.numbers.first.values()) == {2**16}
     assert "2^16 (experts), 2^16 (ball)" in claim.seen
 
 
 def test_nothing_is_known_of_ftpl_in_short_games():
     claim = claims(*results(horizon=2**12))[3]
-    assert claim.verdict is NO and claim.statistic.horizons == {10: 2**15, 100: 2**19}
+    assert claim.verdict is NO and claim.numbers == {10: 2**15, 100: 2**19}
     assert claims(*results(horizon=2**15))[3].verdict is YES
 
 
@@ -275,23 +289,23 @@ def test_the_shortest_games_can_be_judged(horizon):
 def test_the_report_holds_all_experiments():
     found = results(horizon=2**12)
     text = report_md(
-        found, title="T", command="c", view=setup.VIEW, notes=figure_price.notes(found), claims=claims(*found)
+        found, title="T", command="c", view=games.VIEW, notes=price_of_privacy.notes(found), claims=claims(*found)
     )
     for part in ("over-horizon", "over-epsilon", "exponents", "many-experts"):
         assert f"## External regret after the last round, {part}\n" in text and f"`{part}/`" in text
     assert "This is 20 runs of 4,096 rounds instead of 60 of 1,048,576." in text
     assert "nan" not in text and "LINEAR" not in text
-    assert "This is" not in "".join(map(str, figure_price.notes(results(trials=60))))
+    assert "This is" not in "".join(map(str, price_of_privacy.notes(results(trials=60))))
 
 
 def test_a_small_run_has_what_claims_and_drawing_look_for(tmp_path):
-    plan = figure_price.reproduction(horizon=16, trials=2)
+    plan = price_of_privacy.study(horizon=16, trials=2)
     played = [run(one, ResultsFolder(tmp_path / one.name, one.configuration()), jobs=1) for one in plan.experiments]
     assert len(plan.claims(played)) == 14
-    assert len(plan.draw(plan, played).axes) == 6
+    assert len(plan.draw(played).axes) == 6
     panel = EXPERTS.key(16)
     # The same gains: without privacy and without learning, the best mixture of each game is one and the same.
-    free, lost = (played[0].regret(panel, name) for name in (setup.FREE, setup.LOST))
+    free, lost = (played[0].regret(panel, name) for name in (games.FREE, games.LOST))
     assert free.shape == lost.shape and free.shape[0] == 2
     assert not np.array_equal(free, lost)
 
@@ -299,14 +313,14 @@ def test_a_small_run_has_what_claims_and_drawing_look_for(tmp_path):
 @pytest.mark.slow
 def test_noise_for_today_costs_less_than_the_papers(tmp_path):
     """At a sixteenth of the figure's length, with its number of games, on experts and ball. False alarm: 1e-4."""
-    over_t = setup.experiments(horizon=2**16)[0]
+    over_t = games.experiments(horizon=2**16)[0]
     wanted = (EXPERTS.key(2**16), BALL.key(2**16))
     short = dataclasses.replace(over_t, panels=tuple(panel for panel in over_t.panels if panel.key in wanted))
     played = run(short, ResultsFolder(tmp_path, short.configuration()), jobs=2)
     for panel in wanted:
-        free = setup.last(played, panel, setup.FREE)
+        free = games.last(played, panel, games.FREE)
         paper, own, gaussian = (
-            ratio_of_means(setup.last(played, panel, name), free) for name in (setup.PAPER, setup.OWN, setup.GAUSSIAN)
+            ratio_of_means(games.last(played, panel, name), free) for name in (games.PAPER, games.OWN, games.GAUSSIAN)
         )
         assert paper.value - 4 * paper.error > own.value + 4 * own.error
         assert gaussian.value + 4 * gaussian.error < 1.5
@@ -314,12 +328,12 @@ def test_noise_for_today_costs_less_than_the_papers(tmp_path):
 
 def test_the_numbers_of_the_page_are_those_of_the_claims():
     """Ratios of external regret, exponents beside the paper's, and from which T on privacy is nearly free."""
-    found, judged = figure_price.numbers(*results()), claims(*results())
+    found, judged = price_of_privacy.numbers(results()), claims(*results())
     assert found["ratio/AS-EXP2, arms/1048576"]["mean"] == pytest.approx(2.0, rel=0.01)
-    assert found[f"ratio/{setup.SMALLEST}, arms/4096"]["mean"] == pytest.approx(2.4, rel=0.01)
-    for price, one in judged[0].statistic.ends.items():
+    assert found[f"ratio/{games.SMALLEST}, arms/4096"]["mean"] == pytest.approx(2.4, rel=0.01)
+    for price, one in judged[0].numbers.ends.items():
         assert found[f"ratio/{price}/{2**20}"] == {"mean": one.value, "error": one.error}
-    row = judged[8].statistic
+    row = judged[8].numbers
     for price, each in row.regret.items():
         for quantity, power in each.items():
             entry = found[f"exponent/{price}/{quantity}"]
@@ -327,11 +341,11 @@ def test_the_numbers_of_the_page_are_those_of_the_claims():
     assert found["exactly free"] == {"d = 10": 2**15, "d = 100": 2**19}
     assert found["nearly free/DP-FTRL, ball"]["from"] == 2**10
     # No bound is known for today's noise.
-    assert found[f"nearly free/{setup.OWN}, ball"]["by bound"] == math.inf
+    assert found[f"nearly free/{games.OWN}, ball"]["by bound"] == math.inf
 
 
 def test_the_previous_best_is_drawn_and_noise_on_each_round_is_a_baseline():
-    lines = {price.private: price for price in setup.PANELS["experts"]}
+    lines = {price.private: price for price in games.PANELS["experts"]}
     assert lines["DP-Hedge"] == ("DP-Hedge", "Hedge", MANY) and MANY.hard(2**14) == EXPERTS.hard(2**14)
     said = claims(*results())[4].says
     assert "DP-Hedge for experts, of the order of table 1's previous best, sqrt(T ln N) / epsilon" in said
@@ -343,3 +357,108 @@ def test_the_previous_best_is_drawn_and_noise_on_each_round_is_a_baseline():
         "T^(2/3) / epsilon",
         "N T^(2/3) / epsilon",
     ]
+
+
+HORIZONS = (2**10, 2**12, 2**14)
+
+
+def line(name, values, at=HORIZONS, game="", error=0.1):
+    return Line(name, at, ratio_band([Estimate(value, error) for value in values]), game)
+
+
+def over_t(*lines, **given):
+    return RatioPanel("Ball", "horizon T", "ratio", lines, **given)
+
+
+def over_epsilon():
+    levels = (0.1, 1.0, 10.0)
+    lines = [line("One", (30, 3, value), levels, game) for game, value in (("experts", 0.3), ("ball", -0.1))]
+    return RatioPanel("Levels", "epsilon", "extra regret", lines, free=None)
+
+
+def drawn(*panels, note="the note", labels=None):
+    return price_figure(panels or [over_t(line("One", (3, 2, 1)))], note=note, labels=labels or {})
+
+
+def points(one):
+    return one.get_xdata().tolist(), one.get_ydata().tolist()
+
+
+def legend_texts(figure):
+    found = [*figure.legends, *(axes.get_legend() for axes in figure.axes if axes.get_legend() and not axes.axison)]
+    return [text.get_text() for legend in found for text in legend.get_texts()]
+
+
+def test_a_panel_has_its_lines_and_the_line_where_privacy_is_free():
+    axes = drawn(over_t(line("One", (3, 2, 1)), line("KL-UCB", (5, 5, 5)))).axes[0]
+    free, one, other = axes.lines
+    assert set(free.get_ydata()) == {1} and free.get_color() == BLACK
+    assert points(one) == (list(HORIZONS), [3, 2, 1]) and points(other)[1] == [5, 5, 5]
+    look = styles_for(["One", "KL-UCB"])["One"]
+    assert (one.get_color(), one.get_linestyle(), one.get_marker()) == look
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title(loc="left")) == ("horizon $T$", "ratio", "Ball")
+
+
+def test_horizons_are_marked_as_powers_of_two():
+    figure = drawn()
+    figure.canvas.draw()
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["$2^{10}$", "$2^{12}$", "$2^{14}$"]
+
+
+def test_ratios_are_marked_as_plain_numbers():
+    figure = drawn(over_t(line("One", (9, 3, 0.8))))
+    figure.canvas.draw()
+    shown = {tick.get_text() for tick in figure.axes[0].get_yticklabels()}
+    assert {"1", "2", "5"} <= shown
+
+
+def test_games_of_one_panel_differ_in_their_dashes_and_a_mean_below_zero_is_left_out():
+    axes = drawn(over_epsilon()).axes[0]
+    experts, ball = axes.lines
+    assert experts.get_linestyle() == "-" and ball.get_linestyle() != "-"
+    assert experts.get_color() == ball.get_color()
+    assert points(experts) == ([0.1, 1, 10], [30, 3, 0.3]) and points(ball) == ([0.1, 1], [30, 3])
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["experts", "ball"]
+
+
+def test_every_name_is_once_in_the_legend():
+    lost = Reference("lost", np.array(HORIZONS), np.array([9.0, 9.0, 9.0]), colour=GREY)
+    figure = drawn(over_t(line("One", (3, 2, 1)), references=[lost]), over_epsilon(), labels={"One": "One (eps 1)"})
+    assert legend_texts(figure) == [r"One ($\varepsilon=1$)", "lost"]
+    assert figure.get_supxlabel() == "the note"
+
+
+def test_colours_of_one_panel_differ_though_there_are_more_lines_than_colours():
+    panels = [over_t(*(line(f"{panel}{number}", (3, 2, 1)) for number in range(7))) for panel in "abc"]
+    figure = drawn(*panels)
+    for axes in figure.axes[:3]:
+        assert len({one.get_color() for one in axes.lines[1:]}) == 7
+    looks = {(one.get_color(), one.get_linestyle()) for axes in figure.axes[:3] for one in axes.lines[1:]}
+    assert len(looks) == 21
+
+
+def test_a_long_legend_stands_below_the_panels():
+    panel = over_t(*(line(f"A learner with a long name, number {number}" * 2, (3, 2, 1)) for number in range(25)))
+    figure = drawn(*[panel] * 5)
+    assert len(figure.legends) == 1 and figure.axes[5].get_legend() is None
+
+
+@pytest.mark.parametrize("value", [math.nan, 0.0, -1.0, 1e-9])
+@pytest.mark.parametrize("error", [math.nan, 5.0])
+def test_unknown_ratios_can_be_drawn(value, error):
+    panel = over_t(line("One", (value,), (4,), error=error))
+    assert as_bytes(drawn(panel), "png")
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_same_figure_is_the_same_bytes(kind):
+    assert as_bytes(drawn(over_epsilon()), kind) == as_bytes(drawn(over_epsilon()), kind)
+
+
+def test_bands_of_ratios_are_95_per_cent_intervals_of_the_logarithm():
+    """3 with error 0.3 is known up to a factor e^(1.96 * 0.1) = 1.2165; 1 with error 2 still ends above 0."""
+    line, low, high = ratio_band([Estimate(3, 0.3), Estimate(1, 2), Estimate(2, math.nan)])
+    assert line.tolist() == [3, 1, 2]
+    assert low == pytest.approx([3 / 1.216526, math.exp(-3.92), 2])
+    assert high == pytest.approx([3 * 1.216526, math.exp(3.92), 2], rel=1e-6)

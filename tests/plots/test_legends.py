@@ -7,8 +7,7 @@ import pytest
 from matplotlib.legend import Legend
 
 from dp_bandit_envs.algorithms import algorithm_names
-from dp_bandit_envs.experiments.figure_modern.modern_panels import OverEpsilon, OverTime, modern_figure
-from dp_bandit_envs.plots.curves import Curve, Panel
+from dp_bandit_envs.plots.curves import Curve, Panel, Reference
 from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
 from dp_bandit_envs.plots.figure_legend import wrapped
 
@@ -39,10 +38,16 @@ def guarantees(names, note):
     return curves_figure(panels, across=ROUND, measure="external_regret", band="ci", note=note)
 
 
-def modern(names, note):
-    ends = {name: regret[:, :3] for name, regret in samples(names).items()}
-    time = OverTime("Game", ROUNDS, samples(names), 2.0 * ROUNDS, 1.0 * ROUNDS, 1.0)
-    return modern_figure([(time, OverEpsilon("Sweep", LEVELS, ends, {}, 0.5 / LEVELS, 0.25))] * 2, note=note)
+def with_bounds(names, note):
+    """Draw two columns with different axes, and reference lines, as figure-modern does."""
+    over_time = [Curve(name, f"{name} (eps 1)", ROUNDS, regret) for name, regret in samples(names).items()]
+    over_epsilon = [Curve(name, name, LEVELS, regret[:, :3]) for name, regret in samples(names).items()]
+    panels = [
+        Panel("Game", over_time, [Reference("asymptotic lower bound", ROUNDS, 2.0 * ROUNDS)]),
+        Panel("Sweep", over_epsilon, [Reference("asymptotic lower bound", LEVELS, 0.5 / LEVELS)], across="epsilon"),
+    ]
+    scales = {"x_scale": "log", "y_scale": "log"}
+    return curves_figure(panels * 2, across=ROUND, measure="pseudo_regret", band="ci", note=note, columns=2, **scales)
 
 
 FIGURES = {
@@ -50,7 +55,7 @@ FIGURES = {
     "five panels": lambda names, note: over_time(5, names, note),
     "two columns": lambda names, note: over_time(4, names, note, columns=2, y_scale="log", x_scale="log"),
     "guarantees": guarantees,
-    "modern": modern,
+    "with bounds": with_bounds,
 }
 
 

@@ -1,0 +1,121 @@
+"""`reproduce` from Python: the picture, the verdicts and the results, in memory or in the command's folder."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import load, reproduce
+from dp_bandit_envs.comparison import shown_progress
+from dp_bandit_envs.errors import ResultsError, UnknownNameError, WrongTypeError
+from dp_bandit_envs.figures.reproduction import FIGURES, study_of
+from tests.tools.folders import files
+from tests.tools.refusals import refused
+
+SMALL = {"horizon": 40, "trials": 5}
+
+
+@pytest.fixture(scope="module")
+def figure_1():
+    return reproduce("figure-1", **SMALL)
+
+
+def test_what_was_drawn_and_judged_is_returned(figure_1):
+    assert figure_1.figure.axes[0].get_title(loc="left") == "(a) Deterministic"
+    assert [claim.verdict.value for claim in figure_1.claims] == list(figure_1.verdicts.values())
+    assert len(figure_1.claims) == 8 and figure_1.verdicts.keys() == {claim.says for claim in figure_1.claims}
+    (compared,) = figure_1.results.values()
+    assert compared.algorithms[:2] == ["EXP3", "DP-EXP3-Lap"]
+    last = compared[0].values("external_regret")[:, -1]
+    assert figure_1.numbers["deterministic/EXP3"]["mean"] == pytest.approx(last.mean())
+    assert "Command: `reproduce('figure-1', horizon=40, trials=5, seed=0)`" in figure_1.text
+    assert figure_1.folder is None and not figure_1.is_written
+
+
+def test_it_reads_as_its_verdicts_and_shows_the_picture(figure_1):
+    first, warning, *rest = repr(figure_1).splitlines()
+    assert first == "Figure 1 of Achieving Privacy in the Adversarial Multi-Armed Bandit (AAAI 2017)"
+    assert warning == "This is 5 runs of 40 rounds instead of 720 of 262,144."
+    assert rest == [f"- {claim.says} {claim.answer}" for claim in figure_1.claims]
+    assert figure_1._repr_png_().startswith(b"\x89PNG")
+
+
+def test_nothing_is_written_unless_a_folder_is_given(tmp_path, monkeypatch, figure_1):
+    monkeypatch.chdir(tmp_path)
+    again = reproduce("figure-1", **SMALL)
+    assert files(tmp_path) == {}
+    kept = reproduce("figure-1", folder="kept", **SMALL)
+    assert set(files(tmp_path / "kept")) == {
+        *("configuration.json", "figure.png", "figure.svg", "numbers.json", "report.md", "results.npz", "summary.csv")
+    }
+    assert (kept.folder.name, kept.is_written) == ("kept", True) and "in kept" in repr(kept)
+    assert again.text == kept.text == figure_1.text == (tmp_path / "kept" / "report.md").read_text(encoding="utf-8")
+    assert json.loads((tmp_path / "kept" / "numbers.json").read_text(encoding="utf-8")) == figure_1.numbers
+    assert (tmp_path / "kept" / "figure.png").read_bytes() == again._repr_png_()
+    for one, other in zip(load("kept"), figure_1.results["figure-1"], strict=True):
+        assert np.array_equal(one.values("external_regret"), other.values("external_regret"))
+    before = files(tmp_path / "kept")
+    reproduce("figure-1", folder="kept", **SMALL)
+    assert files(tmp_path / "kept") == before
+    with refused(ResultsError, "kept", "another configuration"):
+        reproduce("figure-1", folder="kept", horizon=41, trials=5)
+
+
+def test_several_experiments_have_a_comparison_each():
+    report = reproduce("figure-modern", horizon=4, trials=2, seed=3)
+    assert {name: len(one) for name, one in report.results.items()} == {"over-time": 18, "over-epsilon": 98}
+    assert {one.seed for one in report.results.values()} == {3}
+
+
+def test_options_are_those_of_the_figure():
+    assert study_of("figure-1", epsilon=0.5).name == "figure-1-epsilon-0.5"
+    assert study_of("figure-2", modern=True).name == "figure-2-modern"
+    assert [study_of(name).name for name in FIGURES] == list(FIGURES)
+    for name in FIGURES:
+        for option, owner in (("epsilon", "figure-1"), ("modern", "figure-2")):
+            if name != owner:
+                with refused(ValueError, option, f"an option of {owner} only", name):
+                    reproduce(name, **{option: True}, **SMALL)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "says"),
+    [
+        ({"name": "figure-3"}, UnknownNameError, ("figure-3", "figure-2")),
+        ({"horizon": 0}, ValueError, ("horizon", 0)),
+        ({"horizon": 2.5}, TypeError, ("horizon", 2.5)),
+        ({"trials": 0}, ValueError, ("trials", 0)),
+        ({"seed": -1}, ValueError, ("seed", -1)),
+        ({"jobs": 0}, ValueError, ("jobs", 0)),
+        ({"epsilon": -1.0}, ValueError, ("epsilon", -1.0)),
+        ({"progress": "yes"}, WrongTypeError, ("progress", "yes")),
+        ({"folder": 7}, WrongTypeError, ("folder", "int")),
+        ({"folder": ""}, ValueError, ("folder",)),
+    ],
+)
+def test_wrong_values_are_refused_before_anything_is_played(given, error, says, tmp_path):
+    with refused(error, *says):
+        reproduce(**{"name": "figure-1", "folder": tmp_path / "out", **SMALL, **given})
+    assert files(tmp_path) == {}
+
+
+def test_progress_is_shown_as_by_compare(monkeypatch):
+    told = []
+    reproduce("figure-1", progress=lambda done, total: told.append((done, total)), **SMALL)
+    assert told[-1] == (5 * 3 * 5 * 40,) * 2
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr(shown_progress, "FIRST_LINE", 0.0)
+    reproduce("figure-1", **SMALL)
+    assert stream.getvalue().startswith("reproduce: ")
+
+
+def test_an_interruption_says_that_nothing_is_lost(tmp_path):
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        reproduce("figure-1", folder=tmp_path / "out", progress=stop, **SMALL)
+    assert any("goes on from there" in note for note in caught.value.__notes__)
+    assert reproduce("figure-1", folder=tmp_path / "out", **SMALL).is_written
