@@ -4,9 +4,10 @@ import difflib
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from typing import Final, SupportsFloat, SupportsIndex
+from typing import Any, Final, SupportsFloat, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dp_bandit_envs.errors import NotAnIntegerError, UnknownNameError, WrongTypeError
 
@@ -50,6 +51,21 @@ def arm(value: SupportsIndex, n_arms: int) -> int:
     if not 0 <= number < n_arms:
         raise ValueError(f"arm must be an integer in [0, {n_arms - 1}]; received {value!r}.")
     return number
+
+
+def arms(actions: Any, num_envs: int, n_arms: int) -> NDArray[np.int64]:
+    """Return the actions as an integer array of shape `(num_envs,)`, or raise."""
+    given = np.asarray(actions)
+    if given.shape != (num_envs,):
+        raise ValueError(f"actions must have shape ({num_envs},), one arm for each game; received shape {given.shape}.")
+    if given.dtype.kind not in "iu":
+        raise NotAnIntegerError(f"arm must be an integer in [0, {n_arms - 1}]; received an array of {given.dtype}.")
+    numbers: NDArray[np.int64] = given.astype(np.int64, copy=False)
+    # As an unsigned integer, a negative number is huge, so one maximum checks both ends.
+    unsigned = numbers.view(np.uint64)
+    if not unsigned.max() < n_arms:
+        raise ValueError(f"arm must be an integer in [0, {n_arms - 1}]; received {numbers[unsigned >= n_arms][0]}.")
+    return numbers
 
 
 def epsilon(value: SupportsFloat) -> float:

@@ -11,6 +11,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 Observation: TypeAlias = dict[str, NDArray[Any]]
 Environment: TypeAlias = gym.Env[Any, Any]
+VectorStep: TypeAlias = tuple[Observation, FloatArray, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 VectorEnvironment: TypeAlias = gym.vector.VectorEnv[Any, Any, Any]
 if TYPE_CHECKING:
     VectorWrapper = gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, NDArray[Any]]
@@ -100,3 +101,8 @@ def is_public(attribute: str) -> bool:
 def plays_points(env: Environment) -> bool:
     """Whether the actions of a game are points of a decision set; otherwise they are arms."""
     return isinstance(env.action_space, gym.spaces.Box)
+
+
+def every_game(name: str, values: NDArray[Any]) -> dict[str, Any]:
+    """Return an info dict in Gymnasium's vector form: the values, and a mask that says every game has one."""
+    return {name: values, f"_{name}": np.ones(len(values), np.bool_)}

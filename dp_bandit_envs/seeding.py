@@ -11,7 +11,7 @@ import os
 import reprlib
 import secrets
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, SupportsIndex
 
 import numpy as np
@@ -30,6 +30,8 @@ GRAPH: Final = 2**16
 """The role of feedback graphs, which are random like the gains, but public; no stack of wrappers is that deep."""
 Seed = SupportsIndex | Literal["auto"] | None
 """What a user gives as a seed: a number, None for a secret one, or `"auto"`; see `chosen_seed`."""
+Seeds = int | Sequence[int | None] | None
+"""What many games take as a seed: one for all, from which theirs follow, or one for each."""
 KNOWN_SEED: Final = (
     "these data are real and the seed is known: whoever knows it, or finds it by trying, can"
     " subtract the noise, so that nothing is protected. Use seed=None, on the command line no --seed, for"
@@ -102,6 +104,30 @@ def checked_seed(seed: SupportsIndex | None) -> int | None:
     if number >= 2**128:
         raise ValueError(f"seed must be in [0, 2^128); received a number of {number.bit_length()} bits.")
     return number
+
+
+def spread_seeds(seed: Seeds, num_envs: int) -> list[int | None]:
+    """Return one seed for each game under Gymnasium's rule: an integer s means s, s + 1, s + 2, ...
+
+    Two games with one seed are refused: behind a privacy boundary they would have the same noise.
+    """
+    if seed is None:
+        return [None] * num_envs
+    if isinstance(seed, np.ndarray):
+        seed = seed.tolist()
+    if isinstance(seed, (str, bytes)) or not isinstance(seed, Sequence):
+        first = checked_seed(seed)  # type: ignore[arg-type]
+        assert first is not None
+        return [checked_seed(first + index) for index in range(num_envs)]
+    if len(seed) != num_envs:
+        raise ValueError(f"seed must be one integer or {num_envs} of them, one for each game; received {len(seed)}.")
+    seeds = [checked_seed(each) for each in seed]
+    given = [each for each in seeds if each is not None]
+    different = len(set(given))
+    if different < len(given):
+        # Without the seeds, from which the noise follows.
+        raise ValueError(f"seed must differ from game to game; received {len(given)} of which {different} differ.")
+    return seeds
 
 
 def chosen_seed(seed: Seed, is_real: bool) -> int | None:

@@ -14,7 +14,6 @@ from gymnasium.envs.registration import EnvSpec, WrapperSpec
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.decisions import DecisionSet, payoffs
-from dp_bandit_envs.envs.pictures import PointBoard, Scoreboard
 from dp_bandit_envs.errors import (
     BoundaryError,
     SeedRefusedError,
@@ -23,6 +22,7 @@ from dp_bandit_envs.errors import (
     WrongTypeError,
 )
 from dp_bandit_envs.graphs import FeedbackGraph
+from dp_bandit_envs.pictures import PointBoard, Scoreboard
 from dp_bandit_envs.privacy.announced import announced, current, taken_seed
 from dp_bandit_envs.privacy.facts import Below, Noise, Values, check_values
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee

@@ -2,8 +2,7 @@
 
 from dp_bandit_envs.decisions.ball import Ball
 from dp_bandit_envs.decisions.cube import Cube
-from dp_bandit_envs.decisions.decision_set import TOLERANCE, DecisionSet, payoff, payoffs
-from dp_bandit_envs.decisions.point_space import PointSpace
+from dp_bandit_envs.decisions.decision_set import TOLERANCE, DecisionSet, PointSpace, payoff, payoffs
 from dp_bandit_envs.decisions.simplex import Simplex
 
 DECISION_SETS: dict[str, type[DecisionSet]] = {one.name: one for one in (Ball, Cube, Simplex)}

@@ -15,8 +15,8 @@ from dp_bandit_envs.adversaries.linear_gains import features_of
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.made_adversary import make_adversary
-from dp_bandit_envs.envs.pictures import Scoreboard
 from dp_bandit_envs.errors import LateDataError, StepOutsideGameError, WrongGameError
+from dp_bandit_envs.pictures import Scoreboard
 from dp_bandit_envs.privacy.announced import current, unless_secret
 from dp_bandit_envs.privacy.facts import Values, gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation

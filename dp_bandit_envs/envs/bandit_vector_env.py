@@ -1,7 +1,6 @@
 """Many bandit games at once, as arrays instead of a loop over environments."""
 
 import copy
-from collections.abc import Sequence
 from typing import Any, ClassVar, SupportsIndex
 
 import gymnasium as gym
@@ -15,15 +14,13 @@ from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv, counted, next_length, observation_space, refuse_vectors
 from dp_bandit_envs.envs.made_adversary import make_adversary
-from dp_bandit_envs.envs.pictures import Scoreboard
-from dp_bandit_envs.errors import NotAnIntegerError, StepOutsideGameError
+from dp_bandit_envs.errors import StepOutsideGameError
+from dp_bandit_envs.pictures import Scoreboard
 from dp_bandit_envs.privacy.facts import Values, gains_of_arms
-from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
-from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
+from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorStep, every_game
+from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, Seeds, checked_options, spread_seeds
 
 BLOCK_BYTES = 2**25
-Seeds = int | Sequence[int | None] | None
-VectorStep = tuple[Observation, FloatArray, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
 class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]]):
@@ -148,7 +145,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
 
     def _take(self, actions: Any) -> IntArray:
         """Return one action for each game as an arm, or raise."""
-        return check_arms(actions, self.num_envs, self.n_arms)
+        return checks.arms(actions, self.num_envs, self.n_arms)
 
     def _gains(self, row: FloatArray, arms: IntArray) -> FloatArray:
         """Return the gain of each game's play, shape `(num_envs,)`, from the gains `(num_envs, columns)` of a round."""
@@ -265,47 +262,3 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
     def _nothing(self) -> Observation:
         shape = (self.num_envs, self.n_values)
         return {"gain": np.zeros(shape), "observed": np.zeros(shape, np.int8)}
-
-
-def spread_seeds(seed: Seeds, num_envs: int) -> list[int | None]:
-    """Return one seed for each game under Gymnasium's rule: an integer s means s, s + 1, s + 2, ...
-
-    Two games with one seed are refused: behind a privacy boundary they would have the same noise.
-    """
-    if seed is None:
-        return [None] * num_envs
-    if isinstance(seed, np.ndarray):
-        seed = seed.tolist()
-    if isinstance(seed, (str, bytes)) or not isinstance(seed, Sequence):
-        first = checked_seed(seed)  # type: ignore[arg-type]
-        assert first is not None
-        return [checked_seed(first + index) for index in range(num_envs)]
-    if len(seed) != num_envs:
-        raise ValueError(f"seed must be one integer or {num_envs} of them, one for each game; received {len(seed)}.")
-    seeds = [checked_seed(each) for each in seed]
-    given = [each for each in seeds if each is not None]
-    different = len(set(given))
-    if different < len(given):
-        # Without the seeds, from which the noise follows.
-        raise ValueError(f"seed must differ from game to game; received {len(given)} of which {different} differ.")
-    return seeds
-
-
-def check_arms(actions: Any, num_envs: int, n_arms: int) -> IntArray:
-    """Return the actions as an integer array of shape `(num_envs,)`, or raise."""
-    arms = np.asarray(actions)
-    if arms.shape != (num_envs,):
-        raise ValueError(f"actions must have shape ({num_envs},), one arm for each game; received shape {arms.shape}.")
-    if arms.dtype.kind not in "iu":
-        raise NotAnIntegerError(f"arm must be an integer in [0, {n_arms - 1}]; received an array of {arms.dtype}.")
-    arms = arms.astype(np.int64, copy=False)
-    # As an unsigned integer, a negative number is huge, so one maximum checks both ends.
-    unsigned = arms.view(np.uint64)
-    if not unsigned.max() < n_arms:
-        raise ValueError(f"arm must be an integer in [0, {n_arms - 1}]; received {arms[unsigned >= n_arms][0]}.")
-    return arms
-
-
-def every_game(name: str, values: NDArray[Any]) -> dict[str, Any]:
-    """Return an info dict in Gymnasium's vector form: the values, and a mask that says every game has one."""
-    return {name: values, f"_{name}": np.ones(len(values), np.bool_)}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.graphs import GraphSource
-from dp_bandit_envs.graphs.named_graphs import RANDOM
+from dp_bandit_envs.graphs.graph_source import RANDOM
 from tests.tools.graph_games import DIRECTED, rows_of
 from tests.tools.refusals import refused
 

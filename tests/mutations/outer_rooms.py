@@ -1016,14 +1016,14 @@ ENVS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "seeds of a vector's games one apart for nothing",
-        "dp_bandit_envs/envs/bandit_vector_env.py",
+        "dp_bandit_envs/seeding.py",
         "return [checked_seed(first + index) for index in range(num_envs)]",
         "return [checked_seed(first) for index in range(num_envs)]",
         ("tests/envs/test_vector_of_games.py",),
     ),
     Mutation(
         "two games with one seed accepted",
-        "dp_bandit_envs/envs/bandit_vector_env.py",
+        "dp_bandit_envs/seeding.py",
         "if different < len(given):",
         "if different < 0:",
         ("tests/envs/test_bad_seeds_and_options.py",),

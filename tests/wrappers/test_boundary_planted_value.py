@@ -162,7 +162,7 @@ def test_setting_an_attribute_does_not_reach_below():
 @pytest.mark.parametrize("order", [order for order in ORDERS if noisy(order)])
 def test_pictures_above_the_boundary_are_those_of_a_game_that_paid_what_was_released(order):
     """Drawn a second way: a scoreboard that is fed with rewards above the boundary only."""
-    from dp_bandit_envs.envs.pictures import Scoreboard
+    from dp_bandit_envs.pictures import Scoreboard
 
     env = around(game(tables()[0], render_mode="rgb_array"), order)
     env.reset(seed=5)

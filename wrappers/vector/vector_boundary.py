@@ -9,20 +9,28 @@ import numpy as np
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.draws import laplace_array
-from dp_bandit_envs.envs.bandit_vector_env import Seeds, VectorStep, check_arms, every_game, spread_seeds
-from dp_bandit_envs.envs.pictures import PointBoard, Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongPointError
 from dp_bandit_envs.graphs import FeedbackGraph
+from dp_bandit_envs.pictures import PointBoard, Scoreboard
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.facts import Below, Noise, Values, check_distances
 from dp_bandit_envs.privacy.laplace import to_grid_array
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms.batch_average import rounder_of
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
-from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorEnvironment, VectorWrapper
-from dp_bandit_envs.seeding import FIRST_WRAPPER, checked_options
+from dp_bandit_envs.protocols import (
+    FloatArray,
+    IntArray,
+    Observation,
+    VectorEnvironment,
+    VectorStep,
+    VectorWrapper,
+    every_game,
+)
+from dp_bandit_envs.seeding import FIRST_WRAPPER, Seeds, checked_options, spread_seeds
 from dp_bandit_envs.wrappers.boundary import (
     CommonBoundary,
     RefusedError,
@@ -191,7 +199,7 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
     def _checked(self, actions: Any) -> Any:
         """Return one action for each game as arms or points, or raise."""
         if self._set is None:
-            return check_arms(actions, self.num_envs, self._n_plays)
+            return checks.arms(actions, self.num_envs, self._n_plays)
         return self._set.checked_rows(actions, self.num_envs)
 
     def _new_scoreboard(self, game: int) -> Any:

@@ -1,14 +1,16 @@
 """Pictures of a game so far, as text or as an array: a scoreboard of arms, the points of a set, a feedback graph."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.decisions import DecisionSet
-from dp_bandit_envs.graphs.feedback_graph import FeedbackGraph
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import FloatArray
+
+if TYPE_CHECKING:
+    from dp_bandit_envs.decisions import DecisionSet
+    from dp_bandit_envs.graphs import FeedbackGraph
 
 KEPT: Final = 200
 """How many points of a curve or a path are kept, whatever the horizon."""
@@ -108,7 +110,7 @@ class PointBoard:
 
     def __init__(
         self,
-        decision_set: DecisionSet,
+        decision_set: "DecisionSet",
         horizon: int,
         point: Callable[[], Sequence[float] | None],
         best: Callable[[], FloatArray] | None = None,
@@ -204,14 +206,14 @@ class GraphPicture:
         graph: The graph of the first round.
     """
 
-    def __init__(self, graph: FeedbackGraph) -> None:
+    def __init__(self, graph: "FeedbackGraph") -> None:
         self._plays = np.zeros(graph.n_arms, np.int64)
         self._seen = np.zeros(graph.n_arms, np.int64)
         self._graph = graph
         self._last: int | None = None
         self._places: FloatArray | None = None
 
-    def add(self, arm: int, graph: FeedbackGraph) -> None:
+    def add(self, arm: int, graph: "FeedbackGraph") -> None:
         """Count that `arm` was played on `graph`."""
         self._plays[arm] += 1
         self._seen[graph.revealed_by(arm)] += 1
