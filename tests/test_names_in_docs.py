@@ -37,6 +37,7 @@ OTHERS = {
     "venv",
     "PYTHON",
     "python3",
+    "sbatch",
 }
 # What stands in files of a reader's.
 OF_READERS = {"mine.py", "n/a", "NULL", "export PYTHONPATH=.", '$env:PYTHONPATH = "."'}
