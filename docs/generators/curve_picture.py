@@ -5,9 +5,8 @@ import re
 
 import matplotlib as mpl
 
-from dp_bandit_envs.plots.curves import Curve, Panel
-from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
-from dp_bandit_envs.plots.figure_legend import NOTE
+from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, curves_figure
+from dp_bandit_envs.plots.figure_layout import NOTE
 from dp_bandit_envs.plots.plot_style import BLACK, INDIGO, RC, WINE
 from generators.measured import SEED, Line
 from generators.settings import Measured

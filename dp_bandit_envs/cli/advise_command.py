@@ -53,7 +53,7 @@ def advise(
 ) -> None:
     """Say which private algorithm to take, by simulating those that give a person this privacy."""
     from dp_bandit_envs.advice import advise as simulated_advice
-    from dp_bandit_envs.advice.eligible import USUAL
+    from dp_bandit_envs.advice.advising import USUAL
 
     if epsilon is None:
         raise ValueError("--epsilon must be given, the privacy of a person; it is not. Give --epsilon 1, for example.")

@@ -14,8 +14,8 @@ from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, float_loss
 from dp_bandit_envs.audits.held_game import horizon_with_release
 from dp_bandit_envs.cli.run_arguments import audited
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
-from dp_bandit_envs.plots.audit_plot import Bar, audit_figure, longest_of
-from dp_bandit_envs.plots.figure_bytes import as_bytes
+from dp_bandit_envs.plots.plot_style import as_bytes
+from dp_bandit_envs.plots.privacy_figures import Bar, audit_figure, longest_of
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 

@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.plots.counters_plot import counters_figure
-from dp_bandit_envs.plots.figure_bytes import as_bytes
+from dp_bandit_envs.plots.plot_style import as_bytes
+from dp_bandit_envs.plots.privacy_figures import counters_figure
 from dp_bandit_envs.privacy.counters.table import compare
 
 

@@ -112,7 +112,7 @@ def run(
     from dp_bandit_envs.comparison.compared import comparison_of
     from dp_bandit_envs.comparison.compared_games import MEASURES
     from dp_bandit_envs.comparison.drawing import AGAINST
-    from dp_bandit_envs.plots.curves_plot import SCALES
+    from dp_bandit_envs.plots.curves_figure import SCALES
     from dp_bandit_envs.runs.experiment import Results
     from dp_bandit_envs.runs.run_report import CENTRES, Note, Study, View
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.comparison.compared_games import by_epsilon
-from dp_bandit_envs.plots.curves import Curve, Panel
-from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
+from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, curves_figure
 from dp_bandit_envs.privacy.guarantee import label_of
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs.comparison.compared import Comparison, comparison_of
 from dp_bandit_envs.comparison.saving import write_tables
-from dp_bandit_envs.plots.curves import Curve, Panel
-from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
-from dp_bandit_envs.plots.figure_bytes import as_bytes
+from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, curves_figure
+from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.runs.experiment import GameSpec, Results, labels_in
 from dp_bandit_envs.runs.run_report import Claim, Note, Study, View, numbers_json, report_md
 from dp_bandit_envs.runs.running import Progress, run

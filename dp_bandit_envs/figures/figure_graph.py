@@ -25,8 +25,7 @@ from dp_bandit_envs.figures.judging import (
 )
 from dp_bandit_envs.graphs import REAL
 from dp_bandit_envs.metrics import mean_and_standard_error
-from dp_bandit_envs.plots.curves import Curve, Panel, Reference
-from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
+from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, Reference, curves_figure
 from dp_bandit_envs.privacy.guarantee import NO_PRIVACY
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results

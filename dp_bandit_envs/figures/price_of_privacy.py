@@ -73,12 +73,17 @@ from dp_bandit_envs.figures.price_games import (
     sizes_of,
 )
 from dp_bandit_envs.metrics import Band, confidence_band, mean_and_standard_error
-from dp_bandit_envs.plots.curves import Reference
-from dp_bandit_envs.plots.curves_plot import draw_band, draw_reference, grid_of, set_titles
-from dp_bandit_envs.plots.figure_legend import add_legend_and_note
-from dp_bandit_envs.plots.mathematics import typeset
-from dp_bandit_envs.plots.plot_axes import log_limits, outer_labels_only, places_axis, values_axis
-from dp_bandit_envs.plots.plot_style import BLACK, DASHES, GREY, RC, Style, styles_for
+from dp_bandit_envs.plots.curves_figure import Reference, draw_band, draw_reference
+from dp_bandit_envs.plots.figure_layout import (
+    add_legend_and_note,
+    grid_of,
+    log_limits,
+    outer_labels_only,
+    places_axis,
+    set_titles,
+    values_axis,
+)
+from dp_bandit_envs.plots.plot_style import BLACK, DASHES, GREY, RC, Style, styles_for, typeset
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.runs.experiment import Results, labels_of
 from dp_bandit_envs.runs.run_report import Note, Numbers, Study

@@ -378,8 +378,7 @@ def _known(measure: str, found: Any) -> Any:
 
 def drawn_outcomes(outcomes: Sequence[Outcome], measure: str, band: str) -> "Figure":
     """Return a figure of a measure against the round, with arguments as for `Simulation.plot`."""
-    from dp_bandit_envs.plots.curves import Curve, Panel
-    from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
+    from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, curves_figure
 
     measure = checks.known_name("measure", measure, MEASURES)
     curves = [Curve(one.name, one.label, one.checkpoints, one.samples(measure)) for one in outcomes]

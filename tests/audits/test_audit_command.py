@@ -16,8 +16,8 @@ from dp_bandit_envs.audits import sampled_loss
 from dp_bandit_envs.audits.sampled import GAMES_IN_PYTHON, PlayedInPython
 from dp_bandit_envs.cli.audit_command import BAR, NOT_AUDITED_CODE, REFUTED, REFUTED_CODE, _audited, show_audit
 from dp_bandit_envs.cli.options import picture
-from dp_bandit_envs.plots.audit_plot import MOST_WIDE, Bar, audit_figure
 from dp_bandit_envs.plots.plot_style import VERMILION
+from dp_bandit_envs.plots.privacy_figures import MOST_WIDE, Bar, audit_figure
 from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.tools.refusals import refused
@@ -129,13 +129,14 @@ def test_a_refuted_claim_is_red_and_an_infinite_bar_ends_at_the_axis():
         Bar("exact", "exact", math.inf),
         Bar("arms", "arms", 0.5, at_least=True),
         Bar("releases", "releases", None, at_least=True),
+        Bar("arms", "a little more", 1.01, at_least=True),
     ]
     axes = audit_figure(bars, "").axes[0]
     widths = [patch.get_width() for patch in axes.patches]
-    assert widths == [1.0, MOST_WIDE, 0.5, 0.0]
+    assert widths == [1.0, MOST_WIDE * 1.01, 0.5, 0.0, 1.01]
     red = [to_hex(patch.get_facecolor()).upper() == VERMILION for patch in axes.patches]
-    assert red == [False, True, False, False]
-    assert [text.get_text() for text in axes.texts] == ["1", r"$\infty$", "at least 0.5", "-"]
+    assert red == [False, True, False, False, True]
+    assert [text.get_text() for text in axes.texts] == ["1", r"$\infty$", "at least 0.5", "-", "at least 1.01"]
 
 
 def test_an_agents_own_draws_are_audited_in_short_games():

@@ -19,7 +19,7 @@ from dp_bandit_envs.cli.show_command import KINDS, about, declared, named
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import UnknownNameError
 from dp_bandit_envs.figures import figure_2
-from dp_bandit_envs.plots.mathematics import typeset
+from dp_bandit_envs.plots.plot_style import typeset
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.runs.run_report import Verdict
 from dp_bandit_envs.runs.store import ResultsFolder

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from dp_bandit_envs.cli import main
 from dp_bandit_envs.cli.counters_command import show_counters
-from dp_bandit_envs.plots.counters_plot import counters_figure
+from dp_bandit_envs.plots.privacy_figures import counters_figure
 from dp_bandit_envs.privacy.counters.table import compare
 from tests.tools.refusals import missing
 

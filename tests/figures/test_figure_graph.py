@@ -13,8 +13,7 @@ import pytest
 from dp_bandit_envs.figures import figure_graph
 from dp_bandit_envs.figures.figure_graph import ALGORITHMS, LEVELS, RANDOM, REVEALED, SOCIAL
 from dp_bandit_envs.graphs import REAL, as_feedback_graph
-from dp_bandit_envs.plots.figure_bytes import as_bytes
-from dp_bandit_envs.plots.plot_style import BLACK, STYLES
+from dp_bandit_envs.plots.plot_style import BLACK, STYLES, as_bytes
 from dp_bandit_envs.runs.experiment import GameSpec, Results
 from dp_bandit_envs.runs.run_report import Verdict, report_md
 from dp_bandit_envs.runs.running import run

@@ -17,8 +17,7 @@ from dp_bandit_envs.figures.figure_modern import (
     Pair,
     Played,
 )
-from dp_bandit_envs.plots.figure_bytes import as_bytes
-from dp_bandit_envs.plots.plot_style import BLACK, STYLES
+from dp_bandit_envs.plots.plot_style import BLACK, STYLES, as_bytes
 from dp_bandit_envs.runs.experiment import Results
 from dp_bandit_envs.runs.run_report import Verdict, report_md
 from dp_bandit_envs.runs.running import run

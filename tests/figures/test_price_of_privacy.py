@@ -23,9 +23,8 @@ from dp_bandit_envs.figures.price_of_privacy import (
     ratio_band,
     ratio_of_means,
 )
-from dp_bandit_envs.plots.curves import Reference
-from dp_bandit_envs.plots.figure_bytes import as_bytes
-from dp_bandit_envs.plots.plot_style import BLACK, GREY, styles_for
+from dp_bandit_envs.plots.curves_figure import Reference
+from dp_bandit_envs.plots.plot_style import BLACK, GREY, as_bytes, styles_for
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.runs.experiment import Results
 from dp_bandit_envs.runs.run_report import Verdict, report_md

@@ -6,10 +6,8 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 from dp_bandit_envs.metrics import BANDS, band_of
-from dp_bandit_envs.plots.curves import Curve, Panel, Reference
-from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
-from dp_bandit_envs.plots.figure_bytes import as_bytes
-from dp_bandit_envs.plots.plot_style import STYLES, styles_for
+from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, Reference, curves_figure
+from dp_bandit_envs.plots.plot_style import STYLES, as_bytes, styles_for
 from tests.tools.refusals import refused
 
 ROUNDS = np.arange(10, 1001, 10)
@@ -128,6 +126,15 @@ def test_an_algorithm_looks_the_same_in_all_panels_and_as_styles_for_says():
         for line, band, curve in zip(axes.lines, axes.collections, panel.curves, strict=True):
             assert (line.get_color(), line.get_marker()) == (looks[curve.name].colour, looks[curve.name].marker)
             assert mpl.colors.to_hex(band.get_facecolor()[0]) == mpl.colors.to_hex(line.get_color())
+
+
+@pytest.mark.parametrize("number", [1, 5])
+def test_each_entry_of_the_legend_shows_its_own_line(number):
+    names = ("EXP3", "DP-SE", "mine")
+    (legend,) = legends(drawn(panels_of(number, names)))
+    looks = styles_for(names)
+    for text, line in zip(legend.get_texts(), legend.get_lines(), strict=True):
+        assert line.get_color() == looks[text.get_text().partition(" ")[0]].colour
 
 
 def test_an_algorithm_at_several_epsilons_has_one_colour_and_several_dashes():

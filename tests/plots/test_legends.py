@@ -7,9 +7,8 @@ import pytest
 from matplotlib.legend import Legend
 
 from dp_bandit_envs.algorithms import algorithm_names
-from dp_bandit_envs.plots.curves import Curve, Panel, Reference
-from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
-from dp_bandit_envs.plots.figure_legend import wrapped
+from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, Reference, curves_figure
+from dp_bandit_envs.plots.figure_layout import wrapped
 
 ROUNDS = np.arange(10, 1001, 99)  # few, as boxes depend on the ends only
 LEVELS = np.array([0.05, 0.5, 2.0])

@@ -3,7 +3,7 @@
 import pytest
 from matplotlib.mathtext import MathTextParser
 
-from dp_bandit_envs.plots.mathematics import typeset
+from dp_bandit_envs.plots.plot_style import typeset
 
 
 @pytest.mark.parametrize(

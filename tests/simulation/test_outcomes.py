@@ -11,7 +11,7 @@ import pytest
 from dp_bandit_envs import PrivacyGuarantee, simulate
 from dp_bandit_envs.metrics import BANDS, band_of
 from dp_bandit_envs.metrics.trial_summaries import Moments
-from dp_bandit_envs.plots.figure_bytes import as_bytes
+from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.simulation.outcomes import MEASURES, Column, Outcome, Simulation, stacked
 from tests.tools.refusals import refused
 

@@ -1,27 +1,60 @@
-"""What an algorithm declares, loses exactly, and loses at least: one bar each."""
+"""Pictures of privacy: the epsilons that an audit found, one bar each, and the errors of counters against time."""
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from dp_bandit_envs.plots.mathematics import typeset
-from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, RC, VERMILION
-from dp_bandit_envs.plots.rounded_layout import RoundedLayout
+from dp_bandit_envs.plots.figure_layout import (
+    RoundedLayout,
+    add_legend_and_note,
+    grid_of,
+    log_limits,
+    places_axis,
+    set_titles,
+    values_axis,
+)
+from dp_bandit_envs.plots.plot_style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    LIGHT_GREY,
+    ORANGE,
+    PURPLE,
+    RC,
+    VERMILION,
+    WINE,
+    typeset,
+)
+from dp_bandit_envs.privacy.counters.table import Row, worst_variances
+from dp_bandit_envs.privacy.guarantee import label_of, level_of
 
-COLOURS = {"declared": LIGHT_GREY, "exact": BLUE, "arms": ORANGE, "releases": ORANGE}
+BAR_COLOURS = {"declared": LIGHT_GREY, "exact": BLUE, "arms": ORANGE, "releases": ORANGE}
 MOST_WIDE = 1.25
 """The end of the axis, in units of the longest finite bar: an infinite bar and the numbers need room."""
+# The seven have colours of their own, as none of them is an algorithm of a bandit.
+COUNTER_COLOURS = {
+    "hybrid": VERMILION,
+    "segment-trees": ORANGE,
+    "binary": BLACK,
+    "honaker": BLUE,
+    "smooth-binary": PURPLE,
+    "k-ary": GREEN,
+    "square-root": WINE,
+}
+POINTS = 400
 
 
 class Bar(NamedTuple):
     """One epsilon.
 
     Attributes:
-        kind: A key of `COLOURS`.
+        kind: A key of `BAR_COLOURS`.
         label: What it is.
         epsilon: In [0, inf], or None where there is none.
         at_least: Whether it is a lower bound.
@@ -58,7 +91,7 @@ def audit_figure(bars: Sequence[Bar], title: str) -> Figure:
         for place, bar in enumerate(bars):
             length = 0.0 if bar.epsilon is None else min(bar.epsilon, MOST_WIDE * longest)
             refuted = bar.epsilon is not None and bar.kind != "declared" and bar.epsilon > declared * (1 + 1e-6)
-            axes.barh(place, length, color=VERMILION if refuted else COLOURS[bar.kind], height=0.62)
+            axes.barh(place, length, color=VERMILION if refuted else BAR_COLOURS[bar.kind], height=0.62)
             inside = length > 0.6 * longest
             axes.annotate(
                 bar.number,
@@ -86,3 +119,32 @@ def longest_of(bars: Sequence[Bar]) -> float:
     return (
         max([bar.epsilon for bar in bars if bar.epsilon is not None and math.isfinite(bar.epsilon)], default=0.0) or 1.0
     )
+
+
+def counters_figure(rows: list[Row], horizon: int) -> Figure:
+    """Draw the largest standard deviation of each counter's release up to each time.
+
+    Between peaks an error falls and rises again; a user who asks how wrong a sum may be needs the worst so far.
+
+    Args:
+        rows: The counters.
+        horizon: Number of items T.
+    """
+    at = np.unique(np.geomspace(1, horizon, POINTS).astype(int))
+    worst = {row.name: np.sqrt(worst_variances(row.counter, at)) for row in rows}
+    with mpl.rc_context(RC):
+        figure, (axes,) = grid_of(1)
+        labelled = {}
+        for row in sorted(rows, key=lambda row: -row.maximum):
+            line = "--" if row.counter.needs_horizon else "-"
+            label = typeset(label_of(row.name, [level_of(row.counter.guarantee)]))
+            # An error stays the worst until a worse one.
+            look: Any = {"color": COUNTER_COLOURS[row.name], "linestyle": line, "drawstyle": "steps-post"}
+            labelled[label] = axes.plot(at, worst[row.name], label=label, **look)[0]
+        set_titles([axes], [f"Worst error of released sums up to item t, T = {horizon:,}"])
+        places_axis(axes, [at], "log", rounds=True)
+        values_axis(axes, log_limits(list(worst.values())))
+        axes.set_xlabel(typeset("items t"))
+        axes.set_ylabel("largest standard deviation so far")
+        add_legend_and_note(figure, labelled, "dashed: the counter must know the horizon")
+        return figure

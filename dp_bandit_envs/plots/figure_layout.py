@@ -1,0 +1,339 @@
+"""Where the parts of a figure stand: its panels and their axes, titles, one legend and a note that cover nothing."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+from matplotlib.ticker import (
+    EngFormatter,
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+)
+
+from dp_bandit_envs.plots.plot_style import typeset
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+CELL, ALONE = (3.3, 2.7), (6.0, 3.3)
+"""Width and height of a panel with its labels, among others and alone. All lengths are in inches."""
+BESIDE = 0.6
+"""Width of the numbers and the label beside a panel."""
+EDGE = 0.12
+"""Space around a legend or note."""
+DIGITS = 7
+"""Decimal places of a panel's edges, as shares of the sheet: thousandths of a pixel."""
+NOTE: dict[str, Any] = {"fontsize": 8, "color": "#444444"}
+SMALL = NOTE | {"fontsize": 7.5}
+SHORTER = 2
+"""So many more columns than of the longest label are tried in a legend."""
+LETTERS = 15
+"""About how many letters of a note fit in an inch."""
+FEW = 12
+"""Up to this number of places, each is marked on the axis and on the line."""
+_POWER_OF_TWO = 2**8
+"""The smallest places that are written as powers of 2, if all of them are."""
+
+
+class RoundedLayout(ConstrainedLayoutEngine):
+    """Matplotlib's constrained layout with rounded edges, which is the same in every run to the last bit.
+
+    Its solver goes through its unknowns in the order of their addresses. These differ from run to run, and so do the
+    last bits of the edges it finds: the same figure would be written as other bytes.
+    """
+
+    def execute(self, fig: Figure) -> None:
+        """Place the panels of a figure; see `ConstrainedLayoutEngine`."""
+        super().execute(fig)
+        for axes in fig.axes:
+            if axes.get_in_layout() and axes.get_subplotspec() is not None:
+                left, bottom, width, height = (round(edge, DIGITS) for edge in axes.get_position(original=True).bounds)
+                axes.set_position((left, bottom, width, height))
+                axes.set_in_layout(True)  # which a position set by hand ends
+
+
+def grid_of(number: int, columns: int | None = None, size: tuple[float, float] = CELL) -> tuple[Figure, list[Axes]]:
+    """Return a figure in constrained layout, and its cells row by row, at least as many as `number`.
+
+    Args:
+        number: Number of panels.
+        columns: Number of panels in a row; None for two of four panels, and else for at most three.
+        size: Width and height of a panel in inches, unless it is alone.
+    """
+    across = columns or (2 if number == 4 else min(3, number))
+    rows = math.ceil(number / across)
+    width, height = ALONE if number == 1 else (size[0] * across, size[1] * rows)
+    figure = Figure(figsize=(width, height), layout=RoundedLayout())
+    FigureCanvasAgg(figure)
+    return figure, list(figure.subplots(rows, across, squeeze=False).ravel())
+
+
+def set_titles(grid: Sequence[Axes], titles: Sequence[str], notes: Sequence[str] = ()) -> None:
+    """Write the titles of panels, lettered if there are several, and below in small letters what holds there only.
+
+    Args:
+        grid: The axes of the panels.
+        titles: Their titles.
+        notes: What holds in each panel; "" for nothing, and what the title says already is not repeated.
+    """
+    figure, place = grid[0].get_figure(root=True), grid[0].get_subplotspec()
+    assert figure is not None and place is not None
+    rows, across = place.get_gridspec().get_geometry()
+    width = figure.get_figwidth() / across - BESIDE
+    shown = [typeset(title) for title in titles]
+    said = [typeset(note) for note in notes] or [""] * len(shown)
+    below = [
+        "" if note in title else fitting(figure, note, width, **SMALL) for note, title in zip(said, shown, strict=True)
+    ]
+    lettered = [f"({chr(97 + index)}) {title}" if len(shown) > 1 else title for index, title in enumerate(shown)]
+    # Beside a long title there may be another one; a panel alone has its own room.
+    above = [fitting(figure, title, width, fontsize=10) if len(shown) > 1 else title for title in lettered]
+    room = SMALL["fontsize"] * 1.3 * max((text.count("\n") + 1 for text in below if text), default=0)
+    more = 12 * max(title.count("\n") for title in above)
+    figure.set_figheight(figure.get_figheight() + rows * (room + more) / 72)
+    for axes, title, text in zip(grid, above, below, strict=False):
+        axes.set_title(title, loc="left", pad=6 + room + 2 * bool(room))
+        if text:
+            points: Any = {"xycoords": "axes fraction", "textcoords": "offset points"}
+            axes.annotate(text, (0, 1), xytext=(0, 4), **points, **SMALL)
+
+
+def places_axis(axes: Axes, places: Sequence[FloatArray | IntArray], scale: str, *, rounds: bool) -> None:
+    """Set scale, limits and ticks of a horizontal axis.
+
+    Args:
+        axes: The axes.
+        places: The places of each line.
+        scale: `"linear"` or `"log"`; places of 0 or less make it linear.
+        rounds: Whether places are rounds of one game, so that a linear axis begins at 0 and not all are marked.
+    """
+    marked = np.unique(np.concatenate([np.asarray(at, dtype=float) for at in places] or [np.empty(0)]))
+    if scale == "log" and marked.size and marked[0] > 0:
+        axes.set_xscale("log")
+    log = axes.get_xscale() == "log"
+    if rounds:
+        first = marked[0] if log and marked.size else 0.0
+        if marked.size:
+            axes.set_xlim(*((first, marked[-1]) if first < marked[-1] else (first / 2, first * 2)))
+        if log:
+            _powers_of_ten(axes.xaxis)
+        else:
+            axes.xaxis.set_major_locator(_round_numbers())
+            axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        return
+    if marked.size > 1:
+        margin = (marked[-1] / marked[0]) ** 0.04 if log else 0.04 * (marked[-1] - marked[0])
+        axes.set_xlim(
+            *((marked[0] / margin, marked[-1] * margin) if log else (marked[0] - margin, marked[-1] + margin))
+        )
+    if 0 < marked.size <= FEW:
+        powers = bool(marked[0] >= _POWER_OF_TWO and np.all(np.log2(marked) % 1 == 0))
+        axes.xaxis.set_major_locator(FixedLocator(marked.tolist()))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(_power_of_two if powers else _plain))
+
+
+def values_axis(axes: Axes, limits: tuple[float, float] | None) -> None:
+    """Make a vertical axis logarithmic with these limits, or if there are none, linear and down to 0."""
+    if limits is None:
+        axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+        axes.yaxis.set_major_locator(_round_numbers())
+        axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+        return
+    # Limits first: matplotlib cannot choose them for axes without a positive value.
+    axes.set_ylim(*limits)
+    axes.set_yscale("log")
+    low, high = limits
+    if high / low < 300:
+        # The fewer powers of ten, the more marks between them.
+        marks = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if high / low < 20 else (1.0, 2.0, 5.0)
+        axes.yaxis.set_major_locator(LogLocator(10, subs=marks))
+        axes.yaxis.set_major_formatter(FuncFormatter(_plain))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        _powers_of_ten(axes.yaxis)
+
+
+def log_limits(lines: Sequence[FloatArray], ends: Sequence[FloatArray] = ()) -> tuple[float, float]:
+    """Return limits of a logarithmic axis for all lines, and for their bands unless they end far below all lines.
+
+    Args:
+        lines: Heights of lines, each of any shape.
+        ends: Ends of bands.
+    """
+    height = _positive(lines)
+    if not height.size:
+        return 0.1, 1.0
+    of_bands = _positive(ends)
+    # A band that ends near 0 is cut, so that it does not squeeze all lines.
+    low = max(min(height.min(), of_bands.min(initial=np.inf)), height.min() / 3)
+    return float(low / 1.3), float(max(height.max(), of_bands.max(initial=0.0)) * 1.3)
+
+
+def _positive(arrays: Sequence[FloatArray]) -> FloatArray:
+    flat = np.concatenate([np.ravel(array) for array in arrays] or [np.empty(0)])
+    return np.asarray(flat[np.isfinite(flat) & (flat > 0)], dtype=float)
+
+
+def outer_labels_only(panels: Sequence[Axes]) -> None:
+    """Remove an axis label where the panel to the left, or below, has the same."""
+    at = {}
+    for axes in panels:
+        place = axes.get_subplotspec()
+        assert place is not None
+        at[place.rowspan.start, place.colspan.start] = axes
+    for (row, column), axes in at.items():
+        left, below = at.get((row, column - 1)), at.get((row + 1, column))
+        axes.yaxis.label.set_visible(left is None or left.get_ylabel() != axes.get_ylabel())
+        axes.xaxis.label.set_visible(below is None or below.get_xlabel() != axes.get_xlabel())
+
+
+def _round_numbers() -> MaxNLocator:
+    return MaxNLocator(6, steps=[1, 2, 5, 10])
+
+
+def _powers_of_ten(axis: Axis) -> None:
+    axis.set_major_locator(LogLocator(10, numticks=8))
+    axis.set_minor_locator(LogLocator(10, subs="auto", numticks=8))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _power_of_two(value: float, _: float) -> str:
+    """Write 1024 as a power of 2."""
+    power = np.log2(value)
+    return rf"$2^{{{power:.0f}}}$" if abs(power - round(power)) < 1e-9 else _plain(value, 0)
+
+
+def _plain(value: float, _: float) -> str:
+    """Write a number without an exponent."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
+
+
+def add_legend_and_note(figure: Figure, labelled: Mapping[str, Any], note: str, cell: Axes | None = None) -> None:
+    """Add a legend in a cell without a panel, or if it does not fit there below the panels, and a note below all.
+
+    Below the panels a legend has as many columns as fit, and the figure grows by what legend and note need.
+
+    Args:
+        figure: The figure with all its panels, in constrained layout.
+        labelled: The drawn line of each label.
+        note: One line, which is wrapped.
+        cell: Axes without a panel.
+    """
+    if cell is not None and labelled:
+        inside = cell.legend(labelled.values(), labelled, loc="center")
+        wide, tall = _size(figure, inside)
+        width, height = _room(figure, cell)
+        if wide <= width and tall <= height:
+            _add_below(figure, [], note)
+            return
+        inside.remove()
+    _add_below(figure, [_legend(figure, labelled)] if labelled else [], note)
+
+
+def _add_below(figure: Figure, legends: list[Legend], note: str) -> None:
+    """Let a figure grow by legends and a note, and place them below its panels."""
+    sizes = [_size(figure, legend) for legend in legends]
+    width, height = figure.get_size_inches()
+    width = max([width, *(wide + 2 * EDGE for wide, _ in sizes)])
+    figure.set_figwidth(width)
+    text = figure.supxlabel(fitting(figure, note, width - EDGE, **NOTE), y=0.0, va="bottom", **NOTE) if note else None
+    note_height = EDGE + _size(figure, text)[1] if text is not None else 0.0
+    below = note_height + sum(tall + EDGE for _, tall in sizes)
+    figure.set_figheight(height + below)
+    top = below - EDGE / 2
+    for legend, (_, tall) in zip(legends, sizes, strict=True):
+        legend.set_loc("upper center")
+        legend.set_bbox_to_anchor((0.5, top / (height + below)), figure.transFigure)
+        top -= tall + EDGE
+    if text is not None:
+        # A fixed place, which the layout of the panels leaves alone.
+        text.set_position((0.5, EDGE / 2 / (height + below)))
+    engine = figure.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine)
+    share = below / (height + below)
+    engine.set(rect=(0, share, 1, 1 - share))
+
+
+def _size(figure: Figure, artist: Legend | Text) -> tuple[float, float]:
+    """Return width and height of a legend or text, which do not depend on the layout."""
+    box = artist.get_window_extent()
+    return box.width / figure.dpi, box.height / figure.dpi
+
+
+def _room(figure: Figure, cell: Axes) -> tuple[float, float]:
+    """Return width and height of a cell of the figure's grid, in inches."""
+    place = cell.get_subplotspec()
+    assert place is not None
+    rows, columns = place.get_gridspec().get_geometry()
+    width, height = figure.get_size_inches()
+    return width / columns, height / rows
+
+
+def _legend(figure: Figure, labelled: Mapping[str, Any]) -> Legend:
+    """Add a legend with as many columns as fit in the figure's width, all about equally long."""
+    look: dict[str, Any] = {"loc": "lower left", "borderaxespad": 0.0, "borderpad": 0.0}
+    room = figure.get_figwidth() - 2 * EDGE
+    legend = figure.legend(labelled.values(), labelled, ncols=1, **look)
+    # Columns of shorter labels are narrower, so that some more may fit than of the longest.
+    most = min(int(room / _size(figure, legend)[0]) + SHORTER, len(labelled))
+    for columns in range(most, 1, -1):
+        # With as many rows as these columns need, fewer may do.
+        even = math.ceil(len(labelled) / math.ceil(len(labelled) / columns))
+        legend.remove()
+        legend = figure.legend(labelled.values(), labelled, ncols=even, **look)
+        if _size(figure, legend)[0] <= room:
+            return legend
+    legend.remove()
+    return figure.legend(labelled.values(), labelled, ncols=1, **look)
+
+
+def wrapped(text: str, letters: int) -> str:
+    """Return text in lines of so many letters, counted as they are drawn: mathematics is shorter than its commands."""
+    # A space within mathematics does not end a word.
+    words = re.findall(r"(?:\\\$|\$(?:[^$\\]|\\.)*\$|\S)+", text)
+    lines: list[str] = []
+    length = 0
+    for word in words:
+        seen = _letters(word)
+        if lines and length + 1 + seen <= letters:
+            lines[-1] += f" {word}"
+            length += 1 + seen
+        else:
+            lines.append(word)
+            length = seen
+    return "\n".join(lines)
+
+
+def _letters(word: str) -> int:
+    return len(re.sub(r"\\[A-Za-z]+|[${}^_\\]", lambda found: "x" if found[0][1:] else "", word))
+
+
+def fitting(figure: Figure, text: str, width: float, **look: Any) -> str:
+    """Return text in as few lines as fit in a width in inches, all about equally long."""
+    if not text:
+        return ""
+    letters = int(width * LETTERS * NOTE["fontsize"] / look.get("fontsize", NOTE["fontsize"]))
+    probe = figure.text(0, 0, "", **look)
+    while True:
+        probe.set_text(wrapped(text, letters))
+        if _size(figure, probe)[0] <= width or letters < 10:
+            break
+        # This text is wider than average, so use fewer letters in a line.
+        letters = letters * 9 // 10
+    probe.remove()
+    lines = wrapped(text, letters).count("\n")
+    while wrapped(text, letters - 1).count("\n") == lines and letters > 10:
+        letters -= 1
+    return wrapped(text, letters)
