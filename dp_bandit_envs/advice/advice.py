@@ -2,14 +2,15 @@
 
 import dataclasses
 import math
-from typing import Final
+from typing import Final, NamedTuple
 
-from dp_bandit_envs.advice.in_replay import InReplay
-from dp_bandit_envs.advice.picks import Pick, Safer
-from dp_bandit_envs.advice.privacy_pays import LARGEST, SHARE
-from dp_bandit_envs.advice.standings import Standing
+from dp_bandit_envs.advice.situations import Standing
 from dp_bandit_envs.algorithms import Algorithm
 
+LARGEST: Final = 2**18
+"""The largest horizon at which privacy is tried to pay."""
+SHARE: Final = 0.5
+"""Privacy pays if mean regret is below this share of uniform play's."""
 NOT_PRIVATE_ADVICE: Final = (
     "NOT PRIVATE: the outcomes in {} were looked at, and this advice depends on them; no noise protects them here."
     " Treat it as you treat the data, and publish neither the numbers nor the choice."
@@ -23,6 +24,47 @@ ASSUMPTIONS: Final = {
     "drifting": "If effects or patients may change over time",
     "local": "If nobody may be trusted with a true outcome (local privacy)",
 }
+
+
+class Safer(NamedTuple):
+    """An algorithm whose bad games are much better, and its mean regret over that of uniform play."""
+
+    name: str
+    algorithm: Algorithm
+    share: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Pick:
+    """An algorithm to take.
+
+    Attributes:
+        name: Its name; `"Uniform"` if no private algorithm is better than arms at random.
+        algorithm: The algorithm, calibrated to the guarantee; for uniform play too.
+        share: Its mean regret over that of uniform play, averaged over the situations that count.
+        interval: The 95 % interval of that share.
+        safer: One with nearly the same mean whose bad games are much better; None if there is none.
+    """
+
+    name: str
+    algorithm: Algorithm
+    share: float
+    interval: tuple[float, float]
+    safer: Safer | None = None
+
+
+class InReplay(NamedTuple):
+    """What a replay of all records of a file needs to give a person the guarantee that the advice is for.
+
+    Attributes:
+        records: Number of records, and of rounds of the replay.
+        rounds: In how many of them one person serves, at most.
+        algorithms: Those to take, calibrated to these rounds, by name; without those that cannot meet the guarantee.
+    """
+
+    records: int
+    rounds: int
+    algorithms: dict[str, Algorithm]
 
 
 @dataclasses.dataclass(frozen=True)

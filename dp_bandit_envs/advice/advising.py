@@ -2,25 +2,57 @@
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.advice.advice import Advice
-from dp_bandit_envs.advice.eligible import BEST_WHEN_LONG, NOT_PRIVATE, USUAL, eligible
-from dp_bandit_envs.advice.in_replay import in_replay
-from dp_bandit_envs.advice.picks import pick
-from dp_bandit_envs.advice.privacy_pays import pays_from
-from dp_bandit_envs.advice.situations import GAPS, Situation, drifting, made_up, of_records
-from dp_bandit_envs.advice.standings import Role, Standing, shares, standings
-from dp_bandit_envs.advice.trial_shape import TrialShape, shape_of
-from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.advice.advice import LARGEST, SHARE, Advice, InReplay, Pick, Safer
+from dp_bandit_envs.advice.situations import (
+    GAPS,
+    Role,
+    Situation,
+    Standing,
+    TrialShape,
+    drifting,
+    interval_of,
+    made_up,
+    of_records,
+    shape_of,
+    shares,
+    standings,
+)
+from dp_bandit_envs.algorithms import Algorithm, calibrate_in, make_algorithm
 from dp_bandit_envs.data_files import DataFile
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import UnreachableGuaranteeError
+from dp_bandit_envs.protocols import FloatArray
 
+USUAL: Final = (
+    "DP-KLUCB",
+    "DP-IMED",
+    "DP-UCB-INT",
+    "Batched-Lap-HTINF",
+    "EXP3-tau",
+    "DP-EXP3-Lap",
+    "LDP-UCB-B",
+)
+"""Those that are compared by default: in 24 settings none of ten others was the one to take (see docs/advice.md)."""
+BEST_WHEN_LONG: Final = ("DP-IMED", "DP-KLUCB")
+"""Those that lose least in long stable games, whatever comes first in short ones."""
+NOT_PRIVATE: Final = ("TS", "Tsallis-INF")
+"""Those that show what privacy costs: for stable arms, and for any."""
 MOST_TRIALS, LEAST_TRIALS = 200, 40
 ROUNDS = 5_000_000
 """About how many rounds are played by default for each algorithm in each situation."""
+ROUNDS_OF_SEARCH: Final = 2**18
+"""About how many rounds are played for each algorithm at each horizon of the search."""
+CLEARLY: Final = 0.95
+"""An algorithm is picked if the upper end of its share's interval is below this; otherwise uniform play is as good."""
+NEAR: Final = 0.1
+"""An algorithm is named beside the first one if its share is larger by no more than this, and bad games are better."""
+MUCH: Final = 0.5
+"""Bad games are better if the 99 % quantile of regret is below this part of the first one's."""
 UNKNOWN_PERSONS: Final = (
     "{}: the file does not say whose lines these are, so nothing can be promised to a person. Give the most rounds of"
     " one (--rounds-per-person 1 if nobody has two), or clean the file again with its column of persons (--person)."
@@ -116,7 +148,7 @@ def advise(
     leaders = [name for name in dict.fromkeys([leader, *BEST_WHEN_LONG]) if name in by_name]
     search = {"target": target, "person_rounds": person_rounds, "start": rounds, **settings}
     pays = {
-        situation.name: pays_from(situation, leaders, **search)
+        situation.name: _pays_from(situation, leaders, **search)
         for situation in situations
         if find_horizon and situation.kind == "stable"
     }
@@ -127,7 +159,7 @@ def advise(
     ]
     replayed = None
     if shape is not None:
-        replayed = in_replay(shape, person_rounds, picks, target, situations[0].game(shape.records))
+        replayed = _in_replay(shape, person_rounds, picks, target, situations[0].game(shape.records))
     return Advice(
         n_arms=arms,
         horizon=rounds,
@@ -165,9 +197,9 @@ def _size(
             f"{' and '.join(absent)} must be given, or a file that shows it; there is neither. Give"
             f" {' and '.join(f'{name}=' for name in absent)}."
         )
-    if shape is not None and n_arms is not None and checks.integer("arms", n_arms, at_least=2) != shape.n_arms:
-        raise ValueError(f"arms must be those of {shape.name}, {shape.n_arms}; received {n_arms}. Leave arms out.")
-    arms = checks.integer("arms", shape.n_arms if n_arms is None and shape is not None else n_arms, at_least=2)  # type: ignore[arg-type]
+    if shape is not None and n_arms is not None and checks.integer("n_arms", n_arms, at_least=2) != shape.n_arms:
+        raise ValueError(f"n_arms must be that of {shape.name}, {shape.n_arms}; received {n_arms}. Leave it out.")
+    arms = checks.integer("n_arms", shape.n_arms if n_arms is None and shape is not None else n_arms, at_least=2)  # type: ignore[arg-type]
     rounds = checks.integer("horizon", shape.records if horizon is None and shape is not None else horizon, at_least=1)  # type: ignore[arg-type]
     if rounds < arms:
         raise ValueError(
@@ -212,3 +244,117 @@ def _names(algorithms: Sequence[str]) -> list[str]:
             " algorithm of your own with register_algorithm."
         )
     return names
+
+
+def eligible(
+    names: Sequence[str], target: tuple[float, float], rounds: int, game: BanditEnv
+) -> tuple[list[Algorithm], dict[str, str]]:
+    """Return the algorithms that meet a target for a person, and why the others do not.
+
+    Raises:
+        UnknownNameError: If there is no algorithm of a name.
+        UnreachableGuaranteeError: If none meets the target.
+    """
+    found, refused = [], {}
+    for name in dict.fromkeys(names):
+        try:
+            found.append(calibrate_in(name, target, game, rounds_per_person=rounds))
+        except ValueError as reason:
+            if isinstance(reason, KeyError):
+                raise
+            refused[name] = str(reason)
+    if not found:
+        raise UnreachableGuaranteeError(
+            f"at least one algorithm must guarantee epsilon = {target[0]:g} at delta = {target[1]:g} for a person with"
+            f" {rounds} rounds; none of {', '.join(refused)} does. Use a larger epsilon, fewer rounds a person, or"
+            " other algorithms."
+        )
+    return found, refused
+
+
+def pick(
+    found: Sequence[Standing], algorithms: Mapping[str, Algorithm], names: Sequence[str], uniform: Algorithm
+) -> Pick | None:
+    """Return which of some algorithms to take; uniform play if the best is not clearly better.
+
+    Of `algorithms`, those that meet the guarantee, only `names` may be picked; None if there are none.
+    """
+    parts = {name: part for name, part in shares(found).items() if name in names}
+    if not parts:
+        return None
+    best = min(parts, key=lambda name: _mean(parts[name]))
+    low, high = interval_of(parts[best])
+    if not high < CLEARLY:
+        return Pick(uniform.name, uniform, 1.0, (1.0, 1.0))
+    near = [name for name in parts if name != best and _mean(parts[name]) <= _mean(parts[best]) + NEAR]
+    calm = next((name for name in sorted(near, key=lambda name: _mean(parts[name])) if _safer(found, name, best)), "")
+    safer = Safer(calm, algorithms[calm], _mean(parts[calm])) if calm else None
+    return Pick(best, algorithms[best], _mean(parts[best]), (low, high), safer)
+
+
+def _safer(found: Sequence[Standing], name: str, best: str) -> bool:
+    """Return whether an algorithm has much better bad games in some situation, and much worse ones in none."""
+    tails = {(one.situation, one.algorithm): one.tail for one in found}
+    pairs = [(tail, tails[situation, best]) for (situation, other), tail in tails.items() if other == name]
+    return any(tail < MUCH * first for tail, first in pairs) and not any(first < MUCH * tail for tail, first in pairs)
+
+
+def _mean(part: FloatArray) -> float:
+    mean = float(part.mean())
+    return math.inf if math.isnan(mean) else mean
+
+
+def _pays_from(
+    situation: Situation,
+    names: Sequence[str],
+    *,
+    target: tuple[float, float],
+    person_rounds: int,
+    start: int,
+    seed: int,
+    jobs: int,
+) -> int | None:
+    """Return the smallest power of two T at which the best of some algorithms loses less than half of uniform play.
+
+    From a first T it goes down as long as that holds, or up until it does: the share falls with T. It is at least the
+    number of arms, and None if that does not hold up to `LARGEST`. Algorithms are calibrated anew for each T.
+    """
+    if situation.uniform <= 0:
+        return None
+
+    def holds(horizon: int) -> bool:
+        trials = max(16, min(100, ROUNDS_OF_SEARCH // horizon))
+        game = situation.game(horizon)
+        try:
+            players, _ = eligible(names, target, min(person_rounds, horizon), game)
+        except UnreachableGuaranteeError:
+            return False
+        pairs = [(one, "private") for one in players]
+        best = standings(situation, pairs, horizon=horizon, trials=trials, seed=seed, jobs=jobs)[0]  # type: ignore[arg-type]
+        return best.mean < SHARE * situation.uniform * horizon
+
+    smallest = 1 << (situation.n_arms - 1).bit_length()
+    horizon = min(LARGEST, max(smallest, 1 << (start - 1).bit_length()))
+    if holds(horizon):
+        while horizon > smallest and holds(horizon // 2):
+            horizon //= 2
+        return horizon
+    while horizon < LARGEST:
+        horizon *= 2
+        if holds(horizon):
+            return horizon
+    return None
+
+
+def _in_replay(
+    shape: TrialShape, most: int, picks: Sequence[Pick | None], target: tuple[float, float], game: BanditEnv
+) -> InReplay:
+    """Calibrate the algorithms to take to a replay of a file at its own length, with that many rounds of a person."""
+    rounds = shape.rounds_in_replay(most)
+    found: dict[str, Algorithm] = {}
+    for name in dict.fromkeys(one.name for one in picks if one is not None and one.name != "Uniform"):
+        try:
+            found[name] = calibrate_in(name, target, game, rounds_per_person=rounds)
+        except UnreachableGuaranteeError:
+            continue
+    return InReplay(shape.records, rounds, found)

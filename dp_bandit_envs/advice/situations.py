@@ -1,17 +1,38 @@
-"""The games in which algorithms are compared: stable arms with several gaps, a drifting one, or recorded outcomes."""
+"""The games in which algorithms are compared, and what each loses there: stable arms, drifting ones, and records."""
 
+import csv
+import dataclasses
+import math
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Final, Literal, NamedTuple
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, SupportsFloat, SupportsIndex
 
-from dp_bandit_envs.adversaries import Adversary
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries import Adversary, gain_files
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
-from dp_bandit_envs.advice.fading_arms import FadingArms
-from dp_bandit_envs.advice.shuffled_arms import ShuffledCoins, ShuffledPools
+from dp_bandit_envs.adversaries.recorded_gains import Pools
+from dp_bandit_envs.adversaries.round_by_round import RoundByRound
+from dp_bandit_envs.adversaries.stochastic import Coins, toss
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.data_files import DataFile
+from dp_bandit_envs.data_use import use_of_pools
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs.metrics.trial_summaries import mean_and_standard_error, median_and_tail
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.simulation import simulate
 
 GAPS: Final = (0.05, 0.1, 0.3)
 """The gaps by default: 5 to 30 more successes of a hundred with the best arm."""
+Role = Literal["private", "uniform", "not private"]
+PERSON: Final = "person"
+"""The column of persons in clean files."""
+WIDTH = 1.96
+"""Standard errors on each side of the mean in a 95 % interval."""
 
 
 class Situation(NamedTuple):
@@ -66,3 +87,242 @@ def _stable(n_arms: int, gap: float) -> Situation:
     name = f"effects stay, and the best arm is ahead by {gap:g}"
     uniform = gap * (n_arms - 1) / n_arms
     return Situation(name, "stable", lambda horizon: ShuffledCoins(means, horizon), n_arms, uniform)
+
+
+@dataclasses.dataclass(frozen=True)
+class Standing:
+    """What one algorithm loses in one situation, in units of gain.
+
+    Attributes:
+        situation: The situation's name.
+        algorithm: The algorithm's name.
+        role: `"private"`; `"uniform"` for arms at random, which need no data; or `"not private"`.
+        regret: The regret of each game: gains of the best arm throughout less the gains collected; in stable
+            situations, their expectations given the arms played. Shape `(trials,)`.
+    """
+
+    situation: str
+    algorithm: str
+    role: Role
+    regret: FloatArray = dataclasses.field(repr=False, compare=False)
+
+    @property
+    def mean(self) -> float:
+        """The mean regret."""
+        return float(self.regret.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of the mean; NaN for one game."""
+        return interval_of(self.regret)
+
+    @property
+    def tail(self) -> float:
+        """The 99 % quantile: in one game of a hundred the regret is larger."""
+        return float(median_and_tail(self.regret)[1])
+
+
+def interval_of(samples: FloatArray) -> tuple[float, float]:
+    """Return the 95 % confidence interval of the mean of samples."""
+    mean, error = (float(part) for part in mean_and_standard_error(samples))
+    return mean - WIDTH * error, mean + WIDTH * error
+
+
+def standings(
+    situation: Situation, players: Sequence[tuple[Algorithm, Role]], *, horizon: int, trials: int, seed: int, jobs: int
+) -> list[Standing]:
+    """Play algorithms in a situation, on the same gains, and return what each loses, the least mean first."""
+    played = simulate(
+        lambda: situation.game(horizon),
+        [algorithm for algorithm, _ in players],
+        trials=trials,
+        seed=seed,
+        checkpoints=1,
+        jobs=jobs,
+    )
+    found = []
+    for algorithm, role in players:
+        outcome = played[algorithm.name]
+        stable = situation.kind == "stable" and outcome.pseudo_regret is not None
+        regret = outcome.pseudo_regret if stable else outcome.external_regret
+        assert regret is not None
+        found.append(Standing(situation.name, algorithm.name, role, np.array(regret[:, -1], dtype=float)))
+    return sorted(found, key=lambda one: one.mean)
+
+
+def shares(found: Sequence[Standing]) -> dict[str, FloatArray]:
+    """Return for each algorithm its regret over uniform play's mean regret, averaged over situations; `(trials,)`.
+
+    Args:
+        found: Standings of the same algorithms in one or several situations, uniform play among them.
+    """
+    by_situation: dict[str, list[Standing]] = {}
+    for one in found:
+        by_situation.setdefault(one.situation, []).append(one)
+    totals: dict[str, FloatArray] = {}
+    for group in by_situation.values():
+        uniform = next(one.mean for one in group if one.role == "uniform")
+        for one in group:
+            part = one.regret / (uniform if uniform > 0 else math.nan) / len(by_situation)
+            totals[one.algorithm] = totals.get(one.algorithm, np.zeros(len(part))) + part
+    return totals
+
+
+class ShuffledCoins(RoundByRound):
+    """Every arm is a coin; which arm has which mean is drawn anew for each game.
+
+    With arms in a fixed order, an algorithm that begins with arm 0 would look too good.
+
+    Args:
+        means: The means, shape `(n_arms,)`, in [0, 1].
+        horizon: Number of rounds T, at least 1.
+    """
+
+    next_round = staticmethod(toss)
+
+    def __init__(self, means: ArrayLike, horizon: SupportsIndex) -> None:
+        self._means = np.array(means, dtype=float)
+        super().__init__(self._means.size, horizon)
+
+    def first_round_state(self, rng: np.random.Generator) -> Coins:
+        """Shuffle the means."""
+        return Coins(rng.permutation(self._means))
+
+    def means_of(self, state: Coins) -> FloatArray:
+        """Return the means of a game."""
+        return state.means
+
+    @property
+    def means(self) -> FloatArray | None:  # type: ignore[override]
+        """The means of the game; None before one begins."""
+        return self._state.means if hasattr(self, "_state") else None
+
+
+class ShuffledPools(Adversary):
+    """Recorded outcomes played again, as by `OutcomePools`; which arm has which outcomes is drawn anew for each game.
+
+    Args:
+        pools: For each arm its recorded gains.
+        horizon: Number of rounds T, at least 1.
+    """
+
+    def __init__(self, pools: Sequence[FloatArray], horizon: SupportsIndex) -> None:
+        super().__init__(len(pools), horizon)
+        self._pools = OutcomePools(pools, horizon)
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Start a new game at round 1; every random number of the game comes from `rng`."""
+        self._order = rng.permutation(self.n_arms)
+        self._pools.begin(rng)
+        assert self._pools.means is not None
+        self.means = self._pools.means[self._order]
+
+    def next_gains(self, rounds: int) -> FloatArray:
+        """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""
+        return self._pools.next_gains(rounds)[:, self._order]
+
+
+class Fading(NamedTuple):
+    """The last round of the good time, and the means before and after it, each of shape `(n_arms,)`."""
+
+    turn: int
+    early: FloatArray
+    late: FloatArray
+
+
+def _next_round(state: Fading, t: int, row: FloatArray, rng: np.random.Generator) -> None:
+    """Write a gain of 0 or 1 for each arm, from one uniform number."""
+    for arm in range(len(row)):
+        mean = state.early[arm] if t <= state.turn else state.late[arm]
+        row[arm] = 1.0 if rng.random() < mean else 0.0
+
+
+class FadingArms(RoundByRound):
+    """Coins of which one looks best at first and then becomes the worst.
+
+    In the first third of the game one arm is ahead of all others by the gap. Then it falls below them by the gap, and
+    another arm is ahead of the rest by the gap, the best one over the whole game. Which arms these are is drawn anew
+    for each game.
+
+    Args:
+        n_arms: Number of arms K, at least 2.
+        horizon: Number of rounds T, at least 1.
+        gap: The distance of the means, in (0, 0.5].
+    """
+
+    next_round = staticmethod(_next_round)
+
+    def __init__(self, n_arms: SupportsIndex, horizon: SupportsIndex, *, gap: SupportsFloat) -> None:
+        super().__init__(n_arms, horizon)
+        self.gap = checks.in_range("gap", gap, 0.0, 0.5)
+        self._early, self._late = np.full(self.n_arms, 0.5), np.full(self.n_arms, 0.5)
+        self._early[-1] += self.gap
+        self._late[-1] -= self.gap
+        self._late[0] += self.gap
+
+    def first_round_state(self, rng: np.random.Generator) -> Fading:
+        """Return the means, with the arms shuffled, and when they change."""
+        order = rng.permutation(self.n_arms)
+        return Fading(self.horizon // 3, self._early[order], self._late[order])
+
+
+class TrialShape(NamedTuple):
+    """The shape of a trial, and its gains, which only `look_at_gains` may use.
+
+    Attributes:
+        name: The file's name.
+        n_arms: Number of arms.
+        records: Number of records.
+        most: The most records of a person; None if it is not known whose they are.
+        pools: For each arm its gains. Private.
+        owners: For each arm whose its records are; empty if it is not known.
+    """
+
+    name: str
+    n_arms: int
+    records: int
+    most: int | None
+    pools: list[FloatArray]
+    owners: list[list[str]]
+
+    def rounds_in_replay(self, most: int) -> int:
+        """Return in how many rounds one person serves, at most, if all records are replayed, one a round.
+
+        Args:
+            most: The most records of a person, which counts if it is not known whose they are.
+        """
+        use = use_of_pools([len(pool) for pool in self.pools], self.records, self.owners or most)
+        assert use.person is not None
+        return use.person
+
+
+def shape_of(source: str | Path | DataFile, person: str | None) -> TrialShape:
+    """Read a file with the columns `arm,gain`, and perhaps one of persons.
+
+    Args:
+        source: The file, strictly written; `recorded_data.clean` makes such a file of a messy one.
+        person: The name of the column of persons; by default `person`, if there is one.
+
+    Raises:
+        GainFileError: If it is no such file.
+    """
+    file = source if isinstance(source, DataFile) else DataFile.read(source, error=GainFileError)
+    if person is None and PERSON in _names(file):
+        person = PERSON
+    recorded = gain_files.read(file, person)
+    if not isinstance(recorded, Pools):
+        raise GainFileError(
+            f"{file.name}: advice needs a file with the columns 'arm' and 'gain'; this is a table of another form."
+            " Clean it with dp-bandit data, or give the number of arms and the horizon instead of a file."
+        )
+    counts = Counter(owner for owners in recorded.owners for owner in owners)
+    most = max(counts.values()) if counts else None
+    pools = recorded.gains
+    return TrialShape(file.path.name, len(pools), sum(map(len, pools)), most, pools, recorded.owners)
+
+
+def _names(file: DataFile) -> list[str]:
+    if file.path.suffix == ".npy":
+        return []
+    first = next(csv.reader(file.lines(error=GainFileError)), [])
+    return [cell.strip().lower() for cell in first]

@@ -6,12 +6,9 @@ import pytest
 from dp_bandit_envs import advise, make_algorithm
 from dp_bandit_envs.adversaries import Replay, Stochastic
 from dp_bandit_envs.advice import FadingArms
-from dp_bandit_envs.advice.advice import _safer_first, typed
-from dp_bandit_envs.advice.eligible import eligible, for_person
-from dp_bandit_envs.advice.picks import pick
-from dp_bandit_envs.advice.shuffled_arms import ShuffledCoins, ShuffledPools
-from dp_bandit_envs.advice.situations import made_up
-from dp_bandit_envs.advice.standings import Standing
+from dp_bandit_envs.advice.advice import _safer_first, rounded_down, typed
+from dp_bandit_envs.advice.advising import eligible, pick
+from dp_bandit_envs.advice.situations import ShuffledCoins, ShuffledPools, Standing, made_up
 from dp_bandit_envs.conformance import check_adversary
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import GainFileError, UnreachableGuaranteeError
@@ -52,8 +49,8 @@ def test_what_is_advised_guarantees_it_to_a_person(delta, rounds):
     for one in found:
         group = one.guarantee_in(game).for_group(rounds)
         assert (group.epsilon_at(delta) if delta else group.pure_epsilon) <= 1.0
-    one = for_person("DP-KLUCB", (1.0, 0.0), 3, game)
-    assert one.parameters["epsilon"] == pytest.approx(1 / 3, rel=2e-6)
+    if rounds == 3 and not delta:
+        assert found[0].parameters["epsilon"] == pytest.approx(1 / 3, rel=2e-6)
 
 
 def test_what_can_be_typed_protects_at_least_as_much():
@@ -63,6 +60,11 @@ def test_what_can_be_typed_protects_at_least_as_much():
         assert name == chosen.name
         if parameters:
             assert 0.33333 <= float(parameters.removeprefix("epsilon=")) <= 1 / 3
+
+
+def test_numbers_are_rounded_down():
+    shown = [rounded_down(value) for value in (2 / 3, 1 / 27, 0.1, 1.0, 123456.7, 19)]
+    assert shown == ["0.666666", "0.037037", "0.1", "1", "123456", "19"]
 
 
 def test_a_pick_is_clearly_better_than_arms_at_random_and_a_safer_one_is_named():
@@ -198,7 +200,7 @@ def test_a_made_up_game_has_the_gap_that_was_given():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"n_arms": 1}, ["arms", 2, 1]),
+        ({"n_arms": 1}, ["n_arms", 2, 1]),
         ({"n_arms": None}, ["n_arms"]),
         ({"horizon": None}, ["horizon"]),
         ({"horizon": 3}, ["horizon", 4, 3]),
