@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, gain_files
+from dp_bandit_envs.adversaries.gain_files import Pools
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
-from dp_bandit_envs.adversaries.recorded_gains import Pools
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.adversaries.stochastic import Coins, toss
 from dp_bandit_envs.algorithms import Algorithm
