@@ -82,7 +82,7 @@ def advise(
 
 def _registered(text: str) -> str:
     """Return the name of an algorithm in the table, into which `mine:Name` may have to put it first."""
-    from dp_bandit_envs.comparison.asked_algorithms import imported
+    from dp_bandit_envs.comparison.asking import imported
 
     own = imported(text)
     if own is None:

@@ -12,7 +12,7 @@ from dp_bandit_envs.privacy.guarantee import in_rounds
 
 if TYPE_CHECKING:
     from dp_bandit_envs.algorithms import Algorithm
-    from dp_bandit_envs.comparison.asked_algorithms import Asked
+    from dp_bandit_envs.comparison.asking import Asked
 
 EXAMPLES = (
     "Examples: dp-bandit calibrate DP-KLUCB EXP3-tau --epsilon 1 --delta 1e-6 --arms 4 --horizon 5000"
@@ -49,9 +49,9 @@ def calibrate(
 def _line(text: str, target: tuple[float, float], size: tuple[int, int], rounds: int | None) -> str:
     """Return an algorithm with its parameters, as `run` reads them, and what it guarantees."""
     from dp_bandit_envs.algorithms import calibrate as calibrated
-    from dp_bandit_envs.comparison.asked_algorithms import asked, imported
+    from dp_bandit_envs.comparison.asking import algorithm_of, imported
 
-    one = asked(text)
+    one = algorithm_of(text)
     if "epsilon" in one.parameters:
         raise ValueError(f"calibrate finds the epsilon; leave it out after {text.partition(':epsilon')[0]}.")
     own = imported(text) is not None
@@ -75,12 +75,12 @@ def _of_mine(
 ) -> tuple["Algorithm", Mapping[str, Any]]:
     """Return an algorithm that is in no table at its guarantee, with its parameters."""
     from dp_bandit_envs.adversaries import Stochastic
-    from dp_bandit_envs.comparison.asked_epsilons import Wanted, contestants
+    from dp_bandit_envs.comparison.asking import AskedPrivacy, players_at
     from dp_bandit_envs.envs.bandit_env import BanditEnv
     from dp_bandit_envs.errors import UnreachableGuaranteeError
 
-    wanted = Wanted([target[0]], target[1], True, rounds)
-    spec = next(contestants(one, wanted, lambda: BanditEnv(Stochastic(*size))))
+    wanted = AskedPrivacy([target[0]], target[1], True, rounds)
+    spec = next(players_at(one, wanted, lambda: BanditEnv(Stochastic(*size))))
     if spec.asked is None:
         raise UnreachableGuaranteeError(
             f"{one.shown_as} must be private to be calibrated; it guarantees nothing. Put a privacy wrapper around its"

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.cli.show_command import HORIZON, KINDS, N_ARMS, WIDTH, first_line
-from dp_bandit_envs.comparison.asked_games import short_name
+from dp_bandit_envs.comparison.asking import short_name
 from dp_bandit_envs.privacy.guarantee import CONVENTION, level_of
 
 

@@ -186,6 +186,6 @@ def cores(jobs: int) -> int:
 
 def command_line() -> str:
     """Return the command as the reader of a report can type it."""
-    from dp_bandit_envs.comparison.asked_games import readable
+    from dp_bandit_envs.comparison.asking import readable
 
     return readable(shlex.join(["dp-bandit", *sys.argv[1:]]))

@@ -12,9 +12,15 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm
 from dp_bandit_envs.cli.options import number
-from dp_bandit_envs.comparison.asked_algorithms import asked, imported, refuse_unknown
-from dp_bandit_envs.comparison.asked_games import FILE_ENDINGS, loaded, short_name
-from dp_bandit_envs.comparison.question import question
+from dp_bandit_envs.comparison.asking import (
+    FILE_ENDINGS,
+    algorithm_of,
+    imported,
+    loaded,
+    question,
+    refuse_unknown,
+    short_name,
+)
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, labels_of
@@ -105,7 +111,7 @@ def contestant(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:
         epsilon: For an algorithm with this parameter whose text does not set it.
         horizon: The game's horizon T; an algorithm with both epsilon and delta gets delta = T^-2.
     """
-    one = asked(text)
+    one = algorithm_of(text)
     return AlgorithmSpec(one.name, one.at(epsilon, None, lambda: horizon), one.shown_as, maker=one.maker)
 
 

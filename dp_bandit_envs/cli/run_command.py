@@ -108,7 +108,7 @@ def run(
     from dp_bandit_envs.cli.run_and_report import produce
     from dp_bandit_envs.cli.run_arguments import about_epsilon, about_guarantees, experiment_of, numbers, sorted_words
     from dp_bandit_envs.cli.run_refusals import refuse_unknown_measure
-    from dp_bandit_envs.comparison.asked_games import readable
+    from dp_bandit_envs.comparison.asking import readable
     from dp_bandit_envs.comparison.compared import comparison_of
     from dp_bandit_envs.comparison.compared_games import MEASURES
     from dp_bandit_envs.comparison.drawing import AGAINST

@@ -15,8 +15,7 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.cli.plain_text import plain
-from dp_bandit_envs.comparison.asked_algorithms import asked, imported
-from dp_bandit_envs.comparison.asked_games import loaded, short_name
+from dp_bandit_envs.comparison.asking import algorithm_of, imported, loaded, short_name
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
@@ -105,7 +104,7 @@ def _importable(text: str) -> tuple[str, str, Any]:
         return "algorithm", name, ALGORITHMS[name]
     if isinstance(found, type):
         return "environment" if issubclass(found, Adversary) else "agent", name, found
-    one = asked(found)
+    one = algorithm_of(found)
     if one.maker is None:
         raise ValueError(f"{name} must be an algorithm, an agent or an adversary; received {text!r}.")
     return "algorithm", name, found
@@ -171,7 +170,7 @@ def first_line(thing: Any) -> str:
 
 def made_without_arguments(thing: Any) -> Algorithm:
     """Return the algorithm that an object is, or that a function makes: at epsilon 1, if it has no default."""
-    one = asked(thing)
+    one = algorithm_of(thing)
     assert one.maker is not None
     needed = {key for key, each in one.takes.items() if each.default is each.empty}
     return one.maker(**{key: 1.0 if key == "epsilon" else 1e-6 for key in needed & {"epsilon", "delta"}})

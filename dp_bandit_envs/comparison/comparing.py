@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.comparison.asked_games import Environments
+from dp_bandit_envs.comparison.asking import Environments, question
 from dp_bandit_envs.comparison.compared import Comparison, comparison_of
-from dp_bandit_envs.comparison.question import question
 from dp_bandit_envs.comparison.saving import folder_of, write_tables
 from dp_bandit_envs.comparison.shown_progress import Wanted, check_progress, progress_of
 from dp_bandit_envs.runs.experiment import Experiment
@@ -103,9 +102,6 @@ def compare(
     experiment.check()
     checks.integer("jobs", jobs, at_least=1)
     check_progress(progress)
-    if epsilon is not None and all(one.asked is None for one in experiment.all_contestants):
-        names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
-        raise ValueError(f"epsilon must be for an algorithm that takes one; none of {names} does. Leave it out.")
     if experiment.seed is not None:
         warn_of_known_seed(experiment.is_real)
     settings: dict[str, Any] = {"jobs": jobs, "progress": progress, "cluster": cluster}

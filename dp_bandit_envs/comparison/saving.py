@@ -9,7 +9,7 @@ import numpy as np
 
 from dp_bandit_envs.comparison.compared import Comparison, comparison_of
 from dp_bandit_envs.comparison.compared_games import MEASURES
-from dp_bandit_envs.comparison.summary_table import summary_csv
+from dp_bandit_envs.comparison.tables import summary_csv
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.runs.store import DESCRIBED, RESULTS, ResultsFolder, read_finished
 

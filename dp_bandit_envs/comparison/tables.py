@@ -3,61 +3,87 @@
 import csv
 import io
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.html_table import html_table
-from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
-from dp_bandit_envs.privacy.guarantee import CONVENTION, WITH_EXACT_NOISE
-from dp_bandit_envs.runs.run_report import table as markdown_table
+from dp_bandit_envs.metrics.trial_summaries import summary
+from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, WITH_EXACT_NOISE
+from dp_bandit_envs.runs.run_report import table as markdown
 
 if TYPE_CHECKING:
     from dp_bandit_envs.comparison.compared_games import Entry
-    from dp_bandit_envs.protocols import FloatArray
 
 Rows = Sequence[Sequence[str]]
 LETTERS: Final = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"} | {
     letter: f"\\{letter}" for letter in "&%$#_{}"
 }
-SYMBOLS: Final = {"epsilon": r"$\varepsilon$", "delta": r"$\delta$", "asked epsilon": r"asked $\varepsilon$"}
+SYMBOLS: Final = {
+    "epsilon": r"$\varepsilon$",
+    "delta": r"$\delta$",
+    "asked epsilon": r"asked $\varepsilon$",
+}
+"""Words of a head as LaTeX writes them; below, `INFINITY` is another one."""
+INFINITY: Final = {"inf": r"$\infty$"}
 
 
 def table(entries: "Sequence[Entry]", format: str, measure: str) -> str:
-    """Return a table of a measure after the last round; see `Comparison.table`."""
-    several = len({entry.asked for entry in entries}) > 1
-    units = [unit for unit in ("record", "person") if any(unit in entry.units for entry in entries)]
-    what = measure.replace("_", " ")
-    head = [
-        "environment",
-        "algorithm",
-        *(["asked epsilon"] if several else []),
-        "epsilon",
-        "delta",
-        *(f"epsilon for a {unit}" for unit in units),
-        "guarantee",
-        "trials",
-        f"mean {what}",
-        "standard error",
-        "median",
-        "99 % quantile",
-    ]
-    return written(head, [_row(entry, measure, several, units, exact=format == "csv") for entry in entries], format)
+    """Return a row for each result, of a measure after the last round; see `Comparison.table`."""
+    exact = format == "csv"
+    rows = []
+    for entry in entries:
+        seen = summary(entry.values(measure)[:, -1])
+        number = "{:.10g}".format if exact else amount
+        row = {
+            "environment": entry.title,
+            "algorithm": entry.algorithm,
+            "asked epsilon": "" if entry.asked is None else f"{entry.asked:g}",
+            "epsilon": f"{entry.level.epsilon:.10g}" if exact else f"{entry.level.epsilon:.4g}",
+            "delta": f"{entry.level.delta:.10g}" if exact else f"{entry.level.delta:.3g}",
+        }
+        for unit in UNITS:
+            row[f"epsilon for a {unit}"] = f"{entry.units[unit].epsilon:.4g}" if unit in entry.units else ""
+        row["guarantee"] = "none" if entry.model == "none" else f"{entry.model}; {entry.covers}"
+        row["trials"] = str(entry.trials)
+        row[f"mean {measure.replace('_', ' ')}"] = number(float(seen["mean"]))
+        row["standard error"] = number(float(seen["standard_error"]))
+        row["median"] = number(float(seen["median"]))
+        row["99 % quantile"] = number(float(seen["quantile_99"]))
+        rows.append(row)
+    left_out = {f"epsilon for a {unit}" for unit in UNITS if not any(unit in entry.units for entry in entries)}
+    if len({entry.asked for entry in entries}) < 2:
+        left_out.add("asked epsilon")
+    head = [name for name in rows[0] if name not in left_out]
+    return written(head, [[row[name] for name in head] for row in rows], format)
 
 
 def wide_table(entries: "Sequence[Entry]", format: str, measure: str) -> str:
-    """Return a table with a row for each algorithm and guarantee, a column for each game; see `Comparison.table`."""
+    """Return a row for each algorithm and guarantee, with a column for each game; see `Comparison.table`."""
     titles = list(dict.fromkeys(entry.title for entry in entries))
-    cells: dict[tuple[str, float | None], dict[str, Entry]] = {}
+    of_players: dict[tuple[str, float | None], dict[str, Entry]] = {}
     for entry in entries:
-        cells.setdefault((entry.algorithm, entry.asked), {})[entry.title] = entry
+        of_players.setdefault((entry.algorithm, entry.asked), {})[entry.title] = entry
     rows = []
-    for (algorithm, _), of in cells.items():
-        guarantees = dict.fromkeys(_guarantee(entry) for entry in of.values())
-        seen = [_mean_and_error(of[title].values(measure)[:, -1]) if title in of else "" for title in titles]
-        rows.append([algorithm, " / ".join(guarantees), *seen])
+    for (algorithm, _), games in of_players.items():
+        guarantees = dict.fromkeys(map(_guarantee, games.values()))
+        means = [_mean(games[title], measure) if title in games else "" for title in titles]
+        rows.append([algorithm, " / ".join(guarantees), *means])
     guarantee = "guarantee" if format == "csv" else f"guarantee ({CONVENTION})"
     return written(["algorithm", guarantee, *titles], rows, format)
+
+
+def summary_csv(entries: "Sequence[Entry]", measure: str) -> str:
+    """Return every statistic at every recorded round, as comma-separated text; epsilon is inf for no privacy."""
+    rows: list[list[str]] = []
+    columns: dict[str, Any] = {}
+    for entry in entries:
+        columns = summary(entry.values(measure))
+        level = [f"{number:.10g}" for number in entry.level[:2]]
+        for index, round_ in enumerate(entry.rounds):
+            numbers = [f"{column[index]:.10g}" for column in columns.values()]
+            rows.append([entry.key, entry.name, *level, str(round_), str(entry.trials), *numbers])
+    return comma_separated(["panel", "algorithm", "epsilon", "delta", "round", "trials", *columns], rows)
 
 
 def _guarantee(entry: "Entry") -> str:
@@ -70,36 +96,15 @@ def _guarantee(entry: "Entry") -> str:
     return ", ".join([*parts, *units, entry.model])
 
 
-def _mean_and_error(last: "FloatArray") -> str:
-    mean, error = mean_and_standard_error(last)
-    return f"{amount(float(mean))} ± {amount(float(error))}" if len(last) > 1 else amount(float(mean))
+def _mean(entry: "Entry", measure: str) -> str:
+    seen = summary(entry.values(measure)[:, -1])
+    mean, error = amount(float(seen["mean"])), amount(float(seen["standard_error"]))
+    return f"{mean} ± {error}" if entry.trials > 1 else mean
 
 
 def written(head: Sequence[str], rows: Rows, format: str) -> str:
     """Return a table as text in one of `FORMATS`."""
     return FORMATS[checks.one_of("format", format, tuple(FORMATS))](head, rows)
-
-
-def _row(entry: "Entry", measure: str, several: bool, units: Sequence[str], *, exact: bool) -> list[str]:
-    last = entry.values(measure)[:, -1]
-    mean, error = mean_and_standard_error(last)
-    median, tail = median_and_tail(last)
-    asked = [] if not several else ["" if entry.asked is None else f"{entry.asked:g}"]
-    of_units = [f"{entry.units[unit].epsilon:.4g}" if unit in entry.units else "" for unit in units]
-    what = "none" if entry.model == "none" else f"{entry.model}; {entry.covers}"
-    numbers = [f"{value:.10g}" if exact else amount(float(value)) for value in (mean, error, median, tail)]
-    epsilon, delta, _ = entry.level
-    return [
-        entry.title,
-        entry.algorithm,
-        *asked,
-        f"{epsilon:.10g}" if exact else f"{epsilon:.4g}",
-        f"{delta:.10g}" if exact else f"{delta:.3g}",
-        *of_units,
-        what,
-        str(entry.trials),
-        *numbers,
-    ]
 
 
 def amount(value: float) -> str:
@@ -111,13 +116,24 @@ def amount(value: float) -> str:
 
 def latex(head: Sequence[str], rows: Rows) -> str:
     """Return a LaTeX tabular that needs the package booktabs."""
-    numeric = [all(_is_number(row[index]) for row in rows) for index in range(len(head))]
-    columns = "".join("r" if number else "l" for number in numeric)
-    lines = [" & ".join(SYMBOLS.get(cell, _in_latex(cell)) for cell in head)]
-    lines += [" & ".join(r"$\infty$" if cell == "inf" else _in_latex(cell) for cell in row) for row in rows]
-    body = [f"{line} \\\\" for line in lines]
-    parts = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", body[0], r"\midrule", *body[1:]]
-    return "\n".join([*parts, r"\bottomrule", r"\end{tabular}"])
+
+    def line(cells: Sequence[str], symbols: Mapping[str, str]) -> str:
+        escaped = ("".join(LETTERS.get(letter, letter) for letter in cell) for cell in cells)
+        return " & ".join(symbols.get(cell, text) for cell, text in zip(cells, escaped, strict=True)) + r" \\"
+
+    columns = "".join("r" if all(_is_number(row[index]) for row in rows) else "l" for index in range(len(head)))
+    begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
+    return "\n".join(
+        [
+            begin,
+            r"\toprule",
+            line(head, SYMBOLS),
+            r"\midrule",
+            *(line(row, INFINITY) for row in rows),
+            r"\bottomrule",
+            end,
+        ]
+    )
 
 
 def comma_separated(head: Sequence[str], rows: Rows) -> str:
@@ -128,16 +144,12 @@ def comma_separated(head: Sequence[str], rows: Rows) -> str:
 
 
 FORMATS: Final[dict[str, Callable[[Sequence[str], Rows], str]]] = {
-    "markdown": markdown_table,
+    "markdown": markdown,
     "latex": latex,
     "csv": comma_separated,
     "html": html_table,
 }
 """What writes a table, by format."""
-
-
-def _in_latex(text: str) -> str:
-    return "".join(LETTERS.get(letter, letter) for letter in text)
 
 
 def _is_number(text: str) -> bool:

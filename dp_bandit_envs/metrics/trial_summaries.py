@@ -134,6 +134,29 @@ def mean_and_standard_error(samples: FloatArray) -> tuple[FloatArray, FloatArray
     return moments.mean, moments.standard_error
 
 
+def summary(samples: FloatArray) -> dict[str, FloatArray]:
+    """Return all statistics over trials by name, in the order of `summary.csv`, each of shape `(...)`.
+
+    Args:
+        samples: Shape `(trials, ...)`.
+    """
+    middle = median_of_means(samples)
+    below, above = gini_below_and_above(samples, middle.value)
+    mean, error = mean_and_standard_error(samples)
+    median, tail = median_and_tail(samples)
+    return {
+        "median_of_means": middle.value,
+        "interval_low": middle.low,
+        "interval_high": middle.high,
+        "gini_below": below,
+        "gini_above": above,
+        "mean": mean,
+        "standard_error": error,
+        "median": median,
+        "quantile_99": tail,
+    }
+
+
 class Band(NamedTuple):
     """A line and the ends of its band, each of shape `(places,)`."""
 

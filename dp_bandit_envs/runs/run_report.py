@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_and_tail, median_of_means
+from dp_bandit_envs.metrics.trial_summaries import median_of_means, summary
 from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, level_of
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.runs.experiment import Experiment, Results, units_of
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EXTREMES = "least to greatest"
+STATISTICS = {"mean": "mean", "error": "standard_error", "median": "median", "tail": "quantile_99"}
+"""Statistics of `numbers.json`, by their names there."""
 FOR_UNITS = tuple(f"for a {unit}" for unit in UNITS)
 PACKAGES = ("dp-bandit-envs", "gymnasium", "numpy", "numba", "matplotlib")
 
@@ -206,9 +208,8 @@ def numbers_json(results: Sequence[Results], view: View, more: Mapping[str, Numb
 
 
 def _at_the_end(last: FloatArray) -> Numbers:
-    mean, error = mean_and_standard_error(last)
-    median, tail = median_and_tail(last)
-    found = {"mean": mean, "error": error, "median": median, "tail": tail, "least": last.min(), "most": last.max()}
+    of = summary(last)
+    found = {name: of[word] for name, word in STATISTICS.items()} | {"least": last.min(), "most": last.max()}
     return {"trials": len(last), **{name: float(value) for name, value in found.items()}}
 
 
@@ -255,48 +256,33 @@ def _horizon(experiment: Experiment) -> str:
 
 
 def _regrets(results: Results, view: View) -> str:
-    rows, bounds = [], []
-    level = 0.0
+    rows: list[dict[str, str]] = []
     for panel in results.experiment.panels:
         game = results.experiment.game(panel)
         for algorithm in results.experiment.players(panel):
             last = results.regret(panel.key, algorithm.name, view.measure)[:, -1]
-            middle = median_of_means(last)
-            level = middle.confidence
-            below, above = gini_below_and_above(last, middle.value)
-            end = _at_the_end(last)
-            bounds.append(_bound(algorithm, game, view))
+            of = {name: float(value) for name, value in summary(last).items()}
+            bound = _bound(algorithm, game, view)
+            confidence = median_of_means(last).confidence
             rows.append(
-                (
-                    panel.title,
-                    algorithm.name,
-                    str(level_of(algorithm.guarantee_in(game))),
-                    f"{len(last):,}",
-                    f"{middle.value:,.1f}",
-                    f"{middle.low:,.1f} to {middle.high:,.1f}",
-                    f"{float(below):,.1f} / {float(above):,.1f}",
-                    f"{end['mean']:,.1f} ± {end['error']:,.1f}",
-                    f"{end['median']:,.1f} / {end['tail']:,.1f}",
-                    f"{end['least']:,.1f} to {end['most']:,.1f}",
-                    f"{bounds[-1]:,.0f}" if bounds[-1] < math.inf else "none known",
-                )
+                {
+                    "game": panel.title,
+                    "algorithm": algorithm.name,
+                    f"guarantee ({CONVENTION})": str(level_of(algorithm.guarantee_in(game))),
+                    "trials": f"{len(last):,}",
+                    "median of means": f"{of['median_of_means']:,.1f}",
+                    f"its interval ({confidence:.3f})": f"{of['interval_low']:,.1f} to {of['interval_high']:,.1f}",
+                    "Gini's mean difference below / above": f"{of['gini_below']:,.1f} / {of['gini_above']:,.1f}",
+                    "mean ± s.e.": f"{of['mean']:,.1f} ± {of['standard_error']:,.1f}",
+                    "median / 99 % quantile": f"{of['median']:,.1f} / {of['quantile_99']:,.1f}",
+                    EXTREMES: f"{last.min():,.1f} to {last.max():,.1f}",
+                    "bound on the mean": f"{bound:,.0f}" if bound < math.inf else "none known",
+                }
             )
-    head = (
-        "game",
-        "algorithm",
-        f"guarantee ({CONVENTION})",
-        "trials",
-        "median of means",
-        f"its interval ({level:.3f})",
-        "Gini's mean difference below / above",
-        "mean ± s.e.",
-        "median / 99 % quantile",
-        EXTREMES,
-        "bound on the mean",
-    )
-    # Only the claims about figure 2 mention the extremes.
-    kept = [index for index in range(len(head)) if head[index] != EXTREMES or view.measure == "pseudo_regret"]
-    return table([head[index] for index in kept], [[row[index] for index in kept] for row in rows])
+            # Only the claims about figure 2 mention the extremes.
+            if view.measure != "pseudo_regret":
+                del rows[-1][EXTREMES]
+    return table(list(rows[-1]), [list(row.values()) for row in rows])
 
 
 def _bound(algorithm: Algorithm, game: BanditEnv, view: View) -> float:

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import Stopped, never
 from dp_bandit_envs.html_table import html_table
-from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
-from dp_bandit_envs.metrics.trial_summaries import Moments
+from dp_bandit_envs.metrics.trial_summaries import Moments, summary
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, level_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -393,11 +392,8 @@ def outcomes_table(outcomes: Sequence[Outcome]) -> str:
     """Return a table with a row for each outcome: its guarantee, and external regret after the last round."""
     rows = []
     for one in outcomes:
-        last = one.last()
-        mean, error = mean_and_standard_error(last)
-        median, tail = median_and_tail(last)
-        level = level_of(one.guarantee)
-        numbers = [f"{float(x):,.1f}" for x in (mean, error, median, tail)]
+        of, level = summary(one.last()), level_of(one.guarantee)
+        numbers = [f"{float(of[name]):,.1f}" for name in ("mean", "standard_error", "median", "quantile_99")]
         rows.append([one.name, f"{level.epsilon:.4g}", f"{level.delta:.3g}", *numbers, one.engine])
     first = outcomes[0]
     caption = f"External regret after {int(first.checkpoints[-1]):,} rounds, {first.trials:,} trials"

@@ -9,7 +9,7 @@ import pytest
 
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, adversaries, compare, make_algorithm, simulate
 from dp_bandit_envs.algorithms import ALGORITHMS
-from dp_bandit_envs.comparison.question import question
+from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.envs.registration import GAMES, foreign_games
 from dp_bandit_envs.errors import LedgerError, ResultsError, UnknownNameError, WrongTypeError
 from dp_bandit_envs.privacy import Ledger

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dp_bandit_envs.comparison.compared import comparison_of
-from dp_bandit_envs.comparison.summary_table import summary_csv
+from dp_bandit_envs.comparison.tables import summary_csv
 from dp_bandit_envs.figures.judging import errors_ahead
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.runs.running import chunks_of, joined_to_one_task, run

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.comparison.compared import comparison_of
-from dp_bandit_envs.comparison.summary_table import summary_csv
+from dp_bandit_envs.comparison.tables import summary_csv
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.privacy.guarantee import level_of
 from dp_bandit_envs.runs import running
