@@ -18,17 +18,7 @@ SEEDS: Final = 2**31
 
 
 class ForeignRewards(Adversary):
-    """Plays the rounds of another package's environment; only the gain of the arm played is known.
-
-    Args:
-        env: The environment.
-        horizon: Number of rounds T.
-        rewards: The declared range of its rewards.
-        means: The arms' mean gains, shape `(n_arms,)`, if they are known.
-        data_use: In how many rounds of a game a record, and a person, can serve.
-        ledger: The ledger of the data, if there is one.
-        is_real: Whether rewards are real data.
-    """
+    """Plays the rounds of another package's environment; only the gain of the arm played is known."""
 
     arm: int = 0
     """The arm of the next round, which the game sets."""

@@ -26,15 +26,32 @@ if TYPE_CHECKING:
 Choose: TypeAlias = Callable[[IntArray, FloatArray, np.random.Generator], SupportsIndex]
 
 
-class FunctionAgent:
+class AdaptedAgent:
+    """An agent of another's algorithm, which looks at what it is given."""
+
+    def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
+        """Begin a game of `horizon` steps; everything from the last one is forgotten."""
+        self._n_arms = checks.integer("n_arms", n_arms, at_least=1, at_most=checks.MOST_ARMS)
+        checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
+        self._rng = checks.generator("rng", rng)
+
+    def _check_begun(self) -> None:
+        if not hasattr(self, "_n_arms"):
+            raise StepOutsideGameError(
+                f"{type(self).__name__} has no game yet; call begin(n_arms=, horizon=, rng=) first."
+            )
+
+
+def _names_in(observation: Any) -> Any:
+    return list(observation) if isinstance(observation, Mapping) else kind_of(observation)
+
+
+class FunctionAgent(AdaptedAgent):
     """Plays the arm that a function of counts and sums returns.
 
     Counts and sums of each arm's gains are all that most bandit algorithms use of the past, and the only thing that
     both kinds of privacy wrappers release, those of gains and those of running sums. So one function plays above every
     wrapper, and needs the same memory in every round. The round is `counts.sum() + 1` wherever nothing is withheld.
-
-    Args:
-        choose: See `from_function`.
     """
 
     def __init__(self, choose: Choose) -> None:
@@ -42,9 +59,7 @@ class FunctionAgent:
 
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
         """Begin a game in which nothing is known."""
-        n_arms = checks.integer("n_arms", n_arms, at_least=1, at_most=checks.MOST_ARMS)
-        checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
-        self._rng = checks.generator("rng", rng)
+        super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
         self._counts, self._sums = np.zeros(n_arms, np.int64), np.zeros(n_arms)
 
     def select_arm(self) -> int:
@@ -69,17 +84,12 @@ class FunctionAgent:
                 return
             observed, gains = observation["observed"], observation["gain"]
         except (KeyError, IndexError, TypeError, AttributeError):
-            shown = list(observation) if isinstance(observation, Mapping) else f"a {type(observation).__name__}"
             raise WrongObservationError(
                 "a function agent learns from observations with 'gain' and 'observed', or 'sum' and 'count'; received"
-                f" {shown}. Pass env.step's own, without FlattenObservation."
+                f" {_names_in(observation)}. Pass env.step's own, without FlattenObservation."
             ) from None
         self._counts += observed
         self._sums += np.where(observed, gains, 0.0)
-
-    def _check_begun(self) -> None:
-        if not hasattr(self, "_counts"):
-            raise StepOutsideGameError("FunctionAgent has no game yet; call begin(n_arms=, horizon=, rng=) first.")
 
 
 def from_function(choose: Choose) -> Callable[[], FunctionAgent]:
@@ -105,7 +115,7 @@ def from_function(choose: Choose) -> Callable[[], FunctionAgent]:
     return functools.partial(FunctionAgent, choose)
 
 
-class RewardAgent(abc.ABC):
+class RewardAgent(AdaptedAgent, abc.ABC):
     """An agent that learns from the released gain of the arm that it played, and from nothing else.
 
     A step in which that gain is withheld teaches it nothing. Above batches, it is given the mean of each batch. On a
@@ -115,9 +125,7 @@ class RewardAgent(abc.ABC):
 
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
         """Begin a game of `horizon` steps; everything from the last one is forgotten."""
-        self._n_arms = checks.integer("n_arms", n_arms, at_least=1, at_most=checks.MOST_ARMS)
-        checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
-        self._rng = checks.generator("rng", rng)
+        super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
         self._start(n_arms, int(rng.integers(2**31)))
 
     def select_arm(self) -> int:
@@ -148,12 +156,6 @@ class RewardAgent(abc.ABC):
     def _learn(self, arm: int, gain: float) -> None:
         """Give it the gain of the arm played, in [0, 1]."""
 
-    def _check_begun(self) -> None:
-        if not hasattr(self, "_n_arms"):
-            raise StepOutsideGameError(
-                f"{type(self).__name__} has no game yet; call begin(n_arms=, horizon=, rng=) first."
-            )
-
     def _complaint(self, observation: Any) -> str:
         name = type(self).__name__
         if isinstance(observation, Mapping) and "sum" in observation:
@@ -161,8 +163,10 @@ class RewardAgent(abc.ABC):
                 f"{name} learns from the gain of the arm played, but this wrapper releases running sums; use"
                 " LaplaceClipRescale or RandomizedResponse, or from_function, whose functions are given sums."
             )
-        shown = list(observation) if isinstance(observation, Mapping) else f"a {type(observation).__name__}"
-        return f"{name} learns from observations with 'gain' and 'observed'; received {shown}. Pass env.step's own."
+        return (
+            f"{name} learns from observations with 'gain' and 'observed'; received {_names_in(observation)}. Pass"
+            " env.step's own."
+        )
 
 
 CONTEXTUAL = ("LinGreedy", "LinTS", "LinUCB")
@@ -172,9 +176,6 @@ class MabWiserAgent(RewardAgent):
     """Plays a new `MAB` in each game.
 
     `MAB.predict` needs data first, so the agent begins by playing every arm in turn until its gain is released.
-
-    Args:
-        policy: A learning policy of MABWiser.
     """
 
     def __init__(self, policy: Any) -> None:
@@ -233,11 +234,7 @@ def from_mabwiser(policy: Any) -> Callable[[], MabWiserAgent]:
 
 
 class RiverAgent(RewardAgent):
-    """Plays a clone of a river policy in each game.
-
-    Args:
-        policy: The policy, which itself never plays.
-    """
+    """Plays a clone of a river policy in each game."""
 
     def __init__(self, policy: Any) -> None:
         self._template = policy
@@ -292,9 +289,6 @@ class VowpalWabbitAgent(RewardAgent):
     """Draws arms from the probabilities that Vowpal Wabbit predicts, and teaches it 1 - gain as the cost.
 
     A copy that is pickled or deep-copied begins its next game anew, because a workspace cannot be copied.
-
-    Args:
-        arguments: Options of Vowpal Wabbit.
     """
 
     def __init__(self, arguments: str) -> None:
