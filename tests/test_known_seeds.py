@@ -11,9 +11,9 @@ import dp_bandit_envs  # noqa: F401 - registers the ids
 from dp_bandit_envs import Algorithm, Ledger, compare, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import GainTable, MemoryBounded, OutcomePools, Replay, Stochastic, Trial, VectorTable
 from dp_bandit_envs.agents import Exp3
-from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import ClusterError, KnownSeedWarning, LateDataError
+from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.privacy.mechanism import noise_label
 from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
 from dp_bandit_envs.simulation import game as game_module

@@ -10,8 +10,8 @@ from gymnasium import wrappers as known
 from gymnasium.wrappers import vector as of_many
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.privacy.facts import Below, Noise, check_distances, check_range, gains_of_arms
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from dp_bandit_envs import checks
 from dp_bandit_envs.adapters.outside_game import RewardRange, kind_of
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongTypeError
+from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation
 
 SEEDS: Final = 2**31

@@ -9,8 +9,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import is_ours
-from dp_bandit_envs.data_use import DataUse, use_together
 from dp_bandit_envs.errors import GainRangeError, WrongGainsError, WrongTypeError
+from dp_bandit_envs.privacy.data_use import DataUse, use_together
 from dp_bandit_envs.protocols import FloatArray
 
 MOST_DEEP: Final = 3

@@ -6,7 +6,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.data_use import use_of_pools
+from dp_bandit_envs.privacy.data_use import use_of_pools
 from dp_bandit_envs.protocols import FloatArray
 
 

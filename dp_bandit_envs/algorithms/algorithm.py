@@ -19,10 +19,10 @@ from dp_bandit_envs.errors import WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, with_agent
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
+from dp_bandit_envs.text import written_value
 from dp_bandit_envs.theory.lower_bounds import arm_means
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.wrappers.inspect_below import boundaries_below, data_use_below
-from dp_bandit_envs.written_values import written_value
 
 HIDDEN: Final = (
     "{} learns from the gains of all arms or coordinates, but this game does not reveal them all in every round. Use"

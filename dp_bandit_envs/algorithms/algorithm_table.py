@@ -49,7 +49,7 @@ from dp_bandit_envs.algorithms.ucb_family import (
 )
 from dp_bandit_envs.envs.registration import is_defined_again
 from dp_bandit_envs.errors import NameTakenError, WrongTypeError
-from dp_bandit_envs.written_values import written_value
+from dp_bandit_envs.text import written_value
 
 ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "EXP3": exp3,

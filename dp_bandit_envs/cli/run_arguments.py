@@ -25,8 +25,8 @@ from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, labels_of
 from dp_bandit_envs.simulation.simulation import SPACINGS
+from dp_bandit_envs.text import in_brackets
 from dp_bandit_envs.wrappers import PrivacyBoundary
-from dp_bandit_envs.written_arguments import in_brackets
 
 
 def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -25,7 +25,7 @@ from dp_bandit_envs.errors import LedgerError, UnreachableGuaranteeError, WrongT
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.seeding import Seed, chosen_seed
 from dp_bandit_envs.simulation.simulation import SPACINGS
-from dp_bandit_envs.written_arguments import in_brackets, read_arguments, read_call
+from dp_bandit_envs.text import in_brackets, read_arguments, read_call
 
 FILE_ENDINGS = (".npy", ".csv", ".csv.gz")
 MOST_TRIALS = 10_000_000

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from dp_bandit_envs.data_use import DataUse
+from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 Games: TypeAlias = Sequence[Sequence[PrivacyGuarantee]]

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.privacy.accounting import (
     ORDERS,
     ROUNDING,
@@ -22,6 +21,7 @@ from dp_bandit_envs.privacy.accounting import (
     zcdp_delta,
     zcdp_epsilon,
 )
+from dp_bandit_envs.privacy.data_use import DataUse
 
 REPLACE_ONE_ROUND: Final = "replace the gains of all arms in one round"
 ANY_AGENT: Final = "any agent"

@@ -28,10 +28,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, SupportsFloat
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import BudgetSpentError, LedgerError, LedgerFileError, UnprotectedGameError
 from dp_bandit_envs.privacy.accounting import FAR, ORDERS, ROUNDING, added_delta, epsilon_from_renyi
 from dp_bandit_envs.privacy.announced import Games, current
+from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, Unit, for_unit
 
 if TYPE_CHECKING:

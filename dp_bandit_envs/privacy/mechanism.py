@@ -26,7 +26,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from dp_bandit_envs.privacy.facts import Below, Noise, Values
 from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
-from dp_bandit_envs.written_values import written_value
+from dp_bandit_envs.text import written_value
 
 Release: TypeAlias = Callable[..., tuple[float, int]]
 

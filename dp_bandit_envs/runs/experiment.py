@@ -30,7 +30,7 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.runs.store import DESCRIBED, MADE_BY
 from dp_bandit_envs.simulation.provenance import code_digest, foreign_code, made_by
 from dp_bandit_envs.simulation.simulation import named_players
-from dp_bandit_envs.written_values import written_value
+from dp_bandit_envs.text import written_value
 
 FORMAT = 3
 """The format version of results folders."""

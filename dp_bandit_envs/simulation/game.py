@@ -20,8 +20,8 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
 from dp_bandit_envs.seeding import AGENT, Seed, checked_seed, chosen_seed, drawn_seed, stream, warn_of_known_seed
+from dp_bandit_envs.text import name_of
 from dp_bandit_envs.wrappers.inspect_below import Boundary, layers_of
-from dp_bandit_envs.written_values import name_of
 
 
 def check_methods(agent: Any, *, points: bool) -> None:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import Stopped, never
-from dp_bandit_envs.html_table import html_table
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.metrics.trial_summaries import Moments, summary
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, level_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.text import html_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -28,7 +28,7 @@ import numpy as np
 import dp_bandit_envs
 from dp_bandit_envs.compiling.functions import PACKAGE, followed, is_ours, uses, written_out
 from dp_bandit_envs.envs.registration import foreign_games
-from dp_bandit_envs.written_values import name_of, written_value
+from dp_bandit_envs.text import name_of, written_value
 
 INSTALLED: Final = "installed "
 """Comes before the name of a distribution, and `MODULE` before that of a module."""

@@ -30,7 +30,7 @@ from dp_bandit_envs.simulation.plan import Plan, make_plan
 from dp_bandit_envs.simulation.repeatable import check_repeatable
 from dp_bandit_envs.simulation.trials import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials, check_compiles
 from dp_bandit_envs.simulation.workers import Task, Terms, compile_now, missing_in, of_plans, spread
-from dp_bandit_envs.written_arguments import read_call
+from dp_bandit_envs.text import read_call
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -22,8 +22,8 @@ from dp_bandit_envs import (
 from dp_bandit_envs.adapters import from_function, from_gymnasium
 from dp_bandit_envs.adapters.outside_game import RewardRange
 from dp_bandit_envs.adversaries import GainTable
-from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import BoundaryError, BudgetSpentError, StepOutsideGameError, WrongTypeError
+from dp_bandit_envs.privacy.data_use import DataUse
 from tests.tools.boundary_games import PLANTED, everything_in, find_planted
 from tests.tools.refusals import refused
 

@@ -25,7 +25,6 @@ from dp_bandit_envs import (
 from dp_bandit_envs.adapters import OutsideGame
 from dp_bandit_envs.adapters.outside_game import FedEnv
 from dp_bandit_envs.adversaries import GainTable
-from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import (
     BudgetSpentError,
     KnownSeedWarning,
@@ -34,6 +33,7 @@ from dp_bandit_envs.errors import (
     WrongGameError,
     WrongTypeError,
 )
+from dp_bandit_envs.privacy.data_use import DataUse
 from tests.tools.boundary_games import MARK, PLANTED, everything_in, find_planted
 from tests.tools.refusals import refused
 

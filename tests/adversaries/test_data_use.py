@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import GainTable, MemoryBounded, OutcomePools, Replay, Stochastic, Trial, VectorTable
-from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import GainFileError, WrongTypeError
+from dp_bandit_envs.privacy.data_use import DataUse
 from tests.tools.refusals import refused
 
 LONG = "arm,gain,who\n0,.1,ann\n0,.2,bob\n1,.3,ann\n1,.4,ann\n1,.5,cleo\n"

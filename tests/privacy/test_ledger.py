@@ -12,11 +12,11 @@ import dp_bandit_envs  # noqa: F401 - registers the ids
 from dp_bandit_envs import Algorithm, Ledger, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import MemoryBounded, Replay, Trial, VectorTable
 from dp_bandit_envs.agents import Exp3
-from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BudgetSpentError, LedgerError, StepOutsideGameError, UnprotectedGameError
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.announced import announced
+from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.wrappers import vector as of_many
 from tests.tools.refusals import missing, refused

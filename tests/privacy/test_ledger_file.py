@@ -16,10 +16,10 @@ import pytest
 import dp_bandit_envs  # noqa: F401 - registers the ids
 from dp_bandit_envs import Algorithm, Ledger, simulate
 from dp_bandit_envs.agents import Exp3
-from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import BudgetSpentError, LedgerFileError
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.announced import announced
+from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.simulation.simulation import prepare
 from dp_bandit_envs.simulation.workers import spread
 from dp_bandit_envs.wrappers import LaplaceClipRescale
@@ -29,7 +29,7 @@ TABLE = np.zeros((4, 2))
 GAME = [[PrivacyGuarantee(1.0)]]
 SPEND = """
 import sys
-from dp_bandit_envs.data_use import DataUse
+from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.errors import BudgetSpentError
 from dp_bandit_envs.privacy import Ledger, PrivacyGuarantee
 ledger = Ledger.load(sys.argv[1])
@@ -233,7 +233,7 @@ def test_in_other_processes_a_file_counts_and_memory_refuses_what_was_not_counte
     """A forked process has a copy of the memory, a spawned one a pickle; neither may count apart."""
     script = """
 import os, pickle, sys
-from dp_bandit_envs.data_use import DataUse
+from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.errors import LedgerFileError
 from dp_bandit_envs.privacy import Ledger, PrivacyGuarantee
 from dp_bandit_envs.privacy.announced import announced

@@ -7,9 +7,9 @@ import pytest
 import dp_bandit_envs  # noqa: F401 - registers the ids
 from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.adversaries import OutcomePools, Replay, Trial
-from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.privacy import PrivacyGuarantee
+from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.wrappers import vector as of_many
 from tests.tools.refusals import refused

@@ -11,10 +11,10 @@ from dp_bandit_envs import Adversary, Exp3, Ledger, compare, register_adversary,
 from dp_bandit_envs.adversaries import MemoryBounded, Stochastic
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import NotRepeatableError
 from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee
+from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.tools.refusals import refused
 
