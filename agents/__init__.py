@@ -5,22 +5,19 @@ from dp_bandit_envs.agents.epoch_leader import EpochLeader
 from dp_bandit_envs.agents.exp2 import Exp2
 from dp_bandit_envs.agents.exp3 import Exp3
 from dp_bandit_envs.agents.exp3_set import Exp3Set
-from dp_bandit_envs.agents.functional import FunctionalAgent
-from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
+from dp_bandit_envs.agents.functional import FunctionalAgent, FunctionalPointAgent
 from dp_bandit_envs.agents.hedge import Hedge
 from dp_bandit_envs.agents.imed import Imed
 from dp_bandit_envs.agents.kl_ucb import KlUcb
 from dp_bandit_envs.agents.lazy_hedge import LazyHedge
-from dp_bandit_envs.agents.local_ucb import LocalUcb
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.agents.perturbed_leader import PerturbedLeader, PerturbedLeaderOfArms
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
-from dp_bandit_envs.agents.scrible import Scrible
-from dp_bandit_envs.agents.scrible_on_vectors import ScribleOnVectors
+from dp_bandit_envs.agents.scrible import Scrible, ScribleOnVectors
 from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination
 from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
 from dp_bandit_envs.agents.tsallis_inf import Htinf, TsallisInf
-from dp_bandit_envs.agents.ucb import Ucb
+from dp_bandit_envs.agents.ucb import LocalUcb, Ucb
 from dp_bandit_envs.agents.uniform import Uniform
 
 __all__ = [

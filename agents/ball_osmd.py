@@ -6,9 +6,7 @@ from typing import NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
-from dp_bandit_envs.agents.scrible import set_name
+from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.theory.linear_bounds import osmd_rate
@@ -105,7 +103,7 @@ class BallOsmd(FunctionalPointAgent):
 
     def initial_state(self, dimension: int, horizon: int) -> State:
         """Return the state before the first step."""
-        set_name(self.decision_set, ("ball",), "BallOsmd")
+        self.for_set({"ball": self.decision_set})
         steps, bound = max(horizon, 1), self.noise.bound
         rate = self.learning_rate
         if rate is None:

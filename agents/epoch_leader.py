@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.agents.weighted_draw import draw_weighted
+from dp_bandit_envs.agents.hedge import draw_weighted
 from dp_bandit_envs.arithmetic import exp
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray, IntArray

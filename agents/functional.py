@@ -5,28 +5,34 @@
 `State` is a NamedTuple of arrays and numbers; `seen` is the release, `Gains` or `Sums` of
 `dp_bandit_envs.observations`. The agent calls the functions as ordinary Python; `dp_bandit_envs.simulation` compiles
 the same functions. They use only scalar arithmetic and `math`, so that both give the same results to the last bit.
+
+For points, `select(state, point, rng)` writes its point into `point`, a sequence of `dimension` numbers that the caller
+owns, and `update` gets 0 in place of an arm; an agent that needs the point played keeps it in its state.
 """
 
 import abc
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Final, NamedTuple
+from pathlib import PurePath
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.own_functions import explain, no_state
-from dp_bandit_envs.errors import StepOutsideGameError, WrongObservationError, WrongTypeError
+from dp_bandit_envs.decisions import DecisionSet
+from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError, WrongObservationError, WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.observations import KEYS, Gains, Sums
 from dp_bandit_envs.privacy.facts import Noise
+from dp_bandit_envs.protocols import FloatArray
 
 CURE: Final = {
     Gains: "Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or MiniBatchAverage"
     " around it.",
     Sums: "wrap it in ExactSums(env) or HybridSums(env, epsilon=...).",
 }
+SINGLE: Final = "the arrays of the state are lists in play: read and write single elements, as state.sums[arm] += 1.0"
 
 
 class Seen:
@@ -144,7 +150,7 @@ class FunctionalAgent(abc.ABC):
         try:
             return self.functions.select(state, rng)
         except (AttributeError, TypeError) as error:
-            explain(error, self, self.functions.select)
+            _explain(error, self, self.functions.select)
             raise
 
     def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
@@ -188,7 +194,7 @@ class FunctionalAgent(abc.ABC):
         try:
             state = self.functions.after(self._state, arm, seen, self._step)
         except (AttributeError, TypeError) as error:
-            explain(error, self, self.functions.update)
+            _explain(error, self, self.functions.update)
             raise
         if state is None:
             raise no_state(self)
@@ -234,3 +240,91 @@ def _listed(part: Any) -> Any:
     if isinstance(part, np.ndarray):
         return part.tolist()
     return type(part)(*map(_listed, part)) if isinstance(part, tuple) else part
+
+
+class FunctionalPointAgent(FunctionalAgent):
+    """An agent for points made of `select` and `update`, and of `initial_state`, which calls `start`."""
+
+    feedback: ClassVar[Literal["full", "payoff"]] = "full"
+    """Whether it learns from gain vectors or from the payoffs of the points it played."""
+    _size_is = "dimension"
+    decision_set: DecisionSet | None = None
+    """The set whose points are played, set before `begin`."""
+
+    def begin(self, *, dimension: int, horizon: int, rng: np.random.Generator) -> None:  # type: ignore[override]
+        """Reset everything for a game of `horizon` steps."""
+        dimension = checks.integer("dimension", dimension, at_least=1, at_most=checks.MOST_ARMS)
+        super().begin(n_arms=dimension, horizon=horizon, rng=rng)
+        self._use_values(dimension if self.feedback == "full" else 1)
+        self._point = [0.0] * dimension
+
+    def see_set(self, decision_set: DecisionSet) -> None:
+        """Receive the decision set; called before `begin`."""
+        if not isinstance(decision_set, DecisionSet):
+            raise WrongTypeError(f"decision_set must be a DecisionSet; received a {type(decision_set).__name__}.")
+        self.decision_set = decision_set
+
+    def for_set(self, table: Mapping[str, Any]) -> Any:
+        """Return the entry of the decision set that was seen, or raise if the table has none."""
+        seen = "none" if self.decision_set is None else self.decision_set.name
+        if seen not in table:
+            raise WrongGameError(f"{type(self).__name__} is for the {', the '.join(table)}; the set it saw is {seen}.")
+        return table[seen]
+
+    def select_point(self) -> FloatArray:
+        """Choose the next point, shape `(dimension,)`."""
+        self._check_begun()
+        self.functions.select(self._state, self._point, self._rng)  # type: ignore[call-arg, arg-type]
+        return np.array(self._point)
+
+    def select_arm(self) -> int:
+        """Raise: it plays points."""
+        raise WrongTypeError(f"{type(self).__name__} plays points; call select_point().")
+
+    def update(self, point: Any, observation: Mapping[str, NDArray[Any]]) -> None:
+        """Learn from what was released after `point` was played."""
+        super().update(0, observation)
+
+
+def no_state(agent: Any) -> WrongTypeError:
+    """Return the error for an `update` that returned nothing."""
+    name = agent.functions.update.__name__
+    return WrongTypeError(
+        f"{name} of {type(agent).__name__} must return the state; it returned nothing: write return state."
+    )
+
+
+def _explain(error: Exception, agent: Any, function: Any) -> None:
+    """Raise a better error in place of one that a function of an agent raised, or return if there is nothing to add."""
+    rule = _rule(error, agent)
+    line = _line_in(error, function.__code__)
+    if rule is None or line is None:
+        return
+    place = f"{PurePath(function.__code__.co_filename).name}, line {line}"
+    raise WrongTypeError(f"{function.__name__} of {type(agent).__name__} ({place}) failed: {rule}.") from error
+
+
+def _rule(error: Exception, agent: Any) -> str | None:
+    """Return what the function must keep to; the error itself is not shown, as it may contain a gain."""
+    if isinstance(error, AttributeError) and type(error.obj).__name__ == "Seen":
+        fields = agent.learns_from._fields
+        there = f"seen has {', '.join(fields[:-1])} and {fields[-1]}, not {error.name}"
+        for kind in (Gains, Sums):
+            if error.name in kind._fields:
+                return f"{there}; write learns_from = {kind.__name__} in the class"
+        return there
+    text = str(error)
+    if isinstance(error, AttributeError) and "can't set" in text:
+        return "numbers of the state change by returning a new State(...), or are kept in an array of length 1"
+    of_a_list = "list" in text and "list indices" not in text
+    return SINGLE if of_a_list or "object is not iterable" in text else None
+
+
+def _line_in(error: Exception, code: Any) -> int | None:
+    """Return the line of a function at which an error passed through it; None if it did not."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code is code:
+            return trace.tb_lineno
+        trace = trace.tb_next
+    return None

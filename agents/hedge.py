@@ -43,6 +43,23 @@ def start(n_arms: int, learning_rate: float) -> State:
     return State(np.zeros(n_arms), np.ones(n_arms), np.array([float(n_arms), 0.0]), learning_rate)
 
 
+def draw_weighted(weights: FloatArray, rng: np.random.Generator) -> int:
+    """Draw an arm in proportion to its weight."""
+    total = 0.0
+    for weight in weights:
+        total += weight
+    left = rng.random() * total
+    last = len(weights) - 1
+    for arm in range(last):
+        left -= weights[arm]
+        if left < 0.0:
+            return arm
+    # Rounding may leave a little; an arm of weight 0 is never played.
+    while weights[last] == 0.0:
+        last -= 1
+    return last
+
+
 def select(state: State, rng: np.random.Generator) -> int:
     """Draw an arm in proportion to its weight."""
     weights = state.weights

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
+from dp_bandit_envs.agents.functional import FunctionalAgent, FunctionalPointAgent, Functions
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray
 

@@ -7,8 +7,7 @@ from typing import NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
+from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
 from dp_bandit_envs.arithmetic import exp, log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray

@@ -2,17 +2,15 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, Final, Literal, NamedTuple, SupportsFloat
+from typing import ClassVar, Final, Literal, NamedTuple, SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
-from dp_bandit_envs.errors import WrongGameError
+from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.theory.linear_bounds import scrible_rate
+from dp_bandit_envs.theory.linear_bounds import noise_of_payoffs, scrible_rate
 
 FARTHEST: Final = 1e9
 """Scores are cut here; the ball's centre point is then within 1e-9 of its surface, and no number overflows."""
@@ -135,7 +133,7 @@ class Scrible(FunctionalPointAgent):
     @property
     def functions(self) -> Functions:  # type: ignore[override]
         """The functions for the decision set that was seen."""
-        return Functions(SELECT[self._set_name], update)  # type: ignore[arg-type]
+        return Functions(self.for_set(SELECT), update)  # type: ignore[arg-type]
 
     def initial_state(self, dimension: int, horizon: int) -> State:
         """Return the state before the first step."""
@@ -147,13 +145,68 @@ class Scrible(FunctionalPointAgent):
 
     @property
     def _set_name(self) -> str:
-        return set_name(self.decision_set, SELECT, "Scrible")
+        return str(self.for_set({name: name for name in SELECT}))
 
 
-def set_name(decision_set: Any, known: Any, agent: str) -> str:
-    """Return the name of the decision set that an agent saw, or raise if it is none of those that it knows."""
-    if decision_set is None or decision_set.name not in known:
-        seen = "none" if decision_set is None else decision_set.name
-        raise WrongGameError(f"{agent} plays points of {', '.join(known)}; the set it saw is {seen}.")
-    name: str = decision_set.name
-    return name
+class StateOnVectors(NamedTuple):
+    """SCRiBLe's state, and the point played last, shape `(dimension,)`."""
+
+    own: State
+    point: FloatArray
+
+
+def select_and_keep_in_ball(state: StateOnVectors, point: FloatArray, rng: np.random.Generator) -> None:
+    """Play as SCRiBLe does on the ball, and keep the point."""
+    select_in_ball(state.own, point, rng)
+    for place in range(len(point)):
+        state.point[place] = point[place]
+
+
+def select_and_keep_in_cube(state: StateOnVectors, point: FloatArray, rng: np.random.Generator) -> None:
+    """Play as SCRiBLe does on the cube, and keep the point."""
+    select_in_cube(state.own, point, rng)
+    for place in range(len(point)):
+        state.point[place] = point[place]
+
+
+def update_on_vectors(state: StateOnVectors, arm: int, seen: Gains) -> StateOnVectors:
+    """Learn from the product of the released vector and the point."""
+    payoff = 0.0
+    for place in range(len(state.point)):
+        if seen.observed[place] == 0:
+            return state
+        payoff += seen.gains[place] * state.point[place]
+    learn(state.own, payoff)
+    return state
+
+
+SELECT_AND_KEEP: dict[str, Callable[..., None]] = {"ball": select_and_keep_in_ball, "cube": select_and_keep_in_cube}
+
+
+class ScribleOnVectors(Scrible):
+    r"""SCRiBLe on the payoffs :math:`\langle g_t + Z_t, x_t \rangle` of noisy gain vectors, as Agarwal and Singh print.
+
+    It needs full information, below a wrapper that puts noise on vectors, but learns from one number a round, as if it
+    saw payoffs only. Noise on the payoff itself has a variance that is up to d times smaller; see `Scrible`.
+
+    Args:
+        learning_rate: Greater than 0; by default the one with the smallest bound for the noise in payoffs.
+
+    Source: Agarwal and Singh (2017), algorithm 4, around Abernethy, Hazan and Rakhlin (2008).
+    """
+
+    feedback: ClassVar[Literal["full", "payoff"]] = "full"
+
+    @property
+    def functions(self) -> Functions:  # type: ignore[override]
+        """The functions for the decision set that was seen."""
+        return Functions(self.for_set(SELECT_AND_KEEP), update_on_vectors)  # type: ignore[arg-type]
+
+    def initial_state(self, dimension: int, horizon: int) -> StateOnVectors:  # type: ignore[override]
+        """Return the state before the first step."""
+        name, rate = self._set_name, self.learning_rate
+        if rate is None:
+            rounds = max(horizon, 1)
+            scale, most = noise_of_payoffs(name, dimension, self.noise.scale, rounds)
+            rate = scrible_rate(name, dimension, rounds, scale, most)
+        return StateOnVectors(start(dimension, rate, self.noise.bound), np.zeros(dimension))

@@ -5,10 +5,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents import largest_of_many
+from dp_bandit_envs.agents import largest_beta
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.agents.largest_beta import one_by_one
-from dp_bandit_envs.agents.largest_of_many import MANY, Search, among_many, changed
+from dp_bandit_envs.agents.largest_beta import MANY, Search, among_many, changed, one_by_one
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight
 from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
@@ -52,7 +51,7 @@ def start(n_arms: int, lazy: bool, each_first: bool, width: NoiseWidth) -> State
     status = np.array([0, -1, n_arms if each_first else 0, 0])
     counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
     alphas, betas = np.ones(n_arms), np.ones(n_arms)
-    search, weights = largest_of_many.start(n_arms), np.zeros(n_arms)
+    search, weights = largest_beta.start(n_arms), np.zeros(n_arms)
     return State(alphas, betas, search, releases, counts, weights, status, lazy, width)
 
 

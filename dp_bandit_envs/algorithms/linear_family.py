@@ -15,8 +15,7 @@ from dp_bandit_envs.adversaries import LinearGains
 from dp_bandit_envs.agents.ball_osmd import BallOsmd
 from dp_bandit_envs.agents.exp2 import Exp2
 from dp_bandit_envs.agents.optimal_design import SLACK, rank_of
-from dp_bandit_envs.agents.scrible import SELECT, Scrible
-from dp_bandit_envs.agents.scrible_on_vectors import ScribleOnVectors
+from dp_bandit_envs.agents.scrible import SELECT, Scrible, ScribleOnVectors
 from dp_bandit_envs.algorithms.algorithm import Algorithm, set_of
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.privacy.laplace import noise_scale

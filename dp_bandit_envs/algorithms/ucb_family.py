@@ -13,11 +13,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, SupportsFloat
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.local_ucb import CONSTANTS, LocalUcb
 from dp_bandit_envs.agents.max_n import UcbMaxN
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, counter_width, log_width, no_width
 from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination, epoch_lengths
-from dp_bandit_envs.agents.ucb import Ucb
+from dp_bandit_envs.agents.ucb import CONSTANTS, LocalUcb, Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS

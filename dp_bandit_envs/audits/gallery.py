@@ -26,7 +26,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents.exp3 import Exp3, State, probability
 from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.agents.weighted_draw import draw_weighted
+from dp_bandit_envs.agents.hedge import draw_weighted
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.audits.exact import exact_loss
 from dp_bandit_envs.audits.floats import float_loss

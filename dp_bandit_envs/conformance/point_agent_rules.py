@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
+from dp_bandit_envs.agents.functional import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.conformance.rules import copies_of, must_not_fail, require
 from dp_bandit_envs.conformance.same_games import COMPILED, check_played_equals_simulated

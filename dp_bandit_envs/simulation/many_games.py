@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs.agents import FunctionalAgent
-from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
+from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import in_background
 from dp_bandit_envs.compiling.functions import bind, draws_elsewhere, stream_address

@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
 from dp_bandit_envs.agents import FunctionalAgent
-from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
+from dp_bandit_envs.agents.functional import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import Compiled, obstacle
 from dp_bandit_envs.compiling.functions import bind, calls_only_ours, frozen, is_ours, reached

@@ -11,7 +11,7 @@ import numpy as np
 
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
-from dp_bandit_envs.agents.own_functions import no_state
+from dp_bandit_envs.agents.functional import no_state
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import Stopped, in_background, never, say_compiling
 from dp_bandit_envs.compiling.functions import draws_elsewhere, owner_of, stream_address

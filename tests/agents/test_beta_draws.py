@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dp_bandit_envs.agents.beta_draws import (
+from dp_bandit_envs.agents.largest_beta import (
     LAZY_BELOW,
     LAZY_FROM,
     TANGENT_MARGIN,

@@ -7,9 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.agents.beta_draws import UNKNOWN, log_scale
-from dp_bandit_envs.agents.largest_beta import one_by_one
-from dp_bandit_envs.agents.largest_of_many import AT_FLOOR, LEADER, among_many, changed, start
+from dp_bandit_envs.agents.largest_beta import (
+    AT_FLOOR,
+    LEADER,
+    UNKNOWN,
+    among_many,
+    changed,
+    log_scale,
+    one_by_one,
+    start,
+)
 from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at

@@ -11,8 +11,7 @@ import pytest
 from dp_bandit_envs import play
 from dp_bandit_envs.adversaries import MemoryBounded, Stochastic
 from dp_bandit_envs.agents import Htinf, Imed, KlUcb, LocalUcb, ThompsonSampling, Ucb
-from dp_bandit_envs.agents.largest_beta import one_by_one
-from dp_bandit_envs.agents.largest_of_many import MANY, among_many, changed, start
+from dp_bandit_envs.agents.largest_beta import MANY, among_many, changed, one_by_one, start
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.agents.noise_width import counter_width, log_width
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
