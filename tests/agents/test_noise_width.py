@@ -66,7 +66,7 @@ def test_the_table_of_the_hybrid_counter_by_hand():
 
 
 @pytest.mark.parametrize("name", LAPLACE)
-@pytest.mark.parametrize("t", [2, 3, 16, 100, 301, 999, HORIZON])
+@pytest.mark.parametrize("t", [2, 16, 301, HORIZON])
 def test_tables_cover_every_number_of_items(name, t):
     """The width at t is no smaller than the counter's own for failure probability t^-4; an arm has n <= t gains."""
     width = counter_width(name, epsilon=0.7)(4, HORIZON, 1.0)
@@ -75,7 +75,7 @@ def test_tables_cover_every_number_of_items(name, t):
 
 
 @pytest.mark.parametrize("name", BY_BITS)
-@pytest.mark.parametrize("t", [2, 3, 16, 100, 301, 999, HORIZON])
+@pytest.mark.parametrize("t", [2, 16, 301, HORIZON])
 def test_tables_are_hardly_wider_than_they_must_be(name, t):
     """Rounding t up stays below a factor of 2^(1/4), and the grid of a table below three percent."""
     width = counter_width(name, epsilon=0.7)(4, HORIZON, 1.0)

@@ -1,20 +1,19 @@
 """Every algorithm in the table makes, wraps, plays, and says what it guarantees; wrong parameters are refused."""
 
 import inspect
+import itertools
 import math
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Agent, Algorithm, PrivacyGuarantee, algorithm_names, make_algorithm, play, simulate
+from dp_bandit_envs import Algorithm, PrivacyGuarantee, algorithm_names, make_algorithm, simulate
 from dp_bandit_envs.agents import TsallisInf
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import UnknownNameError
-from dp_bandit_envs.protocols import PointAgent
 from tests.tools.one_noise import with_one_noise
-from tests.tools.playable import FULL_INFORMATION, arguments_of, home_of
+from tests.tools.playable import FULL_INFORMATION
 from tests.tools.refusals import refused
 
 NAMES = algorithm_names()
@@ -26,25 +25,6 @@ STOCHASTIC_WITHOUT_BOUND = ["KL-UCB", "TS", "DP-UCB", "DP-UCB-INT", "Private-UCB
 STOCHASTIC_WITHOUT_BOUND += ["DP-TS", "DP-KLUCB", "DP-IMED"]
 ON_POINTS = ["SCRiBLe", "AS-SCRiBLe", "Batched-Lap-SCRiBLe", "OSMD", "AS-OSMD"]
 ON_GRAPHS = ["TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN", "EXP3-SET"]
-
-
-def test_the_table_holds_the_names_of_the_papers():
-    assert set(NAMES) >= {"EXP3", "DP-EXP3-Lap", "DP-Lambda-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"}
-    assert {"Uniform", "Tsallis-INF", "HTINF"} <= set(NAMES)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_algorithm_makes_wraps_and_plays(name):
-    algorithm = make_algorithm(name)
-    assert isinstance(algorithm, Algorithm) and algorithm.name == name
-    points = arguments_of(name)
-    env = gym.make(home_of(name), horizon=200, **(points or {"n_arms": 3}))
-    wrapped = algorithm.wrap(env)
-    assert wrapped.unwrapped is env.unwrapped
-    one, other = algorithm.agent(), algorithm.agent()
-    assert isinstance(one, PointAgent if points else Agent) and one is not other
-    game = play(wrapped, one)
-    assert len(game.arms) == 200
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -104,9 +84,9 @@ def test_no_stochastic_algorithm_claims_anything_against_adversaries(name):
     assert make_algorithm(name).regret_bound(n_arms=4, horizon=1000) == math.inf
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "EXP3-tau"])
-def test_bounds_hold_for_oblivious_adversaries_only(name):
-    assert make_algorithm(name).regret_bound(n_arms=4, horizon=1000, memory=1) == math.inf
+def test_bounds_hold_for_oblivious_adversaries_only():
+    finite = [name for name in NAMES if make_algorithm(name).regret_bound(n_arms=4, horizon=1000, memory=1) < math.inf]
+    assert finite == ["EXP3-tau"]
 
 
 def test_the_bound_of_batches_reaches_as_far_as_a_batch():
@@ -119,21 +99,20 @@ def test_the_bound_of_batches_reaches_as_far_as_a_batch():
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("horizon", [1, 2, 10, 300, 2**18])
-def test_no_bound_exceeds_the_horizon_and_an_unknown_one_stays_inf(name, horizon):
+def test_no_bound_exceeds_the_horizon_and_an_unknown_one_stays_inf(name):
     """Every gain is in [0, 1], so T rounds cost at most T; at epsilon = 0.001 most bounds are cut."""
     takes = inspect.signature(ALGORITHMS[name]).parameters
     parameters = {"epsilon": 0.001} if "epsilon" in takes and name != "EXP3-tau" else {}
     algorithm = make_algorithm(name, **parameters)
-    for memory in (0, 1):
+    for horizon, memory in itertools.product((1, 300, 2**18), (0, 1)):
         bound = algorithm.regret_bound(n_arms=3, horizon=horizon, memory=memory)
         if algorithm.bound_in is not None and algorithm.feedback == "full":
             uncut = algorithm.bound_in(ExpertsEnv(3, horizon)) if memory == 0 else math.inf
         else:
             uncut = math.inf if algorithm.bound is None else algorithm.bound(3, horizon, memory)
         assert bound == (math.inf if math.isinf(uncut) else min(uncut, horizon))
-    bound = algorithm.pseudo_regret_bound(means=[1.0, 0.0], horizon=horizon)
-    assert bound <= horizon or (bound == math.inf and name not in STOCHASTIC_WITH_BOUND)
+        bound = algorithm.pseudo_regret_bound(means=[1.0, 0.0], horizon=horizon)
+        assert bound <= horizon or (bound == math.inf and name not in STOCHASTIC_WITH_BOUND)
 
 
 def test_an_algorithm_of_ones_own_guarantees_nothing_until_it_says_so():
@@ -144,7 +123,7 @@ def test_an_algorithm_of_ones_own_guarantees_nothing_until_it_says_so():
 
 
 @pytest.mark.parametrize("name", LAPLACE)
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.7])
+@pytest.mark.parametrize("epsilon", [0.1, 3.7])
 def test_laplace_algorithms_guarantee_the_epsilon_they_were_given(name, epsilon):
     guarantee = make_algorithm(name, epsilon=epsilon).guarantee(n_arms=4, horizon=1000)
     assert (guarantee.epsilon, guarantee.delta, guarantee.agents) == (epsilon, 0.0, "any agent")
@@ -174,15 +153,20 @@ def test_a_name_like_no_other_gets_the_whole_list():
         make_algorithm("qqqq")
 
 
-@pytest.mark.parametrize("name", LAPLACE)
-@pytest.mark.parametrize("wrong", [0, 0.0, -1.0, math.nan])
-def test_epsilon_must_be_positive(name, wrong):
-    with refused(ValueError, "epsilon", 0, wrong, "math.inf"):
-        make_algorithm(name, epsilon=wrong)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_epsilon_must_be_positive(name):
+    default = inspect.signature(ALGORITHMS[name]).parameters.get("epsilon")
+    if default is not None:
+        more = {"delta": 1e-6} if default.default is None else {}
+        for wrong in (0, -1.0, math.nan) if name == "DP-EXP3-Lap" else (0,):
+            with refused(ValueError, "epsilon", 0, wrong, "math.inf"):
+                make_algorithm(name, epsilon=wrong, **more)
 
 
-@pytest.mark.parametrize("name", ["EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"])
-@pytest.mark.parametrize("wrong", [0, -3, 2.5, math.nan])
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("EXP3-tau", 2.5), ("Batched-Lap-EXP3", 0), ("Batched-Lap-HTINF", -3), ("Batched-Lap-SCRiBLe", math.nan)],
+)
 def test_a_batch_must_be_a_whole_number_of_rounds(name, wrong):
     with refused(ValueError, "batch_size", 1, wrong):
         make_algorithm(name, batch_size=wrong)

@@ -1,4 +1,4 @@
-"""Leaders on noisy sums: AS-FTRL, AS-FTPL and DP-FTRL against the published numbers, their bounds and limit cases."""
+"""Leaders on noisy sums, and Noisy-Hedge on points: published numbers, bounds by hand, and limit cases."""
 
 import dataclasses
 import math
@@ -8,11 +8,18 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.algorithms.leader_family import as_ftrl
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.privacy.gaussian import gaussian_epsilon, gaussian_sigma, smallest_delta
 from dp_bandit_envs.simulation import play, simulate
-from dp_bandit_envs.theory.experts_bounds import equal_noise_bound, growing_noise_bound, perturbed_leader_bound
+from dp_bandit_envs.theory.experts_bounds import (
+    equal_noise_bound,
+    fresh_noise_bound,
+    fresh_noise_rate,
+    growing_noise_bound,
+    perturbed_leader_bound,
+)
 from dp_bandit_envs.wrappers import MiniBatchAverage
 
 SETS = ("Ball", "Cube", "Simplex", "Experts")
@@ -260,3 +267,68 @@ def test_as_ftpl_says_what_it_guarantees_above_batches(game):
     found = algorithm.guarantee_in(batches)
     assert (found.epsilon, found.delta) == (0.1, 1e-6)
     assert algorithm.wrap(batches).guarantee == found
+
+
+@pytest.mark.parametrize("name", SETS[:3])
+def test_playing_noisy_hedge_on_points_is_simulating(name):
+    env_id, algorithm = f"DPBandit-{name}-v0", make_algorithm("Noisy-Hedge", epsilon=2.0)
+    out = simulate(env_id, [algorithm], horizon=50, trials=2, seed=3, checkpoints=range(1, 51))["Noisy-Hedge"]
+    game = play(gym.make(env_id, horizon=50), algorithm, seed=3, trial=1)
+    assert out.engine == "compiled" and np.array_equal(out.external_regret[1], game.external_regret)
+
+
+@pytest.mark.parametrize(("name", "distance"), [("Ball", 2 * math.sqrt(10)), ("Cube", 2.0), ("Simplex", 10.0)])
+def test_noise_of_noisy_hedge_is_scaled_to_two_gain_vectors(name, distance):
+    game = gym.make(f"DPBandit-{name}-v0", horizon=100).unwrapped
+    algorithm = make_algorithm("Noisy-Hedge", epsilon=0.5)
+    below = algorithm.wrap(game).env
+    assert below.get_wrapper_attr("noise").scale == pytest.approx(distance / 0.5)
+    assert algorithm.guarantee_in(game).epsilon == 0.5 and algorithm.guarantee_in(game).model == "local"
+
+
+@pytest.mark.parametrize("name", SETS[:3])
+def test_noisy_hedge_without_noise_is_the_regularised_leader(name):
+    """The rates differ on the simplex only by rounding: sqrt(ln d / (T / 8)) and sqrt(8 ln d / T)."""
+    env_id = f"DPBandit-{name}-v0"
+    learners = [
+        make_algorithm("Noisy-Hedge", epsilon=math.inf),
+        make_algorithm("AS-FTRL", epsilon=math.inf, counter="binary"),
+    ]
+    out = simulate(env_id, learners, horizon=200, trials=2, checkpoints=50)
+    fresh, leader = (out[one.name].external_regret for one in learners)
+    assert fresh == pytest.approx(leader, abs=1e-6)
+
+
+@pytest.mark.parametrize("set_name", ["ball", "cube"])
+def test_the_rate_of_fresh_noise_has_the_smallest_bound(set_name):
+    rate = fresh_noise_rate(set_name, 10, 5000, 6.3)
+    best = fresh_noise_bound(set_name, 10, 5000, rate, 6.3)
+    assert best < fresh_noise_bound(set_name, 10, 5000, 1.1 * rate, 6.3)
+    assert best < fresh_noise_bound(set_name, 10, 5000, rate / 1.1, 6.3)
+
+
+def test_the_bound_of_fresh_noise_by_hand():
+    # Ball: A = 1/2, d = 4, T = 100, b = 2: 1 / (2 * 0.1) + 0.05 * 100 * (1 + 2 * 4 * 4) + 2 * 2 = 5 + 165 + 4.
+    assert fresh_noise_bound("ball", 4, 100, 0.1, 2.0) == pytest.approx(174)
+    # Cube: A = d / 2 = 2, and the clipped part is d b = 8.
+    assert fresh_noise_bound("cube", 4, 100, 0.1, 2.0) == pytest.approx(20 + 165 + 8)
+
+
+@pytest.mark.parametrize("name", SETS[:3])
+def test_regret_of_noisy_hedge_on_points_is_within_its_bound(name):
+    """The mean of 12 games, four standard errors below the bound. False alarm: 6e-5."""
+    env_id, algorithm = f"DPBandit-{name}-v0", make_algorithm("Noisy-Hedge", epsilon=3.0)
+    out = simulate(env_id, [algorithm], horizon=4096, trials=12, env_kwargs={"gap": 0.5}, checkpoints=1)
+    regret = out["Noisy-Hedge"].external_regret[:, -1]
+    bound = algorithm.regret_bound_in(gym.make(env_id, horizon=4096))
+    assert 0 < regret.mean() + 4 * regret.std() / math.sqrt(12) < bound < 4096 * 2
+
+
+def test_the_first_play_of_as_ftrl_uses_no_noise():
+    """Line 3 of algorithm 1 draws noise for it, too; its docstring says where the two differ."""
+    env = make_algorithm("AS-FTRL").wrap(gym.make("DPBandit-Ball-v0", horizon=2, dimension=3))
+    observation, _ = env.reset(seed=0)
+    assert not np.any(observation["sum"])
+    observation, *_ = env.step(np.zeros(3))
+    assert np.all(observation["sum"])
+    assert "the first play, which uses no noise" in as_ftrl.__doc__

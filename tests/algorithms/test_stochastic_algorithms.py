@@ -25,18 +25,17 @@ def wrapped(name, n_arms=3, horizon=500, **parameters):
     return make_algorithm(name, **parameters).wrap(gym.make("DPBandit-Stochastic-v0", n_arms=n_arms, horizon=horizon))
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.7])
 @pytest.mark.parametrize("name", CENTRAL + LOCAL)
-def test_they_guarantee_the_epsilon_asked_for(name, epsilon):
-    guarantee = make_algorithm(name, epsilon=epsilon).guarantee(**SIZE)
-    assert (guarantee.epsilon, guarantee.delta, guarantee.agents) == (epsilon, 0.0, "any agent")
+def test_they_guarantee_the_epsilon_asked_for(name):
+    guarantee = make_algorithm(name, epsilon=0.3).guarantee(**SIZE)
+    assert (guarantee.epsilon, guarantee.delta, guarantee.agents) == (0.3, 0.0, "any agent")
     assert guarantee.model == ("local" if name in LOCAL else "central")
     assert guarantee.neighbours == "replace the gains of all arms in one round"
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.7])
-@pytest.mark.parametrize("mode", ["once", "bonus"])
-@pytest.mark.parametrize("intervals", ["lemma", "uniform"])
+@pytest.mark.parametrize(
+    ("epsilon", "mode", "intervals"), [(0.1, "once", "lemma"), (1.0, "bonus", "uniform"), (3.7, "once", "uniform")]
+)
 def test_dp_ucb_int_spends_no_more_than_asked_for(epsilon, mode, intervals):
     """Its releases compose to less than the paper's count, so there is no equality."""
     algorithm = make_algorithm("DP-UCB-INT", epsilon=epsilon, delta=1e-4, mode=mode, intervals=intervals)
@@ -259,13 +258,6 @@ def test_without_noise_they_learn_better_than_with_much(name):
     difference = noisy - clear
     assert difference.mean() > 4 * difference.std(ddof=1) / math.sqrt(400)
     assert clear.mean() < 434.2
-
-
-@pytest.mark.parametrize("name", PRIVATE)
-@pytest.mark.parametrize("wrong", [0, -1.0, math.nan])
-def test_epsilon_must_be_positive(name, wrong):
-    with refused(ValueError, "epsilon", 0, wrong, "math.inf"):
-        make_algorithm(name, epsilon=wrong)
 
 
 @pytest.mark.parametrize(

@@ -1382,7 +1382,7 @@ ALGORITHMS: tuple[Mutation, ...] = (
         "dp_bandit_envs/theory/linear_bounds.py",
         '(exploring if rates == "smallest-bound" else 0.0)',
         "exploring",
-        ("tests/agents/test_exp2.py", "-k", "rates_by_hand"),
+        ("tests/agents/test_linear_agents.py", "-k", "rates_by_hand"),
     ),
     Mutation(
         "a band's quantiles moved",
@@ -1396,14 +1396,14 @@ ALGORITHMS: tuple[Mutation, ...] = (
         "dp_bandit_envs/metrics/trial_summaries.py",
         "TAIL = 0.99",
         "TAIL = 0.95",
-        ("tests/metrics/test_mean_and_standard_error.py",),
+        ("tests/metrics/test_trial_summaries.py",),
     ),
     Mutation(
         "a standard error of the population",
         "dp_bandit_envs/metrics/trial_summaries.py",
         "np.sqrt(self.squares / (self.trials - 1))",
         "np.sqrt(self.squares / self.trials)",
-        ("tests/metrics/test_mean_and_standard_error.py",),
+        ("tests/metrics/test_trial_summaries.py",),
     ),
     Mutation(
         "a band without the correction for skewness",

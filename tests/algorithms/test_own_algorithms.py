@@ -1,4 +1,4 @@
-"""A third party's algorithm is registered under a name of its own, and everything that plays algorithms knows it."""
+"""A third party's algorithm: registered under a name of its own, and refused if its parts are none."""
 
 import pickle
 
@@ -12,6 +12,7 @@ from dp_bandit_envs.cli.run_arguments import experiment_of
 from dp_bandit_envs.errors import NameTakenError, UnknownNameError, WrongTypeError
 from dp_bandit_envs.runs.running import run
 from dp_bandit_envs.runs.store import ResultsFolder
+from dp_bandit_envs.wrappers import ExactSums
 from tests.tools.one_noise import as_one_player
 from tests.tools.refusals import refused
 
@@ -95,3 +96,24 @@ def test_what_is_no_algorithm_is_refused(name, maker, error, words):
         register_algorithm(name, maker)
     with pytest.raises(UnknownNameError):
         make_algorithm("Mine")
+
+
+def game():
+    return gym.make("DPBandit-Stochastic-v0", horizon=5)
+
+
+def test_a_wrapped_environment_and_a_class_with_parameters_are_refused():
+    with refused(TypeError, "wrapping", "lambda env", "a LaplaceClipRescale"):
+        Algorithm("mine", Exp3, LaplaceClipRescale(game(), epsilon=1.0))
+    with refused(TypeError, "wrapping", "lambda env", "LaplaceClipRescale", "epsilon"):
+        Algorithm("mine", Exp3, LaplaceClipRescale)
+
+
+@pytest.mark.parametrize("returned, word", [(None, "None"), (3, "int")])
+def test_a_function_that_returns_no_environment_is_refused(returned, word):
+    with refused(TypeError, "wrapping", "lambda env", word):
+        play(game(), Algorithm("mine", Exp3, lambda env: returned))
+
+
+def test_a_class_that_needs_the_environment_alone_is_a_wrapping():
+    assert isinstance(Algorithm("mine", Exp3, ExactSums).wrap(game()), ExactSums)
