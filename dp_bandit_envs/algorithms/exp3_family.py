@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
-from typing import SupportsFloat, SupportsIndex
+from typing import Any, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.exp3 import Exp3, default_exploration_rate
@@ -189,14 +189,13 @@ def dp_lambda_lap(
         rounded to a grid.
     """
     return _laplace_on_averages(
+        "DP-Lambda-Lap",
+        "Tossou and Dimitrakakis (2017), theorems 3.1 and 3.2",
+        base,
         epsilon=epsilon,
-        base=base,
         batch_size=1,
         bound=bound,
         outside=outside,
-        sigma=None,
-        name="DP-Lambda-Lap",
-        reference="Tossou and Dimitrakakis (2017), theorems 3.1 and 3.2",
     )
 
 
@@ -216,7 +215,8 @@ def batched_lap_exp3(
     Differs from the source in: 1 / epsilon is rounded up to whole rounds; noisy averages are rescaled to [0, 1] and
         rejected beyond, as in DP-EXP3-Lap; released values are rounded to a grid.
     """
-    return _batched_lap("EXP3", epsilon, batch_size, outside, None, "Batched-Lap-EXP3")
+    given = {"epsilon": epsilon, "batch_size": batch_size, "outside": outside}
+    return _laplace_on_averages("Batched-Lap-EXP3", "Asi, Raman and Talwar (2025)", "EXP3", **given)
 
 
 def batched_lap_htinf(
@@ -237,29 +237,8 @@ def batched_lap_htinf(
     Differs from the source in: 1 / epsilon is rounded up to whole rounds; noisy averages are rescaled to [0, 1], which
         the agent undoes, and rejected beyond; released values are rounded to a grid.
     """
-    return _batched_lap("HTINF", epsilon, batch_size, outside, sigma, "Batched-Lap-HTINF")
-
-
-def _batched_lap(
-    base: str,
-    epsilon: SupportsFloat,
-    batch_size: SupportsIndex | None,
-    outside: str,
-    sigma: SupportsFloat | None,
-    name: str,
-) -> Algorithm:
-    if batch_size is None:
-        batch_size = laplace_batch_size(checks.epsilon(epsilon))
-    return _laplace_on_averages(
-        epsilon=epsilon,
-        base=base,
-        batch_size=checks.integer("batch_size", batch_size, at_least=1),
-        bound=None,
-        outside=outside,
-        sigma=sigma,
-        name=name,
-        reference="Asi, Raman and Talwar (2025)",
-    )
+    given = {"epsilon": epsilon, "batch_size": batch_size, "outside": outside, "sigma": sigma}
+    return _laplace_on_averages("Batched-Lap-HTINF", "Asi, Raman and Talwar (2025)", "HTINF", **given)
 
 
 BASES: dict[str, Callable[..., Algorithm]] = {
@@ -274,21 +253,25 @@ BASE_BOUNDS = {"EXP3": exp3_regret_bound, "Tsallis-INF": tsallis_regret_bound}
 
 
 def _laplace_on_averages(
-    *,
-    epsilon: SupportsFloat,
-    base: str | AgentFactory,
-    batch_size: int,
-    bound: SupportsFloat | None,
-    outside: str,
-    sigma: SupportsFloat | None,
     name: str,
     reference: str,
+    base: str | AgentFactory,
+    *,
+    epsilon: Any,
+    outside: Any,
+    batch_size: Any = None,
+    bound: Any = None,
+    sigma: Any = None,
 ) -> Algorithm:
     """Return the base on averages of `batch_size` rounds with Laplace noise, which count up to `bound` outside [0, 1].
 
-    `sigma` is HTINF's; by default the root of the second moment of a loss of 1 plus its noise.
+    Batches are by default of ceil(1 / epsilon) rounds. `sigma` is HTINF's; by default the root of the second moment of
+    a loss of 1 plus its noise.
     """
     epsilon = checks.epsilon(epsilon)
+    if batch_size is None:
+        batch_size = laplace_batch_size(epsilon)
+    batch_size = checks.integer("batch_size", batch_size, at_least=1)
     checks.one_of("outside", outside, OUTSIDE)
     bound = None if bound is None else checks.at_least("bound", bound, 0)
     if not (isinstance(base, str) or callable(base)):

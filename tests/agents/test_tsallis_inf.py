@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, root_scalar
 
-from dp_bandit_envs import Htinf, TsallisInf, make_algorithm, simulate
+from dp_bandit_envs import Htinf, make_algorithm, simulate
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import tsallis_inf
 from dp_bandit_envs.agents.tsallis_inf import PAPER_SIGMA, SKIP_SHARE, normalise, start, update
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.privacy import Noise
 from dp_bandit_envs.wrappers import LaplaceClipRescale
@@ -176,21 +175,6 @@ def test_htinf_undoes_the_rescaling_of_the_wrapper():
     assert x[1] ** -0.5 - x[0] ** -0.5 == pytest.approx(loss, abs=1e-12)
 
 
-@pytest.mark.parametrize("maker", [TsallisInf, Htinf])
-def test_probabilities_are_a_distribution_throughout_a_game(maker):
-    rng = np.random.default_rng(0)
-    agent = maker()
-    agent.begin(n_arms=4, horizon=2000, rng=rng)
-    for _ in range(2000):
-        arm = agent.select_arm()
-        gain = float(rng.random() < (0.9 if arm == 2 else 0.2))
-        agent.update(arm, {"gain": np.array(one_hot(arm, gain, 4)), "observed": np.array(one_hot(arm, 1, 4), np.int8)})
-        p = agent.probabilities()
-        assert p.sum() == pytest.approx(1, abs=1e-13)
-        assert p.min() > 0
-    assert p.argmax() == 2 and p[2] > 0.8
-
-
 def test_arms_are_drawn_with_the_probabilities():
     """Counts over n draws have standard deviation sqrt(n p (1 - p)): allow five.
 
@@ -253,14 +237,6 @@ def test_a_million_rounds_of_equal_gains_stay_finite(name, gain):
 def test_sigma_must_be_greater_than_0(wrong):
     with refused(ValueError, "sigma", 0, wrong):
         Htinf(sigma=wrong)
-
-
-@pytest.mark.parametrize("wrong", [1.0, (1.0, 0.5, 0.0), None, {"scale": 1.0}], ids=repr)
-def test_noise_is_taken_notice_of_as_such_only(wrong):
-    agent = Htinf()
-    with refused(WrongTypeError, "dp_bandit_envs.privacy.Noise", type(wrong).__name__):
-        agent.see_noise(wrong)
-    assert agent.noise == Noise()
 
 
 def test_sigma_and_bound_come_from_the_noise():

@@ -11,22 +11,12 @@ from dp_bandit_envs.agents import Hedge, LazyHedge
 from dp_bandit_envs.agents.lazy_hedge import DRAWS_LEFT
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.wrappers import ExactSums
-from tests.tools.one_noise import with_one_noise
 from tests.tools.playable import EXPERTS, FULL_INFORMATION
 
 WITH_DELTA = ["DP-Hedge", "Lazy-Hedge"]
 WITH_BOUND = ["Hedge", "DP-Hedge", "Lazy-Hedge", "Noisy-Hedge"]
 K, T, GAP = 10, 2**16, 0.1
 MEANS = [0.5 + GAP / 2, *[0.5 - GAP / 2] * (K - 1)]
-
-
-@pytest.mark.parametrize("name", ["DP-Hedge", "Lazy-Hedge", "Noisy-Hedge"])
-def test_with_infinite_epsilon_they_are_hedge(name):
-    pair = with_one_noise(make_algorithm("Hedge"), make_algorithm(name, epsilon=math.inf))
-    one, other = simulate(EXPERTS, pair, horizon=3000, trials=3, checkpoints=100).values()
-    np.testing.assert_array_equal(one.external_regret, other.external_regret)
-    np.testing.assert_array_equal(one.switches, other.switches)
 
 
 def test_with_infinite_epsilon_lazy_hedge_and_dp_hedge_still_guarantee_what_hedge_does():
@@ -241,10 +231,3 @@ def test_identical_fair_coins_cost_every_algorithm_the_same():
     for name, sample in regrets.items():
         mean, error = mean_and_error(sample)
         assert abs(mean - math.sqrt(400 / (4 * math.pi))) < 5 * error, name
-
-
-def test_hedge_on_exact_sums_is_the_algorithm():
-    own = Algorithm("own", Hedge, ExactSums)
-    one, other = simulate(EXPERTS, with_one_noise(own, make_algorithm("Hedge")), horizon=500).values()
-    np.testing.assert_array_equal(one.external_regret, other.external_regret)
-    assert own.feedback == "full"

@@ -6,57 +6,94 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs import make_algorithm, simulate
+from dp_bandit_envs import Algorithm, make_algorithm, simulate
+from dp_bandit_envs.agents import Hedge, Imed, ThompsonSampling
+from dp_bandit_envs.wrappers import ExactSums
 from tests.tools.one_noise import with_one_noise
 
-GAMES = ("DPBandit-Stochastic-v0", "DPBandit-Switching-v0")
+COINS, WALK = "DPBandit-Stochastic-v0", "DPBandit-Switching-v0"
+"""Gains of 0 and 1, and gains of all sizes."""
+FREE = {"epsilon": math.inf}
+SINGLE = {"epsilon": math.inf, "ratio": 1 + 1e-9}
+"""A ratio so close to 1 that an arm's count grows by one."""
+OWN = {
+    # DP-TS plays each arm once first; in plain TS the prior stands for an arm instead.
+    "TS, each first": lambda: Algorithm("TS", lambda: ThompsonSampling(each_first=True), ExactSums),
+    "IMED": lambda: Algorithm("IMED", Imed, ExactSums),
+    "Hedge on exact sums": lambda: Algorithm("own", Hedge, ExactSums),
+}
 
 
-def same_game(one, other, horizon=1000):
+def made(name, parameters):
+    return OWN[name]() if name in OWN else make_algorithm(name, **parameters)
+
+
+def same_game(one, other, env_id, horizon=1000):
     """Whether two algorithms play the same arms: equal regret, pulls and changes of arm at every round."""
-    for env_id in GAMES:
-        simulation = simulate(env_id, with_one_noise(one, other), horizon=horizon, trials=3, checkpoints=horizon)
-        left, right = simulation.outcomes.values()
-        fields = ("external_regret", "collected", "switches", "pulls")
-        if not all(np.array_equal(getattr(left, field), getattr(right, field)) for field in fields):
-            return False
-    return True
+    simulation = simulate(env_id, with_one_noise(one, other), horizon=horizon, trials=3, checkpoints=horizon)
+    left, right = simulation.outcomes.values()
+    fields = ("external_regret", "collected", "switches", "pulls")
+    return all(np.array_equal(getattr(left, field), getattr(right, field)) for field in fields)
 
 
-EXP3 = make_algorithm("EXP3")
+# An algorithm with parameters, the one that it is then, and the games in which they are compared.
+SAME = [
+    ("DP-EXP3-Lap", {**FREE, "outside": "reject"}, "EXP3", {}, (COINS, WALK)),
+    ("DP-EXP3-Lap", {**FREE, "outside": "clip"}, "EXP3", {}, (COINS, WALK)),
+    ("EXP3-tau", {"batch_size": 1}, "EXP3", {}, (COINS, WALK)),
+    ("EXP3-tau", {**FREE, "delta": 1e-6}, "EXP3", {}, (COINS, WALK)),
+    ("Batched-Lap-EXP3", {"epsilon": 0.4, "batch_size": 1}, "DP-EXP3-Lap", {"epsilon": 0.4}, (COINS, WALK)),
+    ("Batched-Lap-EXP3", {**FREE, "batch_size": 5}, "EXP3-tau", {"batch_size": 5}, (COINS, WALK)),
+    ("DP-Lambda-Lap", {"base": "EXP3", "epsilon": 2.0}, "DP-EXP3-Lap", {"epsilon": 2.0}, (COINS, WALK)),
+    ("DP-Lambda-Lap", {"base": "HTINF", **FREE}, "HTINF", {}, (COINS, WALK)),
+    ("DP-UCB-BOUND", FREE, "UCB", {}, (COINS, WALK)),
+    ("DP-UCB-BOUND", {**FREE, "budget": "paper", "formula": "printed"}, "UCB", {}, (COINS, WALK)),
+    ("DP-UCB-BOUND", {**FREE, "counter": "k-ary"}, "UCB", {}, (COINS, WALK)),
+    ("DP-UCB", FREE, "UCB", {}, (COINS, WALK)),
+    ("Private-UCB", FREE, "UCB", {}, (COINS, WALK)),
+    ("Private-UCB", {**FREE, "constants": "improved"}, "UCB", {}, (COINS, WALK)),
+    ("LDP-UCB-L", FREE, "UCB", {}, (COINS, WALK)),
+    ("LDP-UCB-L", {**FREE, "constants": "improved"}, "UCB", {}, (COINS, WALK)),
+    # A gain of 0 or 1 is its own answer; one in between still becomes a coin.
+    ("LDP-UCB-B", FREE, "UCB", {}, (COINS,)),
+    # At the end of every interval of one gain, each mode.
+    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "once"}, "UCB", {}, (COINS, WALK)),
+    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "bonus"}, "UCB", {}, (COINS, WALK)),
+    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "redraw"}, "UCB", {}, (COINS, WALK)),
+    ("DP-TS", FREE, "TS, each first", {}, (COINS,)),
+    ("DP-KLUCB", SINGLE, "KL-UCB", {}, (COINS,)),
+    ("DP-IMED", SINGLE, "IMED", {}, (COINS,)),
+    ("DP-Hedge", FREE, "Hedge", {}, ("DPBandit-Experts-v0",)),
+    ("Lazy-Hedge", FREE, "Hedge", {}, ("DPBandit-Experts-v0",)),
+    ("Noisy-Hedge", FREE, "Hedge", {}, ("DPBandit-Experts-v0",)),
+    ("Hedge on exact sums", {}, "Hedge", {}, ("DPBandit-Experts-v0",)),
+]
 
 
-@pytest.mark.parametrize("outside", ["reject", "clip"])
-def test_dp_exp3_lap_without_noise_is_exp3(outside):
-    assert same_game(make_algorithm("DP-EXP3-Lap", epsilon=math.inf, outside=outside), EXP3)
-    assert not same_game(make_algorithm("DP-EXP3-Lap", epsilon=100.0), EXP3)
+@pytest.mark.parametrize(("name", "parameters", "other", "its", "games"), SAME, ids=str)
+def test_it_is_the_other_algorithm(name, parameters, other, its, games):
+    for env_id in games:
+        assert same_game(made(name, parameters), made(other, its), env_id)
 
 
-def test_exp3_tau_with_batches_of_one_is_exp3():
-    assert same_game(make_algorithm("EXP3-tau", batch_size=1), EXP3)
-    assert same_game(make_algorithm("EXP3-tau", epsilon=math.inf, delta=1e-6), EXP3)
-    assert not same_game(make_algorithm("EXP3-tau", batch_size=2), EXP3)
-
-
-def test_batched_lap_exp3_with_batches_of_one_is_dp_exp3_lap():
-    lap = make_algorithm("DP-EXP3-Lap", epsilon=0.4)
-    assert same_game(make_algorithm("Batched-Lap-EXP3", epsilon=0.4, batch_size=1), lap)
-    assert not same_game(make_algorithm("Batched-Lap-EXP3", epsilon=0.4), lap)
-
-
-def test_batched_lap_exp3_without_noise_is_exp3_tau():
-    lap = make_algorithm("Batched-Lap-EXP3", epsilon=math.inf, batch_size=5)
-    assert same_game(lap, make_algorithm("EXP3-tau", batch_size=5))
-
-
-def test_dp_lambda_lap_around_exp3_is_dp_exp3_lap():
-    lap = make_algorithm("DP-EXP3-Lap", epsilon=2.0)
-    assert same_game(make_algorithm("DP-Lambda-Lap", base="EXP3", epsilon=2.0), lap)
-    assert not same_game(make_algorithm("DP-Lambda-Lap", base="Tsallis-INF", epsilon=2.0), lap)
-
-
-def test_dp_lambda_lap_around_htinf_without_noise_is_htinf():
-    assert same_game(make_algorithm("DP-Lambda-Lap", base="HTINF", epsilon=math.inf), make_algorithm("HTINF"))
+@pytest.mark.parametrize(
+    ("name", "parameters", "other", "its", "env_id"),
+    [
+        ("DP-EXP3-Lap", {"epsilon": 100.0}, "EXP3", {}, COINS),
+        ("EXP3-tau", {"batch_size": 2}, "EXP3", {}, COINS),
+        ("Batched-Lap-EXP3", {"epsilon": 0.4}, "DP-EXP3-Lap", {"epsilon": 0.4}, COINS),
+        ("DP-Lambda-Lap", {"base": "Tsallis-INF", "epsilon": 2.0}, "DP-EXP3-Lap", {"epsilon": 2.0}, COINS),
+        *[(name, {**given, "epsilon": 1.0}, *rest[:2], COINS) for name, given, *rest in SAME if rest[0] == "UCB"],
+        ("LDP-UCB-B", FREE, "UCB", {}, WALK),
+        ("DP-TS", FREE, "TS", {}, COINS),
+        ("DP-KLUCB", FREE, "KL-UCB", {}, COINS),
+        ("DP-KLUCB", {**SINGLE, "epsilon": 1.0}, "KL-UCB", {}, COINS),
+        ("DP-IMED", FREE, "IMED", {}, COINS),
+    ],
+    ids=str,
+)
+def test_short_of_the_limit_it_is_not(name, parameters, other, its, env_id):
+    assert not same_game(made(name, parameters), made(other, its), env_id)
 
 
 def test_exp3_at_exploration_rate_1_learns_nothing():

@@ -6,13 +6,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, make_algorithm, play, simulate
-from dp_bandit_envs.agents import Imed, ThompsonSampling
+from dp_bandit_envs import make_algorithm, play, simulate
 from dp_bandit_envs.privacy.counters import BinaryCounter
 from dp_bandit_envs.privacy.counters.widths import laplace_width
 from dp_bandit_envs.theory.stochastic_bounds import private_ucb_bound
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, IntervalSums, RandomizedResponse
-from tests.tools.one_noise import with_one_noise
 from tests.tools.refusals import refused
 
 CENTRAL = ["DP-UCB-BOUND", "DP-UCB", "DP-SE", "AdaP-UCB", "AdaP-KLUCB", "Lazy-DP-TS", "DP-TS", "DP-KLUCB", "DP-IMED"]
@@ -168,55 +166,6 @@ def test_the_wrappers_are_those_of_the_papers():
     assert blocks_of(wrapped("DP-SE", n_arms=2, horizon=10**6, epsilon=1.0))[0] == 2125
 
 
-def same_game(one, other, env_id="DPBandit-Stochastic-v0", horizon=700, **env_kwargs):
-    """Whether two algorithms play the same arms: equal curves at every round, three trials."""
-    given = {"horizon": horizon, "trials": 3, "checkpoints": horizon, "env_kwargs": env_kwargs}
-    simulation = simulate(env_id, with_one_noise(one, other), **given)
-    left, right = simulation.outcomes.values()
-    fields = ("external_regret", "collected", "switches", "pulls")
-    return all(np.array_equal(getattr(left, field), getattr(right, field)) for field in fields)
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        ("DP-UCB-BOUND", {}),
-        ("DP-UCB-BOUND", {"budget": "paper", "formula": "printed"}),
-        ("DP-UCB-BOUND", {"counter": "k-ary"}),
-        ("DP-UCB", {}),
-        ("Private-UCB", {}),
-        ("Private-UCB", {"constants": "improved"}),
-        ("LDP-UCB-L", {}),
-        ("LDP-UCB-L", {"constants": "improved"}),
-        # At the end of every interval of one gain, each mode.
-        ("DP-UCB-INT", {"intervals": "uniform", "mode": "once"}),
-        ("DP-UCB-INT", {"intervals": "uniform", "mode": "bonus"}),
-        ("DP-UCB-INT", {"intervals": "uniform", "mode": "redraw"}),
-    ],
-    ids=str,
-)
-def test_without_noise_they_are_ucb(name, parameters):
-    """On gains of all sizes: the Switching walk's, and the hidden means of a fully oblivious adversary."""
-    ucb = make_algorithm("UCB")
-    for env_id in ("DPBandit-Switching-v0", "DPBandit-Stochastic-v0"):
-        assert same_game(make_algorithm(name, epsilon=math.inf, **parameters), ucb, env_id)
-    assert not same_game(make_algorithm(name, epsilon=1.0, **parameters), ucb)
-
-
-def test_answers_without_noise_are_ucb_where_gains_are_coins_already():
-    """A gain of 0 or 1 is its own answer; one in between still becomes a coin."""
-    coins = make_algorithm("LDP-UCB-B", epsilon=math.inf)
-    assert same_game(coins, make_algorithm("UCB"))
-    assert not same_game(coins, make_algorithm("UCB"), "DPBandit-Switching-v0")
-
-
-def test_dp_ts_without_noise_is_thompson_sampling():
-    """With each arm once first, as in DP-TS; plain TS lets the prior stand for an arm instead."""
-    each_first = Algorithm("TS, each first", lambda: ThompsonSampling(each_first=True), ExactSums)
-    assert same_game(make_algorithm("DP-TS", epsilon=math.inf), each_first)
-    assert not same_game(make_algorithm("DP-TS", epsilon=math.inf), make_algorithm("TS"))
-
-
 @pytest.mark.parametrize(
     ("name", "ahead"), [("Lazy-DP-TS", 1.5 * math.log(3)), ("DP-TS", 3 * math.sqrt(8) * math.log(401) * math.log(3))]
 )
@@ -227,20 +176,6 @@ def test_thompson_sampling_allows_for_noise_by_hand(name, ahead):
     for sums, counts, releases in (([1, 0], [1, 0], [1, 0]), ([1, 1], [1, 1], [1, 1]), ([100, 1], [400, 1], [2, 1])):
         agent.update(0, {"sum": np.array(sums), "count": np.array(counts), "release": np.array(releases)})
     assert (agent._state.alphas[0], agent._state.betas[0]) == pytest.approx((101 + ahead, 301 - ahead))
-
-
-def test_dp_klucb_without_noise_and_batches_is_kl_ucb():
-    """At a ratio so close to 1 that an arm's count grows by one."""
-    klucb = make_algorithm("KL-UCB")
-    assert same_game(make_algorithm("DP-KLUCB", epsilon=math.inf, ratio=1 + 1e-9), klucb)
-    assert not same_game(make_algorithm("DP-KLUCB", epsilon=math.inf), klucb)
-    assert not same_game(make_algorithm("DP-KLUCB", epsilon=1.0, ratio=1 + 1e-9), klucb)
-
-
-def test_dp_imed_without_noise_and_batches_is_imed():
-    imed = Algorithm("IMED", Imed, ExactSums)
-    assert same_game(make_algorithm("DP-IMED", epsilon=math.inf, ratio=1 + 1e-9), imed)
-    assert not same_game(make_algorithm("DP-IMED", epsilon=math.inf), imed)
 
 
 @pytest.mark.parametrize("name", PRIVATE)
