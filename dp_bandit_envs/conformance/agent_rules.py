@@ -1,34 +1,54 @@
-"""The rules for agents: three methods, arms drawn from the agent's own stream, and no memory of other games."""
+"""The rules for agents: three methods, choices from the agent's own stream, and no memory of other games."""
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents import FunctionalAgent
+from dp_bandit_envs.agents.functional import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.conformance.agent_games import STOCHASTIC, check_agents_games
-from dp_bandit_envs.conformance.agent_reading import check_reading
-from dp_bandit_envs.conformance.point_agent_rules import check_point_agent
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
-from dp_bandit_envs.conformance.same_games import COMPILED, check_played_equals_simulated
 from dp_bandit_envs.conformance.trial_games import (
+    COMPILED,
     EXPERTS,
+    GRAPH,
+    OWN_IDS,
+    POINT_IDS,
+    REVEALING_ALL,
+    STOCHASTIC,
     WORLDS,
+    Trial,
     World,
+    begin,
+    check_played_equals_simulated,
+    game_of_arms,
+    made,
     revealing_all,
     steps_of,
     table_of,
 )
+from dp_bandit_envs.decisions import DECISION_SETS
+from dp_bandit_envs.errors import WrongGameError, WrongPointError
 from dp_bandit_envs.observations import Gains, Sums
-from dp_bandit_envs.protocols import Agent, AgentFactory, FloatArray, Observation
+from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray, Observation, plays_points
+from dp_bandit_envs.simulation import play
 
-METHODS: Final = {"begin": ("n_arms", "horizon", "rng"), "select_arm": (), "update": ("arm", "observation")}
+OF_ARMS: Final = {"begin": ("n_arms", "horizon", "rng"), "select_arm": (), "update": ("arm", "observation")}
+OF_POINTS: Final = {"begin": ("dimension", "horizon", "rng"), "select_point": (), "update": ("point", "observation")}
 SIZES: Final = ((1, 1), (1, 20), (2, 1), (2, 40), (3, 200), (50, 120))  # arms and rounds
-FEEDBACK: Final = ("any", "full")
+POINT_SIZES: Final = ((2, 1), (2, 30), (10, 60))  # dimensions and rounds
 KINDS: Final = {"gains": ("gains",), "sums": ("sums",), "both": ("gains", "sums")}
+REVEALED: Final = {"full": "full", "payoff": "bandit"}
+"""What a game of points must reveal, by what an agent learns from."""
+OTHER_SET: Final = (
+    "decision_set.project(point) returns the nearest point. If the agent is not for the {}, raise WrongGameError in"
+    " see_set(decision_set), or name its sets: check_agent(..., decision_sets=['ball'])."
+)
+Choices = list[Any]
+"""The arms of a game, or its points as lists."""
 
 
 def check_agent(
@@ -64,37 +84,89 @@ def check_agent(
     """
     with global_randomness_untouched("an agent"):
         agent: Any = _fresh(make_agent)
-        if hasattr(agent, "select_point"):
-            options = {"learns_from": learns_from, "feedback": feedback, "decision_sets": decision_sets}
-            check_point_agent(make_agent, **options)  # type: ignore[arg-type]
-            return
-        _check_methods(agent)
-        full = _needs(agent, feedback) == "full"
-        for kind in _kinds(agent, learns_from):
-            worlds = {name: revealing_all(world) if full else world for name, world in WORLDS[kind].items()}
+        points = hasattr(agent, "select_point")
+        _check_methods(agent, OF_POINTS if points else OF_ARMS)
+        usual, known = ("full", tuple(REVEALED)) if points else ("any", ("any", "full"))
+        stated = getattr(agent, "feedback", usual) if feedback is None else feedback
+        needs = checks.one_of("feedback", stated, known)
+        if learns_from is None:
+            learns_from = "sums" if getattr(agent, "learns_from", Gains) is Sums else "gains"
+        kinds = KINDS[checks.one_of("learns_from", learns_from, tuple(KINDS))]
+        if points:
+            _check_on_sets(make_agent, kinds, needs, decision_sets)
+        else:
+            _check_on_arms(make_agent, kinds, full=needs == "full")
+
+
+def _check_on_arms(make_agent: Any, kinds: tuple[str, ...], *, full: bool) -> None:
+    for kind in kinds:
+        worlds = {name: revealing_all(world) if full else world for name, world in WORLDS[kind].items()}
+        for name, world in worlds.items():
+            for n_arms, horizon in SIZES:
+                _choices(make_agent(), game_of_arms(world, table_of(horizon, n_arms)))
+            trial = game_of_arms(world, table_of(120, 3))
+            others = (
+                game_of_arms(world, table_of(90, 5, key=1)),
+                game_of_arms(world, table_of(120, 3, key=2)[:, ::-1].copy()),
+            )
+            _check_learning(make_agent, trial, others, name)
+        _check_withheld(make_agent, worlds)
+        exact, noisy = list(WORLDS[kind].values())[:2]
+        for world in (exact, noisy):
+            _check_own_games(make_agent, world, full=full)
+        if isinstance(make_agent(), FunctionalAgent):
+            algorithm = Algorithm(type(make_agent()).__name__, make_agent, exact)
+            check_played_equals_simulated(algorithm, EXPERTS if full else STOCHASTIC, what=COMPILED)
+
+
+def _check_on_sets(make_agent: Any, kinds: tuple[str, ...], needs: str, decision_sets: Iterable[str] | None) -> None:
+    """Check an agent on every decision set that it is for, and does not refuse."""
+    names, revealed = tuple(DECISION_SETS), REVEALED[needs]
+    wanted = [
+        checks.one_of("decision_sets", name, names) for name in (names if decision_sets is None else decision_sets)
+    ]
+    played = 0
+    for id_ in POINT_IDS:
+        game = made(id_, horizon=9, dimension=2, feedback=revealed)
+        if game.get_wrapper_attr("decision_set").name not in wanted or _refuses(make_agent(), game):
+            continue
+        played += 1
+        for kind in kinds:
+            worlds = dict(list(WORLDS[kind].items())[:2])
             for name, world in worlds.items():
-                _check_learning(make_agent, world, name)
-            _check_withheld(make_agent, worlds)
-            exact, noisy = list(WORLDS[kind].values())[:2]
-            for world in (exact, noisy):
-                check_agents_games(make_agent, world, full=full)
-            if isinstance(agent, FunctionalAgent):
-                algorithm = Algorithm(type(agent).__name__, make_agent, exact)
-                check_played_equals_simulated(algorithm, EXPERTS if full else STOCHASTIC, what=COMPILED)
+
+                def trial(rounds: int, dimension: int, world: World = world, id_: str = id_) -> Trial:
+                    def make() -> Environment:
+                        return world(made(id_, horizon=rounds, dimension=dimension, feedback=revealed))
+
+                    own: Any = make().get_wrapper_attr("decision_set")
+                    return Trial(make, f"a game on the {own.name}", decision_set=own)
+
+                for dimension, rounds in POINT_SIZES:
+                    _choices(make_agent(), trial(rounds, dimension))
+                _check_learning(make_agent, trial(60, 4), (trial(90, 6), trial(60, 4)), f"{name} in {id_}")
+            if isinstance(make_agent(), FunctionalPointAgent):
+                exact = next(iter(worlds.values()))
+                options: Any = {"make_point_agent": make_agent, "feedback": needs}
+                algorithm = Algorithm(type(make_agent()).__name__, None, exact, **options)
+                check_played_equals_simulated(algorithm, id_, what=COMPILED, feedback=revealed, dimension=4)
+    shown = f"none of {', '.join(wanted)}" if wanted else "no names"
+    require(played, "an agent must play the points of one decision set at least", shown, "Raise WrongGameError less.")
 
 
-def _needs(agent: Agent, feedback: str | None) -> str:
-    stated = getattr(agent, "feedback", "any") if feedback is None else feedback
-    return checks.one_of("feedback", stated, FEEDBACK)
+def _refuses(agent: Any, env: Environment) -> bool:
+    """Whether an agent refuses a decision set with a `WrongGameError`, before or when the game begins."""
+    try:
+        begin(agent, env, 0)
+    except WrongGameError:
+        return True
+    except Exception as error:
+        rule = "a decision set must be played, or refused with a WrongGameError by see_set or begin"
+        require(False, rule, f"a {type(error).__name__}", "decision_set.name says which set it is.")
+    return False
 
 
-def _kinds(agent: Agent, learns_from: str | None) -> tuple[str, ...]:
-    if learns_from is None:
-        learns_from = "sums" if getattr(agent, "learns_from", Gains) is Sums else "gains"
-    return KINDS[checks.one_of("learns_from", learns_from, tuple(KINDS))]
-
-
-def _fresh(make_agent: AgentFactory) -> Agent:
+def _fresh(make_agent: Any) -> Any:
     require(
         callable(make_agent),
         "make_agent must make a fresh agent when called",
@@ -109,16 +181,12 @@ def _fresh(make_agent: AgentFactory) -> Agent:
     return agent
 
 
-def _check_methods(agent: Agent) -> None:
+def _check_methods(agent: Any, methods: Mapping[str, tuple[str, ...]]) -> None:
     name = type(agent).__name__
-    for method, parameters in METHODS.items():
+    for method, parameters in methods.items():
         wanted = f"{method}({', '.join(parameters)})"
-        require(
-            callable(getattr(agent, method, None)),
-            f"an agent must have the method {wanted}",
-            f"a {name} without it",
-            "Define it.",
-        )
+        has = callable(getattr(agent, method, None))
+        require(has, f"an agent must have the method {wanted}", f"a {name} without it", "Define it.")
         signature = inspect.signature(getattr(agent, method))
         try:
             signature.bind(**dict.fromkeys(parameters))
@@ -128,103 +196,158 @@ def _check_methods(agent: Agent) -> None:
             shown = f"{name}.{method}{signature}"
             require(False, f"an agent is called by {wanted}, names included", shown, "Use these names.")
     extra = ", ".join(sorted(set(inspect.signature(agent.update).parameters) & {"reward", "info", "gain", "env"}))
-    rule = "an agent learns from the arm and the observation alone"
+    rule = f"an agent learns from the {methods['update'][0]} and the observation alone"
     require(not extra, rule, f"{name}.update with {extra}", "Everything that may be known is in the observation.")
 
 
-def _arms(agent: Agent, world: World, table: FloatArray, **options: Any) -> list[int]:
-    """Return the arms of a game, checking each arm and that no observation is modified."""
-    n_arms = table.shape[1]
-    copies: list[Observation] = []
+def _choices(
+    agent: Any, trial: Trial, *, seed: int = 0, after: Callable[[Observation], Any] = lambda seen: None
+) -> Choices:
+    """Return the arms or points of a game, checking each, and that no observation is modified.
+
+    `after` may change an observation after the agent has learned from it; a returned point is overwritten, too.
+    """
+    name, choices = type(agent).__name__, []
+    copies: dict[str, Any] = {}
+    returned: Any = None
 
     def keep(seen: Observation) -> Observation:
-        copies[:] = [{key: np.copy(part) for key, part in seen.items()}]
+        copies.clear()
+        copies.update({key: np.copy(part) for key, part in seen.items()})
         return seen
 
-    after = options.pop("after", lambda seen: None)
-
     def compare(seen: Observation) -> None:
-        same = set(seen) == set(copies[0]) and all(np.array_equal(seen[key], part) for key, part in copies[0].items())
+        same = set(seen) == set(copies) and all(np.array_equal(seen[key], part) for key, part in copies.items())
         require(same, "update must not change the observation", "another one than before", "Copy what you change.")
         after(seen)
+        if isinstance(returned, np.ndarray):
+            returned[...] = np.nan
 
-    arms: list[int] = []
     with must_not_fail(
-        f"{type(agent).__name__} in a game of {n_arms} arms and {len(table)} rounds",
-        "If it learns from sums, say so: check_agent(..., learns_from='sums').",
+        f"{name} in {trial.what}", "If it learns from sums, say so: check_agent(..., learns_from='sums')."
     ):
-        for arm in steps_of(agent, world, table, **{"observed": keep, **options}, after=compare):
-            whole = isinstance(arm, (int, np.integer)) and not isinstance(arm, bool)
-            require(
-                whole and 0 <= arm < n_arms,
-                f"select_arm must return an integer in [0, {n_arms - 1}]",
-                f"{arm!r} of type {type(arm).__name__}",
-                "Return int(arm), counted from 0.",
-            )
-            arms.append(int(arm))
-    return arms
+        for returned in steps_of(agent, trial, seed=seed, observed=keep, after=compare):
+            choices.append(_arm(returned, trial.n_arms) if trial.n_arms else _point(returned, trial))
+    return choices
 
 
-def _check_learning(make_agent: AgentFactory, world: World, where: str) -> None:
-    for n_arms, horizon in SIZES:
-        _arms(make_agent(), world, table_of(horizon, n_arms))
-    table = table_of(120, 3)
-    expected = [_arms(make_agent(), world, table, seed=seed) for seed in range(3)]
+def _arm(arm: Any, n_arms: int) -> int:
+    whole = isinstance(arm, (int, np.integer)) and not isinstance(arm, bool)
+    require(
+        whole and 0 <= arm < n_arms,
+        f"select_arm must return an integer in [0, {n_arms - 1}]",
+        f"{arm!r} of type {type(arm).__name__}",
+        "Return int(arm), counted from 0.",
+    )
+    return int(arm)
 
-    def same(arms: list[list[int]], rule: str, way_out: str) -> None:
-        require(arms == expected, f"with {where}, {rule}", "other arms", way_out)
 
-    again = [_arms(make_agent(), world, table, seed=seed) for seed in range(3)]
-    same(again, "the same stream and observations must give the same arms", "Draw from the rng of begin only.")
+def _point(point: Any, trial: Trial) -> list[float]:
+    decision_set = trial.decision_set
+    try:
+        numbers: list[float] = decision_set.checked(point).tolist()
+    except WrongPointError:
+        rule = f"select_point must return {decision_set.dimension} numbers, a point of the {decision_set.name}"
+        require(False, rule, "another value", OTHER_SET.format(decision_set.name))
+    return numbers
+
+
+def _check_learning(make_agent: Any, trial: Trial, others: tuple[Trial, Trial], where: str) -> None:
+    """Check a kind of observations; the other games are of another size, and of this one for a second agent."""
+    things = "arms" if trial.n_arms else "points"
+
+    def played(agent: Any = None, **options: Any) -> list[Choices]:
+        return [_choices(make_agent() if agent is None else agent, trial, seed=seed, **options) for seed in range(3)]
+
+    def same(choices: list[Choices], rule: str, way_out: str) -> None:
+        require(choices == expected, f"with {where}, {rule}", f"other {things}", way_out)
+
+    expected = played()
+    rule = f"the same stream and observations must give the same {things}"
+    same(played(), rule, "Draw from the rng of begin only.")
     used = make_agent()
-    _arms(used, world, table_of(90, 5, key=1), seed=9)
-    played = [_arms(used, world, table, seed=seed) for seed in range(3)]
-    same(played, "begin must forget the game before", "Set every attribute anew in begin.")
+    _choices(used, others[0], seed=9)
+    same(played(used), "begin must forget the game before", "Set every attribute anew in begin.")
 
     def scramble(seen: Observation) -> None:
         for part in seen.values():
             if np.ndim(part):
-                part[:] = part[::-1].copy()
-        seen.clear()
+                part[...] = part[::-1].copy() + 1
 
-    touched = [_arms(make_agent(), world, table, seed=seed, after=scramble) for seed in range(3)]
+    touched = played(after=scramble)
     same(touched, "update must not keep the observation", "Copy what you keep; its arrays may change later.")
-    other = table_of(120, 3, key=2)[:, ::-1].copy()
     pairs = [
-        [*zip(steps_of(make_agent(), world, table, seed=s), steps_of(make_agent(), world, other, seed=s), strict=True)]
-        for s in range(3)
+        [*zip(*(steps_of(make_agent(), each, seed=seed) for each in (trial, others[1])), strict=True)]
+        for seed in range(3)
     ]
-    beside = [[int(arm) for arm, _ in pair] for pair in pairs]
+    beside = [[int(one) if trial.n_arms else _point(one, trial) for one, _ in pair] for pair in pairs]
     same(beside, "two agents must share nothing", "Keep state in attributes of the object, not of its class.")
-    for name, agent in {**copies_of(make_agent(), "an agent"), **copies_of(used, "an agent after a game")}.items():
-        copied = [_arms(agent, world, table, seed=seed) for seed in range(3)]
-        same(copied, f"{name} must play like the original", "Check __copy__, __reduce__ and __getstate__.")
-    check_reading(make_agent(), world, table)
-    _check_probabilities(make_agent(), world, table, expected[0])
+    for name, twin in {**copies_of(make_agent(), "an agent"), **copies_of(used, "an agent after a game")}.items():
+        way_out = "Check __copy__, __reduce__ and __getstate__."
+        same(played(twin), f"{name} must play like the original", way_out)
+    _check_reading(make_agent(), trial)
+    _check_probabilities(make_agent(), trial, expected[0])
 
 
-def _check_probabilities(agent: Agent, world: World, table: FloatArray, expected: list[int]) -> None:
-    """Require valid probabilities before each choice, and that asking for them changes nothing."""
+class _Watched(dict[str, Any]):
+    """An observation that records the keys that are read."""
+
+    asked: set[str]
+
+    def __getitem__(self, key: str) -> Any:
+        self.asked.add(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.asked.add(key)
+        return super().get(key, default)
+
+
+def _check_reading(agent: Any, trial: Trial) -> None:
+    """Require that no key is read that is for evaluators; other unknown keys, which may come later, are allowed."""
+    asked: set[str] = set()
+
+    def watched(seen: Observation) -> Observation:
+        noting = _Watched(seen)
+        noting.asked = asked
+        return noting
+
+    def learned(seen: Mapping[str, Any]) -> None:
+        private = asked & {"reward", "info", "gains", "true_gain", "regret", "external_regret"}
+        require(
+            not private,
+            "an agent must read only what is in the observation",
+            f"an agent that reads {', '.join(sorted(private))}",
+            "Rewards, info and true gains are not in it.",
+        )
+
+    with must_not_fail(f"{type(agent).__name__} with any mapping", "An observation is a mapping from names to arrays."):
+        for _ in steps_of(agent, trial, observed=watched, after=learned):
+            pass
+
+
+def _check_probabilities(agent: Any, trial: Trial, expected: Choices) -> None:
+    """Check for valid probabilities before each choice of an arm, and that asking for them changes nothing."""
     ask = getattr(agent, "probabilities", None)
-    if ask is None:
+    if ask is None or not trial.n_arms:
         return
     way_out = "Return the chances of the next arm, or leave out the method."
     seen: list[FloatArray] = []
 
     def before() -> None:
         chances = np.asarray(ask())
-        good = chances.shape == (table.shape[1],) and bool(np.all(chances >= 0)) and abs(chances.sum() - 1) < 1e-9
+        good = chances.shape == (trial.n_arms,) and bool(np.all(chances >= 0)) and abs(chances.sum() - 1) < 1e-9
         require(good, "probabilities() must be K numbers of at least 0 with sum 1", "others", way_out)
         seen.append(chances)
 
     with must_not_fail("probabilities() between begin and the last round", way_out):
-        arms = [int(arm) for arm in steps_of(agent, world, table, before=before)]
+        arms = [int(arm) for arm in steps_of(agent, trial, before=before)]
     require(arms == expected, "asking for probabilities() must not change the arms", "other arms", way_out)
     possible = all(chances[arm] > 0 for chances, arm in zip(seen, arms, strict=True))
     require(possible, "an arm of probability 0 must not be played", "one that was", way_out)
 
 
-def _check_withheld(make_agent: AgentFactory, worlds: Mapping[str, World]) -> None:
+def _check_withheld(make_agent: Any, worlds: Mapping[str, World]) -> None:
     world = next(iter(worlds.values()))
 
     def nothing(seen: Observation) -> Observation:
@@ -232,8 +355,23 @@ def _check_withheld(make_agent: AgentFactory, worlds: Mapping[str, World]) -> No
 
     for n_arms in (1, 3):
         with must_not_fail("an agent that never receives a release", "Observed or count is then 0 for every arm."):
-            for _ in steps_of(make_agent(), world, table_of(80, n_arms), observed=nothing):
+            for _ in steps_of(make_agent(), game_of_arms(world, table_of(80, n_arms)), observed=nothing):
                 pass
         for value in (0.0, 1.0):
             for each in worlds.values():
-                _arms(make_agent(), each, np.full((80, n_arms), value))
+                _choices(make_agent(), game_of_arms(each, np.full((80, n_arms), value)))
+
+
+def _check_own_games(make_agent: Any, world: World, *, full: bool) -> None:
+    """Require that an agent can play every registered game with arms, and one on a graph that is redrawn."""
+    way_out = "play(world(gym.make(id)), agent) shows the error."
+    for id_, arguments in REVEALING_ALL.items() if full else ((id_, {}) for id_ in OWN_IDS):
+        game = made(id_, horizon=60, **arguments)
+        if plays_points(game):
+            continue
+        with must_not_fail(f"a game of {id_}", way_out):
+            play(world(game), make_agent(), seed=1)
+    if not full:
+        with must_not_fail("a game on a graph that is redrawn every 7 rounds", way_out):
+            redrawn = made(GRAPH, horizon=60, graph="erdos-renyi", n_arms=5, redraw_every=7)
+            play(world(redrawn), make_agent(), seed=1)

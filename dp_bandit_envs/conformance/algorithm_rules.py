@@ -11,8 +11,6 @@ import numpy as np
 from dp_bandit_envs.adversaries import Adversary, Deterministic, GainTable
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.audits.sampled import changes_of
-from dp_bandit_envs.conformance.agent_games import GRAPH, REVEALING_ALL, STOCHASTIC
-from dp_bandit_envs.conformance.point_agent_rules import POINT_IDS
 from dp_bandit_envs.conformance.rules import (
     copies_of,
     global_randomness_untouched,
@@ -21,8 +19,16 @@ from dp_bandit_envs.conformance.rules import (
     require_hidden,
     tested,
 )
-from dp_bandit_envs.conformance.same_games import check_played_equals_simulated
-from dp_bandit_envs.conformance.trial_games import EXPERTS, OWN_IDS, made
+from dp_bandit_envs.conformance.trial_games import (
+    EXPERTS,
+    GRAPH,
+    OWN_IDS,
+    POINT_IDS,
+    REVEALING_ALL,
+    STOCHASTIC,
+    check_played_equals_simulated,
+    made,
+)
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import ConformanceError, WrongGameError

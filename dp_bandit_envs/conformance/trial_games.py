@@ -1,20 +1,34 @@
-"""The games in which parts are tested: tables of gains, and the observations that agents learn from."""
+"""The games in which parts are tried: tables of gains, what agents learn from, and two ways to play them."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.conformance.rules import must_not_fail, require
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.envs.registration import GAMES
-from dp_bandit_envs.protocols import Agent, Environment, FloatArray, Observation
+from dp_bandit_envs.protocols import Environment, FloatArray, Observation
+from dp_bandit_envs.simulation import play, simulate
+from dp_bandit_envs.simulation.simulation import always_compiled
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, LaplaceClipRescale
 
 World = Callable[[Environment], Environment]
-Touch = Callable[[Observation], Any]
+STOCHASTIC: Final = "DPBandit-Stochastic-v0"
+EXPERTS: Final = "DPBandit-Experts-v0"
+"""The id of the games for agents that need the gains of all arms."""
+GRAPH: Final = "DPBandit-Graph-v0"
+REVEALING_ALL: Final[dict[str, dict[str, Any]]] = {EXPERTS: {}, GRAPH: {"graph": "complete", "n_arms": 4}}
+"""The ids and arguments of games that reveal the gains of all arms."""
+POINT_IDS: Final = ("DPBandit-Ball-v0", "DPBandit-Cube-v0", "DPBandit-Simplex-v0")
+OWN_IDS: Final = tuple(id_ for id_, game in GAMES.items() if not isinstance(game.adversary, type))
+"""The ids of this project's games, without those registered by others."""
+COMPILED: Final = "a FunctionalAgent"
+"""What is made of functions that Numba compiles, and must not fall back to `play`."""
 
 
 def bare(env: Environment) -> Environment:
@@ -42,12 +56,6 @@ WORLDS: Final[dict[str, dict[str, World]]] = {
     "sums": {"exact sums": ExactSums, "noisy sums": noisy_sums, "sums of blocks": rare_sums},
 }
 """The observations of each kind that an agent must support."""
-OWN_IDS: Final = tuple(id_ for id_, game in GAMES.items() if not isinstance(game.adversary, type))
-"""The ids of this project's games, without those registered by others."""
-
-
-EXPERTS: Final = "DPBandit-Experts-v0"
-"""The id of the games for agents that need the gains of all arms."""
 
 
 def revealing_all(world: World) -> World:
@@ -73,48 +81,124 @@ def games_of(table: FloatArray) -> BanditEnv:
     return BanditEnv(GainTable(table))
 
 
+def made(id_: str, **arguments: Any) -> Environment:
+    """Make a registered environment, without the checkers that Gymnasium puts around it."""
+    return gym.make(id_, disable_env_checker=True, **arguments)
+
+
+class Trial(NamedTuple):
+    """A game for an agent.
+
+    Attributes:
+        make: Makes it, with the wrappers that release the observations.
+        what: Which game it is, for messages.
+        n_arms: How many arms the agent sees, of two in the game if it is one; 0 where points are played.
+        decision_set: The points that may be played.
+    """
+
+    make: Callable[[], Environment]
+    what: str
+    n_arms: int = 0
+    decision_set: Any = None
+
+
+def game_of_arms(world: World, table: FloatArray) -> Trial:
+    """Return the game of a table of gains, `(rounds, n_arms)`; of one arm, it is twice in the game."""
+    rounds, n_arms = table.shape
+    gains = table if n_arms > 1 else np.repeat(table, 2, axis=1)
+    return Trial(lambda: world(games_of(gains)), f"a game of {n_arms} arms and {rounds} rounds", n_arms)
+
+
+def begin(agent: Any, env: Environment, seed: int, *, n_arms: int = 0) -> None:
+    """Tell an agent that a game begins; of the set first, if it plays points."""
+    rng, horizon = np.random.default_rng([seed, 7]), int(env.get_wrapper_attr("horizon"))
+    if n_arms:
+        agent.begin(n_arms=n_arms, horizon=horizon, rng=rng)
+        return
+    decision_set = env.get_wrapper_attr("decision_set")
+    if hasattr(agent, "see_set"):
+        agent.see_set(decision_set)
+    agent.begin(dimension=decision_set.dimension, horizon=horizon, rng=rng)
+
+
 def steps_of(
-    agent: Agent,
-    world: World,
-    table: FloatArray,
+    agent: Any,
+    trial: Trial,
     *,
     seed: int = 0,
     observed: Callable[[Observation], Observation] = lambda seen: seen,
     before: Callable[[], Any] = lambda: None,
-    after: Touch = lambda seen: None,
+    after: Callable[[Observation], Any] = lambda seen: None,
 ) -> Iterator[Any]:
-    """Play one game and yield each arm as the agent returned it.
-
-    Environments have at least two arms; if the table has one, the agent sees only the first of two.
+    """Play one game and yield each arm or point as the agent returned it.
 
     Args:
         agent: The agent.
-        world: Wraps the game so that it releases the observations.
-        table: Gains, shape `(rounds, n_arms)`.
+        trial: The game.
         seed: Seed of the noise and of the agent.
         observed: Changes the observation that the agent sees.
-        before: Called before each choice of an arm.
+        before: Called before each choice.
         after: Called with each observation after the agent has learned from it.
     """
-    rounds, n_arms = table.shape
-    env = world(games_of(table if n_arms > 1 else np.repeat(table, 2, axis=1)))
+    env, n_arms = trial.make(), trial.n_arms
     env.reset(seed=seed)
-    horizon = int(env.get_wrapper_attr("horizon"))
-    agent.begin(n_arms=n_arms, horizon=horizon, rng=np.random.default_rng([seed, 7]))
-    for _ in range(rounds):
+    begin(agent, env, seed, n_arms=n_arms)
+    ended: Any = False
+    while not ended:
         before()
-        arm = agent.select_arm()
-        yield arm
-        whole = env.step(int(arm))[0]
+        chosen = agent.select_arm() if n_arms else agent.select_point()
+        yield chosen
+        own = int(chosen) if n_arms else env.get_wrapper_attr("decision_set").checked(chosen)
+        whole, _, terminated, truncated, _ = env.step(own)
         seen = observed({name: _first(part, n_arms) for name, part in whole.items()})
-        agent.update(arm, seen)
+        agent.update(chosen, seen)
         after(seen)
+        ended = terminated or truncated
 
 
 def _first(part: Any, n_arms: int) -> Any:
-    return part[:n_arms].copy() if np.ndim(part) else part
+    if not np.ndim(part):
+        return part
+    return part[:n_arms].copy() if n_arms else part.copy()
 
 
-def made(id_: str, **arguments: Any) -> Environment:
-    """Make a registered environment, without the checkers that Gymnasium puts around it."""
-    return gym.make(id_, disable_env_checker=True, **arguments)
+def check_played_equals_simulated(
+    algorithm: Algorithm, id_: str, *, what: str, horizon: int | None = 120, trials: int = 2, **arguments: Any
+) -> None:
+    """Require that `simulate` and `play` give the same pulls, switches, gains and regret, round by round.
+
+    Args:
+        algorithm: The algorithm to play.
+        id_: The id of the game.
+        what: What is being checked, for the message.
+        horizon: Number of rounds T; None for the environment's.
+        trials: Number of games.
+        arguments: More arguments of the environment.
+    """
+    sized = arguments if horizon is None else {"horizon": horizon, **arguments}
+    with must_not_fail(f"play with {what} in {id_}", "play(gym.make(id), algorithm) shows the error."):
+        games = [play(made(id_, **sized), algorithm, seed=11, trial=trial) for trial in range(trials)]
+    with must_not_fail(f"simulate with {what} in {id_}", "simulate(id, {'name': MyAgent}) shows the error."):
+        rounds = range(1, len(games[0].arms) + 1)
+        options: Any = {"trials": trials, "seed": 11, "checkpoints": rounds, "env_kwargs": sized}
+        with always_compiled():
+            outcome = simulate(id_, [algorithm], **options)[algorithm.name]
+    if what == COMPILED:
+        require(
+            outcome.engine == "compiled", f"{what} must be compiled", outcome.reason, "Numba's documentation helps."
+        )
+    n_arms = outcome.pulls.shape[1]
+    for trial, game in enumerate(games):
+        pairs = {
+            "pulls": (outcome.pulls[trial], np.bincount(game.arms, minlength=n_arms)),
+            "switches": (outcome.switches[trial], game.switches),
+            "collected gains": (outcome.collected[trial], game.collected),
+            "external regret": (outcome.external_regret[trial], game.external_regret),
+        }
+        for name, (simulated, played) in pairs.items():
+            require(
+                np.array_equal(simulated, played),
+                f"{what} must play the same games by play and by simulate ({outcome.engine}), to the last bit",
+                f"other {name} in {id_}",
+                "Use scalar arithmetic and math in select and update; numpy.sum and numpy.exp round otherwise.",
+            )

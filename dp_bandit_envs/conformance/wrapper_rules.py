@@ -3,24 +3,47 @@
 import contextlib
 import math
 from collections.abc import Callable
-from typing import Any
+from numbers import Real
+from typing import Any, Final
 
 import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.conformance.mechanism_rules import check_mechanism
+from dp_bandit_envs.adversaries import VectorTable
 from dp_bandit_envs.conformance.rules import global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.conformance.trial_games import games_of, table_of
-from dp_bandit_envs.conformance.wrapper_games import Step, Wrap, arms_of, play_table, run, wrapped
-from dp_bandit_envs.conformance.wrapper_neighbours import check_flags, check_sensitivity, check_unrevealed
-from dp_bandit_envs.conformance.wrapper_noise import check_low_bits, check_noise, check_privacy
-from dp_bandit_envs.conformance.wrapper_points import check_points
-from dp_bandit_envs.conformance.wrapper_secrets import check_secrets
-from dp_bandit_envs.conformance.wrapper_vectors import check_vector
+from dp_bandit_envs.conformance.wrapper_games import (
+    Step,
+    Wrap,
+    arms_of,
+    check_flags,
+    check_low_bits,
+    check_noise,
+    check_privacy,
+    check_sensitivity,
+    check_unrevealed,
+    check_vector,
+    play_table,
+    released,
+    require_sensitivity,
+    run,
+    wrapped,
+)
+from dp_bandit_envs.conformance.wrapper_secrets import DIGITS, PLANTED, check_secrets, everything_in, failure
+from dp_bandit_envs.decisions import Cube, payoff
+from dp_bandit_envs.envs.point_env import PointEnv
+from dp_bandit_envs.errors import WrongGameError, WrongPointError
+from dp_bandit_envs.privacy.facts import Below
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.protocols import Environment, FloatArray
+from dp_bandit_envs.seeding import FIRST_WRAPPER
+from dp_bandit_envs.wrappers.boundary import streams_of
 
+DIMENSION: Final = 3
+FEEDBACKS: Final = ("full", "bandit")
 FACTS = ("sensitivity", "guarantee", "horizon", "mechanism")
 
 
@@ -240,3 +263,169 @@ def _check_freshness(wrap: Wrap, table: FloatArray) -> None:
         "arrays that are used again",
         "Return copies.",
     )
+
+
+def check_mechanism(env: Any) -> None:
+    """Require that the outermost mechanism's `release` returns (value, count), in the range it declares.
+
+    Behind a wrapper such faults end a game without a word about their cause, because it may be private. Wrappers that
+    are no `PrivacyBoundary` have no mechanism, and are not looked at.
+
+    Args:
+        env: The wrapper around a game.
+    """
+    mechanism, below = getattr(env, "mechanism", None), getattr(env, "below", None)
+    if not isinstance(mechanism, Mechanism) or not isinstance(below, Below):
+        return
+    name = type(mechanism).__name__
+    rng = streams_of(mechanism, FIRST_WRAPPER, "conformance").next(None if takes_no_seed(mechanism) else 0)
+    low, high = below.values.low, below.values.high
+    gains = np.random.default_rng(0).uniform(low, high, below.horizon)
+    gains[:2] = low, high
+    state, release = mechanism.new_state(below), mechanism.release_for(below)
+    for gain, arm in zip(gains.tolist(), arms_of(below.horizon, below.n_values), strict=True):
+        try:
+            returned = release(state, arm, gain, rng)
+            for other in range(below.n_values):
+                if mechanism.idle is not None and other != arm:
+                    mechanism.idle(state, other, rng)
+            if mechanism.forget is not None:
+                mechanism.forget(state)
+        except Exception as error:
+            received = f"a {type(error).__name__} ({error}) for the gain {gain:g} of this check"
+            require(
+                False,
+                f"release(state, arm, gain, rng) of {name} must not fail",
+                received,
+                "Mend it; the error is the cause of this one.",
+            )
+        _check_returned(returned, gain, mechanism, below)
+
+
+def _check_returned(returned: Any, gain: float, mechanism: Mechanism, below: Below) -> None:
+    name, low, high = type(mechanism).__name__, below.values.low, below.values.high
+    pair = isinstance(returned, tuple) and len(returned) == 2
+    pair = pair and isinstance(returned[0], Real) and isinstance(returned[1], (int, np.integer))
+    require(
+        pair and returned[1] >= 0,
+        f"release(state, arm, gain, rng) of {name} must return a number and how many gains are in it",
+        f"{returned!r} for the gain {gain:g} of this check",
+        "Return (value, 1), or (0.0, 0) where nothing is released.",
+    )
+    value, count = returned
+    if mechanism.releases_sums:
+        good = count == 0 or math.isfinite(value)
+        require(good, f"a sum that {name} releases must be finite", f"{value!r}", "Return (0.0, 0) until there is one.")
+        return
+    require(
+        count == 0 or low <= value <= high,
+        f"a gain that {name} releases must be in [{low:g}, {high:g}]",
+        f"{value!r} for the gain {gain:g} of this check",
+        "Clip it, withhold it with count 0, or set releases_sums = True if it is a sum.",
+    )
+    require(
+        count > 0 or mechanism.withholds or mechanism.batch_size > 1,
+        f"{name}, which has withholds = False, must release every gain",
+        f"count 0 for the gain {gain:g} of this check",
+        "Set withholds = True.",
+    )
+
+
+class _Failing(PointEnv):
+    """A game whose error contains a gain vector."""
+
+    def _reveal(self, arm: int, gain: float) -> Any:
+        if self._round == 3:
+            raise ValueError(f"the gains {self._shown().tolist()} are wrong") from KeyError(PLANTED)
+        return super()._reveal(arm, gain)
+
+
+class _OutOfRange(PointEnv):
+    """A game that reveals a value below -1."""
+
+    def _reveal(self, arm: int, gain: float) -> Any:
+        observation = super()._reveal(arm, gain)
+        observation["gain"][0] -= 2.5
+        return observation
+
+
+def check_points(wrap: Wrap, rounds: int) -> None:
+    """Require that a wrapper whose mechanism accepts any range keeps the rules on games of points, too.
+
+    Args:
+        wrap: Wraps an environment.
+        rounds: Number of rounds of the games.
+    """
+    table = np.random.default_rng(rounds).uniform(-0.3, 0.3, (rounds, DIMENSION))
+    table[:, 1] = PLANTED
+    points = [Cube(DIMENSION).project(row * 4) for row in np.random.default_rng(1).standard_normal((rounds, DIMENSION))]
+    try:
+        wrap(PointEnv(_made_up(table), Cube(DIMENSION)))
+    except WrongGameError:
+        return  # a mechanism further below needs gains in [0, 1]
+    for feedback in FEEDBACKS:
+        game = PointEnv(_made_up(table), Cube(DIMENSION), feedback=feedback)
+        env: Any = wrapped(wrap, game)
+        steps = run(env, points, 3)
+        for number, step in enumerate(steps[1:]):
+            inside = env.observation_space.contains(step.observation)
+            require(inside, "observations must be in observation_space", "one outside", "Declare its space.")
+            _check_points_reward(step.observation, step.reward, points[number], feedback)
+        again = released(run(wrapped(wrap, game), points, 3))
+        same = np.array_equal(again, released(steps))
+        require(same, "equal seeds must give equal noise", "other releases", "Draw from the stream of reset only.")
+        _check_set(wrap, game, points[0])
+        _check_withheld(wrap, table, feedback, points)
+        _check_vectors_sensitivity(wrap, table, feedback, points)
+
+
+def _made_up(table: FloatArray) -> VectorTable:
+    adversary = VectorTable(table)
+    adversary.is_real = False
+    return adversary
+
+
+def _check_points_reward(seen: Any, reward: Any, point: FloatArray, feedback: str) -> None:
+    means = seen["sum"] / np.maximum(seen["count"], 1) if "sum" in seen else seen["gain"]
+    expected = payoff(means.tolist(), point.tolist() if feedback == "full" else [1.0], -1.0, 1.0)
+    require(
+        type(reward) is float and reward == expected,
+        "the reward of a point must be the scalar product of released values, or means, with it",
+        "another number, which is withheld",
+        "Compute it from the observation that is returned.",
+    )
+
+
+def _check_set(wrap: Wrap, game: PointEnv, point: FloatArray) -> None:
+    """Require that points outside are refused, also after the set that is handed out was changed."""
+    env: Any = wrapped(wrap, game)
+    env.reset(seed=1)
+    with contextlib.suppress(Exception):
+        vars(env.decision_set).update(contains=lambda _: True)
+    for wrong in (point * 0 + 9.0, point * math.nan, point[1:], None):
+        received = "no error"
+        try:
+            env.step(wrong)
+        except WrongPointError:
+            continue
+        except Exception as error:
+            received = f"a {type(error).__name__}"
+        require(False, "a wrong point must raise a WrongPointError", received, "Check it against a copy of the set.")
+
+
+def _check_withheld(wrap: Wrap, table: FloatArray, feedback: str, points: list[FloatArray]) -> None:
+    for kind in (_Failing, _OutOfRange):
+        env = wrapped(wrap, kind(_made_up(table), Cube(DIMENSION), feedback=feedback))
+        caught, _ = failure(env, points)
+        rule = "an error from below, and a value outside its range, must end a game of points without showing gains"
+        require(caught is not None, rule, "a game that went on", "Inherit PrivacyBoundary.")
+        require(DIGITS not in everything_in(caught), rule, "a private gain in the error", "Inherit PrivacyBoundary.")
+
+
+def _check_vectors_sensitivity(wrap: Wrap, table: FloatArray, feedback: str, points: list[FloatArray]) -> None:
+    one, other = table.copy(), table.copy()
+    one[1], other[1] = (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0)
+    envs = [wrapped(wrap, PointEnv(_made_up(part), Cube(DIMENSION), feedback=feedback)) for part in (one, other)]
+    declared = float(envs[0].get_wrapper_attr("sensitivity"))
+    if not math.isinf(declared):
+        require_sensitivity(declared, [run(env, points, 5) for env in envs], "gain vector")

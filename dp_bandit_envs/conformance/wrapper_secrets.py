@@ -4,7 +4,7 @@ import copy
 import math
 import pickle
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +14,7 @@ from dp_bandit_envs.conformance.rules import must_not_fail, require
 from dp_bandit_envs.conformance.trial_games import games_of
 from dp_bandit_envs.conformance.wrapper_games import Wrap, arms_of, wrapped
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.protocols import Environment, FloatArray
 
 PLANTED: Final = 0.1234567891
 DIGITS: Final = "1234567"
@@ -74,17 +74,17 @@ class _NotANumber(_OutOfRange):
 
 def check_secrets(wrap: Wrap, table: FloatArray) -> None:
     """Require that nothing private leaks in other ways than through the observation."""
-    planted = np.full_like(table, PLANTED)
+    planted, arms = np.full_like(table, PLANTED), arms_of(*table.shape)
     _check_attributes(wrap, planted)
     for game in (_Failing, _FailingInReset):
-        error, frames = _failure(wrap, game(GainTable(planted)))
+        error, frames = failure(wrapped(wrap, game(GainTable(planted))), arms)
         rule = "an error from below must be replaced by one that contains nothing of it"
         require(error is not None, "an error from below must end the game", "a game that went on", "Do not swallow it.")
         for place, text in (("text, notes or causes", everything_in(error)), ("frames", frames)):
             way_out = "Raise a BoundaryError outside of the except clause, or inherit PrivacyBoundary."
             require(DIGITS not in text, rule, f"a private gain in its {place}", way_out)
     for outside in (_OutOfRange, _TooLow, _NotANumber):
-        error, frames = _failure(wrap, outside(GainTable(planted)))
+        error, frames = failure(wrapped(wrap, outside(GainTable(planted))), arms)
         rule = "gains outside [0, 1] and NaN must be refused, because noise is not calibrated for them"
         require(
             error is not None, rule, "a game that went on", "Check them before they are used; write it so NaN fails."
@@ -120,13 +120,12 @@ def _check_attributes(wrap: Wrap, table: FloatArray) -> None:
         require(DIGITS not in text, f"the {what} of a wrapper must show nothing private", "a gain", "Leave it out.")
 
 
-def _failure(wrap: Wrap, game: BanditEnv) -> tuple[BaseException | None, str]:
+def failure(env: Environment, plays: Sequence[Any]) -> tuple[BaseException | None, str]:
     """Return the error of a game and the local variables of its traceback's frames, except this one."""
-    env = wrapped(wrap, game)
     try:
         env.reset(seed=1)
-        for arm in arms_of(game.horizon, game.n_arms):
-            if env.step(arm)[2]:
+        for play in plays:
+            if env.step(play)[2]:
                 return None, ""
     except Exception as error:
         passed = error.__traceback__.tb_next if error.__traceback__ else None

@@ -570,7 +570,7 @@ CONFORMANCE: tuple[Mutation, ...] = (
     ),
     Mutation(
         "a wrapper's rule on privacy with one seed for all games",
-        "dp_bandit_envs/conformance/wrapper_noise.py",
+        "dp_bandit_envs/conformance/wrapper_games.py",
         "FIRST_SEED + number)) for number in numbers",
         "FIRST_SEED)) for number in numbers",
         ("tests/conformance/test_wrapper_rules.py", "-k", "fresh_games"),
@@ -612,16 +612,16 @@ CONFORMANCE: tuple[Mutation, ...] = (
     ),
     Mutation(
         "agents for points may share state",
-        "dp_bandit_envs/conformance/point_agent_rules.py",
+        "dp_bandit_envs/conformance/agent_rules.py",
         "    same(beside,",
-        "    same(expected,",
+        "    same(beside if trial.n_arms else expected,",
         ("tests/conformance/test_point_rules.py", "-k", "agent_is_caught and Shares"),
     ),
     Mutation(
         "agents for points may keep observations",
-        "dp_bandit_envs/conformance/point_agent_rules.py",
+        "dp_bandit_envs/conformance/agent_rules.py",
         "    same(touched,",
-        "    same(expected,",
+        "    same(touched if trial.n_arms else expected,",
         ("tests/conformance/test_point_rules.py", "-k", "agent_is_caught and Keeps"),
     ),
     Mutation(
@@ -647,14 +647,14 @@ CONFORMANCE: tuple[Mutation, ...] = (
     ),
     Mutation(
         "the first game alone of a vector form is compared",
-        "dp_bandit_envs/conformance/wrapper_vectors.py",
+        "dp_bandit_envs/conformance/wrapper_games.py",
         "        for alone, all_games in zip(scalar[game], together, strict=True):",
         "        for alone, all_games in zip(scalar[0], together, strict=True) if game == 0 else ():",
         ("tests/conformance/test_wrapper_rules.py", "-k", "vector_form"),
     ),
     Mutation(
         "simulated games are not compared with played ones",
-        "dp_bandit_envs/conformance/same_games.py",
+        "dp_bandit_envs/conformance/trial_games.py",
         "    for trial, game in enumerate(games):",
         "    for trial, game in enumerate(games[:0]):",
         ("tests/conformance/test_agent_rules.py", "-k", "plays_otherwise"),

@@ -9,20 +9,11 @@ FOLDER = Path(conformance.__path__[0])
 ARGUMENT = {"require": 1, "same": 1, "must_not_fail": 0, "require_hidden": 0}
 """The place of the rule among the arguments of the functions that report one."""
 MODULES = {
-    "check_agent": ("agent_rules", "agent_reading", "agent_games", "point_agent_rules"),
-    "check_adversary": ("adversary_rules", "adversary_games"),
-    "check_wrapper": (
-        "wrapper_rules",
-        "mechanism_rules",
-        "wrapper_games",
-        "wrapper_neighbours",
-        "wrapper_noise",
-        "wrapper_secrets",
-        "wrapper_points",
-        "wrapper_vectors",
-    ),
+    "check_agent": ("agent_rules",),
+    "check_adversary": ("adversary_rules",),
+    "check_wrapper": ("wrapper_rules", "wrapper_games", "wrapper_secrets"),
     "check_algorithm": ("algorithm_rules",),
-    "all of them": ("rules", "same_games"),
+    "all of them": ("rules", "trial_games"),
 }
 """The files of `dp_bandit_envs/conformance/` in which each check has its rules."""
 
