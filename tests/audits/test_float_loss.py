@@ -75,8 +75,14 @@ DRAWS = {
 }
 
 
-@pytest.mark.parametrize("block", [1, 7, 40])
-@pytest.mark.parametrize("kind", DRAWS)
+SIZES = [
+    *((kind, 1) for kind in DRAWS),
+    *(("laplace", block) for block in (7, 40)),
+    *(pytest.param(kind, block, marks=pytest.mark.slow) for kind in DRAWS for block in (7, 40) if kind != "laplace"),
+]
+
+
+@pytest.mark.parametrize(("kind", "block"), SIZES)
 def test_a_leak_in_low_bits_is_seen_and_honest_noise_is_not_accused(kind, block):
     """The noise has steps of 2^-20, and a gain of 1 adds 2^-25; a block of 40 is first full in a game of 64 rounds."""
     if kind == "by the quantile":

@@ -7,10 +7,11 @@ import pytest
 from gymnasium import Wrapper
 
 from dp_bandit_envs import PrivacyGuarantee, wrappers
+from dp_bandit_envs.audits.gallery import LESSONS
 from dp_bandit_envs.conformance import ConformanceError, check_wrapper
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
-from dp_bandit_envs.wrappers import vector
+from dp_bandit_envs.wrappers import PrivacyBoundary, vector
 from tests.tools.hand_made_wrappers import HandMade
 
 GAMES = 200
@@ -116,11 +117,6 @@ class OutsideItsSpace(HandMade):
         return released
 
 
-class TellsMore(HandMade):
-    def info(self):
-        return {**super().info(), "gain": 0.5}
-
-
 class CountsInFloats(HandMade):
     def info(self):
         return {"round": float(self._round)}
@@ -200,12 +196,12 @@ class SameInfo(HandMade):
         return self.kept
 
 
-class StopsAtGains(HandMade):
-    """Ends with a true gain of 1: whoever sees the end knows it."""
+class StopsAtZeros(HandMade):
+    """Ends early if there was no true gain so far: whoever sees the end knows it."""
 
     def advance(self, arm):
         super().advance(arm)
-        if self._round > 4 and self.env.unwrapped._earned[-1] == 1:
+        if self._round > 4 and not any(self.env.unwrapped._earned):
             self._result = self._result[0], True
 
 
@@ -437,7 +433,6 @@ BROKEN = {
     Writable: "guarantee must be read-only",
     WritableByName: "sensitivity must be read-only",
     OutsideItsSpace: "observations must be in observation_space; received one of step 1 outside",
-    TellsMore: r"info must be \{\"round\": t\} .* received keys \['gain', 'round'\]",
     CountsInFloats: "info must be",
     TrueReward: "reward must be the released gain .* received another number, which is withheld",
     NumpyReward: "reward must be a float; received a float64",
@@ -449,7 +444,7 @@ BROKEN = {
     AnyArm: r"an arm outside \[0, 2\] must raise a ValueError; received for -1 none",
     SameArrays: "every step must return fresh arrays",
     SameInfo: "every step must return fresh arrays and a fresh info",
-    StopsAtGains: "must end after its declared horizon|flags and info must depend on the horizon only",
+    StopsAtZeros: "flags and info must depend on the horizon only; received others for other gains",
     SeesAllGains: "gains of arms that were not played must change nothing",
     TooSensitive: "by at most sensitivity = 0.01 in L1",
     WithholdsZeros: "which gains are withheld must not depend on",
@@ -490,6 +485,28 @@ def test_a_broken_wrapper_is_caught(broken, message):
     with pytest.raises(ConformanceError, match=message) as caught:
         check_wrapper(broken, games=0)
     assert "0.1234567" not in str(caught.value)
+
+
+IN_THE_GALLERY = {
+    "total in info": r"info must be \{\"round\": t\} .* received keys \['round', 'total'\]",
+    "same noise again": "equal seeds must give equal noise",
+    "early end": "must end after its declared horizon of 24 steps",
+    "first mean": "a release must be possible for every gain",
+    "redrawn noise": "a release must be possible for every gain",
+}
+
+
+@pytest.mark.filterwarnings("ignore:low bits not looked at")
+@pytest.mark.parametrize("fault", IN_THE_GALLERY)
+def test_what_is_broken_in_the_gallery_is_caught_and_its_twin_passes(fault):
+    lesson = LESSONS[fault]
+
+    def wraps(part):
+        return part if lesson.of == "boundary" else lambda env: PrivacyBoundary(env, part)
+
+    with pytest.raises(ConformanceError, match=IN_THE_GALLERY[fault]):
+        check_wrapper(wraps(lesson.broken(0.5)), games=0)
+    check_wrapper(wraps(lesson.repaired(0.5)), games=0)
 
 
 @BY_HAND

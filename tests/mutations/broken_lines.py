@@ -202,14 +202,14 @@ OTHERS = (
         "dp_bandit_envs/audits/exact.py",
         "        shown = is_shown(game, found, worst, rows[worst])",
         "        shown = True",
-        ("tests/audits/test_after_noise.py", "-k", "clipped_normal"),
+        ("tests/audits/test_linear_noise.py", "-k", "clipped_normal"),
     ),
     Mutation(
         "gains beside the noise not looked for",
         "dp_bandit_envs/audits/exact.py",
         "        check_hidden(game, rows)\n",
         "",
-        ("tests/audits/test_after_noise.py", "-k", "beside_the_noise"),
+        ("tests/audits/test_linear_noise.py", "-k", "beside_the_noise"),
     ),
     Mutation(
         "games without a release judged",

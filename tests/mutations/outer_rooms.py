@@ -500,14 +500,14 @@ AUDITS: tuple[Mutation, ...] = (
         "dp_bandit_envs/audits/exact.py",
         "TOLERANCE = 1e-9",
         "TOLERANCE = 0.1",
-        ("tests/audits/test_after_noise.py", "-k", "clipped_laplace"),
+        ("tests/audits/test_linear_noise.py", "-k", "clipped_laplace"),
     ),
     Mutation(
         "a draw left out of the loss at a delta",
         "dp_bandit_envs/audits/linear_noise.py",
         "    for distance in distances:",
         "    for distance in distances[1:]:",
-        ("tests/audits/test_laplace_curve.py",),
+        ("tests/audits/test_linear_noise.py",),
     ),
     Mutation(
         "no driver differs",
@@ -665,6 +665,13 @@ CONFORMANCE: tuple[Mutation, ...] = (
         "            make(env)\n        except Exception:\n            continue",
         "            make(env)\n            continue\n        except Exception:\n            continue",
         ("tests/conformance/test_wrapper_rules.py", "-k", "caught and Copies"),
+    ),
+    Mutation(
+        "flags of a wrapper may tell gains",
+        "dp_bandit_envs/conformance/wrapper_rules.py",
+        "        check_flags(wrap, table, steps)\n",
+        "",
+        ("tests/conformance/test_wrapper_rules.py", "-k", "caught and Stops"),
     ),
     Mutation(
         "low bits of a wrapper are not looked at",
