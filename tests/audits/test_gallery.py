@@ -30,7 +30,7 @@ EXACT = {
 """By how much the exact loss passes the claim, by hand: see each lesson's sentence."""
 
 
-@pytest.mark.parametrize(("name", "epsilon"), zip(LESSONS, itertools.cycle([0.1, 3.0]), strict=False))
+@pytest.mark.parametrize(("name", "epsilon"), [*zip(LESSONS, itertools.cycle([0.1, 3.0]))])
 def test_the_broken_one_is_rejected_and_its_twin_passes(name, epsilon):
     """The audits are exact, or attacks whose answer no noise can change, but for one; the table below is for 1.
 
