@@ -73,65 +73,33 @@ def test_a_third_partys_class_and_its_id_pass(register):
     check_adversary(register("Good", Good))
 
 
-class Unfinished(Good):
-    def __init__(self, n_arms=3, horizon=400):
-        self.means = None
+def starts(**facts):
+    """Return an `__init__` that sets these attributes after the usual one."""
+
+    def init(self, n_arms=3, horizon=400):
+        Good.__init__(self, n_arms, horizon)
+        vars(self).update({name: fact(self) for name, fact in facts.items()})
+
+    return init
 
 
-class TooHigh(Good):
-    def next_gains(self, rounds):
-        return super().next_gains(rounds) * 2
+def draws(gains):
+    """Return a `next_gains` that returns a function of the adversary and the number of rounds."""
+    return {"next_gains": gains}
 
 
-class NotANumber(Good):
-    def next_gains(self, rounds):
-        return np.full((rounds, self.n_arms), np.nan)
-
-
-class Transposed(Good):
-    def next_gains(self, rounds):
-        return super().next_gains(rounds).T.copy()
-
-
-class Integers(Good):
-    def next_gains(self, rounds):
-        return super().next_gains(rounds).astype(int)
-
-
-class ByBlocks(Good):
-    def next_gains(self, rounds):
-        return (self.means > self.rng.random((self.n_arms, rounds)).T).astype(float)
-
-
-class OncePerBlock(Good):
-    means = None
-
-    def next_gains(self, rounds):
-        return np.repeat(super().next_gains(1), rounds, axis=0)
-
-
-class NoStream(Good):
-    def begin(self, rng):
-        super().begin(np.random.default_rng())
+def coins(self, rounds, means=0.5):
+    return (self.rng.random((rounds, self.n_arms)) < means).astype(float)
 
 
 class SameStream(Good):
     """Draws, but not from the stream."""
 
-    def __init__(self, n_arms=3, horizon=400):
-        super().__init__(n_arms, horizon)
-        self.means = None
+    __init__ = starts(means=lambda self: None)
+    next_gains = coins
 
     def begin(self, rng):
         rng.random()
-        super().begin(np.random.default_rng(0))
-
-    def next_gains(self, rounds):
-        return (self.rng.random((rounds, self.n_arms)) < 0.5).astype(float)
-
-
-class SameStreamWithMeans(Good):
-    def begin(self, rng):
         super().begin(np.random.default_rng(0))
 
 
@@ -159,10 +127,10 @@ class KeepsHalf(Good):
 
 
 class OwnData(Good):
-    def __init__(self, n_arms=3, horizon=400):
-        super().__init__(n_arms, horizon)
-        self.means = None
-        self.table = np.tile(np.linspace(0, 1, self.horizon)[:, np.newaxis], self.n_arms)
+    __init__ = starts(
+        means=lambda self: None,
+        table=lambda self: np.tile(np.linspace(0, 1, self.horizon)[:, np.newaxis], self.n_arms),
+    )
 
     def next_gains(self, rounds):
         self.round += rounds
@@ -172,9 +140,7 @@ class OwnData(Good):
 class OneBuffer(Good):
     """Returns what it will return again."""
 
-    def __init__(self, n_arms=3, horizon=400):
-        super().__init__(n_arms, horizon)
-        self.means = None
+    __init__ = starts(means=lambda self: None)
 
     def begin(self, rng):
         super().begin(rng)
@@ -187,32 +153,6 @@ class OneBuffer(Good):
         return self.rows
 
 
-class OwnFill(Good):
-    def fill(self, gains, *, check=False):
-        gains[...] = 0.5
-
-
-class DrawsGlobally(Good):
-    def next_gains(self, rounds):
-        np.random.rand()  # noqa: NPY002
-        return super().next_gains(rounds)
-
-
-class DrawsFromRandom(Good):
-    def next_gains(self, rounds):
-        random.random()
-        return super().next_gains(rounds)
-
-
-class WrongMeans(Good):
-    def __init__(self, n_arms=3, horizon=400):
-        super().__init__(n_arms, horizon)
-        self.claimed = self.means + 0.1
-
-    def next_gains(self, rounds):
-        return (self.rng.random((rounds, self.n_arms)) < self.claimed).astype(float)
-
-
 class DriftingMeans(Good):
     """Right on average, wrong in the first round."""
 
@@ -223,46 +163,25 @@ class DriftingMeans(Good):
     def next_gains(self, rounds):
         drift = np.linspace(0, 1, 32)[self.round : self.round + rounds, np.newaxis]
         self.round += rounds
-        return (self.rng.random((rounds, self.n_arms)) < drift).astype(float)
-
-
-class MeansOfOneArm(Good):
-    def __init__(self, n_arms=3, horizon=400):
-        super().__init__(n_arms, horizon)
-        self.means = np.array([0.5])
-
-    def next_gains(self, rounds):
-        return (self.rng.random((rounds, self.n_arms)) < 0.5).astype(float)
-
-
-class Locked(Good):
-    def __init__(self, n_arms=3, horizon=400):
-        super().__init__(n_arms, horizon)
-        self.lock = threading.Lock()
+        return coins(self, rounds, drift)
 
 
 class ForgetsInCopies(Good):
     scale = 1.0
-
-    def __init__(self, n_arms=3, horizon=400):
-        super().__init__(n_arms, horizon)
-        self.means, self.probabilities, self.scale = None, self.means, 0.5
+    __init__ = starts(probabilities=lambda self: self.means, means=lambda self: None, scale=lambda self: 0.5)
 
     def __getstate__(self):
         return {name: value for name, value in vars(self).items() if name != "scale"}
 
     def next_gains(self, rounds):
-        return (self.rng.random((rounds, self.n_arms)) < self.probabilities) * self.scale
+        return coins(self, rounds, self.probabilities) * self.scale
 
 
 class SharedState(Good):
     """Its copy writes to the same list, which is not the adversary's but the class's."""
 
     at: ClassVar = [0]
-
-    def __init__(self, n_arms=3, horizon=400):
-        super().__init__(n_arms, horizon)
-        self.means = None
+    __init__ = starts(means=lambda self: None)
 
     def begin(self, rng):
         super().begin(rng)
@@ -274,60 +193,107 @@ class SharedState(Good):
         return np.tile(t / 10_000, (1, self.n_arms))
 
 
-class FourArms(Good):
-    def __init__(self, n_arms=4, horizon=400):
-        super().__init__(4, horizon)
+def fails(self, rounds):
+    raise RuntimeError("the gain 0.1234567 is wrong")
 
 
-class LongHorizon(Good):
-    def __init__(self, n_arms=4, horizon=400):
-        super().__init__(n_arms, 400)
+def draws_globally(self, rounds):
+    np.random.rand()  # noqa: NPY002
+    return Good.next_gains(self, rounds)
 
 
-class NoMemory(Good):
-    memory = None
-
-
-class Fails(Good):
-    def next_gains(self, rounds):
-        raise RuntimeError("the gain 0.1234567 is wrong")
+def draws_from_random(self, rounds):
+    random.random()
+    return Good.next_gains(self, rounds)
 
 
 BROKEN = {
-    Unfinished: "n_arms must be an int of at least 2; received None in Unfinished",
-    NoMemory: "memory must be an int of at least 0; received None",
-    TooHigh: r"gains must be in \[0, 1\], and not NaN; received others, which are withheld",
-    NotANumber: r"gains must be in \[0, 1\], and not NaN",
-    Transposed: r"must return a float64 array of shape \(400, 3\); received float64 of shape \(3, 400\)",
-    Integers: "must return a float64 array .* received int64",
-    ByBlocks: r"gains must not depend on how rounds are cut into blocks, such as \[1\]",
-    OncePerBlock: "gains must not depend on how rounds are cut into blocks",
-    NoStream: "the same stream must give the same gains",
-    SameStream: "games of different streams must differ if random numbers are drawn; received 30 equal games",
-    SameStreamWithMeans: "means must be the expected gains of every round",
-    GoesOn: "gains must not depend on how|begin must start a new game",
-    KeepsHalf: "begin must start a new game in the middle of one",
-    OwnData: "next_gains must return fresh arrays, not its own data",
-    OneBuffer: "next_gains must return fresh arrays",
-    OwnFill: "fill must write the gains that next_gains returns",
-    DrawsGlobally: "leave the global random state alone",
-    DrawsFromRandom: "leave the global random state alone",
-    WrongMeans: r"means must be the expected gains of every round, .* received others for arms \[0, 1, 2\]",
-    DriftingMeans: r"expected gains of every round, round 1 included; received others for arms \[0, 1, 2\]",
-    MeansOfOneArm: r"means must be an array of 3 numbers in \[0, 1\]; received shape \(1,\)",
-    Locked: "making a deep copy of an adversary must not fail",
-    ForgetsInCopies: "a pickled copy must play like the original",
-    SharedState: r"copy.copy\(adversary\) and begin must leave the original's game alone",
-    FourArms: "made with n_arms=2 and horizon=2 must have them; received 4 and 2",
-    LongHorizon: "must have them; received 2 and 400",
-    Fails: "Fails.begin and next_gains must not fail; received a RuntimeError",
+    "unfinished": (
+        {"__init__": lambda self, n_arms=3, horizon=400: setattr(self, "means", None)},
+        "n_arms must be an int of at least 2; received None in Broken",
+    ),
+    "no memory": ({"memory": None}, "memory must be an int of at least 0; received None"),
+    "too high": (
+        draws(lambda self, rounds: Good.next_gains(self, rounds) * 2),
+        r"gains must be in \[0, 1\], and not NaN; received others, which are withheld",
+    ),
+    "NaN": (
+        draws(lambda self, rounds: np.full((rounds, self.n_arms), np.nan)),
+        r"gains must be in \[0, 1\], and not NaN",
+    ),
+    "transposed": (
+        draws(lambda self, rounds: Good.next_gains(self, rounds).T.copy()),
+        r"must return a float64 array of shape \(400, 3\); received float64 of shape \(3, 400\)",
+    ),
+    "integers": (
+        draws(lambda self, rounds: Good.next_gains(self, rounds).astype(int)),
+        "must return a float64 array .* received int64",
+    ),
+    "by blocks": (
+        draws(lambda self, rounds: (self.means > self.rng.random((self.n_arms, rounds)).T).astype(float)),
+        r"gains must not depend on how rounds are cut into blocks, such as \[1\]",
+    ),
+    "once a block": (
+        {"means": None, **draws(lambda self, rounds: np.repeat(Good.next_gains(self, 1), rounds, axis=0))},
+        "gains must not depend on how rounds are cut into blocks",
+    ),
+    "no stream": (
+        {"begin": lambda self, rng: Good.begin(self, np.random.default_rng())},
+        "the same stream must give the same gains",
+    ),
+    "same stream": (
+        SameStream,
+        "games of different streams must differ if random numbers are drawn; received 30 equal games",
+    ),
+    "same stream, with means": (
+        {"begin": lambda self, rng: Good.begin(self, np.random.default_rng(0))},
+        "means must be the expected gains of every round",
+    ),
+    "goes on": (GoesOn, "gains must not depend on how|begin must start a new game"),
+    "keeps half": (KeepsHalf, "begin must start a new game in the middle of one"),
+    "own data": (OwnData, "next_gains must return fresh arrays, not its own data"),
+    "one buffer": (OneBuffer, "next_gains must return fresh arrays"),
+    "own fill": (
+        {"fill": lambda self, gains, *, check=False: gains.fill(0.5)},
+        "fill must write the gains that next_gains returns",
+    ),
+    "draws globally": (draws(draws_globally), "leave the global random state alone"),
+    "draws from random": (draws(draws_from_random), "leave the global random state alone"),
+    "wrong means": (
+        draws(lambda self, rounds: coins(self, rounds, self.means + 0.1)),
+        r"means must be the expected gains of every round, .* received others for arms \[0, 1, 2\]",
+    ),
+    "drifting means": (
+        DriftingMeans,
+        r"expected gains of every round, round 1 included; received others for arms \[0, 1, 2\]",
+    ),
+    "means of one arm": (
+        {"__init__": starts(means=lambda self: np.array([0.5])), **draws(coins)},
+        r"means must be an array of 3 numbers in \[0, 1\]; received shape \(1,\)",
+    ),
+    "locked": (
+        {"__init__": starts(lock=lambda self: threading.Lock())},
+        "making a deep copy of an adversary must not fail",
+    ),
+    "forgets in copies": (ForgetsInCopies, "a pickled copy must play like the original"),
+    "shared state": (SharedState, r"copy.copy\(adversary\) and begin must leave the original's game alone"),
+    "four arms": (
+        {"__init__": lambda self, n_arms=4, horizon=400: Good.__init__(self, 4, horizon)},
+        "made with n_arms=2 and horizon=2 must have them; received 4 and 2",
+    ),
+    "long horizon": (
+        {"__init__": lambda self, n_arms=4, horizon=400: Good.__init__(self, n_arms, 400)},
+        "must have them; received 2 and 400",
+    ),
+    "fails": (draws(fails), "Broken.begin and next_gains must not fail; received a RuntimeError"),
 }
 
 
-@pytest.mark.parametrize(("broken", "message"), BROKEN.items(), ids=lambda part: getattr(part, "__name__", ""))
+@pytest.mark.parametrize(("broken", "message"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_adversary_is_caught(broken, message):
+    kind = type("Broken", (Good,), broken) if isinstance(broken, dict) else broken
     with pytest.raises(ConformanceError, match=message) as caught:
-        check_adversary(broken, horizon=400)
+        check_adversary(kind, horizon=400)
     assert "0.1234567" not in str(caught.value)
 
 

@@ -67,12 +67,39 @@ def test_a_foreign_agent_with_probabilities_passes():
     assert check_agent(WithProbabilities) is None
 
 
-class NoUpdate:
-    def begin(self, *, n_arms, horizon, rng):
-        pass
+def after(change):
+    """Return an `update` that does something more with the agent and the observation."""
 
-    def select_arm(self):
-        return 0
+    def update(self, arm, observation):
+        Good.update(self, arm, observation)
+        change(self, observation)
+
+    return {"update": update}
+
+
+def must(condition):
+    """Return an `update` that fails if this does not hold of the agent, the arm and the observation."""
+
+    def update(self, arm, observation):
+        Good.update(self, arm, observation)
+        assert condition(self, arm, observation)
+
+    return {"update": update}
+
+
+def begins(change):
+    """Return a `begin` that does something more with the agent, the horizon and the stream."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        kept = getattr(self, "totals", [])
+        Good.begin(self, n_arms=n_arms, horizon=horizon, rng=rng)
+        change(self, horizon, kept)
+
+    return {"begin": begin}
+
+
+def selects(choice):
+    return {"select_arm": choice}
 
 
 class OtherNames(Good):
@@ -90,37 +117,9 @@ class WantsReward(Good):
         super().update(arm, observation)
 
 
-class LooksForReward(Good):
-    def update(self, arm, observation):
-        observation.get("reward")
-        super().update(arm, observation)
-
-
-class CountsFromOne(Good):
-    def select_arm(self):
-        return super().select_arm() + 1
-
-
-class ReturnsFloats(Good):
-    def select_arm(self):
-        return float(super().select_arm())
-
-
-class ReturnsBools(Good):
-    def select_arm(self):
-        return self.n_arms > 1 and super().select_arm() == 1
-
-
 class NotRepeatable(Good):
     def begin(self, *, n_arms, horizon, rng):
         super().begin(n_arms=n_arms, horizon=horizon, rng=np.random.default_rng())
-
-
-class Remembers(Good):
-    def begin(self, *, n_arms, horizon, rng):
-        kept = getattr(self, "totals", [])
-        super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
-        self.totals = (kept + self.totals)[:n_arms]
 
 
 class KeepsObservations(Good):
@@ -138,18 +137,6 @@ class KeepsObservations(Good):
         return means.index(max(means))
 
 
-class ChangesObservations(Good):
-    def update(self, arm, observation):
-        super().update(arm, observation)
-        observation["gain"] += 1.0
-
-
-class DropsParts(Good):
-    def update(self, arm, observation):
-        super().update(arm, observation)
-        observation.pop("observed")
-
-
 class Shares(Good):
     pulls = np.zeros(1000)
 
@@ -164,50 +151,10 @@ class Shares(Good):
         Shares.pulls[arm] += 1
 
 
-class DrawsGlobally(Good):
-    def select_arm(self):
-        return int(np.random.rand() * 0)  # noqa: NPY002
-
-
-class DrawsFromRandom(Good):
-    def select_arm(self):
-        return int(random.random() * 0)
-
-
 class SeedsGlobally(Good):
     def begin(self, *, n_arms, horizon, rng):
         np.random.seed(0)  # noqa: NPY002
         super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
-
-
-class NeedsTwoArms(Good):
-    def select_arm(self):
-        return 1
-
-
-class DividesByRounds(Good):
-    def begin(self, *, n_arms, horizon, rng):
-        super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
-        self.rate = 1 / (horizon - 1)
-
-
-class NeedsGains(Good):
-    def update(self, arm, observation):
-        super().update(arm, observation)
-        assert observation["observed"][arm]
-
-
-class NeedsPlausibleSums(Good):
-    learns_from = Sums
-
-    def update(self, arm, observation):
-        super().update(arm, observation)
-        assert all(0 <= total <= count for total, count in zip(self.totals, self.counts, strict=True))
-
-
-class Locked(Good):
-    def __init__(self):
-        self.lock = threading.Lock()
 
 
 class ForgetsInCopies(Good):
@@ -223,69 +170,96 @@ class ForgetsInCopies(Good):
         return super().best() if self.skill else 0
 
 
-class OddProbabilities(WithProbabilities):
-    def probabilities(self):
-        return super().probabilities() / 2
+def draws_for_probabilities(self):
+    self.rng.random()
+    return WithProbabilities.probabilities(self)
 
 
-class DrawsForProbabilities(WithProbabilities):
-    def probabilities(self):
-        self.rng.random()
-        return super().probabilities()
+def fails(self, graph):
+    raise RuntimeError
 
 
-class WrongProbabilities(WithProbabilities):
-    def probabilities(self):
-        return np.eye(self.n_arms)[self.best()]
-
-
-class FailsOnGraphs(Good):
-    def see_graph(self, graph):
-        raise RuntimeError
-
-
-class KnowsFourArms(Good):
-    def update(self, arm, observation):
-        super().update(arm, observation)
-        assert self.n_arms != 4  # no size of the unit games
-
-
+WRONG_PROBABILITIES = {"probabilities": lambda self: np.eye(self.n_arms)[self.best()]}
 BROKEN = {
-    NoUpdate: r"must have the method update\(arm, observation\)",
-    OtherNames: r"is called by begin\(n_arms, horizon, rng\), names included",
-    OtherUpdate: r"is called by update\(arm, observation\), names included",
-    WantsReward: "from the arm and the observation alone; received WantsReward.update with reward",
-    LooksForReward: "must read only what is in the observation; received an agent that reads reward",
-    CountsFromOne: r"must return an integer in \[0, 0\]; received 1 of type int",
-    ReturnsFloats: r"must return an integer in \[0, 0\]; received 0.0 of type float",
-    ReturnsBools: r"must return an integer in \[0, 0\]; received False of type bool",
-    NotRepeatable: "the same stream and observations must give the same arms",
-    Remembers: "begin must forget the game before",
-    KeepsObservations: "update must not keep the observation",
-    ChangesObservations: "update must not change the observation",
-    DropsParts: "update must not change the observation",
-    Shares: "two agents must share nothing",
-    DrawsGlobally: "leave the global random state alone",
-    DrawsFromRandom: "leave the global random state alone",
-    SeedsGlobally: "leave the global random state alone",
-    NeedsTwoArms: r"must return an integer in \[0, 0\]; received 1",
-    DividesByRounds: "in a game of 1 arms and 1 rounds must not fail; received a ZeroDivisionError",
-    NeedsGains: "must not fail; received a AssertionError",
-    NeedsPlausibleSums: "must not fail; received a AssertionError",
-    Locked: "making a deep copy of an agent must not fail; received a TypeError",
-    ForgetsInCopies: "a deep copy must play like the original",
-    OddProbabilities: "numbers of at least 0 with sum 1",
-    DrawsForProbabilities: r"asking for probabilities\(\) must not change the arms",
-    WrongProbabilities: "an arm of probability 0 must not be played",
-    FailsOnGraphs: "a game of DPBandit-Graph-v0 must not fail; received a RuntimeError",
-    KnowsFourArms: "a game of DPBandit-Deterministic-v0 must not fail; received a AssertionError",
+    "no update": ({"update": None}, r"must have the method update\(arm, observation\)"),
+    "other names": (OtherNames, r"is called by begin\(n_arms, horizon, rng\), names included"),
+    "other update": (OtherUpdate, r"is called by update\(arm, observation\), names included"),
+    "wants reward": (WantsReward, "from the arm and the observation alone; received WantsReward.update with reward"),
+    "looks for reward": (
+        after(lambda self, seen: seen.get("reward")),
+        "must read only what is in the observation; received an agent that reads reward",
+    ),
+    "counts from one": (
+        selects(lambda self: Good.select_arm(self) + 1),
+        r"must return an integer in \[0, 0\]; received 1 of type int",
+    ),
+    "floats": (
+        selects(lambda self: float(Good.select_arm(self))),
+        r"must return an integer in \[0, 0\]; received 0.0 of type float",
+    ),
+    "bools": (
+        selects(lambda self: self.n_arms > 1 and Good.select_arm(self) == 1),
+        r"must return an integer in \[0, 0\]; received False of type bool",
+    ),
+    "not repeatable": (NotRepeatable, "the same stream and observations must give the same arms"),
+    "remembers": (
+        begins(lambda self, horizon, kept: setattr(self, "totals", (kept + self.totals)[: self.n_arms])),
+        "begin must forget the game before",
+    ),
+    "keeps observations": (KeepsObservations, "update must not keep the observation"),
+    "changes observations": (
+        after(lambda self, seen: np.add(seen["gain"], 1.0, out=seen["gain"])),
+        "update must not change the observation",
+    ),
+    "drops parts": (after(lambda self, seen: seen.pop("observed")), "update must not change the observation"),
+    "shares": (Shares, "two agents must share nothing"),
+    "draws globally": (
+        selects(lambda self: int(np.random.rand() * 0)),  # noqa: NPY002
+        "leave the global random state alone",
+    ),
+    "draws from random": (selects(lambda self: int(random.random() * 0)), "leave the global random state alone"),
+    "seeds globally": (SeedsGlobally, "leave the global random state alone"),
+    "needs two arms": (selects(lambda self: 1), r"must return an integer in \[0, 0\]; received 1"),
+    "divides by rounds": (
+        begins(lambda self, horizon, kept: 1 / (horizon - 1)),
+        "in a game of 1 arms and 1 rounds must not fail; received a ZeroDivisionError",
+    ),
+    "needs gains": (must(lambda self, arm, seen: seen["observed"][arm]), "must not fail; received a AssertionError"),
+    "needs plausible sums": (
+        {
+            "learns_from": Sums,
+            **must(lambda self, arm, seen: all(map(lambda s, n: 0 <= s <= n, self.totals, self.counts))),
+        },
+        "must not fail; received a AssertionError",
+    ),
+    "locked": (
+        {"__init__": lambda self: setattr(self, "lock", threading.Lock())},
+        "making a deep copy of an agent must not fail; received a TypeError",
+    ),
+    "forgets in copies": (ForgetsInCopies, "a deep copy must play like the original"),
+    "odd probabilities": (
+        {"probabilities": lambda self: WithProbabilities.probabilities(self) / 2},
+        "numbers of at least 0 with sum 1",
+    ),
+    "draws for probabilities": (
+        {"probabilities": draws_for_probabilities},
+        r"asking for probabilities\(\) must not change the arms",
+    ),
+    "wrong probabilities": (WRONG_PROBABILITIES, "an arm of probability 0 must not be played"),
+    "fails on graphs": ({"see_graph": fails}, "a game of DPBandit-Graph-v0 must not fail; received a RuntimeError"),
+    # No size of the unit games has four arms.
+    "knows four arms": (
+        must(lambda self, arm, seen: self.n_arms != 4),
+        "a game of DPBandit-Deterministic-v0 must not fail; received a AssertionError",
+    ),
 }
 
 
-@pytest.mark.parametrize(("broken", "message"), BROKEN.items(), ids=lambda part: getattr(part, "__name__", ""))
+@pytest.mark.parametrize(("broken", "message"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_agent_is_caught(broken, message):
+    kind = type("Broken", (Good,), broken) if isinstance(broken, dict) else broken
     with pytest.raises(ConformanceError, match=message):
-        check_agent(broken)
+        check_agent(kind)
 
 
 class NeedsAll(Good):
@@ -317,7 +291,7 @@ def test_an_agent_that_needs_all_gains_passes_where_they_are_revealed():
 def test_an_agent_that_needs_all_gains_is_caught_like_any_other():
     class Breaks(NeedsAll):
         feedback = "full"
-        probabilities = WrongProbabilities.probabilities
+        probabilities = WRONG_PROBABILITIES["probabilities"]
 
     with pytest.raises(ConformanceError, match="an arm of probability 0 must not be played"):
         check_agent(Breaks)

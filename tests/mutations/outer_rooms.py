@@ -625,6 +625,20 @@ CONFORMANCE: tuple[Mutation, ...] = (
         ("tests/conformance/test_point_rules.py", "-k", "agent_is_caught and Keeps"),
     ),
     Mutation(
+        "agents for points may ask for rewards",
+        "dp_bandit_envs/conformance/agent_rules.py",
+        "    require(not extra, rule,",
+        "    require(not extra or methods is OF_POINTS, rule,",
+        ("tests/conformance/test_point_rules.py", "-k", "agent_is_caught and wants"),
+    ),
+    Mutation(
+        "agents for points may read what is for evaluators",
+        "dp_bandit_envs/conformance/agent_rules.py",
+        "    _check_reading(make_agent(), trial)\n",
+        "    if trial.n_arms:\n        _check_reading(make_agent(), trial)\n",
+        ("tests/conformance/test_point_rules.py", "-k", "agent_is_caught and looks"),
+    ),
+    Mutation(
         "claims of privacy on points are not tested",
         "dp_bandit_envs/conformance/algorithm_rules.py",
         "        if games:\n            _check_points_hide",
