@@ -40,13 +40,9 @@ def test_a_wrong_scale_is_explained(wrong, said):
     assert not any(f"{horizon.bit_length() / epsilon:g}" in verdict.says for horizon, epsilon in CASES[3:6])
 
 
-def noise_of_one_node(items, epsilon, rng):
-    return private_sums(items, epsilon * len(items).bit_length(), rng)
-
-
-def levels_by_ln(items, epsilon, rng):
-    counted = max(math.log(len(items)), 1)
-    return private_sums(items, epsilon * len(items).bit_length() / counted, rng)
+def right_at(factor):
+    """Return the solution, but at epsilon times a factor that depends on the number of items."""
+    return lambda items, epsilon, rng: private_sums(items, epsilon * factor(len(items)), rng)
 
 
 def redrawn(items, epsilon, rng):
@@ -54,62 +50,9 @@ def redrawn(items, epsilon, rng):
     return sums + [rng.laplace(scale=scale, size=(t + 1).bit_count()).sum() for t in range(len(items))]
 
 
-def one_draw_for_all(items, epsilon, rng):
-    return np.cumsum(items) + rng.laplace(scale=1 / epsilon)
-
-
-def noise_on_items(items, epsilon, rng):
-    return np.cumsum(items + rng.laplace(0, 1 / epsilon, len(items)))
-
-
-def noise_on_sums(items, epsilon, rng):
-    return np.cumsum(items) + rng.laplace(0, len(items) / epsilon, len(items))
-
-
-def late(items, epsilon, rng):
-    return np.concatenate([[0.0], private_sums(items, epsilon, rng)[:-1]])
-
-
-def no_noise(items, epsilon, rng):
-    return np.cumsum(items)
-
-
-def own_generator(items, epsilon, rng):
-    return private_sums(items, epsilon, np.random.default_rng())
-
-
-def right_for_one(items, epsilon, rng):
-    return private_sums(items, 1.0, rng)
-
-
-def clipped(items, epsilon, rng):
-    return np.clip(private_sums(items, epsilon, rng), 0, len(items))
-
-
-def noise_by_data(items, epsilon, rng):
-    return private_sums(items, epsilon * (1 + items[0]), rng)
-
-
 def noise_times_the_largest(items, epsilon, rng):
     sums = np.cumsum(items)
     return sums + (private_sums(items, epsilon, rng) - sums) * (items.max() or 1)
-
-
-def a_level_too_few_at_powers_of_two(items, epsilon, rng):
-    horizon = len(items)
-    return private_sums(items, epsilon * horizon.bit_length() / max(1, math.ceil(math.log2(horizon))), rng)
-
-
-def normal_noise(items, epsilon, rng):
-    return np.cumsum(items) + rng.normal(0, 1, len(items))
-
-
-def last_sum(items, epsilon, rng):
-    return private_sums(items, epsilon, rng)[-1]
-
-
-def exact_after_32_items(items, epsilon, rng):
-    return np.concatenate([private_sums(items, epsilon, rng)[:32], np.cumsum(items)[32:]])
 
 
 def exact_steps_after_32_items(items, epsilon, rng):
@@ -117,51 +60,76 @@ def exact_steps_after_32_items(items, epsilon, rng):
     return np.concatenate([sums[:32], sums[:32][-1] - items[:32].sum() + np.cumsum(items)[32:]])
 
 
-def exact_for_many_items(items, epsilon, rng):
-    return private_sums(items, epsilon, rng) if len(items) <= 32 else np.cumsum(items)
-
-
-def exact_for_a_hundred_items(items, epsilon, rng):
-    return private_sums(items, epsilon, rng) if len(items) != 100 else np.cumsum(items)
-
-
 def noise_used_again(items, epsilon, rng):
     few = private_sums(np.zeros(min(len(items), 64)), epsilon * 7 / 12, rng)
     return np.cumsum(items) + np.resize(few, len(items))
 
 
-def always_six_levels(items, epsilon, rng):
-    return private_sums(items, epsilon * len(items).bit_length() / 6, rng)
+WRONG_SUMS = {
+    "exact after 32 items": (
+        lambda items, epsilon, rng: np.concatenate([private_sums(items, epsilon, rng)[:32], np.cumsum(items)[32:]]),
+        "The sum of items 1 to 33 of 100 can be read",
+    ),
+    "exact steps after 32 items": (exact_steps_after_32_items, "Item 33 of 100 can be read"),
+    "exact for many items": (
+        lambda items, epsilon, rng: private_sums(items, epsilon, rng) if len(items) <= 32 else np.cumsum(items),
+        "No noise is drawn",
+    ),
+    "exact for a hundred items": (
+        lambda items, epsilon, rng: private_sums(items, epsilon, rng) if len(items) != 100 else np.cumsum(items),
+        "No noise is drawn",
+    ),
+    "noise used again": (noise_used_again, "The sum of items 2 to 65 of 100 can be read"),
+    "always six levels": (right_at(lambda t: t.bit_length() / 6), "loses at least 1.17 about item 1 of 100"),
+    "noise of one node": (right_at(int.bit_length), "lose 5 about item 1; at most 1"),
+    "levels by ln": (right_at(lambda t: t.bit_length() / max(math.log(t), 1)), "lose 1.46 about item 1"),
+    "redrawn": (redrawn, "drawn anew each time"),
+    "one draw for all": (
+        lambda items, epsilon, rng: np.cumsum(items) + rng.laplace(scale=1 / epsilon),
+        "no noise at all",
+    ),
+    "noise on items": (
+        lambda items, epsilon, rng: np.cumsum(items + rng.laplace(0, 1 / epsilon, len(items))),
+        "private, but noisy",
+    ),
+    "noise on sums": (
+        lambda items, epsilon, rng: np.cumsum(items) + rng.laplace(0, len(items) / epsilon, len(items)),
+        "private, but noisy",
+    ),
+    "late": (
+        lambda items, epsilon, rng: np.concatenate([[0.0], private_sums(items, epsilon, rng)[:-1]]),
+        "sum before that item",
+    ),
+    "no noise": (lambda items, epsilon, rng: np.cumsum(items), "No noise is drawn"),
+    "own generator": (
+        lambda items, epsilon, rng: private_sums(items, epsilon, np.random.default_rng()),
+        "from the rng that is given",
+    ),
+    "right for one": (lambda items, epsilon, rng: private_sums(items, 1.0, rng), "not for epsilon = 0.5"),
+    "clipped": (
+        lambda items, epsilon, rng: np.clip(private_sums(items, epsilon, rng), 0, len(items)),
+        "without clipping",
+    ),
+    "noise by data": (
+        lambda items, epsilon, rng: private_sums(items, epsilon * (1 + items[0]), rng),
+        "depend on the items",
+    ),
+    "noise times the largest": (noise_times_the_largest, "the noise itself gives the items away"),
+    "a level too few at powers of two": (
+        right_at(lambda t: t.bit_length() / max(1, math.ceil(math.log2(t)))),
+        "loses 2 for 2, a power of two",
+    ),
+    "normal noise": (
+        lambda items, epsilon, rng: np.cumsum(items) + rng.normal(0, 1, len(items)),
+        "rng.laplace(scale=...) only",
+    ),
+    "last sum": (lambda items, epsilon, rng: private_sums(items, epsilon, rng)[-1], "shape"),
+}
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (exact_after_32_items, "The sum of items 1 to 33 of 100 can be read"),
-        (exact_steps_after_32_items, "Item 33 of 100 can be read"),
-        (exact_for_many_items, "No noise is drawn"),
-        (exact_for_a_hundred_items, "No noise is drawn"),
-        (noise_used_again, "The sum of items 2 to 65 of 100 can be read"),
-        (always_six_levels, "loses at least 1.17 about item 1 of 100"),
-        (noise_of_one_node, "lose 5 about item 1; at most 1"),
-        (levels_by_ln, "lose 1.46 about item 1"),
-        (redrawn, "drawn anew each time"),
-        (one_draw_for_all, "no noise at all"),
-        (noise_on_items, "private, but noisy"),
-        (noise_on_sums, "private, but noisy"),
-        (late, "sum before that item"),
-        (no_noise, "No noise is drawn"),
-        (own_generator, "from the rng that is given"),
-        (right_for_one, "not for epsilon = 0.5"),
-        (clipped, "without clipping"),
-        (noise_by_data, "depend on the items"),
-        (noise_times_the_largest, "the noise itself gives the items away"),
-        (a_level_too_few_at_powers_of_two, "loses 2 for 2, a power of two"),
-        (normal_noise, "rng.laplace(scale=...) only"),
-        (last_sum, "shape"),
-    ],
-)
-def test_wrong_sums_are_explained(wrong, said):
+@pytest.mark.parametrize("name", WRONG_SUMS)
+def test_wrong_sums_are_explained(name):
+    wrong, said = WRONG_SUMS[name]
     verdict = check_private_sums(wrong)
     assert not verdict.passed
     assert said in verdict.says

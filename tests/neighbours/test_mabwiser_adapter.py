@@ -56,7 +56,7 @@ def test_behind_a_boundary_the_policy_learns_released_gains_only(name):
     assert arms == mabwisers_loop(POLICIES[name], int(rng.integers(2**31)), lambda t, arm: shown[t])
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", ["UCB1", "ThompsonSampling"])
 def test_they_keep_the_contract_of_agents(name):
     check_agent(from_mabwiser(POLICIES[name]))
 
