@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.observations import Sums
 
-GRAPH_PAPERS = ("caron_2012", "alon_2013", "tossou_graphs_2017")
+ON_GRAPHS = ("TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN", "EXP3-SET")
 SETTINGS = {
     "any": "any gains",
     "adversarial": "adversarial",
@@ -111,8 +111,8 @@ TWINS = {
 
 def setting_of(name: str) -> str:
     """Return a key of `SETTINGS`."""
-    maker, algorithm = ALGORITHMS[name], make_algorithm(name)
-    if maker.__module__.rpartition(".")[2] in GRAPH_PAPERS:
+    algorithm = make_algorithm(name)
+    if name in ON_GRAPHS:
         return "graph"
     if algorithm.make_agent is None:
         return "points"
