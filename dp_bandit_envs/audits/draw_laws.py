@@ -37,13 +37,7 @@ ORDERS = (1.0, 1.5, 2.0, 4.0, 8.0, 32.0, 128.0)
 
 
 class Branch(NamedTuple):
-    """One outcome of `select`.
-
-    Attributes:
-        probability: In (0, 1].
-        arm: The arm.
-        state: The agent's state afterwards.
-    """
+    """One outcome of `select`: its probability, the arm, and the agent's state afterwards."""
 
     probability: float
     arm: int
@@ -70,10 +64,7 @@ def draw_losses(algorithm: Algorithm, env: Environment, delta: float) -> DrawLos
     The law of the arms is worked out from the agent's `select` and `update`. Along one sequence of arms, gains that
     depend on earlier arms are those of some table; so at delta = 0 no adversary with gains 0 and 1 makes it lose more.
 
-    Args:
-        algorithm: An algorithm without noise but its agent's own draws.
-        env: The game, whose gains are replaced.
-        delta: In [0, 1).
+    The gains of the game are replaced.
 
     Raises:
         NotAuditedError: If the agent is not made of plain functions, or the game is too long.
@@ -268,12 +259,8 @@ def frozen(part: Any) -> Hashable:
 def select_law(select: Callable[[Any, Any], int], state: Any, given: list[float] | None = None) -> list[Branch]:
     """Return every outcome of `select` with its probability, exact up to 2^-53 for each.
 
-    Every uniform number that it asks for is followed: the arm is a step function of it, whose steps are bisected.
-
-    Args:
-        select: The agent's function, which may change the state.
-        state: The state before it, as `copied` returns it; it is not changed.
-        given: Uniform numbers that it has had already.
+    Every uniform number that it asks for, after those given, is followed: the arm is a step function of it, whose steps
+    are bisected. The state, as `copied` returns it, is not changed.
 
     Raises:
         NotAuditedError: If it draws anything but uniform numbers, or its state keeps more than which arm they led to.
@@ -307,12 +294,7 @@ def select_law(select: Callable[[Any, Any], int], state: Any, given: list[float]
 def steps_of(result: Callable[[float], Value], *, places: int = 9) -> list[tuple[float, float, Value]]:
     """Return the intervals [low, high) of [0, 1) in which a step function is constant, with its value there.
 
-    Args:
-        result: The function.
-        places: At how many numbers it is looked at, before the places of its steps are halved.
-
-    Raises:
-        NotAuditedError: If it has too many steps.
+    It is looked at at so many places, before the intervals with a step are halved.
     """
     found: list[tuple[float, float, Value]] = []
     looked_at = np.linspace(0.0, np.nextafter(1.0, 0.0), places).tolist()
@@ -332,11 +314,8 @@ def steps_of(result: Callable[[float], Value], *, places: int = 9) -> list[tuple
 def law_losses(game: HeldGame, draw: str) -> FloatArray:
     """Return the exact loss of each round, `(rounds,)`: the number of gains it reveals times the loss of one.
 
-    What is done above the lowest mechanism is post-processing, so its loss is an upper bound on that of all.
-
-    Args:
-        game: A game whose lowest mechanism draws one uniform number for each gain and keeps nothing between gains.
-        draw: The method of the generator that it called.
+    The lowest mechanism draws one uniform number for each gain, as a call of the method `draw`, and keeps nothing
+    between gains. What is done above it is post-processing, so its loss is an upper bound on that of all.
     """
     mechanism, below = game.layers[0]
     if draw != "random":

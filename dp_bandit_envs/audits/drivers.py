@@ -32,13 +32,7 @@ Shown = tuple[FloatArray, FloatArray]
 
 
 def differing(held: Held, drivers: Sequence[str], seed: int) -> tuple[str, ...]:
-    """Return the drivers that release something else than the audited game does with the same draws.
-
-    Args:
-        held: The game.
-        drivers: Keys of `DRIVERS`.
-        seed: The seed of the noise.
-    """
+    """Return the drivers, of some of `DRIVERS`, that release something else than the audited game does."""
     found = []
     for driver in drivers:
         checks.one_of("drivers", driver, tuple(DRIVERS))

@@ -126,11 +126,6 @@ def float_loss(
 def count_impossible(game: HeldGame, games: int, seed: int) -> tuple[int, int]:
     """Return how many first releases rule out that one gain was at the other end, and how many were looked at.
 
-    Args:
-        game: A game in which something is released; it is played on the grid, up to its first release.
-        games: How often at most.
-        seed: The seed of the draws.
-
     Raises:
         NotAuditedError: See `float_loss`.
     """

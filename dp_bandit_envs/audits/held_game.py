@@ -89,12 +89,7 @@ class HeldGame:
         self.on_grid = on_grid
 
     def play(self, gains: FloatArray, rng: Any) -> Released:
-        """Return what is released for these gains, shape `(rounds, n_values)`.
-
-        Args:
-            gains: The gains.
-            rng: The generator of all mechanisms, or a list of one for each.
-        """
+        """Return what is released for gains `(rounds, n_values)`, with a generator for all layers or one for each."""
         run = _Run(self, gains, rng)
         found: list[float] = []
         places: list[tuple[int, int, int]] = []
@@ -238,11 +233,7 @@ def first_release(
 ) -> Held | None:
     """Return the first of some held games in which anything is released; or a longer one, or None if there is none.
 
-    Args:
-        part: What is audited.
-        held: The games.
-        seed: The seed of all of them.
-        make: Makes a game of another length; None if games cannot be longer.
+    `make` makes a game of another length; it is None if games cannot be longer.
     """
     longer = len(held[0].arms)
     while True:

@@ -194,15 +194,9 @@ def row_changes(seen: list[int], n_values: int, values: Values) -> list[FloatArr
 
 
 def cheapest_change(found: LinearNoise, move: FloatArray) -> FloatArray | None:
-    """Return the cheapest change of the draws that moves what is released by `move`, or None if there is none.
+    """Return the cheapest change of the draws, in their scales, that moves what is released by `move`; or None.
 
-    Args:
-        found: The map.
-        move: `(releases,)`.
-
-    Returns:
-        In units of the draws' scales, `(draws,)`: least sum of absolute values for Laplace draws, least squares for
-        normal ones.
+    That is the least sum of absolute values for Laplace draws, and least squares for normal ones.
     """
     if not move.any():
         return np.zeros(found.noise.shape[1])
@@ -248,10 +242,6 @@ def epsilon_of_moves(moves: FloatArray, delta: float) -> float:
     If a change is hidden by moving draw i by :math:`r_i` scales, and by nothing else, the privacy loss is the sum of
     :math:`|z_i + r_i| - |z_i|`, which are independent. Each lies in [-r, r], is r with probability 1/2, and at most
     l < r with probability :math:`e^{(l - r) / 2} / 2`. They are rounded up to a grid and added by Fourier transforms.
-
-    Args:
-        moves: By how many scales each Laplace draw is moved, `(draws,)`.
-        delta: In (0, 1).
     """
     distances = np.abs(moves[moves != 0])
     pure = float(distances.sum())
@@ -318,15 +308,7 @@ LARGEST = 700.0
 
 
 def check_hidden(game: HeldGame, rows: list[RowLoss]) -> None:
-    """Check that gains show in nothing but the noisy numbers: on random tables, at 0 and 1, and with draws far out.
-
-    Args:
-        game: The game.
-        rows: What each round loses, and what hides its change.
-
-    Raises:
-        NotAuditedError: If they do.
-    """
+    """Check that gains show in nothing but the noisy numbers: on random tables, at 0 and 1, and with draws far out."""
     values = game.layers[0][1].values
     changes = np.array([row.change for row in rows])
     known = np.array([row.draws is not None for row in rows])
@@ -405,15 +387,7 @@ def _follows(game: HeldGame, found: LinearNoise, gains: FloatArray, draws: Float
 
 
 def clipped_loss(game: HeldGame, found: LinearNoise, t: int, row: RowLoss, delta: float) -> float | None:
-    """Return the exact loss of round t at delta where its releases are clipped between two ends; None if unknown.
-
-    Args:
-        game: The game.
-        found: Its map.
-        t: The round.
-        row: What it loses before clipping.
-        delta: In [0, 1).
-    """
+    """Return the exact loss of round t at delta where its releases are clipped between two ends; None if unknown."""
     if row.draws is None:
         return None
     moved = np.flatnonzero(row.draws)
@@ -463,15 +437,7 @@ def _ends(game: HeldGame, gains: FloatArray, draw: int, release: int, distance: 
 
 
 def loss_between(kind: str, distance: float, low: float, high: float, delta: float) -> float:
-    """Return the loss at delta of a number moved by `distance` scales that is clipped to [low, high], in scales.
-
-    Args:
-        kind: `"laplace"` or `"normal"`.
-        distance: Above 0: the number is 0 or `distance`, plus a draw.
-        low: All that lies below is one event.
-        high: All that lies above is one event.
-        delta: In [0, 1).
-    """
+    """Return the loss at delta of 0 or `distance` > 0, plus a draw, clipped to [low, high]; all in scales."""
     # The event that the number is large is that it is small, seen from the other end.
     return max(_half(kind, distance, *ends, delta) for ends in ((low, high), (distance - high, distance - low)))
 

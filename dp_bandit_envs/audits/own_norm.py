@@ -69,10 +69,7 @@ class FakeNodes:
 
 
 def own_norm_losses(game: HeldGame) -> FloatArray:
-    """Return the exact loss of each round, `(rounds,)`.
-
-    Args:
-        game: A game whose lowest mechanism adds own-norm noise to all values together.
+    """Return the exact loss of each round, `(rounds,)`, of a game whose lowest mechanism adds own-norm noise.
 
     Raises:
         NotAuditedError: If the noise is of another norm than the values' differences, or not as above.

@@ -202,12 +202,7 @@ def sampled_loss(
 
 
 class PlayedInPython:
-    """Says on stderr that games are played in ordinary Python, how long that will take, and how far it is.
-
-    Args:
-        name: What is audited.
-        clock: Returns seconds.
-    """
+    """Says on stderr that games are played in ordinary Python, how long that will take, and how far it is."""
 
     def __init__(self, name: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._name, self._clock, self._began = name, clock, clock()
@@ -388,11 +383,7 @@ class Sampler:
     def events(self, candidates: Sequence[Candidate], games: int, delta: float, *, last: bool = False) -> list[Attack]:
         """Return the strongest event for each candidate that has one, the strongest first.
 
-        Args:
-            candidates: The candidates.
-            games: Games on each table for each of two looks.
-            delta: What the guarantee allows besides epsilon.
-            last: Whether the events are chosen for the test, which takes longer.
+        There are so many games on each table for each of two looks; `last` events are for the test, and take longer.
         """
         if not candidates:
             return []
@@ -476,14 +467,7 @@ def first_candidates(sampler: Sampler, rounds: int, n_arms: int) -> list[Candida
 
 
 def games_in_all(candidates: int, games: int, *, releases: bool, tested: int) -> int:
-    """Return about how many games `best_attacks` and the test of some attacks play, on both tables.
-
-    Args:
-        candidates: Their number at the beginning.
-        games: The number of games of the test.
-        releases: Whether releases are looked at.
-        tested: The number of attacks that are tested.
-    """
+    """Return about how many games `best_attacks` and the test of `tested` attacks play, on both tables."""
     effort = FROM_RELEASES if releases else FROM_ARMS
     total, tries = 0, FEWEST
     for share, keep in effort.looks:
@@ -495,14 +479,7 @@ def games_in_all(candidates: int, games: int, *, releases: bool, tested: int) ->
 
 
 def best_attacks(sampler: Sampler, candidates: Sequence[Candidate], games: int, *, delta: float) -> list[Attack]:
-    """Return attacks, the most promising first, each with its event chosen in as many games as the test has.
-
-    Args:
-        sampler: Plays the games.
-        candidates: Where the search begins.
-        games: The number of games of the test.
-        delta: What the guarantee allows besides epsilon.
-    """
+    """Return attacks, the most promising first, each with its event chosen in as many games as the test has."""
     effort = FROM_RELEASES if sampler.releases else FROM_ARMS
     attacks: list[Attack] = []
     tries = FEWEST

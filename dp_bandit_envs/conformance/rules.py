@@ -24,14 +24,7 @@ DELTA: Final = 1e-3
 
 
 def require(holds: Any, rule: str, received: str, way_out: str) -> None:
-    """Raise a `ConformanceError` if a rule does not hold.
-
-    Args:
-        holds: Whether the rule holds.
-        rule: The rule.
-        received: What was received instead; never a private gain.
-        way_out: How to fix it.
-    """
+    """Raise a `ConformanceError` if a rule does not hold, with what was received instead: never a private gain."""
     if not holds:
         raise ConformanceError(f"{rule}; received {received}. {way_out}")
 
@@ -40,10 +33,7 @@ def require(holds: Any, rule: str, received: str, way_out: str) -> None:
 def must_not_fail(what: str, way_out: str, *, shown: bool = False) -> Iterator[None]:
     """Replace an error by a `ConformanceError` that names only its type: messages may be private; it is the cause.
 
-    Args:
-        what: What must not fail.
-        way_out: How to fix it.
-        shown: Whether the message is public, as that of a `BoundaryError` always is.
+    The message of a `BoundaryError` is public, and `shown` says that all are.
     """
     try:
         with warnings.catch_warnings():
@@ -127,14 +117,7 @@ def require_hidden(
 ) -> None:
     """Require that no event is exp(epsilon) times as frequent, plus delta, on one of two neighbouring tables of gains.
 
-    Args:
-        rule: The rule.
-        way_out: How to fix it.
-        guarantee: What is declared, with an epsilon that can be tested.
-        pairs: The tables.
-        sample: Plays games on one of them; see `fresh_excess`.
-        tries: Games on each table in which an event is chosen.
-        games: Games on each table in which it is tested.
+    The epsilon is that of the guarantee, where it can be tested; for the tables and games see `fresh_excess`.
     """
     epsilon, delta = tested(guarantee)
     settings = {"epsilon": epsilon, "delta": delta, "failure": FALSE_ALARM}

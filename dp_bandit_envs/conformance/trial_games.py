@@ -132,13 +132,8 @@ def steps_of(
 ) -> Iterator[Any]:
     """Play one game and yield each arm or point as the agent returned it.
 
-    Args:
-        agent: The agent.
-        trial: The game.
-        seed: Seed of the noise and of the agent.
-        observed: Changes the observation that the agent sees.
-        before: Called before each choice.
-        after: Called with each observation after the agent has learned from it.
+    The seed is that of the noise and of the agent. `before` is called before each choice, `observed` changes the
+    observation that the agent sees, and `after` is called with it after the agent has learned from it.
     """
     env, n_arms = trial.make(), trial.n_arms
     env.reset(seed=seed)
@@ -167,13 +162,7 @@ def check_played_equals_simulated(
 ) -> None:
     """Require that `simulate` and `play` give the same pulls, switches, gains and regret, round by round.
 
-    Args:
-        algorithm: The algorithm to play.
-        id_: The id of the game.
-        what: What is being checked, for the message.
-        horizon: Number of rounds T; None for the environment's.
-        trials: Number of games.
-        arguments: More arguments of the environment.
+    The message names `what` is checked; a horizon of None is the environment's.
     """
     sized = arguments if horizon is None else {"horizon": horizon, **arguments}
     with must_not_fail(f"play with {what} in {id_}", "play(gym.make(id), algorithm) shows the error."):

@@ -67,13 +67,9 @@ def run(
     *,
     after: Callable[[Step], Any] = lambda step: None,
 ) -> list[Step]:
-    """Play a game to its end, or to the end of `arms`; return copies of all steps, beginning with `reset`.
+    """Play a game to its end, or to the end of `arms` (or points); return copies of all steps, from `reset` on.
 
-    Args:
-        env: The wrapped game.
-        arms: The arm, or point, of each step.
-        seed: The seed of `reset`, or `NO_SEED`.
-        after: Called with each step as it was returned.
+    The seed may be `NO_SEED`. `after` is called with each step as it was returned.
     """
 
     def kept(step: Step) -> Step:
@@ -143,9 +139,8 @@ def check_sensitivity(wrap: Wrap, table: FloatArray) -> None:
     covered = env.get_wrapper_attr("guarantee").model != "none"
     for seed in range(4):
         for changed in range(len(table)):
-            one, other = table.copy(), table.copy()
-            one[changed], other[changed] = 0.0, 1.0
-            pair = [run(wrapped(wrap, games_of(part)), arms, seed) for part in (one, other)]
+            tables = changes_of(table, changed)[0][:2]
+            pair = [run(wrapped(wrap, games_of(part)), arms, seed) for part in tables]
             seen = [[step.observation["observed"] for step in steps] for steps in pair]
             require(
                 covered or np.array_equal(*seen),
