@@ -19,6 +19,7 @@ from dp_bandit_envs.compiling.functions import stream_address
 
 DTYPES = ("float64", "int64")
 STREAM_WORDS = 4
+SLOT_WORDS = 2
 WORD_BYTES = 8
 LINE_BYTES = 64
 ALIGNED = 2
@@ -31,18 +32,25 @@ _Stream = ctypes.c_int64 * STREAM_WORDS
 
 
 class Single(NamedTuple):
-    """Stands for an array, in a layout, of which at most one element is not 0."""
+    """Stands for an array, in a layout, of which at most one element is not 0.
+
+    Attributes:
+        dtype, size: Of the array.
+        kept: Whether it has a place in the block; otherwise it is all 0 whenever a game is read, and what is written to
+            it is seen in what was read then.
+    """
 
     dtype: str
     size: int
+    kept: bool = True
 
 
 class Place(NamedTuple):
     """Where a part of a game is.
 
     Attributes:
-        kind: `"number"`; side by side also `"array"`, `"slot"` or `"stream"`; of a single game `"reference"` (an array)
-            or `"address"` (a stream).
+        kind: `"number"`; side by side also `"array"`, `"slot"`, `"stream"`, or `"variable"` (a slot of machine code,
+            not in the block); of a single game `"reference"` (an array) or `"address"` (a stream).
         row: Its first word.
         lanes: Number of games side by side; 1 for single games.
         dtype: Of an array, a slot or a number.
@@ -75,22 +83,25 @@ class Layout:
         example: The tuple; an array is one row of float64 or int64, and a generator, or the class, stands for a stream.
         lanes: Number of games.
         same: Whether all games index arrays alike, so that their elements need not be selected.
+        start: The row at which it begins.
 
     Attributes:
         form: The places of all parts, nested as they are: a constant of machine code.
-        rows: Number of words of a game.
+        rows: Number of words of a game, with those before `start`.
 
     Raises:
         TypeError: If a part cannot be placed.
     """
 
-    def __init__(self, example: tuple[Any, ...], lanes: int, *, same: bool = False) -> None:
-        self.lanes, self.rows, self._same = lanes, 0, same
+    def __init__(self, example: tuple[Any, ...], lanes: int, *, same: bool = False, start: int = 0) -> None:
+        self.lanes, self.rows, self._same = lanes, start, same
         self.form: Parts = self._placed(example)
 
     def _placed(self, part: Any) -> Any:
         if isinstance(part, Single):
-            return self._taken("slot", 2, part.dtype, part.size)
+            if not part.kept:
+                return Place("variable", 0, 1, part.dtype, part.size)
+            return self._taken("slot", SLOT_WORDS, part.dtype, part.size)
         if isinstance(part, tuple):
             return Parts(type(part) if hasattr(part, "_fields") else None, tuple(map(self._placed, part)))
         if part is np.random.Generator or isinstance(part, np.random.Generator):
@@ -119,6 +130,8 @@ class Layout:
     def write(self, block: NDArray[np.int64], games: Sequence[tuple[Any, ...]], form: Any = None) -> None:
         """Write games, one in each column, of the example's types and shapes; or a part of them that has this form."""
         for place, *parts in zip(leaves(form or self.form), *map(_values, games), strict=True):
+            if place.kind == "variable":
+                continue
             some = parts[:1] if all(part is parts[0] for part in parts) else parts
             if place.kind == "stream":
                 words = np.array([_Stream.from_address(stream_address(part))[:] for part in some], np.int64)

@@ -17,7 +17,7 @@ from numba.np import arrayobj, numpy_support
 
 from dp_bandit_envs.compiling.intrinsics import WORD, StreamType, local_stream, put_stream_back
 from dp_bandit_envs.compiling.lane_types import Lane, Slot
-from dp_bandit_envs.compiling.layout import SHAPE, SPARE, Parts, Place
+from dp_bandit_envs.compiling.layout import SHAPE, SLOT_WORDS, SPARE, Parts, Place
 
 OTHER_SHAPE = "update returned an array of another shape; let initial_state make it as large as it will become."
 
@@ -40,7 +40,7 @@ def _type_of(form: Any) -> Any:
     dtype = _dtype(form)
     if form.kind == "reference":
         return types.Array(dtype, form.size, "C")
-    if form.kind == "slot":
+    if form.kind in ("slot", "variable"):
         return Slot(dtype, form.size, form.lanes)
     return dtype if form.kind == "number" else Lane(dtype, form.size, form.lanes, form.same)
 
@@ -111,6 +111,11 @@ def reader(form: Parts) -> Any:
             def made(part, kind):
                 if isinstance(part, Parts):
                     return context.make_tuple(builder, kind, list(map(made, part.inner, kind.types)))
+                if part.kind == "variable":
+                    variable = cgutils.alloca_once(builder, WORD, size=SLOT_WORDS)
+                    for word in range(SLOT_WORDS):
+                        builder.store(WORD(0), builder.gep(variable, [WORD(word)], inbounds=True))
+                    return variable
                 pointer = _pointer(builder, base, part, arguments[1])
                 if part.kind == "reference":
                     return _array_at(context, builder, kind, pointer)

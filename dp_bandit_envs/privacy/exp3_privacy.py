@@ -5,6 +5,7 @@ not too large, little more than .341 s, and over a whole game far less, as the a
 seldom. What is declared is the smallest of all at each order. The proofs are in docs/own-draws.md.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,6 +21,7 @@ FINE, COARSE = 1.02, 1.1
 """Ratio of the ends of a cell of h, above and below 1/2."""
 
 
+@functools.lru_cache(maxsize=256)
 def exp3_guarantee(*, n_arms: int, draws: int, exploration_rate: float, sensitivity: float = 1.0) -> PrivacyGuarantee:
     """Return the guarantee of EXP3's own randomness when it sees gains without noise.
 

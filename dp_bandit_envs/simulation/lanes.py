@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.adversaries import Adversary, Deterministic, FullyOblivious, Oblivious, Stochastic
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.agents import Exp3, FunctionalAgent, Hedge, Ucb, Uniform
 from dp_bandit_envs.agents.functional import TIDY_EVERY, Functions
@@ -85,9 +85,8 @@ def tidy(state: Any) -> Any:
     return state
 
 
-def begin_step(block: IntArray, lane: int) -> None:
+def begin_step(game: Lane) -> None:
     """Let the agent choose an arm."""
-    game = game_at(block, lane)
     own = game.own
     chosen = choose(Nothing(), game.state, game.streams[0])
     before = own.arm[0]
@@ -97,9 +96,8 @@ def begin_step(block: IntArray, lane: int) -> None:
     own.arm[0] = chosen
 
 
-def play_round(block: IntArray, lane: int, t: int, rules: Rules) -> None:
+def play_round(game: Lane, t: int, rules: Rules) -> None:
     """Play one round."""
-    game = game_at(block, lane)
     own, progress = game.own, game.progress
     arm = own.arm[0]
     run = own.run[0] + 1
@@ -112,9 +110,8 @@ def play_round(block: IntArray, lane: int, t: int, rules: Rules) -> None:
     reveal(Nothing(), game.gains, 0, arm, shown, game.states, game.streams, progress)
 
 
-def end_step(block: IntArray, lane: int, rules: Rules) -> None:
-    """Let the mechanisms end a batch, and the agent learn."""
-    game = game_at(block, lane)
+def end_step(game: Lane) -> Any:
+    """Let the mechanisms end a batch, and the agent learn; return its state."""
     progress, streams = game.progress, game.streams
     arm = game.own.arm[0]
     forget(game.states)
@@ -122,7 +119,21 @@ def end_step(block: IntArray, lane: int, rules: Rules) -> None:
     add_to_sums(Nothing(), arm, game.states, streams, progress)
     state = update(game.state, arm, observe(progress))
     clear(Nothing(), arm, progress)
-    store(block, lane, state)
+    return state
+
+
+def no_draw(block: IntArray, lane: int, t: int) -> None:
+    """Do nothing, as `draw_lanes` draws the gains."""
+
+
+def no_totals(block: IntArray, lane: int, sums: FloatArray) -> None:
+    """Do nothing, as it records their totals, too."""
+
+
+draw, note_totals = no_draw, no_totals
+"""Placeholders for `draw_here` and `note_drawn`."""
+BATCHED, DRAWN_HERE = False, False
+"""Constants of machine code: whether a step has several rounds, and whether this loop draws the gains."""
 
 
 def play_lanes(
@@ -132,10 +143,11 @@ def play_lanes(
 
     Args:
         block: All games, shape `(words, LANES)`, each beginning with a round's gains; changed in place.
-        gains: The bits of the gains, shape `(rounds, n_arms, LANES)`.
+        gains: The bits of the gains, shape `(rounds, n_arms, LANES)`; only their number if this loop draws them.
         clock: See `ROUND`; changed in place.
         checkpoints: Rounds at which to record, ascending.
-        sums: In place 0 of axis 1 the gains collected at checkpoints, `(checkpoints, n_arms, LANES)`; changed in place.
+        sums: The gains collected at checkpoints, in the last place of axis 1, `(checkpoints, n_arms + 1, LANES)`;
+            before it the totals of all arms, if this loop draws the gains; changed in place.
         counts: The pulls of each arm and, last, the changes of arm, `(checkpoints, n_arms + 1, LANES)`; changed too.
     """
     t, filled, checkpoint = clock[ROUND], clock[FILLED], clock[CHECKPOINT]
@@ -144,31 +156,36 @@ def play_lanes(
     lanes = block.shape[1] >> 3 << 3
     for place in range(len(gains)):
         t += 1
-        for arm in range(gains.shape[1]):
-            for lane in range(lanes):
-                block[arm, lane] = gains[place, arm, lane]
-        if rules.batch_size == 1:
-            for lane in range(lanes):
-                begin_step(block, lane)
-                play_round(block, lane, t, rules)
-                end_step(block, lane, rules)
-        else:
+        if not DRAWN_HERE:
+            for arm in range(gains.shape[1]):
+                for lane in range(lanes):
+                    block[arm, lane] = gains[place, arm, lane]
+        if BATCHED:
             if filled == 0:
                 for lane in range(lanes):
-                    begin_step(block, lane)
+                    begin_step(game_at(block, lane))
             for lane in range(lanes):
-                play_round(block, lane, t, rules)
+                draw(block, lane, t)
+                play_round(game_at(block, lane), t, rules)
             filled += 1
             if filled == rules.batch_size:
                 for lane in range(lanes):
-                    end_step(block, lane, rules)
+                    store(block, lane, end_step(game_at(block, lane)))
                 filled = 0
+        else:
+            for lane in range(lanes):
+                draw(block, lane, t)
+                game = game_at(block, lane)
+                begin_step(game)
+                play_round(game, t, rules)
+                store(block, lane, end_step(game))
         if t % (TIDY_EVERY * rules.batch_size) == 0:
             for lane in range(lanes):
                 store(block, lane, tidy(game_at(block, lane).state))
         if t == checkpoints[checkpoint]:
             for lane in range(lanes):
                 note(block, lane, sums[checkpoint], counts[checkpoint])
+                note_totals(block, lane, sums[checkpoint])
             checkpoint += 1
     clock[ROUND], clock[FILLED], clock[CHECKPOINT] = t, filled, checkpoint
 
@@ -177,7 +194,7 @@ def note(block: IntArray, lane: int, sums: FloatArray, counts: IntArray) -> None
     """Record the results of a game at a checkpoint."""
     game = game_at(block, lane)
     pulls = game.progress.pulls
-    sums[0, lane] = game.progress.collected[0]
+    sums[len(pulls), lane] = game.progress.collected[0]
     for arm in range(len(pulls)):
         counts[arm, lane] = pulls[arm]
     counts[len(pulls), lane] = game.own.switches[0]
@@ -188,19 +205,37 @@ def next_round(state: Any, t: int, row: FloatArray, rng: Any) -> None:
     raise NotImplementedError
 
 
+def drawn_at(block: IntArray, lane: int) -> Any:
+    """Placeholder for the function that returns a `Drawn`."""
+    raise NotImplementedError
+
+
 def draw_round(block: IntArray, lane: int, t: int) -> None:
     """Draw the gains of round t."""
-    game = game_at(block, lane)
+    game = drawn_at(block, lane)
     next_round(game.state, t, game.gains, game.rng)
 
 
 def add_round(block: IntArray, lane: int) -> None:
     """Add the gains of a round to the totals."""
-    game = game_at(block, lane)
+    game = drawn_at(block, lane)
     for arm in range(len(game.gains)):
         gain = game.gains[arm]
         game.totals[arm] += gain
         game.outside[0] += 0 if 0.0 <= gain <= 1.0 else 1
+
+
+def draw_here(block: IntArray, lane: int, t: int) -> None:
+    """Draw the gains of round t where they are played, which stay in registers then."""
+    draw_round(block, lane, t)
+    add_round(block, lane)
+
+
+def note_drawn(block: IntArray, lane: int, sums: FloatArray) -> None:
+    """Record the totals at a checkpoint."""
+    totals = drawn_at(block, lane).totals
+    for arm in range(len(totals)):
+        sums[arm, lane] = totals[arm]
 
 
 def draw_lanes(
@@ -213,7 +248,7 @@ def draw_lanes(
         gains: As above; written.
         clock: Of which `ROUND` and `CHECKPOINT` are used; changed in place.
         checkpoints: As above.
-        sums: The totals of all arms at checkpoints, `(checkpoints, n_arms, LANES)`; changed in place.
+        sums: The totals of all arms at checkpoints, before the last place of axis 1; changed in place.
         counts: Not used.
     """
     t, checkpoint = clock[ROUND], clock[CHECKPOINT]
@@ -229,9 +264,7 @@ def draw_lanes(
                 gains[place, arm, lane] = block[arm, lane]
         if t == checkpoints[checkpoint]:
             for lane in range(lanes):
-                totals = game_at(block, lane).totals
-                for arm in range(len(totals)):
-                    sums[checkpoint, arm, lane] = totals[arm]
+                note_drawn(block, lane, sums[checkpoint])
             checkpoint += 1
     clock[ROUND], clock[CHECKPOINT] = t, checkpoint
 
@@ -272,6 +305,9 @@ AGENTS: dict[type[FunctionalAgent], Carried] = {
     Uniform: Carried(Uniform.functions),
     Ucb: Carried(PLAIN),
 }
+DRAWN_ALONE = (Deterministic, FullyOblivious, Oblivious, Stochastic)
+"""Adversaries whose gains an algorithm draws itself if no other plays: EXP3 then takes two thirds of the time. In one
+loop with SwitchingCost, whose walk is at places that depend on t, LLVM uses no vector registers."""
 MECHANISMS = (ExactSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse)
 
 
@@ -286,19 +322,28 @@ def carries(plan: Plan) -> bool:
 
 
 class LaneLoop:
-    """The loop of one algorithm over the games of a block."""
+    """The loop of one algorithm over the games of a block.
 
-    def __init__(self, plan: Plan) -> None:
+    Args:
+        plan: How it is played.
+        alone: The adversary, and the one in it that draws, if the loop draws the gains itself.
+    """
+
+    def __init__(self, plan: Plan, alone: tuple[Adversary, RoundByRound] | None = None) -> None:
         self._plan = plan
         game = self._game(plan.streams(0, 0))
         self._layout, self._first = _laid_out(game)
         self._places: Any = Lane(*self._layout.form.inner)
-        parts = plan.parts_that(raising=False)
+        self.gains = None if alone is None else LaneGains(*alone, start=self._layout.rows)
+        """The gains that it draws itself."""
+        self.words = self._layout.rows if self.gains is None else self.gains.words
+        parts: dict[str, Any] = plan.parts_that(raising=False)
         parts.pop("tidied", None)
         if plan.agent.functions.tidy is not None:
             parts["tidy"] = plan.agent.functions.tidy
+        parts |= {} if self.gains is None else self.gains.parts(self._places.gains)
+        parts["BATCHED"] = plan.rules.batch_size > 1
         self.compiled = _play_loop(self._layout.form, tuple(parts.items()))
-        self.words = self._layout.rows
 
     @functools.cached_property
     def address(self) -> int:
@@ -307,7 +352,7 @@ class LaneLoop:
 
     def begin(self, block: IntArray, seed: int, trials: range) -> list[int]:
         """Write the games into a block, and return their clock; lanes that are left over play the last trial again."""
-        block[: self.words] = self._first
+        block[: len(self._first)] = self._first
         # All games begin alike but for their streams.
         games = [self._plan.streams(seed, trial) for trial in trials]
         self._layout.write(block, _filled_up(games), self._places.streams)
@@ -315,7 +360,9 @@ class LaneLoop:
         return [0, 0, 0, rules.memory, rules.observe_charge, rules.batch_size]
 
     def check(self, block: IntArray) -> None:
-        """Raise if a release broke its mechanism's word in some game."""
+        """Raise if a release broke its mechanism's word in some game, or a gain drawn here was outside of [0, 1]."""
+        if self.gains is not None:
+            self.gains.check(block)
         if _rows(block, self._places.states.inner[-1].inner[0]).any():
             raise ValueError("a mechanism withheld a gain, or released one outside its range, against its word.")
 
@@ -323,7 +370,11 @@ class LaneLoop:
         state, states, progress = self._plan.first
         if self._plan.feedback == "arm":
             size = self._plan.n_values
-            one: dict[str, Any] = {"gains": Single("float64", size), "observed": Single("int64", size)}
+            kept = self._plan.rules.batch_size > 1
+            one: dict[str, Any] = {
+                "gains": Single("float64", size, kept=kept),
+                "observed": Single("int64", size, kept=kept),
+            }
             progress = progress._replace(**one)
         own = Own(np.full(1, -1), np.zeros(1, np.int64), np.zeros(1, np.int64))
         broken = Broken(np.zeros(1, np.int64))
@@ -331,25 +382,39 @@ class LaneLoop:
 
 
 class LaneGains:
-    """The loop that draws an adversary's gains in the games of a block; `drawn` is itself, or the one in it."""
+    """The loop that draws an adversary's gains in the games of a block; `drawn` is itself, or the one in it.
 
-    def __init__(self, adversary: Adversary, drawn: RoundByRound) -> None:
-        self._adversary, self._drawn = adversary, drawn
+    Its words begin at row `start`: behind those of an algorithm that draws the gains itself.
+    """
+
+    def __init__(self, adversary: Adversary, drawn: RoundByRound, start: int = 0) -> None:
+        self._adversary, self._drawn, self._start = adversary, drawn, start
         zeros, rng = np.zeros(drawn.n_arms), stream(0, role=ADVERSARY)
         game = Drawn(zeros, drawn.first_round_state(rng), rng, zeros, np.zeros(1, np.int64))
-        self._layout, self._first = _laid_out(game, same=True)
+        self._layout, self._first = _laid_out(game, start, same=True)
         self._places: Any = Drawn(*self._layout.form.inner)
-        self.compiled = _draw_loop(self._layout.form, type(drawn).next_round)
         self.words = self._layout.rows
+
+    @functools.cached_property
+    def compiled(self) -> CompiledAt:
+        """The loop that writes the gains for all algorithms."""
+        return _draw_loop(self._layout.form, type(self._drawn).next_round)
 
     @functools.cached_property
     def address(self) -> int:
         """The address of the machine code; compiled, or loaded from disk, when first asked for."""
         return self.compiled.address(*_arguments(self._drawn.n_arms))
 
+    def parts(self, gains: Place) -> dict[str, Any]:
+        """Return what makes `play_lanes` draw the gains, and write them to this place."""
+        form = self._layout.form
+        in_place = Parts(form.kind, (gains._replace(same=True), *form.inner[1:]))
+        drawing = _drawing(in_place, type(self._drawn).next_round)
+        return {"draw": bind(draw_here, drawing), "note_totals": bind(note_drawn, drawing), "DRAWN_HERE": True}
+
     def begin(self, block: IntArray, seed: int, trials: range) -> list[FloatArray | None]:
         """Write the games into a block, and return their means; lanes that are left over play the last trial again."""
-        block[: self.words] = self._first
+        block[self._start : self.words] = self._first[self._start :]
         games = []
         for trial in trials:
             rng = stream(seed, trial=trial, role=ADVERSARY)
@@ -364,9 +429,9 @@ class LaneGains:
             raise GainRangeError(self._adversary)
 
 
-def _laid_out(game: tuple[Any, ...], *, same: bool = False) -> tuple[Layout, IntArray]:
+def _laid_out(game: tuple[Any, ...], start: int = 0, *, same: bool = False) -> tuple[Layout, IntArray]:
     """Return the layout of games like this one side by side, and the words of one, shape `(words, 1)`."""
-    layout = Layout(game, LANES, same=same)
+    layout = Layout(game, LANES, same=same, start=start)
     first = np.zeros((layout.rows, 1), np.int64)
     layout.write(first, [game])
     return layout, first
@@ -380,7 +445,7 @@ def _filled_up(games: list[Any]) -> list[Any]:
 def _arguments(n_arms: int) -> tuple[Any, ...]:
     """Return arguments of a loop, of the types that all have: no rounds of no games."""
     block, gains = np.zeros((0, LANES), np.int64), np.zeros((0, n_arms, LANES), np.int64)
-    sums, counts = np.zeros((1, n_arms, LANES)), np.zeros((1, n_arms + 1, LANES), np.int64)
+    sums, counts = np.zeros((1, n_arms + 1, LANES)), np.zeros((1, n_arms + 1, LANES), np.int64)
     return block, gains, np.zeros(BATCH_SIZE + 1, np.int64), np.ones(1, np.int64), sums, counts
 
 
@@ -389,7 +454,7 @@ def _rows(block: IntArray, place: Place) -> IntArray:
 
 
 @functools.lru_cache(maxsize=256)
-def _play_loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> CompiledAt:
+def _play_loop(form: Parts, parts: tuple[tuple[str, Any], ...]) -> CompiledAt:
     """Return `play_lanes` with an algorithm's stages in it."""
     from dp_bandit_envs.compiling.layout_code import reader, writer
 
@@ -400,9 +465,13 @@ def _play_loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -
 @functools.lru_cache(maxsize=64)
 def _draw_loop(form: Parts, next_round: Callable[..., Any]) -> CompiledAt:
     """Return `draw_lanes` with an adversary's function in it."""
+    return CompiledAt(bind(draw_lanes, _drawing(form, next_round)), {})
+
+
+def _drawing(form: Parts, next_round: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     from dp_bandit_envs.compiling.layout_code import reader
 
-    return CompiledAt(bind(draw_lanes, {"game_at": reader(form), "next_round": next_round}), {})
+    return {"drawn_at": reader(form), "next_round": next_round}
 
 
 class Seats(NamedTuple):
@@ -473,16 +542,22 @@ class Lanes:
             addresses=np.array([part.address for part in self._parts], np.int64),
             blocks=empty_words(size, max((part.words for part in self._parts), default=0), LANES),
             clocks=np.zeros((size, BATCH_SIZE + 1), np.int64),
-            sums=np.zeros((*shape, n_arms, LANES)),
+            sums=np.zeros((*shape, n_arms + 1, LANES)),
             counts=np.zeros((*shape, n_arms + 1, LANES), np.int64),
         )
         blocks = self.seats.blocks
-        self.means = None if gains is None else gains.begin(blocks[0], seed, trials)
+        drawing = gains or (loops[0].gains if loops else None)
+        self.means = None if drawing is None else drawing.begin(blocks[0], seed, trials)
         self.algorithms = blocks[first:]
         for loop, block, clock in zip(loops, self.algorithms, self.seats.clocks[first:], strict=True):
             clock[...] = loop.begin(block, seed, trials)
-        self.records = list(zip(self.seats.sums[first:, :, 0], self.seats.counts[first:], strict=True))
+        self.records = list(zip(self.seats.sums[first:, :, n_arms], self.seats.counts[first:], strict=True))
         """What each algorithm collected, `(checkpoints, LANES)`, and its counts."""
+
+    @property
+    def totals_at(self) -> FloatArray:
+        """The totals of all arms, `(checkpoints, n_arms, LANES)`, if gains are drawn here."""
+        return self.seats.sums[0, :, :-1]
 
     def check(self) -> None:
         """Raise if a gain was outside of [0, 1], or a mechanism broke its word, in some game."""
@@ -536,13 +611,13 @@ class LaneTrials:
     @property
     def ready(self) -> bool:
         """Whether nothing has to be compiled or loaded."""
-        shared = adding_up() if self._gains is None else self._gains.compiled
-        return shared.ready and _playing().ready and all(loop.compiled.ready for loop in self._loops)
+        loops = [loop.compiled for loop in self._loops] + ([self._gains.compiled] if self._gains else [])
+        return (adding_up().ready or self._drawn is not None) and all(loop.ready for loop in (_playing(), *loops))
 
     def compile(self, stopped: Stopped) -> None:
         """Compile everything, or load it from disk."""
         room = np.empty((1, self.adversary.n_arms, LANES), np.int64)
-        if self._gains is None:
+        if self._drawn is None:
             # No game begins here.
             FilledGains(self.adversary, self.seed, range(0), self.checkpoints).fill(room[:0])
         _playing()(0, room, self.checkpoints, self._lanes(range(1), None, []).seats)
@@ -571,7 +646,7 @@ class LaneTrials:
                 filled.fill(room[:rounds])
             _playing()(rounds, room, self.checkpoints, lanes.seats)
             lanes.check()
-        totals_at, means = (filled.totals_at, filled.means) if filled else (lanes.seats.sums[0], lanes.means or [])
+        totals_at, means = (filled.totals_at, filled.means) if filled else (lanes.totals_at, lanes.means or [])
         fixed, columns = np.moveaxis(totals_at, -1, 0)[: len(trials)], {}
         for name, (collected, counts) in zip(self.plans, lanes.records, strict=True):
             by_game, collected = np.moveaxis(counts, -1, 0)[: len(trials)], collected.T[: len(trials)]
@@ -584,17 +659,24 @@ class LaneTrials:
 
     @functools.cached_property
     def _loops(self) -> list[LaneLoop]:
-        return [LaneLoop(plan) for plan in self.plans.values()]
+        alone = self._drawn if self._gains is None else None
+        return [LaneLoop(plan, alone) for plan in self.plans.values()]
 
     @functools.cached_property
     def _gains(self) -> LaneGains | None:
-        """The loop that draws gains; None if the adversary has no plain function of a round of this package."""
+        """The loop that draws gains for all algorithms, if they do not draw them alone."""
+        alone = len(self.plans) == 1 and self._drawn is not None and type(self._drawn[1]) in DRAWN_ALONE
+        return None if self._drawn is None or alone else LaneGains(*self._drawn)
+
+    @functools.cached_property
+    def _drawn(self) -> tuple[Adversary, RoundByRound] | None:
+        """The adversary, and the one in it that draws; None if it has no plain function of a round of this package."""
         drawn = self.adversary.by_rounds
         if not isinstance(drawn, RoundByRound):
             return None
         kind = type(drawn)
         ours = is_ours(kind.next_round) and is_ours(kind.first_round_state)
-        return LaneGains(self.adversary, drawn) if ours else None
+        return (self.adversary, drawn) if ours else None
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out what was made here, because machine code cannot be pickled."""

@@ -75,6 +75,16 @@ def test_company_changes_nothing(env, alone):
                 assert_same_columns(column, whole[name], name)
 
 
+@pytest.mark.parametrize(
+    ("game", "player"), [("Stochastic", PLAYERS[0]), ("FullyOblivious", PLAYERS[1]), ("Oblivious", PLAYERS[2])], ids=str
+)
+def test_an_algorithm_that_draws_the_gains_itself(game, player):
+    env = gym.make(f"DPBandit-{game}-v0", horizon=HORIZON)
+    arguments = env, [player], SEED, range(18), CHECKPOINTS
+    assert type(env.unwrapped.adversary) in lanes.DRAWN_ALONE
+    assert_same_ends(side_by_side(*arguments), one_at_a_time(*arguments))
+
+
 @pytest.mark.parametrize("horizon", [1, 2, 3, 31, 32, 33])
 def test_the_shortest_games(horizon):
     env = gym.make("DPBandit-Stochastic-v0", horizon=horizon)

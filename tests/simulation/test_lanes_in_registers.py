@@ -44,14 +44,24 @@ def assembly(loop):
     return text
 
 
-def of_algorithm(name, n_arms, env_id="DPBandit-Stochastic-v0"):
-    return assembly(LaneLoop(make_plan(make_algorithm(name), gym.make(env_id, n_arms=n_arms, horizon=100))))
+def of_algorithm(name, n_arms, env_id="DPBandit-Stochastic-v0", *, alone=False):
+    env = gym.make(env_id, n_arms=n_arms, horizon=100)
+    adversary = env.unwrapped.adversary
+    assert not alone or type(adversary) in lanes.DRAWN_ALONE
+    return assembly(LaneLoop(make_plan(make_algorithm(name), env), (adversary, adversary) if alone else None))
 
 
 @pytest.mark.parametrize("name", ["EXP3", "DP-EXP3-Lap", "EXP3-tau"])
 def test_games_are_divided_side_by_side(name):
     """EXP3 divides twice a round, so that a loop without vectors has no such division."""
     text = of_algorithm(name, 4)
+    assert len(WIDE["div"].findall(text)) >= 2
+    assert not FUSED.search(text)
+
+
+@pytest.mark.parametrize("game", ["Stochastic", "FullyOblivious", "Oblivious", "Deterministic"])
+def test_so_they_are_where_an_algorithm_draws_the_gains(game):
+    text = of_algorithm("EXP3", 4, f"DPBandit-{game}-v0", alone=True)
     assert len(WIDE["div"].findall(text)) >= 2
     assert not FUSED.search(text)
 

@@ -114,6 +114,8 @@ def _decoded(form: Any, words: Any) -> Any:
     if isinstance(form, Parts):
         inner = [_decoded(part, words) for part in form.inner]
         return form.kind(*inner) if form.kind else tuple(inner)
+    if form.kind == "variable":
+        return np.zeros(form.size, form.dtype)
     size = {"array": form.size, "slot": 2, "stream": STREAM_WORDS, "number": 1}[form.kind]
     found = words[form.row : form.row + size].copy()
     if form.kind == "stream":
