@@ -57,6 +57,7 @@ class Carried(NamedTuple):
 
         Raises:
             NotSendableError: If something cannot be imported here; the message names the reason.
+            RuntimeError: With the type and the text of an error of the work that cannot be sent back.
         """
         with _busy:
             work, games, missing = _unpacked(self)
@@ -68,7 +69,21 @@ class Carried(NamedTuple):
             # Name the failed import instead of "unknown id", which would not help the user.
             if missing is not None and type(error).__module__ == "gymnasium.error":
                 raise missing from None
-            raise
+            if _may_return(error):
+                raise
+            # Or a process would end with words about pickling, and nobody would see this.
+            raise RuntimeError(f"{type(error).__name__}: {error}") from error
+
+
+def _may_return(error: Exception) -> bool:
+    """Return whether an error can be unpickled, unlike one whose class takes other arguments than it keeps."""
+    from cloudpickle import cloudpickle
+
+    try:
+        cloudpickle.loads(cloudpickle.dumps(error))
+    except Exception:
+        return False
+    return True
 
 
 @functools.lru_cache(maxsize=16)  # more than is ever played at a time; what is kept is not compiled again either

@@ -649,6 +649,27 @@ GAMES = (
         "np.random.seed(0)",
         ("tests/simulation/test_repeatable.py", "-k", "rng_only"),
     ),
+    Mutation(
+        "an algorithm that draws the gains itself adds up none of them",
+        "dp_bandit_envs/simulation/lanes.py",
+        "    draw_round(block, lane, t)\n    add_round(block, lane)\n",
+        "    draw_round(block, lane, t)\n",
+        ("tests/simulation/test_lane_blocks.py", "-k", "draws_the_gains"),
+    ),
+    Mutation(
+        "a gain that is withheld is seen side by side",
+        "dp_bandit_envs/compiling/layout_code.py",
+        "builder.store(WORD(0), builder.gep(variable",
+        "builder.store(WORD(1), builder.gep(variable",
+        ("tests/simulation/test_lane_blocks.py", "-k", "draws_the_gains"),
+    ),
+    Mutation(
+        "an error that cannot be unpickled ends a worker",
+        "dp_bandit_envs/simulation/sending.py",
+        "            if _may_return(error):",
+        "            if True:",
+        ("tests/simulation/test_registered_games_in_processes.py", "-k", "cannot_be_pickled_keeps"),
+    ),
 )
 
 MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES, *OUTER_ROOMS)

@@ -115,6 +115,28 @@ def test_a_player_that_cannot_be_pickled_says_what_to_do():
         simulate("DPBandit-Stochastic-v0", {"a": Locked}, horizon=10, trials=2, jobs=2)
 
 
+class TwoWordsError(Exception):
+    """Cannot be unpickled: its class takes two arguments, and it keeps one."""
+
+    def __init__(self, arm, why):
+        super().__init__(f"arm {arm} {why}")
+
+
+class Stops(Foreign):
+    """Has no arm to play."""
+
+    def select_arm(self):
+        """Raise."""
+        raise TwoWordsError(3, "is gone")
+
+
+@pytest.mark.parametrize("jobs, error", [(1, TwoWordsError), (2, RuntimeError)])
+def test_an_error_that_cannot_be_pickled_keeps_its_words(jobs, error):
+    with refused(error, "arm 3 is gone") as caught:
+        simulate("DPBandit-Stochastic-v0", {"a": Stops}, horizon=10, trials=2, jobs=jobs)
+    assert jobs == 1 or "TwoWordsError" in str(caught.value)
+
+
 def test_what_a_worker_cannot_import_says_so(mine):
     sent = Carried(b"nonsense", ())
     with refused(NotSendableError, "environment", "importable"):
