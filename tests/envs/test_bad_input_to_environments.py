@@ -17,7 +17,9 @@ from dp_bandit_envs.errors import (
     WrongGameError,
     WrongPointError,
 )
+from dp_bandit_envs.wrappers import HybridSums, LaplaceClipRescale, vector
 from tests.tools.boundary_games import MARK, PLANTED, everything_in
+from tests.tools.doors import one_each
 from tests.tools.plays import ARM_IDS, POINT_IDS, play, wrong_points
 from tests.tools.refusals import refused
 
@@ -32,8 +34,7 @@ def test_step_before_reset_raises(id_):
         env.step(play(env, 0))
 
 
-@every_id
-@pytest.mark.parametrize("block_length", [1, 3, 4096])
+@pytest.mark.parametrize(("id_", "block_length"), one_each(IDS, [4, 1, 4096]))
 def test_step_after_the_end_raises_and_a_reset_mends_it(id_, block_length):
     env = gym.make(id_, horizon=6, block_length=block_length).unwrapped
     env.reset(seed=0)
@@ -46,16 +47,16 @@ def test_step_after_the_end_raises_and_a_reset_mends_it(id_, block_length):
     assert env.step(play(env, 0))[4] == {"round": 1}
 
 
+@pytest.mark.parametrize("make", [BanditEnv, lambda adversary: BanditVectorEnv(2, adversary)], ids=["one", "many"])
 @pytest.mark.parametrize(
     "ask", [lambda env: env.cumulative_gains, lambda env: env.collected, lambda env: env.external_regret()]
 )
-def test_evaluator_before_reset_raises(ask):
+def test_evaluator_before_reset_raises(ask, make):
     with refused(StepOutsideGameError, "reset()"):
-        ask(BanditEnv(Stochastic()))
+        ask(make(Stochastic()))
 
 
-@pytest.mark.parametrize("id_", ARM_IDS)
-@pytest.mark.parametrize("arm", [-1, 1000, 1.5, 2.0, np.nan, "a", None, [1]], ids=repr)
+@pytest.mark.parametrize(("id_", "arm"), one_each(ARM_IDS, [-1, 1000, 1.5, 2.0, np.nan, "a", None, [1]]), ids=repr)
 def test_a_wrong_arm_is_refused_and_does_not_cost_a_round(id_, arm):
     def rewards(interrupt):
         env = gym.make(id_, horizon=8, block_length=2).unwrapped
@@ -140,22 +141,19 @@ def test_numpys_integers_are_arms_too(arm):
     np.testing.assert_equal(env.step(arm), again.step(1))
 
 
-@every_id
-@pytest.mark.parametrize("horizon", [0, -1, 1.5, np.nan, "10", True], ids=repr)
+@pytest.mark.parametrize(("id_", "horizon"), one_each(IDS, [0, -1, 1.5, np.nan, "10", True]), ids=repr)
 def test_horizon_must_be_a_number_of_rounds(id_, horizon):
     with refused(ValueError, "horizon", 1, repr(horizon)):
         gym.make(id_, horizon=horizon)
 
 
-@pytest.mark.parametrize("id_", WITH_ARMS)
-@pytest.mark.parametrize("n_arms", [1, 0, -4, 2.5, "4", True], ids=repr)
+@pytest.mark.parametrize(("id_", "n_arms"), one_each(WITH_ARMS, [1, 0, -4, 2.5, "4", True]), ids=repr)
 def test_number_of_arms_must_be_an_integer_of_at_least_two(id_, n_arms):
     with refused(ValueError, "n_arms", 2, repr(n_arms)):
         gym.make(id_, n_arms=n_arms)
 
 
-@pytest.mark.parametrize("id_", POINT_IDS)
-@pytest.mark.parametrize("dimension", [1, 0, -4, 2.5, "4", True], ids=repr)
+@pytest.mark.parametrize(("id_", "dimension"), one_each(POINT_IDS, [1, 0, -4, 2.5, "4", True]), ids=repr)
 def test_dimension_must_be_an_integer_of_at_least_two(id_, dimension):
     for make in (gym.make, gym.make_vec):
         with refused(ValueError, "dimension", 2, repr(dimension)):
@@ -245,16 +243,7 @@ def test_gain_vectors_are_refused_where_arms_are_played(make):
         BanditVectorEnv(2, make())
 
 
-@every_id
-def test_an_unknown_keyword_is_refused_by_name(id_):
-    with pytest.raises(TypeError, match="horizn"):
-        gym.make(id_, horizn=5)
-    with pytest.raises(TypeError, match="horizn"):
-        gym.make_vec(id_, num_envs=2, horizn=5)
-
-
-@every_id
-@pytest.mark.parametrize("block_length", [0, 1.5])
+@pytest.mark.parametrize(("id_", "block_length"), one_each(IDS, [0, 1.5]))
 def test_block_length_must_be_a_positive_integer(id_, block_length):
     with refused(ValueError, "block_length", 1, block_length):
         gym.make(id_, block_length=block_length)
@@ -268,11 +257,6 @@ def test_gymnasium_does_not_show_private_gains_in_a_message(wrong):
             make("DPBandit-Replay-v0", gains=np.full((3, 2), 0.1234567891), **wrong)
         assert "1234567" not in str(caught.value)
         assert str(caught.value).endswith(".")
-
-
-def test_wrong_means_are_refused_through_gym_make():
-    with refused(ValueError, "means", 4, "[0, 1]", [0.5]):
-        gym.make("DPBandit-Stochastic-v0", n_arms=4, means=[0.5])
 
 
 def test_an_environment_without_an_adversary_says_how_to_give_one():
@@ -290,26 +274,94 @@ def test_arguments_of_a_given_adversary_are_refused():
         BanditEnv(Stochastic(), n_arms=5)
 
 
-@pytest.mark.parametrize("trial", [-1, 1.5, "first", None], ids=repr)
-def test_the_trial_must_be_a_number_from_zero(trial):
-    with refused(ValueError, "trial", 0, repr(trial)):
-        BanditEnv(Stochastic()).reset(seed=0, options={"trial": trial})
-
-
 @pytest.mark.parametrize("make", [gym.make, gym.make_vec])
 @pytest.mark.parametrize(
-    ("game", "arguments"),
+    ("id_", "arguments"),
     [
-        ("Stochastic", {}),
-        ("Replay", {"gains": np.ones((2, 2))}),
-        ("Graph", {}),
-        ("Graph", {"graph": "erdos-renyi"}),
-        ("Graph", {"graph": np.zeros((3, 3))}),
+        *((id_, {}) for id_ in IDS),
+        ("DPBandit-Replay-v0", {"gains": np.ones((2, 2))}),
+        ("DPBandit-Graph-v0", {"graph": "erdos-renyi"}),
+        ("DPBandit-Graph-v0", {"graph": np.zeros((3, 3))}),
     ],
 )
-def test_an_unknown_argument_is_refused_in_pythons_own_words(make, game, arguments):
+def test_an_unknown_argument_is_refused_in_pythons_own_words(make, id_, arguments):
     """TorchRL and Stable-Baselines3 look for them, and then leave the argument out."""
     with refused(UnknownArgumentError, "got an unexpected keyword argument 'frameskip'") as caught:
-        make(f"DPBandit-{game}-v0", frameskip=1, **arguments)
+        make(id_, frameskip=1, **arguments)
     assert "gains" not in str(caught.value).partition("Known")[0]
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+# ---- seeds and options of reset, under every wrapper ----------------------------------------------------------------
+
+MAKERS = {
+    **{id_: lambda id_=id_: gym.make(id_, horizon=9) for id_ in IDS},
+    **{f"{id_}, vector": lambda id_=id_: gym.make_vec(id_, num_envs=2, horizon=9) for id_ in IDS},
+    "Laplace": lambda: LaplaceClipRescale(gym.make("DPBandit-Deterministic-v0", horizon=9), epsilon=1.0),
+    "Hybrid": lambda: HybridSums(gym.make("DPBandit-Deterministic-v0", horizon=9), epsilon=1.0),
+    "Laplace, vector": lambda: vector.LaplaceClipRescale(
+        gym.make_vec("DPBandit-Deterministic-v0", num_envs=2, horizon=9), epsilon=1.0
+    ),
+    "Hybrid, vector": lambda: vector.HybridSums(
+        gym.make_vec("DPBandit-Deterministic-v0", num_envs=2, horizon=9), epsilon=1.0
+    ),
+}
+
+
+def arms(env):
+    return play(env, [0, 1] if isinstance(env, gym.vector.VectorEnv) else 1)
+
+
+def goes_on_after(env, error, *words, **wrong):
+    """Assert that a reset is refused, and that the game goes on, and the next one begins, as if it had not been."""
+    twin = env()
+    env = env()
+    for each in (env, twin):
+        each.reset(seed=1)
+        each.step(arms(each))
+    with refused(error, *words):
+        env.reset(**wrong)
+    for call in (lambda each: each.step(arms(each)), lambda each: each.reset(), lambda each: each.step(arms(each))):
+        np.testing.assert_equal(call(env), call(twin))
+
+
+OPTIONS = [3, "trial", [3], (("trial", 1),), 1.5, True, {3}]
+
+
+@pytest.mark.parametrize(("maker", "options"), one_each(MAKERS, OPTIONS), ids=repr)
+def test_options_must_be_a_dict(maker, options):
+    goes_on_after(MAKERS[maker], TypeError, "options", "dict", options=options)
+
+
+@pytest.mark.parametrize(("maker", "trial"), one_each(MAKERS, [-1, 2**32, None, "first", 1.5]), ids=repr)
+def test_the_trial_must_be_a_number(maker, trial):
+    goes_on_after(MAKERS[maker], ValueError, "trial", seed=5, options={"trial": trial})
+
+
+@pytest.mark.parametrize(("maker", "seed"), one_each(MAKERS, [-1, 2**128, "seven", 1.5, True, np.nan]), ids=repr)
+def test_the_seed_must_be_a_number(maker, seed):
+    goes_on_after(MAKERS[maker], ValueError, "seed", seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    one_each(
+        [name for name in MAKERS if "vector" in name],
+        [[7, 7], [1], [1, 2, 3], [1, -1], [1, "two"], [], {1, 2}, 2**128 - 1],
+    ),
+    ids=repr,
+)
+def test_seeds_of_many_games_must_be_one_for_each(name, seed):
+    """Two games with one seed would have one noise."""
+    goes_on_after(MAKERS[name], ValueError, "seed", seed=seed)
+
+
+def test_numpys_integers_and_arrays_are_seeds_too():
+    env, again = MAKERS["DPBandit-Stochastic-v0"](), MAKERS["DPBandit-Stochastic-v0"]()
+    env.reset(seed=np.int64(7))
+    again.reset(seed=7)
+    np.testing.assert_equal(env.step(0), again.step(0))
+    games, others = MAKERS["DPBandit-Stochastic-v0, vector"](), MAKERS["DPBandit-Stochastic-v0, vector"]()
+    games.reset(seed=np.array([7, 8]))
+    others.reset(seed=7)
+    np.testing.assert_equal(games.step([0, 0]), others.step([0, 0]))

@@ -1,9 +1,9 @@
-"""What only the evaluator sees, by hand, on the deterministic game."""
+"""What only the evaluator sees, by hand, on the deterministic game; and who sees a charge for switching."""
 
 import numpy as np
 import pytest
 
-from dp_bandit_envs.adversaries import Deterministic
+from dp_bandit_envs.adversaries import Deterministic, GainTable, MemoryBounded
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 
@@ -75,3 +75,15 @@ def test_the_evaluators_array_is_a_copy():
     env.step(0)
     env.cumulative_gains[:] = 100
     np.testing.assert_allclose(env.cumulative_gains, TOTALS[0], rtol=1e-14)
+
+
+@pytest.mark.parametrize(("observe_charge", "seen"), [(True, [0.1, 0.0, 0.7]), (False, [0.1, 0.8, 0.7])])
+def test_score_is_charged_either_way_and_the_observation_only_by_default(observe_charge, seen):
+    table = GainTable([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7]])
+    env = BanditEnv(MemoryBounded(memory=1, gains=table), observe_charge=observe_charge)
+    env.reset()
+    steps = [env.step(arm) for arm in (0, 1, 1)]
+    assert [reward for _, reward, *_ in steps] == [0.1, 0.0, 0.7]
+    assert [observation["gain"].max() for observation, *_ in steps] == seen
+    assert [observation["observed"].tolist() for observation, *_ in steps] == [[1, 0], [0, 1], [0, 1]]
+    assert env.collected == pytest.approx(0.8, rel=1e-15)

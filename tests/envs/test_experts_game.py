@@ -11,8 +11,9 @@ from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv, ExpertsVectorEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.errors import UnknownArgumentError, UnknownNameError, WrongTypeError
+from dp_bandit_envs.errors import UnknownNameError, WrongTypeError
 from dp_bandit_envs.wrappers import HybridSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse
+from tests.tools.doors import one_each
 from tests.tools.refusals import refused
 
 TABLE = np.random.default_rng(3).random((60, 5))
@@ -41,11 +42,17 @@ def test_every_gain_is_revealed():
     assert ended and env.cumulative_gains == pytest.approx(TABLE.sum(axis=0))
 
 
-@pytest.mark.parametrize("observe_charge", [True, False])
-@pytest.mark.parametrize("adversary", [lambda: SwitchingCost(5, 60), lambda: MemoryBounded(5, 60, payoff=overfished)])
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_it_is_the_game_of_the_complete_graph(name, adversary, observe_charge):
-    algorithm = make_algorithm(name)
+SOME = [
+    (lambda: SwitchingCost(5, 60), True),
+    (lambda: SwitchingCost(5, 60), False),
+    (lambda: MemoryBounded(5, 60, payoff=overfished), True),
+    (lambda: MemoryBounded(5, 60, payoff=overfished), False),
+]
+
+
+@pytest.mark.parametrize(("name", "game"), one_each(ALGORITHMS, SOME))
+def test_it_is_the_game_of_the_complete_graph(name, game):
+    algorithm, (adversary, observe_charge) = make_algorithm(name), game
     full = play(ExpertsEnv(gains=adversary(), observe_charge=observe_charge), algorithm, seed=4)
     graph = play(GraphEnv("complete", gains=adversary(), observe_charge=observe_charge), algorithm, seed=4)
     np.testing.assert_array_equal(full.arms, graph.arms)
@@ -128,9 +135,3 @@ def test_exp3_set_needs_no_graph_here():
     assert len(set(full.arms.tolist())) == 5
     bandit = play(BanditEnv(SwitchingCost(5, 400)), agent, seed=4)
     assert not np.array_equal(full.arms, bandit.arms)
-
-
-@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
-def test_an_unknown_argument_is_refused_in_pythons_words(make):
-    with refused(UnknownArgumentError, "got an unexpected keyword argument 'typo'", "n_arms"):
-        make("DPBandit-Experts-v0", typo=1)

@@ -1,4 +1,4 @@
-"""Games that pay by a function of the last m + 1 arms: rewards and regrets by hand, by brute force, and refusals."""
+"""What a round pays, by hand: charges of the m-bounded memory adversary, and functions of the last m + 1 arms."""
 
 import itertools
 import math
@@ -11,13 +11,87 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm, simulate
-from dp_bandit_envs.adversaries import Adversary, GainTable, MemoryBounded, Stochastic, overfished, stay
+from dp_bandit_envs.adversaries import Adversary, GainTable, MemoryBounded, Stochastic, SwitchingCost, overfished, stay
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.errors import GainRangeError, PayoffRangeError, WrongTypeError
 from dp_bandit_envs.simulation import play
 from tests.tools import payoff_functions as functions
 from tests.tools.refusals import refused
+
+BY_HAND = [
+    # A gain counts if the arm was also played in the m rounds before, or in all of them while there are fewer.
+    (0, [0, 0, 1, 1, 1, 0, 2, 2], [1, 1, 1, 1, 1, 1, 1, 1]),
+    (1, [0, 0, 1, 1, 1, 0, 2, 2], [1, 1, 0, 1, 1, 0, 0, 1]),
+    (2, [0, 0, 1, 1, 1, 0, 2, 2], [1, 1, 0, 0, 1, 0, 0, 0]),
+    (2, [0, 1, 1, 1, 1, 1, 0, 1], [1, 0, 0, 1, 1, 1, 0, 0]),  # round 3 still remembers round 1
+    (3, [0, 0, 0, 0, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0, 0, 1]),
+    (100, [1, 1, 1, 1, 0, 1, 1, 1], [1, 1, 1, 1, 0, 0, 0, 0]),  # a switch is never forgotten
+]
+
+
+def rewards(env, arms, seed=0):
+    env.reset(seed=seed)
+    return [env.step(arm)[1] for arm in arms]
+
+
+@pytest.mark.parametrize(("memory", "arms", "counts"), BY_HAND)
+@pytest.mark.parametrize("block_length", [1, 3, 8])
+def test_charges_by_hand(memory, arms, counts, block_length):
+    ones = GainTable(np.ones((8, 3)))
+    assert rewards(BanditEnv(MemoryBounded(memory=memory, gains=ones), block_length=block_length), arms) == counts
+
+
+@pytest.mark.parametrize(("memory", "arms", "counts"), BY_HAND)
+def test_charges_by_hand_in_a_vector_of_games(memory, arms, counts):
+    """The second game stays with arm 2 and pays nothing, so a charge that mixes up games would show."""
+    env = BanditVectorEnv(2, MemoryBounded(memory=memory, gains=GainTable(np.ones((8, 3)))))
+    env.reset(seed=0)
+    seen = np.array([env.step(np.array([arm, 2]))[1] for arm in arms])
+    assert seen[:, 0].tolist() == counts
+    assert seen[:, 1].tolist() == [1] * 8
+
+
+def test_a_new_game_forgets_the_last_ones_arms():
+    env = BanditEnv(MemoryBounded(memory=1, gains=GainTable(np.ones((4, 2)))))
+    assert rewards(env, [0, 0, 0, 0]) == [1, 1, 1, 1]
+    assert rewards(env, [1, 1, 0, 0]) == [1, 1, 0, 1]
+
+
+def test_charged_gain_is_the_tables_own_or_zero():
+    table = np.array([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7], [0.4, 0.6]])
+    env = BanditEnv(MemoryBounded(memory=1, gains=GainTable(table)))
+    assert rewards(env, [0, 1, 1, 0]) == [0.1, 0.0, 0.7, 0.0]
+    np.testing.assert_allclose(env.cumulative_gains, [1.0, 3.0], rtol=1e-15)  # before any charge
+    assert env.collected == pytest.approx(0.8, rel=1e-15)
+
+
+def test_memory_one_over_the_walk_is_the_switching_cost_game():
+    arms = np.random.default_rng(0).integers(4, size=300).tolist()
+    remembering = rewards(BanditEnv(MemoryBounded(horizon=300, memory=1)), arms, seed=9)
+    assert remembering == rewards(BanditEnv(SwitchingCost(horizon=300)), arms, seed=9)
+    assert 0.0 in remembering
+
+
+def test_memory_zero_is_the_game_without_a_charge():
+    arms = np.random.default_rng(0).integers(4, size=300).tolist()
+    plain = rewards(BanditEnv(Stochastic(horizon=300)), arms)
+    assert rewards(BanditEnv(MemoryBounded(memory=0, gains=Stochastic(horizon=300))), arms) == plain
+
+
+def test_the_other_adversary_brings_its_own_size():
+    adversary = MemoryBounded(4, 1000, gains=Stochastic(n_arms=7, horizon=50))
+    assert (adversary.n_arms, adversary.horizon) == (7, 50)
+
+
+@pytest.mark.parametrize("memory", [-1, 1.5, "2", None])
+def test_memory_must_be_a_number_of_rounds(memory):
+    with refused(ValueError, "memory", 0, repr(memory)):
+        MemoryBounded(memory=memory)
+
+
+# ---- games that pay by a function of the last m + 1 arms -----------------------------------------------------------
+
 
 ID = "DPBandit-MemoryBounded-v0"
 ROWS = np.array([[0.5, 0.25, 1.0], [0.75, 0.5, 0.0], [0.25, 1.0, 0.5], [1.0, 0.125, 0.75], [0.5, 0.5, 0.625]])
@@ -28,7 +102,7 @@ def game(payoff, memory, rows=ROWS, **options):
     return BanditEnv(MemoryBounded(memory=memory, gains=GainTable(rows), payoff=payoff), **options)
 
 
-def rewards(env, arms):
+def rewards_payoff(env, arms):
     env.reset(seed=0)
     return [env.step(arm)[1] for arm in arms]
 
@@ -36,7 +110,7 @@ def rewards(env, arms):
 def test_overfished_game_by_hand():
     """A gain is worth a quarter after arm 0; in round 1, the arm played counts as the one before."""
     env = game(overfished, 1)
-    assert rewards(env, [0, 0, 1, 1]) == [0.5 / 4, 0.75 / 4, 1.0 / 4, 0.125]
+    assert rewards_payoff(env, [0, 0, 1, 1]) == [0.5 / 4, 0.75 / 4, 1.0 / 4, 0.125]
     # In the last place of (0, 0, 1, 1): arm 0 pays .125 + .1875 + .0625 + 1, arm 1 .25 + .125 + .25 + .125, and
     # arm 2 1 + 0 + .125 + .75, which is the most.
     assert env.external_regret() == 1.875 - 0.6875
@@ -46,20 +120,20 @@ def test_overfished_game_by_hand():
 
 def test_first_rounds_count_as_the_first_arm():
     """In round 1 all m + 1 arms are the first; with m = 2, arm 0 of round 1 is forgotten in round 4."""
-    assert rewards(game(overfished, 2), [0, 1, 1, 1]) == [0.5 / 4, 0.5 / 4, 1.0 / 4, 0.125]
+    assert rewards_payoff(game(overfished, 2), [0, 1, 1, 1]) == [0.5 / 4, 0.5 / 4, 1.0 / 4, 0.125]
 
 
 def test_a_gain_a_round_late_has_no_external_regret_at_all():
     """Whatever is played, no arm in the last place would have changed a round but the first: 1 bounds the regret."""
     rows = np.tile([1.0, 0.0], (50, 1))
     env = game(functions.late, 1, rows)
-    rewards(env, [1] * 50)
+    rewards_payoff(env, [1] * 50)
     assert env.external_regret() == 1.0  # round 1 is its own past
     assert env.policy_regret() == 50.0
 
 
 def by_definition(payoff, memory, arms, rows):
-    """Return rewards, external and policy regret from f_t(x_1, ..., x_t), written down as in the docstring."""
+    """Return rewards_payoff, external and policy regret from f_t(x_1, ..., x_t), written down as in the docstring."""
 
     def f(t, played):
         last = ([played[0]] * (memory + 1) + list(played))[-(memory + 1) :]
@@ -79,7 +153,7 @@ def test_every_history_pays_by_definition(payoff, n_arms, rounds, memory):
     env = game(payoff, memory, rows, block_length=2)
     for arms in itertools.product(range(n_arms), repeat=rounds):
         earned, external, policy = by_definition(payoff, memory, arms, rows)
-        assert rewards(env, arms) == earned
+        assert rewards_payoff(env, arms) == earned
         assert env.external_regret() == external
         assert env.policy_regret() == policy
 
@@ -100,11 +174,11 @@ def test_a_vector_of_games_pays_by_definition(payoff, memory):
 
 @pytest.mark.parametrize("memory", [0, 1, 2, 4])
 def test_stay_pays_as_the_default_charge(memory):
-    """The same rewards and policy regret, to the last bit; external regret too where m = 0."""
+    """The same rewards_payoff and policy regret, to the last bit; external regret too where m = 0."""
     rows = np.random.default_rng(1).random((5, 3))
     default, written = game(None, memory, rows), game(stay, memory, rows)
     for arms in itertools.product(range(3), repeat=5):
-        assert rewards(default, arms) == rewards(written, arms)
+        assert rewards_payoff(default, arms) == rewards_payoff(written, arms)
         assert default.policy_regret() == default.external_regret() == written.policy_regret()
         assert memory > 0 or written.external_regret() == default.external_regret()
 
@@ -162,7 +236,7 @@ def test_gym_makes_the_game_and_a_pickle_keeps_it():
     for each in (env.unwrapped, again):
         assert each.adversary.payoff is overfished and each.adversary.memory == 3
     arms = [0, 1, 2, 0, 0] * 4
-    assert rewards(env, arms) == rewards(again, arms)
+    assert rewards_payoff(env, arms) == rewards_payoff(again, arms)
     assert gym.make_vec(ID, num_envs=2, horizon=20, payoff=stay).unwrapped.adversaries[1].payoff is stay
 
 
@@ -170,8 +244,8 @@ compiled_late = numba.njit(functions.late)
 
 
 def test_a_function_that_numba_compiled_counts_as_its_python_function():
-    assert rewards(game(compiled_late, 1), [0, 1, 2]) == rewards(game(functions.late, 1), [0, 1, 2])
-    assert rewards(gym.make(ID, horizon=20, payoff=compiled_late), [0, 1, 2])
+    assert rewards_payoff(game(compiled_late, 1), [0, 1, 2]) == rewards_payoff(game(functions.late, 1), [0, 1, 2])
+    assert rewards_payoff(gym.make(ID, horizon=20, payoff=compiled_late), [0, 1, 2])
     pickle.loads(pickle.dumps(game(compiled_late, 1)))
 
 
@@ -190,7 +264,7 @@ def test_payoffs_outside_their_range_are_refused(payoff):
     rows = np.full((9, 3), 0.5)
     env = game(payoff, 1, rows)
     with pytest.raises(PayoffRangeError, match=r"must return a number in \[0, 1\].*withheld") as caught:
-        rewards(env, [0] * 9)
+        rewards_payoff(env, [0] * 9)
     assert isinstance(caught.value, GainRangeError)
     assert pickle.loads(pickle.dumps(caught.value)).args == caught.value.args
     vector = BanditVectorEnv(2, MemoryBounded(memory=1, gains=GainTable(rows), payoff=payoff))
@@ -213,7 +287,7 @@ def writes_arms(gains, arms, t):
 @pytest.mark.parametrize("payoff", [writes_gains, writes_arms], ids=lambda payoff: payoff.__name__)
 def test_a_payoff_function_cannot_write_to_its_arguments(payoff):
     with pytest.raises(ValueError, match="read-only"):
-        rewards(game(payoff, 1), [0])
+        rewards_payoff(game(payoff, 1), [0])
 
 
 def shows_other_rounds(gains, arms, t):
@@ -222,7 +296,7 @@ def shows_other_rounds(gains, arms, t):
 
 def test_a_payoff_function_gets_a_copy_of_its_round():
     """The base of a view of the block would hold all rounds of it."""
-    assert rewards(game(shows_other_rounds, 1), [0, 1]) == [0.5, 0.5]
+    assert rewards_payoff(game(shows_other_rounds, 1), [0, 1]) == [0.5, 0.5]
 
 
 SEEN: list = [0.0]
@@ -302,11 +376,11 @@ def fails_for_some(gains, arms, t):
 
 def test_what_raises_for_a_made_up_round_is_not_refused_for_that():
     """A payoff may know the rounds of its own game only."""
-    assert rewards(game(fails_for_some, 1), [0]) == [0.5]
+    assert rewards_payoff(game(fails_for_some, 1), [0]) == [0.5]
 
 
 def test_parameters_may_come_from_a_function_around():
-    assert rewards(game(within(0.5), 0), [0, 1]) == [0.25, 0.25]
+    assert rewards_payoff(game(within(0.5), 0), [0, 1]) == [0.25, 0.25]
 
 
 class WithState:
