@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dp_bandit_envs.cli.progress import progress, rate
+from dp_bandit_envs.comparison.compared import comparison_of_results
 from dp_bandit_envs.comparison.reporting import folders_of, played, report_on
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.privacy.guarantee import CONVENTION
@@ -36,7 +37,9 @@ def produce(
     started = time.perf_counter()
     results, rounds = _run(console, study, folders, jobs, cluster)
     seconds = time.perf_counter() - started
-    report = report_on(study, results, command=command, folders=folders, netcdf=netcdf)
+    report = report_on(
+        study, results, list(map(comparison_of_results, results)), command=command, folders=folders, netcdf=netcdf
+    )
     view, what = study.view, in_words(study.view.measure)
     console.print(
         f"{what} after the last round: {view.centre} (median / 99 % quantile); {CONVENTION}",

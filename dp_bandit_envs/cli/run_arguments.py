@@ -23,7 +23,7 @@ from dp_bandit_envs.comparison.asking import (
 )
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, labels_of
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment
 from dp_bandit_envs.simulation.simulation import SPACINGS
 from dp_bandit_envs.text import in_brackets
 from dp_bandit_envs.wrappers import PrivacyBoundary
@@ -140,48 +140,6 @@ def audited(text: str, epsilon: float | None, horizon: int) -> tuple[Algorithm |
     if issubclass(kind, Mechanism):
         return kind(**given), name, given
     return Algorithm(name, Uniform, lambda env: kind(env, **given), parameters=given), name, given
-
-
-def about_epsilon(experiment: Experiment, epsilons: Sequence[float] | None) -> str:
-    """Return a sentence on which algorithms got --epsilon, with which delta, and which have another guarantee."""
-    if not epsilons:
-        return ""
-    has: dict[float | None, dict[str, None]] = {}
-    others: dict[str, None] = {}
-    labels = labels_of([experiment])
-    for panel in experiment.panels:
-        for one in experiment.contestants_of(panel):
-            if one.asked is not None:
-                has.setdefault(one.parameters.get("delta"), {})[one.shown_as or one.name] = None
-            else:
-                others[labels[one.label or one.name]] = None
-    usual = {float(experiment.game(panel).horizon) ** -2 for panel in experiment.panels}
-    parts = [
-        ", ".join(names)
-        + ("" if delta is None else f" with delta = {delta:.3g}" + (" = T^-2" if delta in usual else ""))
-        for delta, names in has.items()
-    ]
-    values = f"epsilon = {' and '.join(f'{one:g}' for one in epsilons)}"
-    text = f"{values} goes to {'; '.join(parts)}." if parts else f"{values} goes to nobody."
-    return text + (f" Not to {', '.join(others)}." if others else "")
-
-
-def about_guarantees(experiment: Experiment) -> str:
-    """Return a sentence on the parameters at which algorithms really have the guarantee that was asked for."""
-    parts = []
-    for panel in experiment.panels:
-        of_panel = [
-            f"{one.label or one.name} with {', '.join(map(_in_words, one.parameters.items()))}"
-            for one in experiment.contestants_of(panel)
-            if one.asked is not None and one.parameters
-        ]
-        parts.append((f"{panel.title}: " if len(experiment.panels) > 1 else "") + "; ".join(of_panel))
-    return f"At the guarantees that were asked for, found by their real ones: {'. '.join(filter(None, parts))}."
-
-
-def _in_words(parameter: tuple[str, Any]) -> str:
-    name, value = parameter
-    return f"{name} = {value:.7g}" if isinstance(value, float) else f"{name} = {value}"
 
 
 def _kind(word: str) -> str:

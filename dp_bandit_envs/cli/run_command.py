@@ -104,14 +104,15 @@ def run(
     """Play algorithms in one or several environments, or on your own data, and write figure, tables and report."""
     from dp_bandit_envs.cli.ledger_command import about as about_ledger
     from dp_bandit_envs.cli.ledger_command import opened
-    from dp_bandit_envs.cli.real_data import about_results, about_seed, interrupted, without_tables
+    from dp_bandit_envs.cli.real_data import interrupted, without_tables
     from dp_bandit_envs.cli.run_and_report import produce
-    from dp_bandit_envs.cli.run_arguments import about_epsilon, about_guarantees, experiment_of, numbers, sorted_words
+    from dp_bandit_envs.cli.run_arguments import experiment_of, numbers, sorted_words
     from dp_bandit_envs.cli.run_refusals import refuse_unknown_measure
     from dp_bandit_envs.comparison.asking import readable
-    from dp_bandit_envs.comparison.compared import comparison_of
-    from dp_bandit_envs.comparison.compared_games import MEASURES
+    from dp_bandit_envs.comparison.compared import comparison_of_results
     from dp_bandit_envs.comparison.drawing import AGAINST
+    from dp_bandit_envs.comparison.entries import MEASURES
+    from dp_bandit_envs.comparison.reporting import SECRET_SEED, notes_on
     from dp_bandit_envs.plots.curves_figure import SCALES
     from dp_bandit_envs.runs.experiment import Results
     from dp_bandit_envs.runs.run_report import CENTRES, Note, Study, View
@@ -149,15 +150,12 @@ def run(
     refuse_unknown_measure(experiment, measure)
     names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
     folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
-    about = about_guarantees(experiment) if at_guarantee else about_epsilon(experiment, epsilons)
     # A report is not private, but the gains themselves have no place in it.
     shown: Callable[[str], str] = without_tables if experiment.is_real else str
     title = shown(f"{names} on {readable(', '.join(environments))}")
-    notes = [Note(about, on_terminal=True)] if about else []
-    of_seed = about_seed(experiment)
-    notes += [note for note in (of_seed, about_results(experiment)) if note]
-    if of_seed and experiment.seed is None:
-        console.print(of_seed.text, highlight=False)
+    notes = notes_on(experiment)
+    if experiment.is_real and experiment.seed is None:
+        console.print(SECRET_SEED, highlight=False)
 
     def remarks(_: object) -> list[Note]:
         """Return all notes; what is spent of a budget is known after the games."""
@@ -165,8 +163,7 @@ def run(
         return [*notes, *spent]
 
     def draw(results: "Sequence[Results]") -> "Figure":
-        compared = comparison_of(experiment.configuration(), results[0].arrays)
-        return compared.plot(against, measure=measure, band=band, y_scale=scale)
+        return comparison_of_results(results[0]).plot(against, measure=measure, band=band, y_scale=scale)
 
     study = Study(experiment.name, title, (experiment,), view, notes=remarks, draw=draw)
     try:

@@ -1,6 +1,6 @@
 """Refuses, before anything is played, a measure that a game does not have."""
 
-from dp_bandit_envs.comparison.compared_games import MEASURES
+from dp_bandit_envs.comparison.entries import MEASURES
 from dp_bandit_envs.runs.experiment import Experiment
 
 

@@ -614,7 +614,8 @@ def players_at(one: Asked, wanted: AskedPrivacy, game: Callable[[], BanditEnv]) 
             played = epsilon if one.takes_epsilon else None
         several = len(wanted.epsilons) > 1 and played is not None
         label = one.label({"epsilon": f"{played:g}"} if several else {})
-        yield AlgorithmSpec(one.name, parameters, label, shown_as=one.shown_as, asked=played, maker=one.maker)
+        found = wanted.at_guarantee and played is not None
+        yield AlgorithmSpec(one.name, parameters, label, 0, one.shown_as, played, one.maker, calibrated=found)
         if played is None:
             return
 

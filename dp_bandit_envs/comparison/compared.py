@@ -1,25 +1,31 @@
 """The results of a comparison: games of several algorithms at several epsilons, each with its guarantee."""
 
 import dataclasses
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.comparison.compared_games import MEASURES, Entry, Named
-from dp_bandit_envs.comparison.labelled import to_pandas, to_xarray
+from dp_bandit_envs.comparison.entries import Entry, Named
+from dp_bandit_envs.comparison.export import to_pandas, to_xarray, write_tables
 from dp_bandit_envs.comparison.ranking import Ranking, ranking
 from dp_bandit_envs.comparison.tables import table, wide_table
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.errors import ResultsError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import Level
-from dp_bandit_envs.runs.store import DESCRIBED, MADE_BY
+from dp_bandit_envs.runs.experiment import Experiment, Results
+from dp_bandit_envs.runs.run_report import CENTRES, Study, View
+from dp_bandit_envs.runs.store import DESCRIBED, MADE_BY, RESULTS, ResultsFolder, read_finished
 
 if TYPE_CHECKING:
     import pandas
     import xarray
     from matplotlib.figure import Figure
+
+    from dp_bandit_envs.comparison.reporting import Report
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -41,6 +47,10 @@ class Comparison(Sequence[Entry]):
 
     entries: tuple[Entry, ...]
     configuration: Mapping[str, Any]
+    _results: Results | None = dataclasses.field(default=None, compare=False)
+
+    def __reduce__(self) -> Any:
+        return Comparison, (self.entries, self.configuration)  # what was played may hold what cannot be pickled
 
     def __getitem__(self, index: Any) -> Any:
         if not isinstance(index, (SupportsIndex, slice)):
@@ -175,7 +185,7 @@ class Comparison(Sequence[Entry]):
         Its columns are `environment`, `n_arms`, `horizon`, `algorithm`, `asked_epsilon`, `epsilon`, `delta` (those of
         the guarantee), `trial`, `round` and the measures; one that is not known is NaN.
         """
-        return to_pandas(self.entries, MEASURES)
+        return to_pandas(self.entries)
 
     def to_xarray(self) -> "xarray.Dataset":
         """Return a dataset with the dimensions environment, algorithm, epsilon, trial and round.
@@ -184,7 +194,7 @@ class Comparison(Sequence[Entry]):
         guarantees are the variables `guaranteed_epsilon`, `guaranteed_delta` and `guarantee`. What was not played or
         recorded is NaN.
         """
-        return to_xarray(self.entries, MEASURES, self.epsilons, {**self.made_by, "seed": str(self.seed)})
+        return to_xarray(self.entries, self.epsilons, {**self.made_by, "seed": str(self.seed)})
 
     def save(self, folder: "str | Path") -> Path:
         """Write everything into a new folder, from which `load` reads it; return the folder.
@@ -195,9 +205,135 @@ class Comparison(Sequence[Entry]):
         Raises:
             ResultsError: If the folder holds something else, or cannot be written.
         """
-        from dp_bandit_envs.comparison.saving import folder_of, save
+        place = self._folder(folder)
+        self._write(place)
+        write_tables(self, place)
+        return place.path
 
-        return save(self, folder_of(folder))
+    def report(
+        self,
+        folder: "str | Path | None" = None,
+        *,
+        measure: str = "external_regret",
+        against: str = "round",
+        band: str = "ci",
+        y_scale: str = "linear",
+    ) -> "Report":
+        """Draw, and report every guarantee with its reason, as `dp-bandit run` does.
+
+        Args:
+            folder: Where to write `report.md`, `figure.png`, `figure.svg`, `numbers.json` and what `save` writes: a new
+                one, or that of the comparison. By default nothing is written.
+            measure: One of `MEASURES`.
+            against: As for `plot`.
+            band: As for `plot`.
+            y_scale: As for `plot`.
+
+        Returns:
+            The figure, the report as text, its notes and numbers.
+
+        Raises:
+            ResultsError: If the comparison was loaded, as its games are not there then; or if the folder holds
+                something else, or cannot be written.
+
+        Example:
+            >>> from dp_bandit_envs import compare
+            >>> report = compare("Stochastic", ["DP-KLUCB", "UCB"], epsilon=1, horizon=200, trials=5).report()
+            >>> print(report.notes[0].text)
+            epsilon = 1 goes to DP-KLUCB. Not to UCB (no privacy).
+        """
+        from dp_bandit_envs.comparison.reporting import notes_on, report_on
+
+        view = View(measure, CENTRES[checks.one_of("band", band, tuple(CENTRES))], y_scale)
+        figure = self.plot(against, measure=measure, band=band, y_scale=y_scale)
+        experiment = self._experiment()
+        results = Results(experiment, self._results.arrays if self._results else {})
+        notes = [note._replace(text=note.text.replace("--seed", "`seed=`")) for note in notes_on(experiment)]
+        study = Study(
+            experiment.name,
+            f"{', '.join(self.algorithms)} on {'; '.join(self.titles)}",
+            (experiment,),
+            view,
+            notes=lambda _: notes,
+            draw=lambda _: figure,
+        )
+        if folder is None:
+            return report_on(study, [results], [self])
+        place = self._folder(folder)
+        if not place.has(RESULTS):
+            self._write(place)
+        return report_on(study, [results], [self], folders=[place, place], netcdf=True)
+
+    def _experiment(self) -> Experiment:
+        """Return the experiment of these entries."""
+        if self._results is None:
+            raise ResultsError(
+                "a report needs the games, to say what is guaranteed and why; this comparison was loaded without them."
+                " Give compare the same arguments with folder=: a finished folder is not played again."
+            )
+        whole, kept = self._results.experiment, {(entry.key, entry.name) for entry in self.entries}
+        panels = []
+        for panel in whole.panels:
+            pairs = zip(whole.contestants_of(panel), whole.players(panel), strict=True)
+            chosen = tuple(one for one, player in pairs if (panel.key, player.name) in kept)
+            if chosen:
+                panels.append(dataclasses.replace(panel, contestants=chosen))
+        experiment = dataclasses.replace(whole, panels=tuple(panels))
+        vars(experiment)["files"] = whole.files  # as they were when they were played
+        return experiment
+
+    def _folder(self, folder: "str | Path") -> ResultsFolder:
+        """Return the results folder of these entries."""
+        kept = {(entry.key, entry.name) for entry in self.entries}
+        games = [
+            {**game, "results": [one for one in game["results"] if (game["key"], one["name"]) in kept]}
+            for game in self.configuration[DESCRIBED]
+        ]
+        games = [game for game in games if game["results"]]
+        return ResultsFolder(folder_of(folder), {**self.configuration, DESCRIBED: games})
+
+    def _write(self, folder: ResultsFolder) -> None:
+        arrays = {f"{entry.key}/checkpoints": entry.rounds for entry in self.entries}
+        for entry in self.entries:
+            arrays |= {f"{entry.key}/{entry.name}/{name}": array for name, array in entry.measures.items()}
+        folder.save(RESULTS, ((name, [np.asarray(array)]) for name, array in arrays.items()))
+
+
+def load(folder: "str | Path") -> Comparison:
+    """Return the results in a finished folder, by whatever version, code and data they were made.
+
+    Every array is checked by its digest when it is first used. `Comparison.made_by` says by which version and code the
+    numbers were made; only resuming a run needs the same.
+
+    Args:
+        folder: One that `compare(..., folder=)`, `Comparison.save`, `dp-bandit run` or `dp-bandit reproduce` wrote.
+
+    Raises:
+        ResultsError: If it is no such folder, or is not finished, damaged, or older than digests.
+
+    Example:
+        >>> import tempfile
+        >>> from dp_bandit_envs import compare, load
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = compare("Stochastic", "Uniform", horizon=100, trials=2).save(f"{folder}/results")
+        ...     print(load(path))
+        Comparison(Uniform on Stochastic: 1 results, seed 0)
+    """
+    return comparison_of(*read_finished(folder_of(folder)))
+
+
+def folder_of(folder: "str | Path") -> Path:
+    """Return the path of a folder, or raise if it is none."""
+    if not isinstance(folder, (str, os.PathLike)):
+        raise WrongTypeError(f"folder must be a path, such as 'results/mine'; received a {type(folder).__name__}.")
+    if not os.fspath(folder):
+        raise ValueError("folder must be a path, such as 'results/mine'; received ''.")
+    return Path(folder)
+
+
+def comparison_of_results(results: Results) -> Comparison:
+    """Return what was played as a comparison."""
+    return comparison_of(results.experiment.configuration(), results.arrays, results.experiment)
 
 
 def _listed(algorithms: Any) -> list[str]:
@@ -206,8 +342,16 @@ def _listed(algorithms: Any) -> list[str]:
     return list(algorithms)
 
 
-def comparison_of(configuration: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Comparison:
-    """Return the comparison of a configuration that describes its results, and their arrays by name."""
+def comparison_of(
+    configuration: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], experiment: Experiment | None = None
+) -> Comparison:
+    """Return the comparison of a configuration that describes its results, and their arrays by name.
+
+    Args:
+        configuration: That of a results folder.
+        arrays: The arrays in it.
+        experiment: What was played, if it is still there.
+    """
     entries = []
     for game in configuration[DESCRIBED]:
         for one in game["results"]:
@@ -232,7 +376,7 @@ def comparison_of(configuration: Mapping[str, Any], arrays: Mapping[str, NDArray
                     measures=Named(arrays, names),
                 )
             )
-    return Comparison(tuple(entries), configuration)
+    return Comparison(tuple(entries), configuration, None if experiment is None else Results(experiment, arrays))
 
 
 def _level(stored: Sequence[Any]) -> Level:

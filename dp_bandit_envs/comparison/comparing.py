@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.comparison.asking import Environments, question
-from dp_bandit_envs.comparison.compared import Comparison, comparison_of
-from dp_bandit_envs.comparison.saving import folder_of, write_tables
+from dp_bandit_envs.comparison.compared import Comparison, comparison_of, folder_of
+from dp_bandit_envs.comparison.export import write_tables
 from dp_bandit_envs.comparison.shown_progress import Wanted, check_progress, progress_of
 from dp_bandit_envs.runs.experiment import Experiment
 from dp_bandit_envs.runs.running import run
@@ -130,4 +130,4 @@ def _played(
     configuration = experiment.configuration()
     with progress_of("compare", progress, experiment.rounds) as advance:
         arrays = run(experiment, ResultsFolder(path, configuration), progress=advance, **settings).arrays
-    return comparison_of(configuration, dict(arrays) if keep else arrays)
+    return comparison_of(configuration, dict(arrays) if keep else arrays, experiment)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.comparison.compared_games import by_epsilon
+from dp_bandit_envs.comparison.entries import by_epsilon
 from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, curves_figure
 from dp_bandit_envs.privacy.guarantee import label_of
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dp_bandit_envs.comparison.compared import Comparison
-    from dp_bandit_envs.comparison.compared_games import Entry
+    from dp_bandit_envs.comparison.entries import Entry
 
 AGAINST = ("round", "epsilon", "arms", "horizon")
 LABELS = {"round": ROUND, "epsilon": "epsilon asked for", "arms": "number of arms K", "horizon": "horizon T"}

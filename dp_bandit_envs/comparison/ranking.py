@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.comparison.compared_games import by_epsilon
+from dp_bandit_envs.comparison.entries import by_epsilon
 from dp_bandit_envs.comparison.tables import amount, written
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import FloatArray
 
 if TYPE_CHECKING:
-    from dp_bandit_envs.comparison.compared_games import Entry
+    from dp_bandit_envs.comparison.entries import Entry
 
 LEAST_RESAMPLES = 9_999
 LEAST_TRIALS = 6

@@ -1,23 +1,34 @@
-"""Plays a study, judges it, and writes its figure, tables and report."""
+"""Plays a study, judges it, and writes its figure, tables and report, with what a reader must know of its privacy."""
 
 import dataclasses
 import json
+import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dp_bandit_envs.comparison.compared import Comparison, comparison_of
-from dp_bandit_envs.comparison.saving import write_tables
+from dp_bandit_envs.comparison.export import write_tables
 from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, curves_figure
 from dp_bandit_envs.plots.plot_style import as_bytes
-from dp_bandit_envs.runs.experiment import GameSpec, Results, labels_in
+from dp_bandit_envs.runs.experiment import Experiment, GameSpec, Results, described, labels_in, labels_of
 from dp_bandit_envs.runs.run_report import Claim, Note, Study, View, numbers_json, report_md
 from dp_bandit_envs.runs.running import Progress, run
 from dp_bandit_envs.runs.store import ResultsFolder
+from dp_bandit_envs.seeding import KNOWN_SEED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from dp_bandit_envs.comparison.compared import Comparison
+
+SECRET_SEED = (
+    "The data are real, so the seed is a secret one, drawn from the operating system and written nowhere: this run"
+    " cannot be repeated, nor continued after an interruption. With --seed it could, but whoever knows a seed can"
+    " subtract the noise."
+)
+HARDLY = 10.0
+"""An epsilon from which on what is seen is 20,000 times as likely with these data as with others."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -40,7 +51,7 @@ class Report:
     figure: "Figure"
     claims: tuple[Claim, ...]
     notes: tuple[Note, ...]
-    results: Mapping[str, Comparison]
+    results: "Mapping[str, Comparison]"
     numbers: Mapping[str, Mapping[str, float | None]]
     text: str
     folder: Path | None = None
@@ -92,8 +103,9 @@ def played_in_memory(
 def report_on(
     study: Study,
     results: Sequence[Results],
+    compared: "Sequence[Comparison]",
     *,
-    command: str,
+    command: str = "",
     folders: Sequence[ResultsFolder] = (),
     netcdf: bool = False,
 ) -> Report:
@@ -102,12 +114,12 @@ def report_on(
     Args:
         study: What was played.
         results: The results of its experiments.
+        compared: The same as comparisons.
         command: The exact command, for the report.
         folders: Those of `folders_of`, or none.
         netcdf: Whether to write `results.nc`, too.
     """
     figure = draw_over_time(results[0], study.view) if study.draw is None else study.draw(results)
-    compared = {one.experiment.name: comparison_of(one.experiment.configuration(), one.arrays) for one in results}
     claims, notes = tuple(study.claims(results)), tuple(study.notes(results))
     text = report_md(results, title=study.title, command=command, view=study.view, notes=notes, claims=claims)
     numbers = numbers_json(results, study.view, study.numbers(results))
@@ -115,7 +127,7 @@ def report_on(
     if folders:
         whole, *parts = folders
         written += [whole.write_again(f"figure.{kind}", as_bytes(figure, kind)) for kind in ("png", "svg")]
-        for comparison, folder in zip(compared.values(), parts, strict=True):
+        for comparison, folder in zip(compared, parts, strict=True):
             written += write_tables(comparison, folder, study.view.measure, netcdf=netcdf)
         written += [whole.write_again("report.md", text), whole.write_again("numbers.json", numbers)]
     return Report(
@@ -123,7 +135,7 @@ def report_on(
         figure=figure,
         claims=claims,
         notes=notes,
-        results=compared,
+        results={one.experiment.name: each for one, each in zip(results, compared, strict=True)},
         numbers=json.loads(numbers),
         text=text,
         folder=folders[0].path if folders else None,
@@ -154,3 +166,89 @@ def regret_panel(results: Results, panel: GameSpec, measure: str) -> Panel:
             for name in results.names_in(panel)
         ],
     )
+
+
+def notes_on(experiment: Experiment) -> list[Note]:
+    """Return what a reader must know before the results of games that no paper describes: epsilons, seed, real data."""
+    at_guarantee = any(one.calibrated for one in experiment.all_contestants)
+    asked = _about_guarantees(experiment) if at_guarantee else _about_epsilons(experiment)
+    found = [Note(asked, on_terminal=True)] if asked else []
+    if not experiment.is_real:
+        return found
+    known = Note(f"{KNOWN_SEED[0].upper()}{KNOWN_SEED[1:]}", warning="The noise can be subtracted.")
+    return [*found, Note(SECRET_SEED) if experiment.seed is None else known, _about_results(experiment)]
+
+
+def _about_epsilons(experiment: Experiment) -> str:
+    """Return a sentence on which algorithms got an epsilon, with which delta, and which have another guarantee."""
+    has: dict[float | None, dict[str, None]] = {}
+    others: dict[str, None] = {}
+    labels = labels_of([experiment])
+    for one in experiment.all_contestants:
+        if one.asked is not None:
+            has.setdefault(one.parameters.get("delta"), {})[one.shown_as or one.name] = None
+        else:
+            others[labels[one.label or one.name]] = None
+    if not has:
+        return ""
+    usual = {float(experiment.game(panel).horizon) ** -2 for panel in experiment.panels}
+    parts = [
+        ", ".join(names)
+        + ("" if delta is None else f" with delta = {delta:.3g}" + (" = T^-2" if delta in usual else ""))
+        for delta, names in has.items()
+    ]
+    epsilons = dict.fromkeys(one.asked for one in experiment.all_contestants if one.asked is not None)
+    text = f"epsilon = {' and '.join(f'{one:g}' for one in epsilons)} goes to {'; '.join(parts)}."
+    return text + (f" Not to {', '.join(others)}." if others else "")
+
+
+def _about_guarantees(experiment: Experiment) -> str:
+    """Return a sentence on the parameters at which algorithms really have the guarantee that was asked for."""
+
+    def in_words(name: str, value: Any) -> str:
+        return f"{name} = {value:.7g}" if isinstance(value, float) else f"{name} = {value}"
+
+    parts = []
+    for panel in experiment.panels:
+        of_panel = [
+            f"{one.label or one.name} with {', '.join(in_words(*pair) for pair in one.parameters.items())}"
+            for one in experiment.contestants_of(panel)
+            if one.asked is not None and one.parameters
+        ]
+        parts.append((f"{panel.title}: " if len(experiment.panels) > 1 else "") + "; ".join(of_panel))
+    return f"At the guarantees that were asked for, found by their real ones: {'. '.join(filter(None, parts))}."
+
+
+def _about_results(experiment: Experiment) -> Note:
+    sentences = [
+        "Regrets, figure and all files here are computed from true outcomes: they are NOT private, keep them where the"
+        " data are. A guarantee is for the arms played in one game."
+    ]
+    if experiment.trials > 1:
+        together = {
+            player.name: player.guarantee_in(experiment.game(panel)).for_games(experiment.trials).epsilon
+            for panel in experiment.panels
+            for player in experiment.players(panel)
+        }
+        words = ", ".join(f"{name} {epsilon:.4g}" for name, epsilon in together.items() if math.isfinite(epsilon))
+        sentences.append(
+            f"Showing the arms of all {experiment.trials} games spends it {experiment.trials} times"
+            + (f" (epsilon: {words})." if words else ".")
+        )
+    weak = _that_protect_nobody(experiment)
+    if weak:
+        sentences.append(f"An epsilon of {HARDLY:g} or more hardly protects anybody: {', '.join(weak)}.")
+    return Note(" ".join(sentences), on_terminal=True)
+
+
+def _that_protect_nobody(experiment: Experiment) -> list[str]:
+    """Return algorithms that protect a round, or a record or person if it is known, with a large epsilon only."""
+    found: dict[str, None] = {}
+    for game in described(experiment):
+        for one in game["results"]:
+            levels = {"a round": one["level"][0], **{f"a {unit}": level[0] for unit, level in one["units"].items()}}
+            what, worst = max(levels.items(), key=lambda pair: float(pair[1]))
+            if float(worst) >= HARDLY:
+                level = "none" if one["model"] == "none" else f"{worst:.4g} for {what}"
+                found[f"{one['name']} ({level})"] = None
+    return list(found)

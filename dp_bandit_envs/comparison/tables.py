@@ -13,7 +13,7 @@ from dp_bandit_envs.runs.run_report import table as markdown
 from dp_bandit_envs.text import html_table
 
 if TYPE_CHECKING:
-    from dp_bandit_envs.comparison.compared_games import Entry
+    from dp_bandit_envs.comparison.entries import Entry
 
 Rows = Sequence[Sequence[str]]
 LETTERS: Final = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"} | {

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.comparison.compared import comparison_of_results, folder_of
 from dp_bandit_envs.comparison.reporting import Report, folders_of, played, played_in_memory, report_on
-from dp_bandit_envs.comparison.saving import folder_of
 from dp_bandit_envs.comparison.shown_progress import Wanted, check_progress, progress_of
 from dp_bandit_envs.runs.run_report import Study
 
@@ -111,4 +111,10 @@ def reproduce(
             if folders:
                 stop.add_note(f"Finished games are saved in {folders[0].path}; the same call goes on from there.")
             raise
-    return report_on(study, results, command=f"reproduce({', '.join(words)})", folders=folders)
+    return report_on(
+        study,
+        results,
+        list(map(comparison_of_results, results)),
+        command=f"reproduce({', '.join(words)})",
+        folders=folders,
+    )

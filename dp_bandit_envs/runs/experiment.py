@@ -53,6 +53,7 @@ class AlgorithmSpec:
         shown_as: The algorithm's name in a comparison of several epsilons, where labels differ; None for the label.
         asked: The epsilon that it was asked for in such a comparison; None for its own.
         maker: Makes an algorithm that is in no table, from the parameters. It is not stored.
+        calibrated: Whether the parameters were found for the guarantee that was asked for. It is not stored.
     """
 
     name: str
@@ -62,6 +63,7 @@ class AlgorithmSpec:
     shown_as: str | None = None
     asked: float | None = None
     maker: Callable[..., Algorithm] | None = dataclasses.field(default=None, repr=False)
+    calibrated: bool = False
 
     def make(self) -> Algorithm:
         """Make the algorithm."""
@@ -77,8 +79,9 @@ class AlgorithmSpec:
         return dataclasses.replace(made, name=self.label or self.name, player=f"own {player}")
 
     def configuration(self) -> dict[str, Any]:
-        """Return all of it as plain JSON values, but for the maker."""
-        plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "maker"}
+        """Return all of it as plain JSON values, but for what is not stored."""
+        stored = [field.name for field in dataclasses.fields(self) if field.name not in ("maker", "calibrated")]
+        plain = {name: getattr(self, name) for name in stored}
         if self.maker is None:
             return {**plain, "parameters": dict(self.parameters)}
         made = self.make()

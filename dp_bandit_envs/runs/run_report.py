@@ -154,7 +154,7 @@ def report_md(
     Args:
         results: The raw numbers of each experiment.
         title: Its heading.
-        command: The exact command.
+        command: The exact command, or "" if it is not known.
         view: How to show regret.
         notes: Paragraphs before the numbers.
         claims: Claims with their verdicts, shown in a table if there are any.
@@ -239,11 +239,11 @@ def _settings(experiments: Sequence[Experiment], command: str) -> str:
     again = (
         "Nobody knows the seed, so the run cannot be repeated."
         if first.seed is None
-        else "The same command gives the same numbers to the last bit, whatever the number of cores."
+        else f"The same {'command' if command else 'call'} gives the same numbers to the last bit, whatever the number"
+        " of cores."
     )
-    return (
-        f"Command: `{command}`\n\n{seed}; {'; '.join(sizes)}. Python {platform.python_version()}, {versions}. {again}"
-    )
+    top = f"Command: `{command}`\n\n" if command else ""
+    return f"{top}{seed}; {'; '.join(sizes)}. Python {platform.python_version()}, {versions}. {again}"
 
 
 def _trials(experiment: Experiment) -> str:

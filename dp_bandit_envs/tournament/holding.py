@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.comparison.compared_games import Entry
+from dp_bandit_envs.comparison.entries import Entry
 from dp_bandit_envs.comparison.ranking import LEAST_TRIALS, interval, ranking
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.privacy.guarantee import Level

@@ -189,9 +189,9 @@ COMPARISON = (
     ),
     Mutation(
         "a saved comparison has the entries that were left out",
-        f"{COMPARISON_FOLDER}/saving.py",
+        f"{COMPARISON_FOLDER}/compared.py",
         'games = [game for game in games if game["results"]]',
-        "games = comparison.configuration[DESCRIBED]",
+        "games = list(self.configuration[DESCRIBED])",
         ("tests/comparison/test_saving.py",),
     ),
     Mutation(

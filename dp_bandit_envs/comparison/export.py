@@ -1,25 +1,34 @@
-"""Results with labels, for pandas and xarray."""
+"""Results for other programs: with labels for pandas and xarray, as `summary.csv` and as netCDF."""
 
+import importlib.util
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dp_bandit_envs.comparison.entries import MEASURES
+from dp_bandit_envs.comparison.tables import summary_csv
 from dp_bandit_envs.optional import require
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from dp_bandit_envs.comparison.compared_games import Entry
+    from dp_bandit_envs.comparison.compared import Comparison
+    from dp_bandit_envs.comparison.entries import Entry
+    from dp_bandit_envs.runs.store import ResultsFolder
 
 EXTRA = "results"
+MOST_NUMBERS = 2**24
+"""The most numbers that are written as netCDF."""
 
 
-def to_pandas(entries: "Sequence[Entry]", measures: Sequence[str]) -> "pandas.DataFrame":
+def to_pandas(entries: "Sequence[Entry]") -> "pandas.DataFrame":
     """Return a row for each entry, trial and recorded round; see `Comparison.to_pandas`."""
     pd = require("pandas", extra=EXTRA)
-    known = [measure for measure in measures if any(measure in entry.measures for entry in entries)]
+    known = [measure for measure in MEASURES if any(measure in entry.measures for entry in entries)]
     frames = []
     for entry in entries:
         trials, places = entry.trials, len(entry.rounds)
@@ -40,9 +49,7 @@ def to_pandas(entries: "Sequence[Entry]", measures: Sequence[str]) -> "pandas.Da
     return pd.concat(frames, ignore_index=True)
 
 
-def to_xarray(
-    entries: "Sequence[Entry]", measures: Sequence[str], epsilons: Sequence[float], attributes: Mapping[str, str]
-) -> "xarray.Dataset":
+def to_xarray(entries: "Sequence[Entry]", epsilons: Sequence[float], attributes: Mapping[str, str]) -> "xarray.Dataset":
     """Return a dataset of all entries; see `Comparison.to_xarray`."""
     xr = require("xarray", extra=EXTRA)
     titles = list(dict.fromkeys(entry.title for entry in entries))
@@ -51,7 +58,7 @@ def to_xarray(
     rounds = np.unique(np.concatenate([entry.rounds for entry in entries]))
     trials = max(entry.trials for entry in entries)
     grid = (len(titles), len(names), len(levels))
-    known = [measure for measure in measures if any(measure in entry.measures for entry in entries)]
+    known = [measure for measure in MEASURES if any(measure in entry.measures for entry in entries)]
     arrays = {measure: np.full((*grid, trials, len(rounds)), np.nan) for measure in known}
     guaranteed = {"epsilon": np.full(grid, np.nan), "delta": np.full(grid, np.nan)}
     words = np.full(grid, "", dtype=object)
@@ -83,3 +90,38 @@ def to_xarray(
     }
     dataset: xarray.Dataset = xr.Dataset(variables, coordinates, dict(attributes))
     return dataset
+
+
+def write_tables(
+    comparison: "Comparison", folder: "ResultsFolder", measure: str = "external_regret", *, netcdf: bool = True
+) -> list[bool]:
+    """Write `summary.csv` and `results.nc` (netCDF) for other programs.
+
+    The latter is written with the extra `results` only, and for up to `MOST_NUMBERS` numbers, as it needs all of them
+    in memory at once; `Comparison.to_xarray` has no limit.
+
+    Args:
+        comparison: The results.
+        folder: Their folder.
+        measure: What the summary shows.
+        netcdf: Whether to write `results.nc` at all.
+
+    Returns:
+        Whether each could be written; a folder may be read-only.
+    """
+    written = [folder.write_again("summary.csv", summary_csv(comparison.entries, measure))]
+    numbers = sum(entry.trials * len(entry.rounds) * len(MEASURES) for entry in comparison.entries)
+    installed = all(importlib.util.find_spec(module) for module in ("xarray", "h5netcdf"))
+    if netcdf and installed and numbers <= MOST_NUMBERS:
+        written.append(folder.write_again("results.nc", _netcdf(comparison)))
+    return written
+
+
+def _netcdf(comparison: "Comparison") -> bytes:
+    data = comparison.to_xarray()
+    encoding = {name: {"zlib": True, "complevel": 1} for name in MEASURES if name in data}
+    with tempfile.TemporaryDirectory() as folder:
+        # Older versions of xarray return no bytes.
+        file = Path(folder) / "results.nc"
+        data.to_netcdf(file, engine="h5netcdf", encoding=encoding)
+        return file.read_bytes()
