@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from dp_bandit_envs.figures.judging import (
     Estimate,
     Found,
     all_ahead,
+    exponent,
     joined,
     over_error,
     paired,
@@ -362,14 +363,14 @@ def _with_levels(levels: Mapping[Pair, Sequence[float]]) -> list[str]:
     return [f"{pair}, epsilon = {joined(f'{one:g}' for one in each)}" for pair, each in levels.items() if each]
 
 
+def _says(order: Order, where: str) -> Callable[[Results], str]:
+    return lambda results: f"{order}: {where}, T = {_horizon(results):,}."
+
+
 for _order in ORDERS:
-    claims(lambda results, order=_order: f"{order}: at epsilon = {EPSILON:g}, T = {_horizon(results):,}.")(
-        functools.partial(_at_one_epsilon, order=_order)
-    )
+    claims(_says(_order, f"at epsilon = {EPSILON:g}"))(functools.partial(_at_one_epsilon, order=_order))
 for _order in ORDERS:
-    claims(lambda results, order=_order: f"{order}: at every epsilon, T = {_horizon(results):,}.", of=(1,))(
-        functools.partial(_at_every_epsilon, order=_order)
-    )
+    claims(_says(_order, "at every epsilon"), of=(1,))(functools.partial(_at_every_epsilon, order=_order))
 
 SLOPES = "slope over the last two powers of ten, as a multiple of the slope of the bound"
 
@@ -470,7 +471,7 @@ def _free_at_large_epsilon(results: Results) -> Found:
 def _inverse_at_small_epsilon(results: Results) -> Found:
     low, high = SWEEP[:2]
     exponents = {
-        Played(name, game.name): _exponent(_sweep(results, game, name)[:, :2], math.log(high / low))
+        Played(name, game.name): exponent((low, high), _sweep(results, game, name)[:, :2])
         for game in GAMES
         for name in OPTIMAL
     }
@@ -486,18 +487,3 @@ def _inverse_at_small_epsilon(results: Results) -> Found:
         " times the gap",
         unknown=f" for {joined(loose)}",
     )
-
-
-def _exponent(regrets: FloatArray, span: float) -> Estimate:
-    """Return the slope of ln E[regret] between two levels, with a standard error by the delta method.
-
-    Args:
-        regrets: Shape `(trials, 2)`.
-        span: The difference of the levels' logarithms.
-    """
-    means: FloatArray = regrets.mean(axis=0)
-    if not np.all(means > 0):
-        return UNKNOWN
-    relative = regrets / means
-    _, error = mean_and_standard_error(relative[:, 1] - relative[:, 0])
-    return Estimate(float(np.log(means[1] / means[0]) / span), float(error / span))

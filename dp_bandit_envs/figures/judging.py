@@ -161,6 +161,54 @@ def ratio(one: float, other: float) -> float:
     return float(one / other) if other > 0 else math.nan
 
 
+def ratio_of_means(private: FloatArray, free: FloatArray) -> Estimate:
+    r"""Return the ratio of mean regrets, paired by game, with its standard error by the delta method.
+
+    The ratio r of means is, to first order, off by the mean of :math:`(p_j - r f_j) / \bar f` over games j.
+
+    Args:
+        private: Regret p of each game, shape `(trials,)`.
+        free: Regret f without privacy on the same gains, shape `(trials,)`.
+    """
+    middle = float(free.mean())
+    if not middle > 0:
+        return UNKNOWN
+    value = float(private.mean()) / middle
+    _, error = mean_and_standard_error((private - value * free) / middle)
+    return Estimate(value, float(error))
+
+
+def exponent(sizes: Sequence[float], regrets: FloatArray) -> Estimate:
+    r"""Return the least-squares slope of ln E[regret] in ln(size), with its standard error by the delta method.
+
+    Games of one row share their seed, so a row's regrets are not independent; the error is over rows.
+
+    Args:
+        sizes: The values of T, d or epsilon, shape `(sizes,)`.
+        regrets: Shape `(trials, sizes)`.
+    """
+    means: FloatArray = regrets.mean(axis=0)
+    if len(sizes) < 2 or not np.all(means > 0):
+        return UNKNOWN
+    weights = slope_weights(sizes)
+    _, error = mean_and_standard_error((regrets / means) @ weights)
+    return Estimate(float(np.log(means) @ weights), float(error))
+
+
+def slope_weights(sizes: Sequence[float]) -> FloatArray:
+    """Return the weights that give the least-squares slope in ln(size), shape `(sizes,)`."""
+    places = np.log(np.asarray(sizes, dtype=float))
+    centred = places - places.mean()
+    weights: FloatArray = centred / (centred @ centred)
+    return weights
+
+
+def slope_of(sizes: Sequence[float], values: Sequence[float] | FloatArray) -> float:
+    """Return the slope of a formula's logarithm, fitted as `exponent` fits regrets."""
+    logarithms = np.log(np.maximum(values, 1e-300))
+    return float(logarithms @ slope_weights(sizes)) if len(sizes) > 1 else math.nan
+
+
 def with_names(values: Mapping[Any, object]) -> str:
     """Return values, each followed by its name in brackets, on one line."""
     return ", ".join(f"{value} ({name})" for name, value in values.items())

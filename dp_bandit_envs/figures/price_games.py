@@ -277,3 +277,11 @@ def last(results: Results, panel: str, name: str) -> FloatArray:
     """Return each game's regret after the last round, shape `(trials,)`."""
     regret: FloatArray = results.regret(panel, name, VIEW.measure)[:, -1]
     return regret
+
+
+def in_powers(horizon: int | None, most: int | None = None) -> str:
+    """Return a horizon in words; None is none, up to `most`."""
+    if horizon is None:
+        return "none" if most is None else f"none up to {in_powers(most)}"
+    power = horizon.bit_length() - 1
+    return f"2^{power}" if horizon == 2**power else f"{horizon:,}"

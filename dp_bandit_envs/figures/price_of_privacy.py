@@ -26,20 +26,21 @@ from dp_bandit_envs.figures.judging import (
     fewer_or_shorter,
     joined,
     over_error,
+    ratio_of_means,
+    slope_of,
+    slope_weights,
     with_names,
     yes_or_no,
 )
+from dp_bandit_envs.figures.price_exponents import ROWS, measured, table_claims
 from dp_bandit_envs.figures.price_games import (
     ARMS,
     BALL,
     COINS,
-    CUBE,
     EASY,
     EPOCHS,
     EPSILON,
     EXPERTS,
-    EXPONENT_HORIZON,
-    EXPONENT_LENGTHS,
     FREE,
     FRESH,
     FULL,
@@ -51,26 +52,23 @@ from dp_bandit_envs.figures.price_games import (
     LEVELS,
     LOST,
     MANY,
-    MEASURED,
     NUMBERS_OF_EXPERTS,
     OVER_DIMENSION,
     OVER_EPSILON,
     OWN,
     PANELS,
     PAPER,
-    PAYOFFS,
     PERTURBED,
-    SWEEP_HORIZON,
     TRIALS,
     VIEW,
     Game,
     Price,
     experiments,
+    in_powers,
     label_at,
     last,
     lengths,
     longest,
-    sizes_of,
 )
 from dp_bandit_envs.metrics import Band, confidence_band, mean_and_standard_error
 from dp_bandit_envs.plots.curves_figure import Reference, draw_band, draw_reference
@@ -84,7 +82,6 @@ from dp_bandit_envs.plots.figure_layout import (
     values_axis,
 )
 from dp_bandit_envs.plots.plot_style import BLACK, DASHES, GREY, RC, Style, styles_for, typeset
-from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.runs.experiment import Results, labels_of
 from dp_bandit_envs.runs.run_report import Note, Numbers, Study
 
@@ -128,23 +125,6 @@ def notes(results: Sequence[Results]) -> list[Note]:
     return [Note(text), *few]
 
 
-def ratio_of_means(private: FloatArray, free: FloatArray) -> Estimate:
-    r"""Return the ratio of mean regrets, paired by game, with its standard error by the delta method.
-
-    The ratio r of means is, to first order, off by the mean of :math:`(p_j - r f_j) / \bar f` over games j.
-
-    Args:
-        private: Regret p of each game, shape `(trials,)`.
-        free: Regret f without privacy on the same gains, shape `(trials,)`.
-    """
-    middle = float(free.mean())
-    if not middle > 0:
-        return UNKNOWN
-    value = float(private.mean()) / middle
-    _, error = mean_and_standard_error((private - value * free) / middle)
-    return Estimate(value, float(error))
-
-
 def ratios_over_horizon(results: Results, price: Price) -> dict[int, Estimate]:
     """Return the ratio of regrets at each horizon, ascending."""
     panels = {length: price.game.key(length) for length in lengths(longest(results), LENGTHS)}
@@ -152,37 +132,6 @@ def ratios_over_horizon(results: Results, price: Price) -> dict[int, Estimate]:
         length: ratio_of_means(last(results, panel, price.private), last(results, panel, price.free))
         for length, panel in panels.items()
     }
-
-
-def exponent(sizes: Sequence[float], regrets: FloatArray) -> Estimate:
-    r"""Return the least-squares slope of ln E[regret] in ln(size), with its standard error by the delta method.
-
-    Games of one row share their seed, so a row's regrets are not independent; the error is over rows.
-
-    Args:
-        sizes: The values of T, d or epsilon, shape `(sizes,)`.
-        regrets: Shape `(trials, sizes)`.
-    """
-    means: FloatArray = regrets.mean(axis=0)
-    if len(sizes) < 2 or not np.all(means > 0):
-        return UNKNOWN
-    weights = _slope_weights(sizes)
-    _, error = mean_and_standard_error((regrets / means) @ weights)
-    return Estimate(float(np.log(means) @ weights), float(error))
-
-
-def _slope_weights(sizes: Sequence[float]) -> FloatArray:
-    """Return the weights that give the least-squares slope in ln(size), shape `(sizes,)`."""
-    places = np.log(np.asarray(sizes, dtype=float))
-    centred = places - places.mean()
-    weights: FloatArray = centred / (centred @ centred)
-    return weights
-
-
-def _slope_of(sizes: Sequence[float], values: Sequence[float] | FloatArray) -> float:
-    """Return the slope of a formula's logarithm, fitted as `exponent` fits regrets."""
-    logarithms = np.log(np.maximum(values, 1e-300))
-    return float(logarithms @ _slope_weights(sizes)) if len(sizes) > 1 else math.nan
 
 
 RATIO = "regret / regret without privacy"
@@ -370,14 +319,6 @@ def _of(name: str) -> tuple[Price, ...]:
     return tuple(price for panel in ("experts", "ball") for price in PANELS[panel] if price.private == name)
 
 
-def _rounds(horizon: int | None, most: int | None = None) -> str:
-    """Return a horizon in words; None is none, up to `most`."""
-    if horizon is None:
-        return "none" if most is None else f"none up to {_rounds(most)}"
-    power = horizon.bit_length() - 1
-    return f"2^{power}" if horizon == 2**power else f"{horizon:,}"
-
-
 class NearlyFree(NamedTuple):
     """Where privacy is nearly free, by price.
 
@@ -398,7 +339,7 @@ def _nearly_free(results: Results, name: str) -> Found:
     ends = {price: each[max(each)] for price, each in ratios.items()}
     by_bound = {price: _by_bound(price) for price in ratios if name == PAPER}
     found = NearlyFree(ends, {price: _first_below(each) for price, each in ratios.items()}, by_bound)
-    first = with_names({price.game.name: _rounds(horizon) for price, horizon in found.first.items()})
+    first = with_names({price.game.name: in_powers(horizon) for price, horizon in found.first.items()})
     bounds = {
         price.game.name: f"none up to 2^{LARGEST_POWER}" if power is None else f"2^{power}"
         for price, power in by_bound.items()
@@ -436,13 +377,15 @@ def _by_bound(price: Price) -> int | None:
     return None
 
 
-for _name, _noise in LEADERS.items():
-    claims(
-        lambda results, name=_name, noise=_noise: (
-            f"With full information and epsilon = 1, privacy is free in long games. {name}, with {noise}: less"
-            f" than {NEARLY:g} times the regret without privacy at T = {_rounds(longest(results))}."
-        )
-    )(functools.partial(_nearly_free, name=_name))
+def _says_nearly_free(name: str) -> Callable[[Results], str]:
+    return lambda results: (
+        f"With full information and epsilon = 1, privacy is free in long games. {name}, with {LEADERS[name]}: less"
+        f" than {NEARLY:g} times the regret without privacy at T = {in_powers(longest(results))}."
+    )
+
+
+for _name in LEADERS:
+    claims(_says_nearly_free(_name))(functools.partial(_nearly_free, name=_name))
 
 
 @claims(
@@ -452,7 +395,7 @@ for _name, _noise in LEADERS.items():
 )
 def _exactly_free(results: Results) -> Found:
     horizons = {dimension: first_exactly_free(dimension) for dimension in DIMENSIONS}
-    since = {f"d = {size}": _rounds(horizon, 2**LARGEST_EXACT) for size, horizon in horizons.items()}
+    since = {f"d = {size}": in_powers(horizon, 2**LARGEST_EXACT) for size, horizon in horizons.items()}
     usual = horizons[BALL.dimension]
     return Found(
         yes_or_no(usual is not None and usual <= longest(results)),
@@ -497,7 +440,7 @@ def _constant_factor(results: Results, prices: Sequence[Price]) -> Found:
         NO if growing or falling or below else YES if dearer and narrow else UNDECIDED,
         {"exponents": exponents, "ends": ends},
         f"exponent of T in the ratio of mean regrets: {with_names(exponents)};"
-        f" the ratio at T = {_rounds(longest(results))}: {with_names(ends)}",
+        f" the ratio at T = {in_powers(longest(results))}: {with_names(ends)}",
         yes=f"the exponents are within {FLAT:g} of 0",
         no="; ".join(changing) or "a ratio is below 1",
         unknown=": an exponent is not known well enough, or a ratio is not clearly above 1",
@@ -513,8 +456,8 @@ def _exponent_of_ratio(results: Results, price: Price) -> Estimate:
     if len(horizons) < 2 or not (np.all(private.mean(axis=0) > 0) and np.all(free.mean(axis=0) > 0)):
         return UNKNOWN
     difference = private / private.mean(axis=0) - free / free.mean(axis=0)
-    _, error = mean_and_standard_error(difference @ _slope_weights(horizons))
-    return Estimate(_slope_of(horizons, private.mean(axis=0) / free.mean(axis=0)), float(error))
+    _, error = mean_and_standard_error(difference @ slope_weights(horizons))
+    return Estimate(slope_of(horizons, private.mean(axis=0) / free.mean(axis=0)), float(error))
 
 
 claims(
@@ -527,211 +470,7 @@ for _prices in (PANELS["bandits"][:1], PANELS["bandits"][1:2], PANELS["bandits"]
         f"With bandit feedback, {joined(_prices)}, privacy costs a constant factor"
         " (the paper's algorithm 4, which adds noise to each payoff and so is local, which it does not say)."
     )(functools.partial(_constant_factor, prices=_prices))
-
-TOLERANCE = 0.1
-"""By how much a measured exponent may exceed the paper's: logarithms and lower orders count at a finite T."""
-LOOSE = 0.1
-"""The largest standard error of an exponent that decides."""
-SMALL = tuple(level for level in LEVELS if level <= EPSILON)
-"""The values of epsilon from which the exponent is taken: at larger ones little is left of the price."""
-Term = Callable[[float, float, float], float]
-"""A term of a bound, as a function of (T, size, epsilon)."""
-
-
-class Row(NamedTuple):
-    """A row of the paper's tables: its bound in words, and its terms.
-
-    Attributes:
-        game: The game.
-        says: The bound.
-        before: The previous best by the same table, logarithms left out.
-        terms: The terms of the bound; with full information the second is the price of privacy.
-        sized: Whether the paper states how it depends on the size.
-    """
-
-    game: Game
-    says: str
-    before: str
-    terms: tuple[Term, ...]
-    sized: bool = True
-
-
-ROWS = (
-    Row(
-        EXPERTS,
-        "sqrt(T ln N) + N ln N ln^2 T / epsilon",
-        "sqrt(T ln N) / epsilon",
-        (
-            lambda t, d, e: math.sqrt(t * math.log(d)),
-            lambda t, d, e: d * math.log(d) * math.log(t) ** 2 / e,
-        ),
-    ),
-    Row(
-        BALL,
-        "sqrt(T) + N ln^2 T / epsilon",
-        "sqrt(N T) / epsilon",
-        (lambda t, d, e: math.sqrt(t), lambda t, d, e: d * math.log(t) ** 2 / e),
-    ),
-    Row(
-        CUBE,
-        "sqrt(N T) + N ln^2 T / epsilon",
-        "sqrt(N T) / epsilon",
-        (lambda t, d, e: math.sqrt(d * t), lambda t, d, e: d * math.log(t) ** 2 / e),
-    ),
-    Row(
-        PAYOFFS,
-        "sqrt(T) / epsilon, logarithms and N left out",
-        "T^(2/3) / epsilon",
-        (lambda t, d, e: d * math.sqrt(t * math.log(t)) / e,),
-        sized=False,
-    ),
-    Row(
-        ARMS,
-        "sqrt(T N ln N) / epsilon, logarithms left out",
-        "N T^(2/3) / epsilon",
-        (lambda t, d, e: math.sqrt(t * d * math.log(d)) / e,),
-    ),
-)
-"""Tables 1 and 2. For linear bandits the size's exponent is that of theorem 4.5 with noise on the payoff."""
-
-
-class Exponent(NamedTuple):
-    """A measured exponent beside the paper's, fitted to its formula at the same sizes."""
-
-    measured: Estimate
-    paper: float
-
-    def __str__(self) -> str:
-        return str(self.measured) if math.isnan(self.paper) else f"{self.measured} ({self.paper:.2f})"
-
-    @property
-    def over(self) -> bool:
-        """Whether it is clearly larger than the paper's."""
-        return self.measured.value - DECIDES * self.measured.error > self.paper + TOLERANCE
-
-    @property
-    def decided(self) -> bool:
-        """Whether its standard error is small enough."""
-        return self.measured.known and self.measured.error <= LOOSE
-
-
-Exponents = Mapping[Price, Mapping[str, Exponent]]
-"""The exponents of `"T"`, the size and `"1 / epsilon"` for each algorithm."""
-
-
-class Measured(NamedTuple):
-    """The exponents of one row.
-
-    Attributes:
-        horizon: The longest games.
-        regret: Those of regret, beside the largest of a term of the bound.
-        extra: Those of regret beyond that without privacy, beside the second term's; with full information only.
-        free: The exponent of T without privacy, beside 1 / 2.
-    """
-
-    horizon: int
-    regret: Exponents
-    extra: Exponents
-    free: Exponent
-
-
-class Place(NamedTuple):
-    """A game of a sweep: the varying value, its panel, its epsilon if that varies, and the arguments of terms."""
-
-    value: float
-    panel: str
-    epsilon: float | None
-    arguments: tuple[float, float, float]
-
-
-def _sweeps(horizon: int, game: Game) -> dict[str, list[Place]]:
-    """Return the games in which T, the size and epsilon vary."""
-    d, middle = game.dimension, min(horizon, SWEEP_HORIZON)
-    horizons = lengths(min(horizon, EXPONENT_HORIZON), EXPONENT_LENGTHS)
-    levels = game.key(middle) if game in FULL else game.key(middle, kind="epsilon")
-    return {
-        "T": [Place(length, game.key(length, kind="length"), None, (length, d, EPSILON)) for length in horizons],
-        game.size: [
-            Place(size, game.key(middle, size, "size"), None, (middle, size, EPSILON)) for size in sizes_of(game)
-        ],
-        "1 / epsilon": [Place(1 / each, levels, each, (middle, d, each)) for each in SMALL],
-    }
-
-
-def _columns(results: Results, levels: Results, name: str, sweep: Sequence[Place], *, free: bool = False) -> FloatArray:
-    """Return an algorithm's regret in each game, shape `(trials, values)`; without privacy epsilon does not matter."""
-    columns = []
-    for place in sweep:
-        source = results if f"{place.panel}/checkpoints" in results.arrays else levels
-        label = name if place.epsilon is None or free else label_at(name, place.epsilon)
-        columns.append(last(source, place.panel, label))
-    return np.stack(columns, axis=1)
-
-
-def _beside(sweep: Sequence[Place], regrets: FloatArray, terms: Sequence[Term]) -> Exponent:
-    """Return the exponent of regret `(trials, values)` beside the largest of the terms'."""
-    values = [place.value for place in sweep]
-    paper = max(_slope_of(values, [term(*place.arguments) for place in sweep]) for term in terms)
-    return Exponent(exponent(values, regrets), paper)
-
-
-def measured(results: Results, levels: Results, row: Row) -> Measured:
-    """Return how regret grows in the games of a row of the paper's tables.
-
-    Args:
-        results: The games for exponents.
-        levels: The games over epsilon, for games with full information.
-        row: The row.
-    """
-    game, prices = row.game, MEASURED[row.game]
-    sweeps = _sweeps(longest(results), game)
-    regret, extra = {}, {}
-    for price in prices:
-        private = {name: _columns(results, levels, price.private, one) for name, one in sweeps.items()}
-        regret[price] = {
-            name: _beside(one, private[name], row.terms if name != "1 / epsilon" else row.terms[-1:])
-            for name, one in sweeps.items()
-        }
-        if game in FULL:
-            free = {name: _columns(results, levels, price.free, one, free=True) for name, one in sweeps.items()}
-            extra[price] = {
-                name: _beside(one, private[name] - free[name], row.terms[-1:]) for name, one in sweeps.items()
-            }
-    over_t = sweeps["T"]
-    horizons = [place.value for place in over_t]
-    alone = exponent(horizons, _columns(results, levels, prices[0].free, over_t, free=True))
-    return Measured(int(horizons[-1]), regret, extra, Exponent(alone, 0.5))
-
-
-def _row(results: Results, levels: Results, row: Row) -> Found:
-    """Judge whether regret grows at most like a row of the paper's tables, apart from logarithms."""
-    found = measured(results, levels, row)
-    deciding = next(iter(found.regret.values()))
-    over = [name for name, one in deciding.items() if one.over]
-    unclear = [name for name, one in deciding.items() if not one.decided]
-    parts = [
-        f"{price.private}{what}: {', '.join(f'{name} {one}' for name, one in each.items())}"
-        for what, prices in (("", found.regret), (", extra regret", found.extra))
-        for price, each in prices.items()
-    ]
-    theorem = "; for d, which table 2 hides, the paper's is that of theorem 4.5 with noise on the payoff"
-    return Found(
-        NO if over else UNDECIDED if unclear else YES,
-        found,
-        f"exponents, measured (the paper's): {'; '.join(parts)}; of T without privacy: {found.free}"
-        + ("" if row.sized else theorem),
-        yes=f"none is clearly larger than the paper's by more than {TOLERANCE:g}",
-        no=f"larger in {joined(over)}, in games of up to {_rounds(found.horizon)} rounds",
-        unknown=f": not known well enough in {joined(unclear)}",
-    )
-
-
-for _each in ROWS:
-    claims(
-        f"Table {'1' if _each.game in FULL else '2'}, {_each.game.name}: regret at most of order {_each.says}"
-        f" (the previous best: {_each.before}).",
-        of=(2, 1),
-    )(functools.partial(_row, row=_each))
+claims += table_claims
 
 
 @claims(
@@ -752,7 +491,7 @@ def _few_and_many(results: Results) -> Found:
     return Found(
         all_ahead(errors),
         ratios,
-        f"regret over Hedge's with {few:,} / {many:,} experts, T = {_rounds(horizon)}:"
+        f"regret over Hedge's with {few:,} / {many:,} experts, T = {in_powers(horizon)}:"
         f" {shown}. ({EPOCHS} is for independent gains, as here.)",
         yes="by more than three standard errors each",
         no="the other way round for one of them",

@@ -9,6 +9,7 @@ import pytest
 
 from dp_bandit_envs.algorithms import paper_epsilon
 from dp_bandit_envs.comparison.compared import comparison_of
+from dp_bandit_envs.comparison.reporting import report_on
 from dp_bandit_envs.comparison.tables import summary_csv
 from dp_bandit_envs.figures import figure_1
 from dp_bandit_envs.metrics import median_of_means
@@ -200,3 +201,16 @@ def test_the_summary_is_tidy():
     assert float(row["interval_high"]) == pytest.approx(float(middle.high), rel=1e-9)
     # No two of 48 different samples lie below the centre by more than 2; Gini's mean difference is positive.
     assert 0 < float(row["gini_below"]) < 2 and 0 < float(row["gini_above"]) < 2
+
+
+def test_each_line_is_its_algorithms_regret_with_its_own_guarantee():
+    found = results(AS_MEASURED)
+    report = report_on(figure_1.study(trials=TRIALS), [found], command="it")
+    for axes, panel in zip(report.figure.axes, figure_1.PANELS, strict=False):
+        assert [line.get_label() for line in axes.lines] == [
+            r"EXP3 ($\varepsilon=85.81$, $\delta=10^{-6}$)",
+            r"DP-EXP3-Lap ($\varepsilon=243.3$ with exact noise)",
+            r"EXP3-tau ($\varepsilon=0.851$, $\delta=10^{-6}$)",
+        ]
+        for line, name in zip(axes.lines, NAMES, strict=True):
+            assert line.get_ydata()[-1] == pytest.approx(found.regret(panel.key, name)[:, -1].mean(), rel=1e-3)

@@ -103,6 +103,12 @@ def test_no_algorithm_is_favoured_by_the_numbering_of_arms():
         assert 0 < int(np.argmax(game.means)) < len(game.means) - 1
 
 
+def test_the_best_play_more_games_at_full_size():
+    over_time, over_epsilon = figure_modern.experiments()
+    assert over_time.more_trials == "" and over_epsilon.more_trials == "100 of DP-KLUCB, DP-IMED"
+    assert not figure_modern.experiments(trials=2)[1].more_trials
+
+
 @pytest.mark.parametrize(("horizon", "sweep"), [(100, 100), (10**6, 10**6), (3 * 10**6, 10**6)])
 def test_a_shorter_horizon_is_for_both(horizon, sweep):
     over_time, over_epsilon = figure_modern.experiments(horizon=horizon, trials=2, seed=7)
@@ -110,14 +116,14 @@ def test_a_shorter_horizon_is_for_both(horizon, sweep):
     assert {over_time.trials, over_epsilon.trials} == {2} and {over_time.seed, over_epsilon.seed} == {7}
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_every_private_algorithm_has_the_panels_epsilon(game):
+def test_every_private_algorithm_has_the_panels_epsilon():
     experiment = figure_modern.experiments()[1]
-    for epsilon in SWEEP:
-        panel = next(panel for panel in experiment.panels if panel.key == figure_modern.key(game, epsilon))
-        for player in experiment.players(panel):
-            guarantee = player.guarantee(n_arms=5, horizon=10**4)
-            assert guarantee.epsilon == pytest.approx(epsilon) and guarantee.delta == 0
+    panels = {panel.key: panel for panel in experiment.panels}
+    for game in GAMES:
+        for epsilon in SWEEP:
+            for player in experiment.players(panels[figure_modern.key(game, epsilon)]):
+                guarantee = player.guarantee(n_arms=5, horizon=10**4)
+                assert guarantee.epsilon == pytest.approx(epsilon) and guarantee.delta == 0
 
 
 def test_the_claims_hold_where_they_do():
@@ -199,9 +205,11 @@ def test_few_runs_show_nothing(trials):
     assert verdicts(trials=trials) == [UNDECIDED] * 10
 
 
-@pytest.mark.parametrize("rounds", [np.array([1]), np.array([1, 2]), np.arange(1, 101)])
-def test_the_shortest_games_can_be_judged(rounds):
-    assert len(judged(*results(rounds=rounds))) == 10
+@pytest.mark.parametrize(("rounds", "trials"), [(np.array([1]), 1), (np.array([1, 2]), 2), (np.arange(1, 101), 20)])
+def test_the_shortest_games_can_be_judged_and_drawn(rounds, trials):
+    found = results(rounds=rounds, trials=trials)
+    assert len(judged(*found)) == 10
+    assert as_bytes(figure_modern.draw(found), "png")
 
 
 def test_the_lower_bounds_are_linear_in_the_logarithm():
@@ -257,34 +265,36 @@ LABELS_OVER_TIME = [*PRIVATE, "KL-UCB (no privacy)"]
 BOUNDS = [WITHOUT_PRIVACY, LOWER_BOUND]
 
 
-def test_each_game_has_a_row_time_on_the_left_and_epsilon_on_the_right():
-    drawn = figure_modern.draw(results())
-    assert [axes.get_title(loc="left") for axes in drawn.axes] == [
+@pytest.fixture(scope="module")
+def drawn():
+    found = results()
+    return found, figure_modern.draw(found)
+
+
+def test_each_game_has_a_row_time_on_the_left_and_epsilon_on_the_right(drawn):
+    _, figure = drawn
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
         "(a) means .75 to .25; $\\varepsilon=1$",
         "(b) means .75 to .25; $T=10^{6}$",
         "(c) means .8 and four .1; $\\varepsilon=1$",
         "(d) means .8 and four .1; $T=10^{6}$",
     ]
-    assert [axes.get_xlabel() for axes in drawn.axes] == ["round $t$", r"privacy parameter $\varepsilon$"] * 2
-    assert {axes.get_ylabel() for axes in drawn.axes} == {"pseudo-regret (gain)"}
-    assert {(axes.get_xscale(), axes.get_yscale()) for axes in drawn.axes} == {("log", "log")}
-    assert len({axes.get_ylim() for axes in drawn.axes}) == 1
-    assert drawn.get_supxlabel().endswith("regret may be below")
-
-
-def test_every_line_is_in_every_panel_and_once_in_the_legend():
-    drawn = figure_modern.draw(results())
-    for axes in drawn.axes:
+    assert [axes.get_xlabel() for axes in figure.axes] == ["round $t$", r"privacy parameter $\varepsilon$"] * 2
+    assert {axes.get_ylabel() for axes in figure.axes} == {"pseudo-regret (gain)"}
+    assert {(axes.get_xscale(), axes.get_yscale()) for axes in figure.axes} == {("log", "log")}
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+    assert figure.get_supxlabel().endswith("regret may be below")
+    for axes in figure.axes:
         assert list(lines(axes)) == [*LABELS_OVER_TIME, *BOUNDS]
         assert [line.get_color() for line in axes.lines[:9]] == [STYLES[name].colour for name in (*PRIVATE, REFERENCE)]
         # The titles say the guarantee, or the axis does.
         assert not axes.texts
-    assert [text.get_text() for text in drawn.legends[0].get_texts()] == [*LABELS_OVER_TIME, *BOUNDS]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [*LABELS_OVER_TIME, *BOUNDS]
 
 
-def test_lines_are_means_of_their_own_game_and_the_bounds_are_dashed():
-    over_time, over_epsilon = found = results()
-    axes = figure_modern.draw(found).axes
+def test_lines_are_means_of_their_own_game_and_the_bounds_are_dashed(drawn):
+    (over_time, over_epsilon), figure = drawn
+    axes = figure.axes
     for left, right, game in zip(axes[::2], axes[1::2], GAMES, strict=True):
         panel, shown = figure_modern.key(game, 1.0), ROUNDS >= 10
         for name, label in zip((*PRIVATE, REFERENCE), LABELS_OVER_TIME, strict=True):
@@ -305,15 +315,3 @@ def test_lines_are_means_of_their_own_game_and_the_bounds_are_dashed():
         for one in (left, right):
             assert (lines(one)[LOWER_BOUND].get_color(), lines(one)[LOWER_BOUND].get_linestyle()) == (BLACK, "--")
         assert right.get_xticks().tolist() == list(SWEEP)
-
-
-@pytest.mark.parametrize("rounds", [np.array([1]), np.array([1, 2]), np.arange(1, 13)])
-@pytest.mark.parametrize("trials", [1, 2])
-def test_the_shortest_games_can_be_drawn(rounds, trials):
-    assert as_bytes(figure_modern.draw(results(rounds=rounds, trials=trials)), "png")
-
-
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_the_same_figure_is_the_same_bytes(kind):
-    one, again = (as_bytes(figure_modern.draw(results(trials=5)), kind) for _ in range(2))
-    assert one == again

@@ -1,7 +1,6 @@
 """The settings of price-of-privacy, and that its claims are judged by the numbers and nothing else."""
 
 import dataclasses
-import json
 import math
 
 import gymnasium as gym
@@ -11,23 +10,15 @@ import pytest
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.figures import price_games as games
 from dp_bandit_envs.figures import price_of_privacy
-from dp_bandit_envs.figures.judging import Estimate
+from dp_bandit_envs.figures.judging import Estimate, ratio_of_means
+from dp_bandit_envs.figures.price_exponents import ROWS
 from dp_bandit_envs.figures.price_games import ARMS, BALL, CUBE, EXPERTS, MANY, PAYOFFS
-from dp_bandit_envs.figures.price_of_privacy import (
-    ROWS,
-    Line,
-    RatioPanel,
-    exponent,
-    is_exactly_free,
-    price_figure,
-    ratio_band,
-    ratio_of_means,
-)
+from dp_bandit_envs.figures.price_of_privacy import Line, RatioPanel, is_exactly_free, price_figure, ratio_band
 from dp_bandit_envs.plots.curves_figure import Reference
 from dp_bandit_envs.plots.plot_style import BLACK, GREY, as_bytes, styles_for
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.runs.experiment import Results
-from dp_bandit_envs.runs.run_report import Verdict, report_md
+from dp_bandit_envs.runs.run_report import Verdict
 from dp_bandit_envs.runs.running import run
 from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation import simulate
@@ -166,42 +157,6 @@ def test_a_shorter_horizon_shortens_all_lengths(horizon, expected):
         assert (experiment.trials, experiment.seed) == (3, 7)
 
 
-def test_settings_alone_decide_keys_and_digests():
-    first, again = (games.experiments(horizon=64, trials=2) for _ in range(2))
-    assert [one.digest() for one in first] == [one.digest() for one in again]
-    assert [one.digest() for one in first] != [one.digest() for one in games.experiments(horizon=64, trials=3)]
-    for one in first:
-        stored = json.loads(json.dumps(one.configuration()))
-        assert [panel["key"] for panel in stored["panels"]] == [panel.key for panel in one.panels]
-
-
-def test_a_ratio_of_paired_games_has_the_error_of_the_delta_method():
-    free = np.array([1.0, 2.0, 3.0])
-    # Twice the same regret: the ratio is 2 without an error, although regrets differ from game to game.
-    assert ratio_of_means(2 * free, free) == pytest.approx((2, 0))
-    # r = 3; p - r f = (-1, 1, 0), which over f's mean 2 has the standard deviation 1 / 2.
-    found = ratio_of_means(np.array([2.0, 7.0, 9.0]), free)
-    assert found == pytest.approx((3, 0.5 / math.sqrt(3)))
-    assert math.isnan(ratio_of_means(free, free - 2).value)
-
-
-def test_the_delta_method_agrees_with_resampling():
-    rng = np.random.default_rng(4)
-    free = rng.gamma(20, 1, 60)
-    private = 1.5 * free + rng.normal(0, 3, 60)
-    drawn = rng.integers(0, 60, (4000, 60))
-    resampled = (private[drawn].mean(axis=1) / free[drawn].mean(axis=1)).std()
-    # The standard deviation of 4,000 resamples is known to 1.1%; the linearisation is off by less than that here.
-    assert ratio_of_means(private, free).error == pytest.approx(resampled, rel=0.06)
-
-
-def test_an_exponent_is_that_of_a_power():
-    sizes = (2, 4, 8, 16)
-    regrets = np.outer(np.linspace(0.9, 1.1, 7), np.power(sizes, 1.5))
-    assert exponent(sizes, regrets) == pytest.approx((1.5, 0), abs=1e-12)
-    assert math.isnan(exponent(sizes, -regrets).value) and math.isnan(exponent((2,), regrets[:, :1]).value)
-
-
 def test_the_claims_hold_where_they_do():
     assert verdicts() == [YES] * 14
 
@@ -245,10 +200,12 @@ def test_one_over_epsilon_squared_is_more_than_the_paper_allows():
     assert all("larger in 1 / epsilon" in one.why for one in found[8:11])
 
 
-def test_the_first_horizon_at_which_privacy_is_nearly_free():
+def test_the_first_horizon_from_which_on_privacy_is_nearly_free():
+    """Not that of a shorter game, if it costs more in a longer one."""
+
     def change(part, panel, label, regret):
-        short = part == "over-horizon" and panel.env_kwargs["horizon"] < 2**16
-        return regret * (3 if short and label == games.OWN else 1)
+        middle = part == "over-horizon" and panel.env_kwargs["horizon"] == 2**14
+        return regret * (3 if middle and label == games.OWN else 1)
 
     claim = claims(*results(change))[1]
     assert claim.verdict is YES and set(claim.numbers.first.values()) == {2**16}
@@ -281,19 +238,12 @@ def test_few_runs_show_nothing(trials):
 
 
 @pytest.mark.parametrize("horizon", [1, 4, 17])
-def test_the_shortest_games_can_be_judged(horizon):
-    assert len(claims(*results(horizon=horizon))) == 14
-
-
-def test_the_report_holds_all_experiments():
-    found = results(horizon=2**12)
-    text = report_md(
-        found, title="T", command="c", view=games.VIEW, notes=price_of_privacy.notes(found), claims=claims(*found)
-    )
-    for part in ("over-horizon", "over-epsilon", "exponents", "many-experts"):
-        assert f"## External regret after the last round, {part}\n" in text and f"`{part}/`" in text
-    assert "This is 20 runs of 4,096 rounds instead of 60 of 1,048,576." in text
-    assert "nan" not in text and "LINEAR" not in text
+def test_the_shortest_games_can_be_judged_and_drawn(horizon):
+    found = results(horizon=horizon, trials=2)
+    assert len(claims(*found)) == 14
+    assert as_bytes(price_of_privacy.draw(found), "png")
+    notes = "".join(map(str, price_of_privacy.notes(found)))
+    assert f"This is 2 runs of {horizon} rounds instead of 60 of 1,048,576." in notes
     assert "This is" not in "".join(map(str, price_of_privacy.notes(results(trials=60))))
 
 
@@ -389,27 +339,19 @@ def legend_texts(figure):
 
 
 def test_a_panel_has_its_lines_and_the_line_where_privacy_is_free():
-    axes = drawn(over_t(line("One", (3, 2, 1)), line("KL-UCB", (5, 5, 5)))).axes[0]
+    figure = drawn(over_t(line("One", (9, 3, 0.8)), line("KL-UCB", (5, 5, 5))))
+    axes = figure.axes[0]
     free, one, other = axes.lines
     assert set(free.get_ydata()) == {1} and free.get_color() == BLACK
-    assert points(one) == (list(HORIZONS), [3, 2, 1]) and points(other)[1] == [5, 5, 5]
+    assert points(one) == (list(HORIZONS), [9, 3, 0.8]) and points(other)[1] == [5, 5, 5]
     look = styles_for(["One", "KL-UCB"])["One"]
     assert (one.get_color(), one.get_linestyle(), one.get_marker()) == look
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title(loc="left")) == ("horizon $T$", "ratio", "Ball")
-
-
-def test_horizons_are_marked_as_powers_of_two():
-    figure = drawn()
+    # Horizons are marked as powers of two, ratios as plain numbers.
     figure.canvas.draw()
-    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["$2^{10}$", "$2^{12}$", "$2^{14}$"]
-
-
-def test_ratios_are_marked_as_plain_numbers():
-    figure = drawn(over_t(line("One", (9, 3, 0.8))))
-    figure.canvas.draw()
-    shown = {tick.get_text() for tick in figure.axes[0].get_yticklabels()}
-    assert {"1", "2", "5"} <= shown
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["$2^{10}$", "$2^{12}$", "$2^{14}$"]
+    assert {tick.get_text() for tick in axes.get_yticklabels()} >= {"1", "2", "5"}
 
 
 def test_games_of_one_panel_differ_in_their_dashes_and_a_mean_below_zero_is_left_out():
@@ -443,16 +385,14 @@ def test_a_long_legend_stands_below_the_panels():
     assert len(figure.legends) == 1 and figure.axes[5].get_legend() is None
 
 
-@pytest.mark.parametrize("value", [math.nan, 0.0, -1.0, 1e-9])
-@pytest.mark.parametrize("error", [math.nan, 5.0])
+@pytest.mark.parametrize(("value", "error"), [(math.nan, math.nan), (0.0, 5.0), (-1.0, math.nan), (1e-9, 5.0)])
 def test_unknown_ratios_can_be_drawn(value, error):
     panel = over_t(line("One", (value,), (4,), error=error))
     assert as_bytes(drawn(panel), "png")
 
 
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_the_same_figure_is_the_same_bytes(kind):
-    assert as_bytes(drawn(over_epsilon()), kind) == as_bytes(drawn(over_epsilon()), kind)
+def test_the_same_figure_is_the_same_bytes():
+    assert as_bytes(drawn(over_epsilon()), "svg") == as_bytes(drawn(over_epsilon()), "svg")
 
 
 def test_bands_of_ratios_are_95_per_cent_intervals_of_the_logarithm():
@@ -461,3 +401,45 @@ def test_bands_of_ratios_are_95_per_cent_intervals_of_the_logarithm():
     assert line.tolist() == [3, 1, 2]
     assert low == pytest.approx([3 / 1.216526, math.exp(-3.92), 2])
     assert high == pytest.approx([3 * 1.216526, math.exp(3.92), 2], rel=1e-6)
+
+
+def test_each_panel_draws_its_own_games():
+    """Over T ratios of regret in the panel's games; over epsilon what privacy adds; over d ratios to Hedge."""
+    found = results()
+    over_t, over_epsilon, _, _ = found
+    figure = price_of_privacy.draw(found)
+    titles = [axes.get_title(loc="left").replace("$", "") for axes in figure.axes[:5]]
+    assert [title[:7] for title in titles] == ["(a) Exp", "(b) Bal", "(c) Ban", "(d) d=1", "(e) Man"]
+    panels = dict(zip(games.PANELS, figure.axes, strict=False))
+    for name, prices in games.PANELS.items():
+        free, *lines = panels[name].lines
+        assert set(free.get_ydata()) == {1}
+        for price, line in zip(prices, lines, strict=False):
+            keys = [price.game.key(4**power * 2**10) for power in range(6)]
+            means = [[games.last(over_t, key, one).mean() for key in keys] for one in (price.private, price.free)]
+            assert line.get_ydata() == pytest.approx(np.divide(*means)), price
+        # The ratio of what learns nothing is a line of its own.
+        assert [line.get_label() for line in lines[len(prices) :]] == ([] if name == "bandits" else [games.LOST])
+    levels = iter(figure.axes[3].lines)
+    for name in games.OVER_EPSILON:
+        for game in games.FULL:
+            panel = game.key(games.SWEEP_HORIZON)
+            private = [games.last(over_epsilon, panel, games.label_at(name, level)).mean() for level in games.LEVELS]
+            extra = np.subtract(private, games.last(over_epsilon, panel, games.FREE).mean())
+            assert next(levels).get_ydata() == pytest.approx(extra)
+    assert [line.get_ydata()[-1] for line in figure.axes[4].lines[1:]] == pytest.approx(
+        [with_many(price.private, 10_000) for price in games.OVER_DIMENSION], rel=0.01
+    )
+
+
+def test_the_legend_says_each_guarantee_once_and_the_game_where_it_matters():
+    texts = legend_texts(price_of_privacy.draw(results(horizon=2**12)))
+    assert len(texts) == len(set(texts))
+    for label in (
+        r"AS-FTRL ($\varepsilon=1$)",
+        r"DP-FTRL ($\varepsilon=1$, $\delta=10^{-6}$)",
+        r"AS-OSMD ($\varepsilon=1$), ball with payoffs only",
+        r"Noisy-Hedge ($\varepsilon=1$), baseline",
+        "no learning (no privacy)",
+    ):
+        assert label in texts, texts

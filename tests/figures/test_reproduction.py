@@ -119,3 +119,19 @@ def test_an_interruption_says_that_nothing_is_lost(tmp_path):
         reproduce("figure-1", folder=tmp_path / "out", progress=stop, **SMALL)
     assert any("goes on from there" in note for note in caught.value.__notes__)
     assert reproduce("figure-1", folder=tmp_path / "out", **SMALL).is_written
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_settings_are_plain_and_decide_the_digests(name):
+    digests = []
+    for given in ({}, {"seed": 1}, {"trials": 3}, {"horizon": 65}, {}):
+        study = study_of(name, **{"horizon": 64, "trials": 2, **given})
+        for experiment in study.experiments:
+            text = json.dumps(experiment.configuration(), sort_keys=True, allow_nan=False)
+            assert json.dumps(json.loads(text), sort_keys=True) == text
+            keys = [panel.key for panel in experiment.panels]
+            assert len(set(keys)) == len(keys) == len(json.loads(text)["panels"])
+        digests.append(tuple(experiment.digest() for experiment in study.experiments))
+    assert digests[0] == digests[-1] and len(set(digests)) == 4
+    with refused((ValueError, TypeError), "horizon", 0):
+        study_of(name, horizon=0)

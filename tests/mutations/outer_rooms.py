@@ -8,12 +8,196 @@ RECORDED = "dp_bandit_envs/recorded_data"
 PLOTTED = "dp_bandit_envs/plots"
 ADVISED = "dp_bandit_envs/advice"
 RUNS_FOLDER = "dp_bandit_envs/runs"
+FIGURES_FOLDER = "dp_bandit_envs/figures"
 COMPARISON_FOLDER = "dp_bandit_envs/comparison"
 ONE_COMMAND = "tests/runs/test_one_command_a_folder.py"
 RANKING = "tests/comparison/test_ranking.py"
 TABLES = "tests/comparison/test_tables.py"
 
-FIGURES: tuple[Mutation, ...] = ()
+FIGURES = (
+    Mutation(
+        "a difference of no standard error is clear",
+        f"{FIGURES_FOLDER}/judging.py",
+        "DECIDES = 3.0\n",
+        "DECIDES = 0.0\n",
+        ("tests/figures/test_judging.py", "-k", "test_all_leads_must_be_clear"),
+    ),
+    Mutation(
+        "one run decides a claim",
+        f"{FIGURES_FOLDER}/judging.py",
+        "if runs < fewest:",
+        "if runs < min(fewest, 1):",
+        ("tests/figures/test_judging.py", "-k", "test_too_few_runs_decide_nothing"),
+    ),
+    Mutation(
+        "games of two algorithms are not paired",
+        f"{FIGURES_FOLDER}/judging.py",
+        "difference: FloatArray = one[:both] - other[:both]",
+        "difference: FloatArray = one[:both] - other[:both][::-1]",
+        ("tests/figures/test_judging.py", "-k", "test_errors_ahead"),
+    ),
+    Mutation(
+        "a claim is judged by another experiment's games",
+        f"{FIGURES_FOLDER}/judging.py",
+        "taken = [results[place] for place in of]",
+        "taken = [results[place - 1] for place in of]",
+        ("tests/figures/test_judging.py", "-k", "test_a_claim_is_judged_by_the_results_that_it_is_about"),
+    ),
+    Mutation(
+        "EXP3 in place of DP-EXP3-Lap is compared with EXP3-tau",
+        f"{FIGURES_FOLDER}/figure_1.py",
+        "errors = {panel.title: errors_ahead(results, panel.key, lap, tau) for panel in WITHOUT_MEMORY}",
+        "errors = {panel.title: errors_ahead(results, panel.key, EXP3, tau) for panel in WITHOUT_MEMORY}",
+        ("tests/figures/test_figure_1.py", "-k", "claim or statistics"),
+    ),
+    Mutation(
+        "EXP3-tau's claim is judged by the epsilon of DP-EXP3-Lap",
+        f"{FIGURES_FOLDER}/figure_1.py",
+        "epsilon, errors = _epsilon_of_tau(results), _tau_ahead(results)",
+        "epsilon, errors = _guarantee(results, LAP).epsilon, _tau_ahead(results)",
+        ("tests/figures/test_figure_1.py", "-k", "claim or statistics"),
+    ),
+    Mutation(
+        "batched algorithms of figure 1 at another epsilon play at the paper's",
+        f"{FIGURES_FOLDER}/figure_1.py",
+        'AlgorithmSpec("Batched-Lap-HTINF", {"epsilon": epsilon}),',
+        'AlgorithmSpec("Batched-Lap-HTINF", {"epsilon": 243.29}),',
+        ("tests/figures/test_figure_1.py", "-k", "test_another_epsilon"),
+    ),
+    Mutation(
+        "the gap of figure 2 has the wrong sign",
+        f"{FIGURES_FOLDER}/figure_2.py",
+        "gap = panel.curve(INT) - panel.curve(UCB)",
+        "gap = panel.curve(UCB) - panel.curve(INT)",
+        ("tests/figures/test_figure_2.py", "-k", "claim or gap"),
+    ),
+    Mutation(
+        "the printed bound of theorem 3.5 loses its last term",
+        f"{FIGURES_FOLDER}/figure_2.py",
+        "self.first_release + 8 * log / gaps**2 + 1 + tail",
+        "self.first_release + 8 * log / gaps**2 + 1 - tail",
+        ("tests/figures/test_figure_2.py", "-k", "test_the_printed_bound"),
+    ),
+    Mutation(
+        "the luck of gains is left out of the paper's gap",
+        f"{FIGURES_FOLDER}/figure_2.py",
+        '"realised": _spread(panel.realised(name))',
+        '"realised": _spread(panel.last(name))',
+        ("tests/figures/test_figure_2.py",),
+    ),
+    Mutation(
+        "the least regret of figure 2's note is UCB's",
+        f"{FIGURES_FOLDER}/figure_2.py",
+        "best = min((name for name in names if name != UCB)",
+        "best = min((name for name in names)",
+        ("tests/figures/test_figure_2.py", "-k", "test_the_notes_name_the_best"),
+    ),
+    Mutation(
+        "an order reversed at T is not seen",
+        f"{FIGURES_FOLDER}/figure_modern.py",
+        "if one.errors_at_end < -DECIDES] for pair",
+        "if one.errors_at_end < -math.inf] for pair",
+        ("tests/figures/test_figure_modern.py", "-k", "test_what_is_the_other_way_round"),
+    ),
+    Mutation(
+        "figure-modern draws every algorithm's line from the first one",
+        f"{FIGURES_FOLDER}/figure_modern.py",
+        "rounds[shown], results.regret(panel, name, VIEW.measure)[:, shown])",
+        "rounds[shown], results.regret(panel, PRIVATE[0], VIEW.measure)[:, shown])",
+        ("tests/figures/test_figure_modern.py", "-k", "drawn or lines or legend"),
+    ),
+    Mutation(
+        "a private algorithm's line has the label of one without privacy",
+        f"{FIGURES_FOLDER}/figure_modern.py",
+        'Curve(name, f"{name} (eps {EPSILON:g})", rounds[shown]',
+        'Curve(name, f"{name} {NO_PRIVACY}", rounds[shown]',
+        ("tests/figures/test_figure_modern.py", "-k", "test_each_game_has_a_row"),
+    ),
+    Mutation(
+        "the lower bound of figure-modern is that without privacy",
+        f"{FIGURES_FOLDER}/figure_modern.py",
+        "Reference(LOWER_BOUND, at, private, width=2.2)",
+        "Reference(LOWER_BOUND, at, without, width=2.2)",
+        ("tests/figures/test_figure_modern.py", "-k", "lines or bound"),
+    ),
+    Mutation(
+        "the bound for TS-N is divided by the cliques",
+        f"{FIGURES_FOLDER}/figure_graph.py",
+        "roots.append(math.sqrt(len(game.graph.clique_cover)))",
+        "roots.append(1 / math.sqrt(len(game.graph.clique_cover)))",
+        ("tests/figures/test_figure_graph.py", "-k", "bound_by_hand"),
+    ),
+    Mutation(
+        "the panel over feedback draws bandit feedback only",
+        f"{FIGURES_FOLDER}/figure_graph.py",
+        "results.regret(revealing(most), label, VIEW.measure)[:, -1] for most in REVEALED]",
+        "results.regret(revealing(REVEALED[0]), label, VIEW.measure)[:, -1] for most in REVEALED]",
+        ("tests/figures/test_figure_graph.py", "-k", "feedback"),
+    ),
+    Mutation(
+        "a level's legend on feedback graphs has another epsilon",
+        f"{FIGURES_FOLDER}/figure_graph.py",
+        'f"{PRIVATE} (eps {level:g})"',
+        'f"{PRIVATE} (eps {10 * level:g})"',
+        ("tests/figures/test_figure_graph.py", "-k", "legend or level"),
+    ),
+    Mutation(
+        "lines over time have one another's guarantee",
+        f"{COMPARISON_FOLDER}/reporting.py",
+        "Curve(name, labels[name], rounds",
+        "Curve(name, labels[results.names_in(panel)[0]], rounds",
+        ("tests/figures/test_figure_graph.py", "tests/figures/test_figure_1.py", "-k", "bound or legend or drawn"),
+    ),
+    Mutation(
+        "a ratio's error forgets that games are paired",
+        f"{FIGURES_FOLDER}/judging.py",
+        "(private - value * free) / middle",
+        "(private + value * free) / middle",
+        ("tests/figures/test_price_of_privacy.py", "-k", "delta_method"),
+    ),
+    Mutation(
+        "privacy counts as nearly free from the shortest games on",
+        f"{FIGURES_FOLDER}/price_of_privacy.py",
+        "            break\n        first = horizon",
+        "            continue\n        first = horizon",
+        ("tests/figures/test_price_of_privacy.py", "-k", "nearly_free"),
+    ),
+    Mutation(
+        "the paper's exponent is the least of its terms'",
+        f"{FIGURES_FOLDER}/price_exponents.py",
+        "paper = max(slope_of(",
+        "paper = min(slope_of(",
+        ("tests/figures/test_price_of_privacy.py", "-k", "test_the_claims_hold_where_they_do"),
+    ),
+    Mutation(
+        "extra regret over epsilon is drawn with regret without privacy added",
+        f"{FIGURES_FOLDER}/price_of_privacy.py",
+        "last(results, panel, label_at(name, level)) - free for level",
+        "last(results, panel, label_at(name, level)) + free for level",
+        ("tests/figures/test_price_of_privacy.py", "-k", "test_each_panel_draws_its_own_games"),
+    ),
+    Mutation(
+        "the ball's price is drawn with the regret of experts",
+        f"{FIGURES_FOLDER}/price_of_privacy.py",
+        'PANELS["ball"], lost=BALL)',
+        'PANELS["experts"], lost=BALL)',
+        ("tests/figures/test_price_of_privacy.py", "-k", "test_each_panel_draws_its_own_games"),
+    ),
+    Mutation(
+        "reproduce leaves the number of trials out",
+        f"{FIGURES_FOLDER}/reproduction.py",
+        '"trials": trials, "epsilon"',
+        '"trials": None, "epsilon"',
+        ("tests/figures/test_reproduction.py", "-k", "test_it_reads_as_its_verdicts"),
+    ),
+    Mutation(
+        "a figure takes every figure's options",
+        f"{FIGURES_FOLDER}/reproduction.py",
+        "if option not in (*SIZES, *takes):",
+        "if option not in (*SIZES, *takes, 'modern', 'epsilon'):",
+        ("tests/figures/test_reproduction.py", "-k", "test_options_are_those_of_the_figure"),
+    ),
+)
 
 RUNS = (
     Mutation(
