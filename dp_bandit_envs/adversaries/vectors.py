@@ -39,7 +39,8 @@ class Leaning(Adversary):
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gain vectors of the next `rounds` rounds, shape `(rounds, dimension)`."""
         pulled = (1 - self.gap) * unit_vectors(rounds, self.n_arms, self._rng) + self.gap * self._direction
-        return np.clip(pulled, -1.0, 1.0)
+        gains: FloatArray = np.clip(pulled, -1.0, 1.0)
+        return gains
 
 
 class OneAxis(Adversary):

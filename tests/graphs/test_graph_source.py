@@ -154,7 +154,7 @@ def test_numbers_of_rounds_and_gains_must_be_whole_and_positive(name, value):
         GraphSource("erdos-renyi", **{name: value})
 
 
-# ---- every graph that has a name is what its name and its citatio --------------------------------------------------
+# ---- graphs by name ------------------------------------------------------------------------------------------------
 
 
 def drawn(name, n_arms=None, seed=0, **options):
