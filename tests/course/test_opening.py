@@ -112,13 +112,16 @@ def test_whoever_lacks_the_password_sees_nothing_and_nothing_is_left_running(tmp
 @needs_marimo
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_command_and_marimo(tmp_path, sent):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "counters.py").write_text("from dp_bandit_envs.course.counter_lines import WAYS\n", "utf-8")
     command = [sys.executable, "-c", "from dp_bandit_envs.cli import main; main()"]
     options = ["lab", "price", "--folder", tmp_path / "mine", "--headless", "--read-only"]
     with subprocess.Popen(
         [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True
     ) as process:
-        lines = [process.stdout.readline() for _ in range(3)]
+        lines = [process.stdout.readline() for _ in range(4)]
         process.send_signal(sent)
         out, err = process.communicate()
-    assert "price_of_privacy.py" in lines[1] and "Ctrl-C" in lines[2]
+    assert "counters.py is a copy from another version" in lines[1]
+    assert "price_of_privacy.py" in lines[2] and "Ctrl-C" in lines[3]
     assert "Closed" in out and (process.returncode, err) == (0, "")
