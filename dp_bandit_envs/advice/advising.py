@@ -55,7 +55,7 @@ MUCH: Final = 0.5
 """Bad games are better if the 99 % quantile of regret is below this part of the first one's."""
 UNKNOWN_PERSONS: Final = (
     "{}: the file does not say whose lines these are, so nothing can be promised to a person. Give the most rounds of"
-    " one (--rounds-per-person 1 if nobody has two), or clean the file again with its column of persons (--person)."
+    " one (--rounds-per-person 1 if nobody has two), or clean the file again with its column of persons (--persons)."
 )
 
 
@@ -68,7 +68,7 @@ def advise(
     delta: SupportsFloat = 0.0,
     rounds_per_person: SupportsIndex | None = None,
     gap: SupportsFloat | Sequence[SupportsFloat] | None = None,
-    person: str | None = None,
+    persons: str | None = None,
     look_at_gains: bool = False,
     algorithms: Sequence[str] = USUAL,
     trials: SupportsIndex | None = None,
@@ -92,7 +92,7 @@ def advise(
         rounds_per_person: The most rounds of a person, from 1 to T; by default that of the data, or 1 without data.
             Needed if the data do not say whose lines they are.
         gap: How far the best arm is ahead of the others, in (0, 1]; one or several. By default .05, .1 and .3.
-        person: The name of the file's column of persons; by default `person`, if there is one.
+        persons: The name of the file's column of persons; by default `person`, if there is one.
         look_at_gains: Resample the file's outcomes in place of made-up ones. The advice then depends on them and is not
             private: whoever sees it learns something of the data.
         algorithms: Names of the algorithms to compare; those that do not meet the guarantee are left out.
@@ -117,9 +117,9 @@ def advise(
         >>> print(advice.stable.name)
         DP-IMED
     """
-    if data is None and person is not None:
-        raise ValueError(f"person must come with a file, whose column it is; received {person!r} and no file.")
-    shape = None if data is None else shape_of(data, person)
+    if data is None and persons is not None:
+        raise ValueError(f"persons must come with a file, whose column it is; received {persons!r} and no file.")
+    shape = None if data is None else shape_of(data, persons)
     if look_at_gains and shape is None:
         raise ValueError("look_at_gains needs the data to look at; no file was given. Give one, or leave it out.")
     arms, rounds, person_rounds = _size(n_arms, horizon, rounds_per_person, shape)

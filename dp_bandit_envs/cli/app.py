@@ -1,48 +1,50 @@
-"""The commands, from `list` to `lab`; those with many options have a file of their own."""
+"""The commands of `dp-bandit` with their arguments; what they do is in the modules beside this one."""
 
+import os
+import re
+import shlex
 import sys
-from pathlib import Path
+import traceback
+from collections.abc import Sequence
+from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 import typer
 
-from dp_bandit_envs.cli import (
-    advise_command,
-    calibrate_command,
-    data_command,
-    lab_command,
-    ledger_command,
-    tournament_command,
-)
+from dp_bandit_envs import __version__, checks
 from dp_bandit_envs.cli.options import (
+    Arms,
     Cluster,
-    Epsilon,
+    Epsilons,
     Jobs,
     Out,
+    Persons,
+    Rounds,
+    RoundsPerPerson,
+    SecretSeed,
     Seed,
-    Version,
-    command_line,
-    cores,
-    find_modules_here,
+    TargetDelta,
+    a_number,
+    a_picture,
+    a_whole,
+    folder,
     number,
-    picture,
-    whole,
+    numbers,
+    wholes,
 )
-from dp_bandit_envs.cli.run_command import EXAMPLES, run
-from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, write_any_letter
-from dp_bandit_envs.cli.words import in_words, users_line
+from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, say, write_any_letter
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+RENAMED = {"--arms": "--n-arms", "--spacing": "--checkpoints", "--person": "--persons", "--scale": "--y-scale"}
+"""Options of earlier versions and what they are called now, which an error says."""
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 def main() -> None:
     """Run the command line; an error is one sentence, not a traceback."""
     write_any_letter()
-    find_modules_here()
+    # `mine:Name` finds a file mine.py in the working directory, after everything that is installed.
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
     try:
         # Newer versions of typer turn Ctrl-C into the exit code 130, older ones into an exception.
         code = app(standalone_mode=False, prog_name="dp-bandit")
@@ -59,40 +61,194 @@ def main() -> None:
         # Click's own errors print themselves, with the usage of the command.
         show = getattr(error, "show", None)
         if callable(show):
+            if new := RENAMED.get(getattr(error, "option_name", "")):
+                vars(error)["possibilities"] = [new]
+            if "'counters'" in str(error):
+                vars(error)["message"] = "No such command 'counters'; it is dp-bandit show counters."
             show()
             sys.exit(2)
         where = users_line(error)
         if not where and not isinstance(error, (ValueError, TypeError, OSError, RuntimeError, ImportError)):
             raise
-        said = f"{where} raises {type(error).__name__}: {error}" if where else in_words(str(error), sys.argv[1:])
+        said = f"{where} raises {type(error).__name__}: {error}" if where else in_words(error, sys.argv[1:])
         errors.print(f"error: {said}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
 
 
+def in_words(error: Exception, typed: Sequence[str]) -> str:
+    """Return an error's message with `--n-arms` in place of `n_arms`, if the command has such an option.
+
+    Messages begin with the argument's name, which may be a word of English elsewhere; and `arm=2` after a colon is no
+    option.
+    """
+    message = re.sub(r"(\w+?)Env\.__init__\(\) got an unexpected keyword argument", r"\1 has no argument", str(error))
+    message = re.sub(r"\b([a-z_]+)='(\w+)'", r"\1=\2", message).replace("math.inf", "inf")
+    commands: Any = typer.main.get_command(app)
+    params = commands.commands[typed[0]].params if typed and typed[0] in commands.commands else []
+    options = {one.name: one.opts[0] for one in params if one.opts[0].startswith("--")}
+    given = {word.partition("=")[0] for word in typed if word.startswith("--")}
+    for word in typed:
+        for name in () if word.startswith("--") else re.findall(r"(\w+)=", word):
+            options.pop(name, None)
+
+    def option(found: re.Match[str]) -> str:
+        return options.get(found[1], found[0])
+
+    first = re.match(r"([a-z_]+) (?:must|has|needs|is) ", message)
+    if first and options.get(first[1]) in given:
+        message = options[first[1]] + message[first.end(1) :]
+    message = re.sub(r"(?<![\w'.-])([a-z_]+)=(?=[\s.,;)])", option, message)
+    message = re.sub(r"(?<=Leave )([a-z_]+)(?= out\b)", option, message)
+    return re.sub(r"(?<![\w'.-])([a-z]+(?:_[a-z]+)+)(?![\w'=])", option, message)
+
+
+def users_line(error: BaseException) -> str:
+    """Return which line of a file of the user's raised an error, as "mine.py, line 7,"; "" if it was none of theirs."""
+    from dp_bandit_envs.simulation.provenance import is_users
+
+    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    # What a worker process raised comes with its traceback as text.
+    places += re.findall(r'File "(.+?)", line (\d+)', str(error.__cause__ or ""))
+    if not places:
+        return ""
+    file, line = places[-1]
+    names = [name for name, module in list(sys.modules.items()) if getattr(module, "__file__", "") == file]
+    if file.startswith("<") or not all(map(is_users, names)):
+        return ""
+    return f"{PurePath(file).name}, line {line},"
+
+
+def cores(jobs: int) -> int:
+    """Return the number of games to play at a time: as given, or for 0 as many as there are cores."""
+    return checks.integer("jobs", jobs, at_least=0) or os.cpu_count() or 1
+
+
+def command_line() -> str:
+    """Return the command as the reader of a report can type it."""
+    from dp_bandit_envs.comparison.asking import readable
+
+    return readable(shlex.join(["dp-bandit", *sys.argv[1:]]))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        say(f"dp-bandit-envs {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def common(version: Version = False) -> None:
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version and exit.")
+    ] = False,
+) -> None:
     """Differentially private bandits: play them, compare them, reproduce the papers."""
 
 
-@app.command("list")
-def list_() -> None:
-    """List environments, algorithms with their guarantees, agents, wrappers and counters."""
-    from dp_bandit_envs.cli.list_command import show_all
-
-    show_all(console)
-
-
-@app.command()
-def show(
-    name: Annotated[str, typer.Argument(help="An environment, algorithm, agent, wrapper or counter, as in list.")],
+@app.command(
+    epilog="Examples: dp-bandit run Switching EXP3 EXP3-tau:batch_size=100 --trials 50; dp-bandit run Stochastic"
+    " Oblivious DP-KLUCB DP-IMED --epsilon 0.1,1; dp-bandit run my.csv Batched-Lap-HTINF --epsilon 0.5; dp-bandit run"
+    " Stochastic EXP3 mine:MyAgent --horizon 1e5"
+)
+def run(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ENVIRONMENT... ALGORITHM...",
+            help="Environments, with arguments if you like: Graph:graph=cycle,n_arms=10; or files of gains (.npy,"
+            " .csv). Algorithms, with parameters if you like: EXP3-tau:batch_size=19. Your own of both as module:Name.",
+        ),
+    ],
+    epsilon: Epsilons = None,
+    delta: Annotated[
+        float | None,
+        a_number("Delta of each algorithm that takes one beside its epsilon; by default T^-2, or your function's own."),
+    ] = None,
+    at_guarantee: Annotated[
+        bool,
+        typer.Option(
+            "--at-guarantee",
+            help="Take --epsilon, and --delta or else 0, as what each algorithm really has to guarantee, and find the"
+            " parameter for it.",
+        ),
+    ] = False,
+    rounds_per_person: RoundsPerPerson = None,
+    trials: Annotated[
+        int | None,
+        a_whole("Number of games of each algorithm in each environment; by default 100, with --ledger 1."),
+    ] = None,
+    horizon: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NUMBER[,NUMBER...]",
+            help="Number of rounds of each game, as 1e5, or several; by default the environment's.",
+        ),
+    ] = None,
+    n_arms: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NUMBER[,NUMBER...]", help="Number of arms, or several; by default the environment's."),
+    ] = None,
+    seed: SecretSeed = None,
+    jobs: Jobs = 0,
+    cluster: Cluster = None,
+    checkpoints: Annotated[
+        str, typer.Option(help="Spacing of the rounds that are recorded: linear or log.")
+    ] = "linear",
+    measure: Annotated[
+        str,
+        typer.Option(
+            help="What to show: external_regret, pseudo_regret, policy_regret, collected or switches.",
+            metavar="MEASURE",
+        ),
+    ] = "external_regret",
+    band: Annotated[
+        str,
+        typer.Option(
+            help="Line and band: ci (mean, 95 % interval), quantiles (median, 10 % to 90 %) or spread (median of"
+            " means, Gini's mean difference).",
+        ),
+    ] = "ci",
+    against: Annotated[
+        str, typer.Option(help="Horizontal axis: round; or the last round against epsilon, arms or horizon.")
+    ] = "round",
+    y_scale: Annotated[str, typer.Option(help="Vertical axis: linear or log.")] = "linear",
+    persons: Annotated[
+        str | None,
+        typer.Option(help="A file's column that says whose each line is, or the most lines of a person."),
+    ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Count all games on a file of gains in this ledger, which dp-bandit ledger makes."
+        ),
+    ] = None,
+    out: Out = None,
 ) -> None:
-    """Show everything about one name: parameters, guarantee, bound, source, and differences from the source."""
-    from dp_bandit_envs.cli.show_command import show_name
+    """Play algorithms in one or several environments, or on your own data, and write figure, tables and report."""
+    from dp_bandit_envs.cli.run_commands import run_games
 
-    show_name(console, name)
-
-
-app.command(epilog=EXAMPLES)(run)
+    run_games(
+        words,
+        epsilon=numbers("--epsilon", epsilon),
+        delta=delta,
+        at_guarantee=at_guarantee,
+        rounds_per_person=rounds_per_person,
+        trials=trials,
+        horizon=wholes("--horizon", horizon),
+        n_arms=wholes("--n-arms", n_arms),
+        seed=seed,
+        checkpoints=checkpoints,
+        measure=measure,
+        band=band,
+        against=against,
+        y_scale=y_scale,
+        persons=persons,
+        ledger=ledger,
+        out=out,
+        jobs=cores(jobs),
+        cluster=cluster,
+        command=command_line(),
+    )
 
 
 @app.command(
@@ -107,55 +263,61 @@ def reproduce(
             " price-of-privacy: what privacy costs with full information and with bandits."
         ),
     ],
-    epsilon: Annotated[
-        float | None,
-        typer.Option(
-            parser=number, metavar="NUMBER", help="figure-1 only: another privacy parameter, and more algorithms."
-        ),
-    ] = None,
+    epsilon: Annotated[float | None, a_number("figure-1 only: another privacy parameter, and more algorithms.")] = None,
     modern: Annotated[bool, typer.Option("--modern", help="figure-2 only: add algorithms published since.")] = False,
-    trials: Annotated[
-        int | None, typer.Option(parser=whole, metavar="NUMBER", help="Number of runs; by default the paper's.")
-    ] = None,
-    horizon: Annotated[
-        int | None,
-        typer.Option(parser=whole, metavar="NUMBER", help="Number of rounds of each game; by default the paper's."),
-    ] = None,
+    trials: Annotated[int | None, a_whole("Number of runs; by default the paper's.")] = None,
+    horizon: Annotated[int | None, a_whole("Number of rounds of each game; by default the paper's.")] = None,
     seed: Seed = 0,
     jobs: Jobs = 0,
     cluster: Cluster = None,
     out: Out = None,
 ) -> None:
     """Run a paper's experiment at full size and compare its claims with the results."""
-    from dp_bandit_envs.cli.run_and_report import produce
+    from dp_bandit_envs.cli.run_commands import produce
     from dp_bandit_envs.figures.reproduction import study_of
 
     options = {"epsilon": epsilon, "modern": modern or None, "trials": trials, "horizon": horizon}
-    chosen = {key: value for key, value in options.items() if value is not None}
-    study = study_of(what, seed=seed, **chosen)
-    folder = out or Path("results") / study.name
-    produce(console, study, folder, jobs=cores(jobs), command=command_line(), cluster=cluster)
+    study = study_of(what, seed=seed, **{key: value for key, value in options.items() if value is not None})
+    produce(study, out or Path("results") / study.name, jobs=cores(jobs), command=command_line(), cluster=cluster)
 
 
-@app.command()
-def counters(
-    horizon: Annotated[int, typer.Option(parser=whole, metavar="NUMBER", help="Number of items T.")] = 100_000,
-    epsilon: Annotated[
-        float, typer.Option(parser=number, metavar="NUMBER", help="Privacy parameter of all releases together.")
-    ] = 1.0,
-    delta: Annotated[
-        float | None,
-        typer.Option(parser=number, metavar="NUMBER", help="Also show the Gaussian counter at this delta."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(parser=picture, metavar="FILE", help="Save a plot of the errors against time here, .png or .svg."),
+@app.command("list")
+def list_(
+    kind: Annotated[
+        str | None,
+        typer.Argument(help="environments, algorithms, agents, wrappers or counters; by default all of them."),
     ] = None,
 ) -> None:
-    """Compare counters for private running sums, and say which has the least noise."""
-    from dp_bandit_envs.cli.counters_command import show_counters
+    """List environments, algorithms with their guarantees, agents, wrappers and counters."""
+    from dp_bandit_envs.cli.show_commands import listed
 
-    show_counters(console, horizon, epsilon, delta, out)
+    say("\n".join(listed(kind)))
+
+
+@app.command(epilog="Examples: dp-bandit show DP-KLUCB; dp-bandit show counters --horizon 1e4 --epsilon 0.5")
+def show(
+    name: Annotated[
+        str, typer.Argument(help="An environment, algorithm, agent, wrapper or counter; or counters, to compare them.")
+    ],
+    horizon: Annotated[int | None, a_whole("show counters: number of items T; by default 100000.")] = None,
+    epsilon: Annotated[
+        float | None, a_number("show counters: privacy parameter of all releases together; by default 1.")
+    ] = None,
+    delta: Annotated[float | None, a_number("show counters: also the Gaussian counter, at this delta.")] = None,
+    out: Annotated[
+        Path | None, a_picture("show counters: save a plot of the errors against time here, .png or .svg.")
+    ] = None,
+) -> None:
+    """Show all about one name: parameters, guarantee, bound, source; or which counter has the least noise."""
+    from dp_bandit_envs.cli.show_commands import show_counters, shown
+
+    if name.lower() == "counters":
+        show_counters(100_000 if horizon is None else horizon, 1.0 if epsilon is None else epsilon, delta, out)
+        return
+    given = {"--horizon": horizon, "--epsilon": epsilon, "--delta": delta, "--out": out}
+    for option in [option for option, value in given.items() if value is not None]:
+        raise ValueError(f"{option} is for `dp-bandit show counters`; received it with {name!r}. Leave it out.")
+    console.print(shown(name), markup=False, highlight=False)
 
 
 @app.command(epilog="Examples: dp-bandit audit DP-KLUCB --epsilon 1 --out audit.png; dp-bandit audit --gallery")
@@ -166,52 +328,295 @@ def audit(
             help="An algorithm, with parameters if you like: DP-UCB:epsilon=.5; or mine:Name, also of a mechanism."
         ),
     ] = None,
-    epsilon: Epsilon = None,
-    confidence: Annotated[
-        float, typer.Option(parser=number, metavar="NUMBER", help="Confidence of the sampled lower bound, in (0, 1).")
-    ] = 0.99,
-    horizon: Annotated[
-        int, typer.Option(parser=whole, metavar="NUMBER", help="Number of rounds of each audited game.")
-    ] = 12,
+    epsilon: Annotated[
+        float | None,
+        a_number(
+            "Privacy parameter of what takes one (with delta = T^-2 if it takes a delta too); by default"
+            " its own, see show. inf is no privacy."
+        ),
+    ] = None,
+    confidence: Annotated[float, a_number("Confidence of the sampled lower bound, in (0, 1).")] = 0.99,
+    horizon: Annotated[int, a_whole("Number of rounds of each audited game.")] = 12,
     games: Annotated[
         int | None,
-        typer.Option(
-            parser=whole,
-            metavar="NUMBER",
-            help="Games on each table for each test, at least 100; 0 leaves sampling out. By default 200000, or 1000 if"
-            " they cannot be compiled.",
+        a_whole(
+            "Games on each table for each test, at least 100; 0 leaves sampling out. By default 200000, or 1000 if they"
+            " cannot be compiled."
         ),
     ] = None,
     seed: Seed = 0,
     gallery: Annotated[
         bool, typer.Option("--gallery", help="Show parts that are broken on purpose, with what an attacker sees.")
     ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(parser=picture, metavar="FILE", help="Save the bars as a plot here, .png or .svg."),
-    ] = None,
+    out: Annotated[Path | None, a_picture("Save the bars as a plot here, .png or .svg.")] = None,
 ) -> None:
     """Compare the privacy that an algorithm declares with what its noise loses, and what arms and releases reveal.
 
     The exit code is 1 if a claim is refuted, and 3 if nothing could be judged.
     """
-    if gallery:
-        from dp_bandit_envs.cli.gallery_command import show_gallery
+    from dp_bandit_envs.cli.audit_commands import show_audit, show_gallery
 
+    if gallery:
         show_gallery(console)
         return
     if name is None:
         raise ValueError("audit needs the name of an algorithm, as in list; or --gallery.")
-    from dp_bandit_envs.cli.audit_command import show_audit
-
     settings: dict[str, Any] = {"confidence": confidence, "horizon": horizon, "games": games, "seed": seed}
     if code := show_audit(console, name, epsilon=epsilon, out=out, **settings):
         raise typer.Exit(code)
 
 
-app.command(epilog=data_command.EXAMPLES)(data_command.data)
-app.command(epilog=advise_command.EXAMPLES)(advise_command.advise)
-app.command(epilog=calibrate_command.EXAMPLES)(calibrate_command.calibrate)
-app.command(epilog=ledger_command.EXAMPLES)(ledger_command.ledger)
-app.command(epilog=tournament_command.EXAMPLES)(tournament_command.tournament)
-app.command(epilog=lab_command.EXAMPLES)(lab_command.lab)
+@app.command(
+    epilog="Examples: dp-bandit data trial.csv --arm treatment --gain outcome --persons id --scale 0,100; dp-bandit"
+    " data trial.csv --arm treatment --gain outcome --persons id --scale 0,100 --missing drop --out clean.csv"
+)
+def data(
+    file: Annotated[str, typer.Argument(help="A file with one record a line: .csv, .tsv, .txt, .parquet or .xlsx.")],
+    arm: Annotated[
+        str | None, typer.Option(help="The column that says which arm was played, such as the treatment.")
+    ] = None,
+    gain: Annotated[
+        str | None, typer.Option(help="The column of the outcomes, larger ones better unless --scale says so.")
+    ] = None,
+    persons: Persons = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="percent|WORST,BEST",
+            help="The worst and the best possible outcome, such as 0,100; 30,0 where less is better. From the protocol,"
+            " never from the data.",
+        ),
+    ] = None,
+    missing: Annotated[
+        str, typer.Option(metavar="refuse|drop|GAIN", help="What a missing outcome is; 0 counts it as gain 0.")
+    ] = "refuse",
+    missing_codes: Annotated[
+        str,
+        typer.Option(
+            help="Numbers and words that mean missing, such as -99,refused; for arms and persons only words and"
+            " negative numbers, as 99 may be the number of one."
+        ),
+    ] = "",
+    outside: Annotated[
+        str, typer.Option(metavar="refuse|drop|clip", help="What to do with gains outside [0, 1].")
+    ] = "refuse",
+    unreadable: Annotated[
+        str, typer.Option(metavar="refuse|drop", help="What to do with text in place of a number, and broken lines.")
+    ] = "refuse",
+    duplicates: Annotated[
+        str, typer.Option(metavar="keep|drop", help="What to do with copies of whole lines.")
+    ] = "keep",
+    decimal: Annotated[str, typer.Option(metavar="auto|point|comma", help="The mark before decimals.")] = "auto",
+    values: Annotated[str, typer.Option(help="Outcomes that are words, such as cured=1,died=0.")] = "",
+    most_per_person: Annotated[int | None, a_whole("Keep at most so many records of a person.")] = None,
+    arms_alike: Annotated[
+        str, typer.Option(help="Arms that are one, such as Plazebo=Placebo; unbekannt= is a missing arm.")
+    ] = "",
+    header: Annotated[int, typer.Option(help="The line with the names of the columns.")] = 1,
+    sheet: Annotated[str | None, typer.Option(help="The sheet of an Excel file; by default the first.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="CLEAN.csv", help="Write the clean file here.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the clean file if there is one.")] = False,
+) -> None:
+    """Report all problems of a messy file at once, without showing an outcome or an id, and write a clean one."""
+    from dp_bandit_envs.cli.data_commands import clean_file, show_columns
+
+    if arm is None or gain is None:
+        show_columns(file, header, sheet)
+    options = {
+        "arm": arm,
+        "gain": gain,
+        "persons": persons,
+        "scale": scale,
+        "missing": missing,
+        "outside": outside,
+        "unreadable": unreadable,
+        "duplicates": duplicates,
+        "decimal": decimal,
+        "values": values,
+        "missing_codes": [code for code in missing_codes.split(",") if code.strip()],
+        "most_per_person": most_per_person,
+        "arms_alike": arms_alike,
+        "header": header,
+        "sheet": sheet,
+    }
+    clean_file(file, options, out=out, force=force)
+
+
+@app.command(
+    epilog="Examples: dp-bandit advise --n-arms 6 --horizon 5000 --epsilon 1 --rounds-per-person 3; dp-bandit advise"
+    " clean.csv --epsilon 1; dp-bandit advise --n-arms 3 --horizon 1e4 --epsilon 0.5 --delta 1e-6 --gap 0.15"
+)
+def advise(
+    data: Annotated[
+        str | None,
+        typer.Argument(help="A file with the columns arm,gain, such as dp-bandit data writes; only its shape is used."),
+    ] = None,
+    epsilon: Annotated[float | None, a_number("The privacy of a person, such as 1.")] = None,
+    delta: TargetDelta = 0.0,
+    n_arms: Arms = None,
+    horizon: Rounds = None,
+    rounds_per_person: Annotated[
+        int | None, a_whole("The most rounds of a person; by default the file's, or 1 without one.")
+    ] = None,
+    gap: Annotated[
+        list[float] | None,
+        typer.Option(
+            parser=number,
+            metavar="NUMBER",
+            help="How far the best arm is ahead, in (0, 1]; may be repeated. By default 0.05, 0.1 and 0.3.",
+        ),
+    ] = None,
+    persons: Annotated[str | None, typer.Option(help="The file's column of persons, if it is not person.")] = None,
+    look_at_gains: Annotated[
+        bool, typer.Option("--look-at-gains", help="Resample the file's outcomes; such advice is NOT private.")
+    ] = False,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME[,NAME...]", help="Compare these; may be repeated. By default seven."),
+    ] = None,
+    trials: Annotated[int | None, a_whole("Simulated games; by default 40 to 200.")] = None,
+    seed: Seed = 0,
+    jobs: Jobs = 0,
+) -> None:
+    """Say which private algorithm to take, by simulating those that give a person this privacy."""
+    from dp_bandit_envs.cli.data_commands import advice_of
+
+    if epsilon is None:
+        raise ValueError("--epsilon must be given, the privacy of a person; it is not. Give --epsilon 1, for example.")
+    asked: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "n_arms": n_arms, "horizon": horizon}
+    asked |= {"rounds_per_person": rounds_per_person, "gap": gap or None, "persons": persons}
+    asked |= {"look_at_gains": look_at_gains, "trials": trials, "seed": seed, "jobs": jobs}
+    say(str(advice_of(data, [name for text in algorithm or () for name in text.split(",")], **asked)))
+
+
+@app.command(
+    epilog="Examples: dp-bandit calibrate DP-KLUCB EXP3-tau --epsilon 1 --delta 1e-6 --n-arms 4 --horizon 5000"
+    " --rounds-per-person 3; dp-bandit calibrate Private-UCB --epsilon 1 --n-arms 4 --horizon 1e4"
+)
+def calibrate(
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="ALGORITHM...", help="Algorithms, with other parameters if you like: DP-UCB-INT:v=1.3"),
+    ],
+    epsilon: Annotated[float | None, a_number("What is to be guaranteed, such as 1.")] = None,
+    delta: TargetDelta = 0.0,
+    n_arms: Arms = None,
+    horizon: Rounds = None,
+    rounds_per_person: RoundsPerPerson = None,
+) -> None:
+    """Find the parameters at which algorithms really guarantee an epsilon, for a round or for a person."""
+    from dp_bandit_envs.cli.data_commands import calibrated
+
+    missing = [
+        option
+        for option, value in {"--epsilon": epsilon, "--n-arms": n_arms, "--horizon": horizon}.items()
+        if value is None
+    ]
+    if missing:
+        raise ValueError(f"calibrate needs {' and '.join(missing)}, as in --epsilon 1 --n-arms 4 --horizon 5000.")
+    if rounds_per_person is not None:
+        checks.integer("rounds_per_person", rounds_per_person, at_least=1)
+    for text in names:
+        say(calibrated(text, (epsilon or 0.0, delta), (n_arms or 0, horizon or 0), rounds_per_person))
+
+
+@app.command(
+    epilog="Examples: dp-bandit ledger my.ledger --epsilon 3 --unit person; dp-bandit run clean.csv DP-KLUCB --epsilon"
+    " 0.1 --persons person --ledger my.ledger; dp-bandit ledger my.ledger"
+)
+def ledger(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The ledger: one file for each data set.")],
+    epsilon: Annotated[
+        float | None, a_number("Make the file, with this budget for all games on the data together.")
+    ] = None,
+    delta: Annotated[
+        float | None,
+        a_number("The delta of that budget; a hundredth of it is kept for fast draws.", show_default="1e-06"),
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            help="Whom the budget is for: record, or person (games then need --persons).", show_default="record"
+        ),
+    ] = None,
+) -> None:
+    """Make a budget for all games on the same data (--epsilon), or show what was spent of one, and by whom."""
+    from dp_bandit_envs.cli.data_commands import about_ledger, make_ledger, opened_ledger, show_charges
+
+    if epsilon is not None:
+        made = make_ledger(file, epsilon, delta, unit)
+    elif delta is not None or unit is not None:
+        raise ValueError("--epsilon must be given to make a ledger; --delta and --unit go with it.")
+    else:
+        made = opened_ledger(file)
+        show_charges(made)
+    say(about_ledger(made, file))
+
+
+@app.command(
+    epilog="Examples: dp-bandit tournament submissions; dp-bandit tournament submissions --epsilon 1 --out"
+    " results/monday"
+)
+def tournament(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Has one file NAME.py for each agent; see docs/tournament.md.")
+    ],
+    epsilon: Annotated[
+        float | None,
+        a_number("Privacy of what every agent sees, by Laplace noise on its gains; by default true gains."),
+    ] = None,
+    horizon: Annotated[int, a_whole("Number of rounds of each game.")] = 2_000,
+    games: Annotated[int, a_whole("Number of games of each of the five kinds.")] = 20,
+    n_arms: Annotated[int, a_whole("Number of arms of each game.")] = 5,
+    seed: SecretSeed = None,
+    seconds: Annotated[
+        float, a_number("Processor time of an agent for all its games; by the clock it has three times as many.")
+    ] = 60.0,
+    memory: Annotated[int, a_whole("Memory that an agent may use.", "MEGABYTES")] = 1_024,
+    jobs: Jobs = 0,
+    out: Out = None,
+) -> None:
+    """Play everybody's agent in the same hidden games, and write a ranking with intervals, a page and a report.
+
+    An agent's process has limits of time and memory, and your rights: this is NO sandbox (see docs/tournament.md).
+    """
+    from dp_bandit_envs.cli.run_commands import hold_tournament
+
+    limits: dict[str, Any] = {"seconds": seconds, "memory": memory, "jobs": cores(jobs)}
+    sizes: dict[str, Any] = {"horizon": horizon, "games": games, "n_arms": n_arms}
+    hold_tournament(folder, out, command_line(), epsilon=epsilon, seed=seed, **sizes, **limits)
+
+
+@app.command(
+    epilog="Examples: dp-bandit lab; dp-bandit lab price-of-privacy; dp-bandit lab --read-only --headless --port 8000"
+)
+def lab(
+    name: Annotated[
+        str | None, typer.Argument(help="A lab, by its name or number as in --list; by default the page of all labs.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the labs, without opening one.")] = False,
+    folder: Annotated[
+        Path,
+        typer.Option(
+            parser=folder,
+            metavar="FOLDER",
+            help="Where your copies are. A lab is copied there once and never overwritten: rename or remove your copy"
+            " to get a new one.",
+        ),
+    ] = Path("labs"),
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Show the labs as apps, for a lecture: sliders move, code is hidden.")
+    ] = False,
+    port: Annotated[int | None, a_whole("Port to listen at; by default a free one.")] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; 0.0.0.0 lets others on the network in.")
+    ] = "127.0.0.1",
+    headless: Annotated[bool, typer.Option("--headless", help="Open no browser; the address is printed.")] = False,
+) -> None:
+    """Open the labs of the course in the browser: questions, sliders, and tasks that check themselves."""
+    from dp_bandit_envs.cli.show_commands import open_lab, show_labs
+
+    if list_:
+        show_labs()
+    else:
+        open_lab(name, folder, read_only=read_only, host=host, port=port, headless=headless)

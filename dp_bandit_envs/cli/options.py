@@ -1,18 +1,12 @@
-"""The options that several commands share, and how their words are read."""
+"""The options of the command line: how their words are read, and those that several commands share."""
 
 import math
-import os
 import re
-import shlex
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-
-from dp_bandit_envs import __version__, checks
-from dp_bandit_envs.cli.terminal import console
 
 ONE_FILE = (".png", ".svg", ".pdf", ".csv", ".md", ".npz", ".json")
 """Endings of what a folder of results is not."""
@@ -51,18 +45,31 @@ def number(text: Any) -> float:
 
 def wholes(name: str, texts: Sequence[str] | None) -> list[int] | None:
     """Return the whole numbers of an option that takes several: `1000,1e4`, or given twice; None if it is not given."""
-    if not texts:
-        return None
-    for text in texts:
+    for text in texts or ():
         if re.fullmatch(r"\d{1,3}(,\d{3})+", text.strip()):
             raise ValueError(
                 f"{name} {text} may be one number or several; write {text.replace(',', '')} for one, or give the option"
                 " again for each of several."
             )
+    return _several(name, texts, whole, "a whole number, or several with commas")
+
+
+def numbers(name: str, texts: Sequence[str] | None) -> list[float] | None:
+    """Return the numbers of an option that takes several: `0.1,1`, or given twice; None if it is not given."""
+    found = _several(name, texts, number, "a number, or several as in 0.1,1")
+    for text in texts or ():
+        if re.fullmatch(r"0+,\d+", text.strip()):
+            raise ValueError(f"{name} {text} would be 0 and another; write {text.replace(',', '.')} with a point.")
+    return found
+
+
+def _several(name: str, texts: Sequence[str] | None, read: Callable[[str], Any], what: str) -> list[Any] | None:
+    if not texts:
+        return None
     try:
-        return [whole(part) for text in texts for part in text.split(",")]
+        return [read(part) for text in texts for part in text.split(",")]
     except typer.BadParameter as error:
-        raise ValueError(f"{name} must be a whole number, or several with commas; {error.message}.") from None
+        raise ValueError(f"{name} must be {what}; {error.message}.") from None
 
 
 def folder(text: Any) -> Path:
@@ -85,32 +92,21 @@ def picture(text: Any) -> Path:
     return path
 
 
-def find_modules_here() -> None:
-    """Let `mine:Name` find a file `mine.py` in the working directory, after everything that is installed."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
+def a_whole(help_: str, metavar: str = "NUMBER") -> Any:
+    """Return an option that takes a whole number."""
+    return typer.Option(parser=whole, metavar=metavar, help=help_)
 
 
-def show_version(wanted: bool) -> None:
-    """Print the version and leave."""
-    if wanted:
-        console.print(f"dp-bandit-envs {__version__}", highlight=False)
-        raise typer.Exit
+def a_number(help_: str, **look: Any) -> Any:
+    """Return an option that takes a number."""
+    return typer.Option(parser=number, metavar="NUMBER", help=help_, **look)
 
 
-Version = Annotated[
-    bool, typer.Option("--version", is_eager=True, callback=show_version, help="Print the version and exit.")
-]
-Epsilon = Annotated[
-    float | None,
-    typer.Option(
-        parser=number,
-        metavar="NUMBER",
-        help="Privacy parameter of every algorithm that takes one (with delta = T^-2 if it takes a delta too);"
-        " by default each algorithm's own, see show. inf is no privacy.",
-    ),
-]
+def a_picture(help_: str) -> Any:
+    """Return an option that takes a file for a picture."""
+    return typer.Option(parser=picture, metavar="FILE", help=help_)
+
+
 Epsilons = Annotated[
     list[str] | None,
     typer.Option(
@@ -119,57 +115,20 @@ Epsilons = Annotated[
         " 0.1,1, to compare them. By default each algorithm's own, see show. inf is no privacy.",
     ),
 ]
-Trials = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole,
-        metavar="NUMBER",
-        help="Number of games of each algorithm in each environment; by default 100, with --ledger 1.",
-    ),
-]
-Horizons = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NUMBER[,NUMBER...]",
-        help="Number of rounds of each game, as 1e5, or several; by default the environment's.",
-    ),
-]
-Arms = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NUMBER[,NUMBER...]", help="Number of arms, or several; by default the environment's."),
-]
-Seed = Annotated[int, typer.Option(parser=whole, metavar="NUMBER", help="The seed of everything random.")]
-TargetDelta = Annotated[
-    float, typer.Option(parser=number, metavar="NUMBER", help="At this delta; 0 for pure differential privacy.")
-]
-NumberOfArms = Annotated[int | None, typer.Option(parser=whole, metavar="NUMBER", help="Number of arms.")]
-NumberOfRounds = Annotated[
-    int | None, typer.Option(parser=whole, metavar="NUMBER", help="Number of rounds, as 5000 or 1e5.")
-]
+TargetDelta = Annotated[float, a_number("At this delta; 0 for pure differential privacy.")]
+Arms = Annotated[int | None, a_whole("Number of arms.")]
+Rounds = Annotated[int | None, a_whole("Number of rounds, as 5000 or 1e5.")]
 RoundsPerPerson = Annotated[
     int | None,
-    typer.Option(
-        parser=whole,
-        metavar="NUMBER",
-        help="Ask for the guarantee of a person with so many rounds at most; by default it is that of one round.",
-    ),
+    a_whole("Ask for the guarantee of a person with so many rounds at most; by default it is that of one round."),
 ]
+Persons = Annotated[str | None, typer.Option(help="The file's column that says whose each line is.")]
+Seed = Annotated[int, a_whole("The seed of everything random.")]
 SecretSeed = Annotated[
     int | None,
-    typer.Option(
-        parser=whole,
-        metavar="NUMBER",
-        help="The seed of everything random; by default 0, or a secret one where data are real or games are hidden.",
-    ),
+    a_whole("The seed of everything random; by default 0, or a secret one where data are real or games are hidden."),
 ]
-Jobs = Annotated[
-    int,
-    typer.Option(
-        parser=whole,
-        metavar="NUMBER",
-        help="Games (in a tournament: agents) to play at a time; 0 for as many as there are cores.",
-    ),
-]
+Jobs = Annotated[int, a_whole("Games (in a tournament: agents) to play at a time; 0 for as many as there are cores.")]
 Cluster = Annotated[
     str | None, typer.Option(help="Address of a dask scheduler whose workers play all games, in place of --jobs.")
 ]
@@ -177,15 +136,3 @@ Out = Annotated[
     Path | None,
     typer.Option(parser=folder, metavar="FOLDER", help="Folder for the results; by default one below results/."),
 ]
-
-
-def cores(jobs: int) -> int:
-    """Return the number of games to play at a time: as given, or for 0 as many as there are cores."""
-    return checks.integer("jobs", jobs, at_least=0) or os.cpu_count() or 1
-
-
-def command_line() -> str:
-    """Return the command as the reader of a report can type it."""
-    from dp_bandit_envs.comparison.asking import readable
-
-    return readable(shlex.join(["dp-bandit", *sys.argv[1:]]))

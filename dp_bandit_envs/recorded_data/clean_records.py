@@ -186,7 +186,7 @@ class CleanRecords:
         if self.persons is None:
             lines.append(
                 "Whose the records are is not known, so nothing can be said for a person: name their column with"
-                f" {'--person' if command_line else 'person='}."
+                f" {'--persons' if command_line else 'persons='}."
             )
         return "\n".join(lines)
 

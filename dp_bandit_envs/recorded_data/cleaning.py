@@ -32,7 +32,7 @@ def clean(
     *,
     arm: str,
     gain: str,
-    person: str | None = None,
+    persons: str | None = None,
     scale: str | tuple[float, float] | None = None,
     missing: str | float = "refuse",
     outside: str = "refuse",
@@ -58,7 +58,7 @@ def clean(
             with a line of names first; `.parquet` or `.xlsx` with the extra `data`.
         arm: The name of the column that says which arm was played; numbers or words, upper and lower case are the same.
         gain: The name of the column of outcomes, larger ones better.
-        person: The name of the column that says whose the record is. Clean files number persons anew.
+        persons: The name of the column that says whose the record is. Clean files number persons anew.
         scale: What outcomes become gains 0 and 1: None if they are in [0, 1]; `"percent"`; or the worst and the best
             possible outcome, `(0, 100)` or `"0,100"`, or `(30, 0)` where less is better. Never take them from the data.
         missing: `"refuse"`, `"drop"`, or the gain that a missing outcome counts as; a number leaves out lines without
@@ -83,11 +83,11 @@ def clean(
         ValueError: If an argument is none of its choices, or the scale is to be taken from the data.
         ImportError: For Parquet and Excel without the extra `data`.
     """
-    for name, column in (("arm", arm), ("gain", gain), ("person", "" if person is None else person)):
+    for name, column in (("arm", arm), ("gain", gain), ("persons", "" if persons is None else persons)):
         if not isinstance(column, str):
             raise WrongTypeError(f"{name} must be the name of a column; received a {type(column).__name__}.")
-    if most_per_person is not None and person is None:
-        raise ValueError("most_per_person must come with person, the column of persons; it is not given. Give both.")
+    if most_per_person is not None and persons is None:
+        raise ValueError("most_per_person must come with persons=, their column; it is not given. Give both.")
     codes = _codes(missing_codes)
     worst, best = _scale(scale)
     decided = Decisions(
@@ -106,12 +106,12 @@ def clean(
         arms_alike=_alike(arms_alike or {}),
     )
     file = file_of(source)
-    wanted = [arm, gain] if person is None else [arm, gain, person]
+    wanted = [arm, gain] if persons is None else [arm, gain, persons]
     first = checks.integer("header", header, at_least=1)
     found = read_sheet(file, wanted, drop_broken=decided.unreadable == "drop", header=first, sheet=sheet)
     columns = columns_of(found, wanted, name=file.name)
     if len(set(columns)) < len(columns):
-        raise GainFileError(f"{file.name}: arm, gain and person must be different columns; received {wanted}.")
+        raise GainFileError(f"{file.name}: arm, gain and persons must be different columns; received {wanted}.")
     return _cleaned(file.path.name, found, columns, wanted, decided)
 
 
@@ -121,15 +121,15 @@ def _cleaned(
     of_lines = Findings()
     records = _without_copies(sheet.records, of_lines, decided)
     lines = [record.line for record in records]
-    arm, gain, *persons = [
+    arm, gain, *others = [
         Column(name, [record.cells[place] for record in records], lines)
         for place, name in zip(places, wanted, strict=True)
     ]
-    person = persons[0] if persons else None
+    person = others[0] if others else None
     replace_alike(arm, decided.arms_alike)
     gains, of_gains = read_gains(gain, decided)
     named = list(range(len(records)))
-    for column in (arm, *persons):
+    for column in (arm, *others):
         absent = {index for index, cell in enumerate(column.cells) if decided.is_no_name(cell)}
         for index in sorted(absent):
             column.note("missing", index)

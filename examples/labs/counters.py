@@ -200,7 +200,7 @@ def _(mo):
     - A tree makes the error of a sum grow with a power of ln T in place of √T; for a small T the simple way wins.
     - Fewer levels, or Gaussian noise and a delta, save much of the tree's noise: compare before you choose.
 
-    Read on: the page `docs/counters.md`. `dp-bandit counters` prints
+    Read on: the page `docs/counters.md`. `dp-bandit show counters` prints
     the same comparison for any T, and `dp-bandit run Stochastic DP-UCB-BOUND DP-UCB-BOUND:counter=k-ary` shows what a
     better counter is worth to a bandit.
     """)

@@ -239,4 +239,4 @@ def test_wrong_data_are_refused_without_a_gain(records, tmp_path):
         advise(table, epsilon=1.0)
     assert "0.1234" not in str(caught.value)
     with refused(GainFileError, "'who'"):
-        advise(records, epsilon=1.0, person="who")
+        advise(records, epsilon=1.0, persons="who")

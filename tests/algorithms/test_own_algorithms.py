@@ -8,7 +8,7 @@ import pytest
 
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, make_algorithm, play, register_algorithm, simulate
 from dp_bandit_envs.algorithms import ALGORITHMS
-from dp_bandit_envs.cli.run_arguments import experiment_of
+from dp_bandit_envs.cli.run_commands import experiment_of
 from dp_bandit_envs.errors import NameTakenError, UnknownNameError, WrongTypeError
 from dp_bandit_envs.runs.running import run
 from dp_bandit_envs.runs.store import ResultsFolder

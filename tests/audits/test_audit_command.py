@@ -14,7 +14,7 @@ from dp_bandit_envs import Algorithm, Ucb
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.audits import sampled_loss
 from dp_bandit_envs.audits.sampled import GAMES_IN_PYTHON, PlayedInPython
-from dp_bandit_envs.cli.audit_command import BAR, NOT_AUDITED_CODE, REFUTED, REFUTED_CODE, _audited, show_audit
+from dp_bandit_envs.cli.audit_commands import BAR, NOT_AUDITED_CODE, REFUTED, REFUTED_CODE, _audited, show_audit
 from dp_bandit_envs.cli.options import picture
 from dp_bandit_envs.plots.plot_style import VERMILION
 from dp_bandit_envs.plots.privacy_figures import MOST_WIDE, Bar, audit_figure

@@ -10,7 +10,7 @@ import pytest
 from dp_bandit_envs import Algorithm, Ucb
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.audits import exact_loss, float_loss
-from dp_bandit_envs.cli import audit_command
+from dp_bandit_envs.cli import audit_commands
 from dp_bandit_envs.conformance import ConformanceError, check_wrapper
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy import Mechanism
@@ -148,7 +148,7 @@ def test_a_wrapper_whose_low_bits_cannot_be_looked_at_is_passed_with_a_warning()
 
 def rows_of(mechanism):
     algorithm = Algorithm("mine", Ucb, lambda env: PrivacyBoundary(env, mechanism))
-    rows, _, _, code = audit_command._audited(algorithm, confidence=0.99, horizon=8, games=0, seed=0)
+    rows, _, _, code = audit_commands._audited(algorithm, confidence=0.99, horizon=8, games=0, seed=0)
     return {row.bar.label: row.verdict for row in rows}, code
 
 
@@ -158,7 +158,7 @@ def test_the_command_says_what_low_bits_show():
     assert rows["low bits"].startswith("show no gain") and code == 0
     assert rows["exact, of the noise"] == "within the claim"
     rows, code = rows_of(Blocks(draw=DRAWS["laplace"], grid=0.0))
-    assert rows["low bits"].startswith("refuted") and code == audit_command.REFUTED_CODE
+    assert rows["low bits"].startswith("refuted") and code == audit_commands.REFUTED_CODE
     assert rows["exact, of the noise"] == "within the claim"
     rows, code = rows_of(Blocks(draw=DRAWS["two draws"], grid=0.0, leak=-(2.0**-25)))
     assert rows["low bits"].startswith("low bits not looked at: ") and code == 0

@@ -13,7 +13,7 @@ from dp_bandit_envs import agents, wrappers
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.audits import exact_loss, float_loss, gallery
 from dp_bandit_envs.audits.gallery import LESSONS
-from dp_bandit_envs.cli.gallery_command import show_gallery
+from dp_bandit_envs.cli.audit_commands import show_gallery
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS, HybridSums
 

@@ -3,7 +3,7 @@
 import pytest
 
 from dp_bandit_envs import Ledger, calibrate, make_algorithm
-from dp_bandit_envs.cli.run_arguments import experiment_of
+from dp_bandit_envs.cli.run_commands import experiment_of
 from tests.tools.refusals import missing, refused
 
 LINES = "arm,gain,who\n" + "".join(f"{i % 2},{i % 3 / 2},p{i % 4}\n" for i in range(8))
@@ -79,7 +79,7 @@ def test_a_wrong_ledger_is_one_sentence_and_spends_nothing(dp_bandit, tmp_path, 
 
 def test_calibrate_prints_what_python_finds_for_a_person(dp_bandit):
     size = {"n_arms": 3, "horizon": 500}
-    words = ["--epsilon", "1", "--delta", "1e-6", "--arms", "3", "--horizon", "500", "--rounds-per-person", "4"]
+    words = ["--epsilon", "1", "--delta", "1e-6", "--n-arms", "3", "--horizon", "500", "--rounds-per-person", "4"]
     code, out, err = dp_bandit("calibrate", "EXP3-tau", "Private-UCB", "DP-UCB-INT", *words)
     assert (code, err) == (0, "")
     for name, line in zip(("EXP3-tau", "Private-UCB", "DP-UCB-INT"), out.splitlines(), strict=True):
@@ -92,7 +92,7 @@ def test_calibrate_prints_what_python_finds_for_a_person(dp_bandit):
 
 
 def test_an_algorithm_of_mine_is_calibrated_too(dp_bandit):
-    words = "--epsilon 1 --arms 3 --horizon 50 --rounds-per-person 2"
+    words = "--epsilon 1 --n-arms 3 --horizon 50 --rounds-per-person 2"
     code, out, _ = dp_bandit("calibrate", "ledger_parts:noisy:rate=0.2", *words.split())
     written, _, said = out.partition("   ")
     name, _, value = written.rpartition("=")
@@ -103,12 +103,15 @@ def test_an_algorithm_of_mine_is_calibrated_too(dp_bandit):
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ("calibrate DP-IMED --epsilon 1 --arms 3", ["--horizon"]),
-        ("calibrate DP-IMED:epsilon=2 --epsilon 1 --arms 3 --horizon 9", ["DP-IMED", "epsilon"]),
-        ("calibrate UCB --epsilon 1 --arms 3 --horizon 9", ["UCB", "private"]),
-        ("calibrate DP-IMED --epsilon 1 --arms 1 --horizon 9", ["--arms", "2", "1"]),
-        ("calibrate DP-IMED --epsilon 1 --arms 3 --horizon 9 --rounds-per-person 0", ["--rounds-per-person", "1", "0"]),
-        ("calibrate EXP3 --epsilon 1 --arms 3 --horizon 9 --rounds-per-person 7", ["EXP3", "7 rounds"]),
+        ("calibrate DP-IMED --epsilon 1 --n-arms 3", ["--horizon"]),
+        ("calibrate DP-IMED:epsilon=2 --epsilon 1 --n-arms 3 --horizon 9", ["DP-IMED", "epsilon"]),
+        ("calibrate UCB --epsilon 1 --n-arms 3 --horizon 9", ["UCB", "private"]),
+        ("calibrate DP-IMED --epsilon 1 --n-arms 1 --horizon 9", ["--n-arms", "2", "1"]),
+        (
+            "calibrate DP-IMED --epsilon 1 --n-arms 3 --horizon 9 --rounds-per-person 0",
+            ["--rounds-per-person", "1", "0"],
+        ),
+        ("calibrate EXP3 --epsilon 1 --n-arms 3 --horizon 9 --rounds-per-person 7", ["EXP3", "7 rounds"]),
         ("run Stochastic DP-IMED --epsilon 1 --rounds-per-person 2", ["--rounds-per-person", "--at-guarantee"]),
         (
             "run mine.csv DP-IMED --epsilon 1 --at-guarantee --rounds-per-person 2 --persons who --horizon 16",

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names, make_algorithm, paper_epsilon
-from dp_bandit_envs.cli import run_command
-from dp_bandit_envs.cli.run_arguments import contestant, experiment_of
-from dp_bandit_envs.cli.show_command import KINDS, about, declared, named
+from dp_bandit_envs.cli import app
+from dp_bandit_envs.cli.audit_commands import contestant
+from dp_bandit_envs.cli.run_commands import experiment_of
+from dp_bandit_envs.cli.show_commands import KINDS, about, declared, first_line, named
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import UnknownNameError
 from dp_bandit_envs.figures import figure_2
@@ -77,6 +78,10 @@ def test_run_writes_all_files(dp_bandit, tmp_path):
     assert re.search(r"rounds in [\d.]+ s", out) and "report.md" in out
     arrays = arrays_in(tmp_path / "mine" / "results.npz")
     assert arrays["stochastic/EXP3/external_regret"].shape == (3, 64)
+    for name in ("EXP3", "Uniform"):
+        last = arrays[f"stochastic/{name}/external_regret"][:, -1]
+        mean, median, tail = last.mean(), np.median(last), np.quantile(last, 0.99)
+        assert f"{mean:,.1f} ({median:,.1f} / {tail:,.1f})" in out and abs(mean - median) > 0.1
     png = (tmp_path / "mine" / "figure.png").read_bytes()
     assert png.startswith(b"\x89PNG")
     ElementTree.fromstring((tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8"))
@@ -291,7 +296,7 @@ def test_results_go_below_results_by_default(dp_bandit, tmp_path):
     dp_bandit("run", "Stochastic", "EXP3:exploration_rate=0.5", "Uniform", *SMALL)
     folder = next((tmp_path / "results").iterdir())
     assert names_in(folder) == FILES
-    assert re.fullmatch(r"[\w.=-]+", folder.name)
+    assert re.fullmatch(r"run-stochastic-[0-9a-f]{8}", folder.name)
 
 
 def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
@@ -517,12 +522,12 @@ def test_the_folder_of_another_figure_is_refused(dp_bandit, tmp_path):
 
 
 def test_log_spacing_reaches_the_results(dp_bandit, tmp_path):
-    dp_bandit("run", "Stochastic", "EXP3", "--horizon", 10_000, "--trials", 2, "--spacing", "log", "--out", "mine")
+    dp_bandit("run", "Stochastic", "EXP3", "--horizon", 10_000, "--trials", 2, "--checkpoints", "log", "--out", "mine")
     rounds = arrays_in(tmp_path / "mine" / "results.npz")["stochastic/checkpoints"]
     assert rounds[0] == 1 and rounds[-1] == 10_000 and np.median(rounds) < 300
 
 
-@pytest.mark.parametrize("columns", [60, 80, 300])
+@pytest.mark.parametrize("columns", [60, 300])
 def test_list_names_everything_there_is_in_80_columns(dp_bandit, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     code, out, err = dp_bandit("list")
@@ -531,10 +536,42 @@ def test_list_names_everything_there_is_in_80_columns(dp_bandit, monkeypatch, co
     for name in [*short, *algorithm_names(), *WRAPPERS, "Exp3", "TsallisInf", "Htinf", *COUNTERS]:
         assert re.search(rf"(^|\W){re.escape(name)}(\W|$)", out), name
     lines = out.splitlines()
-    assert max(map(len, lines)) <= 80 and len(lines) < 90
+    assert max(map(len, lines)) <= 80 and len(lines) < 150
     row = {line.split()[0]: line for line in lines if line.startswith("  ")}
     assert " eps 1 " in row["DP-EXP3-Lap"] and " (no privacy) " in row["UCB"]
     assert " eps 0.851, delta 1e-06 " in row["EXP3-tau"]
+    # Descriptions are whole.
+    for thing in (*KINDS["environment"]().values(), *ALGORITHMS.values()):
+        what = first_line(thing).partition(": ")[2] if thing in ALGORITHMS.values() else first_line(thing)
+        assert what in " ".join(out.split())
+
+
+def test_one_kind_is_listed_by_its_name(dp_bandit):
+    for kind, there, elsewhere in (("algorithms", "DP-IMED", "Switching"), ("environment", "Switching", "DP-IMED")):
+        code, out, _ = dp_bandit("list", kind)
+        assert code == 0 and there in out and elsewhere not in out
+    code, out, err = dp_bandit("list", "algoritms")
+    assert (code, out) == (2, "") and "algorithms" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "now"),
+    [
+        ("run Stochastic EXP3 --arms 3", "--n-arms"),
+        ("run Stochastic EXP3 --spacing log", "--checkpoints"),
+        ("run Stochastic EXP3 --scale log", "--y-scale"),
+        ("data trial.csv --arm a --gain b --person c", "--persons"),
+        ("counters --horizon 5", "show counters"),
+    ],
+)
+def test_a_name_of_earlier_versions_is_answered_with_the_new_one(dp_bandit, words, now):
+    code, out, err = dp_bandit(*words.split())
+    assert (code, out) == (2, "") and now in err and "Traceback" not in err
+
+
+def test_options_of_show_are_for_counters(dp_bandit):
+    code, out, err = dp_bandit("show", "DP-IMED", "--horizon", 5)
+    assert (code, out) == (2, "") and missing(err, "--horizon", "counters", "DP-IMED") == []
 
 
 def test_what_is_listed_can_be_shown(dp_bandit):
@@ -700,7 +737,7 @@ BAD = {
         ("run", "Stochastic", "EXP3", "--jobs", -1),
         ("--jobs", 0, -1),
     ),
-    "an unknown spacing": (("run", "Stochastic", "EXP3", "--spacing", "cubic"), ("--spacing", "'cubic'")),
+    "an unknown spacing": (("run", "Stochastic", "EXP3", "--checkpoints", "cubic"), ("--checkpoints", "'cubic'")),
     "an algorithm twice": (
         ("run", "Stochastic", "EXP3", "exp3", *SMALL, "--out", "new"),
         ("algorithms", "'EXP3'"),
@@ -797,8 +834,8 @@ def test_our_own_bugs_keep_their_traceback(dp_bandit, monkeypatch):
     """An error that is nobody's input must not be dressed up as one."""
     names = {}
     bug = "def broken(*given):\n    raise AssertionError('a bug')\n"
-    exec(compile(bug, run_command.__file__, "exec"), names)
-    monkeypatch.setattr(run_command, "cores", names["broken"])
+    exec(compile(bug, app.__file__, "exec"), names)
+    monkeypatch.setattr(app, "cores", names["broken"])
     with pytest.raises(AssertionError, match="a bug"):
         dp_bandit("run", "Stochastic", "EXP3", *SMALL)
 
@@ -838,7 +875,7 @@ def test_wrong_arguments_of_an_environment_are_one_line(dp_bandit, tmp_path, env
 
 @pytest.mark.parametrize("out", ["plot.jpg", "plot", "no such folder/plot.png"])
 def test_a_plot_of_counters_goes_to_a_picture_in_a_folder_that_exists(dp_bandit, out):
-    code, shown, err = dp_bandit("counters", "--horizon", 50, "--epsilon", 1, "--out", out)
+    code, shown, err = dp_bandit("show", "counters", "--horizon", 50, "--epsilon", 1, "--out", out)
     assert code == 2 and missing(err, ".png", ".svg", out) == []
     assert "hybrid" not in shown
 

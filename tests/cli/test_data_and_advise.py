@@ -5,7 +5,7 @@ import json
 from dp_bandit_envs.adversaries import Replay
 from tests.recorded_data.messy_trial import SECRET_GAIN, SECRET_PERSON, SECRET_TEXT, messy
 
-DATA = "data messy.csv --arm treatment --gain outcome --person id"
+DATA = "data messy.csv --arm treatment --gain outcome --persons id"
 DECIDED = "--scale 0,100 --missing drop --missing-codes=-99 --unreadable drop --outside clip --out clean.csv"
 ADVISE = "advise clean.csv --epsilon 1 --gap 0.3 --trials 4 --algorithm DP-KLUCB --jobs 1"
 
@@ -44,16 +44,16 @@ def test_a_scale_from_the_data_is_one_line(dp_bandit, tmp_path):
 
 
 def test_advice_needs_an_epsilon(dp_bandit):
-    code, _, err = dp_bandit("advise", "--arms", 4, "--horizon", 100)
+    code, _, err = dp_bandit("advise", "--n-arms", 4, "--horizon", 100)
     assert code == 2 and "--epsilon" in err and "Traceback" not in err
 
 
 def test_a_decimal_comma_and_a_missing_horizon_are_named(dp_bandit):
     for wrong in ("1,5", "0,5"):
-        code, _, err = dp_bandit("advise", "--arms", 4, "--horizon", 100, "--epsilon", wrong)
+        code, _, err = dp_bandit("advise", "--n-arms", 4, "--horizon", 100, "--epsilon", wrong)
         assert code == 2 and wrong.replace(",", ".") in err and "point" in err
-    code, _, err = dp_bandit("advise", "--arms", 4, "--epsilon", 1)
-    assert code == 2 and "--horizon" in err and "--arms" not in err
+    code, _, err = dp_bandit("advise", "--n-arms", 4, "--epsilon", 1)
+    assert code == 2 and "--horizon" in err and "--n-arms" not in err
 
 
 def test_without_an_arm_the_columns_are_listed_unless_they_may_be_a_record(dp_bandit, tmp_path):

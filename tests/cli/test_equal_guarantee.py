@@ -8,7 +8,7 @@ import pytest
 
 from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.cli import main
-from dp_bandit_envs.cli.run_arguments import experiment_of
+from dp_bandit_envs.cli.run_commands import experiment_of
 from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError
 from tests.tools.refusals import missing, refused
 

@@ -65,17 +65,17 @@ def test_a_line_that_fails_is_named_from_worker_processes_too(dp_bandit):
         ("run Stochastic mistaken:noisy:", ["mistaken:noisy:parameter=value"]),
         ("run Stochastic mistaken:noisy:rate=7 --trials 1 --horizon 9", ["7"]),
         ("run Stochastic mistaken:noisy:epsilon=-1 --trials 1 --horizon 9", ["epsilon", "0", "-1"]),
-        ("calibrate mistaken:Forgetful --epsilon 1 --arms 2 --horizon 9", ["Forgetful", "private"]),
+        ("calibrate mistaken:Forgetful --epsilon 1 --n-arms 2 --horizon 9", ["Forgetful", "private"]),
         (
-            "advise --epsilon 1 --arms 3 --horizon 9 --algorithm mistaken:noisy",
+            "advise --epsilon 1 --n-arms 3 --horizon 9 --algorithm mistaken:noisy",
             ["mistaken:noisy", "register_algorithm"],
         ),
         ("audit mistaken:noisy:rat=1", ["noisy", "'rat'", "rate"]),
         ("audit mistaken:Coin", ["Coin", "honest"]),
         ("audit mistaken:Coin:honest=.5 --epsilon 1", ["--epsilon", "Coin"]),
         ("show mistaken:Nothing", ["mistaken", "Nothing", "register"]),
-        ("advise --epsilon 1 --arms 3", ["--horizon"]),
-        ("advise --epsilon 1", ["--arms", "--horizon"]),
+        ("advise --epsilon 1 --n-arms 3", ["--horizon"]),
+        ("advise --epsilon 1", ["--n-arms", "--horizon"]),
     ],
 )
 def test_wrong_words_about_parts_of_ones_own_are_one_sentence(dp_bandit, words, named):
@@ -100,9 +100,9 @@ SMALL = "--trials 2 --horizon 20"
     [
         (f"run Stochastic NAME --epsilon 0.5 {SMALL}", ["Private-Noisy", "0.5"]),
         ("show NAME", ["Private-Noisy: algorithm", "rate = 0.5", "epsilon = 1"]),
-        ("calibrate NAME --epsilon 0.5 --arms 2 --horizon 9", ["epsilon=0.5"]),
+        ("calibrate NAME --epsilon 0.5 --n-arms 2 --horizon 9", ["epsilon=0.5"]),
         ("audit NAME --epsilon 0.5 --games 0", ["Private-Noisy", "within the claim"]),
-        ("advise --epsilon 1 --arms 2 --horizon 20 --gap 0.3 --algorithm NAME --trials 2", ["Private-Noisy"]),
+        ("advise --epsilon 1 --n-arms 2 --horizon 20 --gap 0.3 --algorithm NAME --trials 2", ["Private-Noisy"]),
     ],
     ids=lambda words: words[:4] if isinstance(words, str) else "",
 )

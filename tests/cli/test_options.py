@@ -7,8 +7,8 @@ import typer
 
 from dp_bandit_envs import __version__, algorithm_names, make_algorithm
 from dp_bandit_envs.cli import main
+from dp_bandit_envs.cli.audit_commands import contestant
 from dp_bandit_envs.cli.options import folder, whole
-from dp_bandit_envs.cli.run_arguments import contestant
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from dp_bandit_envs.cli.plain_text import formula, plain
-from dp_bandit_envs.cli.show_command import KINDS, about
+from dp_bandit_envs.cli.show_commands import KINDS, about, formula, plain
 
 
 @pytest.mark.parametrize(

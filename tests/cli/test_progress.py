@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from dp_bandit_envs.cli.progress import progress
+from dp_bandit_envs.cli.terminal import progress
 
 
 def test_a_pipe_gets_a_line_for_each_tenth_of_what_is_left():

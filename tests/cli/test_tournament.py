@@ -14,7 +14,7 @@ from tests.tools.processes import POSIX, finish, start
 from tests.tools.refusals import missing
 from tests.tools.submitted_agents import BAD, LEADER, agent
 
-SMALL = ("--horizon", 50, "--games", 6, "--arms", 3, "--jobs", 1)
+SMALL = ("--horizon", 50, "--games", 6, "--n-arms", 3, "--jobs", 1)
 FILES = {"index.html", "report.md", "summary.csv"}
 
 
@@ -51,7 +51,7 @@ def test_it_writes_all_files_and_names_the_seed_to_repeat_it(dp_bandit, tmp_path
     [
         (("agents", "--horizon", 49), ["--horizon", "50", "49"]),
         (("agents", "--games", 5), ["--games", "6", "5"]),
-        (("agents", "--arms", 1), ["--arms", "2", "1"]),
+        (("agents", "--n-arms", 1), ["--n-arms", "2", "1"]),
         (("agents", "--epsilon", 0), ["--epsilon", "0"]),
         (("agents", "--epsilon", "nan"), ["--epsilon", "nan"]),
         (("agents", "--seconds", "nan"), ["--seconds", "nan"]),

@@ -92,7 +92,7 @@ def test_simulate_needs_algorithms(algorithms):
         (lambda: play("DPBandit-Stochastic-v0", Exp3()), WrongTypeError, ("environment", "str", "gymnasium.make")),
         (lambda: advise(3, epsilon=1), WrongTypeError, ("path", "int")),
         (lambda: advise(epsilon=1, n_arms=3, horizon=100, algorithms=3), ValueError, ("algorithms",)),
-        (lambda: advise(epsilon=1, n_arms=3, horizon=100, person="id"), ValueError, ("person", "file")),
+        (lambda: advise(epsilon=1, n_arms=3, horizon=100, persons="id"), ValueError, ("persons", "file")),
         (lambda: advise(epsilon=1, n_arms=3, horizon=100, gap=[0.1, 0.1]), ValueError, ("gap", "once")),
         (lambda: clean(3, arm="arm", gain="gain"), WrongTypeError, ("path", "int")),
         (lambda: clean("a.csv", arm=3, gain="gain"), WrongTypeError, ("arm", "column", "int")),

@@ -1,4 +1,4 @@
-"""`dp-bandit counters`: the table of exact variances, the advice, and the plot."""
+"""`dp-bandit show counters`: the table of exact variances, the advice, and the plot."""
 
 import io
 import math
@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from dp_bandit_envs.cli import main
-from dp_bandit_envs.cli.counters_command import show_counters
+from dp_bandit_envs.cli import main, show_commands
 from dp_bandit_envs.plots.privacy_figures import counters_figure
 from dp_bandit_envs.privacy.counters.table import compare
 from tests.tools.refusals import missing
@@ -18,7 +17,9 @@ from tests.tools.refusals import missing
 def shown(horizon: int, epsilon: float, delta: float | None = None, out=None) -> str:
     """Return what the command prints on a wide terminal."""
     text = io.StringIO()
-    show_counters(Console(file=text, width=140), horizon, epsilon, delta, out)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(show_commands, "console", Console(file=text, width=140))
+        show_commands.show_counters(horizon, epsilon, delta, out)
     return text.getvalue()
 
 
@@ -89,7 +90,7 @@ def test_variances_scale_with_one_over_epsilon_squared():
 
 def command(monkeypatch, *arguments: str) -> int:
     """Run the command and return its exit code."""
-    monkeypatch.setattr(sys, "argv", ["dp-bandit", "counters", *arguments])
+    monkeypatch.setattr(sys, "argv", ["dp-bandit", "show", "counters", *arguments])
     try:
         main()
     except SystemExit as left:

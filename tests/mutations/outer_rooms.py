@@ -7,6 +7,7 @@ SAMPLED = "tests/audits/test_sampled_loss.py"
 RECORDED = "dp_bandit_envs/recorded_data"
 PLOTTED = "dp_bandit_envs/plots"
 ADVISED = "dp_bandit_envs/advice"
+COMMANDS = "dp_bandit_envs/cli"
 RUNS_FOLDER = "dp_bandit_envs/runs"
 FIGURES_FOLDER = "dp_bandit_envs/figures"
 COMPARISON_FOLDER = "dp_bandit_envs/comparison"
@@ -387,7 +388,106 @@ COMPARISON = (
     ),
 )
 
-CLI: tuple[Mutation, ...] = ()
+CLI: tuple[Mutation, ...] = (
+    Mutation(
+        "command line forgets --epsilon",
+        f"{COMMANDS}/app.py",
+        'epsilon=numbers("--epsilon", epsilon),',
+        "epsilon=None,",
+        ("tests/cli/test_equal_guarantee.py",),
+    ),
+    Mutation(
+        "command line forgets --n-arms",
+        f"{COMMANDS}/app.py",
+        'n_arms=wholes("--n-arms", n_arms),',
+        "n_arms=None,",
+        ("tests/cli/test_wrong_words.py",),
+    ),
+    Mutation(
+        "command line forgets --seed of reproduce",
+        f"{COMMANDS}/app.py",
+        "study_of(what, seed=seed,",
+        "study_of(what, seed=0,",
+        ("tests/cli/test_command_line.py", "-k", "bad_input and seed"),
+    ),
+    Mutation(
+        "an audit that refutes leaves with 0",
+        f"{COMMANDS}/audit_commands.py",
+        "REFUTED_CODE if refuted else 0",
+        "0",
+        ("tests/audits/test_audit_command.py",),
+    ),
+    Mutation(
+        "open problems of a file leave with 0",
+        f"{COMMANDS}/data_commands.py",
+        'must be decided first (TO DECIDE).")\n        raise typer.Exit(OPEN)',
+        'must be decided first (TO DECIDE).")\n        raise typer.Exit(0)',
+        ("tests/cli/test_data_and_advise.py",),
+    ),
+    Mutation(
+        "errors leave with 0",
+        f"{COMMANDS}/app.py",
+        "soft_wrap=True)\n        sys.exit(2)",
+        "soft_wrap=True)\n        sys.exit(0)",
+        ("tests/cli/test_wrong_words.py",),
+    ),
+    Mutation(
+        "errors in words of Python",
+        f"{COMMANDS}/app.py",
+        "return re.sub(r\"(?<![\\w'.-])([a-z]+(?:_[a-z]+)+)(?![\\w'=])\", option, message)",
+        "return message",
+        ("tests/cli/test_wrong_words.py",),
+    ),
+    Mutation(
+        "a thousand read as one and 0",
+        f"{COMMANDS}/options.py",
+        'if re.fullmatch(r"\\d{1,3}(,\\d{3})+", text.strip()):',
+        "if not text:",
+        ("tests/cli/test_wrong_words.py",),
+    ),
+    Mutation(
+        "a report shows the gains that were typed",
+        f"{COMMANDS}/run_commands.py",
+        "shown: Callable[[str], str] = _without_tables if experiment.is_real else str",
+        "shown: Callable[[str], str] = str",
+        ("tests/cli/test_real_data.py",),
+    ),
+    Mutation(
+        "nothing warns of a known seed on real data",
+        f"{COMMANDS}/run_commands.py",
+        'warning="The noise can be subtracted."',
+        'warning=""',
+        ("tests/cli/test_real_data.py",),
+    ),
+    Mutation(
+        "a table shows the median as the mean",
+        f"{COMMANDS}/run_commands.py",
+        'return f"{float(centre):,.1f} ({median',
+        'return f"{float(median):,.1f} ({median',
+        ("tests/cli/test_command_line.py", "-k", "test_run_writes_all_files"),
+    ),
+    Mutation(
+        "a ledger is not given to the games",
+        f"{COMMANDS}/run_commands.py",
+        '"ledger": budget}',
+        '"ledger": None}',
+        ("tests/cli/test_budget_and_persons.py",),
+    ),
+    Mutation(
+        "calibrate says a round's guarantee for a person",
+        f"{COMMANDS}/data_commands.py",
+        "guarantee.for_group(rounds).numbers()",
+        "guarantee.numbers()",
+        ("tests/cli/test_budget_and_persons.py",),
+    ),
+    Mutation(
+        "a made command's epsilon is for a record in place of a person",
+        f"{COMMANDS}/data_commands.py",
+        '("person", 1 / use.person)',
+        '("person", 1 / use.record)',
+        ("tests/cli/test_data_and_advise.py",),
+    ),
+)
 
 ADVICE: tuple[Mutation, ...] = (
     Mutation(

@@ -3,7 +3,7 @@
 SECRET_GAIN = "73.19"
 SECRET_TEXT = "gestorben-canary"
 SECRET_PERSON = "canary-77"
-COLUMNS = {"arm": "Treatment", "gain": "Outcome", "person": "ID"}
+COLUMNS = {"arm": "Treatment", "gain": "Outcome", "persons": "ID"}
 DECIDED = {"scale": (0, 100), "missing": "drop", "missing_codes": [-99], "unreadable": "drop", "outside": "drop"}
 
 TEXT = [

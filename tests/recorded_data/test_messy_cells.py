@@ -119,7 +119,7 @@ CODES = [
 
 
 def test_words_and_negative_numbers_are_missing_in_every_column():
-    records = given(CODES, person="who", missing="drop", missing_codes="-99,refused,99")
+    records = given(CODES, persons="who", missing="drop", missing_codes="-99,refused,99")
     problems = found(records)
     assert problems["missing", "who"] == (4, (42, 43, 49), False)
     assert problems["missing", "drug"] == (1, (44,), False)
@@ -130,7 +130,7 @@ def test_words_and_negative_numbers_are_missing_in_every_column():
 
 
 def test_a_negative_id_is_a_problem_and_no_person():
-    records = given(CODES, person="who", missing="drop", missing_codes="refused,99")
+    records = given(CODES, persons="who", missing="drop", missing_codes="refused,99")
     assert found(records)["code", "who"] == (2, (49, 50), True)
     assert "--missing-codes" in records.report(command_line=True)
 
@@ -202,7 +202,7 @@ def test_titles_above_the_names_are_found_and_skipped():
     lines = ["Trial of 2024, ward 3", "", "who,drug,effect", "m,a,1", "n,b,0", "m,b,1"]
     with refused(GainFileError, "--header 3"):
         given(lines)
-    records = given(lines, header=3, person="who")
+    records = given(lines, header=3, persons="who")
     assert records.arms.tolist() == [0, 1, 1] and not records.open_problems
 
 

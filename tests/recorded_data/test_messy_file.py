@@ -242,7 +242,7 @@ def test_tables_of_pandas_give_the_same_records(tmp_path, ending):
     table = pandas.DataFrame({"arm": ["a", "b"] * 12, "gain": [0.25, None] * 12, "who": [1, 2] * 12})
     path = tmp_path / f"t.{ending}"
     table.to_parquet(path) if ending == "parquet" else table.to_excel(path, index=False)
-    records = clean(path, arm="arm", gain="gain", person="who", missing=0.5)
+    records = clean(path, arm="arm", gain="gain", persons="who", missing=0.5)
     assert found(records)["missing", "gain"] == (12, (3, 5, 7), False)
     assert records.gains[:2].tolist() == [0.25, 0.5] and records.rounds_per_person == (2, 12, 12)
     path.write_bytes(b"damaged")
@@ -251,16 +251,16 @@ def test_tables_of_pandas_give_the_same_records(tmp_path, ending):
 
 
 def test_without_persons_nothing_is_said_for_one():
-    columns = {**COLUMNS, "person": None}
+    columns = {**COLUMNS, "persons": None}
     records = clean(DataFile("messy.csv", messy()), **columns, **DECIDED)
-    assert "nothing can be said for a person" in str(records) and "--person" in records.report(command_line=True)
+    assert "nothing can be said for a person" in str(records) and "--persons" in records.report(command_line=True)
     assert "nothing can be said" not in str(cleaned(**DECIDED))
 
 
 def test_a_dataframe_is_a_source_and_other_objects_are_refused_shortly():
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"drug": ["a", "b", "a"], "effect": [0.25, 1, None], "who": ["x, y", "z", "z"]})
-    records = clean(table, arm="drug", gain="effect", person="who", missing="drop")
+    records = clean(table, arm="drug", gain="effect", persons="who", missing="drop")
     assert records.gains.tolist() == [0.25, 1.0] and records.persons.tolist() == [0, 1]
     with refused(TypeError, "DataFrame", "list") as caught:
         clean([0.7719] * 1000, arm="drug", gain="effect")

@@ -7,8 +7,7 @@ import pytest
 
 from dp_bandit_envs import PrivacyGuarantee, compare, make_algorithm
 from dp_bandit_envs.algorithms import ALGORITHMS
-from dp_bandit_envs.cli.list_command import listed
-from dp_bandit_envs.cli.show_command import about
+from dp_bandit_envs.cli.show_commands import about, listed
 from dp_bandit_envs.metrics import median_and_tail
 from dp_bandit_envs.privacy.accounting import zcdp_epsilon
 from dp_bandit_envs.privacy.guarantee import CONVENTION, Level, in_words, level_of

@@ -169,7 +169,7 @@ class CounterSums(ChoosesDraws):
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
-        counter: A key of `dp_bandit_envs.privacy.counters.COUNTERS`; `dp-bandit counters` compares them.
+        counter: A key of `dp_bandit_envs.privacy.counters.COUNTERS`; `dp-bandit show counters` compares them.
         noise: `"laplace"`, independent draws for epsilon-DP; `"own-norm"`, less noise for epsilon-DP where every round
             reveals every value (K-norm mechanism, density :math:`e^{-\epsilon \lVert z \rVert / (m D)}` in a node if
             an item is in m of them and neighbours' values differ by at most D); `"gaussian"`, independent normal draws

@@ -1,5 +1,6 @@
-"""Prints what `dp-bandit audit` shows: the declared, the exact and the sampled epsilons of one algorithm, as bars."""
+"""What `audit` does: the declared, the exact and the sampled epsilons of one algorithm as bars; or the gallery."""
 
+import inspect
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -9,15 +10,20 @@ from rich.console import Console
 from rich.table import Table
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, float_loss, sampled_loss
+from dp_bandit_envs.audits.gallery import LESSONS
 from dp_bandit_envs.audits.held_game import horizon_with_release
-from dp_bandit_envs.cli.run_arguments import audited
+from dp_bandit_envs.comparison.asking import algorithm_of, imported, refuse_unknown
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.plots.privacy_figures import Bar, audit_figure, longest_of
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.runs.experiment import AlgorithmSpec
+from dp_bandit_envs.text import in_brackets
+from dp_bandit_envs.wrappers import PrivacyBoundary
 
 REFUTED = "refuted: more is lost than declared"
 NOTHING = "nothing is declared"
@@ -201,3 +207,53 @@ def _number(bar: Bar) -> str:
         return "-"
     number = "inf" if math.isinf(bar.epsilon) else f"{bar.epsilon:.6g}"
     return f">= {number}" if bar.at_least else number
+
+
+def contestant(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:
+    """Return the algorithm that `NAME` or `NAME:parameter=value,parameter=value` asks for.
+
+    Args:
+        text: The text.
+        epsilon: For an algorithm with this parameter whose text does not set it.
+        horizon: The game's horizon T; an algorithm with both epsilon and delta gets delta = T^-2.
+    """
+    one = algorithm_of(text)
+    return AlgorithmSpec(one.name, one.at(epsilon, None, lambda: horizon), one.shown_as, maker=one.maker)
+
+
+def audited(text: str, epsilon: float | None, horizon: int) -> tuple[Algorithm | Mechanism, str, dict[str, Any]]:
+    """Return what an audit of `NAME`, or of `mine:Name`, looks at, its name for readers, and its parameters.
+
+    Args:
+        text: An algorithm as for `contestant`; or a mechanism, or the class of one or of a wrapper, in a module.
+        epsilon: For what takes one, if the text does not set it.
+        horizon: The game's horizon T.
+    """
+    own = imported(text)
+    kind = own.thing if own is not None else None
+    if isinstance(kind, Mechanism):
+        return kind, type(kind).__name__, {}
+    if own is None or not (isinstance(kind, type) and issubclass(kind, (Mechanism, PrivacyBoundary))):
+        spec = contestant(text, epsilon, horizon)
+        return spec.make(), spec.label or spec.name, dict(spec.parameters)
+    takes = {key: one for key, one in inspect.signature(kind).parameters.items() if key != "env"}
+    refuse_unknown(own.name, own.given, takes)
+    given = {**({"epsilon": epsilon} if epsilon is not None and "epsilon" in takes else {}), **own.given}
+    needed = [key for key, one in takes.items() if one.default is one.empty and one.kind in (0, 1, 3)]
+    if missing := [key for key in needed if key not in given]:
+        raise ValueError(f"{own.name} needs {', '.join(missing)}; write {text.rstrip(':')}:{missing[0]}=VALUE.")
+    name = f"{own.name}{in_brackets(given)}"
+    if issubclass(kind, Mechanism):
+        return kind(**given), name, given
+    return Algorithm(name, Uniform, lambda env: kind(env, **given), parameters=given), name, given
+
+
+def show_gallery(console: Console) -> None:
+    """Run every audit on each broken part and on its repaired twin, and print what an attacker sees of it."""
+    table = Table(title="Broken on purpose, at epsilon = 1", title_justify="left")
+    for column in ("fault", "broken", "repaired", "what an attacker sees"):
+        table.add_column(column, overflow="fold")
+    for name, lesson in LESSONS.items():
+        broken, repaired = (lesson.rejects(make(1.0)) for make in (lesson.broken, lesson.repaired))
+        table.add_row(name, *("refuted" if found else "passes" for found in (broken, repaired)), lesson.seen)
+    console.print(table, highlight=False)

@@ -1,25 +1,29 @@
-"""Prints what `dp-bandit show NAME` says about an environment, algorithm, agent, wrapper or counter."""
+"""What `list`, `show` and `lab` do: every name, everything about one, the counters compared, and the labs."""
 
 import importlib
 import inspect
 import math
+import re
+import signal
 import textwrap
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import gymnasium as gym
-from rich.console import Console
+from rich.table import Table
 
 from dp_bandit_envs import agents, checks, wrappers
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
-from dp_bandit_envs.cli.plain_text import plain
+from dp_bandit_envs.cli.terminal import console, say
 from dp_bandit_envs.comparison.asking import algorithm_of, imported, loaded, short_name
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
+from dp_bandit_envs.privacy.counters.table import compare
 from dp_bandit_envs.privacy.guarantee import CONVENTION, level_of
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 
@@ -30,6 +34,68 @@ MEANS = (0.9, 0.6)
 DIFFERS = "Differs from the source in:"
 BASES = ("PrivacyBoundary", "ProjectToSet", "FunctionalAgent")
 """Names of base classes."""
+SYMBOLS = {
+    "rho": "ρ",
+    "sigma": "σ",
+    "chi": "χ",
+    "gamma": "γ",
+    "alpha": "α",
+    "beta": "β",
+    "delta": "δ",
+    "epsilon": "ε",
+    "varepsilon": "ε",
+    "eta": "η",
+    "lambda": "λ",
+    "mu": "μ",
+    "tau": "τ",
+    "xi": "ξ",
+    "pi": "π",
+    "kappa": "κ",
+    "zeta": "ζ",
+    "nu": "ν",
+    "theta": "θ",
+    "varphi": "φ",
+    "ell": "ℓ",
+    "lg": "log₂",
+    "Delta": "Δ",
+    "Gamma": "Γ",
+    "Phi": "Φ",
+    "Theta": "Θ",
+    "sum": "Σ",
+    "prod": "Π",
+    "cdot": "·",
+    "cdots": "···",
+    "ldots": "...",
+    "dots": "...",
+    "times": "×",
+    "le": "≤",
+    "leq": "≤",
+    "ge": "≥",
+    "geq": "≥",
+    "ne": "≠",
+    "neq": "≠",
+    "in": "∈",
+    "sqrt": "√",
+    "sim": "~",
+    "infty": "∞",
+    "langle": "<",
+    "rangle": ">",
+    "Vert": "‖",
+    "lVert": "‖",
+    "rVert": "‖",
+    "propto": "∝",
+    "setminus": "\\",
+    "int": "∫",
+    "to": "→",
+    "pm": "±",
+    "lfloor": "⌊",
+    "rfloor": "⌋",
+    "lceil": "⌈",
+    "rceil": "⌉",
+    "quad": "  ",
+    "qquad": "  ",
+}
+SILENT = ("left", "right", "big", "bigl", "bigr", "Big", "Bigl", "Bigr", "displaystyle")
 
 
 class Declared(NamedTuple):
@@ -62,12 +128,38 @@ KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {
 """All named things, by kind."""
 
 
-def show_name(console: Console, name: str) -> None:
-    """Print everything about a name; for each kind, if several things share the name."""
-    found = named(name)
-    for index, (kind, known, thing) in enumerate(found):
-        text = about(kind, known, thing)
-        console.print(("\n" if index else "") + text, markup=False, highlight=False)
+def listed(kind: str | None = None) -> list[str]:
+    """Return a line for each environment and algorithm, and the names of the rest; or all of one kind.
+
+    No line is longer than 80 characters; a description goes on below.
+    """
+    kinds = [f"{one}s" for one in KINDS]
+    wanted = kinds if kind is None else [checks.known_name("kind", kind if kind.endswith("s") else f"{kind}s", kinds)]
+    lines = []
+    for one in wanted:
+        things = KINDS[one.removesuffix("s")]()
+        if one == "environments":
+            lines += ["", "Environments (DPBandit-...-v0)"]
+            lines += [_row(f"  {short_name(name):<14} ", first_line(thing), 17 * " ") for name, thing in things.items()]
+        elif one == "algorithms":
+            lines += ["", f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,};", CONVENTION]
+            for name, maker in things.items():
+                level = level_of(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON))
+                lines.append(_row(f"  {name:<18} {level!s:<26} ", first_line(maker).partition(": ")[2]))
+        else:
+            lines += ["", one.capitalize(), _row("  ", ", ".join(things), "  ")]
+    return [*lines[1:], "", "dp-bandit show NAME says more: parameters, guarantee, bound, source."]
+
+
+def _row(start: str, what: str, below: str = "      ") -> str:
+    return textwrap.fill(
+        what, WIDTH, initial_indent=start, subsequent_indent=below, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def shown(name: str) -> str:
+    """Return everything about a name; for each kind, if several things share the name."""
+    return "\n\n".join(about(kind, known, thing) for kind, known, thing in named(name))
 
 
 def named(name: str) -> list[tuple[str, str, Any]]:
@@ -224,3 +316,105 @@ def _of_wrapper(name: str, thing: Any) -> str:
     env = thing(BanditEnv(Stochastic(N_ARMS, HORIZON)), **arguments)
     shown = ", ".join(f"{key} = {value}" for key, value in arguments.items())
     return f"{shown}{': ' if shown else ''}{env.guarantee}"
+
+
+def plain(text: str) -> str:
+    """Return a docstring without markup: roles, directives, double backquotes, and LaTeX in Unicode."""
+    text = re.sub(r"\.\. math::\s*((?:.+\n?)+)", lambda match: f"    {formula(match[1])}\n", text)
+    text = re.sub(r":math:`([^`]*)`", lambda match: formula(match[1]), text)
+    text = re.sub(r":(?:class|func|meth|attr|mod):`~?([^`]*)`", r"\1", text)
+    return re.sub(r"``([^`]*)``", r"\1", text)
+
+
+def formula(latex: str) -> str:
+    """Return a formula in one line of Unicode."""
+    text = " ".join(latex.split())
+    text = re.sub(r"\\[,;:! ]", " ", text).replace(r"\|", "‖").replace(r"\{", "{{").replace(r"\}", "}}")
+    text = re.sub(r"\\(?:mathrm|text|operatorname|mathbb|mathcal|bar|hat|tilde)\s*\{([^{}]*)\}", r"\1", text)
+    for _ in range(3):  # fractions and roots within one another
+        text = re.sub(r"\\t?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"(\1) / (\2)", text)
+        text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"√(\1)", text)
+        text = re.sub(r"([_^])\{(\w+)\}", r"\1\2", text)
+        text = re.sub(r"([_^])\{([^{}]*)\}", r"\1(\2)", text)
+    text = re.sub(r"\\([A-Za-z]+)", lambda match: _symbol(match[1]), text)
+    text = text.replace("{{", "\0").replace("}}", "\1").replace("{", "").replace("}", "")
+    return re.sub(r" {3,}", "  ", text.replace("\0", "{").replace("\1", "}")).strip()
+
+
+def _symbol(name: str) -> str:
+    return "" if name in SILENT else SYMBOLS.get(name, name)
+
+
+def show_counters(horizon: int, epsilon: float, delta: float | None, out: Path | None) -> None:
+    """Print the table, and save the plot if `out` is set."""
+    horizon = checks.integer("horizon", horizon, at_least=1)
+    if horizon > 2**40:
+        raise ValueError(f"horizon must be at most 2^40, about 1e12; received {horizon}.")
+    epsilon = checks.greater_than("epsilon", epsilon, 0)
+    try:
+        rows = compare(horizon, epsilon, None if delta is None else checks.delta(delta))
+    except OverflowError:
+        raise ValueError(f"epsilon must leave variances that fit a float; received {epsilon!r}.") from None
+    if not all(math.isfinite(row.maximum) for row in rows):
+        raise ValueError(f"epsilon must leave variances that fit a float; received {epsilon!r}.")
+    privacy = f"epsilon = {epsilon:g}" + (f", delta = {delta:g} for square-root" if delta is not None else "")
+    table = Table(title=f"Variance of released sums, T = {horizon:,}, {privacy}", title_justify="left")
+    for column in ("counter", "mean", "maximum", "must know T", "guarantee"):
+        table.add_column(column, justify="right" if column in ("mean", "maximum") else "left", overflow="fold")
+    for row in rows:
+        known = "yes" if row.counter.needs_horizon else "no"
+        kind = "pure" if row.counter.guarantee.delta == 0 else "(epsilon, delta)"
+        table.add_row(row.name, f"{row.mean:,.1f}", f"{row.maximum:,.1f}", known, kind)
+    console.print(table)
+    best = rows[0]
+    anytime = next(row for row in rows if not row.counter.needs_horizon)
+    console.print(
+        f"Smallest mean over t = 1, ..., T: {best.name}; for an unknown horizon, {anytime.name}.", highlight=False
+    )
+    if out is not None:
+        from dp_bandit_envs.plots.plot_style import as_bytes
+        from dp_bandit_envs.plots.privacy_figures import counters_figure
+
+        figure = counters_figure(rows, horizon)
+        out.write_bytes(as_bytes(figure, out.suffix[1:]))
+        console.print(f"See {out}.", highlight=False, soft_wrap=True)
+
+
+def open_lab(name: str | None, folder: Path, *, read_only: bool, host: str, port: int | None, headless: bool) -> None:
+    """Copy the labs to a folder, and serve them until Ctrl-C."""
+    from dp_bandit_envs.course.notebooks import START_PAGE, copy_labs, find, outdated, served, show_in_browser
+    from dp_bandit_envs.optional import require
+
+    page = find(name).file if name else START_PAGE
+    require("marimo", extra="labs")
+    copied = copy_labs(folder)
+    if copied:
+        say(f"Copied {len(copied)} notebooks to {folder}.")
+    for file in outdated(folder):
+        say(
+            f"{folder / file} is a copy from another version of dp-bandit-envs and does not run with this one: rename"
+            " it, give this command again for a new copy, and take your answers over."
+        )
+    # Else whoever ends this command by a signal leaves marimo running.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with served(folder, page, read_only=read_only, host=host, port=port) as (address, process):
+        say(f"The labs are open at {address}")
+        try:
+            console.print("Press Ctrl-C here to close them.", highlight=False)
+            if not headless and not show_in_browser(address):
+                console.print("There is no browser here: open the address yourself.", highlight=False)
+            process.wait()
+        except KeyboardInterrupt:
+            say(f"\nClosed. Your copies are in {folder}.")
+
+
+def show_labs() -> None:
+    """Print the table of labs."""
+    from dp_bandit_envs.course.notebooks import LABS
+
+    table = Table(box=None, pad_edge=False)
+    for column in ("", "lab", "question", "minutes"):
+        table.add_column(column, overflow="fold", justify="right" if column in ("", "minutes") else "left")
+    for place, one in enumerate(LABS, 1):
+        table.add_row(str(place), one.name, one.question, str(one.minutes))
+    console.print(table, highlight=False)

@@ -1,0 +1,170 @@
+"""What `data`, `advise`, `calibrate` and `ledger` do: clean data, algorithms and their parameters, a budget."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+from rich.table import Table
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.advice import Advice, advise
+from dp_bandit_envs.advice.advice import rounded_down
+from dp_bandit_envs.advice.advising import USUAL
+from dp_bandit_envs.algorithms import Algorithm, calibrate
+from dp_bandit_envs.cli.terminal import console, say
+from dp_bandit_envs.comparison.asking import Asked, AskedPrivacy, algorithm_of, imported, players_at
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import GainFileError, UnreachableGuaranteeError
+from dp_bandit_envs.privacy.guarantee import UNITS, in_rounds
+from dp_bandit_envs.privacy.ledger import Ledger
+from dp_bandit_envs.recorded_data import clean, shown_columns
+
+OPEN = 1
+"""The exit code while problems of a messy file are open."""
+DELTA: Final = 1e-6
+"""What a budget has by default."""
+
+
+def show_columns(file: str, header: int, sheet: str | None) -> None:
+    """Print the columns of a file and how to name them, unless its first line may be a record, and leave."""
+    shown = shown_columns(file, header=header, sheet=sheet)
+    say(f"The columns of {file}: {shown}.\nSay which are the arms, the outcomes and, if there is one, the persons:")
+    say(f"dp-bandit data {shlex.quote(file)} --arm COLUMN --gain COLUMN --persons COLUMN")
+    raise typer.Exit(OPEN)
+
+
+def clean_file(file: str, options: Mapping[str, Any], *, out: Path | None, force: bool) -> None:
+    """Print what was found in a file, and write the clean one to `out` if nothing is open; options as for `clean`."""
+    if out is not None and (out.suffix != ".csv" or not out.parent.is_dir()):
+        raise ValueError(f"out must be a .csv file in a folder that exists; received {str(out)!r}.")
+    if force and out is None:
+        raise ValueError("--force must come with --out, whose file it replaces; there is none. Give both.")
+    if out is not None and out.resolve() == Path(file).resolve():
+        raise GainFileError(f"{out}: the clean file must not replace the messy one. Choose another name.")
+    if out is not None and out.exists() and not force:
+        raise FileExistsError(f"{out}: must be new; it exists. Choose another name, or give --force to replace it.")
+    cleaned = clean(file, **options)
+    say(cleaned.report(command_line=True))
+    if cleaned.open_problems:
+        many = len(cleaned.open_problems)
+        say(f"\nNo clean file: {many} problem{'' if many == 1 else 's'} above must be decided first (TO DECIDE).")
+        raise typer.Exit(OPEN)
+    if out is None:
+        say("\nEverything is decided. Write the clean file with --out clean.csv.")
+        return
+    cleaned.save(out, force=force)
+    use, path = cleaned.use, shlex.quote(str(out))
+    whom, epsilon = ("record", 1 / use.record) if use.person is None else ("person", 1 / use.person)
+    say(
+        f"\nWritten: {out}, and {out}.json, which says what was done. Next, for example, with epsilon = 1 for a {whom}:"
+    )
+    # Without persons, a record is all that anything can be said for.
+    say(f"A new trial:\ndp-bandit advise {path} --epsilon 1{' --rounds-per-person 1' if use.person is None else ''}")
+    persons = "" if use.person is None else " --persons person"
+    say(f"A replay of this file:\ndp-bandit run {path} Batched-Lap-HTINF --epsilon {rounded_down(epsilon)}{persons}")
+
+
+def advice_of(data: str | None, algorithms: Sequence[str], **asked_for: Any) -> Advice:
+    """Return advice; algorithms are names, or `mine:Name` of what a module registers."""
+    names = []
+    for text in algorithms:
+        own = imported(text)
+        if own is not None and (own.thing is not None or own.given):
+            raise ValueError(
+                f"advise needs an algorithm that its module registers, without parameters; received {text!r}. Call"
+                " register_algorithm in the module."
+            )
+        names.append(text if own is None else own.name)
+    return advise(data, algorithms=names or USUAL, **asked_for)
+
+
+def calibrated(text: str, target: tuple[float, float], size: tuple[int, int], rounds: int | None) -> str:
+    """Return an algorithm with its parameters, as `run` reads them, and what it guarantees."""
+    one = algorithm_of(text)
+    if "epsilon" in one.parameters:
+        raise ValueError(f"calibrate finds the epsilon; leave it out after {text.partition(':epsilon')[0]}.")
+    own = imported(text) is not None
+    if not own:
+        of_game: Any = {"n_arms": size[0], "horizon": size[1], "rounds_per_person": rounds or 1}
+        made = calibrate(one.name, epsilon=target[0], delta=target[1], **of_game, **one.parameters)
+        parameters: Mapping[str, Any] = made.parameters
+    else:
+        made, parameters = _of_mine(one, target, size, rounds)
+    told = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
+    name = ":".join(text.split(":")[:2]) if own else one.name
+    guarantee = made.guarantee(n_arms=size[0], horizon=size[1])
+    line = f"{name}{f':{told}' if told else ''}   a round: {guarantee.numbers()}"
+    if rounds is None:
+        return line
+    return f"{line}; a person with {in_rounds(rounds)}: {guarantee.for_group(rounds).numbers()}"
+
+
+def _of_mine(
+    one: Asked, target: tuple[float, float], size: tuple[int, int], rounds: int | None
+) -> tuple[Algorithm, Mapping[str, Any]]:
+    """Return an algorithm that is in no table at its guarantee, with its parameters."""
+    wanted = AskedPrivacy([target[0]], target[1], True, rounds)
+    spec = next(players_at(one, wanted, lambda: BanditEnv(Stochastic(*size))))
+    if spec.asked is None:
+        raise UnreachableGuaranteeError(
+            f"{one.shown_as} must be private to be calibrated; it guarantees nothing. Put a privacy wrapper around its"
+            " environment."
+        )
+    return spec.make(), spec.parameters
+
+
+def make_ledger(file: Path, epsilon: float, delta: float | None, unit: str | None) -> Ledger:
+    """Make the file of a budget."""
+    unit = checks.one_of("unit", unit or "record", UNITS)
+    if file.exists():
+        raise ValueError(
+            f"{file}: a new ledger must have a file of its own; this one exists. Leave --epsilon out, or name another"
+            " file."
+        )
+    return Ledger.create(
+        file,
+        epsilon=epsilon,
+        delta=DELTA if delta is None else delta,
+        unit="person" if unit == "person" else "record",
+    )
+
+
+def show_charges(one: Ledger) -> None:
+    """Print a table of what each player spent."""
+    charges = one.charges
+    if not charges:
+        return
+    table = Table(title="Spent so far", title_justify="left")
+    for column in ("by", "games", f"epsilon alone, at delta = {one.budget.for_curve:.3g}"):
+        table.add_column(column, justify="left" if column == "by" else "right", overflow="fold")
+    for whom, games, epsilon in charges:
+        table.add_row(whom or "(a reset)", f"{games:,}", f"{epsilon:.4g}")
+    console.print(table)
+
+
+def opened_ledger(file: Path) -> Ledger:
+    """Return the ledger of a file.
+
+    Raises:
+        ValueError: If there is no such file.
+    """
+    if not file.exists():
+        raise ValueError(
+            f"--ledger must be a file that exists; there is no {str(file)!r}. Make it once for these data: dp-bandit"
+            f" ledger {file} --epsilon 3, where 3 is all that games on them may ever spend."
+        )
+    return Ledger.load(file)
+
+
+def about_ledger(one: Ledger, file: Path) -> str:
+    """Return what may be spent, and what was."""
+    spent = one.spent
+    games = f"{spent.games:,} game{'' if spent.games == 1 else 's'}"
+    left = f"epsilon = {max(0.0, one.budget.epsilon - spent.epsilon):.6g} is left"
+    return (
+        f"{file}: the budget is {one.budget}. Spent by {games} so far: epsilon = {spent.epsilon:.6g}, delta ="
+        f" {spent.delta:.3g}; {'nothing is left, as they were admitted alone' if one.is_closed else left}."
+    )

@@ -1,0 +1,425 @@
+"""What `run`, `reproduce` and `tournament` do: read the words, play the games, and print what came of them."""
+
+import inspect
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.agents import Uniform
+from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm
+from dp_bandit_envs.cli.data_commands import about_ledger, opened_ledger
+from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, progress, rate, say
+from dp_bandit_envs.comparison.asking import (
+    FILE_ENDINGS,
+    algorithm_of,
+    imported,
+    loaded,
+    question,
+    readable,
+    refuse_unknown,
+    short_name,
+)
+from dp_bandit_envs.comparison.compared import comparison_of_results
+from dp_bandit_envs.comparison.drawing import AGAINST
+from dp_bandit_envs.comparison.entries import MEASURES
+from dp_bandit_envs.comparison.reporting import SECRET_SEED, folders_of, notes_on, played, report_on
+from dp_bandit_envs.envs.registration import IDS
+from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
+from dp_bandit_envs.plots.curves_figure import SCALES
+from dp_bandit_envs.privacy.guarantee import CONVENTION
+from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.runs.experiment import (
+    AlgorithmSpec,
+    Experiment,
+    GameSpec,
+    Results,
+    levels_in,
+    units_of,
+    words_of,
+)
+from dp_bandit_envs.runs.run_report import CENTRES, Note, Study, View, in_words
+from dp_bandit_envs.runs.store import ResultsFolder
+from dp_bandit_envs.simulation.simulation import SPACINGS
+from dp_bandit_envs.text import in_brackets
+from dp_bandit_envs.wrappers import PrivacyBoundary
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from dp_bandit_envs.tournament.refereeing import Match
+
+WIDTH_OF_NAMES, WIDTH_OF_UNIT, WIDTH_OF_GAME = 46, 16, 34
+"""Width in characters of a table's columns for names and guarantees, for a record or a person, and for each game."""
+MOST_OF_NAME = 24
+"""How many letters of the environments' names are in the name of a folder."""
+EXAMPLES_OF = {"epsilon": "0.1,1", "arms": "2,10", "horizon": "1000,1e4"}
+
+
+def run_games(
+    words: Sequence[str],
+    *,
+    trials: int | None,
+    seed: int | None,
+    checkpoints: str,
+    measure: str,
+    band: str,
+    against: str,
+    y_scale: str,
+    persons: str | None,
+    ledger: Path | None,
+    out: Path | None,
+    jobs: int,
+    cluster: str | None,
+    command: str,
+    **asked_for: Any,
+) -> None:
+    """Play algorithms in environments, and write figure, tables and report; `asked_for` is as for `question`."""
+    environments, algorithms = sorted_words(words)
+    epsilons = asked_for["epsilon"]
+    checks.one_of("measure", measure, MEASURES)
+    values = {"round": None, "epsilon": epsilons, "arms": asked_for["n_arms"], "horizon": asked_for["horizon"]}
+    if checks.one_of("against", against, AGAINST) != "round" and len(values[against] or ()) < 2:
+        option = "n-arms" if against == "arms" else against
+        raise ValueError(f"--against {against} needs several values of it, such as --{option} {EXAMPLES_OF[against]}.")
+    if persons is not None and not persons.strip():
+        raise ValueError("persons must name a column, or be the most lines of a person; it is empty.")
+    if ledger is not None and seed is not None:
+        raise ValueError(
+            "--ledger counts games with secret noise only: that of a known seed cancels in a difference of two games."
+            " Leave --seed out."
+        )
+    budget = None if ledger is None else opened_ledger(ledger)
+    centre = CENTRES[checks.one_of("band", band, tuple(CENTRES))]
+    view = View(measure, centre, checks.one_of("y_scale", y_scale, SCALES))
+    trials = (100 if budget is None else 1) if trials is None else trials
+    of_games: dict[str, Any] = {"trials": trials, "seed": seed, "persons": persons, "ledger": budget}
+    experiment = experiment_of(environments, algorithms, checkpoints=checkpoints, **of_games, **asked_for)
+    _refuse_unknown_measure(experiment, measure)
+    names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
+    games = "-".join(dict.fromkeys(re.findall(r"^\w+", panel.key)[0] for panel in experiment.panels))[:MOST_OF_NAME]
+    folder = out or Path("results") / f"run-{games.strip('-')}-{experiment.digest()}"
+    # A report is not private, but the gains themselves have no place in it.
+    shown: Callable[[str], str] = _without_tables if experiment.is_real else str
+    title = shown(f"{names} on {readable(', '.join(environments))}")
+    notes = notes_on(experiment)
+    if experiment.is_real and experiment.seed is None:
+        console.print(SECRET_SEED, highlight=False)
+
+    def remarks(_: object) -> list[Note]:
+        """Return all notes; what is spent of a budget is known after the games."""
+        spent = [] if budget is None or ledger is None else [Note(about_ledger(budget, ledger), on_terminal=True)]
+        return [*notes, *spent]
+
+    def draw(results: Sequence[Results]) -> "Figure":
+        return comparison_of_results(results[0]).plot(against, measure=measure, band=band, y_scale=y_scale)
+
+    study = Study(experiment.name, title, (experiment,), view, notes=remarks, draw=draw)
+    try:
+        produce(study, folder, jobs=jobs, command=shown(command), cluster=cluster, netcdf=True)
+    except KeyboardInterrupt:
+        if experiment.seed is not None:
+            raise
+        errors.print(
+            f"\nInterrupted. The seed was secret and is gone, so this run cannot be continued. Delete {folder}, or"
+            " choose another folder with --out.",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+        leave_at_once(INTERRUPTED)
+
+
+def produce(
+    study: Study,
+    out: Path,
+    *,
+    jobs: int,
+    command: str,
+    cluster: str | None = None,
+    netcdf: bool = False,
+) -> None:
+    """Run what is missing, on a cluster if its address is given, write all files, and print their paths."""
+    for experiment in study.experiments:
+        experiment.check()
+    folders = folders_of(study, out)
+    started = time.perf_counter()
+    results, rounds = _run(study, folders, jobs, cluster)
+    seconds = time.perf_counter() - started
+    compared = list(map(comparison_of_results, results))
+    report = report_on(study, results, compared, command=command, folders=folders, netcdf=netcdf)
+    view, what = study.view, in_words(study.view.measure)
+    console.print(
+        f"{what} after the last round: {view.centre} (median / 99 % quantile); {CONVENTION}",
+        highlight=False,
+        style="italic",
+    )
+    console.print(_regret_table(results[0], view, console.width))
+    console.print("The report explains why each guarantee holds.", highlight=False)
+    for claim in report.claims:
+        console.print(f"{claim.says} [bold]{claim.answer}[/bold]", highlight=False)
+    for remark in report.notes:
+        if remark.warning or remark.on_terminal:
+            console.print(f"{remark.warning} {remark.text}".strip(), markup=False, highlight=False)
+    speed = (
+        f"{rounds:,} rounds in {seconds:,.1f} s, {rate(rounds / seconds)}. "
+        if rounds
+        else "Nothing was played again: the results were there. "
+    )
+    where = f"See {out / 'report.md'} and {out / 'figure.png'}."
+    if not report.is_written:
+        where = f"{out} is read-only: its figure, tables and report are those of an earlier run. {where}"
+    say(f"{speed}{where}")
+
+
+def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int, cluster: str | None) -> tuple[list[Results], int]:
+    """Run what is missing under one display of progress; return the results and the number of rounds played."""
+    done = 0
+    with progress(console, sum(experiment.rounds for experiment in study.experiments)) as show:
+
+        def advance(panel: str | None, rounds: int) -> None:
+            nonlocal done
+            done += rounds if panel is not None else 0
+            show(panel, rounds)
+
+        results = played(study, folders, jobs=jobs, progress=advance, cluster=cluster)
+    return results, done
+
+
+def _regret_table(results: Results, view: View, width: int) -> Table:
+    """Return a table with a row for each algorithm and a column for each game, or if too wide a row for each pair.
+
+    It shows each algorithm's guarantee, and median and 99 % quantile, because a few bad games may decide a mean.
+    """
+    what = in_words(view.measure)
+    table = Table()
+    panels = results.experiment.panels
+    units = {
+        unit: {name: words.get(name, "") for name in results.names}
+        for unit, words in units_of([results.experiment]).items()
+    }
+    for_units = [f"for a {unit}" for unit in units]
+    if width >= WIDTH_OF_NAMES + WIDTH_OF_UNIT * len(units) + WIDTH_OF_GAME * len(panels):
+        for column in ("algorithm", "guarantee", *for_units):
+            table.add_column(column, overflow="fold")
+        for panel in panels:
+            table.add_column(panel.title, justify="right", overflow="fold")
+        words = words_of([results.experiment])
+        for name in results.names:
+            cells = [
+                _in_a_cell(results, panel, name, view) if name in results.names_in(panel) else "" for panel in panels
+            ]
+            table.add_row(name, words[name], *(of[name] for of in units.values()), *cells)
+        return table
+    several = len(panels) > 1
+    # On two lines, so that the columns are as narrow as what is in them.
+    for column in (*(["game"] if several else []), "algorithm", "guarantee", *(f"for a\n{unit}" for unit in units)):
+        table.add_column(column, overflow="fold")
+    table.add_column(what.lower(), justify="right", overflow="fold")
+    for panel in panels:
+        title = panel.title
+        for name, level in levels_in(results.experiment, panel).items():
+            table.add_row(
+                *([title] if several else []),
+                name,
+                str(level),
+                *(of[name] for of in units.values()),
+                _in_a_cell(results, panel, name, view),
+            )
+            title = ""
+        table.add_section()
+    return table
+
+
+def _in_a_cell(results: Results, panel: GameSpec, name: str, view: View) -> str:
+    last = results.regret(panel.key, name, view.measure)[:, -1]
+    median, tail = median_and_tail(last)
+    if view.centre == "median":
+        centre = median
+    else:
+        centre = mean_and_standard_error(last)[0] if view.centre == "mean" else median_of_means(last).value
+    return f"{float(centre):,.1f} ({median:,.1f} / {tail:,.1f})"
+
+
+def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the environments and the algorithms among words, which may stand in any order.
+
+    A word that is neither is an environment if there is none yet, so that the error suggests near names of what a
+    reader most likely meant.
+
+    Raises:
+        typer.BadParameter: If an environment or an algorithm is missing.
+    """
+    environments: list[str] = []
+    algorithms: list[str] = []
+    unknown: list[str] = []
+    for word in words:
+        kind = _kind(word)
+        (environments if kind == "environment" else algorithms if kind == "algorithm" else unknown).append(word)
+    for word in unknown:
+        if not environments:
+            environments.append(word)
+        else:
+            algorithms.append(word)
+    names = " ".join(word.partition(":")[0] for word in words)
+    for what, found in (("environment", environments), ("algorithm", algorithms)):
+        if not found:
+            raise typer.BadParameter(
+                f"run needs at least one {what}; received {names!r}. For example: dp-bandit run Switching EXP3"
+                " EXP3-tau. `dp-bandit list` shows the names."
+            )
+    return environments, algorithms
+
+
+def _kind(word: str) -> str:
+    """Return what a word names: an environment, an algorithm, or "" if it is unknown."""
+    if word.endswith(FILE_ENDINGS):
+        return "environment"
+    name = word.partition(":")[0].lower()
+    if name in {spelling.lower() for id_ in IDS for spelling in (id_, short_name(id_), f"DPBandit-{short_name(id_)}")}:
+        return "environment"
+    if name in {known.lower() for known in ALGORITHMS}:
+        return "algorithm"
+    importable = re.fullmatch(r"([\w.]+):([\w-]+)(:.*)?", word)
+    if importable is None:
+        return ""
+    if importable[2].startswith("DPBandit-"):
+        return "environment"
+    try:
+        own = imported(word)
+    except ValueError:
+        loaded(importable[1])
+        return ""
+    is_game = own is not None and isinstance(own.thing, type) and issubclass(own.thing, Adversary)
+    return "environment" if is_game else "algorithm"
+
+
+def experiment_of(
+    environments: Sequence[str],
+    algorithms: Sequence[str],
+    *,
+    epsilon: Sequence[float] | float | None = None,
+    seed: int | None = None,
+    checkpoints: str = "linear",
+    **asked_for: Any,
+) -> Experiment:
+    """Return the experiment that plays `algorithms` in `environments`.
+
+    Args:
+        environments: As for `game_of`.
+        algorithms: Names, each with parameters after a colon if wanted: `EXP3-tau:batch_size=19`; or `mine:Name`.
+        epsilon: For every algorithm with this parameter whose text does not set it.
+        seed: The seed; None for a secret one where the data are real, and otherwise 0.
+        checkpoints: Spacing of the rounds that are recorded, `"linear"` or `"log"`.
+        asked_for: As for `question`.
+    """
+    checks.one_of("checkpoints", checkpoints, SPACINGS)
+    chosen: Any = "auto" if seed is None else seed
+    return question(
+        list(environments), list(algorithms), epsilon=epsilon, seed=chosen, checkpoints=checkpoints, **asked_for
+    )
+
+
+def contestant(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:
+    """Return the algorithm that `NAME` or `NAME:parameter=value,parameter=value` asks for.
+
+    Args:
+        text: The text.
+        epsilon: For an algorithm with this parameter whose text does not set it.
+        horizon: The game's horizon T; an algorithm with both epsilon and delta gets delta = T^-2.
+    """
+    one = algorithm_of(text)
+    return AlgorithmSpec(one.name, one.at(epsilon, None, lambda: horizon), one.shown_as, maker=one.maker)
+
+
+def audited(text: str, epsilon: float | None, horizon: int) -> tuple[Algorithm | Mechanism, str, dict[str, Any]]:
+    """Return what an audit of `NAME`, or of `mine:Name`, looks at, its name for readers, and its parameters.
+
+    Args:
+        text: An algorithm as for `contestant`; or a mechanism, or the class of one or of a wrapper, in a module.
+        epsilon: For what takes one, if the text does not set it.
+        horizon: The game's horizon T.
+    """
+    own = imported(text)
+    kind = own.thing if own is not None else None
+    if isinstance(kind, Mechanism):
+        return kind, type(kind).__name__, {}
+    if own is None or not (isinstance(kind, type) and issubclass(kind, (Mechanism, PrivacyBoundary))):
+        spec = contestant(text, epsilon, horizon)
+        return spec.make(), spec.label or spec.name, dict(spec.parameters)
+    takes = {key: one for key, one in inspect.signature(kind).parameters.items() if key != "env"}
+    refuse_unknown(own.name, own.given, takes)
+    given = {**({"epsilon": epsilon} if epsilon is not None and "epsilon" in takes else {}), **own.given}
+    needed = [key for key, one in takes.items() if one.default is one.empty and one.kind in (0, 1, 3)]
+    if missing := [key for key in needed if key not in given]:
+        raise ValueError(f"{own.name} needs {', '.join(missing)}; write {text.rstrip(':')}:{missing[0]}=VALUE.")
+    name = f"{own.name}{in_brackets(given)}"
+    if issubclass(kind, Mechanism):
+        return kind(**given), name, given
+    return Algorithm(name, Uniform, lambda env: kind(env, **given), parameters=given), name, given
+
+
+def _refuse_unknown_measure(experiment: Experiment, measure: str) -> None:
+    """Raise if a game has no pseudo-regret: its arms have no means, or its actions are points or payoffs."""
+    if measure != "pseudo_regret":
+        return
+    for panel in experiment.panels:
+        game = experiment.game(panel)
+        adversary = game.adversary
+        if not hasattr(game, "n_arms") or adversary.payoff is not None or adversary.means is None:
+            known = ", ".join(name for name in MEASURES if name != measure)
+            raise ValueError(
+                f"--measure must be known in every game; pseudo_regret is not in {panel.title}, where arms have no"
+                f" fixed means. Use one of {known}."
+            )
+
+
+def _without_tables(text: str) -> str:
+    """Return a command, or words of one, without the lists in it: they may be the gains themselves."""
+    return re.sub(r"(?<==)[\[(].*[\])]", "[...]", text, flags=re.DOTALL)
+
+
+def hold_tournament(folder: Path, out: Path | None, command: str, **settings: Any) -> None:
+    """Play everybody's agent in the same hidden games, and write a ranking, a page and a report."""
+    from dp_bandit_envs.tournament import hold
+    from dp_bandit_envs.tournament.tournament_files import (
+        HEAD,
+        NO_SANDBOX,
+        PAGE,
+        REPORT,
+        about_seed,
+        reserved,
+        rows_of,
+        unused_folder,
+        warnings_of,
+        write,
+    )
+
+    def show(match: "Match") -> None:
+        say(f"{match.submission.name}: {match.failure or f'played all games, {match.seconds:,.1f} s'}")
+
+    target = out or unused_folder(Path("results"))
+    try:
+        with reserved(target):
+            console.print(NO_SANDBOX, highlight=False, soft_wrap=True)
+            one = hold(folder, progress=show, **settings)
+            write(target, one, command)
+    except KeyboardInterrupt:
+        errors.print("\nInterrupted. All agents were stopped, and nothing was written.", highlight=False)
+        leave_at_once(INTERRUPTED)
+    table = Table(caption="score: regret as a share of what chance loses; 0 % is the best arm throughout")
+    for column in HEAD:
+        table.add_column(column, justify="left" if column == "agent" else "right", overflow="fold")
+    for row in rows_of(one):
+        table.add_row(row.rank, escape(row.name), row.score, row.interval, row.possible)
+    console.print(table)
+    for line in (*warnings_of(one), about_seed(one, command)):
+        say(line)
+    say(f"See {target / PAGE} and {target / REPORT}.")
