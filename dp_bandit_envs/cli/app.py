@@ -86,7 +86,10 @@ def in_words(error: Exception, typed: Sequence[str]) -> str:
     commands: Any = typer.main.get_command(app)
     params = commands.commands[typed[0]].params if typed and typed[0] in commands.commands else []
     options = {one.name: one.opts[0] for one in params if one.opts[0].startswith("--")}
-    given = {word.partition("=")[0] for word in typed if word.startswith("--")}
+    given = {name for name, option in options.items() if any(word.partition("=")[0] == option for word in typed)}
+    message = re.sub(
+        r"(?<=Leave )([a-z_]+)(?= out\b)", lambda found: options[found[1]] if found[1] in given else found[1], message
+    )
     for word in typed:
         for name in () if word.startswith("--") else re.findall(r"(\w+)=", word):
             options.pop(name, None)
@@ -95,10 +98,9 @@ def in_words(error: Exception, typed: Sequence[str]) -> str:
         return options.get(found[1], found[0])
 
     first = re.match(r"([a-z_]+) (?:must|has|needs|is) ", message)
-    if first and options.get(first[1]) in given:
+    if first and first[1] in given and first[1] in options:
         message = options[first[1]] + message[first.end(1) :]
     message = re.sub(r"(?<![\w'.-])([a-z_]+)=(?=[\s.,;)])", option, message)
-    message = re.sub(r"(?<=Leave )([a-z_]+)(?= out\b)", option, message)
     return re.sub(r"(?<![\w'.-])([a-z]+(?:_[a-z]+)+)(?![\w'=])", option, message)
 
 

@@ -174,7 +174,7 @@ def question(
     games = [game for one in _listed(environments) for game in sized(game_of(one, persons, ledger), **size)]
     if ledger is not None and len(games) > 1:
         raise LedgerError(
-            f"a ledger is for one game on one file, so that all of it counts, or nothing; received {len(games)}"
+            f"ledger is for one game on one file, so that all of it counts, or nothing; received {len(games)}"
             " games. Play each in a command of its own."
         )
     wanted = _wanted(algorithms)  # after the games, whose modules may register algorithms
@@ -305,7 +305,7 @@ def game_of(environment: Any, persons: str | None = None, ledger: Any = None) ->
     if environment.endswith(FILE_ENDINGS):
         return dataclasses.replace(_file(environment, persons), ledger=ledger)
     if ledger is not None:
-        raise LedgerError(f"a ledger is for a file of gains, such as my.csv; received the environment {environment!r}.")
+        raise LedgerError(f"ledger is for a file of gains, such as my.csv; received the environment {environment!r}.")
     if persons is not None:
         raise ValueError(f"persons is for a file of gains, such as my.csv; received the environment {environment!r}.")
     module, id_ = _with_module(environment)

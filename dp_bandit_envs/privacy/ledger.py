@@ -524,7 +524,7 @@ class Ledger:
             return (
                 f"{begun}, and with {after.games - before.games:,} more their deltas and those of their fast draws"
                 f" would be {float(after.delta):.3g}, above {budget.for_sums:.3g}. Nothing was played. Use"
-                " draws='secure', or a ledger with a larger delta."
+                " a ledger with a larger delta=, or draws='secure'."
             )
         return (
             f"{begun}, delta = {spent.delta:.3g}, and with {after.games - before.games:,} more it would be epsilon ="

@@ -87,6 +87,40 @@ WRONG = {
     "show counters --out ''": ("--out", ".png"),
     "reproduce figure-1 --epsilon 1,2": ("--epsilon", "'1,2'"),
     "reproduce figure-1 --seed x": ("--seed", "'x'"),
+    "run Stochastik EXP3": ("environment", "'Stochastik'", "Stochastic"),
+    "run Stochastic EXP33": ("algorithm", "'EXP33'", "EXP3"),
+    "reproduce figure-3": ("experiment", "'figure-3'", "figure-1"),
+    "reproduce modern": ("experiment", "'modern'", "figure-modern"),
+    "reproduce figure-2 --epsilon 1 --horizon 64 --trials 3": ("--epsilon", "figure-1", "figure-2"),
+    "reproduce figure-modern --epsilon 1 --horizon 64 --trials 3": ("--epsilon", "figure-1", "figure-modern"),
+    "reproduce figure-graph --epsilon 1 --horizon 64 --trials 3": ("--epsilon", "figure-1", "figure-graph"),
+    "reproduce figure-graph --modern --horizon 64 --trials 3": ("--modern", "figure-2", "figure-graph"),
+    "reproduce figure-grph": ("experiment", "'figure-grph'", "figure-graph"),
+    "reproduce figure-1 --modern --horizon 64 --trials 3": ("--modern", "figure-2", "figure-1"),
+    "reproduce figure-2 --horizon 0": ("--horizon", 1, 0),
+    "reproduce figure-modern --trials 0": ("--trials", 1, 0),
+    "reproduce figure-graph --trials 0": ("--trials", 1, 0),
+    "reproduce figure-graph --horizon 0": ("--horizon", 1, 0),
+    "run Stochastic EXP3:rate=1": ("EXP3", "'rate'", "exploration_rate"),
+    "run Stochastic EXP3:rate": ("name=value", "'rate'"),
+    "run Stochastic EXP3:label=x --horizon 64 --trials 3": ("EXP3", "'label'"),
+    "run Stochastic EXP3:exploration_rate=2": ("exploration_rate", "(0, 1]", 2),
+    "run Stochastic DP-Lambda-Lap:outside=x --horizon 64 --trials 3": ("outside", "'reject'", "'clip'", "'x'"),
+    "run Stochastic EXP3 --epsilon 0": ("--epsilon", 0, 0.0, "Use inf"),
+    "reproduce figure-1 --epsilon nan": ("--epsilon", 0, "nan"),
+    "reproduce figure-1 --epsilon 1e-320 --horizon 64 --trials 3": ("--epsilon",),
+    "reproduce figure-1 --epsilon 1e-9 --horizon 64 --trials 3": ("EXP3-tau", "horizon"),
+    "run Stochastic EXP3 --trials 0": ("--trials", 1, 0),
+    "reproduce figure-1 --trials 0": ("--trials", 1, 0),
+    "run Stochastic EXP3 --horizon 0": ("--horizon", 1, 0),
+    "reproduce figure-1 --horizon 0": ("--horizon", 0),
+    "run Switching EXP3 --horizon 1": ("--horizon", 2, 1),
+    "reproduce figure-1 --seed -1 --horizon 64 --trials 3": ("--seed", 0, -1),
+    "run Stochastic EXP3 --jobs -1": ("--jobs", 0, -1),
+    "run Stochastic EXP3 --checkpoints cubic": ("--checkpoints", "'cubic'"),
+    "run Stochastic EXP3 exp3 --horizon 64 --trials 3": ("algorithms", "'EXP3'"),
+    "run nothing.csv EXP3": ("nothing.csv",),
+    "run ragged.csv EXP3": ("ragged.csv", "line 2", "2 columns"),
     "data records.csv --arm arm --gain gain --out clean.png": ("--out", "clean.png", ".csv"),
     "data records.csv --arm arm --gain gain --out nowhere/clean.csv": ("--out", "nowhere/clean.csv", "folder"),
     "data records.csv --arm arm --gain gain --force": ("--force", "--out"),
@@ -109,6 +143,7 @@ def here(dp_bandit, tmp_path, monkeypatch):
     (tmp_path / "gains.csv").write_text("0.1,0.2\n0.5,0.6\n", encoding="utf-8")
     (tmp_path / "records.csv").write_text("arm,gain,person\n0,0.5,a\n1,0.7,b\n", encoding="utf-8")
     (tmp_path / "afile").write_text("", encoding="utf-8")
+    (tmp_path / "ragged.csv").write_text("0.5,0.5\n1\n", encoding="utf-8")
     for name in ("mine_here", "broken_here", "imports_here"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     return dp_bandit
@@ -116,12 +151,14 @@ def here(dp_bandit, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("line", WRONG)
 def test_a_wrong_word_gets_one_sentence_before_anything_is_played(line, here, tmp_path):
+    before = {path.name for path in tmp_path.iterdir()}
     code, out, err = here(*shlex.split(line))
     assert code == 2 and out == ""
     last = err.strip().splitlines()[-1]
+    assert len(err.splitlines()) == 1 or "Usage: dp-bandit" in err
     assert last.lower().startswith("error: ") and missing(last, *WRONG[line]) == [], err
     assert [word for word in PYTHON if word in err] == []
-    assert not (tmp_path / "results").exists()
+    assert {path.name for path in tmp_path.iterdir()} <= {*before, "__pycache__"}
 
 
 def test_a_module_of_the_working_directory_is_found_and_shown(here, tmp_path):

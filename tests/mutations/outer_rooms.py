@@ -408,7 +408,7 @@ CLI: tuple[Mutation, ...] = (
         f"{COMMANDS}/app.py",
         "study_of(what, seed=seed,",
         "study_of(what, seed=0,",
-        ("tests/cli/test_command_line.py", "-k", "bad_input and seed"),
+        ("tests/cli/test_wrong_words.py",),
     ),
     Mutation(
         "an audit that refutes leaves with 0",
