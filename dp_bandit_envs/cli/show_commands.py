@@ -34,67 +34,16 @@ MEANS = (0.9, 0.6)
 DIFFERS = "Differs from the source in:"
 BASES = ("PrivacyBoundary", "ProjectToSet", "FunctionalAgent")
 """Names of base classes."""
-SYMBOLS = {
-    "rho": "ρ",
-    "sigma": "σ",
-    "chi": "χ",
-    "gamma": "γ",
-    "alpha": "α",
-    "beta": "β",
-    "delta": "δ",
-    "epsilon": "ε",
-    "varepsilon": "ε",
-    "eta": "η",
-    "lambda": "λ",
-    "mu": "μ",
-    "tau": "τ",
-    "xi": "ξ",
-    "pi": "π",
-    "kappa": "κ",
-    "zeta": "ζ",
-    "nu": "ν",
-    "theta": "θ",
-    "varphi": "φ",
-    "ell": "ℓ",
-    "lg": "log₂",
-    "Delta": "Δ",
-    "Gamma": "Γ",
-    "Phi": "Φ",
-    "Theta": "Θ",
-    "sum": "Σ",
-    "prod": "Π",
-    "cdot": "·",
-    "cdots": "···",
-    "ldots": "...",
-    "dots": "...",
-    "times": "×",
-    "le": "≤",
-    "leq": "≤",
-    "ge": "≥",
-    "geq": "≥",
-    "ne": "≠",
-    "neq": "≠",
-    "in": "∈",
-    "sqrt": "√",
-    "sim": "~",
-    "infty": "∞",
-    "langle": "<",
-    "rangle": ">",
-    "Vert": "‖",
-    "lVert": "‖",
-    "rVert": "‖",
-    "propto": "∝",
-    "setminus": "\\",
-    "int": "∫",
-    "to": "→",
-    "pm": "±",
-    "lfloor": "⌊",
-    "rfloor": "⌋",
-    "lceil": "⌈",
-    "rceil": "⌉",
-    "quad": "  ",
-    "qquad": "  ",
-}
+_LETTERS = (
+    "rho ρ, sigma σ, chi χ, gamma γ, alpha α, beta β, delta δ, epsilon ε, varepsilon ε, eta η, lambda λ, mu μ, "
+    "tau τ, xi ξ, pi π, kappa κ, zeta ζ, nu ν, theta θ, varphi φ, ell ℓ, lg log₂, Delta Δ, Gamma Γ, Phi Φ, "
+    "Theta Θ, sum Σ, prod Π, cdot ·, cdots ···, ldots ..., dots ..., times ×, le ≤, leq ≤, ge ≥, geq ≥, ne ≠, "
+    "neq ≠, in ∈, sqrt √, sim ~, infty ∞, langle <, rangle >, Vert ‖, lVert ‖, rVert ‖, propto ∝, int ∫, to →, "
+    "pm ±, lfloor ⌊, rfloor ⌋, lceil ⌈, rceil ⌉"
+)
+SYMBOLS = {"setminus": "\\", "quad": "  ", "qquad": "  "}
+SYMBOLS |= {pair.partition(" ")[0]: pair.partition(" ")[2] for pair in _LETTERS.split(", ")}
+"""LaTeX commands and what a terminal shows for them."""
 SILENT = ("left", "right", "big", "bigl", "bigr", "Big", "Bigl", "Bigr", "displaystyle")
 
 

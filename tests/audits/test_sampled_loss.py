@@ -12,7 +12,7 @@ from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.audits import exact_loss, sampled, sampled_loss
 from dp_bandit_envs.audits.events import codes_of, least_epsilon, strongest_arm_event
 from dp_bandit_envs.audits.sampled import candidate_pairs, changes_of, varied
-from dp_bandit_envs.cli.run_arguments import contestant
+from dp_bandit_envs.cli.audit_commands import contestant
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.privacy.mechanisms import BlockSums, LaplaceClipRescale, RandomizedResponse
 from dp_bandit_envs.simulation.many_games import Shown, ShownGames, trials_of

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from dp_bandit_envs.cli.app import app
 from tests.tools.pages import OURS, PAGES, ROOT, anchors, blocks, lines, prose
 
-# These pages read each other's files; test_pages_of_data, beside the tests of the command line, follows them.
+# These pages read each other's files; test_data_commands, beside the tests of the command line, follows them.
 FOLLOWED = {"docs/advice.md", "docs/recorded-data.md"}
 ALONE = [name for name in OURS if name not in FOLLOWED]
 COMMANDS = sorted({line for name in OURS for line in lines(name, "dp-bandit ")})

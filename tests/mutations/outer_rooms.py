@@ -394,7 +394,7 @@ CLI: tuple[Mutation, ...] = (
         f"{COMMANDS}/app.py",
         'epsilon=numbers("--epsilon", epsilon),',
         "epsilon=None,",
-        ("tests/cli/test_equal_guarantee.py",),
+        ("tests/cli/test_guarantees_asked_for.py",),
     ),
     Mutation(
         "command line forgets --n-arms",
@@ -422,7 +422,7 @@ CLI: tuple[Mutation, ...] = (
         f"{COMMANDS}/data_commands.py",
         'must be decided first (TO DECIDE).")\n        raise typer.Exit(OPEN)',
         'must be decided first (TO DECIDE).")\n        raise typer.Exit(0)',
-        ("tests/cli/test_data_and_advise.py",),
+        ("tests/cli/test_data_commands.py",),
     ),
     Mutation(
         "errors leave with 0",
@@ -471,21 +471,21 @@ CLI: tuple[Mutation, ...] = (
         f"{COMMANDS}/run_commands.py",
         '"ledger": budget}',
         '"ledger": None}',
-        ("tests/cli/test_budget_and_persons.py",),
+        ("tests/cli/test_guarantees_asked_for.py",),
     ),
     Mutation(
         "calibrate says a round's guarantee for a person",
         f"{COMMANDS}/data_commands.py",
         "guarantee.for_group(rounds).numbers()",
         "guarantee.numbers()",
-        ("tests/cli/test_budget_and_persons.py",),
+        ("tests/cli/test_guarantees_asked_for.py",),
     ),
     Mutation(
         "a made command's epsilon is for a record in place of a person",
         f"{COMMANDS}/data_commands.py",
         '("person", 1 / use.person)',
         '("person", 1 / use.record)',
-        ("tests/cli/test_data_and_advise.py",),
+        ("tests/cli/test_data_commands.py",),
     ),
 )
 

@@ -1,6 +1,13 @@
-"""`dp-bandit data` and `dp-bandit advise`: what they print, write and refuse."""
+"""`dp-bandit data` and `advise`: what they print, write and refuse, and that their pages can be followed."""
 
 import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
 
 from dp_bandit_envs.adversaries import Replay
 from tests.recorded_data.messy_trial import SECRET_GAIN, SECRET_PERSON, SECRET_TEXT, messy
@@ -63,3 +70,69 @@ def test_without_an_arm_the_columns_are_listed_unless_they_may_be_a_record(dp_ba
     (tmp_path / "bare.csv").write_text("Meier,Ramipril,gut\nHuber,Ramipril,gut\n", encoding="utf-8")
     code, out, err = dp_bandit("data", "bare.csv")
     assert code == 2 and "--arm" in err and "Meier" not in out + err and "gut" not in out + err
+
+
+@pytest.mark.parametrize("command", [["advise"], ["run", "Batched-Lap-HTINF"]])
+@pytest.mark.parametrize("content", ["Zürich;1\n".encode("latin-1"), b"arm;gain;person\n0;1;a\n", messy()])
+def test_a_messy_file_is_to_be_cleaned(dp_bandit, tmp_path, command, content):
+    (tmp_path / "messy.csv").write_bytes(content)
+    code, _, err = dp_bandit(command[0], "messy.csv", *command[1:], "--epsilon", 1)
+    assert code == 2 and "dp-bandit data" in err
+
+
+def test_a_clean_file_needs_its_column_of_persons(dp_bandit, tmp_path):
+    (tmp_path / "clean.csv").write_text("arm,gain,person\n0,1,0\n1,0,1\n", encoding="utf-8")
+    code, _, err = dp_bandit("run", "clean.csv", "Batched-Lap-HTINF", "--epsilon", 1)
+    assert code == 2 and "--persons person" in err
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+QUICK = ["--algorithm", "DP-KLUCB", "--gap", "0.3", "--trials", "4", "--jobs", "1"]
+
+
+def blocks(name):
+    return re.findall(r"```(\w+)\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def done(dp_bandit, line):
+    words = shlex.split(line)[1:]
+    small = {"run": ["--trials", "2", "--out", "results"], "advise": QUICK}
+    return words, *dp_bandit(*words, *small.get(words[0], []))
+
+
+def python(code, folder):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=folder, capture_output=True, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_messy_file_is_cleaned_and_played_and_advised_on_as_the_pages_say(dp_bandit, tmp_path):
+    said = ""
+    for language, code in blocks("recorded-data.md"):
+        if language == "python":
+            said += python(code, tmp_path)
+            continue
+        for line in code.strip().splitlines():
+            words, exit_code, out, err = done(dp_bandit, line)
+            said += out
+            # Before anything is decided, problems are open.
+            assert (exit_code, err) == (1 if words[0] == "data" and "--out" not in words else 0, ""), line
+    page = (DOCS / "recorded-data.md").read_text(encoding="utf-8")
+    quoted = [
+        line for line in page.splitlines() if re.match(r"    (\w+\.csv|TO DECIDE|done|\d+ persons|Replayed)", line)
+    ]
+    assert len(quoted) == 9
+    for line in quoted:
+        assert line.strip().removesuffix("...").strip() in said, line
+    lines = [line for language, code in blocks("advice.md") if language == "bash" for line in code.strip().splitlines()]
+    assert any("clean.csv" in line for line in lines)
+    for line in lines:
+        _, exit_code, out, err = done(dp_bandit, line)
+        assert (exit_code, err) == (0, "") and "What to take" in out
+
+
+@pytest.mark.parametrize("name", ["recorded-data.md", "advice.md"])
+def test_every_block_has_a_language_that_runs(name):
+    assert {language for language, _ in blocks(name)} == {"python", "bash"}

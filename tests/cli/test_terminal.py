@@ -1,0 +1,184 @@
+"""How words are read and printed: options, progress, formulas, and terminals that know ASCII only."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import typer
+from rich.console import Console
+
+from dp_bandit_envs import __version__, algorithm_names, make_algorithm
+from dp_bandit_envs.cli import main
+from dp_bandit_envs.cli.audit_commands import contestant
+from dp_bandit_envs.cli.options import folder, whole
+from dp_bandit_envs.cli.show_commands import KINDS, about, formula, plain
+from dp_bandit_envs.cli.terminal import progress
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1000", 1000), ("1e5", 100_000), ("2.5e3", 2500), ("100_000", 100_000), ("1,000,000", 10**6), (7, 7), ("0", 0)],
+)
+def test_whole_numbers_are_read_as_people_write_them(text, number):
+    assert whole(text) == number and isinstance(whole(text), int)
+
+
+@pytest.mark.parametrize("text", ["", "many", "1.5", "1e-1", "nan", "inf", "1,00", "1,0000", "10,00,000", "1e5x"])
+def test_other_words_are_refused(text):
+    with pytest.raises(typer.BadParameter, match="whole number"):
+        whole(text)
+
+
+def test_a_folder_is_not_named_like_a_file(tmp_path):
+    assert folder(tmp_path / "results.v2") == tmp_path / "results.v2"
+    with pytest.raises(typer.BadParameter, match="folder"):
+        folder(tmp_path / "plot.PNG")
+    (tmp_path / "plot.png").mkdir()
+    assert folder(tmp_path / "plot.png").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("--version", 0, __version__),
+        ("run Stochastic EXP3 --horizon 1.5", 2, "whole number"),
+        ("run Stochastic EXP3 --out plot.png", 2, "folder"),
+        ("run Stochastic DP-UCB:epsilon=1,epsilon=2", 2, "given once"),
+        ("run Stochastic EXP3 --horizon 2e2 --trials 1 --out mine", 0, "200 rounds"),
+    ],
+)
+def test_the_command_line_says_so(words, code, said, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr(sys, "argv", ["dp-bandit", *words.split()])
+    left = 0
+    try:
+        main()
+    except SystemExit as leave:
+        left = leave.code
+    assert left == code and said in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_every_algorithm_can_be_made_at_an_epsilon_of_the_command_line(name, epsilon):
+    """With delta = T^-2 where it has one, which AS-FTRL does with normal noise only."""
+    chosen = contestant(name, epsilon, 100)
+    assert make_algorithm(chosen.name, **chosen.parameters).name == name
+    if name == "AS-FTRL":
+        gaussian = contestant("AS-FTRL:noise=gaussian,counter=square-root", epsilon, 100)
+        assert chosen.parameters == {"epsilon": epsilon} and gaussian.parameters["delta"] == 1e-4
+
+
+def test_a_pipe_gets_a_line_for_each_tenth_of_what_is_left():
+    text = io.StringIO()
+    with progress(Console(file=text), 2000) as show:
+        show(None, 1000)  # from an earlier run
+        for _ in range(100):
+            show("Switching", 10)
+    lines = text.getvalue().splitlines()
+    assert [line.split("%")[0].strip() for line in lines] == [str(tenth) for tenth in range(10, 101, 10)]
+    assert all("of 1,000 rounds" in line and line.endswith("Switching") for line in lines)
+    assert "\x1b" not in text.getvalue() and "\r" not in text.getvalue()
+
+
+def test_a_large_step_is_one_line_and_nothing_left_is_none():
+    text = io.StringIO()
+    with progress(Console(file=text), 100) as show:
+        show("a", 35)
+        show("b", 65)
+    assert [line.split("%")[0].strip() for line in text.getvalue().splitlines()] == ["30", "100"]
+    with progress(Console(file=text), 100) as show:
+        show(None, 100)
+    assert len(text.getvalue().splitlines()) == 2
+
+
+def test_a_terminal_gets_a_bar():
+    text = io.StringIO()
+    with progress(Console(file=text, force_terminal=True), 100) as show:
+        show("a", 100)
+    assert "\x1b" in text.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("latex", "shown"),
+    [
+        (r"\sigma = 1 / (9 \log_2 T)", "σ = 1 / (9 log_2 T)"),
+        (r"\frac{\sqrt{K^{1/3} T}}{2 \epsilon}", "(√(K^(1/3) T)) / (2 ε)"),
+        (r"\left\{ x : \|x\| \le 1 \right\}", "{ x : ‖x‖ ≤ 1 }"),
+        (r"e^{-\eta t} \cdot \mathrm{clip}(W_{t}, 0, 1)", "e^(-η t) · clip(W_t, 0, 1)"),
+    ],
+)
+def test_formulas_by_hand(latex, shown):
+    assert formula(latex) == shown
+
+
+def test_roles_and_directives_go():
+    text = "A :class:`~a.B` of ``x``:\n\n.. math:: a^{2}\n   + b\n\nand :math:`c_{1}`."
+    assert plain(text) == "A a.B of x:\n\n    a^2 + b\n\nand c_1."
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_that_show_prints_has_markup(kind):
+    for name, thing in KINDS[kind]().items():
+        left = re.findall(r"\\[A-Za-z]+|:\w+:`|``|\.\. math", about(kind, name, thing))
+        assert not left, (name, left)
+
+
+PROGRAM = "import sys; sys.argv[0] = 'dp-bandit'; from dp_bandit_envs.cli import main; main()"
+SMALL = ("--horizon", "20", "--trials", "1", "--jobs", "1", "--out", "mine")
+# Without coercion and UTF-8 mode, which Python turns on by itself in this locale.
+LOCALE = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "COLUMNS": "200"}
+LOCALES = {"ASCII locale": LOCALE, "ASCII and strict": LOCALE | {"PYTHONIOENCODING": "ascii:strict"}}
+
+locales = pytest.mark.parametrize("locale", LOCALES.values(), ids=LOCALES.keys())
+
+
+def in_locale(folder, locale, *words):
+    """Run the command line in a process of its own; return code, and stdout and stderr as bytes."""
+    own = {key: value for key, value in os.environ.items() if key not in ("PYTHONIOENCODING", "FORCE_COLOR")}
+    command = [sys.executable, "-c", PROGRAM, *(word.encode() for word in words)]
+    done = subprocess.run(command, cwd=folder, env=own | locale, capture_output=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+@locales
+@pytest.mark.parametrize("words", [("list",), ("show", "KL-UCB")])
+def test_everything_can_be_printed(tmp_path, locale, words):
+    code, out, err = in_locale(tmp_path, locale, *words)
+    assert (code, err) == (0, b"")
+    assert out.isascii() and (b"DP-IMED" in out if words == ("list",) else b"Garivier and Capp? (2011)" in out)
+
+
+@pytest.mark.slow
+def test_a_figure_with_accents_is_made_and_its_report_keeps_them(tmp_path):
+    code, out, err = in_locale(tmp_path, LOCALE, "reproduce", "figure-graph", *SMALL)
+    assert (code, err) == (0, b"")
+    assert out.isascii() and b"Les Mis?rables" in out
+    assert "Les Misérables" in (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="bytes as words of a command line")
+@locales
+def test_files_may_have_names_that_the_locale_cannot_read(tmp_path, locale):
+    np.save(tmp_path / "gains.npy", np.full((20, 2), 0.5))
+    os.rename(os.fsencode(tmp_path / "gains.npy"), os.fsencode(tmp_path) + "/donnée.npy".encode())
+    words = ("run", "donnée.npy", "EXP3", "--trials", "1", "--jobs", "1", "--out", "été")
+    code, out, err = in_locale(tmp_path, locale, *words)
+    assert (code, err) == (0, b"")
+    # Each byte of the folder's name that the locale does not know is a question mark.
+    assert b"See ??t??/report.md and ??t??/figure.png." in out
+    with open(os.fsencode(tmp_path) + "/été/report.md".encode(), encoding="utf-8") as report:
+        text = report.read()
+    assert "dp-bandit run donnée.npy EXP3 --trials 1 --jobs 1 --out été" in text.replace("'", "")
+
+
+@locales
+def test_a_wrong_word_is_one_line(tmp_path, locale):
+    code, out, err = in_locale(tmp_path, locale, "run", "Stochéstic", "EXP3", *SMALL)
+    assert (code, out) == (2, b"")
+    assert err.startswith(b"error: environment") and err.count(b"\n") == 1
