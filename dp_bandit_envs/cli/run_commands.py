@@ -83,9 +83,13 @@ def run_games(
 ) -> None:
     """Play algorithms in environments, and write figure, tables and report; `asked_for` is as for `question`."""
     environments, algorithms = sorted_words(words)
-    epsilons = asked_for["epsilon"]
     checks.one_of("measure", measure, MEASURES)
-    values = {"round": None, "epsilon": epsilons, "arms": asked_for["n_arms"], "horizon": asked_for["horizon"]}
+    values = {
+        "round": None,
+        "epsilon": asked_for["epsilon"],
+        "arms": asked_for["n_arms"],
+        "horizon": asked_for["horizon"],
+    }
     if checks.one_of("against", against, AGAINST) != "round" and len(values[against] or ()) < 2:
         option = "n-arms" if against == "arms" else against
         raise ValueError(f"--against {against} needs several values of it, such as --{option} {EXAMPLES_OF[against]}.")

@@ -454,7 +454,7 @@ CLI: tuple[Mutation, ...] = (
     ),
     Mutation(
         "nothing warns of a known seed on real data",
-        f"{COMMANDS}/run_commands.py",
+        "dp_bandit_envs/comparison/reporting.py",
         'warning="The noise can be subtracted."',
         'warning=""',
         ("tests/cli/test_real_data.py",),
