@@ -133,7 +133,7 @@ class Scrible(FunctionalPointAgent):
     @property
     def functions(self) -> Functions:  # type: ignore[override]
         """The functions for the decision set that was seen."""
-        return Functions(self.for_set(SELECT), update)  # type: ignore[arg-type]
+        return Functions(self.for_set(SELECT), update)
 
     def initial_state(self, dimension: int, horizon: int) -> State:
         """Return the state before the first step."""
@@ -200,7 +200,7 @@ class ScribleOnVectors(Scrible):
     @property
     def functions(self) -> Functions:  # type: ignore[override]
         """The functions for the decision set that was seen."""
-        return Functions(self.for_set(SELECT_AND_KEEP), update_on_vectors)  # type: ignore[arg-type]
+        return Functions(self.for_set(SELECT_AND_KEEP), update_on_vectors)
 
     def initial_state(self, dimension: int, horizon: int) -> StateOnVectors:  # type: ignore[override]
         """Return the state before the first step."""
