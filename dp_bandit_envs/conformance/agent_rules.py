@@ -1,7 +1,8 @@
 """The rules for agents: three methods, choices from the agent's own stream, and no memory of other games."""
 
+import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +26,7 @@ from dp_bandit_envs.conformance.trial_games import (
     begin,
     check_played_equals_simulated,
     game_of_arms,
+    game_of_points,
     made,
     revealing_all,
     steps_of,
@@ -134,17 +136,11 @@ def _check_on_sets(make_agent: Any, kinds: tuple[str, ...], needs: str, decision
         for kind in kinds:
             worlds = dict(list(WORLDS[kind].items())[:2])
             for name, world in worlds.items():
-
-                def trial(rounds: int, dimension: int, world: World = world, id_: str = id_) -> Trial:
-                    def make() -> Environment:
-                        return world(made(id_, horizon=rounds, dimension=dimension, feedback=revealed))
-
-                    own: Any = make().get_wrapper_attr("decision_set")
-                    return Trial(make, f"a game on the {own.name}", decision_set=own)
-
+                trials = functools.partial(game_of_points, world, id_, feedback=revealed)
                 for dimension, rounds in POINT_SIZES:
-                    _choices(make_agent(), trial(rounds, dimension))
-                _check_learning(make_agent, trial(60, 4), (trial(90, 6), trial(60, 4)), f"{name} in {id_}")
+                    _choices(make_agent(), trials(rounds, dimension))
+                trial = trials(60, 4)
+                _check_learning(make_agent, trial, (trials(90, 6), trial), f"{name} in {id_}")
             if isinstance(make_agent(), FunctionalPointAgent):
                 exact = next(iter(worlds.values()))
                 options: Any = {"make_point_agent": make_agent, "feedback": needs}
@@ -276,17 +272,21 @@ def _check_learning(make_agent: Any, trial: Trial, others: tuple[Trial, Trial], 
 
     touched = played(after=scramble)
     same(touched, "update must not keep the observation", "Copy what you keep; its arrays may change later.")
-    pairs = [
-        [*zip(*(steps_of(make_agent(), each, seed=seed) for each in (trial, others[1])), strict=True)]
-        for seed in range(3)
-    ]
-    beside = [[int(one) if trial.n_arms else _point(one, trial) for one, _ in pair] for pair in pairs]
+    beside = []
+    for seed in range(3):
+        # Another agent plays another game, one step after each of this one's.
+        second = steps_of(make_agent(), others[1], seed=seed + 8)
+        beside.append(_choices(make_agent(), trial, seed=seed, after=functools.partial(_step, second)))
     same(beside, "two agents must share nothing", "Keep state in attributes of the object, not of its class.")
     for name, twin in {**copies_of(make_agent(), "an agent"), **copies_of(used, "an agent after a game")}.items():
         way_out = "Check __copy__, __reduce__ and __getstate__."
         same(played(twin), f"{name} must play like the original", way_out)
     _check_reading(make_agent(), trial)
     _check_probabilities(make_agent(), trial, expected[0])
+
+
+def _step(game: Iterator[Any], seen: Observation) -> None:
+    next(game, None)
 
 
 class _Watched(dict[str, Any]):

@@ -109,6 +109,16 @@ def game_of_arms(world: World, table: FloatArray) -> Trial:
     return Trial(lambda: world(games_of(gains)), f"a game of {n_arms} arms and {rounds} rounds", n_arms)
 
 
+def game_of_points(world: World, id_: str, rounds: int, dimension: int, *, feedback: str) -> Trial:
+    """Return a game of points of this size, which reveals gain vectors or payoffs."""
+
+    def make() -> Environment:
+        return world(made(id_, horizon=rounds, dimension=dimension, feedback=feedback))
+
+    decision_set: Any = make().get_wrapper_attr("decision_set")
+    return Trial(make, f"a game on the {decision_set.name}", decision_set=decision_set)
+
+
 def begin(agent: Any, env: Environment, seed: int, *, n_arms: int = 0) -> None:
     """Tell an agent that a game begins; of the set first, if it plays points."""
     rng, horizon = np.random.default_rng([seed, 7]), int(env.get_wrapper_attr("horizon"))

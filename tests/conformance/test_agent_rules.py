@@ -151,6 +151,20 @@ class Shares(Good):
         Shares.pulls[arm] += 1
 
 
+class SharesTheLast(Good):
+    """Keeps the last observation in the class; an agent that plays beside it changes that."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
+        SharesTheLast.last = 0
+
+    def best(self):
+        return SharesTheLast.last % self.n_arms
+
+    def update(self, arm, observation):
+        SharesTheLast.last = arm + 1
+
+
 class SeedsGlobally(Good):
     def begin(self, *, n_arms, horizon, rng):
         np.random.seed(0)  # noqa: NPY002
@@ -213,6 +227,7 @@ BROKEN = {
     ),
     "drops parts": (after(lambda self, seen: seen.pop("observed")), "update must not change the observation"),
     "shares": (Shares, "two agents must share nothing"),
+    "shares the last": (SharesTheLast, "two agents must share nothing"),
     "draws globally": (
         selects(lambda self: int(np.random.rand() * 0)),  # noqa: NPY002
         "leave the global random state alone",

@@ -106,6 +106,23 @@ class Shares(Follower):
         Shares.shared = self.totals = Shares.shared + observation["gain"]
 
 
+class SharesTheLast(Follower):
+    """Keeps the last gains in the class; only another game beside it can tell."""
+
+    def begin(self, **sizes):
+        """Set them for all."""
+        super().begin(**sizes)
+        SharesTheLast.last = self.totals
+
+    def select_point(self):
+        """Follow the last gains."""
+        return self.set.best_point(SharesTheLast.last)
+
+    def update(self, point, observation):
+        """Keep them for all."""
+        SharesTheLast.last = observation["gain"].copy()
+
+
 class WantsReward(Follower):
     """Asks for more than there is."""
 
@@ -174,6 +191,7 @@ BROKEN = {
     "changes": (Changes, ["update must not change the observation"]),
     "keeps": (Keeps, ["update must not keep the observation"]),
     "shares": (Shares, ["two agents must share nothing"]),
+    "shares the last": (SharesTheLast, ["two agents must share nothing"]),
     "wants reward": (WantsReward, ["from the point and the observation alone", "WantsReward.update with reward"]),
     "looks for reward": (LooksForReward, ["an agent that reads reward"]),
     "other names": (OtherNames, ["update(point, observation)"]),

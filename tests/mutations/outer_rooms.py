@@ -902,6 +902,13 @@ CONFORMANCE: tuple[Mutation, ...] = (
         ("tests/conformance/test_point_rules.py", "-k", "agent_is_caught and Shares"),
     ),
     Mutation(
+        "no other agent plays beside one",
+        "dp_bandit_envs/conformance/agent_rules.py",
+        "    next(game, None)\n",
+        "    return\n",
+        ("tests/conformance/test_agent_rules.py", "-k", "agent_is_caught and shares"),
+    ),
+    Mutation(
         "agents for points may keep observations",
         "dp_bandit_envs/conformance/agent_rules.py",
         "    same(touched,",
