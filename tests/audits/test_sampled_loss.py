@@ -115,28 +115,24 @@ def test_a_seed_repeats_an_audit_on_any_number_of_cores(monkeypatch):
     np.testing.assert_array_equal(one.event.codes, other.event.codes)
 
 
-def test_no_game_is_played_twice(monkeypatch):
+def test_no_game_is_played_twice_and_two_bounds_share_the_failure_probability(monkeypatch):
     """An event is chosen in games of its own: no two looks share a trial, on either table, nor with the test."""
-    taken, once = [], ShownGames.play
+    taken, shares, once, bound = [], [], ShownGames.play, sampled.least_epsilon
 
     def noted(self, env, games, *, seed, first_trial, threads):
         taken.append(range(first_trial, first_trial + (games if self.note else trials_of(games))))
         return once(self, env, games, seed=seed, first_trial=first_trial, threads=threads)
 
     monkeypatch.setattr(ShownGames, "play", noted)
+    monkeypatch.setattr(sampled, "least_epsilon", lambda *given: shares.append(given[-1]) or bound(*given))
     for of in ("arms", "releases"):
         taken.clear()
-        sampled_loss("LDP-UCB-B", of=of, games=100, horizon=2)
+        shares.clear()
+        sampled_loss("LDP-UCB-B", of=of, games=100, horizon=2, confidence=0.9)
         taken.sort(key=lambda trials: trials.start)
         assert len(taken) > 100
         assert all(one.stop <= other.start for one, other in itertools.pairwise(taken))
-
-
-def test_the_bounds_of_two_events_share_the_failure_probability(monkeypatch):
-    shares, bound = [], sampled.least_epsilon
-    monkeypatch.setattr(sampled, "least_epsilon", lambda *given: shares.append(given[-1]) or bound(*given))
-    sampled_loss("LDP-UCB-B", games=100, horizon=2, confidence=0.9)
-    assert len(shares) == 2 and sum(shares) == pytest.approx(0.1)
+        assert len(shares) == 2 and sum(shares) == pytest.approx(0.1)
 
 
 def test_bounds_by_hand():
