@@ -143,7 +143,7 @@ def check_sensitivity(wrap: Wrap, table: FloatArray) -> None:
             pair = [run(wrapped(wrap, games_of(part)), arms, seed) for part in tables]
             seen = [[step.observation["observed"] for step in steps] for steps in pair]
             require(
-                covered or np.array_equal(*seen),
+                covered or np.array_equal(seen[0], seen[1]),
                 "without a guarantee, which gains are withheld must not depend on their values",
                 "a game in which it did",
                 "Release clipped gains instead, or add noise first.",
