@@ -11,10 +11,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import data_files
+from dp_bandit_envs import files
 from dp_bandit_envs.adversaries import Replay
-from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import DataFileError, GainFileError
+from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.graphs import as_feedback_graph
 from tests.tools.refusals import refused
 
@@ -99,7 +99,7 @@ def test_an_unreadable_file_is_refused(tmp_path, monkeypatch):
 
     path = tmp_path / "gains.csv"
     path.write_text(TABLE)
-    monkeypatch.setattr(data_files.Path, "open", refuse)
+    monkeypatch.setattr(files.Path, "open", refuse)
     with refused(DataFileError, str(path), "Permission denied"):
         DataFile.read(path)
 
@@ -107,13 +107,13 @@ def test_an_unreadable_file_is_refused(tmp_path, monkeypatch):
 def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "gains.npy"
     with path.open("wb") as file:
-        file.truncate(data_files.MOST_BYTES + 1)  # a hole on the disk
+        file.truncate(files.MOST_BYTES + 1)  # a hole on the disk
     with refused(DataFileError, "1,073,741,824", "1,073,741,825"):
         DataFile.read(path)
 
 
 def test_text_over_the_limit_is_refused(monkeypatch):
-    monkeypatch.setattr(data_files, "MOST_TEXT_BYTES", 10)
+    monkeypatch.setattr(files, "MOST_TEXT_BYTES", 10)
     assert DataFile("a.csv", b"0123456789").text() == "0123456789"
     assert DataFile("a.csv.gz", gzip.compress(b"0123456789")).text() == "0123456789"
     for file in (DataFile("a.csv", b"0" * 11), DataFile("a.csv.gz", gzip.compress(b"0" * 11))):

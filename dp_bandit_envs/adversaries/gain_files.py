@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.lib import format as npy
 
-from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.protocols import FloatArray
 
 LONG_COLUMNS = ("arm", "gain")

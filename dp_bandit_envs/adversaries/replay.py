@@ -12,8 +12,8 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.gain_files import Pools
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
 from dp_bandit_envs.adversaries.trial import Trial
-from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError, WrongTypeError
+from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.privacy.data_use import use_of_table
 from dp_bandit_envs.protocols import FloatArray
 

@@ -23,9 +23,9 @@ from dp_bandit_envs.advice.situations import (
     standings,
 )
 from dp_bandit_envs.algorithms import Algorithm, calibrate_in, make_algorithm
-from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnreachableGuaranteeError
+from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.protocols import FloatArray
 
 USUAL: Final = (

@@ -11,8 +11,8 @@ from typing import Any, Final, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GraphFileError, WrongTypeError
+from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.protocols import IntArray
 
 SMALLEST: Final = 2

@@ -12,8 +12,8 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from dp_bandit_envs.durable_files import PRIVATE, create_once, whole_file
 from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs.files import PRIVATE, create_once, whole_file
 from dp_bandit_envs.privacy.data_use import DataUse, use_of_pools
 from dp_bandit_envs.protocols import FloatArray, IntArray
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError, WrongTypeError
+from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.recorded_data.clean_records import Findings, Problem
 from dp_bandit_envs.recorded_data.written_numbers import looks_like_number

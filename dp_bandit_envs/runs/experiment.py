@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
-from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongGameError
+from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.privacy.guarantee import (
     UNITS,
     Level,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from dp_bandit_envs import durable_files
+from dp_bandit_envs import files
 from dp_bandit_envs.errors import ResultsError
 
 CONFIGURATION = "configuration.json"
@@ -227,14 +227,14 @@ class ResultsFolder:
         try:
             # Results on real data are not private.
             real = any(game.get("is_real") for game in configuration.get(DESCRIBED, ()))
-            durable_files.make_folder(path, durable_files.PRIVATE_FOLDER if real else 0o777)
+            files.make_folder(path, files.PRIVATE_FOLDER if real else 0o777)
             self._take(text)
         except (OSError, ValueError) as error:
             raise ResultsError(
                 f"{path}: the results folder must be writable; {_reason(error)}. Choose another."
             ) from None
         for folder in (path, path / CHUNKS):
-            durable_files.clear_partial_files(folder)
+            files.clear_partial_files(folder)
 
     def save(self, name: str, arrays: Iterable[tuple[str, Sequence[NDArray[Any]]]], **origin: int) -> None:
         """Write arrays, each in pieces, to `name`.npz, with this configuration, name and `origin` as its origin."""
@@ -278,7 +278,7 @@ class ResultsFolder:
         """
         with contextlib.ExitStack() as stack:
             try:
-                stack.enter_context(durable_files.locked(self.path / LOCK))
+                stack.enter_context(files.locked(self.path / LOCK))
             except BlockingIOError as error:
                 owner = str(error) or "another process"
                 raise ResultsError(
@@ -296,7 +296,7 @@ class ResultsFolder:
 
     def remove_chunks(self) -> None:
         """Remove the chunks, after they have been joined."""
-        durable_files.remove_folder(self.path / CHUNKS, ".npz")
+        files.remove_folder(self.path / CHUNKS, ".npz")
 
     @property
     def has_chunks(self) -> bool:
@@ -310,7 +310,7 @@ class ResultsFolder:
     def _writing(self, name: str) -> Iterator[IO[bytes]]:
         target = self.path / name
         try:
-            with durable_files.whole_file(target) as file:
+            with files.whole_file(target) as file:
                 yield file
         except OSError as error:
             raise self._unwritable(target, error) from error
@@ -326,7 +326,7 @@ class ResultsFolder:
                     f"{self.path}: a results folder must be empty or made by this command; it contains other files."
                     " Choose another."
                 )
-            if durable_files.create_once(file, text.encode()):
+            if files.create_once(file, text.encode()):
                 return
         if (found := file.read_bytes()) != text.encode():
             raise ResultsError(
@@ -416,7 +416,7 @@ def _names(key: str, value: Any) -> list[str]:
 
 def _is_nothing(name: str) -> bool:
     """Return whether a folder with this file is as good as empty: a system's, or half a configuration."""
-    ours = durable_files.PARTIAL.fullmatch(name)
+    ours = files.PARTIAL.fullmatch(name)
     return OF_SYSTEMS.fullmatch(name) is not None or (ours is not None and ours["name"] == CONFIGURATION)
 
 

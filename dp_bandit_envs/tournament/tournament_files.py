@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from dp_bandit_envs import __version__
 from dp_bandit_envs.comparison.tables import amount, comma_separated
-from dp_bandit_envs.durable_files import make_folder, remove, whole_file
 from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.files import make_folder, remove, whole_file
 from dp_bandit_envs.runs.run_report import table
 from dp_bandit_envs.tournament.hidden_games import KINDS
 from dp_bandit_envs.tournament.holding import Place, Tournament, can_tell_apart

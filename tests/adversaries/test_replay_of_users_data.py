@@ -12,8 +12,8 @@ import pytest
 
 import dp_bandit_envs  # noqa: F401 - registers the ids
 from dp_bandit_envs.adversaries import OutcomePools, Replay, Trial
-from dp_bandit_envs.data_files import MOST_TEXT_BYTES
 from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs.files import MOST_TEXT_BYTES
 from tests.tools.refusals import missing, refused
 
 TABLE = [[0.25, 1.0], [0.5, 0.0], [0.125, 0.75]]

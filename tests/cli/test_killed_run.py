@@ -12,10 +12,10 @@ COMMAND = ["dp-bandit", "reproduce", "figure-1", "--trials", "40", "--horizon", 
 # Runs the command, and sends itself SIGKILL when half of a file with a certain name is on the disk.
 KILLED = """
 import os, signal, sys
-from dp_bandit_envs import durable_files
+from dp_bandit_envs import files
 
 last, *sys.argv = sys.argv[1:]
-open_new = durable_files.open_new
+open_new = files.open_new
 
 def killed(path, mode=0o666):
     file = open_new(path, mode)
@@ -25,7 +25,7 @@ def killed(path, mode=0o666):
         os.kill(os.getpid(), signal.SIGKILL)
     return file
 
-durable_files.open_new = killed
+files.open_new = killed
 from dp_bandit_envs.cli import main
 main()
 """

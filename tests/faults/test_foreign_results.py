@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dp_bandit_envs import durable_files
+from dp_bandit_envs import files as durable
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.runs import running
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
@@ -176,12 +176,12 @@ def test_data_that_change_while_they_are_played_change_nothing(tmp_path):
         np.save(data, np.tile([0.1, 0.9], (30, 1)))
         return whole_file(target)
 
-    whole_file = durable_files.whole_file
+    whole_file = durable.whole_file
     np.save(data, np.tile([0.9, 0.1], (30, 1)))
     expected = go(tmp_path / "whole", replay).arrays["gains/Uniform/collected"]
     np.save(data, np.tile([0.9, 0.1], (30, 1)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(durable_files, "whole_file", changing)
+        patch.setattr(durable, "whole_file", changing)
         again = dataclasses.replace(replay)
         assert np.array_equal(go(tmp_path / "cut", again).arrays["gains/Uniform/collected"], expected)
     with refused(ResultsError, "data_sha256"):
@@ -195,8 +195,8 @@ def test_a_folder_that_can_be_read_only_is_looked_at_again(tmp_path, monkeypatch
     def not_allowed(path, mode=0o666):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(durable_files, "open_new", not_allowed)
-    monkeypatch.setattr(durable_files, "remove", lambda path: None)
+    monkeypatch.setattr(durable, "open_new", not_allowed)
+    monkeypatch.setattr(durable, "remove", lambda path: None)
     results = go(tmp_path / "mine")
     assert all(np.array_equal(results.arrays[key], expected[key]) for key in expected)
     folder = ResultsFolder(tmp_path / "mine", EXPERIMENT.configuration())

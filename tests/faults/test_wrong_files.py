@@ -9,8 +9,8 @@ import pytest
 
 from dp_bandit_envs.adversaries import Replay
 from dp_bandit_envs.checks import MOST_ARMS
-from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError, GraphFileError
+from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.graphs import as_feedback_graph
 
 MOST_MEMORY = 2**27

@@ -12,8 +12,8 @@ import pytest
 import scipy.sparse
 
 from dp_bandit_envs.checks import MOST_ARMS
-from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import DataFileError, GraphFileError
+from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource, as_feedback_graph
 from tests.tools.graph_games import DIRECTED, columns_of, rows_of
 from tests.tools.refusals import refused

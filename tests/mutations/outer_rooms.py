@@ -204,13 +204,13 @@ RUNS = (
     Mutation(
         "a results folder is not locked",
         f"{RUNS_FOLDER}/store.py",
-        "stack.enter_context(durable_files.locked(self.path / LOCK))",
+        "stack.enter_context(files.locked(self.path / LOCK))",
         "stack.enter_context(contextlib.nullcontext())",
         (ONE_COMMAND, "-k", "test_a_command_is_refused_from_the_first_chunk_to_the_last"),
     ),
     Mutation(
         "a removed lock counts as one",
-        "dp_bandit_envs/durable_files.py",
+        "dp_bandit_envs/files.py",
         "if os.path.samestat(os.fstat(descriptor), os.stat(path)):",
         "if True:",
         (ONE_COMMAND, "-k", "test_a_lock_that_was_removed_after_it_was_opened_is_not_the_lock"),
@@ -273,7 +273,7 @@ RUNS = (
     ),
     Mutation(
         "written files are not synced",
-        "dp_bandit_envs/durable_files.py",
+        "dp_bandit_envs/files.py",
         "            yield file\n            file.flush()\n            os.fsync(file.fileno())\n",
         "            yield file\n            file.flush()\n",
         ("tests/runs/test_interrupted_runs.py", "-k", "test_a_power_cut_loses_unsynced_writes_and_nothing_else"),

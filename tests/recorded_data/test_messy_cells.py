@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.recorded_data import clean
 from dp_bandit_envs.recorded_data.messy_columns import are_near, arms_of
 from dp_bandit_envs.recorded_data.written_numbers import has_decimal_comma, read_number

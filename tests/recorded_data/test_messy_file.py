@@ -10,8 +10,8 @@ import pytest
 
 from dp_bandit_envs import simulate
 from dp_bandit_envs.adversaries import Replay
-from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.recorded_data import arm_names, clean
 from tests.recorded_data.messy_trial import (
     COLUMNS,

@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from dp_bandit_envs import durable_files
+from dp_bandit_envs import files as durable
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.runs import running
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
@@ -79,7 +79,7 @@ def steps_of_a_run(tmp_path, monkeypatch):
     """Return how many steps an uninterrupted run takes on the disk."""
     with monkeypatch.context() as context:
         disk = FaultyDisk(str(tmp_path / "counted"))
-        context.setattr(durable_files, "os", disk)
+        context.setattr(durable, "os", disk)
         go(tmp_path / "counted", FEW_STEPS)
     return disk.steps
 
@@ -89,7 +89,7 @@ def run_into(error, step, path, monkeypatch):
     disk = FaultyDisk(str(path), step, error)
     with monkeypatch.context() as context:
         context.setattr(os, "getpid", lambda: 2**22 + 1)
-        context.setattr(durable_files, "os", disk)
+        context.setattr(durable, "os", disk)
         try:
             go(path, FEW_STEPS)
         except (PowerCut, ResultsError) as raised:

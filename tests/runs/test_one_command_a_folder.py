@@ -8,9 +8,10 @@ import sys
 
 import pytest
 
-from dp_bandit_envs import compare, durable_files, load
-from dp_bandit_envs.durable_files import locked
+from dp_bandit_envs import compare, load
+from dp_bandit_envs import files as durable
 from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.files import locked
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.runs.running import run
 from dp_bandit_envs.runs.store import ResultsFolder
@@ -21,7 +22,7 @@ from tests.tools.refusals import refused
 EXPERIMENT = Experiment("one", (GameSpec("a", "A", "DPBandit-Stochastic-v0"),), (AlgorithmSpec("Uniform"),), 20, 40)
 HOLDER = """
 import pathlib, sys
-from dp_bandit_envs.durable_files import locked
+from dp_bandit_envs.files import locked
 sys.stdin.readline()
 try:
     with locked(pathlib.Path(sys.argv[1])):
@@ -116,7 +117,7 @@ def test_an_interrupted_command_leaves_no_lock(tmp_path):
 
 def test_a_lock_that_was_removed_after_it_was_opened_is_not_the_lock(tmp_path, monkeypatch):
     """Its owner removes it and lets go; whoever has opened it before must not believe that he has the new one."""
-    real, opened = durable_files._lock, []
+    real, opened = durable._lock, []
 
     def removed_before(descriptor):
         opened.append(descriptor)
@@ -124,7 +125,7 @@ def test_a_lock_that_was_removed_after_it_was_opened_is_not_the_lock(tmp_path, m
             (tmp_path / "lock").unlink()
         real(descriptor)
 
-    monkeypatch.setattr(durable_files, "_lock", removed_before)
+    monkeypatch.setattr(durable, "_lock", removed_before)
     with locked(tmp_path / "lock"):
         assert len(opened) == 2
         with pytest.raises(BlockingIOError, match=f"process {os.getpid()}"), locked(tmp_path / "lock"):
@@ -135,7 +136,7 @@ def test_a_disk_without_locks_says_so_and_is_used(tmp_path, monkeypatch):
     def none(descriptor):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr(durable_files, "_lock", none)
+    monkeypatch.setattr(durable, "_lock", none)
     with pytest.warns(UserWarning, match="no locks .*start one only"):
         go(tmp_path / "out")
     assert set(files(tmp_path / "out")) == {"configuration.json", "results.npz"}

@@ -12,8 +12,8 @@ from dp_bandit_envs import agents, algorithm_names, make_algorithm, play
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.envs.registration import IDS
+from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
