@@ -283,14 +283,14 @@ RUNS = (
         f"{RUNS_FOLDER}/run_report.py",
         "one.regret(panel.key, name, view.measure)[:, -1]",
         "one.regret(panel.key, name, view.measure)[:, 0]",
-        ("tests/runs/test_own_contestants.py", "-k", "test_summary_and_report_follow"),
+        ("tests/runs/test_experiments.py", "-k", "test_summary_and_report_follow"),
     ),
     Mutation(
         "the report names the paper's guarantee as the real one",
         f"{RUNS_FOLDER}/run_report.py",
         "holds = algorithm.guarantee_in(game)",
         "holds = algorithm.paper_guarantee_in(game)",
-        ("tests/runs/test_own_contestants.py", "-k", "test_the_report_gives_the_real_guarantee"),
+        ("tests/runs/test_experiments.py", "-k", "test_the_report_gives_the_real_guarantee"),
     ),
 )
 
@@ -342,7 +342,7 @@ COMPARISON = (
         f"{COMPARISON_FOLDER}/tables.py",
         "columns = summary(entry.values(measure))",
         'columns = summary(entry.values("external_regret"))',
-        ("tests/runs/test_own_contestants.py", "-k", "test_summary_and_report_follow"),
+        ("tests/runs/test_experiments.py", "-k", "test_summary_and_report_follow"),
     ),
     Mutation(
         "a short name is that of another game",

@@ -1,4 +1,4 @@
-"""A panel may have contestants of its own: the same label at other settings; everything follows, resuming included."""
+"""A panel may have contestants of its own, an algorithm more games than others; results, chunks and reports follow."""
 
 import csv
 import io
@@ -10,12 +10,12 @@ import pytest
 
 from dp_bandit_envs.comparison.compared import comparison_of
 from dp_bandit_envs.comparison.tables import summary_csv
-from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.figures.judging import errors_ahead
 from dp_bandit_envs.privacy.guarantee import level_of
 from dp_bandit_envs.runs import running
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.runs.run_report import View, numbers_json, report_md
-from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.running import chunks_of, joined_to_one_task, run
 from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation import simulate
 from tests.tools.refusals import refused
@@ -34,8 +34,8 @@ EXPERIMENT = Experiment(
 )
 
 
-def go(path, **given):
-    return run(EXPERIMENT, ResultsFolder(path, EXPERIMENT.configuration()), **given)
+def go(path, experiment=EXPERIMENT, **given):
+    return run(experiment, ResultsFolder(path, experiment.configuration()), **given)
 
 
 def test_the_same_label_holds_each_panels_own_setting(tmp_path):
@@ -62,7 +62,7 @@ def test_rounds_are_those_that_are_played(tmp_path):
     assert sum(played) == EXPERIMENT.rounds
 
 
-@pytest.mark.parametrize("stop_after", [1, 3, 7, 9])
+@pytest.mark.parametrize("stop_after", [1, 7])
 def test_an_interrupted_run_ends_with_the_same_bytes(stop_after, tmp_path, monkeypatch):
     monkeypatch.setattr(running, "CHUNK", 2)
     go(tmp_path / "whole")
@@ -86,19 +86,6 @@ def test_what_is_saved_is_reported_at_once(tmp_path):
     calls = []
     go(tmp_path / "out", progress=lambda *call: calls.append(call))
     assert calls == [(None, EXPERIMENT.rounds)]
-
-
-def test_a_chunk_of_another_panel_is_refused(tmp_path, monkeypatch):
-    def interrupt(title, rounds):
-        if title == "Shared":
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        go(tmp_path / "cut", progress=interrupt)
-    chunks = tmp_path / "cut" / "chunks"
-    (chunks / "strong-000000.npz").write_bytes((chunks / "weak-000000.npz").read_bytes())
-    with refused(ResultsError, "strong-000000.npz", "'chunks/weak-000000'"):
-        go(tmp_path / "cut")
 
 
 def test_summary_and_report_follow(tmp_path):
@@ -171,5 +158,29 @@ def test_long_games_come_in_small_chunks(horizon, players, expected):
     """2^27 rounds at most, but 16 trials at least, which are played side by side."""
     contestants = tuple(AlgorithmSpec("Uniform", {}, f"{i}") for i in range(players))
     experiment = Experiment("x", (GameSpec("a", "A", *GAME),), contestants, horizon, 100)
-    sizes = [chunk.trials for chunk in running.chunks_of(experiment, experiment.panels[0])]
+    sizes = [chunk.trials for chunk in chunks_of(experiment, experiment.panels[0])]
     assert sizes[0] == expected and sum(sizes) == 100
+
+
+def with_more(more):
+    panel = GameSpec("coins", "Coins", "DPBandit-Stochastic-v0", {"means": [0.9, 0.6]})
+    return Experiment("some", (panel,), (AlgorithmSpec("UCB"), AlgorithmSpec("DP-IMED", trials=more)), 50, 3, seed=4)
+
+
+def test_the_first_games_are_the_same_and_more_follow(tmp_path):
+    few, many = go(tmp_path / "few", with_more(0)), go(tmp_path / "many", with_more(30))
+    for measure in ("pseudo_regret", "collected", "pulls"):
+        assert few.arrays[f"coins/UCB/{measure}"].tolist() == many.arrays[f"coins/UCB/{measure}"].tolist()
+        assert len(many.arrays[f"coins/DP-IMED/{measure}"]) == 30
+        assert few.arrays[f"coins/DP-IMED/{measure}"].tolist() == many.arrays[f"coins/DP-IMED/{measure}"][:3].tolist()
+    assert with_more(30).rounds == 50 * (3 + 30) and with_more(2).rounds == 50 * 6
+    assert (with_more(30).more_trials, with_more(3).more_trials) == ("30 of DP-IMED", "")
+    panel = many.experiment.panels[0]
+    chunks = chunks_of(with_more(30), panel)
+    assert [(one.first_trial, one.trials) for one in chunks] == [(0, 3), (3, 27)]
+    # Other players are another task.
+    assert list(joined_to_one_task(with_more(30), chunks)) == [[chunks[0]], [chunks[1]]]
+    assert errors_ahead(many, "coins", "UCB", "DP-IMED") == errors_ahead(few, "coins", "UCB", "DP-IMED")
+    text = summary_csv(comparison_of(many.experiment.configuration(), many.arrays), "external_regret")
+    counts = {line.split(",")[1]: line.split(",")[5] for line in text.splitlines()[1:]}
+    assert counts == {"UCB": "3", "DP-IMED": "30"}
