@@ -222,9 +222,10 @@ def _method(formula: Any) -> Any:
         for number in arguments:
             if not isinstance(number, NUMBERS):
                 return numpys(self, *arguments, **named)
-        if len(arguments) > len(names) or not all(
-            name in names and isinstance(number, NUMBERS) for name, number in named.items()
-        ):
+        for name, number in named.items():
+            if name not in names or not isinstance(number, NUMBERS):
+                return numpys(self, *arguments, **named)
+        if len(arguments) > len(names):
             return numpys(self, *arguments, **named)
         return formula(self, *arguments, **named)
 

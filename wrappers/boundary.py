@@ -494,7 +494,7 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
         if self._counts_rounds and bool(terminated) != (self._round_below == self._rounds):
             raise RefusedError(ends_by_itself(type(self).__name__))
-        seen = unflattened(observation, self.n_values)
+        seen = observation if isinstance(observation, dict) else unflattened(observation, self.n_values)
         return *gains_and_observed(seen, self._below, type(self).__name__), bool(terminated), bool(truncated)
 
     def _check_started(self) -> None:
@@ -526,7 +526,8 @@ class Released:
 
     def take(self, gain: list[float], observed: list[int]) -> None:
         """Feed the mechanism what one step below revealed, in the order of the arms."""
-        self.refuse_fork()
+        if self._forks != FORKS[0]:
+            self.refuse_fork()
         state, rng, release, idle = self._state.value, self._rng, self._release, self._idle
         if idle is not None and not any(observed):
             return
@@ -566,10 +567,11 @@ class Released:
 
     def observation(self) -> Observation:
         """End a step above; return what was released, in arrays that nothing here will write to again."""
-        self.end_step()
+        if self._forget is not None:
+            self.end_step()
         shown = self._observation
-        if self.of_sums:
-            return {key: part.copy() for key, part in shown.items()}
+        if self._releases is not None:
+            return {"sum": self.values.copy(), "count": self._counts.copy(), "release": self._releases.copy()}
         self._write_to(nothing_yet(len(self.values), of_sums=False))
         return shown
 
@@ -673,7 +675,7 @@ def gains_and_observed(seen: Observation, below: Below, wrapper: str) -> tuple[l
         if not low <= gain <= high:
             raise RefusedError(outside_the_range(wrapper, low, high))
     observed: list[int] = seen["observed"].tolist()
-    if sum(map(bool, observed)) > below.gains_in_a_round:
+    if len(observed) - observed.count(0) > below.gains_in_a_round:
         raise RefusedError(too_many_gains(wrapper, below.gains_in_a_round))
     return gains, observed
 

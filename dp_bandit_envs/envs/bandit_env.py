@@ -138,9 +138,11 @@ class BanditEnv(gym.Env[Observation, int]):
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play one round."""
         arm = action if type(action) is int and 0 <= action < self._n_plays else self._take(action)
-        if len(self._rows) == len(self._arms):
+        place = len(self._arms)
+        if place == len(self._rows):
             self._next_block()
-        row = self._rows[len(self._arms)]
+            place = 0
+        row = self._rows[place]
         gain = row[arm] if self._point is None else self._payoff(row)
         self._round += 1
         if arm == self._arm:
@@ -148,9 +150,10 @@ class BanditEnv(gym.Env[Observation, int]):
         else:
             self._arm, self._run = arm, 1
         if self._payments is None:
-            earned = gain if counts(self._run, self._round, self._memory) else 0.0
+            # Without memory, every round counts.
+            earned = gain if self._memory == 0 or counts(self._run, self._round, self._memory) else 0.0
         else:
-            earned = self._payments.play(self._block[len(self._arms)], arm, self._round)
+            earned = self._payments.play(self._block[place], arm, self._round)
         self._collected += earned
         self._arms.append(arm)
         self._earned.append(earned)
