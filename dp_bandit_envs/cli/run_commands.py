@@ -1,6 +1,5 @@
 """What `run`, `reproduce` and `tournament` do: read the words, play the games, and print what came of them."""
 
-import inspect
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -13,18 +12,15 @@ from rich.table import Table
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.agents import Uniform
-from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm
+from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.cli.data_commands import about_ledger, opened_ledger
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, progress, rate, say
 from dp_bandit_envs.comparison.asking import (
     FILE_ENDINGS,
-    algorithm_of,
     imported,
     loaded,
     question,
     readable,
-    refuse_unknown,
     short_name,
 )
 from dp_bandit_envs.comparison.compared import comparison_of_results
@@ -35,9 +31,7 @@ from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.plots.curves_figure import SCALES
 from dp_bandit_envs.privacy.guarantee import CONVENTION
-from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.runs.experiment import (
-    AlgorithmSpec,
     Experiment,
     GameSpec,
     Results,
@@ -48,8 +42,6 @@ from dp_bandit_envs.runs.experiment import (
 from dp_bandit_envs.runs.run_report import CENTRES, Note, Study, View, in_words
 from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation.simulation import SPACINGS
-from dp_bandit_envs.text import in_brackets
-from dp_bandit_envs.wrappers import PrivacyBoundary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -108,8 +100,8 @@ def run_games(
     experiment = experiment_of(environments, algorithms, checkpoints=checkpoints, **of_games, **asked_for)
     _refuse_unknown_measure(experiment, measure)
     names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
-    games = "-".join(dict.fromkeys(re.findall(r"^\w+", panel.key)[0] for panel in experiment.panels))[:MOST_OF_NAME]
-    folder = out or Path("results") / f"run-{games.strip('-')}-{experiment.digest()}"
+    games = dict.fromkeys((re.findall(r"\w+", panel.key) or ["game"])[0] for panel in experiment.panels)
+    folder = out or Path("results") / f"run-{'-'.join(games)[:MOST_OF_NAME].strip('-')}-{experiment.digest()}"
     # A report is not private, but the gains themselves have no place in it.
     shown: Callable[[str], str] = _without_tables if experiment.is_real else str
     title = shown(f"{names} on {readable(', '.join(environments))}")
@@ -329,45 +321,6 @@ def experiment_of(
     return question(
         list(environments), list(algorithms), epsilon=epsilon, seed=chosen, checkpoints=checkpoints, **asked_for
     )
-
-
-def contestant(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:
-    """Return the algorithm that `NAME` or `NAME:parameter=value,parameter=value` asks for.
-
-    Args:
-        text: The text.
-        epsilon: For an algorithm with this parameter whose text does not set it.
-        horizon: The game's horizon T; an algorithm with both epsilon and delta gets delta = T^-2.
-    """
-    one = algorithm_of(text)
-    return AlgorithmSpec(one.name, one.at(epsilon, None, lambda: horizon), one.shown_as, maker=one.maker)
-
-
-def audited(text: str, epsilon: float | None, horizon: int) -> tuple[Algorithm | Mechanism, str, dict[str, Any]]:
-    """Return what an audit of `NAME`, or of `mine:Name`, looks at, its name for readers, and its parameters.
-
-    Args:
-        text: An algorithm as for `contestant`; or a mechanism, or the class of one or of a wrapper, in a module.
-        epsilon: For what takes one, if the text does not set it.
-        horizon: The game's horizon T.
-    """
-    own = imported(text)
-    kind = own.thing if own is not None else None
-    if isinstance(kind, Mechanism):
-        return kind, type(kind).__name__, {}
-    if own is None or not (isinstance(kind, type) and issubclass(kind, (Mechanism, PrivacyBoundary))):
-        spec = contestant(text, epsilon, horizon)
-        return spec.make(), spec.label or spec.name, dict(spec.parameters)
-    takes = {key: one for key, one in inspect.signature(kind).parameters.items() if key != "env"}
-    refuse_unknown(own.name, own.given, takes)
-    given = {**({"epsilon": epsilon} if epsilon is not None and "epsilon" in takes else {}), **own.given}
-    needed = [key for key, one in takes.items() if one.default is one.empty and one.kind in (0, 1, 3)]
-    if missing := [key for key in needed if key not in given]:
-        raise ValueError(f"{own.name} needs {', '.join(missing)}; write {text.rstrip(':')}:{missing[0]}=VALUE.")
-    name = f"{own.name}{in_brackets(given)}"
-    if issubclass(kind, Mechanism):
-        return kind(**given), name, given
-    return Algorithm(name, Uniform, lambda env: kind(env, **given), parameters=given), name, given
 
 
 def _refuse_unknown_measure(experiment: Experiment, measure: str) -> None:
