@@ -101,9 +101,9 @@ def listed(kind: str | None = None) -> list[str]:
 
 
 def _row(start: str, what: str, below: str = "      ") -> str:
-    return textwrap.fill(
-        what, WIDTH, initial_indent=start, subsequent_indent=below, break_on_hyphens=False, break_long_words=False
-    )
+    whole: Any = {"initial_indent": start, "subsequent_indent": below}
+    # Nothing is filled without a word: what has no description is there all the same.
+    return textwrap.fill(what, WIDTH, break_on_hyphens=False, break_long_words=False, **whole) or start.rstrip()
 
 
 def shown(name: str) -> str:
