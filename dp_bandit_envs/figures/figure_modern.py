@@ -18,7 +18,6 @@ from dp_bandit_envs.figures.judging import (
     Estimate,
     Found,
     all_ahead,
-    exponent,
     joined,
     over_error,
     paired,
@@ -471,7 +470,7 @@ def _free_at_large_epsilon(results: Results) -> Found:
 def _inverse_at_small_epsilon(results: Results) -> Found:
     low, high = SWEEP[:2]
     exponents = {
-        Played(name, game.name): exponent((low, high), _sweep(results, game, name)[:, :2])
+        Played(name, game.name): _exponent(_sweep(results, game, name)[:, :2], math.log(high / low))
         for game in GAMES
         for name in OPTIMAL
     }
@@ -487,3 +486,13 @@ def _inverse_at_small_epsilon(results: Results) -> Found:
         " times the gap",
         unknown=f" for {joined(loose)}",
     )
+
+
+def _exponent(regrets: FloatArray, span: float) -> Estimate:
+    """Return the slope of ln E[regret], shape `(trials, 2)`, between two levels whose logarithms differ by `span`."""
+    means: FloatArray = regrets.mean(axis=0)
+    if not np.all(means > 0):
+        return UNKNOWN
+    relative = regrets / means
+    _, error = mean_and_standard_error(relative[:, 1] - relative[:, 0])
+    return Estimate(float(np.log(means[1] / means[0]) / span), float(error / span))
