@@ -9,7 +9,7 @@ import pytest
 
 from dp_bandit_envs.algorithms import paper_epsilon
 from dp_bandit_envs.comparison.compared import comparison_of
-from dp_bandit_envs.comparison.reporting import report_on
+from dp_bandit_envs.comparison.reporting import draw_over_time
 from dp_bandit_envs.comparison.tables import summary_csv
 from dp_bandit_envs.figures import figure_1
 from dp_bandit_envs.metrics import median_of_means
@@ -205,8 +205,8 @@ def test_the_summary_is_tidy():
 
 def test_each_line_is_its_algorithms_regret_with_its_own_guarantee():
     found = results(AS_MEASURED)
-    report = report_on(figure_1.study(trials=TRIALS), [found], command="it")
-    for axes, panel in zip(report.figure.axes, figure_1.PANELS, strict=False):
+    figure = draw_over_time(found, figure_1.study(trials=TRIALS).view)
+    for axes, panel in zip(figure.axes, figure_1.PANELS, strict=False):
         assert [line.get_label() for line in axes.lines] == [
             r"EXP3 ($\varepsilon=85.81$, $\delta=10^{-6}$)",
             r"DP-EXP3-Lap ($\varepsilon=243.3$ with exact noise)",
