@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs.comparison.export import write_tables
-from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, curves_figure
-from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.runs.experiment import Experiment, GameSpec, Results, described, labels_in, labels_of
 from dp_bandit_envs.runs.run_report import Claim, Note, Study, View, numbers_json, report_md
 from dp_bandit_envs.runs.running import Progress, run
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dp_bandit_envs.comparison.compared import Comparison
+    from dp_bandit_envs.plots.curves_figure import Panel
 
 SECRET_SEED = (
     "The data are real, so the seed is a secret one, drawn from the operating system and written nowhere: this run"
@@ -68,6 +67,8 @@ class Report:
         return "\n".join([*lines, *(f"- {claim.says} {claim.answer}" for claim in self.claims)])
 
     def _repr_png_(self) -> bytes:
+        from dp_bandit_envs.plots.plot_style import as_bytes
+
         return as_bytes(self.figure, "png")
 
 
@@ -125,6 +126,8 @@ def report_on(
     numbers = numbers_json(results, study.view, study.numbers(results))
     written = []
     if folders:
+        from dp_bandit_envs.plots.plot_style import as_bytes
+
         whole, *parts = folders
         written += [whole.write_again(f"figure.{kind}", as_bytes(figure, kind)) for kind in ("png", "svg")]
         for comparison, folder in zip(compared, parts, strict=True):
@@ -145,6 +148,8 @@ def report_on(
 
 def draw_over_time(results: Results, view: View) -> "Figure":
     """Draw regret over time, one panel a game."""
+    from dp_bandit_envs.plots.curves_figure import ROUND, curves_figure  # so that no import needs matplotlib
+
     return curves_figure(
         [regret_panel(results, panel, view.measure) for panel in results.experiment.panels],
         across=ROUND,
@@ -156,8 +161,10 @@ def draw_over_time(results: Results, view: View) -> "Figure":
     )
 
 
-def regret_panel(results: Results, panel: GameSpec, measure: str) -> Panel:
+def regret_panel(results: Results, panel: GameSpec, measure: str) -> "Panel":
     """Return a panel with the regret of each algorithm over time, labelled by its guarantee."""
+    from dp_bandit_envs.plots.curves_figure import Curve, Panel
+
     labels, rounds = labels_in(results.experiment, panel), results.rounds(panel.key)
     return Panel(
         panel.title,
