@@ -85,7 +85,7 @@ def in_words(error: Exception, typed: Sequence[str]) -> str:
     message = re.sub(r"\b([a-z_]+)='(\w+)'", r"\1=\2", message).replace("math.inf", "inf")
     commands: Any = typer.main.get_command(app)
     params = commands.commands[typed[0]].params if typed and typed[0] in commands.commands else []
-    options = {one.name: one.opts[0] for one in params if one.opts[0].startswith("--")}
+    options: dict[str, str] = {one.name: one.opts[0] for one in params if one.opts[0].startswith("--")}
     given = {name for name, option in options.items() if any(word.partition("=")[0] == option for word in typed)}
     message = re.sub(
         r"(?<=Leave )([a-z_]+)(?= out\b)", lambda found: options[found[1]] if found[1] in given else found[1], message
@@ -95,7 +95,7 @@ def in_words(error: Exception, typed: Sequence[str]) -> str:
             options.pop(name, None)
 
     def option(found: re.Match[str]) -> str:
-        return options.get(found[1], found[0])
+        return options.get(str(found[1]), str(found[0]))
 
     first = re.match(r"([a-z_]+) (?:must|has|needs|is) ", message)
     if first and first[1] in given and first[1] in options:

@@ -25,9 +25,10 @@ def blocks(name: str, language: str | None = None) -> list[str]:
 
 
 def lines(name: str, start: str = "") -> list[str]:
-    """Return the lines of a page's blocks for a shell that begin with a word."""
+    """Return the lines of a page's blocks for a shell that begin with a word; a script, with `#!`, has its own test."""
     shells = [*blocks(name, "bash"), *blocks(name, "powershell")]
-    return [line for code in shells for line in code.strip().splitlines() if line.startswith(start)]
+    typed = [code for code in shells if not code.startswith("#!")]
+    return [line for code in typed for line in code.strip().splitlines() if line.startswith(start)]
 
 
 def prose(text: str) -> str:
