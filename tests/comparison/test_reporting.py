@@ -24,7 +24,7 @@ def test_the_files_are_those_of_the_command_line(tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     words = "run Stochastic:means=[.9,.5] Switching EXP3 DP-SE --epsilon 1,2 --horizon 30 --trials 7 --out there"
-    options = "--measure switches --against epsilon --band quantiles --scale log"
+    options = "--measure switches --against epsilon --band quantiles --y-scale log"
     monkeypatch.setattr(sys, "argv", ["dp-bandit", *words.split(), *options.split()])
     main()
     words = (["Stochastic:means=[.9,.5]", "Switching"], ["EXP3", "DP-SE"])
