@@ -341,7 +341,7 @@ class LaneLoop:
         parts.pop("tidied", None)
         if plan.agent.functions.tidy is not None:
             parts["tidy"] = plan.agent.functions.tidy
-        parts |= {} if self.gains is None else self.gains.parts(self._places.gains)
+        parts |= {} if self.gains is None else self.gains.parts(self._layout.form.inner[0])
         parts["BATCHED"] = plan.rules.batch_size > 1
         self.compiled = _play_loop(self._layout.form, tuple(parts.items()))
 

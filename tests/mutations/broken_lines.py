@@ -657,10 +657,10 @@ GAMES = (
         ("tests/simulation/test_lane_blocks.py", "-k", "draws_the_gains"),
     ),
     Mutation(
-        "a gain that is withheld is seen side by side",
-        "dp_bandit_envs/compiling/layout_code.py",
-        "builder.store(WORD(0), builder.gep(variable",
-        "builder.store(WORD(1), builder.gep(variable",
+        "what a batch released is forgotten before its end side by side",
+        "dp_bandit_envs/simulation/lanes.py",
+        "kept = self._plan.rules.batch_size > 1",
+        "kept = False",
         ("tests/simulation/test_lane_blocks.py", "-k", "draws_the_gains"),
     ),
     Mutation(
