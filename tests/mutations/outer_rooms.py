@@ -514,8 +514,8 @@ ADVICE: tuple[Mutation, ...] = (
     Mutation(
         "advice rounds epsilon up",
         f"{ADVISED}/advice.py",
-        "math.floor(value / digit * (1 + 1e-12)) * digit",
-        "math.ceil(value / digit * (1 + 1e-12)) * digit",
+        "rounded if rounded <= value else rounded - digit",
+        "rounded + digit",
         ("tests/advice/test_advice.py",),
     ),
     Mutation(
