@@ -76,7 +76,9 @@ def test_company_changes_nothing(env, alone):
 
 
 @pytest.mark.parametrize(
-    ("game", "player"), [("Stochastic", PLAYERS[0]), ("FullyOblivious", PLAYERS[1]), ("Oblivious", PLAYERS[2])], ids=str
+    ("game", "player"),
+    [("Stochastic", PLAYERS[0]), ("FullyOblivious", PLAYERS[1]), ("Oblivious", PLAYERS[2])],
+    ids=["Stochastic", "FullyOblivious", "Oblivious"],
 )
 def test_an_algorithm_that_draws_the_gains_itself(game, player):
     env = gym.make(f"DPBandit-{game}-v0", horizon=HORIZON)
