@@ -106,6 +106,8 @@ class BanditEnv(gym.Env[Observation, int]):
         self.data_use, self.is_real = self.adversary.data_use, self.adversary.is_real
         self._set_spaces(self._width)
         self.on_block: BlockListener | None = None
+        self.on_first_round: Callable[[], None] | None = None
+        """Called before the first round of each game, whoever plays it; until then nothing was shown."""
         self.observe_charge = checks.boolean("observe_charge", observe_charge)
         self._memory = self.adversary.memory
         self._payments = next(iter(payments_of(self.adversary)), None)
@@ -292,6 +294,8 @@ class BanditEnv(gym.Env[Observation, int]):
         self._check_started()
         if self._round == self.horizon:
             raise StepOutsideGameError(f"the game ended after round {self.horizon}; call reset() to start another.")
+        if self._round == 0 and self.on_first_round is not None:
+            self.on_first_round()
         self.report_block()
         self._totals_before_block = self._totals(len(self._arms))
         self._block = np.empty((next_length(self._round, self.horizon, self._block_length), self._width))

@@ -245,8 +245,13 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         best_fixed = best("fixed", fixed)
         blocks.append((arms, gains, best_fixed, best_fixed if constant is fixed else best("constant", constant)))
 
-    game.on_block = keep
     give_back: list[Callable[[], int]] = []
+
+    def began() -> None:
+        give_back.clear()
+        round_begins()
+
+    game.on_block, game.on_first_round = keep, began
     try:
         name = player or name_of(type(agent))
         begin(
@@ -254,14 +259,14 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         )
         if known:  # not before, because a ledger may refuse the game
             warn_of_known_seed(game.adversary.is_real)
-        _loop(env, agent, began=give_back.clear)
+        _loop(env, agent)
         game.report_block()
     except BaseException:
         for each in give_back:
             each()
         raise
     finally:
-        game.on_block = None
+        game.on_block = game.on_first_round = None
     arms, gains, best_fixed, best_constant = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     collected = np.cumsum(gains)
     means = None if points or game.adversary.payoff is not None else game.adversary.means
@@ -301,12 +306,11 @@ def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
     return np.concatenate(parts)
 
 
-def _loop(env: Environment, agent: Any, *, began: Callable[[], None]) -> None:
+def _loop(env: Environment, agent: Any) -> None:
     see_graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None
     graph = None
     select = agent.select_point if plays_points(env) else agent.select_arm
     ended: Any = False
-    waiting = True
     while not ended:
         if see_graph is not None:
             current = env.get_wrapper_attr("graph")
@@ -314,10 +318,6 @@ def _loop(env: Environment, agent: Any, *, began: Callable[[], None]) -> None:
                 graph = current
                 see_graph(graph)
         action = select()
-        if waiting:
-            waiting = False
-            began()
-            round_begins()
         try:
             observation, _, terminated, truncated, _ = env.step(action)
         except ValueError:

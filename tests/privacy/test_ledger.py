@@ -371,6 +371,59 @@ def test_a_played_game_without_a_round_is_given_back(failing, begun):
     assert at(ledger) == (begun + 1, begun + 1.0)
 
 
+class WarmsUp(gym.Wrapper):
+    """Plays a round in each reset, and begins anew if it should."""
+
+    def __init__(self, env, again):
+        super().__init__(env)
+        self._again = again
+
+    def reset(self, **kwargs):
+        """Return what was seen first."""
+        first = self.env.reset(**kwargs)
+        self.env.step(0)
+        return self.env.reset(options=kwargs["options"]) if self._again else first
+
+
+class StepsItself(FailsIn):
+    """An agent that plays a round of its environment before it fails."""
+
+    def __init__(self, env):
+        super().__init__(1)
+        self._env = env
+
+    def select_arm(self):
+        """Step, and raise."""
+        self._env.step(0)
+        return super().select_arm()
+
+
+@pytest.mark.parametrize(
+    ("wrap", "agent"),
+    [
+        (lambda env: env, StepsItself),
+        (lambda env: WarmsUp(env, again=False), lambda env: FailsIn(1)),
+        (lambda env: WarmsUp(env, again=True), lambda env: FailsIn(1)),
+    ],
+)
+def test_a_game_of_which_somebody_else_played_a_round_is_not_given_back(wrap, agent):
+    """Whoever steps the environment has seen a release, whether `play` chose an arm by then or not."""
+    ledger = Ledger(epsilon=10.0)
+    env = wrap(game(ledger))
+    with pytest.raises(RuntimeError, match="my agent fails"):
+        play(env, agent(env), seed=None)
+    assert at(ledger) == (1, 1.0)
+
+
+def test_a_trial_that_a_wrapper_warmed_up_is_not_given_back():
+    ledger = Ledger(epsilon=10.0)
+    wrapping = lambda env: WarmsUp(LaplaceClipRescale(env, epsilon=1.0), again=False)  # noqa: E731
+    player = Algorithm("mine", lambda: FailsIn(1), wrapping)
+    with pytest.raises(RuntimeError, match="my agent fails"):
+        simulate(REPLAY, [player], trials=5, seed=None, env_kwargs={"gains": TABLE, "ledger": ledger})
+    assert at(ledger) == (1, 1.0)
+
+
 def test_what_is_interrupted_is_given_back_and_what_was_played_is_not():
     """Ctrl-C after two trials, which are spent; the other three are not."""
     ledger = Ledger(epsilon=9.0)
