@@ -136,7 +136,7 @@ def test_an_edited_constant_is_other_code(edit, tmp_path):
     [
         ("agents/exp3.py", '"""', '"""Another docstring. '),
         ("agents/exp3.py", "\nclass ", "\n\n# A comment.\nclass "),
-        ("cli/list_command.py", "def ", "def another(): return 1\n\n\ndef "),
+        ("cli/show_commands.py", "def ", "def another(): return 1\n\n\ndef "),
     ],
     ids=["docstring", "comment", "command line"],
 )
