@@ -17,8 +17,9 @@ from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.errors import LateDataError, StepOutsideGameError, WrongGameError
 from dp_bandit_envs.pictures import Scoreboard
-from dp_bandit_envs.privacy.announced import current, unless_secret
+from dp_bandit_envs.privacy.announced import current, round_begins, unless_secret
 from dp_bandit_envs.privacy.facts import Values, gains_of_arms
+from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
@@ -106,8 +107,8 @@ class BanditEnv(gym.Env[Observation, int]):
         self.data_use, self.is_real = self.adversary.data_use, self.adversary.is_real
         self._set_spaces(self._width)
         self.on_block: BlockListener | None = None
-        self.on_first_round: Callable[[], None] | None = None
-        """Called before the first round of each game, whoever plays it; until then nothing was shown."""
+        self.receipts: list[Receipt] = []
+        """What gives back the games that were begun here since the last round, of which nothing was shown."""
         self.observe_charge = checks.boolean("observe_charge", observe_charge)
         self._memory = self.adversary.memory
         self._payments = next(iter(payments_of(self.adversary)), None)
@@ -124,7 +125,8 @@ class BanditEnv(gym.Env[Observation, int]):
         seed, options = checked_seed(seed), checked_options(options)
         super().reset(seed=unless_secret(seed))
         self._round = -1  # if the adversary refuses to begin, no game is in progress
-        with counted(self.adversary):
+        with counted(self.adversary) as receipt:
+            self.receipts.append(receipt)
             self.adversary.begin(self._streams.next(seed, options))
         self._begin(seed, options)
         self._round, self._collected = 0, 0.0
@@ -294,8 +296,10 @@ class BanditEnv(gym.Env[Observation, int]):
         self._check_started()
         if self._round == self.horizon:
             raise StepOutsideGameError(f"the game ended after round {self.horizon}; call reset() to start another.")
-        if self._round == 0 and self.on_first_round is not None:
-            self.on_first_round()
+        if self._round == 0:
+            # Whoever plays it: a wrapper may warm up in its reset, before any agent chooses an arm.
+            self.receipts.clear()
+            round_begins()
         self.report_block()
         self._totals_before_block = self._totals(len(self._arms))
         self._block = np.empty((next_length(self._round, self.horizon, self._block_length), self._width))
@@ -341,7 +345,7 @@ def next_length(played: int, horizon: int, most: int) -> int:
 
 
 @contextlib.contextmanager
-def counted(adversary: Adversary, games: int = 1) -> Iterator[None]:
+def counted(adversary: Adversary, games: int = 1) -> Iterator[Receipt]:
     """Count games of copies of one adversary; each finds its own game counted when it begins in this `with` statement.
 
     They count with what the whole adversary says of its data, which may serve more often than those of one inside it.
@@ -352,9 +356,10 @@ def counted(adversary: Adversary, games: int = 1) -> Iterator[None]:
         LateDataError: If the adversary's `begin` makes real data, as the seed was chosen without them.
     """
     known = adversary.is_real
+    receipt: Receipt | None = None
     if adversary.ledger is not None:
-        adversary.ledger.enter(adversary.data_use, games, ahead=True)
-    yield
+        receipt = adversary.ledger.enter(adversary.data_use, games, ahead=True)
+    yield receipt or NOTHING_PAID
     announced = current()
     if announced is not None:
         announced.shared.paid.clear()

@@ -30,14 +30,12 @@ class Shared:
         refusal: The error with which a game was refused to begin, by a ledger or because its data came too late.
         seed: A secret seed, for the first boundary that begins without one; wrappers above it are public.
         on_round: Called when the first round is about to be played; before that, no noise was drawn.
-        give_back: What ledgers counted in this beginning, each to be called if no round is played.
     """
 
     paid: dict[str, dict[DataUse, int]] = dataclasses.field(default_factory=dict)
     refusal: Exception | None = None
     seed: int | None = dataclasses.field(default=None, repr=False)
     on_round: Callable[[], None] | None = dataclasses.field(default=None, repr=False)
-    give_back: list[Callable[[], int]] = dataclasses.field(default_factory=list, repr=False)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -390,8 +390,10 @@ class Ledger:
             found.append(Charge(whom, own.games, least))
         return found
 
-    def enter(self, use: DataUse | None, beginnings: int = 1, *, ahead: bool = False) -> None:
+    def enter(self, use: DataUse | None, beginnings: int = 1, *, ahead: bool = False) -> Receipt:
         """Count the games that begin now, or refuse them; an adversary over data calls this first in `begin`.
+
+        What it returns gives them back, if no round of theirs was played.
 
         Args:
             use: In how many rounds of a game a record, and a person, can serve; None counts as unknown.
@@ -406,18 +408,18 @@ class Ledger:
         checks.integer("beginnings", beginnings, at_least=1)
         game = current()
         if game is not None and game.was_paid(self._id, use, beginnings, take=not ahead):
-            return
+            return NOTHING_PAID
         try:
             if game is None:
                 raise UnprotectedGameError(UNPROTECTED.format("none is above this one"))
             receipt = self.spend(game.games, use, beginnings, secret=game.secret, whom=[game.whom] * len(game.games))
-            game.shared.give_back.append(receipt.give_back)
         except LedgerError as error:
             if game is not None:
                 game.shared.refusal = error
             raise
         if ahead and use is not None:
             game.pay(self._id, use, beginnings)
+        return receipt
 
     def spend(
         self, games: Games, use: DataUse | None, times: int = 1, *, secret: bool, whom: Sequence[str] = ()

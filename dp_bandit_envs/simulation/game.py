@@ -2,7 +2,7 @@
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -15,7 +15,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
-from dp_bandit_envs.privacy.announced import announced, current, round_begins
+from dp_bandit_envs.privacy.announced import announced, current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
@@ -72,7 +72,6 @@ def begin(
     trial: int,
     player: str,
     guarantees: Sequence[PrivacyGuarantee],
-    give_back: list[Callable[[], int]] | None = None,
 ) -> None:
     """Begin a game of an agent and its environment; the first action is then the agent's to choose.
 
@@ -84,7 +83,6 @@ def begin(
         trial: The number of the game for that seed.
         player: Who plays, for the random streams.
         guarantees: What a ledger may count for the game; empty where the data have none.
-        give_back: A list that gets what gives back the games that ledgers count here.
 
     Raises:
         SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
@@ -116,9 +114,7 @@ def begin(
         horizon=int(env.get_wrapper_attr("horizon")),
         rng=stream(number, trial=trial, role=AGENT, player=player),
     )
-    with beginning as game:
-        if give_back is not None:
-            game.shared.give_back = give_back
+    with beginning:
         env.reset(seed=given, options={"trial": trial, "player": player})
 
 
@@ -245,28 +241,21 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         best_fixed = best("fixed", fixed)
         blocks.append((arms, gains, best_fixed, best_fixed if constant is fixed else best("constant", constant)))
 
-    give_back: list[Callable[[], int]] = []
-
-    def began() -> None:
-        give_back.clear()
-        round_begins()
-
-    game.on_block, game.on_first_round = keep, began
+    game.on_block = keep
+    game.receipts.clear()
     try:
         name = player or name_of(type(agent))
-        begin(
-            env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees, give_back=give_back
-        )
+        begin(env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees)
         if known:  # not before, because a ledger may refuse the game
             warn_of_known_seed(game.adversary.is_real)
         _loop(env, agent)
         game.report_block()
     except BaseException:
-        for each in give_back:
-            each()
+        for each in game.receipts:
+            each.give_back()
         raise
     finally:
-        game.on_block = game.on_first_round = None
+        game.on_block = None
     arms, gains, best_fixed, best_constant = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     collected = np.cumsum(gains)
     means = None if points or game.adversary.payoff is not None else game.adversary.means

@@ -636,6 +636,20 @@ GAMES = (
         ("tests/envs/test_shared_adversary.py", "-k", "second_thread"),
     ),
     Mutation(
+        "a game that a wrapper warmed up is given back to the ledger",
+        "dp_bandit_envs/envs/bandit_env.py",
+        "            self.receipts.clear()\n",
+        "",
+        ("tests/privacy/test_ledger.py", "-k", "somebody_else"),
+    ),
+    Mutation(
+        "a trial that a wrapper warmed up is given back to the ledger",
+        "dp_bandit_envs/envs/bandit_env.py",
+        "            round_begins()\n",
+        "",
+        ("tests/privacy/test_ledger.py", "-k", "warmed_up"),
+    ),
+    Mutation(
         "a copied game moves the original",
         "dp_bandit_envs/adversaries/adversary.py",
         "if NEW_GAME in memo and is_ours(type(self)):",

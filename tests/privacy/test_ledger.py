@@ -415,6 +415,25 @@ def test_a_game_of_which_somebody_else_played_a_round_is_not_given_back(wrap, ag
     assert at(ledger) == (1, 1.0)
 
 
+class LooksElsewhere(gym.Wrapper):
+    """Plays a round of another environment over the same data in each reset."""
+
+    def reset(self, **kwargs):
+        """Return what the environment shows."""
+        shown = self.env.reset(**kwargs)
+        other = game(self.env.unwrapped.adversary.ledger)
+        other.reset()
+        other.step(0)
+        return shown
+
+
+def test_a_game_of_another_environment_is_not_given_back():
+    ledger = Ledger(epsilon=10.0)
+    with pytest.raises(RuntimeError, match="my agent fails"):
+        play(LooksElsewhere(game(ledger)), FailsIn(1), seed=None)
+    assert at(ledger) == (1, 1.0)
+
+
 def test_a_trial_that_a_wrapper_warmed_up_is_not_given_back():
     ledger = Ledger(epsilon=10.0)
     wrapping = lambda env: WarmsUp(LaplaceClipRescale(env, epsilon=1.0), again=False)  # noqa: E731
