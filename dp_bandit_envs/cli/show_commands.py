@@ -83,7 +83,7 @@ def listed(kind: str | None = None) -> list[str]:
     No line is longer than 80 characters; a description goes on below.
     """
     kinds = [f"{one}s" for one in KINDS]
-    wanted = kinds if kind is None else [checks.known_name("kind", kind if kind.endswith("s") else f"{kind}s", kinds)]
+    wanted = kinds if kind is None else [f"{kind}s" if kind in KINDS else checks.known_name("kind", kind, kinds)]
     lines = []
     for one in wanted:
         things = KINDS[one.removesuffix("s")]()

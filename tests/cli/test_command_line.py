@@ -553,7 +553,8 @@ def test_one_kind_is_listed_by_its_name(dp_bandit):
         code, out, _ = dp_bandit("list", kind)
         assert code == 0 and there in out and elsewhere not in out
     code, out, err = dp_bandit("list", "algoritms")
-    assert (code, out) == (2, "") and "algorithms" in err
+    assert (code, out) == (2, "") and "'algoritms'" in err and "algorithms" in err
+    assert "'foo'" in dp_bandit("list", "foo")[2]
 
 
 @pytest.mark.parametrize(
@@ -569,6 +570,11 @@ def test_one_kind_is_listed_by_its_name(dp_bandit):
 def test_a_name_of_earlier_versions_is_answered_with_the_new_one(dp_bandit, words, now):
     code, out, err = dp_bandit(*words.split())
     assert (code, out) == (2, "") and now in err and "Traceback" not in err
+
+
+def test_no_option_is_proposed_that_the_command_does_not_have(dp_bandit):
+    code, out, err = dp_bandit("audit", "DP-KLUCB", "--arms", 3)
+    assert (code, out) == (2, "") and "--arms" in err and "--n-arms" not in err
 
 
 def test_options_of_show_are_for_counters(dp_bandit):
