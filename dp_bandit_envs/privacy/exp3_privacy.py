@@ -21,7 +21,7 @@ FINE, COARSE = 1.02, 1.1
 """Ratio of the ends of a cell of h, above and below 1/2."""
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=256, typed=True)  # in float32 the same rate gives other last digits
 def exp3_guarantee(*, n_arms: int, draws: int, exploration_rate: float, sensitivity: float = 1.0) -> PrivacyGuarantee:
     """Return the guarantee of EXP3's own randomness when it sees gains without noise.
 

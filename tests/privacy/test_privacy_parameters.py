@@ -84,6 +84,15 @@ def test_draws_that_pay_are_those_after_the_first_batch():
     assert guarantee.epsilon == pytest.approx(333 * one.epsilon, rel=1e-14)
 
 
+def test_a_guarantee_that_is_kept_is_not_that_of_a_coarser_number():
+    """163/256 is the same number in single precision, in which the sums of a guarantee are rounded down."""
+    size = {"n_arms": 3, "draws": 11}
+    coarse = exp3_guarantee(**size, exploration_rate=np.float32(163 / 256))
+    fine = exp3_guarantee(**size, exploration_rate=163 / 256)
+    assert fine.epsilon == pytest.approx(10.973156493980293, rel=1e-14)
+    assert coarse.epsilon < fine.epsilon
+
+
 # ---- rejection
 
 
