@@ -90,9 +90,9 @@ def reproduce(
         >>> from dp_bandit_envs import reproduce
         >>> report = reproduce("figure-1", horizon=1000, trials=10)
         >>> report.claims[2].answer
-        'yes, but epsilon = 16.4 protects nobody'
+        'yes, but epsilon = 221 protects nobody'
         >>> report.results["figure-1"].algorithms[0], len(report.figure.axes)
-        ('EXP3', 5)
+        ('EXP3', 6)
     """
     asked = {"horizon": horizon, "trials": trials, "epsilon": epsilon, "modern": modern or None}
     chosen = {option: value for option, value in asked.items() if value is not None}
