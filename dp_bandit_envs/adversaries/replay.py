@@ -48,7 +48,7 @@ class Rows(Adversary):
         self._round = 0
 
     def next_gains(self, rounds: int) -> FloatArray:
-        """Return the rows of the next `rounds` rounds, shape `(rounds, n_arms)`."""
+        """Return the next rows, shape `(rounds, n_arms)`, or `(rounds, dimension)` if they are gain vectors."""
         gains = self._table[self._round : self._round + rounds].copy()
         self._round += rounds
         return gains

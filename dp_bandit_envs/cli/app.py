@@ -83,7 +83,9 @@ def in_words(error: Exception, typed: Sequence[str]) -> str:
     option.
     """
     message = re.sub(r"(\w+?)Env\.__init__\(\) got an unexpected keyword argument", r"\1 has no argument", str(error))
-    message = re.sub(r"\b([a-z_]+)='(\w+)'", r"\1=\2", message).replace("math.inf", "inf")
+    message = message.replace(" (math.inf in Python)", "").replace("math.inf", "inf")
+    # What is known are names of values, as in stochastic:n_arms=3.
+    message, known, names = re.sub(r"\b([a-z_]+)='(\w+)'", r"\1=\2", message).partition("Known: ")
     commands: Any = typer.main.get_command(app)
     params = commands.commands[typed[0]].params if typed and typed[0] in commands.commands else []
     options: dict[str, str] = {one.name: one.opts[0] for one in params if one.opts[0].startswith("--")}
@@ -102,7 +104,7 @@ def in_words(error: Exception, typed: Sequence[str]) -> str:
     if first and first[1] in given and first[1] in options:
         message = options[first[1]] + message[first.end(1) :]
     message = re.sub(r"(?<![\w'.-])([a-z_]+)=(?=[\s.,;)])", option, message)
-    return re.sub(r"(?<![\w'.-])([a-z]+(?:_[a-z]+)+)(?![\w'=])", option, message)
+    return re.sub(r"(?<![\w'.-])([a-z]+(?:_[a-z]+)+)(?![\w'=])", option, message) + known + names
 
 
 def users_line(error: BaseException) -> str:

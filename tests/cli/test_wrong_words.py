@@ -21,7 +21,17 @@ def private(epsilon=1.0):
 def needs_size(size):
     return size
 """
-PYTHON = ("math.inf", "n_arms must", "at_guarantee", "seed=None", "persons=", "__init__", "Traceback", "device=")
+PYTHON = (
+    "math.inf",
+    "inf in",
+    "n_arms must",
+    "at_guarantee",
+    "seed=None",
+    "persons=",
+    "__init__",
+    "Traceback",
+    "device=",
+)
 """Words of Python, which nobody has typed."""
 WRONG = {
     "run Stochastic EXP3 --out ''": ("--out", "empty"),
@@ -62,7 +72,7 @@ WRONG = {
     "run Stochastic Hedge": ("Hedge", "feedback=full"),
     "run Stochastic: EXP3": ("'Stochastic:'", "Graph:graph=cycle"),
     "run Stochastic EXP3:": ("'EXP3:'", "name:parameter=value"),
-    "run Stochastic:size=3 EXP3": ("Stochastic has no argument 'size'", "means"),
+    "run Stochastic:size=3 EXP3": ("Stochastic has no argument 'size'", "Known: n_arms", "means"),
     "run Stochastic EXP3 --at-guarantee": ("--at-guarantee",),
     "run Stochastic mine_here:number": ("algorithm", "int"),
     "run Stochastic mine_here:needs_size": ("needs_size", "epsilon"),
