@@ -98,7 +98,7 @@ def test_simulate_needs_algorithms(algorithms):
         (lambda: clean("a.csv", arm=3, gain="gain"), WrongTypeError, ("arm", "column", "int")),
         (lambda: clean("a.csv", arm="arm", gain=None), WrongTypeError, ("gain", "column")),
         (lambda: clean("a.csv", arm="arm", gain="gain", missing_codes=-99), WrongTypeError, ("[-99]",)),
-        (lambda: clean("a.csv", arm="arm", gain="gain", most_per_person=2), ValueError, ("most_per_person", "persons=")),
+        (lambda: clean("a.csv", arm="arm", gain="out", most_per_person=2), ValueError, ("most_per_person", "persons=")),
     ],
 )
 def test_other_functions_refuse_wrong_types(call, error, words):
