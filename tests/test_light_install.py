@@ -127,7 +127,7 @@ def picture():
     env.render()
 refused(picture)
 def figure():
-    import dp_bandit_envs.plots.regret_plot
+    import dp_bandit_envs.plots.curves_figure
 refused(figure)
 # An adversary that would be compiled by now.
 adversary = Stochastic(horizon=10**5)

@@ -62,7 +62,8 @@ def main() -> None:
         show = getattr(error, "show", None)
         if callable(show):
             if new := RENAMED.get(getattr(error, "option_name", "")):
-                theirs = {name for one in error.ctx.command.params for name in one.opts}
+                command: Any = getattr(error, "ctx").command  # noqa: B009 (of click's own error)
+                theirs = {name for one in command.params for name in one.opts}
                 vars(error)["possibilities"] = [new] if new in theirs else []
             if "'counters'" in str(error):
                 vars(error)["message"] = "No such command 'counters'; it is dp-bandit show counters."

@@ -154,7 +154,7 @@ def report_md(
     Args:
         results: The raw numbers of each experiment.
         title: Its heading.
-        command: The exact command, or "" if it is not known.
+        command: The exact command or call in Python, or "" if it is not known.
         view: How to show regret.
         notes: Paragraphs before the numbers.
         claims: Claims with their verdicts, shown in a table if there are any.
@@ -235,14 +235,14 @@ def _settings(experiments: Sequence[Experiment], command: str) -> str:
     sizes = [f"{_trials(one)}, horizon {_horizon(one)}" for one in experiments]
     if len(experiments) > 1:
         sizes = [f"{size} ({one.name})" for size, one in zip(sizes, experiments, strict=True)]
+    typed = "Command" if command.startswith("dp-bandit") else "Call"
     seed = "A secret seed" if first.seed is None else f"Seed {first.seed}"
     again = (
         "Nobody knows the seed, so the run cannot be repeated."
         if first.seed is None
-        else f"The same {'command' if command else 'call'} gives the same numbers to the last bit, whatever the number"
-        " of cores."
+        else f"The same {typed.lower()} gives the same numbers to the last bit, whatever the number of cores."
     )
-    top = f"Command: `{command}`\n\n" if command else ""
+    top = f"{typed}: `{command}`\n\n" if command else ""
     return f"{top}{seed}; {'; '.join(sizes)}. Python {platform.python_version()}, {versions}. {again}"
 
 

@@ -29,7 +29,7 @@ def test_what_was_drawn_and_judged_is_returned(figure_1):
     assert compared.algorithms[:2] == ["EXP3", "DP-EXP3-Lap"]
     last = compared[0].values("external_regret")[:, -1]
     assert figure_1.numbers["deterministic/EXP3"]["mean"] == pytest.approx(last.mean())
-    assert "Command: `reproduce('figure-1', horizon=40, trials=5, seed=0)`" in figure_1.text
+    assert "Call: `reproduce('figure-1', horizon=40, trials=5, seed=0)`" in figure_1.text
     assert figure_1.folder is None and not figure_1.is_written
 
 
