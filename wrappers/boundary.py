@@ -494,7 +494,7 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
         if self._counts_rounds and bool(terminated) != (self._round_below == self._rounds):
             raise RefusedError(ends_by_itself(type(self).__name__))
-        seen = observation if isinstance(observation, dict) else unflattened(observation, self.n_values)
+        seen = unflattened(observation, self.n_values)
         return *gains_and_observed(seen, self._below, type(self).__name__), bool(terminated), bool(truncated)
 
     def _check_started(self) -> None:
@@ -526,8 +526,7 @@ class Released:
 
     def take(self, gain: list[float], observed: list[int]) -> None:
         """Feed the mechanism what one step below revealed, in the order of the arms."""
-        if self._forks != FORKS[0]:
-            self.refuse_fork()
+        self.refuse_fork()
         state, rng, release, idle = self._state.value, self._rng, self._release, self._idle
         if idle is not None and not any(observed):
             return
@@ -567,8 +566,7 @@ class Released:
 
     def observation(self) -> Observation:
         """End a step above; return what was released, in arrays that nothing here will write to again."""
-        if self._forget is not None:
-            self.end_step()
+        self.end_step()
         shown = self._observation
         if self._releases is not None:
             return {"sum": self.values.copy(), "count": self._counts.copy(), "release": self._releases.copy()}
