@@ -49,8 +49,8 @@ def calibrate(
         delta: In [0, 1); 0 for pure differential privacy.
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1.
-        rounds_per_person: The most rounds of one person, whom the target is for, at least 1: it is
-            `guarantee.for_group(rounds_per_person)` that meets it.
+        rounds_per_person: The most rounds of one person, whom the target is for, from 1 to T: it
+            is `guarantee.for_group(rounds_per_person)` that meets it.
         parameters: The other parameters of the algorithm; a parameter that is given is not searched for.
 
     Raises:
@@ -67,13 +67,16 @@ def calibrate(
     """
     checks.integer("n_arms", n_arms, at_least=2)
     rounds = checks.integer("horizon", horizon, at_least=1)
+    group = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
+    if group > rounds:
+        raise ValueError(f"rounds_per_person must be at most the horizon, {rounds}; received {group}.")
     found = _calibrated(
         name,
         (epsilon, delta),
         lambda one: one.guarantee(n_arms=n_arms, horizon=rounds),
         rounds,
         parameters,
-        rounds_per_person,
+        group,
     )
     return make_algorithm(name, **found)
 
@@ -180,8 +183,9 @@ def calibrated_parameters(
         met = best > 0
     if not private:
         raise UnreachableGuaranteeError(
-            f"{name} must be private to be compared at a guarantee; in this game it has none. Use another algorithm;"
-            " `dp-bandit list` shows their guarantees."
+            f"{name} must be private to be compared at a guarantee; in this game it guarantees nothing, and there is no"
+            " privacy parameter to calibrate. Use a private algorithm, such as DP-KLUCB for arms or AS-SCRiBLe for"
+            " points; `dp-bandit list` shows the guarantees of all."
         )
     if not met:
         searched = f" with any {knob}" if knob in takes and knob not in parameters else ""

@@ -233,7 +233,7 @@ def _as_algorithm(given: Algorithm | Mechanism | str, of: Of) -> Algorithm:
     if not isinstance(given, Mechanism):
         return given
     if of == "arms":
-        raise NotAuditedError(f"{type(given).__name__} plays no arms. Use of='releases'.")
+        raise NotAuditedError(f"{type(given).__name__} plays no arms, so that only its releases can be looked at.")
     return Algorithm(type(given).__name__, Uniform, wrapping=lambda env: PrivacyBoundary(env, given))
 
 

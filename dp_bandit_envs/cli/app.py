@@ -572,14 +572,16 @@ def tournament(
         a_number("Privacy of what every agent sees, by Laplace noise on its gains; by default true gains."),
     ] = None,
     horizon: Annotated[int, a_whole("Number of rounds of each game.")] = 2_000,
-    games: Annotated[int, a_whole("Number of games of each of the five kinds.")] = 20,
+    games: Annotated[int, a_whole("Number of games of each of the five kinds, at least 6.")] = 20,
     n_arms: Annotated[int, a_whole("Number of arms of each game.")] = 5,
-    seed: SecretSeed = None,
+    seed: Annotated[
+        int | None, a_whole("The seed of all games; by default a secret one, which the report shows afterwards.")
+    ] = None,
     seconds: Annotated[
         float, a_number("Processor time of an agent for all its games; by the clock it has three times as many.")
     ] = 60.0,
     memory: Annotated[int, a_whole("Memory that an agent may use.", "MEGABYTES")] = 1_024,
-    jobs: Jobs = 0,
+    jobs: Annotated[int, a_whole("Agents to play at a time; 0 for as many as there are cores.")] = 0,
     out: Out = None,
 ) -> None:
     """Play everybody's agent in the same hidden games, and write a ranking with intervals, a page and a report.

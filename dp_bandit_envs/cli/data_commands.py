@@ -153,8 +153,8 @@ def opened_ledger(file: Path) -> Ledger:
     """
     if not file.exists():
         raise ValueError(
-            f"--ledger must be a file that exists; there is no {str(file)!r}. Make it once for these data: dp-bandit"
-            f" ledger {file} --epsilon 3, where 3 is all that games on them may ever spend."
+            f"{file}: a ledger must be a file that exists; there is none. Make it once for these data: dp-bandit ledger"
+            f" {file} --epsilon 3, where 3 is all that games on them may ever spend."
         )
     return Ledger.load(file)
 

@@ -126,9 +126,9 @@ Persons = Annotated[str | None, typer.Option(help="The file's column that says w
 Seed = Annotated[int, a_whole("The seed of everything random.")]
 SecretSeed = Annotated[
     int | None,
-    a_whole("The seed of everything random; by default 0, or a secret one where data are real or games are hidden."),
+    a_whole("The seed of everything random; by default 0, or a secret one where data are real."),
 ]
-Jobs = Annotated[int, a_whole("Games (in a tournament: agents) to play at a time; 0 for as many as there are cores.")]
+Jobs = Annotated[int, a_whole("Games to play at a time; 0 for as many as there are cores.")]
 Cluster = Annotated[
     str | None, typer.Option(help="Address of a dask scheduler whose workers play all games, in place of --jobs.")
 ]

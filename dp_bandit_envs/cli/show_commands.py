@@ -92,9 +92,10 @@ def listed(kind: str | None = None) -> list[str]:
             lines += [_row(f"  {short_name(name):<14} ", first_line(thing), 17 * " ") for name, thing in things.items()]
         elif one == "algorithms":
             lines += ["", f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,};", CONVENTION]
+            width = max(map(len, things))
             for name, maker in things.items():
                 level = level_of(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON))
-                lines.append(_row(f"  {name:<18} {level!s:<26} ", first_line(maker).partition(": ")[2]))
+                lines.append(_row(f"  {name:<{width}} {level!s:<25} ", first_line(maker).partition(": ")[2]))
         else:
             lines += ["", one.capitalize(), _row("  ", ", ".join(things), "  ")]
     return [*lines[1:], "", "dp-bandit show NAME says more: parameters, guarantee, bound, source."]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SECRET_SEED = (
     "The data are real, so the seed is a secret one, drawn from the operating system and written nowhere: this run"
-    " cannot be repeated, nor continued after an interruption. With --seed it could, but whoever knows a seed can"
+    " cannot be repeated, nor continued after an interruption. With a given one it could, but whoever knows a seed can"
     " subtract the noise."
 )
 HARDLY = 10.0
@@ -205,7 +205,8 @@ def _about_epsilons(experiment: Experiment) -> str:
         for delta, names in has.items()
     ]
     epsilons = dict.fromkeys(one.asked for one in experiment.all_contestants if one.asked is not None)
-    text = f"epsilon = {' and '.join(f'{one:g}' for one in epsilons)} goes to {'; '.join(parts)}."
+    goes = "goes" if len(epsilons) == 1 else "go"
+    text = f"epsilon = {' and '.join(f'{one:g}' for one in epsilons)} {goes} to {'; '.join(parts)}."
     return text + (f" Not to {', '.join(others)}." if others else "")
 
 

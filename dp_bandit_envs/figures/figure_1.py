@@ -96,9 +96,9 @@ def notes(results: Results, epsilon: float | None) -> list[Note]:
             f" probability of what is published to change by a factor of e^{budget:.0f} when one person's data change,"
             f" and DP-EXP3-Lap adds noise of scale {1 / budget:.4f} to gains in [0, 1]. The"
             " theorem of `dp_bandit_envs.privacy.exp3_privacy` gives EXP3-tau"
-            f" epsilon = {_epsilon_of_tau(results):.2f} at delta = T^-2 with the same batches. The same picture with"
-            " all private algorithms at one level, and the batched ones beside, is one option away: `--epsilon 1` or"
-            " `--epsilon 0.1`."
+            f" epsilon = {_epsilon_of_tau(results):.2f} at delta = T^-2 with the same batches. The same figure is"
+            " also drawn with all private algorithms at one level, and the batched ones beside: give an epsilon of 1 or"
+            " of 0.1."
         )
     return [Note(text), *smaller_than(results, HORIZON, TRIALS)]
 

@@ -230,7 +230,7 @@ def fewer_or_shorter(played_horizon: int, played_trials: int, horizon: int, tria
     if played_horizon >= horizon and played_trials >= trials:
         return []
     warning = f"This is {played_trials} runs of {played_horizon:,} rounds instead of {trials} of {horizon:,}."
-    return [Note("What differs below may come from that alone, whatever reason is given.", warning)]
+    return [Note("Differences may come from that alone, whatever reason is given.", warning)]
 
 
 def smaller_than(results: Results, horizon: int, trials: int) -> list[Note]:

@@ -514,9 +514,8 @@ class Ledger:
     def _refusal(self, before: Total, after: Total, rule: Rule | None) -> str:
         """Return why games cannot begin, in public numbers."""
         budget, spent = self._budget, self._spent(before, rule)
-        begun = (
-            f"the budget of this ledger is {budget}; {before.games:,} games have spent epsilon = {spent.epsilon:.6g}"
-        )
+        games = "1 game has" if before.games == 1 else f"{before.games:,} games have"
+        begun = f"the budget of this ledger is {budget}; {games} spent epsilon = {spent.epsilon:.6g}"
         if rule is not None and rule.closed:
             return (
                 f"{begun}, and were admitted by what they cost alone, so that no other may follow. Nothing was played."

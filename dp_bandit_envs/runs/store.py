@@ -227,8 +227,9 @@ class ResultsFolder:
         try:
             # Results on real data are not private.
             real = any(game.get("is_real") for game in configuration.get(DESCRIBED, ()))
+            self._was_there = path.is_dir()
             files.make_folder(path, files.PRIVATE_FOLDER if real else 0o777)
-            self._take(text)
+            self._is_new = self._take(text)
         except (OSError, ValueError) as error:
             raise ResultsError(
                 f"{path}: the results folder must be writable; {_reason(error)}. Choose another."
@@ -271,7 +272,7 @@ class ResultsFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other commands out of the folder.
+        """Keep other commands out of the folder; it is removed if it is new and an error comes before any result.
 
         Raises:
             ResultsError: If one is in it.
@@ -288,7 +289,15 @@ class ResultsFolder:
                 ) from None
             except OSError as error:
                 raise self._unwritable(self.path / LOCK, error) from error
-            yield
+            try:
+                yield
+            except Exception:
+                if self._is_new and {entry.name for entry in self.path.iterdir()} <= {CONFIGURATION, LOCK}:
+                    files.remove(self.path / CONFIGURATION)
+                    stack.close()
+                    if not self._was_there:
+                        files.remove_folder(self.path, LOCK)
+                raise
 
     def has(self, name: str) -> bool:
         """Whether there is a file `name`.npz, unread."""
@@ -318,7 +327,8 @@ class ResultsFolder:
     def _unwritable(self, target: Path, error: OSError) -> ResultsError:
         return ResultsError(f"{target}: could not be written; {_reason(error)}. Earlier results are unchanged.")
 
-    def _take(self, text: str) -> None:
+    def _take(self, text: str) -> bool:
+        """Write the configuration, or compare it with the folder's; return whether it was written."""
         file = self.path / CONFIGURATION
         if not file.exists():
             if any(not _is_nothing(entry.name) for entry in self.path.iterdir()) and not file.exists():
@@ -327,13 +337,14 @@ class ResultsFolder:
                     " Choose another."
                 )
             if files.create_once(file, text.encode()):
-                return
+                return True
         if (found := file.read_bytes()) != text.encode():
             raise ResultsError(
                 f"{self.path}: the folder belongs to another configuration, see {CONFIGURATION} in it; nothing was"
                 f" changed. {_difference(found.decode(errors='replace'), text)}Choose another folder, or"
                 " delete this one if its results are no longer wanted."
             )
+        return False
 
 
 def read_finished(path: Path) -> tuple[dict[str, Any], Archive]:

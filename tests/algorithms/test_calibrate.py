@@ -129,6 +129,13 @@ def test_a_target_for_a_person_is_shared_by_their_rounds():
     assert found.parameters["epsilon"] == pytest.approx(0.5, rel=1e-6)
 
 
+@pytest.mark.parametrize("rounds", [0, 51])
+def test_a_person_has_one_round_to_the_horizon(rounds):
+    calibrate("DP-SE", epsilon=1.0, n_arms=2, horizon=50, rounds_per_person=50)
+    with refused(ValueError, "rounds_per_person", rounds):
+        calibrate("DP-SE", epsilon=1.0, n_arms=2, horizon=50, rounds_per_person=rounds)
+
+
 @pytest.mark.parametrize("name", sorted(NOT_PURE))
 def test_an_algorithm_with_a_delta_gets_that_of_the_target(name):
     assert calibrate(name, epsilon=0.5, delta=1e-3, n_arms=4, horizon=100).parameters["delta"] == 1e-3

@@ -125,7 +125,7 @@ def test_a_run_counts_its_games_and_stops_at_the_budget(dp_bandit, tmp_path):
     assert "my.ledger" in (tmp_path / "one" / "report.md").read_text(encoding="utf-8")
     code, _, err = dp_bandit(*GAME, "--ledger", "my.ledger", "--out", "two", "--trials", 2)
     assert code == 2 and missing(err, "budget", "2 more", "1.2") == []
-    assert not (tmp_path / "two" / "report.md").exists()
+    assert not (tmp_path / "two").exists()
     spent = Ledger.load(tmp_path / "my.ledger").spent
     assert (spent.games, spent.epsilon) == (1, pytest.approx(0.4))
     code, out, _ = dp_bandit("ledger", "my.ledger")

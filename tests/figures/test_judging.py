@@ -112,7 +112,7 @@ def test_a_claim_is_judged_by_the_results_that_it_is_about():
 
 def test_a_smaller_experiment_says_so():
     assert smaller_than(results(trials=100), 100_000, 100) == []
-    rest = "What differs below may come from that alone, whatever reason is given."
+    rest = "Differences may come from that alone, whatever reason is given."
     assert smaller_than(results(), 100_000, 100) == [
         Note(rest, "This is 4 runs of 100,000 rounds instead of 100 of 100,000.")
     ]

@@ -120,6 +120,32 @@ def test_an_empty_folder_and_folders_above_are_fine(tmp_path):
     assert (tmp_path / "empty" / "configuration.json").exists()
 
 
+@pytest.mark.parametrize("was_there", [False, True])
+def test_a_new_folder_goes_again_where_an_error_comes_before_any_result(was_there, tmp_path):
+    if was_there:
+        (tmp_path / "out").mkdir()
+    folder = folder_for(tmp_path / "out")
+    with refused(KeyError), folder.locked():
+        raise KeyError
+    assert [path.name for path in tmp_path.rglob("*")] == ["out"] * was_there
+
+
+@pytest.mark.parametrize("file", ["results.npz", "notes.txt"])
+def test_a_folder_with_something_in_it_stays_at_an_error(file, tmp_path):
+    folder = folder_for(tmp_path)
+    (tmp_path / file).touch()
+    with refused(KeyError), folder.locked():
+        raise KeyError
+    assert {path.name for path in tmp_path.iterdir()} == {file, "configuration.json"}
+
+
+def test_a_folder_of_an_earlier_command_stays_at_an_error(tmp_path):
+    folder_for(tmp_path)
+    with refused(KeyError), folder_for(tmp_path).locked():
+        raise KeyError
+    assert (tmp_path / "configuration.json").exists()
+
+
 @pytest.mark.parametrize("below", ["", "out"])
 def test_a_path_that_cannot_be_a_folder_is_refused(below, tmp_path):
     """Root may write anywhere, so the folder is below a regular file, or is one."""
