@@ -100,6 +100,23 @@ def summed(env: Any, name: str, **more: Any) -> Any:
     return getattr(forms, wrapper)(env, **{**arguments, **more})
 
 
+EVERY = [*ORDERS, *SUMS]
+"""Every wrapper order, whether it hands on gains or sums."""
+_INSIDE = {**ORDERS, **{name: below for name, (below, _, _) in SUMS.items()}}
+NOISY = [name for name in EVERY if name in OWN_NOISE or {"L", "R"} & set(_INSIDE[name])]
+"""Those of them that add noise somewhere."""
+
+
+def wrapped(env: Any, name: str, **more: Any) -> Any:
+    """Put what `EVERY` calls by this name around an environment."""
+    return around(env, name, **more) if name in ORDERS else summed(env, name, **more)
+
+
+def act(env: Any, arm: int) -> Any:
+    """Return an action that plays this arm, in every game of a vector."""
+    return arm if isinstance(env, gym.Env) else np.full(env.num_envs, arm)
+
+
 def game(table: Any, **options: Any) -> BanditEnv:
     """Return a game with exactly these gains, rows being rounds."""
     return BanditEnv(GainTable(np.array(table, dtype=float)), **options)
@@ -108,6 +125,10 @@ def game(table: Any, **options: Any) -> BanditEnv:
 def games(num_envs: int, table: Any, **options: Any) -> BanditVectorEnv:
     """Return that game `num_envs` times."""
     return BanditVectorEnv(num_envs, GainTable(np.array(table, dtype=float)), **options)
+
+
+FORMS: dict[str, Callable[..., Any]] = {"scalar": game, "vector": lambda table, **options: games(2, table, **options)}
+"""Both forms of a game, by name."""
 
 
 class RevealsBoth(BanditEnv):

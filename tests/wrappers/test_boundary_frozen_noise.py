@@ -12,7 +12,7 @@ from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
-from tests.tools.boundary_games import around, game, games
+from tests.tools.boundary_games import FORMS, act, around, game, games, summed
 
 TAU = 4
 ROUNDS = 4 * TAU + 3
@@ -25,14 +25,14 @@ def base_table() -> np.ndarray:
     return np.random.default_rng(8).integers(0, 65, (ROUNDS, 2)) / 64
 
 
-def all_that_comes_out(env: Any, picture: str | None = None) -> list[Any]:
+def all_that_comes_out(env: Any) -> list[Any]:
     """Play arms 0, 1, 0, 1, ... to the end; return everything seen, in a form that `==` compares to the last bit."""
     scalar = isinstance(env, gym.Env)
     seen: list[Any] = [env.reset(seed=11), str(env)]
     step, ended = 0, False
     while not ended:
         result = env.step(step % 2 if scalar else np.array([step % 2, (step + 1) % 2]))
-        seen += [result, env.render() if picture else None, repr(env)]
+        seen += [result, env.render(), repr(env)]
         ended = bool(np.all(result[2] | result[3]))
         step += 1
     for name in ("sensitivity", "guarantee", "horizon", "n_arms", "np_random_seed", "spec", "metadata", "render_mode"):
@@ -50,14 +50,13 @@ def _exactly(thing: Any) -> Any:
     return (type(thing).__name__, repr(thing))
 
 
-@pytest.mark.parametrize("picture", [None, "ansi"])
-@pytest.mark.parametrize("make", [game, lambda table, **options: games(2, table, **options)], ids=["scalar", "vector"])
+@pytest.mark.parametrize("make", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("order", AVERAGE_FIRST)
-def test_a_change_inside_a_batch_that_keeps_its_average_changes_nothing(order, make, picture):
+def test_a_change_inside_a_batch_that_keeps_its_average_changes_nothing(order, make):
     tau = 2 if order == "MiniBatch(MiniBatch)" else TAU
 
     def seen(table):
-        return all_that_comes_out(around(make(table, render_mode=picture), order, tau=tau), picture)
+        return all_that_comes_out(around(make(table, render_mode="ansi"), order, tau=tau))
 
     base = base_table()
     base[TAU : 2 * TAU] = 0.5
@@ -76,20 +75,7 @@ def test_a_change_inside_a_batch_that_keeps_its_average_changes_nothing(order, m
     assert seen(other) != seen(base)
 
 
-def test_pictures_do_not_change_either():
-    base, shifted = base_table(), base_table()
-    base[:TAU] = 0.5
-    shifted[:TAU] = [[0.5, 0.25], [0.5, 0.75], [0.25, 0.5], [0.75, 0.5]]
-    frames = []
-    for table in (base, shifted):
-        env = around(game(table, render_mode="rgb_array"), "Laplace(MiniBatch)", tau=TAU)
-        env.reset(seed=1)
-        env.step(0)
-        frames.append(env.render())
-    np.testing.assert_array_equal(*frames)
-
-
-@pytest.mark.parametrize("make", [game, lambda table, **options: games(2, table, **options)], ids=["scalar", "vector"])
+@pytest.mark.parametrize("make", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize(
     "order", ["MiniBatch", "Laplace(MiniBatch)", "MiniBatch(Laplace)", "Laplace(MiniBatch(Laplace))"]
 )
@@ -98,8 +84,8 @@ def test_rounds_of_the_last_shorter_batch_are_played_but_never_released(order, m
     base, changed = base_table(), base_table()
     changed[-3:] = 1 - changed[-3:]
     env = around(make(base, render_mode="ansi"), order, tau=TAU)
-    first = all_that_comes_out(env, "ansi")
-    assert first == all_that_comes_out(around(make(changed, render_mode="ansi"), order, tau=TAU), "ansi")
+    first = all_that_comes_out(env)
+    assert first == all_that_comes_out(around(make(changed, render_mode="ansi"), order, tau=TAU))
     below = env.unwrapped
     assert below._round == ROUNDS  # played to the end
     assert env.horizon == ROUNDS // TAU
@@ -177,6 +163,39 @@ def test_a_rejected_gain_withholds_the_whole_average_above_it():
     assert MiniBatchAverage(inner, batch_size=2).guarantee == inner.guarantee
     outer = LaplaceClipRescale(MiniBatchAverage(inner, batch_size=2), epsilon=0.1)
     assert outer.guarantee.epsilon == 3.0
+
+
+@pytest.mark.parametrize("make", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize(
+    ("kind", "more", "open_rounds"),
+    [
+        ("Block, lengths", {"lengths": [5]}, [10, 11]),  # 12 gains of arm 0: 5, 5 and an open block of 2
+        ("Interval, uniform", {"epsilon": 8.0}, [8, 9, 10, 11]),  # f = 8 (input 0.130): one end
+        ("Hybrid, logarithmic", {}, [8, 9, 10, 11]),  # the last release is after 8 items
+    ],
+)
+def test_gains_that_were_not_released_in_sums_change_nothing_that_comes_out(kind, more, open_rounds, make):
+    def seen(table):
+        env = summed(make(table, render_mode="ansi"), kind, **more)
+        out = [repr(env.reset(seed=4)), env.render()]
+        for _ in range(12):
+            out += [repr(env.step(act(env, 0))), env.render(), repr(env), repr(env.guarantee)]
+        return out
+
+    table = np.random.default_rng(1).integers(0, 65, (12, 3)) / 64
+    base = seen(table)
+    for changed in range(12):
+        other = table.copy()
+        other[changed] = 1 - other[changed] if other[changed, 0] != 0.5 else 1.0
+        assert (seen(other) == base) == (changed in open_rounds)
+
+
+def test_gains_inside_a_block_that_keep_its_sum_change_nothing():
+    found = []
+    for first, second in ((0.25, 0.75), (0.5, 0.5)):
+        env = summed(game([[first, 0], [second, 0]]), "Block, lengths", lengths=[2])
+        found.append(repr([env.reset(seed=4), env.step(0), env.step(0)]))
+    assert found[0] == found[1]
 
 
 class FailsOnce(BanditEnv):

@@ -1,4 +1,4 @@
-"""Gymnasium's own wrappers above and below a privacy boundary."""
+"""Gymnasium's own wrappers above and below a privacy boundary, and other wrappers that may not stand below one."""
 
 import math
 
@@ -11,10 +11,11 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.privacy.mechanism import noise_label
 from dp_bandit_envs.seeding import ADVERSARY, AGENT, FIRST_WRAPPER, stream
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
-from tests.tools.boundary_games import ORDERS, PLANTED, around, find_planted, game, games
+from tests.tools.boundary_games import EVERY, NOISY, ORDERS, PLANTED, around, find_planted, game, games, wrapped
 from tests.tools.refusals import refused
 
 TABLE = np.full((8, 3), PLANTED)
+BOTH = "Laplace(MiniBatch)"
 
 
 def play(env, arms):
@@ -22,7 +23,7 @@ def play(env, arms):
     results = [env.reset(seed=4)]
     for arm in arms:
         results.append(env.step(arm))
-        if results[-1][2] or results[-1][3]:
+        if np.any(results[-1][2]) or np.any(results[-1][3]):
             break
     return results
 
@@ -37,24 +38,21 @@ def test_record_episode_statistics_above_adds_up_released_rewards(order):
     episode = results[-1][4]["episode"]
     assert episode["l"] == len(results) - 1
     assert episode["r"] == pytest.approx(sum(result[1] for result in results[1:]), rel=1e-12)
-    if {"L", "R"} & set(ORDERS[order]):
-        assert not list(find_planted(results))
+    assert order not in NOISY or not list(find_planted(results))
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_flatten_observation_above_flattens_what_was_released(order):
-    flat = play(gym.wrappers.FlattenObservation(around(game(TABLE), order)), [0, 1])
-    plain = play(around(game(TABLE), order), [0, 1])
-    for one, other in zip(flat[1:], plain[1:], strict=True):
-        np.testing.assert_array_equal(one[0], np.concatenate([other[0]["gain"], other[0]["observed"]]))
+def test_vector_wrappers_above_see_released_values_only():
+    env = gym.wrappers.vector.RecordEpisodeStatistics(around(games(2, TABLE), BOTH))
+    results = play(env, [np.array([0, 1])] * 8)
+    assert not list(find_planted(results))
+    total = sum(result[1] for result in results[1:])
+    np.testing.assert_allclose(results[-1][4]["episode"]["r"], total, rtol=1e-6)
+    assert gym.wrappers.vector.FlattenObservation(around(games(2, TABLE), BOTH)).reset(seed=1)[0].shape == (2, 6)
 
 
-def test_time_limit_above_counts_steps_and_hides_nothing_new():
-    results = play(gym.wrappers.TimeLimit(around(game(TABLE), "Laplace(MiniBatch)"), 3), [0] * 8)
+def test_other_wrappers_above_see_released_values_only():
+    results = play(gym.wrappers.TimeLimit(around(game(TABLE), BOTH), 3), [0] * 8)
     assert [result[3] for result in results[1:]] == [False, False, True]
-
-
-def test_transform_observation_above_sees_released_values_only():
     seen = []
     env = gym.wrappers.TransformObservation(around(game(TABLE), "Laplace"), lambda x: seen.append(x) or x, None)
     play(env, [0, 1, 2])
@@ -65,67 +63,54 @@ def test_autoreset_above_begins_a_new_game_with_fresh_noise():
     env = gym.wrappers.Autoreset(around(game(np.zeros((2, 2))), "Laplace", outside="clip", bound=50.0))
     env.reset(seed=1)
     first = [env.step(0)[0]["gain"][0] for _ in range(2)]
-    observation, reward, terminated, _, info = env.step(0)
+    observation, reward, terminated, _, info = env.step(0)  # only resets
     assert (observation["observed"].sum(), reward, terminated, info) == (0, 0.0, False, {"round": 0})
     second = [env.step(0)[0]["gain"][0] for _ in range(2)]
-    assert len({*first, *second}) == 4
-
-
-def test_record_video_above_films_the_boundary(tmp_path):
-    env = gym.wrappers.RecordVideo(
-        around(game(TABLE, render_mode="rgb_array"), "Laplace(MiniBatch)"), str(tmp_path / "film"), disable_logger=True
-    )
-    env.reset(seed=4)
     env.step(0)
-    bare = around(game(TABLE, render_mode="rgb_array"), "Laplace(MiniBatch)")
-    bare.reset(seed=4)
-    frames = [bare.render()]
-    bare.step(0)
-    frames.append(bare.render())
-    assert len(env.recorded_frames) == 2
-    for filmed, frame in zip(env.recorded_frames, frames, strict=True):
-        np.testing.assert_array_equal(filmed, frame)
-    env.close()
-    assert list(tmp_path.glob("film/*.mp4"))
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_vector_wrappers_above_see_released_values_only(order):
-    env = gym.wrappers.vector.RecordEpisodeStatistics(around(games(2, TABLE), order))
-    env.reset(seed=1)
-    total = np.zeros(2)
-    for _ in range(8):
-        observation, rewards, terminated, _, info = env.step(np.array([0, 1]))
-        total += rewards
-        if {"L", "R"} & set(ORDERS[order]):
-            assert not list(find_planted([observation, rewards, info]))
-        if terminated.all():
-            break
-    np.testing.assert_allclose(info["episode"]["r"], total, rtol=1e-6)
-    flat = gym.wrappers.vector.FlattenObservation(around(games(2, TABLE), order))
-    assert flat.reset(seed=1)[0].shape == (2, 6)
+    assert len({*first, *second, env.step(0)[0]["gain"][0]}) == 5
 
 
 # ---- below
 
 
+@pytest.mark.parametrize("name", EVERY)
+def test_flatten_observation_below_changes_nothing_and_above_joins_its_parts(name):
+    table = np.random.default_rng(1).random((11, 3))
+    plain, below = wrapped(game(table), name), wrapped(gym.wrappers.FlattenObservation(game(table)), name)
+    above = gym.wrappers.FlattenObservation(wrapped(game(table), name))
+    assert plain.observation_space == below.observation_space
+    parts = ("gain", "observed") if name in ORDERS else ("count", "release", "sum")
+    played = [play(env, (0, 1, 0)) for env in (plain, below, above)]
+    assert repr(played[0]) == repr(played[1])
+    for one, joined in zip(played[0][1:], played[2][1:], strict=True):
+        np.testing.assert_array_equal(joined[0], np.concatenate([one[0][part] for part in parts]))
+
+
+BELOW = {
+    "statistics": gym.wrappers.RecordEpisodeStatistics,
+    "checks": lambda env: gym.wrappers.OrderEnforcing(gym.wrappers.PassiveEnvChecker(env)),
+    "rewards": lambda env: gym.wrappers.TransformReward(env, lambda reward: 100 * reward),
+}
+
+
+@pytest.mark.parametrize("below", BELOW)
 @pytest.mark.parametrize("order", ORDERS)
-def test_record_episode_statistics_below_keeps_true_rewards_below(order):
-    env = around(gym.wrappers.RecordEpisodeStatistics(game(TABLE)), order)
+def test_wrappers_below_change_nothing_above(order, below):
+    """True rewards stay below."""
+    env = around(BELOW[below](game(TABLE)), order)
     results = play(env, [0] * 8)
-    plain = play(around(game(TABLE), order), [0] * 8)
-    assert repr(results) == repr(plain)
-    assert set(results[-1][4]) == {"round"}
-    assert not env.has_wrapper_attr("return_queue")
-    if {"L", "R"} & set(ORDERS[order]):
-        assert not list(find_planted(results))
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_wrappers_of_gym_make_below_change_nothing(order):
-    below = gym.wrappers.PassiveEnvChecker(game(TABLE))
-    results = play(around(gym.wrappers.OrderEnforcing(below), order), [0] * 8)
     assert repr(results) == repr(play(around(game(TABLE), order), [0] * 8))
+    assert set(results[-1][4]) == {"round"} and not env.has_wrapper_attr("return_queue")
+
+
+@pytest.mark.parametrize("below", [gym.wrappers.vector.FlattenObservation, gym.wrappers.vector.RecordEpisodeStatistics])
+def test_vector_wrappers_below_change_nothing_above(below):
+    env, plain = around(below(games(2, TABLE)), BOTH), around(games(2, TABLE), BOTH)
+    assert env.observation_space == plain.observation_space
+    assert env.single_observation_space == plain.single_observation_space
+    results = play(env, [np.array([0, 1])] * 8)
+    assert repr(results) == repr(play(plain, [np.array([0, 1])] * 8))
+    assert set(results[-1][4]) == {"round", "_round"}
 
 
 def test_time_limit_below_ends_the_game_and_an_unfinished_batch_is_not_released():
@@ -138,24 +123,6 @@ def test_time_limit_below_ends_the_game_and_an_unfinished_batch_is_not_released(
     assert [result[0]["observed"].sum() for result in play(finished, [0] * 4)[1:]] == [1, 1]
 
 
-def test_autoreset_below_is_refused_as_a_boundary_must_know_when_a_game_begins():
-    with refused(TypeError, "Autoreset", "MiniBatchAverage", "above"):
-        MiniBatchAverage(gym.wrappers.Autoreset(game(np.ones((3, 2)))), batch_size=2)
-
-
-def test_autoreset_above_begins_a_new_game_with_new_noise():
-    env = gym.wrappers.Autoreset(around(game(np.full((1, 2), 0.5)), "Laplace", outside="clip", bound=50.0))
-    env.reset(seed=1)
-    released = [env.step(0)[0]["gain"][0] for _ in range(6)]
-    assert released[1::2] == [0.0, 0.0, 0.0]  # the steps that only reset
-    assert len(set(released[::2])) == 3
-
-
-def test_reward_wrappers_below_do_not_move_what_is_released():
-    env = around(gym.wrappers.TransformReward(game(TABLE), lambda reward: 100 * reward), "Laplace")
-    assert repr(play(env, [0, 1])) == repr(play(around(game(TABLE), "Laplace"), [0, 1]))
-
-
 def test_action_wrappers_below_release_the_gain_of_the_arm_that_was_really_played():
     """And reward above stays that of the arm asked for: nothing was released for it."""
     below = gym.wrappers.TransformAction(game(np.ones((4, 2))), lambda arm: 1 - arm, gym.spaces.Discrete(2))
@@ -163,11 +130,27 @@ def test_action_wrappers_below_release_the_gain_of_the_arm_that_was_really_playe
     assert observation["observed"].tolist() == [0, 1] and reward == 0.0
 
 
+def test_record_video_above_films_the_boundary(tmp_path):
+    made = around(game(TABLE, render_mode="rgb_array"), BOTH)
+    env = gym.wrappers.RecordVideo(made, str(tmp_path / "film"), disable_logger=True)
+    bare = around(game(TABLE, render_mode="rgb_array"), BOTH)
+    frames = []
+    for each in (env, bare):
+        each.reset(seed=4)
+        frames.append(bare.render()) if each is bare else None
+        each.step(0)
+    frames.append(bare.render())
+    assert len(env.recorded_frames) == 2
+    for filmed, frame in zip(env.recorded_frames, frames, strict=True):
+        np.testing.assert_array_equal(filmed, frame)
+    env.close()
+    assert list(tmp_path.glob("film/*.mp4"))
+
+
 def test_record_video_below_films_the_evaluators_view_and_changes_nothing_above(tmp_path):
     below = gym.wrappers.RecordVideo(game(TABLE, render_mode="rgb_array"), str(tmp_path / "film"), disable_logger=True)
-    env = around(below, "Laplace(MiniBatch)")
-    results = play(env, [0, 1])
-    assert repr(results) == repr(play(around(game(TABLE), "Laplace(MiniBatch)"), [0, 1]))
+    env = around(below, BOTH)
+    assert repr(play(env, [0, 1])) == repr(play(around(game(TABLE), BOTH), [0, 1]))
     assert not np.array_equal(below.recorded_frames[-1], env.render())
     sizes = {frame.shape for frame in below.recorded_frames}
     if len(sizes) > 1:
@@ -178,55 +161,102 @@ def test_record_video_below_films_the_evaluators_view_and_changes_nothing_above(
     assert list(tmp_path.glob("film/*.mp4"))
 
 
-def test_flatten_observation_below_changes_nothing_above():
-    flat = around(gym.wrappers.FlattenObservation(game(TABLE)), "Laplace(MiniBatch)")
-    plain = around(game(TABLE), "Laplace(MiniBatch)")
-    assert flat.observation_space == plain.observation_space
-    assert repr(play(flat, [0, 1])) == repr(play(plain, [0, 1]))
-
-
-def test_flatten_observation_below_many_games_changes_nothing_above():
-    flat = around(gym.wrappers.vector.FlattenObservation(games(2, TABLE)), "Laplace(MiniBatch)")
-    plain = around(games(2, TABLE), "Laplace(MiniBatch)")
-    assert flat.observation_space == plain.observation_space
-    assert flat.single_observation_space == plain.single_observation_space
-    flat.reset(seed=1), plain.reset(seed=1)
-    arms = np.array([0, 1])
-    assert repr(flat.step(arms)) == repr(plain.step(arms))
-
-
-@pytest.mark.parametrize(
-    "wrap", [lambda env: LaplaceClipRescale(env, epsilon=1.0), lambda env: MiniBatchAverage(env, batch_size=2)]
-)
-@pytest.mark.parametrize("between", [lambda env: env, lambda env: LaplaceClipRescale(env, epsilon=1.0)])
-def test_transform_observation_below_is_refused(between, wrap):
-    """Doubling a gain below the noise would need twice the noise. Between two boundaries it is refused too."""
-    below = gym.wrappers.TransformObservation(between(game(TABLE)), lambda observation: observation, None)
-    with refused(TypeError, "TransformObservation", "above"):
-        wrap(gym.wrappers.TimeLimit(below, 3))
-
-
-def test_vector_transform_observation_below_is_refused():
-    below = gym.wrappers.vector.TransformObservation(games(2, TABLE), lambda observation: observation)
-    with refused(TypeError, "TransformObservation", "LaplaceClipRescale", "above"):
-        vector.LaplaceClipRescale(below, epsilon=1.0)
-
-
-def test_vector_record_episode_statistics_below_keeps_true_rewards_below():
-    env = vector.LaplaceClipRescale(gym.wrappers.vector.RecordEpisodeStatistics(games(2, TABLE)), epsilon=1.0)
-    env.reset(seed=1)
-    for _ in range(8):
-        info = env.step(np.array([0, 1]))[4]
-        assert set(info) == {"round", "_round"}
-
-
 def test_make_and_make_vec_with_a_registered_id_work_under_the_boundary():
-    import dp_bandit_envs  # noqa: F401 - registers the ids
-
-    env = around(gym.make("DPBandit-Replay-v0", gains=TABLE), "Laplace(MiniBatch)")
+    env = around(gym.make("DPBandit-Replay-v0", gains=TABLE), BOTH)
     assert not list(find_planted([play(env, [0, 1]), env.spec]))
-    many = around(gym.make_vec("DPBandit-Replay-v0", num_envs=2, gains=TABLE), "Laplace(MiniBatch)")
+    many = around(gym.make_vec("DPBandit-Replay-v0", num_envs=2, gains=TABLE), BOTH)
     assert not list(find_planted([many.reset(seed=1), many.step(np.array([0, 1])), many.spec]))
+
+
+# ---- refused below
+
+
+class RunningTotal(gym.Wrapper):
+    """A user's own wrapper with a step of its own, which could hand on totals: then a round moves all later ones."""
+
+    def step(self, action):
+        """Do what a boundary does not know."""
+        return super().step(action)
+
+
+class Promises(gym.Wrapper):
+    """Promised to pass observations on, once."""
+
+    passes_observations = True
+
+
+def sticky(base, *arguments):
+    """Return a wrapper of a subclass that could show every second observation twice."""
+
+    class Sticky(base):
+        def action(self, action):
+            return action
+
+        def reward(self, reward):
+            return reward
+
+        def step(self, action):
+            return super().step(action)
+
+    return lambda env: Sticky(env, *arguments)
+
+
+def with_own(method):
+    """Return a wrapper that has a method of the object itself."""
+
+    def put(env):
+        below = gym.wrappers.OrderEnforcing(env)
+        setattr(below, method, getattr(below, method))
+        return below
+
+    return put
+
+
+def same(observation):
+    return observation
+
+
+REWRITES = {
+    "RunningTotal": RunningTotal,
+    "Promises": Promises,
+    "FrameStackObservation": lambda env: gym.wrappers.FrameStackObservation(env, 2),
+    "DelayObservation": lambda env: gym.wrappers.DelayObservation(env, 1),
+    "Autoreset": gym.wrappers.Autoreset,
+    "TransformObservation": lambda env: gym.wrappers.TransformObservation(env, same, None),
+    "TransformObservation, below others": lambda env: gym.wrappers.TimeLimit(
+        gym.wrappers.TransformObservation(env, same, None), 3
+    ),
+    "TransformObservation, between boundaries": lambda env: gym.wrappers.TransformObservation(
+        LaplaceClipRescale(env, epsilon=1.0), same, None
+    ),
+    "OrderEnforcing, step": with_own("step"),
+    "OrderEnforcing, reset": with_own("reset"),
+    **{
+        f"Sticky, {base.__name__}": sticky(base, *arguments)
+        for base, *arguments in (
+            (gym.ActionWrapper,),
+            (gym.RewardWrapper,),
+            (gym.wrappers.TimeLimit, 10),
+            (gym.wrappers.OrderEnforcing,),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("name", REWRITES)
+def test_a_wrapper_with_a_step_of_its_own_that_could_rewrite_observations_is_refused_below(name):
+    """Otherwise round 1 could be released again in round 2, with fresh noise, under a guarantee that counts it once."""
+    kind = name.partition(",")[0]
+    for wrap, own in ((LaplaceClipRescale, {"epsilon": 1.0}), (MiniBatchAverage, {"batch_size": 2})):
+        with refused(TypeError, kind, wrap.__name__, "above"):
+            wrap(REWRITES[name](game(TABLE)), **own)
+
+
+def test_many_games_with_observations_rewritten_are_refused():
+    rewritten = gym.vector.SyncVectorEnv([lambda: REWRITES["TransformObservation"](game(TABLE))] * 2)
+    for below in (rewritten, gym.wrappers.vector.TransformObservation(games(2, TABLE), same)):
+        with refused(TypeError, "TransformObservation", "LaplaceClipRescale", "above"):
+            vector.LaplaceClipRescale(below, epsilon=1.0)
 
 
 # ---- streams

@@ -11,15 +11,11 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv, ExpertsVectorEnv
 from dp_bandit_envs.wrappers import CounterSums, vector
-from tests.tools.boundary_games import ORDERS, SUMS, around, game, games, summed
+from tests.tools.boundary_games import EVERY, ORDERS, SUMS, around, game, games, wrapped
 from tests.tools.refusals import refused
 
 HORIZON = 13
 NUM_ENVS = 3
-
-
-def adversaries():
-    return {"Stochastic": Stochastic(3, HORIZON), "SwitchingCost": SwitchingCost(3, HORIZON)}
 
 
 def same(one, other):
@@ -34,67 +30,43 @@ def same(one, other):
         np.testing.assert_array_equal(one[-1][key], other[-1][key])
 
 
-@pytest.mark.parametrize("name", adversaries())
-@pytest.mark.parametrize("epsilon", [0.5, 4.0, math.inf])
-@pytest.mark.parametrize("outside", ["reject", "clip"])
-@pytest.mark.parametrize("order", ORDERS)
-def test_three_routes_to_the_same_games(order, outside, epsilon, name):
+SETTINGS = [("reject", 0.5, Stochastic), ("clip", 4.0, SwitchingCost), ("reject", math.inf, SwitchingCost)]
+CASES = [
+    *((order, {"tau": 2, "outside": outside, "epsilon": e}, kind) for outside, e, kind in SETTINGS for order in ORDERS),
+    *((name, {}, Stochastic if place % 2 else SwitchingCost) for place, name in enumerate(SUMS)),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "kind"), CASES)
+def test_three_routes_to_the_same_games(name, options, kind):
     """Native games in vector wrappers; scalar games, each wrapped; scalar games below vector wrappers."""
-    options = {"tau": 2, "epsilon": epsilon, "outside": outside}
-    native = around(BanditVectorEnv(NUM_ENVS, adversaries()[name]), order, **options)
-    wrapped = gym.vector.SyncVectorEnv([lambda: around(BanditEnv(adversaries()[name]), order, **options)] * NUM_ENVS)
-    mixed = around(gym.vector.SyncVectorEnv([lambda: BanditEnv(adversaries()[name])] * NUM_ENVS), order, **options)
-    routes = [native, wrapped, mixed]
-    first, *others = [env.reset(seed=21) for env in routes]
-    for other in others:
-        same(first, other)
-    rng = np.random.default_rng(5)
-    ends = 0
-    for _ in range(3 * HORIZON):  # several ends of games, and the steps that begin the next ones
-        arms = rng.integers(0, 3, NUM_ENVS)
-        first, *others = [env.step(arms) for env in routes]
-        for other in others:
-            same(first, other)
-        ends += bool(first[2].all())
-    assert ends >= 2
-    first, *others = [env.reset(seed=[7, 8, 30], options={"trial": 4}) for env in routes[:1] + routes[2:]]
-    same(first, others[0])
-    first, other = (env.step(np.array([0, 0, 0])) for env in (native, mixed))
-    same(first, other)
-
-
-@pytest.mark.parametrize("name", adversaries())
-@pytest.mark.parametrize("kind", SUMS)
-def test_three_routes_to_the_same_sums(kind, name):
-    """The same routes for every wrapper that releases sums. T = 14, so that batches of 2 leave no round over."""
+    horizon = HORIZON if name in ORDERS else 14  # so that batches of 2 below sums leave no round over
 
     def adversary():
-        return type(adversaries()[name])(3, 14)
+        return kind(3, horizon)
 
-    native = summed(BanditVectorEnv(NUM_ENVS, adversary()), kind)
-    wrapped = gym.vector.SyncVectorEnv([lambda: summed(BanditEnv(adversary()), kind)] * NUM_ENVS)
-    mixed = summed(gym.vector.SyncVectorEnv([lambda: BanditEnv(adversary())] * NUM_ENVS), kind)
-    routes = [native, wrapped, mixed]
+    native = wrapped(BanditVectorEnv(NUM_ENVS, adversary()), name, **options)
+    alone = gym.vector.SyncVectorEnv([lambda: wrapped(BanditEnv(adversary()), name, **options)] * NUM_ENVS)
+    mixed = wrapped(gym.vector.SyncVectorEnv([lambda: BanditEnv(adversary())] * NUM_ENVS), name, **options)
+    routes = [native, alone, mixed]
     first, *others = [env.reset(seed=21) for env in routes]
     for other in others:
         same(first, other)
-    rng = np.random.default_rng(5)
-    ends, moved = 0, set()
-    for _ in range(3 * 15):  # several ends of games, and the steps that begin the next ones
+    rng, ends, last = np.random.default_rng(5), 0, set()
+    for _ in range(3 * (horizon + 1)):  # several ends of games, and the steps that begin the next ones
         arms = rng.integers(0, 3, NUM_ENVS)
         first, *others = [env.step(arms) for env in routes]
         for other in others:
             same(first, other)
         assert all(env.observation_space.contains(first[0]) for env in routes)
-        ends += bool(first[2].all())
         if first[2].all():
-            moved.add(first[0]["sum"].tobytes())
-    assert ends >= 3 and len(moved) == ends  # every game has its own gains and noise
+            ends += 1
+            last.add(first[0]["sum"].tobytes() if name in SUMS else ends)
+    assert ends >= 2 and len(last) == ends  # every game has its own gains and noise
     first, other = (env.reset(seed=[7, 8, 30], options={"trial": 4}) for env in (native, mixed))
     same(first, other)
     for _ in range(4):
-        first, other = (env.step(np.array([0, 0, 0])) for env in (native, mixed))
-        same(first, other)
+        same(*(env.step(np.array([0, 0, 0])) for env in (native, mixed)))
 
 
 @pytest.mark.parametrize("noise", ["laplace", "own-norm", "gaussian"])
@@ -128,20 +100,15 @@ def test_noise_is_fetched_ahead_without_changing_its_order():
     assert withheld > horizon / 10
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_declared_facts_are_the_same(order):
-    scalar, many = around(game(np.zeros((HORIZON, 2))), order), around(games(2, np.zeros((HORIZON, 2))), order)
-    for name in ("sensitivity", "guarantee", "horizon", "n_arms", "noise", "below", "batch_size"):
-        assert getattr(scalar, name) == getattr(many, name), name
-    assert vars(scalar.mechanism) == vars(many.mechanism)
-
-
-@pytest.mark.parametrize("kind", SUMS)
-def test_declared_facts_of_sums_are_the_same(kind):
-    scalar, many = summed(game(np.zeros((HORIZON, 2))), kind), summed(games(2, np.zeros((HORIZON, 2))), kind)
-    for name in ("sensitivity", "guarantee", "horizon", "n_arms", "releases_sums"):
-        assert getattr(scalar, name) == getattr(many, name), name
+@pytest.mark.parametrize("name", EVERY)
+def test_declared_facts_are_the_same(name):
+    scalar, many = wrapped(game(np.zeros((HORIZON, 2))), name), wrapped(games(2, np.zeros((HORIZON, 2))), name)
+    facts = ["sensitivity", "guarantee", "horizon", "n_arms", "below", "releases_sums", "noise"]
+    for fact in [*facts, *(["batch_size"] if name in ORDERS else [])]:
+        assert getattr(scalar, fact) == getattr(many, fact), fact
     assert scalar.observation_space == many.single_observation_space
+    if name in ORDERS:
+        assert vars(scalar.mechanism) == vars(many.mechanism)
 
 
 def test_every_game_has_noise_of_its_own():

@@ -19,7 +19,7 @@ from dp_bandit_envs.wrappers import (
     RandomizedResponse,
     vector,
 )
-from tests.tools.boundary_games import OWN_NOISE, SUMS, game, games, summed
+from tests.tools.boundary_games import OWN_NOISE, SUMS, act, game, games, summed
 from tests.tools.refusals import refused
 
 TABLE = [[0.25, 0.5], [0.5, 1.0], [0.0, 0.75], [1.0, 0.125]]
@@ -34,10 +34,9 @@ def make(request):
 
 def step(env, arm):
     """Play one arm; return sum, count, reward, ended and info of game 0 as plain numbers."""
-    scalar = isinstance(env, gym.Env)
-    observation, reward, terminated, truncated, info = env.step(arm if scalar else np.array([arm]))
+    observation, reward, terminated, truncated, info = env.step(act(env, arm))
     assert set(observation) == {"sum", "count", "release"}
-    assert set(info) == ({"round"} if scalar else {"round", "_round"})
+    assert set(info) == ({"round"} if isinstance(env, gym.Env) else {"round", "_round"})
     return (
         observation["sum"].ravel().tolist(),
         observation["count"].ravel().tolist(),
@@ -93,45 +92,30 @@ def test_intervals_wait_for_their_ends_by_hand(make):
 
 
 @pytest.mark.parametrize("kind", SUMS)
-def test_the_reward_is_the_released_mean_of_the_arm_played(kind, make):
-    env = summed(make(np.random.default_rng(2).random((14, 2))), kind)
-    env.reset(seed=3)
-    paid = []
-    for arm in [0, 1, 1, 0, 0, 0, 1]:
-        sums, counts, reward, *_ = step(env, arm)
-        assert reward == sums[arm] / max(counts[arm], 1)
-        paid.append(reward)
-    assert any(paid)
+def test_rewards_spaces_and_copies_of_observations(kind, make):
+    """The reward is the released mean of the arm played; all observations lie in their space, to the end of the game.
 
-
-@pytest.mark.parametrize("kind", SUMS)
-def test_observations_are_fresh_copies(kind, make):
-    """Whoever writes into one changes nothing of what comes later, nor of the picture."""
+    Whoever writes into one changes nothing of what comes later, nor of the picture.
+    """
     table = np.random.default_rng(2).random((14, 2))
     env, other = (summed(make(table, render_mode="ansi"), kind) for _ in range(2))
-    seen = [one.reset(seed=3)[0] for one in (env, other)]
-    for _ in range(7):
-        seen[0]["sum"][...], seen[0]["count"][...] = 99.0, 9
-        assert env.render() == other.render()
-        action = 0 if make is game else np.array([0])
-        seen = [one.step(action)[0] for one in (env, other)]
-        assert seen[0]["sum"].tobytes() == seen[1]["sum"].tobytes()
-        assert seen[0]["count"].tobytes() == seen[1]["count"].tobytes()
-
-
-@pytest.mark.parametrize("kind", SUMS)
-def test_observations_lie_in_their_space_to_the_end_of_the_game(kind, make):
-    env = summed(make(np.ones((14, 2))), kind)
-    observation, _ = env.reset(seed=3)
-    assert observation in env.observation_space
-    ended, counts = False, [0, 0]
+    seen, observation = env.reset(seed=3)[0], other.reset(seed=3)[0]
+    assert observation in other.observation_space
+    paid, ended, t = [], False, 0
     while not ended:
-        result = env.step(0 if make is game else np.array([0]))
-        assert result[0] in env.observation_space
-        assert result[0]["sum"].dtype == np.float64 and result[0]["count"].dtype == np.int64
-        ended = bool(np.all(result[2]))
-        counts = result[0]["count"].ravel().tolist()
-    assert 0 < counts[0] <= env.horizon and counts[1] == 0
+        seen["sum"][...], seen["count"][...] = 99.0, 9
+        assert env.render() == other.render()
+        arm = [0, 1, 1, 0, 0, 0, 1][t % 7]
+        seen = env.step(act(env, arm))[0]
+        observation, reward, terminated, truncated, _ = other.step(act(other, arm))
+        assert observation in other.observation_space
+        assert observation["sum"].dtype == np.float64 and observation["count"].dtype == np.int64
+        assert all(seen[part].tobytes() == observation[part].tobytes() for part in seen)
+        sums, counts = (observation[part].ravel().tolist() for part in ("sum", "count"))
+        paid.append(float(np.ravel(reward)[0]))
+        assert paid[-1] == sums[arm] / max(counts[arm], 1)
+        ended, t = bool(np.all(terminated | truncated)), t + 1
+    assert any(paid) and 0 < max(counts) <= env.horizon
 
 
 ABOUT_THE_WRAPPER = (
@@ -200,16 +184,18 @@ def test_around_a_guarantee_sums_keep_it(below, epsilon):
         )
 
 
-@pytest.mark.parametrize("kind", OWN_NOISE)
-def test_infinite_epsilon_is_no_guarantee(kind):
-    if SUMS[kind][0] != ("R",):
-        assert summed(game(np.zeros((14, 2))), kind, epsilon=math.inf).guarantee.model == "none"
+def test_infinite_epsilon_is_no_guarantee():
+    for kind in OWN_NOISE:
+        if SUMS[kind][0] != ("R",):
+            assert summed(game(np.zeros((14, 2))), kind, epsilon=math.inf).guarantee.model == "none"
 
 
-@pytest.mark.parametrize(("lengths", "model"), [({"ratio": 1}, "local"), ({"ratio": 2}, "central")])
-def test_blocks_of_one_are_local_and_longer_ones_are_not(lengths, model):
-    env = BlockSums(game(np.zeros((40, 2))), epsilon=1.0, **lengths)
-    assert (env.guarantee.model, env.guarantee.epsilon, env.guarantee.delta) == (model, 1.0, 0.0)
+def test_blocks_of_one_are_local_and_longer_ones_are_not():
+    for ratio, model in ((1, "local"), (2, "central")):
+        env = BlockSums(game(np.zeros((40, 2))), epsilon=1.0, ratio=ratio)
+        assert (env.guarantee.model, env.guarantee.epsilon, env.guarantee.delta) == (model, 1.0, 0.0)
+        around_batches = BlockSums(MiniBatchAverage(game(np.zeros((40, 2))), batch_size=2), epsilon=1.0, ratio=ratio)
+        assert around_batches.guarantee.model == "central"
 
 
 def test_counters_are_central_and_speak_of_rounds():

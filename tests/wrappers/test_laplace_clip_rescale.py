@@ -9,7 +9,6 @@ import pytest
 from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.privacy import Noise, PrivacyGuarantee
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
-from dp_bandit_envs.wrappers import LaplaceClipRescale as Scalar
 from tests.tools.boundary_games import game, games
 from tests.tools.refusals import missing, refused
 
@@ -115,7 +114,7 @@ class Scripted:
 )
 @pytest.mark.parametrize("outside", ["reject", "clip"])
 def test_reject_clip_and_rescale_by_hand(draw, reject, clip, outside):
-    env = Scalar(game(np.full((1, 2), 0.5)), epsilon=2.0, bound=1.0, outside=outside)
+    env = LaplaceClipRescale(game(np.full((1, 2), 0.5)), epsilon=2.0, bound=1.0, outside=outside)
     env.reset(seed=0)
     env._released._rng = Scripted([draw])
     observation, reward, *_ = env.step(1)
@@ -156,12 +155,6 @@ def test_tiny_epsilon_releases_numbers_in_the_unit_interval_or_is_refused(form, 
     assert len(set(released)) > 1
 
 
-def test_an_epsilon_for_which_no_float_is_enough_noise_is_refused(form):
-    wrapper, make = form
-    with refused(ValueError, 5e-324, "epsilon"):
-        wrapper(make(np.zeros((3, 2))), epsilon=5e-324)
-
-
 def test_released_gains_stay_inside_the_unit_interval_whatever_the_bound(form):
     """Adding b twice and 2 b once do not round alike, so (1 + b + b) / (1 + 2 b) must not pass 1.
 
@@ -170,7 +163,7 @@ def test_released_gains_stay_inside_the_unit_interval_whatever_the_bound(form):
     """
     wrapper, make = form
     outside = []
-    bounds = np.random.default_rng(3).random(200) * 10
+    bounds = np.random.default_rng(3).random(200 if wrapper is LaplaceClipRescale else 40) * 10
     for seed, bound in enumerate([*bounds.tolist(), math.log(33) / 3]):
         env = wrapper(make(np.ones((8, 2))), epsilon=0.05, bound=bound, outside="clip")
         env.reset(seed=seed)
@@ -189,54 +182,6 @@ def test_two_boundaries_do_not_refuse_each_others_values():
         env.reset(seed=seed)
         for _ in range(33):
             env.step(0)
-
-
-@pytest.mark.parametrize("epsilon", [0, 0.0, -1.0, -math.inf, math.nan])
-def test_epsilon_must_be_positive(form, epsilon):
-    wrapper, make = form
-    with refused(ValueError, "epsilon", 0, epsilon, "math.inf"):
-        wrapper(make(np.zeros((3, 2))), epsilon=epsilon)
-
-
-@pytest.mark.parametrize("epsilon", ["a", "1", b"1", True, None, [1.0], 1j])
-def test_epsilon_must_be_a_number(form, epsilon):
-    wrapper, make = form
-    with refused(TypeError, "epsilon", repr(epsilon)):
-        wrapper(make(np.zeros((3, 2))), epsilon=epsilon)
-
-
-@pytest.mark.parametrize("epsilon", [np.True_, 10**400], ids=["numpy bool", "huge integer"])
-def test_epsilon_that_is_no_float_gets_the_form_of_message_too(form, epsilon):
-    wrapper, make = form
-    with refused((TypeError, ValueError), "epsilon", "received"):
-        wrapper(make(np.zeros((3, 2))), epsilon=epsilon)
-
-
-@pytest.mark.parametrize("bound", [-1e-9, -1.0, math.nan, math.inf])
-def test_bound_must_be_finite_and_not_negative(form, bound):
-    wrapper, make = form
-    with refused(ValueError, "bound", 0, bound):
-        wrapper(make(np.zeros((3, 2))), epsilon=1.0, bound=bound)
-
-
-@pytest.mark.parametrize("bound", ["a", True])
-def test_bound_must_be_a_number(form, bound):
-    wrapper, make = form
-    with refused(TypeError, "bound", repr(bound)):
-        wrapper(make(np.zeros((3, 2))), epsilon=1.0, bound=bound)
-
-
-@pytest.mark.parametrize("outside", ["keep", "", None, 1, "Reject"])
-def test_outside_must_be_known(form, outside):
-    wrapper, make = form
-    with refused(ValueError, "outside", "'reject'", "'clip'", repr(outside)):
-        wrapper(make(np.zeros((3, 2))), epsilon=1.0, outside=outside)
-
-
-def test_arguments_are_by_name_only(form):
-    wrapper, make = form
-    with pytest.raises(TypeError):
-        wrapper(make(np.zeros((3, 2))), 1.0)
 
 
 def test_guarantee_on_single_gains_is_local(form):

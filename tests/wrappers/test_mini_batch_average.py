@@ -9,7 +9,7 @@ import pytest
 
 from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
-from tests.tools.boundary_games import game, games
+from tests.tools.boundary_games import act, game, games
 from tests.tools.refusals import refused
 
 FORMS = {
@@ -26,7 +26,7 @@ def form(request):
 
 def step(env, arm):
     """Play one arm; return gain, observed, reward, ended, round as plain numbers of game 0."""
-    observation, reward, terminated, truncated, info = env.step(arm if isinstance(env, gym.Env) else np.array([arm]))
+    observation, reward, terminated, truncated, info = env.step(act(env, arm))
     return (
         observation["gain"].ravel().tolist(),
         observation["observed"].ravel().tolist(),
@@ -112,39 +112,6 @@ def test_a_changed_gain_moves_an_average_by_one_over_tau_exactly(form):
         env.reset(seed=0)
         averages.append(Fraction(step(env, 0)[2]))
     assert averages[1] - averages[0] == Fraction(1, size) == Fraction(env.sensitivity)
-
-
-@pytest.mark.parametrize("size", [0, -1, -(10**30)])
-def test_batch_size_must_be_positive(form, size):
-    wrapper, make = form
-    with refused(ValueError, "batch_size", 1, size):
-        wrapper(make(np.zeros((5, 2))), batch_size=size)
-
-
-@pytest.mark.parametrize("size", [1.5, 2.0, "2", None, math.nan, [2]])
-def test_batch_size_must_be_an_integer(form, size):
-    wrapper, make = form
-    with refused(TypeError, "batch_size", 1, repr(size)):
-        wrapper(make(np.zeros((5, 2))), batch_size=size)
-
-
-def test_batch_size_is_not_a_truth_value(form):
-    wrapper, make = form
-    with refused(ValueError, "batch_size", 1, True):
-        wrapper(make(np.zeros((5, 2))), batch_size=True)
-
-
-@pytest.mark.parametrize("size", [6, 10**30])
-def test_batch_size_is_at_most_the_horizon(form, size):
-    wrapper, make = form
-    with refused(ValueError, "batch_size", 5, size):
-        wrapper(make(np.zeros((5, 2))), batch_size=size)
-
-
-def test_numpy_integers_are_integers(form):
-    wrapper, make = form
-    env = wrapper(make(np.zeros((5, 2))), batch_size=np.int64(2))
-    assert env.batch_size == 2 and type(env.batch_size) is int
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 10, 19])

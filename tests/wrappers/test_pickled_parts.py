@@ -18,7 +18,7 @@ from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
-from tests.tools.boundary_games import BY_LETTER, ORDERS, SUMS, around, summed
+from tests.tools.boundary_games import BY_LETTER, EVERY, ORDERS, SUMS, wrapped
 from tests.tools.playable import EXPERTS, agents_for, arguments_of, home_of
 from tests.tools.plays import play as play_of
 
@@ -56,22 +56,16 @@ def plays_the_same(env):
     np.testing.assert_equal(rounds(sent(env)), rounds(env))
 
 
-@pytest.mark.parametrize("num_envs", [None, 2])
 @pytest.mark.parametrize("id_", IDS)
-def test_every_environment_can_be_sent(id_, num_envs):
-    plays_the_same(game(id_, num_envs))
+def test_every_environment_can_be_sent(id_):
+    plays_the_same(game(id_))
+    plays_the_same(game(id_, 2))
 
 
-@pytest.mark.parametrize("num_envs", [None, 2])
-@pytest.mark.parametrize("order", ORDERS)
-def test_every_order_of_wrappers_can_be_sent(order, num_envs):
-    plays_the_same(around(game(num_envs=num_envs), order))
-
-
-@pytest.mark.parametrize("num_envs", [None, 2])
-@pytest.mark.parametrize("name", SUMS)
-def test_every_wrapper_that_releases_sums_can_be_sent(name, num_envs):
-    plays_the_same(summed(game(num_envs=num_envs), name))
+@pytest.mark.parametrize("name", EVERY)
+def test_every_wrapper_can_be_sent_in_both_forms(name):
+    plays_the_same(wrapped(game(), name))
+    plays_the_same(wrapped(game(num_envs=2), name))
 
 
 def test_every_wrapper_is_among_those_above():

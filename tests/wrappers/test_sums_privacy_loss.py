@@ -464,9 +464,3 @@ def test_the_rest_of_a_game_below_batches_is_no_item(counter):
     # An average of two gains moves by a half, which the grid keeps.
     assert set(np.unique(found.moves)) == {0.0, 0.5}
     assert laplace_loss(found).max() <= 1.0 + 1e-9
-
-
-def test_single_gains_are_local_only_where_no_batch_keeps_them():
-    env = game(np.zeros((8, 2)))
-    assert BlockSums(env, epsilon=1.0, ratio=1).guarantee.model == "local"
-    assert BlockSums(MiniBatchAverage(env, batch_size=2), epsilon=1.0, ratio=1).guarantee.model == "central"
