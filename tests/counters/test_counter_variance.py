@@ -204,20 +204,16 @@ def own_counter(name: str, horizon: int, **more):
     return make_counter(name, epsilon=1.0, horizon=horizon, **extra, **more)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_the_mean_variance_is_that_of_a_look_at_every_time(name):
+IN_BASES = [*((name, {}) for name in ALL), *(("k-ary", {"base": base}) for base in (3, 5, 23, 99))]
+
+
+@pytest.mark.parametrize(("name", "more"), IN_BASES, ids=str)
+def test_the_mean_variance_is_that_of_a_look_at_every_time(name, more):
     """At every number of items up to 3,000; the sums of doubles of one counter may differ by their rounding."""
-    own = own_counter(name, 3000)
+    own = own_counter(name, 3000, **more)
     sums = np.cumsum([own.variance(t) for t in range(1, 3001)])
     means = [own.mean_variance(t) for t in range(1, 3001)]
     np.testing.assert_allclose(means, sums / np.arange(1, 3001), rtol=1e-12)
-
-
-@pytest.mark.parametrize("base", [3, 5, 23, 99])
-def test_the_mean_variance_in_balanced_digits_is_that_of_a_look_at_every_time(base):
-    own = own_counter("k-ary", 3000, base=base)
-    sums = np.cumsum([own.variance(t) for t in range(1, 3001)])
-    np.testing.assert_allclose([own.mean_variance(t) for t in range(1, 3001)], sums / np.arange(1, 3001), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -237,34 +233,23 @@ def test_the_mean_variance_of_the_longest_game_takes_no_time(name):
     assert own.mean_variance(2**39) <= mean <= max(map(own.variance, own.peaks(2**40)))
 
 
-@pytest.mark.parametrize("items", [0, -1, 11])
-def test_a_mean_variance_is_for_items_that_fit(items):
-    with refused(ValueError, "items"):
-        own_counter("binary", 10).mean_variance(items)
+IN_FEW = ["binary", "hybrid", "segment-trees", "honaker", "smooth-binary", "square-root"]
 
 
-@pytest.mark.parametrize("name", ["binary", "hybrid", "segment-trees", "honaker", "smooth-binary", "square-root"])
-def test_the_peaks_hold_the_largest_variance(name):
+@pytest.mark.parametrize(
+    ("name", "horizon", "more"),
+    [*((name, 700, {}) for name in IN_FEW), *(("k-ary", 1500, {"base": base}) for base in (3, 5, 9, 23))],
+    ids=str,
+)
+def test_the_peaks_hold_the_largest_variance(name, horizon, more):
     """Against a look at every time, for every horizon."""
-    extra = {"delta": 1e-6} if name == "square-root" else {}
-    own = make_counter(name, epsilon=1.0, horizon=700, **extra)
+    own = own_counter(name, horizon, **more)
     largest = 0.0
-    for items in range(1, 701):
+    for items in range(1, horizon + 1):
         largest = max(largest, own.variance(items))
         peaks = own.peaks(items)
         assert all(0 <= peak <= items for peak in peaks)
         assert max(map(own.variance, peaks)) == pytest.approx(largest, rel=1e-12)
-
-
-@pytest.mark.parametrize("base", [3, 5, 9, 23])
-def test_the_peaks_in_balanced_digits_hold_the_largest_variance(base):
-    own = make_counter("k-ary", epsilon=1.0, horizon=1500, base=base)
-    largest = 0.0
-    for items in range(1, 1501):
-        largest = max(largest, own.variance(items))
-        peaks = own.peaks(items)
-        assert all(0 < peak <= items for peak in peaks)
-        assert max(map(own.variance, peaks)) == largest
 
 
 @pytest.mark.parametrize(("name", "at_least"), [("hybrid", 52_144), ("segment-trees", 19_342)])
@@ -280,6 +265,9 @@ def test_variances_are_for_items_that_fit():
     for items, end in ((11, 10), (-1, 0)):
         with refused(ValueError, items, end):
             own.variance(items)
+    for items in (0, -1, 11):
+        with refused(ValueError, "items"):
+            own.mean_variance(items)
 
 
 def test_compare_sorts_by_mean_and_leaves_out_what_does_not_fit():

@@ -609,7 +609,11 @@ DRAWS = (
         f"{PRIVACY}/counters/trees.py",
         "    state.upward[arm, state.position[arm, LEVEL]] = noise\n",
         "    _ = noise\n",
-        ("tests/counters/test_settled_draws.py",),
+        (
+            "tests/counters/test_counter_draws.py",
+            "-k",
+            "rounded_to_the_same",
+        ),
     ),
 )
 
@@ -686,6 +690,115 @@ GAMES = (
     ),
 )
 
-MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES, *OUTER_ROOMS)
+ROOMS = (
+    Mutation(
+        "a fork plays a game on",
+        "wrappers/boundary.py",
+        "        if self._forks != FORKS[0]:",
+        "        if False:",
+        ("tests/wrappers/test_forked_games.py",),
+    ),
+    Mutation(
+        "the id of a private game tells its gains in an error",
+        "wrappers/private_ids.py",
+        "        message = str(error)",
+        '        message = f"{error} {given} {arguments}"',
+        ("tests/wrappers/test_private_ids.py", "-k", "arguments_of_make"),
+    ),
+    Mutation(
+        "points are played as they are given",
+        "wrappers/project_to_set.py",
+        "        return self._set.project(action)",
+        "        return action",
+        ("tests/wrappers/test_project_to_set.py", "-k", "plays_the_nearest"),
+    ),
+    Mutation(
+        "a noisy gain below its range is not clipped",
+        f"{PRIVACY}/mechanisms/laplace_gains.py",
+        "share = (min(max(seen, least), most) - least)",
+        "share = (min(seen, most) - least)",
+        ("tests/wrappers/test_laplace_clip_rescale.py", "-k", "by_hand"),
+    ),
+    Mutation(
+        "a noisy gain below its range is not rejected",
+        f"{PRIVACY}/mechanisms/laplace_gains.py",
+        "if state.reject and (seen < least or seen > most):",
+        "if state.reject and seen > most:",
+        ("tests/wrappers/test_laplace_clip_rescale.py", "-k", "by_hand"),
+    ),
+    Mutation(
+        "a forgotten block counts on",
+        f"{PRIVACY}/mechanisms/block_sums.py",
+        "        state.sums[arm] = block_sum\n        state.counts[arm] = state.filled[arm]\n",
+        "        state.sums[arm] = block_sum\n        state.counts[arm] += state.filled[arm]\n",
+        ("tests/wrappers/test_exact_sums.py", "-k", "blocks_that_forget"),
+    ),
+    Mutation(
+        "a mean is told again between two ends",
+        f"{PRIVACY}/mechanisms/interval_sums.py",
+        "    if end < 0 or state.inserted[arm] != state.ends[end]:",
+        "    if end < 0:",
+        ("tests/wrappers/test_sums_draws_and_grid.py", "-k", "between_two_ends"),
+    ),
+    Mutation(
+        "gains are added as they are",
+        f"{PRIVACY}/items.py",
+        "    return int(gain * STEPS) * STEP",
+        "    return gain",
+        ("tests/privacy/test_items.py", "-k", "neighbouring or towards"),
+    ),
+    Mutation(
+        "rounded averages are no further apart",
+        f"{PRIVACY}/items.py",
+        "    return distance if distance >= most else min(distance + steps * STEP, most)",
+        "    return distance",
+        ("tests/privacy/test_items.py", "-k", "averages"),
+    ),
+    Mutation(
+        "a person's record serves once however many passes there are",
+        f"{PRIVACY}/data_use.py",
+        "        _serve(served, owners, turns)",
+        "        _serve(served, owners, 1)",
+        ("tests/privacy/test_data_use.py", "-k", "records_of_a_file"),
+    ),
+    Mutation(
+        "a width for one side of the noise",
+        f"{PRIVACY}/counters/widths.py",
+        "    log = math.log(2) - math.log(failure_probability)",
+        "    log = -math.log(failure_probability)",
+        ("tests/counters/test_counter_width.py", "-k", "exactly"),
+    ),
+    Mutation(
+        "the largest variance is that of the last item",
+        f"{PRIVACY}/counters/table.py",
+        "counter.peaks(int(t)))",
+        "[int(t)]))",
+        ("tests/counters/test_counter_variance.py", "-k", "maximum"),
+    ),
+    Mutation(
+        "rounds of the same coordinates share a position",
+        f"{PRIVACY}/mechanisms/counter_sums.py",
+        "    if arm <= state.shared[0]:",
+        "    if arm < state.shared[0]:",
+        ("tests/counters/test_joint_counters.py", "-k", "position or moves_on"),
+    ),
+    Mutation(
+        "a graph is drawn again one round late",
+        "dp_bandit_envs/graphs/graph_source.py",
+        "self._round % self.redraw_every == 0:",
+        "self._round % self.redraw_every == 1:",
+        ("tests/graphs/test_graph_source.py", "-k", "redrawn_graph"),
+    ),
+    Mutation(
+        "noise is made for the first of all random graphs",
+        "dp_bandit_envs/graphs/graph_source.py",
+        "        most = self.n_arms if self._random else first.most_revealed",
+        "        most = first.most_revealed",
+        ("tests/graphs/test_graph_source.py", "-k", "sensitivities_by_hand"),
+    ),
+)
+"""Lines of wrappers, privacy, counters and graphs that no row above breaks."""
+
+MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES, *ROOMS, *OUTER_ROOMS)
 FEW = ("noise halved", "one draw for all coordinates", "total in info", "every episode has the same noise")
 """What `make test-slow` plays; the whole list takes minutes."""

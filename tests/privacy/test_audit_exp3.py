@@ -10,16 +10,10 @@ import pytest
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.agents.exp3 import default_exploration_rate
 from dp_bandit_envs.privacy import exp3_guarantee
+from tests.tools.exp3_laws import probabilities, renyi
 
 GAIN, LOSS = 1, -1
 """The sign of the estimates in the weights: exp(+eta G) or exp(-eta L)."""
-
-
-def probabilities(scores: np.ndarray, rate: np.ndarray | float) -> np.ndarray:
-    """Return (1 - gamma) softmax(scores) + gamma / K along the last axis; scores are eta times the estimates."""
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    rate = np.asarray(rate)[..., np.newaxis]
-    return (1 - rate) * weights / weights.sum(axis=-1, keepdims=True) + rate / scores.shape[-1]
 
 
 # ---- the reference and the agent are the same algorithm
@@ -230,13 +224,6 @@ def test_averages_moved_by_a_whole_unit_would_lose_more_than_a_single_gain_may()
 
 
 # ---- zero-concentrated
-
-
-def renyi(first: np.ndarray, second: np.ndarray, order: float) -> np.ndarray:
-    """Return the Renyi divergences of laws given by logs along axis 0."""
-    exponent = order * first + (1 - order) * second
-    top = exponent.max(axis=0)
-    return (top + np.log(np.exp(exponent - top).sum(axis=0))) / (order - 1)
 
 
 ORDERS_OF_RENYI = [1.001, 1.5, 2.0, 4.0, 16.0, 100.0]

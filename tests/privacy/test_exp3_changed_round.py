@@ -8,9 +8,9 @@ import pytest
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.privacy import exp3_guarantee
 from dp_bandit_envs.privacy.exp3_privacy import WholeGame, cell_edges, draw_loss
-from tests.privacy.test_audit_exp3 import probabilities, renyi
 from tests.privacy.test_exp3_loss import ARMS, COUNT, ROUNDING, lyapunov, moved, random_states, softmax, starts
 from tests.privacy.test_exp3_loss import probabilities as state_probabilities
+from tests.tools.exp3_laws import law_of_arms, probabilities, renyi
 
 ORDERS = (1.01, 1.5, 2.0, 8.0, 32.0, 200.0)
 
@@ -141,19 +141,6 @@ def test_weights_that_count_the_rarity_twice_are_too_small():
         assert wrong.renyi([order], draws)[0] < true
 
 
-def law(scores, rate, gains):
-    """Return the log probability of every sequence of arms, from given scores; gains as in `test_exp3_loss_audit`."""
-    n_arms = len(scores)
-    sequences, draws = gains.shape
-    arms = np.stack(np.unravel_index(np.arange(sequences), (n_arms,) * draws), axis=1)
-    now, result, which = np.tile(scores, (sequences, 1)), np.zeros(sequences), np.arange(sequences)
-    for t in range(draws):
-        own = probabilities(now, rate)[which, arms[:, t]]
-        result += np.log(own)
-        now[which, arms[:, t]] += rate / n_arms * gains[:, t] / own
-    return result
-
-
 @pytest.mark.parametrize("sensitivity", [1.0, 0.2])
 @pytest.mark.parametrize("rate", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize(("n_arms", "draws"), [(2, 9), (3, 6), (4, 5)])
@@ -170,7 +157,7 @@ def test_no_law_of_all_arms_loses_more_than_the_bound(n_arms, draws, rate, sensi
             first[:, t] = np.repeat(by_prefix, n_arms ** (draws - 1 - t))
         second = first.copy()
         first[:, 0], second[:, 0] = 1 - sensitivity, 1.0
-        laws = [law(scores, rate, gains) for gains in (first, second)]
+        laws = [law_of_arms(scores, rate, gains) for gains in (first, second)]
         for order, most in zip(ORDERS, bound, strict=True):
             for one, other in (laws, laws[::-1]):
                 largest = max(largest, float(renyi(one, other, order)) / most)

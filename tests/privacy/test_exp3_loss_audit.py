@@ -9,7 +9,7 @@ from dp_bandit_envs.agents.exp3 import default_exploration_rate
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.privacy import exp3_guarantee
 from dp_bandit_envs.privacy.exp3_privacy import draw_loss
-from tests.privacy.test_audit_exp3 import probabilities, renyi
+from tests.tools.exp3_laws import law_of_arms, probabilities, renyi
 
 ORDERS = [1.001, 1.5, 2.0, 8.0, 32.0, 400.0]
 
@@ -34,25 +34,13 @@ def adaptive_gains(n_arms, draws, rng, kind):
     return gains
 
 
-def log_law(n_arms, rate, gains):
-    """Return the log probability of every sequence of arms."""
-    sequences, draws = gains.shape
-    arms = np.stack(np.unravel_index(np.arange(sequences), (n_arms,) * draws), axis=1)
-    scores, result, which = np.zeros((sequences, n_arms)), np.zeros(sequences), np.arange(sequences)
-    for t in range(draws):
-        own = probabilities(scores, rate)[which, arms[:, t]]
-        result += np.log(own)
-        scores[which, arms[:, t]] += rate / n_arms * gains[:, t] / own
-    return result
-
-
 def shares_of_claim(n_arms, draws, rate, sensitivity, kind, rng):
     """Return each divergence of two neighbouring games over the claim; a gain goes from 1 - s to 1 in round 1 to 3."""
     changed = int(rng.integers(0, min(3, draws - 1)))
     first = adaptive_gains(n_arms, draws, rng, kind)
     second = first.copy()
     first[:, changed], second[:, changed] = 1 - sensitivity, 1.0
-    laws = [log_law(n_arms, rate, gains) for gains in (first, second)]
+    laws = [law_of_arms(np.zeros(n_arms), rate, gains) for gains in (first, second)]
     assert np.exp(laws[0]).sum() == pytest.approx(1, abs=1e-11)
     later = draws - 1 - changed
     loss = draw_loss(n_arms, rate, sensitivity)

@@ -6,11 +6,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dp_bandit_envs.privacy import PrivacyGuarantee, noise_scale
+from dp_bandit_envs.privacy import PrivacyGuarantee, laplace, noise_scale
 from dp_bandit_envs.privacy.counters import BinaryCounter
 from dp_bandit_envs.privacy.gaussian import gaussian_sigma
-from dp_bandit_envs.privacy.laplace import MARGIN, default_bound
+from dp_bandit_envs.privacy.laplace import MARGIN, default_bound, draw
 from dp_bandit_envs.privacy.mechanisms.laplace_gains import State, release
+from dp_bandit_envs.privacy.node_noise import fill, fill_own_norm
+from dp_bandit_envs.seeding import stream
+from tests.tools.fake_draws import Counting
 from tests.tools.refusals import refused
 
 
@@ -70,36 +73,6 @@ def test_default_bound_is_scale_times_ln_of_releases():
 # ---- the guarantee object
 
 
-def test_epsilon_at_a_delta_by_hand():
-    """Rho = 0.5 at alpha = 5, where delta = e^-8 / 5: 4.5 + ln(4 / 5)."""
-    delta = math.exp(-8) / 5
-    assert PrivacyGuarantee(epsilon=10.0, rho=0.5).epsilon_at(delta) == pytest.approx(4.5 + math.log(0.8), rel=1e-13)
-    assert PrivacyGuarantee(epsilon=3.0, rho=0.5).epsilon_at(delta) == 3.0  # the pure one is smaller
-    assert PrivacyGuarantee(epsilon=3.0).epsilon_at(1e-9) == 3.0
-
-
-def test_epsilon_at_a_delta_smaller_than_its_own_is_not_claimed():
-    guarantee = PrivacyGuarantee(epsilon=1.0, delta=1e-6)
-    assert guarantee.epsilon_at(1e-6) == 1.0
-    assert guarantee.epsilon_at(1e-5) == 1.0
-    assert guarantee.epsilon_at(1e-7) == math.inf
-
-
-def test_epsilon_at_grows_as_delta_shrinks_and_holds_for_the_gaussian_mechanism():
-    """rho-zCDP is exact for N(0, 1 / (2 rho)); its true delta at that epsilon must not exceed the one asked for."""
-    from scipy.stats import norm
-
-    guarantee = PrivacyGuarantee(epsilon=math.inf, rho=0.2)
-    last = 0.0
-    for delta in (1e-2, 1e-4, 1e-8, 1e-12):
-        epsilon = guarantee.epsilon_at(delta)
-        assert epsilon > last
-        last = epsilon
-        mu = math.sqrt(2 * 0.2)  # distance in standard deviations
-        true = norm.cdf(-epsilon / mu + mu / 2) - math.exp(epsilon) * norm.cdf(-epsilon / mu - mu / 2)
-        assert true <= delta
-
-
 @pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, math.nan, 2.0])
 def test_delta_must_lie_between_zero_and_one(delta):
     with refused(ValueError, "delta", "(0, 1)", delta):
@@ -118,3 +91,29 @@ def test_text_of_a_guarantee_says_what_and_for_whom():
 def test_a_guarantee_cannot_be_edited():
     with pytest.raises(AttributeError):
         PrivacyGuarantee(epsilon=1.0).epsilon = 0.1
+
+
+# ---- Laplace draws of mechanisms
+
+
+def test_scale_0_draws_nothing():
+    rng, numbers = Counting(), np.ones(3)
+    fill(numbers, 0.0, 0, rng)
+    assert draw(0.0, rng) == 0.0 and numbers.tolist() == [0.0] * 3
+    assert rng.draws == 0
+
+
+@pytest.mark.parametrize("fills", [fill, fill_own_norm])
+def test_a_node_has_a_draw_for_each_coordinate(fills):
+    """Own-norm noise of the L1 norm is independent Laplace noise."""
+    numbers, rng = np.empty(4), stream(3, role=2)
+    fills(numbers, 0.7, 0, stream(3, role=2))
+    assert numbers.tolist() == [draw(0.7, rng) for _ in range(4)]
+
+
+@pytest.mark.parametrize("deviation", [1e-9, 0.3, 1e6, 1e250, 1e300])
+def test_rounding_to_the_grid_is_that_of_whole_numbers(deviation):
+    """A grid is a power of two, so that a shift of any size rounds as that of grid 1; and none overflows."""
+    grid = laplace.grid_of(deviation)
+    for number in (0.0, 0.4999, 0.5, 1.5, -2.5, 12345.678, -(2.0**40) - 0.5):
+        assert laplace.to_grid(number * grid, grid) == round(number) * grid

@@ -114,7 +114,9 @@ def test_epsilon_at_is_the_least_of_all_that_is_known():
     assert PrivacyGuarantee(3.0, rho=0.5).epsilon_at(delta) == 3.0
     sigma = gaussian_sigma(2.0, delta)
     assert PrivacyGuarantee(10.0, rho=0.5, law=gaussian_law(sigma)).epsilon_at(delta) == pytest.approx(2.0, rel=2e-9)
-    assert PrivacyGuarantee(1.0, delta=1e-3).epsilon_at(1e-4) == math.inf
+    pair = PrivacyGuarantee(1.0, delta=1e-3)
+    assert (pair.epsilon_at(1e-4), pair.epsilon_at(1e-3), pair.epsilon_at(0.1)) == (math.inf, 1.0, 1.0)
+    assert PrivacyGuarantee(3.0).epsilon_at(1e-9) == 3.0
 
 
 def test_delta_at_is_the_least_of_all_that_is_known():

@@ -33,6 +33,14 @@ LAYERS = {
     ],
 }
 PRIVATE = [name for name in LAYERS if name not in ("average", "exact sums")]
+ONE = "Laplace of averages"
+CASES = [(name, POINT_IDS[0], "full") for name in LAYERS]
+CASES += [
+    (ONE, id_, feedback) for id_ in POINT_IDS for feedback in ("full", "bandit") if (ONE, id_, feedback) not in CASES
+]
+"""All wrappers in one game, and one in all games."""
+cases = pytest.mark.parametrize(("name", "id_", "feedback"), CASES)
+private_cases = pytest.mark.parametrize(("name", "id_", "feedback"), [case for case in CASES if case[0] in PRIVATE])
 every_id = pytest.mark.parametrize("id_", POINT_IDS)
 every_feedback = pytest.mark.parametrize("feedback", ["full", "bandit"])
 
@@ -57,9 +65,7 @@ def game(id_, name, feedback="full", **options):
     return around(made, name)
 
 
-@every_feedback
-@every_id
-@pytest.mark.parametrize("name", LAYERS)
+@cases
 def test_game_i_of_the_vector_form_is_the_scalar_game_with_its_seed(name, id_, feedback):
     options = {"dimension": 9, "horizon": 25, "feedback": feedback}
     many = around(gym.make_vec(id_, num_envs=GAMES, **options), name)
@@ -101,9 +107,7 @@ def test_the_reward_is_the_product_of_the_released_means_and_the_point(id_, feed
             assert reward == expected and type(reward) is float
 
 
-@every_feedback
-@every_id
-@pytest.mark.parametrize("name", PRIVATE)
+@private_cases
 def test_a_planted_gain_vector_is_found_nowhere_above(name, id_, feedback):
     env = game(id_, name, feedback, render_mode="ansi")
     shown = [repr(env), str(env), repr(pickle.dumps(env.guarantee)), str(env.reset(seed=None))]
@@ -121,9 +125,7 @@ def test_a_planted_gain_vector_is_found_nowhere_above(name, id_, feedback):
             env.get_wrapper_attr(door)
 
 
-@every_feedback
-@every_id
-@pytest.mark.parametrize("name", PRIVATE)
+@private_cases
 def test_wrong_points_are_refused_without_a_gain_and_cost_no_round(name, id_, feedback):
     def releases(interrupt, num_envs):
         options = {"gains": planted(), "feedback": feedback}

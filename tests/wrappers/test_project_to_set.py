@@ -91,9 +91,10 @@ def test_an_agent_plays_the_same_below_and_without_it():
     np.testing.assert_array_equal(with_it.gains, play(ExactSums(direct), RegularizedLeader(), seed=4).gains)
 
 
-@pytest.mark.parametrize("feedback", ["full", "bandit"])
-@pytest.mark.parametrize("around", AROUND)
-@every_id
+@pytest.mark.parametrize(
+    ("id_", "around", "feedback"),
+    [*((id_, "Laplace", "bandit") for id_ in POINT_IDS), *((POINT_IDS[0], around, "full") for around in AROUND)],
+)
 def test_the_checkers_have_no_complaint(id_, around, feedback):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -106,8 +107,7 @@ def test_the_checkers_have_no_complaint(id_, around, feedback):
         checker.check_env(ProjectToSet(game(id_, around, feedback=feedback)))
 
 
-@pytest.mark.parametrize("name", ["PPO", "SAC"])
-@every_id
+@pytest.mark.parametrize(("id_", "name"), [(POINT_IDS[0], "SAC"), *((id_, "PPO") for id_ in POINT_IDS[1:])])
 def test_learners_of_stable_baselines_play_a_few_steps(id_, name):
     models = pytest.importorskip("stable_baselines3")
     options = {"PPO": {"n_steps": 16, "batch_size": 16, "n_epochs": 1}}
