@@ -440,7 +440,7 @@ OTHERS = (
         f"{PRIVACY}/guarantee.py",
         "epsilon_with_draws(self._exact_epsilon, asked, self.tau) if self.tau > 0 else",
         "",
-        ("tests/privacy/test_guarantee_of_draws.py",),
+        ("tests/privacy/test_groups_and_games.py", "-k", "by_hand"),
     ),
     Mutation(
         "a curve at one order too small",
@@ -772,7 +772,7 @@ ROOMS = (
         "the largest variance is that of the last item",
         f"{PRIVACY}/counters/table.py",
         "counter.peaks(int(t)))",
-        "[int(t)]))",
+        "[int(t)])",
         ("tests/counters/test_counter_variance.py", "-k", "maximum"),
     ),
     Mutation(

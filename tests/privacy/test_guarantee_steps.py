@@ -12,6 +12,7 @@ from dp_bandit_envs import (
     ExactSums,
     Exp3,
     HybridSums,
+    IntervalSums,
     LaplaceClipRescale,
     MiniBatchAverage,
     PrivacyGuarantee,
@@ -111,6 +112,61 @@ def test_stacks_compose_as_by_hand(stack, expected, steps):
         assert found.startswith(begins)
     outside = Algorithm("mine", Exp3, lambda env: stack()).guarantee_in(game())
     assert outside == guarantee  # an agent without a guarantee of its own adds nothing
+
+
+BELOW = {
+    "Laplace": lambda: laplace(game(), 0.5),
+    "coins": lambda: RandomizedResponse(game(), epsilon=0.5),
+    "averages of Laplace": lambda: MiniBatchAverage(laplace(game(), 0.5), batch_size=2),
+    "sums of Laplace": lambda: laplace(laplace(game(), 0.5), 9.0),
+}
+ABOVE = [LaplaceClipRescale, RandomizedResponse, HybridSums, BlockSums, IntervalSums]
+
+
+@pytest.mark.parametrize("below", BELOW)
+def test_around_a_guarantee_it_stays_whatever_stands_above(below):
+    """Not the smaller one: what the wrapper below withheld, or told as a coin, is protected by its epsilon only."""
+    inner = BELOW[below]()
+    assert ExactSums(inner).guarantee == MiniBatchAverage(inner, batch_size=2).guarantee == inner.guarantee
+    for wrap in ABOVE:
+        for epsilon in (0.01, 30.0, math.inf):
+            found = wrap(inner, epsilon=epsilon).guarantee
+            assert (found.epsilon, found.model) == (0.5, "local")
+            assert found.theorem.endswith("; the noise added above it is post-processing") or epsilon == math.inf
+
+
+def test_no_noise_is_no_guarantee_in_any_order_and_noise_above_it_counts_in_full():
+    bare = laplace(game(), math.inf)
+    stacks = [MiniBatchAverage(game(), batch_size=2), MiniBatchAverage(bare, batch_size=2), laplace(bare, math.inf)]
+    stacks += [laplace(stacks[0], math.inf), MiniBatchAverage(stacks[0], batch_size=2), ExactSums(game())]
+    stacks += [wrap(game(), epsilon=math.inf) for wrap in ABOVE]
+    for env in stacks:
+        assert (env.guarantee.model, env.guarantee.epsilon) == ("none", math.inf)
+    assert ExactSums(game()).sensitivity == math.inf
+    assert str(stacks[0].guarantee).startswith("none: an average without noise")
+    again = laplace(bare, 0.3)
+    assert again.guarantee.epsilon == 0.3 and again.noise.scale == pytest.approx(1 / 0.3, rel=2e-9)
+    averaged = laplace(MiniBatchAverage(bare, batch_size=4), 0.5)
+    assert (averaged.guarantee.epsilon, averaged.guarantee.model) == (0.5, "central")
+    assert averaged.noise.scale == pytest.approx(0.5, rel=2e-9)
+
+
+@pytest.mark.parametrize(
+    ("wrap", "model"),
+    [
+        (lambda env: RandomizedResponse(env, epsilon=0.7), "local"),
+        (lambda env: laplace(env, 0.7), "local"),
+        (lambda env: BlockSums(env, epsilon=0.7, ratio=1), "local"),
+        (lambda env: BlockSums(env, epsilon=0.7, ratio=2), "central"),
+        (lambda env: HybridSums(env, epsilon=0.7), "central"),
+    ],
+)
+def test_single_gains_are_local_only_where_no_batch_keeps_them(wrap, model):
+    found, averaged = wrap(game()), wrap(MiniBatchAverage(game(), batch_size=4))
+    assert (found.guarantee.epsilon, found.guarantee.delta, found.guarantee.model) == (0.7, 0.0, model)
+    assert (averaged.guarantee.epsilon, averaged.guarantee.model, averaged.horizon) == (0.7, "central", 25)
+    assert found.guarantee.neighbours == "replace the gains of all arms in one round"
+    assert ("arms compose in parallel" in found.guarantee.theorem) == found.releases_sums
 
 
 def test_a_step_says_by_how_much_an_average_lowers_the_sensitivity():

@@ -12,14 +12,10 @@ from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.wrappers import (
     BlockSums,
     ExactSums,
-    HybridSums,
     IntervalSums,
-    LaplaceClipRescale,
-    MiniBatchAverage,
-    RandomizedResponse,
     vector,
 )
-from tests.tools.boundary_games import OWN_NOISE, SUMS, act, game, games, summed
+from tests.tools.boundary_games import SUMS, act, game, games, summed
 from tests.tools.refusals import refused
 
 TABLE = [[0.25, 0.5], [0.5, 1.0], [0.0, 0.75], [1.0, 0.125]]
@@ -148,59 +144,3 @@ def test_a_game_that_ended_or_has_not_begun_is_not_played(make):
             env.step(0)
         with refused(StepOutsideGameError, "reset()"):
             env.step(0)
-
-
-# ---- guarantees of stacks
-
-
-def test_exact_sums_guarantee_nothing_of_their_own():
-    env = ExactSums(game(TABLE))
-    assert (env.guarantee.model, env.guarantee.epsilon, env.sensitivity) == ("none", math.inf, math.inf)
-    assert ExactSums(MiniBatchAverage(game(TABLE), batch_size=2)).guarantee.model == "none"
-
-
-@pytest.mark.parametrize(
-    "below",
-    [
-        lambda env: LaplaceClipRescale(env, epsilon=0.5),
-        lambda env: RandomizedResponse(env, epsilon=0.5),
-        lambda env: MiniBatchAverage(LaplaceClipRescale(env, epsilon=0.5), batch_size=2),
-    ],
-    ids=["Laplace", "Response", "MiniBatch(Laplace)"],
-)
-@pytest.mark.parametrize("epsilon", [0.01, 30.0, math.inf])
-def test_around_a_guarantee_sums_keep_it(below, epsilon):
-    """Not the smaller one: what the wrapper below withheld, or told as a coin, is protected by its epsilon only."""
-    inner = below(game(np.zeros((40, 2))))
-    assert ExactSums(inner).guarantee == inner.guarantee
-    for env in (
-        HybridSums(inner, epsilon=epsilon),
-        BlockSums(inner, epsilon=epsilon),
-        IntervalSums(inner, epsilon=epsilon),
-    ):
-        assert (env.guarantee.epsilon, env.guarantee.model) == (0.5, "local")
-        assert env.guarantee.theorem.endswith("; the noise added above it is post-processing") or (
-            env.guarantee == inner.guarantee and epsilon == math.inf
-        )
-
-
-def test_infinite_epsilon_is_no_guarantee():
-    for kind in OWN_NOISE:
-        if SUMS[kind][0] != ("R",):
-            assert summed(game(np.zeros((14, 2))), kind, epsilon=math.inf).guarantee.model == "none"
-
-
-def test_blocks_of_one_are_local_and_longer_ones_are_not():
-    for ratio, model in ((1, "local"), (2, "central")):
-        env = BlockSums(game(np.zeros((40, 2))), epsilon=1.0, ratio=ratio)
-        assert (env.guarantee.model, env.guarantee.epsilon, env.guarantee.delta) == (model, 1.0, 0.0)
-        around_batches = BlockSums(MiniBatchAverage(game(np.zeros((40, 2))), batch_size=2), epsilon=1.0, ratio=ratio)
-        assert around_batches.guarantee.model == "central"
-
-
-def test_counters_are_central_and_speak_of_rounds():
-    """A counter by itself protects items; arms in parallel protect rounds."""
-    guarantee = HybridSums(game(np.zeros((40, 2))), epsilon=0.3).guarantee
-    assert (guarantee.model, guarantee.epsilon) == ("central", 0.3)
-    assert guarantee.neighbours == "replace the gains of all arms in one round"
-    assert "arms compose in parallel" in guarantee.theorem

@@ -1,6 +1,5 @@
 """MiniBatchAverage: T // tau averages, each over tau rounds of one arm, and what it declares."""
 
-import math
 from fractions import Fraction
 
 import gymnasium as gym
@@ -126,15 +125,6 @@ def test_sensitivity_is_one_over_tau(form, size):
     assert twice.horizon == 40 // size // 2
 
 
-def test_averaging_alone_guarantees_nothing(form):
-    wrapper, make = form
-    env = wrapper(make(np.zeros((5, 2))), batch_size=2)
-    assert env.guarantee.model == "none"
-    assert env.guarantee.epsilon == math.inf
-    assert str(env.guarantee).startswith("none: an average without noise")
-    assert wrapper(env, batch_size=2).guarantee == env.guarantee
-
-
 # ---- guarantees of stacks
 
 
@@ -150,45 +140,3 @@ def test_noise_on_averages_is_central_and_of_sensitivity_one_over_tau(form):
     assert env.noise.scale == pytest.approx(0.5, rel=2e-9)  # (1 / 4) / 0.5
     assert (env.guarantee.epsilon, env.guarantee.model) == (0.5, "central")
     assert "sensitivity 0.25," in env.guarantee.theorem
-
-
-def test_an_average_of_noisy_gains_keeps_their_local_guarantee(form):
-    wrapper, make = form
-    inner = laplace(make(np.zeros((40, 2))), 0.5)
-    env = wrapper(inner, batch_size=4)
-    assert env.guarantee == inner.guarantee
-    assert env.guarantee.model == "local"
-
-
-@pytest.mark.parametrize(("inner", "outer"), [(0.5, 2.0), (2.0, 0.5), (1.0, 1.0), (1.0, math.inf)])
-def test_noise_above_a_guarantee_is_post_processing(form, inner, outer):
-    """It is not the smaller of the two: what the inner wrapper withheld is public whatever the outer one adds."""
-    wrapper, make = form
-    for between in (lambda env: env, lambda env: wrapper(env, batch_size=2)):
-        env = laplace(between(laplace(make(np.zeros((40, 2))), inner)), outer)
-        assert (env.guarantee.epsilon, env.guarantee.model) == (inner, "local")
-        if outer < math.inf:
-            assert env.guarantee.theorem.endswith("; the noise added above it is post-processing")
-
-
-def test_no_noise_at_all_is_no_guarantee_in_any_order(form):
-    wrapper, make = form
-    table = np.zeros((40, 2))
-    for env in (
-        laplace(make(table), math.inf),
-        laplace(wrapper(make(table), batch_size=2), math.inf),
-        wrapper(laplace(make(table), math.inf), batch_size=2),
-        laplace(laplace(make(table), math.inf), math.inf),
-    ):
-        assert env.guarantee.model == "none" and env.guarantee.epsilon == math.inf
-
-
-def test_noise_above_a_wrapper_without_noise_counts_in_full(form):
-    wrapper, make = form
-    table = np.zeros((40, 2))
-    env = laplace(laplace(make(table), math.inf), 0.3)
-    assert env.guarantee.epsilon == 0.3
-    assert env.noise.scale == pytest.approx(1 / 0.3, rel=2e-9)
-    env = laplace(wrapper(laplace(make(table), math.inf), batch_size=4), 0.5)
-    assert (env.guarantee.epsilon, env.guarantee.model) == (0.5, "central")
-    assert env.noise.scale == pytest.approx(0.5, rel=2e-9)

@@ -10,9 +10,6 @@ import pytest
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.privacy.mechanisms.randomized_response import coin_chances, release
 from dp_bandit_envs.wrappers import (
-    ExactSums,
-    HybridSums,
-    LaplaceClipRescale,
     MiniBatchAverage,
     RandomizedResponse,
     vector,
@@ -182,34 +179,6 @@ def test_a_gain_is_compared_with_one_uniform_number_of_the_wrappers_stream():
         env.reset(seed=1)
         env._released._rng = Uniform(number)
         assert env.step(1)[0]["gain"].tolist() == [0.0, answer]
-
-
-# ---- what it declares
-
-
-def test_the_guarantee_is_local_and_is_epsilon(form):
-    wrapper, make = form
-    env = wrapper(make(np.zeros((40, 2))), epsilon=0.7)
-    assert (env.guarantee.epsilon, env.guarantee.delta, env.guarantee.model) == (0.7, 0.0, "local")
-    assert (env.sensitivity, env.horizon, env.n_arms) == (1.0, 40, 2)
-    none = wrapper(make(np.zeros((40, 2))), epsilon=math.inf)
-    assert (none.guarantee.epsilon, none.guarantee.model) == (math.inf, "none")
-
-
-def test_around_averages_it_is_central(form):
-    wrapper, make = form
-    batch = MiniBatchAverage if wrapper is RandomizedResponse else vector.MiniBatchAverage
-    env = wrapper(batch(make(np.zeros((40, 2))), batch_size=4), epsilon=0.7)
-    assert (env.guarantee.epsilon, env.guarantee.model, env.horizon) == (0.7, "central", 10)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 9.0, math.inf])
-def test_around_a_guarantee_it_is_post_processing(epsilon):
-    inner = LaplaceClipRescale(game(np.zeros((40, 2))), epsilon=0.5)
-    assert RandomizedResponse(inner, epsilon=epsilon).guarantee.epsilon == 0.5
-    response = RandomizedResponse(game(np.zeros((40, 2))), epsilon=0.5)
-    for env in (LaplaceClipRescale(response, epsilon=9.0), HybridSums(response, epsilon=0.01), ExactSums(response)):
-        assert (env.guarantee.epsilon, env.guarantee.model) == (0.5, "local")
 
 
 @pytest.mark.parametrize("epsilon", [20.0, 30.0, 35.0, 36.0, 36.5, 36.7])

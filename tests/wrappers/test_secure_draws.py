@@ -82,15 +82,18 @@ def test_games_are_played_without_a_seed_and_differ(name, make):
 
 
 @pytest.mark.parametrize("name", WRAPS)
-def test_a_seed_is_refused_by_name(name):
+def test_a_seed_is_refused_by_name_and_a_copy_of_a_begun_game_too(name):
     env = WRAPS[name](game())
     assert not env.takes_seed
     with refused(SeedRefusedError, type(env).__name__, 3):
         env.reset(seed=3)
+    copy.deepcopy(env).reset()
     above = (ExactSums if name in OF_GAINS else lambda env: env)(env)
     with refused(SeedRefusedError, 0):
         play(above, Ucb())
     assert len(play(above, Ucb(), seed=None).arms) == 40
+    with refused(TypeError, type(env).__name__):  # as it has begun
+        copy.deepcopy(env)
 
 
 def test_a_fast_boundary_above_takes_no_seed_either_and_one_below_gets_a_new_one():
@@ -136,15 +139,6 @@ def test_simulate_refuses_and_says_why():
         simulate(game, [Algorithm("mine", Mine, OF_GAINS["gains"])])
     with refused(SeedRefusedError, "simulate"):
         simulate(lambda: OF_GAINS["gains"](game()), ["EXP3"])
-
-
-@pytest.mark.parametrize("name", WRAPS)
-def test_a_game_that_has_begun_cannot_be_copied(name):
-    env = WRAPS[name](game())
-    copy.deepcopy(env)
-    env.reset()
-    with refused(TypeError, type(env).__name__):
-        copy.deepcopy(env)
 
 
 @pytest.mark.parametrize("name", ["blocks", "intervals"])
@@ -257,9 +251,11 @@ def test_a_value_is_rounded_to_the_grid_before_noise_is_added(monkeypatch):
         assert env.step(0)[0]["gain"][0] == math.floor(gain / grid) * grid + 3 * grid
 
 
-@pytest.mark.parametrize("epsilon", [1e-4, 1.0, 50.0])
-@pytest.mark.parametrize("make", [game, full])
-@pytest.mark.parametrize("name", OF_SUMS)
+EXACT = [(name, make, 1.0) for name in OF_SUMS for make in (game, full)]
+EXACT += [(name, game, epsilon) for name in ("blocks", "intervals", "binary", "normal") for epsilon in (1e-4, 50.0)]
+
+
+@pytest.mark.parametrize(("name", "make", "epsilon"), EXACT)
 def test_sums_are_exact(name, make, epsilon, monkeypatch):
     """Every release less the rounded gains is a whole number of steps, and as in whole numbers of any size."""
     accept_seeds(monkeypatch)
