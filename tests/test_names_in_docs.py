@@ -40,7 +40,16 @@ OTHERS = {
     "sbatch",
 }
 # What stands in files of a reader's.
-OF_READERS = {"mine.py", "n/a", "NULL", "export PYTHONPATH=.", '$env:PYTHONPATH = "."'}
+OF_READERS = {
+    "mine.py",
+    "report.md",
+    "panel/algorithm/measure",
+    "panel/checkpoints",
+    "n/a",
+    "NULL",
+    "export PYTHONPATH=.",
+    '$env:PYTHONPATH = "."',
+}
 
 
 def spans(document):

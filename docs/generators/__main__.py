@@ -1,4 +1,4 @@
-"""Writes the pages without building the site: `python docs/generators`.
+"""Writes the pages without building the site, and the drawing of who sees what: `python docs/generators`.
 
 `python docs/generators results [NAME ...]` takes the numbers and pictures of reproductions from results, and no more.
 """
@@ -15,5 +15,7 @@ if __name__ == "__main__":
         remake(Path(sys.argv[1]), tuple(sys.argv[2:]) or PAGES)
     else:
         from generators.pages import write_all
+        from generators.parts_picture import draw
 
+        draw()
         write_all()

@@ -6,18 +6,26 @@ from pathlib import Path
 
 from dp_bandit_envs.algorithms import algorithm_names
 from dp_bandit_envs.envs.registration import GAMES
-from generators import algorithm_pages, environment_pages, reproduction_pages
+from generators import algorithm_pages, environment_pages, reproduction_pages, rule_tables
 from generators.cards import Card
-from generators.kept import ROOT, code_digest, kept, write
+from generators.kept import ROOT, code_digest, kept
+from generators.kept import write as write_text
+from generators.papers import in_markdown
 
 GENERATED = ROOT / "docs" / "generated"
 
 
 def write_all(folder: Path = GENERATED) -> None:
-    """Write the pages of all environments, algorithms and reproductions."""
+    """Write the pages of all environments, algorithms, reproductions and rules."""
     write_environments(folder / "environments", list(GAMES))
     write_algorithms(folder / "algorithms", algorithm_names())
     write(folder / "reproductions" / "index.md", reproduction_pages.index())
+    write(folder / "rules.md", rule_tables.page())
+
+
+def write(path: Path, page: str) -> None:
+    """Write a page, in which every paper is a link."""
+    write_text(path, in_markdown(page))
 
 
 def write_environments(folder: Path, ids: list[str]) -> None:

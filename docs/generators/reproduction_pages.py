@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from generators import figure_1_twice
 from generators.docstrings import sentence
 from generators.kept import ROOT
 
@@ -45,6 +46,8 @@ def remake(results: Path, names: tuple[str, ...] = PAGES) -> None:
         lines = (f"{json.dumps(key)}: {json.dumps(found[key])}" for key in quoted)
         page.with_suffix(".json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
         page.write_text(refreshed(text, stored(name)), encoding="utf-8")
+        if name == PAGES[0]:
+            figure_1_twice.draw(*(results / folder for folder in FOLDERS[name][:2]))
 
 
 def stored(name: str) -> Numbers:

@@ -37,7 +37,7 @@ USUAL: Final = (
     "DP-EXP3-Lap",
     "LDP-UCB-B",
 )
-"""Those that are compared by default: in 24 settings none of ten others was the one to take (see docs/advice.md)."""
+"""Those that are compared by default: in 24 settings none of ten others was the one to take (docs/recorded-data.md)."""
 BEST_WHEN_LONG: Final = ("DP-IMED", "DP-KLUCB")
 """Those that lose least in long stable games, whatever comes first in short ones."""
 NOT_PRIVATE: Final = ("TS", "Tsallis-INF")

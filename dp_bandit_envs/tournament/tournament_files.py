@@ -22,7 +22,7 @@ HEAD: Final = ("rank", "agent", "score", "95 % interval", "possible ranks")
 """The names of the first five columns of `Row`."""
 NO_SANDBOX: Final = (
     "This is no sandbox: an agent's process has your rights, and its limits stop mistakes, not attacks. Run files of"
-    " people you do not trust in a container, as docs/tournament.md shows."
+    " people you do not trust on a machine that has nothing else on it (docs/tournament.md)."
 )
 HOW_TO_READ: Final = (
     "The score is regret as a share of what choosing arms at random loses in the same kind of game, averaged over the"

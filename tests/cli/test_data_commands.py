@@ -119,6 +119,7 @@ def test_a_messy_file_is_cleaned_and_played_and_advised_on_as_the_pages_say(dp_b
             said += out
             # Before anything is decided, problems are open.
             assert (exit_code, err) == (1 if words[0] == "data" and "--out" not in words else 0, ""), line
+            assert words[0] != "advise" or "What to take" in out
     page = (DOCS / "recorded-data.md").read_text(encoding="utf-8")
     quoted = [
         line for line in page.splitlines() if re.match(r"    (\w+\.csv|TO DECIDE|done|\d+ persons|Replayed)", line)
@@ -126,13 +127,20 @@ def test_a_messy_file_is_cleaned_and_played_and_advised_on_as_the_pages_say(dp_b
     assert len(quoted) == 9
     for line in quoted:
         assert line.strip().removesuffix("...").strip() in said, line
-    lines = [line for language, code in blocks("advice.md") if language == "bash" for line in code.strip().splitlines()]
-    assert any("clean.csv" in line for line in lines)
-    for line in lines:
-        _, exit_code, out, err = done(dp_bandit, line)
-        assert (exit_code, err) == (0, "") and "What to take" in out
 
 
-@pytest.mark.parametrize("name", ["recorded-data.md", "advice.md"])
+def test_a_file_is_played_and_counted_as_the_page_says(dp_bandit, tmp_path):
+    """The lines for a shell play the file that the Python of the page has written."""
+    python("\n".join(code for language, code in blocks("real-data.md") if language == "python"), tmp_path)
+    lines = "".join(code for language, code in blocks("real-data.md") if language == "bash").splitlines()
+    for number, line in enumerate(lines):
+        words = shlex.split(line)[1:]
+        small = ["--trials", "2", "--horizon", "600", "--jobs", "1", "--out", f"results-{number}"]
+        code, out, err = dp_bandit(*words, *(small if words[0] == "run" else []))
+        assert (code, err) == (0, ""), line
+    assert len(lines) == 5 and lines[-1].endswith("budget.ledger") and "2 games" in out
+
+
+@pytest.mark.parametrize("name", ["recorded-data.md", "real-data.md"])
 def test_every_block_has_a_language_that_runs(name):
     assert {language for language, _ in blocks(name)} == {"python", "bash"}

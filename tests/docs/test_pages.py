@@ -6,15 +6,18 @@ import subprocess
 import sys
 import tomllib
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from dp_bandit_envs import compare, load
 from dp_bandit_envs.cli.app import app
+from tests.docs.test_generated_pages import papers, parts_picture
 from tests.tools.pages import OURS, PAGES, ROOT, anchors, blocks, lines, prose
 
 # These pages read each other's files; test_data_commands, beside the tests of the command line, follows them.
-FOLLOWED = {"docs/advice.md", "docs/recorded-data.md"}
+FOLLOWED = {"docs/real-data.md", "docs/recorded-data.md"}
 ALONE = [name for name in OURS if name not in FOLLOWED]
 COMMANDS = sorted({line for name in OURS for line in lines(name, "dp-bandit ")})
 # The figures are drawn small in tests/cli/test_command_line.py, tournaments held in tests/cli/test_tournament.py.
@@ -24,6 +27,7 @@ PLAIN = re.compile(
     r"source \.venv/bin/activate|\.venv\\Scripts\\Activate\.ps1|(python3|py) -m venv \.venv"
     r"|pip install ['\"]?[\w.-]*(\[\w+\])?( @ git\+<address>)?['\"]?"
 )
+NO_PAPER = re.compile("Python|AAAI|ICML|January|Intel|Zen")
 MADE_HERE = ("make ", "dp-bandit ", "python examples/")
 
 
@@ -99,8 +103,46 @@ def test_every_page_is_linked_from_the_index():
     assert [name for name in PAGES if name != "docs/index.md" and (ROOT / name).resolve() not in index] == []
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_every_picture_has_a_text_and_every_paper_a_link(name):
+    text = PAGES[name]
+    assert [words for words in re.findall(r"!\[(.*?)\]\(", text) if len(words) < 40] == []
+    assert papers.in_markdown(text) == text
+    rest = papers.KEPT.sub(" ", prose(text))
+    assert [
+        found for found in re.findall(r"[A-Z][\w-]+ \(?(?:19|20)\d\d\b\)?", rest) if not NO_PAPER.match(found)
+    ] == []
+
+
+def test_the_drawing_of_who_sees_what_is_the_one_that_is_made():
+    assert (ROOT / "examples" / "parts.svg").read_text(encoding="utf-8") == parts_picture.drawing()
+
+
+def test_a_results_folder_has_the_files_and_columns_of_its_page(tmp_path):
+    pytest.importorskip("h5netcdf")
+    page, place = PAGES["docs/results-folder.md"], tmp_path / "results"
+    compare("Stochastic", ["UCB", "DP-KLUCB"], epsilon=1, horizon=50, trials=2, progress=False).report(place)
+
+    def named(heading):
+        """Return what stands in backticks in the first column of the table below a heading."""
+        table = page.partition(heading)[2].partition("\n\n| ")[2].partition("\n\n")[0]
+        return {
+            word
+            for line in table.splitlines()
+            for word in re.findall(r"`([^`]+)`", line.split("|")[1 - (line[0] != "|")])
+        }
+
+    assert named("# Read a results folder") == {path.name for path in place.iterdir() if path.name[0] != "."}
+    assert named("## The columns of") == set((place / "summary.csv").read_text().splitlines()[0].split(","))
+    with np.load(place / "results.npz") as arrays:
+        measures = {key.rpartition("/")[2] for key in arrays} - {"checkpoints", "manifest.json"}
+    assert named("## The arrays of") == measures
+    columns = page.partition("## In pandas")[2].partition("##")[0]
+    assert [name for name in load(place).to_pandas() if f"`{name}`" not in columns and name not in measures] == []
+
+
 def test_the_readme_is_a_first_screen():
-    assert len(PAGES["README.md"].splitlines()) <= 150
+    assert len(PAGES["README.md"].splitlines()) <= 120
 
 
 def test_extras_that_pages_name_exist():

@@ -1,6 +1,7 @@
-"""Reads the rules of the conformance checks from their source: the sentences with which an error can begin."""
+"""The table of the rules of conformance, read from their source: the sentences with which an error can begin."""
 
 import ast
+import re
 from pathlib import Path
 
 from dp_bandit_envs import conformance
@@ -49,3 +50,21 @@ def written(node: ast.expr) -> str:
     if isinstance(node, ast.BinOp):
         return written(node.left) + written(node.right)
     return "..."
+
+
+def page() -> str:
+    """Return the page: a table for each check."""
+    lines = [
+        "# Rules of conformance",
+        "Made from the code: the words with which an error of each [check](../conformance.md) begins, with ... for names"
+        " and numbers.",
+    ]
+    for check, modules in MODULES.items():
+        rules = sorted(set().union(*map(rules_of, modules)), key=lambda rule: rule.lstrip(". ").lower())
+        title = "Asked by all of them" if check == "all of them" else f"`{check}`"
+        lines += [f"## {title}", "\n".join(["| rule |", "| --- |", *(f"| {_cell(rule)} |" for rule in rules)])]
+    return "\n\n".join(lines) + "\n"
+
+
+def _cell(rule: str) -> str:
+    return re.sub(r"([\\|\[\]*<>{}])", r"\\\1", rule)
