@@ -56,8 +56,8 @@ def page() -> str:
     """Return the page: a table for each check."""
     lines = [
         "# Rules of conformance",
-        "Made from the code: the words with which an error of each [check](../conformance.md) begins, with ... for names"
-        " and numbers.",
+        "Made from the code: the words with which an error of each [check](../conformance.md) begins, with ... for"
+        " names and numbers.",
     ]
     for check, modules in MODULES.items():
         rules = sorted(set().union(*map(rules_of, modules)), key=lambda rule: rule.lstrip(". ").lower())
