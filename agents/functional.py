@@ -116,7 +116,7 @@ class FunctionalAgent(abc.ABC):
     def see_noise(self, noise: Noise) -> None:
         """Store the noise in the observations; called before `begin`."""
         if not isinstance(noise, Noise):
-            raise WrongTypeError(f"noise must be a dp_bandit_envs.privacy.Noise; received a {type(noise).__name__}.")
+            raise WrongTypeError(f"noise must be a dp_bandit_envs.privacy.Noise; received {checks.kind_of(noise)}.")
         self.noise = noise
 
     def with_graph(self, state: Any, graph: FeedbackGraph) -> Any:
@@ -133,7 +133,7 @@ class FunctionalAgent(abc.ABC):
         self._check_begun()
         if not isinstance(graph, FeedbackGraph):
             raise WrongTypeError(
-                f"graph must be a FeedbackGraph; received a {type(graph).__name__}. Use"
+                f"graph must be a FeedbackGraph; received {checks.kind_of(graph)}. Use"
                 " dp_bandit_envs.graphs.as_feedback_graph(graph)."
             )
         if graph.n_arms != self._n_arms:
@@ -261,7 +261,7 @@ class FunctionalPointAgent(FunctionalAgent):
     def see_set(self, decision_set: DecisionSet) -> None:
         """Receive the decision set; called before `begin`."""
         if not isinstance(decision_set, DecisionSet):
-            raise WrongTypeError(f"decision_set must be a DecisionSet; received a {type(decision_set).__name__}.")
+            raise WrongTypeError(f"decision_set must be a DecisionSet; received {checks.kind_of(decision_set)}.")
         self.decision_set = decision_set
 
     def for_set(self, table: Mapping[str, Any]) -> Any:

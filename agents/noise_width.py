@@ -208,7 +208,7 @@ def _check_terms(counter: Counter, places: int, ones: int) -> list[tuple[float, 
     if not terms or counter.delta is not None:
         gaussian = " with Gaussian noise" if counter.delta is not None else ""
         raise ValueError(
-            f"the counter must have Laplace noise in every release; received a {type(counter).__name__}{gaussian}. Use"
+            f"the counter must have Laplace noise in every release; received {checks.kind_of(counter)}{gaussian}. Use"
             " 'hybrid' or 'k-ary' without delta, for example."
         )
     return terms

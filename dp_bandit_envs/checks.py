@@ -3,6 +3,7 @@
 import difflib
 import math
 import operator
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, SupportsFloat, SupportsIndex
 
@@ -19,12 +20,23 @@ MOST_ROUNDS_IN_MEMORY: Final = 2**27
 """The most rounds for parts that store a number for each round: such an array takes 1 GiB."""
 
 
+def kind_of(value: Any) -> str:
+    """Return what was received in words: "the class Exp3", "a str" or "an int"."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
+
+
 def integer(name: str, value: SupportsIndex, *, at_least: int, at_most: int | None = None) -> int:
     """Return `value` as an int, or raise if it is not a whole number of at least `at_least`, and at most `at_most`."""
     try:
         number = operator.index(value)
     except TypeError:
-        raise NotAnIntegerError(f"{name} must be an integer of at least {at_least}; received {value!r}.") from None
+        whole = isinstance(value, float) and value.is_integer() and value >= at_least
+        way_out = f" Use {int(value)}." if whole else ""
+        rule = f"{name} must be an integer of at least {at_least}"
+        raise NotAnIntegerError(f"{rule}; received {value!r}.{way_out}") from None
     if isinstance(value, bool) or not number >= at_least:
         raise ValueError(f"{name} must be an integer of at least {at_least}; received {value!r}.")
     if at_most is not None and number > at_most:
@@ -36,8 +48,7 @@ def generator(name: str, value: np.random.Generator) -> np.random.Generator:
     """Return `value`, or raise if it has no method that draws random numbers."""
     if not any(hasattr(value, draw) for draw in ("random", "laplace", "normal")):
         raise WrongTypeError(
-            f"{name} must be a numpy.random.Generator; received a {type(value).__name__}. Use"
-            " numpy.random.default_rng(...)."
+            f"{name} must be a numpy.random.Generator; received {kind_of(value)}. Use numpy.random.default_rng(...)."
         )
     return value
 
@@ -47,7 +58,9 @@ def arm(value: SupportsIndex, n_arms: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise NotAnIntegerError(f"arm must be an integer in [0, {n_arms - 1}]; received {value!r}.") from None
+        in_array = isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "iu"
+        way_out = " Use item() for the integer in it." if in_array else ""
+        raise NotAnIntegerError(f"arm must be an integer in [0, {n_arms - 1}]; received {value!r}.{way_out}") from None
     if not 0 <= number < n_arms:
         raise ValueError(f"arm must be an integer in [0, {n_arms - 1}]; received {value!r}.")
     return number
@@ -139,6 +152,20 @@ def one_of(name: str, value: str, choices: Sequence[str]) -> str:
     return value
 
 
+def near_names(typed: str, names: Iterable[str]) -> list[str]:
+    """Return at most three names that may have been meant, the likeliest first: of like letters, or longer ones."""
+    wanted = re.sub(r"[\W_]", "", typed.lower())
+    likeness: dict[str, float] = {}
+    for name in names:
+        letters = re.sub(r"[\W_]", "", name.lower())
+        likeness[name] = difflib.SequenceMatcher(None, wanted, letters).ratio()
+        if len(wanted) > 2 and wanted in letters:
+            likeness[name] = max(0.85, likeness[name])
+    least = max(0.65, max(likeness.values(), default=0.0) - 0.15)
+    near = [name for name, like in likeness.items() if like >= least]
+    return sorted(near, key=lambda name: -likeness[name])[:3]
+
+
 def known_name(kind: str, value: str, names: Iterable[str]) -> str:
     """Return the name in `names` that `value` spells, ignoring case; raise with the nearest ones otherwise."""
     names = list(names)
@@ -146,6 +173,6 @@ def known_name(kind: str, value: str, names: Iterable[str]) -> str:
     found = by_lower.get(str(value).lower())
     if found is not None:
         return found
-    near = difflib.get_close_matches(str(value).lower(), by_lower, n=3, cutoff=0.4)
-    hint = f"Did you mean {' or '.join(by_lower[name] for name in near)}?" if near else f"Known: {', '.join(names)}."
+    near = near_names(str(value), names)
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(names)}."
     raise UnknownNameError(f"{kind} must be a known name; received {value!r}. {hint}")

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import IO, Final, Self
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.errors import DataFileError, WrongTypeError
 
 MOST_BYTES: Final = 2**30
@@ -78,7 +79,7 @@ class DataFile:
         """
         if not isinstance(path, (str, os.PathLike)):
             raise WrongTypeError(
-                f"a file must be given by its path, such as 'my.csv'; received a {type(path).__name__}."
+                f"a file must be given by its path, such as 'my.csv'; received {checks.kind_of(path)}."
             )
         try:
             if Path(path).is_dir():

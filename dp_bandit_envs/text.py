@@ -4,14 +4,15 @@ import ast
 import functools
 import hashlib
 import html
+import itertools
 from collections.abc import Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Final
 
 import numpy as np
 
-SHOWN: Final = 20
-"""The most letters of a wrong argument that an error shows, if it is a name: numbers may be private ones."""
+SHOWN: Final = 40
+"""The most letters of a wrong argument that an error shows."""
 WORDS: Final = {"true": True, "false": False, "none": None}
 PACKAGE: Final = "dp_bandit_envs."
 
@@ -26,7 +27,7 @@ def read_call(text: str) -> tuple[str, dict[str, Any]]:
     """
     name, colon, rest = text.partition(":")
     if colon and not rest:
-        raise ValueError(f"parameters must follow a colon, as in name:parameter=value; received {text[:SHOWN]!r}.")
+        raise ValueError(f"parameters must follow a colon, as in name:parameter=value; received {shown(text)!r}.")
     return name, read_arguments(rest, name)
 
 
@@ -35,17 +36,23 @@ def read_arguments(written: str, name: str) -> dict[str, Any]:
 
     Args:
         written: The text.
-        name: What is before it, for the error, which shows no value: it may be a private one.
+        name: What is before it, for the error.
 
     Raises:
         ValueError: If a part is not written as name=value, or an argument is given twice.
     """
     arguments: dict[str, Any] = {}
-    for part in filter(None, _parts(written)):
+    parts = [part for part in _parts(written) if part]
+    for index, part in enumerate(parts):
         key, equals, value = part.partition("=")
         if not equals:
-            shown = part if part.isidentifier() and len(part) <= SHOWN else "..."
-            raise ValueError(f"parameters must be written as name=value; received {shown!r} after {name!r}.")
+            way_out = f"Write {name}:{shown(part)}=VALUE."
+            if index:
+                rest = ",".join(itertools.takewhile(lambda other: "=" not in other, parts[index:]))
+                whole = f"{name}:{parts[index - 1].replace('=', '=[')},{rest}]"
+                way_out = f"Write a list in brackets, and in a shell all of it in quotes: '{shown(whole)}'."
+            rule = f"parameters must be written as name=value; received {shown(part)!r} after {name!r}."
+            raise ValueError(f"{rule} {way_out}")
         if key.strip() in arguments:
             raise ValueError(f"{key.strip()} must be given once after {name!r}; received it twice.")
         arguments[key.strip()] = read_value(value.strip())
@@ -62,6 +69,11 @@ def read_value(text: str) -> Any:
         # Settings are stored as JSON, which has lists only.
         return list(value) if isinstance(value, tuple) else value
     return WORDS.get(text.lower(), text)
+
+
+def shown(text: str) -> str:
+    """Return a text as an error shows it, cut if it is long."""
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def in_brackets(arguments: dict[str, Any]) -> str:

@@ -106,8 +106,8 @@ class CommonBoundary(Boundary):
         """Keep copies of what can be played and of the mechanism, and the public facts about what it releases."""
         if not isinstance(mechanism, Mechanism):
             raise WrongTypeError(
-                f"mechanism must be a Mechanism, such as dp_bandit_envs.privacy.mechanisms.ExactSums(); received a"
-                f" {type(mechanism).__name__}."
+                f"mechanism must be a Mechanism, such as dp_bandit_envs.privacy.mechanisms.ExactSums(); received"
+                f" {checks.kind_of(mechanism)}."
             )
         low, high = self._below.values.low, self._below.values.high
         if (low, high) != (0.0, 1.0) and not mechanism.any_range:
@@ -725,7 +725,7 @@ def checked_above(mechanism: Mechanism, below: Below) -> Below:
 def public_spec(below: EnvSpec | None, boundary: type) -> EnvSpec | None:
     """Return a spec from which all arguments are left out, as they may be private gains or functions that hold them.
 
-    `gym.make` refuses to make an environment from it, since it cannot repeat the wrappers without their arguments.
+    Without them nothing can be made again: the spec's entry point is `refuse_to_make`.
 
     Args:
         below: The spec of the environment below the boundary.
@@ -735,6 +735,14 @@ def public_spec(below: EnvSpec | None, boundary: type) -> EnvSpec | None:
         return None
     own = WrapperSpec(boundary.__name__, f"{boundary.__module__}:{boundary.__name__}", None)
     inner = [WrapperSpec(one.name, one.entry_point, None) for one in below.additional_wrappers]
-    # An entry point in text; any other may be a function that holds gains.
-    entry_point = below.entry_point if isinstance(below.entry_point, str) else None
+    entry_point = f"{__name__}:{refuse_to_make.__name__}"
     return EnvSpec(id=below.id, entry_point=entry_point, additional_wrappers=(*inner, own))
+
+
+def refuse_to_make(**_: Any) -> Any:
+    """Refuse to make an environment from the spec of a private one, as `gym.make` and `gym.make_vec` ask for."""
+    raise ValueError(
+        "the spec of a private environment cannot be made again, because its arguments, which may hold private gains,"
+        " are left out of it. Register the game with its wrappers as an id, which can be: dp_bandit_envs"
+        ".register_private('MyGame-v0', game=..., wrappers=['LaplaceClipRescale'], epsilon=...)."
+    )

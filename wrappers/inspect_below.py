@@ -80,7 +80,7 @@ def checked_env(env: Any, wrapper: str, kind: type) -> Any:
     if not isinstance(env, kind):
         raise WrongTypeError(
             f"{wrapper} needs a gymnasium.{'vector.' if kind is gym.vector.VectorEnv else ''}{kind.__name__}; received"
-            f" {'the class ' + env.__name__ if isinstance(env, type) else 'a ' + type(env).__name__}."
+            f" {checks.kind_of(env)}."
         )
     return env
 
@@ -135,8 +135,9 @@ def needed_below(env: Any, name: str, wrapper: str) -> Any:
         if hasattr(layer, name):
             return getattr(layer, name)
     raise TypeError(
-        f"{wrapper} needs an environment with the attribute {name!r}, like every DPBandit environment; received a"
-        f" {type(env).__name__} without it."
+        f"{wrapper} needs an environment with the attribute {name!r}, like every DPBandit environment; received"
+        f" {checks.kind_of(getattr(env, 'unwrapped', env))} without it. A bandit of another package has it after"
+        " dp_bandit_envs.adapters.from_gymnasium(env, horizon=..., low=..., high=...)."
     )
 
 

@@ -78,7 +78,7 @@ def register_private(
     """
     for name, text in (("id", id), ("game", game)):
         if not isinstance(text, str):
-            raise WrongTypeError(f"{name} must be text, such as 'MyTrial-v0'; received a {type(text).__name__}.")
+            raise WrongTypeError(f"{name} must be text, such as 'MyTrial-v0'; received {checks.kind_of(text)}.")
     if isinstance(wrappers, str) or not isinstance(wrappers, Sequence) or not wrappers:
         raise WrongTypeError(f"wrappers must be a list of at least one; received {wrappers!r}.")
     if not re.fullmatch(r"[\w./-]+", id):
@@ -91,7 +91,7 @@ def register_private(
         if isinstance(wrapper, str):
             wrap = getattr(named, checks.known_name("wrapper", wrapper, MECHANISMS))
         if not callable(wrap):
-            raise WrongTypeError(f"a wrapper must be a name, a class or a function; received a {type(wrap).__name__}.")
+            raise WrongTypeError(f"a wrapper must be a name, a class or a function; received {checks.kind_of(wrap)}.")
         takes = inspect.signature(wrap).parameters
         layers.append((wrap, {name: value for name, value in privacy.items() if name in takes}))
     unused = [name for name in privacy if not any(name in own for _, own in layers)]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adapters.outside_game import RewardRange, kind_of
+from dp_bandit_envs.adapters.outside_game import RewardRange
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongTypeError
@@ -129,7 +129,7 @@ def from_gymnasium(
         ValueError: If the range is empty, or a mean is outside.
     """
     if not isinstance(env, gym.Env):
-        raise WrongTypeError(f"env must be a gymnasium.Env; received {kind_of(env)}. Use gymnasium.make(...).")
+        raise WrongTypeError(f"env must be a gymnasium.Env; received {checks.kind_of(env)}. Use gymnasium.make(...).")
     if isinstance(env.unwrapped, BanditEnv):
         raise WrongTypeError(
             f"env must be another package's environment; received {env.unwrapped}, which is taken by play and by"

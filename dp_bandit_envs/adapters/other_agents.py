@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adapters.outside_game import kind_of
 from dp_bandit_envs.errors import StepOutsideGameError, WrongObservationError, WrongTypeError
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -43,7 +42,7 @@ class AdaptedAgent:
 
 
 def _names_in(observation: Any) -> Any:
-    return list(observation) if isinstance(observation, Mapping) else kind_of(observation)
+    return list(observation) if isinstance(observation, Mapping) else checks.kind_of(observation)
 
 
 class FunctionAgent(AdaptedAgent):
@@ -110,7 +109,7 @@ def from_function(choose: Choose) -> Callable[[], FunctionAgent]:
     """
     if not callable(choose) or isinstance(choose, type):
         raise WrongTypeError(
-            f"choose must be a function choose(counts, sums, rng) of an arm; received {kind_of(choose)}."
+            f"choose must be a function choose(counts, sums, rng) of an arm; received {checks.kind_of(choose)}."
         )
     return functools.partial(FunctionAgent, choose)
 
@@ -228,7 +227,7 @@ def from_mabwiser(policy: Any) -> Callable[[], MabWiserAgent]:
     if isinstance(policy, type) or type(policy) is not getattr(known, kind, None):
         raise WrongTypeError(
             "policy must be a learning policy of MABWiser, such as LearningPolicy.UCB1(alpha=1.25); received"
-            f" {kind_of(policy)}."
+            f" {checks.kind_of(policy)}."
         )
     return functools.partial(MabWiserAgent, policy)
 
@@ -272,11 +271,12 @@ def from_river(policy: Any) -> Callable[[], RiverAgent]:
     base = require("river.bandit.base", extra="neighbours")
     if not isinstance(policy, base.Policy):
         raise WrongTypeError(
-            f"policy must be an object of river.bandit, such as river.bandit.UCB(delta=1); received {kind_of(policy)}."
+            "policy must be an object of river.bandit, such as river.bandit.UCB(delta=1); received"
+            f" {checks.kind_of(policy)}."
         )
     if isinstance(policy, base.ContextualPolicy):
         raise WrongTypeError(
-            f"policy must choose without a context, which these games do not have; received {kind_of(policy)}."
+            f"policy must choose without a context, which these games do not have; received {checks.kind_of(policy)}."
             " Use UCB, EpsilonGreedy, Exp3 or ThompsonSampling."
         )
     return functools.partial(RiverAgent, policy)
@@ -332,7 +332,7 @@ def from_vowpalwabbit(arguments: str = "") -> Callable[[], VowpalWabbitAgent]:
         ValueError: If Vowpal Wabbit refuses them, or they are set here.
     """
     if not isinstance(arguments, str):
-        raise WrongTypeError(f"arguments must be text, such as '--epsilon 0.1'; received {kind_of(arguments)}.")
+        raise WrongTypeError(f"arguments must be text, such as '--epsilon 0.1'; received {checks.kind_of(arguments)}.")
     for word in arguments.split():
         if word.partition("=")[0] in OURS:
             raise ValueError(
@@ -372,7 +372,7 @@ def from_sb3(model: Any, *, deterministic: bool = False) -> "Callable[[], Sb3Age
     if not isinstance(model, base) or not hasattr(model.action_space, "n"):
         raise WrongTypeError(
             "model must be a model of Stable-Baselines3 with Discrete actions, such as PPO('MultiInputPolicy', env);"
-            f" received {kind_of(model)}."
+            f" received {checks.kind_of(model)}."
         )
     from dp_bandit_envs.agents.stable_baselines3 import Sb3Agent
 

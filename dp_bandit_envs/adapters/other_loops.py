@@ -165,7 +165,7 @@ class MabWiserObject(GamesOutside):
 def _refuse_contexts(contexts: Any) -> None:
     if contexts is not None:
         raise ValueError(
-            f"contexts must be None, because algorithms here choose without; received a {type(contexts).__name__}."
+            f"contexts must be None, because algorithms here choose without; received {checks.kind_of(contexts)}."
         )
 
 

@@ -20,14 +20,6 @@ from dp_bandit_envs.wrappers.boundary import CommonBoundary, Withheld
 from dp_bandit_envs.wrappers.inspect_below import layers_of
 
 
-def kind_of(value: Any) -> str:
-    """Return what was received in words: "the class Exp3", "a str" or "an int"."""
-    if isinstance(value, type):
-        return f"the class {value.__name__}"
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
-
-
 class RewardRange(NamedTuple):
     """What is public about rewards; made by `checked`.
 
@@ -210,10 +202,10 @@ class OutsideGame:
         if not isinstance(algorithm, Algorithm):
             raise WrongTypeError(
                 "algorithm must be an Algorithm or the name of one, such as 'DP-EXP3-Lap'; received"
-                f" {kind_of(algorithm)}. Use Algorithm('name', MyAgent, wrapping)."
+                f" {checks.kind_of(algorithm)}. Use Algorithm('name', MyAgent, wrapping)."
             )
         if ledger is not None and not callable(getattr(ledger, "enter", None)):
-            raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received a {type(ledger).__name__}.")
+            raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
         use = DataUse(1, None if persons is None else checks.integer("persons", persons, at_least=1))
         self._rewards = RewardRange.checked(low, high, clip)
         self._feed = FedEnv(n_arms, horizon, use, ledger)

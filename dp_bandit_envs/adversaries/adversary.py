@@ -94,7 +94,7 @@ class Adversary(abc.ABC):
     @ledger.setter
     def ledger(self, ledger: Any) -> None:
         if ledger is not None and not callable(getattr(ledger, "enter", None)):
-            raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received a {type(ledger).__name__}.")
+            raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
         self._ledger = ledger
 
     @property

@@ -16,7 +16,7 @@ from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.protocols import FloatArray
 
 LONG_COLUMNS = ("arm", "gain")
-CLEAN_FIRST = " If it is a messy file, clean it first: dp-bandit data FILE --arm COLUMN --gain COLUMN."
+CLEAN_FIRST = " If it is a messy file, clean it first: dp-bandit data {}."
 Row: TypeAlias = tuple[int, list[str]]
 
 
@@ -177,7 +177,7 @@ def _table(file: DataFile, first: Row, rows: Iterator[Row], *, named: bool, owne
     if n_arms < 2:
         raise GainFileError(
             f"{file.name}, line {first[0]}: a table needs one column for each of at least 2 arms; received {n_arms}."
-            f" A file of recorded gains needs the first line 'arm,gain'.{CLEAN_FIRST}"
+            f" A file of recorded gains needs the first line 'arm,gain'.{CLEAN_FIRST.format(file.name)}"
         )
     # A flat array takes an eighth of the memory of lists of Python floats.
     gains = array("d")
@@ -212,7 +212,8 @@ def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row
             way = f"If {others[0]!r} says whose the lines are, give --persons {others[0]}; otherwise remove it."
         raise GainFileError(
             f"{file.name}, line {first_line}: a file of recorded gains has the columns 'arm' and 'gain' and no others,"
-            f" unless persons= names one; received {_short(', '.join(map(repr, names)))}. {way}"
+            f" unless persons= names one; received {_short(', '.join(map(repr, names)))}."
+            f" {way}{CLEAN_FIRST.format(file.name)}"
         )
     arm_column, gain_column = names.index("arm"), names.index("gain")
     pools: dict[int, array[float]] = {}
@@ -249,6 +250,7 @@ def _gain(file: DataFile, line: int, column: int, cell: str) -> float:
         raise GainFileError(
             f"{file.name}, line {line}, column {column}: a gain must be a number in [0, 1]; the entry there is not."
             " Rescale the gains, fill the gap, or separate columns by commas and decimals by points."
+            f"{CLEAN_FIRST.format(file.name)}"
         )
     return value
 

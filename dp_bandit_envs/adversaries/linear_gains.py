@@ -111,7 +111,7 @@ def checked_features(features: ArrayLike) -> FloatArray:
     try:
         numbers = np.array(features, np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{rule}; received a {type(features).__name__}.") from None
+        raise ValueError(f"{rule}; received {checks.kind_of(features)}.") from None
     if numbers.ndim != 2 or len(numbers) < 2 or numbers.shape[1] < 1:
         raise ValueError(f"{rule}; received shape {numbers.shape}.")
     longest = float(np.max(np.sum(numbers * numbers, axis=1)))

@@ -78,7 +78,7 @@ class MemoryBounded(Adversary):
         if gains is not None and not isinstance(gains, Adversary):
             raise WrongTypeError(
                 f"gains must be an adversary, such as dp_bandit_envs.adversaries.Stochastic(n_arms, horizon);"
-                f" received a {type(gains).__name__}. Use Replay(array) for numbers of your own."
+                f" received {checks.kind_of(gains)}. Use Replay(array) for numbers of your own."
             )
         self._gains = SwitchingCost(n_arms, horizon) if gains is None else gains
         super().__init__(self._gains.n_arms, self._gains.horizon)

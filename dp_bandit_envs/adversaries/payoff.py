@@ -62,8 +62,8 @@ def checked_payoff(payoff: Any, memory: int, n_arms: int) -> FunctionType:
     if not isinstance(function, FunctionType):
         way_out = " In a class body write payoff = staticmethod(function)." if isinstance(function, MethodType) else ""
         raise WrongTypeError(
-            "payoff must be a plain function payoff(gains, arms, t) -> float; received a"
-            f" {type(function).__name__}.{way_out}"
+            "payoff must be a plain function payoff(gains, arms, t) -> float; received"
+            f" {checks.kind_of(function)}.{way_out}"
         )
     try:
         inspect.signature(function).bind(None, None, None)

@@ -161,7 +161,7 @@ class Replay(Adversary):
             if isinstance(persons, (Sequence, np.ndarray)):
                 raise WrongTypeError(
                     "persons must be the most records of one person, or the name of a file's column that says whose"
-                    f" they are; received a {type(persons).__name__}. For an array, count them."
+                    f" they are; received {checks.kind_of(persons)}. For an array, count them."
                 )
             persons = checks.integer("persons", persons, at_least=1)
         self._source = self._read(gains, horizon, persons)

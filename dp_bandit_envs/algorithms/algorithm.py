@@ -19,7 +19,7 @@ from dp_bandit_envs.errors import WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, with_agent
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
-from dp_bandit_envs.text import written_value
+from dp_bandit_envs.text import name_of, written_value
 from dp_bandit_envs.theory.lower_bounds import arm_means
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.wrappers.inspect_below import boundaries_below, data_use_below
@@ -96,11 +96,24 @@ class Algorithm:
             if callable(one):
                 continue
             kind = type(one).__name__
-            raise TypeError(f"make_agent must make a fresh agent when called; received a {kind}. Use {kind} itself.")
+            raise TypeError(
+                f"make_agent must make a fresh agent when called; received {checks.kind_of(one)}. Use {kind} itself, or"
+                f" lambda: {kind}(...)."
+            )
         if any(needs_all(one) for one in makers):
             object.__setattr__(self, "feedback", "full")
         if not self.player:
             object.__setattr__(self, "player", f"{self.name} {written_value(self.parameters)}")
+
+    def __repr__(self) -> str:
+        """Return what was chosen; functions by name, without the addresses that differ in each process."""
+        makers = {"make_agent": self.make_agent, "make_point_agent": self.make_point_agent, "wrapping": self.wrapping}
+        chosen = [f"{key}={_shown(one)}" for key, one in makers.items() if one is not None and one is not unchanged]
+        if self.parameters:
+            chosen.append(
+                f"parameters={{{', '.join(f'{key!r}: {_shown(one)}' for key, one in self.parameters.items())}}}"
+            )
+        return f"Algorithm({', '.join([repr(self.name), *chosen])})"
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """Pickle an algorithm of `make_algorithm` as its name and parameters, because its functions are local."""
@@ -111,7 +124,7 @@ class Algorithm:
         """Return the environment in this algorithm's privacy wrappers."""
         inside: Any = self.wrapping(env)
         if not isinstance(inside, gym.Env):
-            raise _wrong_wrapping(f"one that returned {'None' if inside is None else f'a {type(inside).__name__}'}")
+            raise _wrong_wrapping(f"one that returned {'None' if inside is None else checks.kind_of(inside)}")
         return inside
 
     def agent(self, env: Environment | None = None) -> Any:
@@ -374,6 +387,15 @@ def _size_of(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
     return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)
 
 
+def _shown(value: Any) -> str:
+    """Return the name of a function or a class, and otherwise the repr, if it has no address."""
+    made_of = getattr(value, "func", value)  # of a functools.partial
+    if hasattr(made_of, "__qualname__"):
+        return name_of(made_of)
+    text = repr(value)
+    return f"<{type(value).__name__}>" if " at 0x" in text else text
+
+
 def _cut(bound: float, horizon: int, width: float = 1.0) -> float:
     """Return the bound, but at most what T rounds can cost; inf, where none is known, stays inf."""
     return bound if math.isinf(bound) else min(bound, horizon * width)
@@ -403,7 +425,7 @@ def _proofs_do_not_cover(env: Environment, algorithm: str) -> str | None:
 def _check_wrapping(wrapping: Any) -> None:
     """Raise a TypeError unless `wrapping` can be called with an environment and nothing else."""
     if not callable(wrapping):
-        raise _wrong_wrapping(f"a {type(wrapping).__name__}")
+        raise _wrong_wrapping(checks.kind_of(wrapping))
     try:
         signature = inspect.signature(wrapping)
     except (TypeError, ValueError):  # some callables of other languages have none
@@ -417,6 +439,7 @@ def _check_wrapping(wrapping: Any) -> None:
 
 def _wrong_wrapping(received: str) -> WrongTypeError:
     return WrongTypeError(
-        "wrapping must be a function env -> wrapped env, such as lambda env: LaplaceClipRescale(env, epsilon=1.0);"
+        "wrapping must be a function env -> wrapped env, such as lambda env: dp_bandit_envs.LaplaceClipRescale(env,"
+        " epsilon=1.0);"
         f" received {received}."
     )

@@ -138,7 +138,7 @@ def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
         'Bold-EXP3'
     """
     if not isinstance(name, str):
-        raise WrongTypeError(f"name must be text, such as 'My-EXP3'; received a {type(name).__name__}.")
+        raise WrongTypeError(f"name must be text, such as 'My-EXP3'; received {checks.kind_of(name)}.")
     if not re.fullmatch("[A-Za-z][A-Za-z0-9-]*", name):
         raise ValueError(f"name must be letters, digits and hyphens, such as 'My-EXP3'; received {name!r}.")
     again = name in ALGORITHMS and is_defined_again(ALGORITHMS[name], maker)
@@ -148,9 +148,15 @@ def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
     made = maker() if callable(maker) and not isinstance(maker, type) else None
     if not isinstance(made, Algorithm):
         raise WrongTypeError(
-            f"maker must be a function that returns an Algorithm when called without arguments; received {maker!r}."
+            "maker must be a function that returns an Algorithm when called without arguments; received"
+            f" {_received(maker, made)}. For example def mine(epsilon=1.0): return dp_bandit_envs.Algorithm('Mine',"
+            " MyAgent, lambda env: dp_bandit_envs.LaplaceClipRescale(env, epsilon=epsilon))."
         )
     ALGORITHMS[name] = maker
+
+
+def _received(maker: Any, made: Any) -> str:
+    return checks.kind_of(maker) if made is None else f"one that returns {checks.kind_of(made)}"
 
 
 def _named(maker: Callable[..., Algorithm], name: str, *, label: str | None = None, **parameters: Any) -> Algorithm:

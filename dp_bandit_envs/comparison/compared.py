@@ -325,7 +325,7 @@ def load(folder: "str | Path") -> Comparison:
 def folder_of(folder: "str | Path") -> Path:
     """Return the path of a folder, or raise if it is none."""
     if not isinstance(folder, (str, os.PathLike)):
-        raise WrongTypeError(f"folder must be a path, such as 'results/mine'; received a {type(folder).__name__}.")
+        raise WrongTypeError(f"folder must be a path, such as 'results/mine'; received {checks.kind_of(folder)}.")
     if not os.fspath(folder):
         raise ValueError("folder must be a path, such as 'results/mine'; received ''.")
     return Path(folder)
@@ -338,7 +338,7 @@ def comparison_of_results(results: Results) -> Comparison:
 
 def _listed(algorithms: Any) -> list[str]:
     if not isinstance(algorithms, Sequence):
-        raise WrongTypeError(f"algorithm must be a name or several; received a {type(algorithms).__name__}.")
+        raise WrongTypeError(f"algorithm must be a name or several; received {checks.kind_of(algorithms)}.")
     return list(algorithms)
 
 

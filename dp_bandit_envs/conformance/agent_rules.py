@@ -158,7 +158,7 @@ def _refuses(agent: Any, env: Environment) -> bool:
         return True
     except Exception as error:
         rule = "a decision set must be played, or refused with a WrongGameError by see_set or begin"
-        require(False, rule, f"a {type(error).__name__}", "decision_set.name says which set it is.")
+        require(False, rule, checks.kind_of(error), "decision_set.name says which set it is.")
     return False
 
 
@@ -166,7 +166,7 @@ def _fresh(make_agent: Any) -> Any:
     require(
         callable(make_agent),
         "make_agent must make a fresh agent when called",
-        f"a {type(make_agent).__name__}",
+        checks.kind_of(make_agent),
         "Pass the agent's class, or a function.",
     )
     with must_not_fail("make_agent()", "It is called without arguments; give parameters by functools.partial."):

@@ -8,6 +8,7 @@ from typing import Any, Final
 import gymnasium as gym
 import numpy as np
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, Deterministic, GainTable
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.audits.sampled import changes_of
@@ -127,7 +128,7 @@ def _check_parts(algorithm: Algorithm, game: Environment) -> Environment:
     rule = "agent() must return an agent for points" if points else "agent() must return an agent"
     for agent in (one, other):
         fits = isinstance(agent, PointAgent if points else Agent) and not isinstance(agent, type)
-        require(fits, rule, f"a {type(agent).__name__}", "check_agent says more.")
+        require(fits, rule, checks.kind_of(agent), "check_agent says more.")
     require(one is not other, "agent() must make a fresh agent each time", "one twice", "Pass the agent's class.")
     with must_not_fail("wrap(env)", "It puts the algorithm's wrappers around any DPBandit environment."):
         env = algorithm.wrap(game)
@@ -230,7 +231,7 @@ def _check_games(algorithm: Algorithm) -> None:
     except Exception as error:
         way_out = "Refuse games that it is not for with a ValueError."
         raise ConformanceError(
-            f"a game on a graph must be played or refused; received a {type(error).__name__}. {way_out}"
+            f"a game on a graph must be played or refused; received {checks.kind_of(error)}. {way_out}"
         ) from error
     check_played_equals_simulated(algorithm, GRAPH, what=algorithm.name)
 
@@ -243,7 +244,7 @@ def _check_refused(algorithm: Algorithm, id_: str) -> None:
     except WrongGameError:
         return
     except Exception as error:
-        received = f"a {type(error).__name__}"
+        received = checks.kind_of(error)
     require(
         False,
         f"{id_}, for which refusal(env) gives a reason, must end in a WrongGameError",

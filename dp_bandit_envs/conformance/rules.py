@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.audits.events import Sample, fresh_excess
 from dp_bandit_envs.errors import BoundaryError, ConformanceError, KnownSeedWarning
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -44,7 +45,7 @@ def must_not_fail(what: str, way_out: str, *, shown: bool = False) -> Iterator[N
         raise
     except Exception as error:
         said = f" ({str(error).rstrip('.')})" if shown or isinstance(error, BoundaryError) or _of_a_name(error) else ""
-        raise ConformanceError(f"{what} must not fail; received a {type(error).__name__}{said}. {way_out}") from error
+        raise ConformanceError(f"{what} must not fail; received {checks.kind_of(error)}{said}. {way_out}") from error
 
 
 def _of_a_name(error: Exception) -> bool:

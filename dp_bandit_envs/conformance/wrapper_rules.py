@@ -111,7 +111,7 @@ def check_wrapper(
 def _check_facts(wrap: Wrap, table: FloatArray) -> None:
     game = games_of(table)
     env: Any = wrapped(wrap, game)
-    require(isinstance(env, gym.Env), "wrap(env) must return an environment", f"a {type(env).__name__}", "Return it.")
+    require(isinstance(env, gym.Env), "wrap(env) must return an environment", checks.kind_of(env), "Return it.")
     require(env.unwrapped is game, "unwrapped must be the game below, for the evaluator", "another", "Keep the game.")
     space = gym.spaces.Discrete(table.shape[1])
     require(env.action_space == space, f"the action space must be {space}", f"{env.action_space}", "Keep it.")
@@ -196,7 +196,7 @@ def _released_nothing_new(steps: list[Step]) -> bool:
 
 def _check_reward(step: Step, arm: int) -> None:
     seen, reward = step.observation, step.reward
-    require(type(reward) is float, "reward must be a float", f"a {type(reward).__name__}", "Return float(reward).")
+    require(type(reward) is float, "reward must be a float", checks.kind_of(reward), "Return float(reward).")
     if "gain" in seen:
         expected = float(seen["gain"][arm])
         hidden = seen["gain"][seen["observed"] == 0]
@@ -292,7 +292,7 @@ def check_mechanism(env: Any) -> None:
             if mechanism.forget is not None:
                 mechanism.forget(state)
         except Exception as error:
-            received = f"a {type(error).__name__} ({error}) for the gain {gain:g} of this check"
+            received = f"{checks.kind_of(error)} ({error}) for the gain {gain:g} of this check"
             require(
                 False,
                 f"release(state, arm, gain, rng) of {name} must not fail",
@@ -409,7 +409,7 @@ def _check_set(wrap: Wrap, game: PointEnv, point: FloatArray) -> None:
         except WrongPointError:
             continue
         except Exception as error:
-            received = f"a {type(error).__name__}"
+            received = checks.kind_of(error)
         require(False, "a wrong point must raise a WrongPointError", received, "Check it against a copy of the set.")
 
 

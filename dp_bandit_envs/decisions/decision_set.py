@@ -93,7 +93,7 @@ class DecisionSet(abc.ABC):
 
     def _numbers(self, given: Any, shape: tuple[int, ...], what: str) -> FloatArray:
         """Return real numbers of this shape as a fresh array, or raise; text, None and complex numbers are refused."""
-        received = f"a {type(given).__name__}"
+        received = checks.kind_of(given)
         try:
             numbers = np.asarray(given)
         except Exception:  # whatever an object of another package raises when it is read

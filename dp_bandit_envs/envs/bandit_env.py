@@ -27,6 +27,10 @@ BlockListener = Callable[[IntArray, FloatArray, FloatArray], None]
 FIRST_BLOCK: Final = 64
 BLOCK_NUMBERS: Final = 2**18
 """The most gains that an environment draws at once; with many arms, blocks are shorter."""
+FOREIGN: Final = (
+    "{} needs a DPBandit environment, which computes the regret; received {}. A bandit of another package is one with"
+    " dp_bandit_envs.adapters.from_gymnasium(env, horizon=..., low=..., high=...)."
+)
 LATE: Final = (
     "{} must have its real data when it is made, before a seed is chosen; its begin made some, such as a Replay. Make"
     " them in __init__, and let begin only begin them."
@@ -37,7 +41,8 @@ class BanditEnv(gym.Env[Observation, int]):
     """A game of `horizon` rounds against an adversary.
 
     ## Action Space
-    `Discrete(n_arms)`: the arm to play in this round.
+    `Discrete(n_arms)`: the arm to play in this round. `step` takes what `action_space.contains`, as `1`, `np.int64(1)`
+    and `np.array(1)`, and refuses the rest, as `1.0` and `np.array([1])`.
 
     ## Observation Space
     `Dict(gain=Box(0, 1, (n_arms,), float64), observed=MultiBinary(n_arms))`: the gain of each arm whose gain was

@@ -15,12 +15,18 @@ def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict
     adversary_class: type[Adversary] | None = env_class.adversary_class  # type: ignore[attr-defined]
     if adversary is not None:
         if not isinstance(adversary, Adversary):
-            raise WrongTypeError(f"adversary must be an Adversary; received a {type(adversary).__name__}.")
+            raise WrongTypeError(
+                f"adversary must be an Adversary, such as dp_bandit_envs.adversaries.Stochastic(n_arms=10); received"
+                f" {checks.kind_of(adversary)}. gymnasium.make('DPBandit-Stochastic-v0') makes a game by its name."
+            )
         if arguments:
             raise WrongTypeError(f"an adversary was given, so give it these arguments: {', '.join(arguments)}.")
         return copy.copy(adversary)
     if adversary_class is None:
-        raise WrongTypeError(f"{env_class.__name__} needs an adversary; for example BanditEnv(Stochastic(n_arms=10)).")
+        raise WrongTypeError(
+            f"{env_class.__name__} needs an adversary; for example BanditEnv(Stochastic(n_arms=10)), from"
+            " dp_bandit_envs.adversaries."
+        )
     known = list(inspect.signature(adversary_class).parameters)
     unknown = [name for name in arguments if name not in known]
     if unknown:
@@ -53,7 +59,7 @@ def checked_adversary(gains: Any) -> Adversary:
     raise WrongTypeError(
         f"gains must be a name, one of {', '.join(sized_adversaries())}, or an adversary, such as"
         f" dp_bandit_envs.adversaries.SwitchingCost(n_arms, horizon), or Replay(array) for numbers of your own;"
-        f" received a {type(gains).__name__}."
+        f" received {checks.kind_of(gains)}."
     )
 
 

@@ -286,7 +286,7 @@ def point_adversary(
 def _table(gains: Any) -> VectorTable:
     if not isinstance(gains, (np.ndarray, list, tuple)):
         raise WrongTypeError(
-            "gains must be a name, an adversary, or an array of gain vectors, shape (horizon, dimension); received a"
-            f" {type(gains).__name__}."
+            "gains must be a name, an adversary, or an array of gain vectors, shape (horizon, dimension); received"
+            f" {checks.kind_of(gains)}."
         )
     return VectorTable(gains)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.errors import NameTakenError, WrongTypeError
 
@@ -149,7 +150,7 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
     from dp_bandit_envs.adversaries.adversary import Adversary
 
     if not isinstance(name, str):
-        raise WrongTypeError(f"name must be text, such as 'Drifting'; received a {type(name).__name__}.")
+        raise WrongTypeError(f"name must be text, such as 'Drifting'; received {checks.kind_of(name)}.")
     if not re.fullmatch("[A-Z][A-Za-z0-9]*", name) or name.endswith("Vector"):
         raise ValueError(
             "name must be letters and digits that begin with a capital letter and do not end in Vector, such as"
@@ -157,7 +158,7 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
         )
     if not isinstance(adversary_class, type):
         raise WrongTypeError(
-            f"adversary_class must be a class, not an object; received a {type(adversary_class).__name__}. Use"
+            f"adversary_class must be a class, not an object; received {checks.kind_of(adversary_class)}. Use"
             " BanditEnv(adversary) for an object."
         )
     if not issubclass(adversary_class, Adversary) or inspect.isabstract(adversary_class):

@@ -214,8 +214,8 @@ def as_feedback_graph(graph: Any, *, n_arms: SupportsIndex | None = None, self_l
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
         shape = f" of shape {matrix.shape}" if matrix.size else ""
         raise WrongTypeError(
-            "graph must be a name, a networkx graph, a square matrix or the path of a file of edges; received a"
-            f" {type(graph).__name__}{shape}."
+            "graph must be a name, a networkx graph, a square matrix or the path of a file of edges; received"
+            f" {checks.kind_of(graph)}{shape}."
         )
     if np.isnan(matrix.astype(float)).any():
         raise ValueError("a graph's matrix must hold numbers; it holds nan.")

@@ -122,7 +122,7 @@ class GraphSource:
         self._random = self._name in RANDOM
         self.redraw_every = None if redraw_every is None else checks.integer("redraw_every", redraw_every, at_least=1)
         if self.redraw_every is not None and not self._random:
-            given = self._name or f"a {type(graph).__name__}"
+            given = self._name or checks.kind_of(graph)
             raise ValueError(f"redraw_every needs a random graph, one of {', '.join(RANDOM)}; received {given}.")
         self._most = None if max_revealed is None else checks.integer("max_revealed", max_revealed, at_least=1)
         self._self_loops = checks.boolean("self_loops", self_loops)

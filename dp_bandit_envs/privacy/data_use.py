@@ -105,8 +105,8 @@ def checked_persons(persons: Any) -> int | Sequence[Any]:
         return persons
     if not hasattr(persons, "__index__") and not isinstance(persons, float):
         raise WrongTypeError(
-            "persons must be the most records of one person, or a list that says whose each record is; received a"
-            f" {type(persons).__name__}."
+            "persons must be the most records of one person, or a list that says whose each record is; received"
+            f" {checks.kind_of(persons)}."
         )
     return checks.integer("persons", persons, at_least=1)
 

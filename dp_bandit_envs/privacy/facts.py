@@ -3,6 +3,7 @@
 import math
 from typing import Any, NamedTuple
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
@@ -120,7 +121,7 @@ def check_values(facts: Below, name: str) -> None:
 def check_range(values: Any, name: str) -> None:
     """Raise if the declared range, distances or norm are not possible."""
     if not isinstance(values, Values):
-        raise WrongTypeError(f"{name} needs `values` that are Values; received a {type(values).__name__}.")
+        raise WrongTypeError(f"{name} needs `values` that are Values; received {checks.kind_of(values)}.")
     rules = {
         "low": _is_number(values.low),
         "high": _is_number(values.high) and _is_number(values.low) and values.low < values.high,

@@ -85,7 +85,7 @@ def clean(
     """
     for name, column in (("arm", arm), ("gain", gain), ("persons", "" if persons is None else persons)):
         if not isinstance(column, str):
-            raise WrongTypeError(f"{name} must be the name of a column; received a {type(column).__name__}.")
+            raise WrongTypeError(f"{name} must be the name of a column; received {checks.kind_of(column)}.")
     if most_per_person is not None and persons is None:
         raise ValueError("most_per_person must come with persons=, their column; it is not given. Give both.")
     codes = _codes(missing_codes)
@@ -243,7 +243,7 @@ def _missing(missing: Any) -> str | float:
 
 def _codes(codes: Sequence[Any] | str) -> frozenset[str]:
     if not isinstance(codes, (str, Sequence)):
-        raise WrongTypeError(f"missing_codes must be a list, such as [-99]; received a {type(codes).__name__}.")
+        raise WrongTypeError(f"missing_codes must be a list, such as [-99]; received {checks.kind_of(codes)}.")
     return frozenset(str(code).strip().casefold() for code in (codes.split(",") if isinstance(codes, str) else codes))
 
 

@@ -2,13 +2,13 @@
 
 import codecs
 import csv
-import difflib
 import io
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.errors import GainFileError, WrongTypeError
 from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.optional import require
@@ -129,8 +129,8 @@ def columns_of(sheet: Sheet, wanted: Sequence[str], *, name: str) -> list[int]:
         if times == 1:
             continue
         shown = _shown_names(sheet, wanted) or _no_names(name, sheet.line, f", {one!r} among them")
-        near = difflib.get_close_matches(one.strip().casefold(), known, 1)
-        mean = f" Did you mean {sheet.names[known.index(near[0])]!r}?" if near and times == 0 else ""
+        near = checks.near_names(one, sheet.names)
+        mean = f" Did you mean {near[0]!r}?" if near and times == 0 else ""
         raise GainFileError(
             f"{name}: there must be one column {one!r}; there is {times or 'no'} such among {shown}.{mean} Give the"
             " name of a column, or rename columns in the file."

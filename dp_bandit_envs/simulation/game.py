@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.algorithm import HIDDEN, hides_gains, needs_all
-from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import FOREIGN, BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
@@ -22,6 +23,14 @@ from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, P
 from dp_bandit_envs.seeding import AGENT, Seed, checked_seed, chosen_seed, drawn_seed, stream, warn_of_known_seed
 from dp_bandit_envs.text import name_of
 from dp_bandit_envs.wrappers.inspect_below import Boundary, layers_of
+
+ADAPTERS = {
+    "mabwiser": "from_mabwiser",
+    "river": "from_river",
+    "sb3_contrib": "from_sb3",
+    "stable_baselines3": "from_sb3",
+}
+"""What in `adapters` makes an agent of another package's objects, by the package."""
 
 
 def check_methods(agent: Any, *, points: bool) -> None:
@@ -41,7 +50,9 @@ def check_methods(agent: Any, *, points: bool) -> None:
     name = type(agent).__name__
     absent = [method for method in calls if not callable(getattr(agent, method, None))]
     if absent:
-        raise TypeError(f"{needed}; received {name}, which has no {' and no '.join(absent)}.")
+        theirs = "from_function" if inspect.isfunction(agent) else ADAPTERS.get(type(agent).__module__.split(".")[0])
+        way_out = f" Use dp_bandit_envs.adapters.{theirs}(agent)()." if theirs else " dp_bandit_envs.Exp3() is one."
+        raise TypeError(f"{needed}; received {name}, which has no {' and no '.join(absent)}.{way_out}")
     for method, arguments in calls.items():
         named = dict.fromkeys((size, "horizon", "rng")) if method == "begin" else {}
         try:
@@ -183,6 +194,9 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         LedgerError: If the data have a ledger, and it refuses the game.
         StepOutsideGameError: If the environment is in another game, in another thread.
 
+    Warns:
+        UserWarning: If a wrapper, such as Gymnasium's `TimeLimit`, cuts the game before its last round.
+
     Example:
         >>> import gymnasium as gym
         >>> from dp_bandit_envs import make_algorithm, play
@@ -194,12 +208,12 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         KL-UCB: regret 4.2
     """
     game = getattr(env, "unwrapped", None)
-    if not isinstance(game, gym.Env):
+    if not isinstance(game, gym.Env) or isinstance(env, type):
         raise WrongTypeError(
-            f"play needs an environment; received a {type(env).__name__}. Use gymnasium.make('DPBandit-Stochastic-v0')."
+            f"play needs an environment; received {checks.kind_of(env)}. Use gymnasium.make('DPBandit-Stochastic-v0')."
         )
     if not isinstance(game, BanditEnv):
-        raise TypeError(f"play needs a DPBandit environment, which computes the regret; received {game}.")
+        raise TypeError(FOREIGN.format("play", game))
     player = ""
     guarantees: list[PrivacyGuarantee] = []
     if isinstance(agent, Algorithm):
@@ -218,7 +232,8 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
     points = isinstance(game, PointEnv)
     check_methods(agent, points=points)
     seed = number = chosen_seed(seed, game.adversary.is_real)
-    known = number is not None and current() is None
+    alone = current() is None  # simulate says it otherwise
+    known = number is not None and alone
     if number is None:
         number = drawn_seed()
     trial = checks.integer("trial", trial, at_least=0)
@@ -248,7 +263,7 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         begin(env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees)
         if known:  # not before, because a ledger may refuse the game
             warn_of_known_seed(game.adversary.is_real)
-        _loop(env, agent)
+        cut = _loop(env, agent)
         game.report_block()
     except BaseException:
         for each in game.receipts:
@@ -257,6 +272,12 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
     finally:
         game.on_block = None
     arms, gains, best_fixed, best_constant = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    if cut and alone:
+        warnings.warn(
+            f"the game was cut after {len(arms)} of its {game.horizon} rounds by a wrapper that truncates, such as"
+            " TimeLimit, which the agent was not told. Make the game with a shorter horizon instead.",
+            stacklevel=2,
+        )
     collected = np.cumsum(gains)
     means = None if points or game.adversary.payoff is not None else game.adversary.means
     return Game(
@@ -295,7 +316,8 @@ def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
     return np.concatenate(parts)
 
 
-def _loop(env: Environment, agent: Any) -> None:
+def _loop(env: Environment, agent: Any) -> bool:
+    """Play to the end; return whether a wrapper truncated the game."""
     see_graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None
     graph = None
     select = agent.select_point if plays_points(env) else agent.select_arm
@@ -318,6 +340,7 @@ def _loop(env: Environment, agent: Any) -> None:
             note_missing_key(error, observation)
             raise
         ended = terminated or truncated
+    return not terminated
 
 
 def _refuse_arm(action: Any, env: Environment, agent: Any) -> None:

@@ -201,7 +201,8 @@ def test_a_shorter_time_limit_ends_the_game_or_is_refused():
     def limited():
         return TimeLimit(gym.make(GAME, horizon=60), max_episode_steps=20)
 
-    assert len(play(limited(), Exp3()).arms) == 20
+    with pytest.warns(UserWarning, match="20 of its 60"):
+        assert len(play(limited(), Exp3()).arms) == 20
     with pytest.raises(ValueError, match=r"horizon|rounds"):
         simulate(limited, ["EXP3"])
 
