@@ -20,17 +20,17 @@ BEST: Final = {"color": RED, "markersize": 13, "markerfacecolor": "none", "marke
 
 
 class Scoreboard:
-    """Shows the plays and the gains of each arm, and regret over time; memory does not grow with the horizon.
+    """Shows the plays and the gains of each arm, the best arm, and regret over time; memory stays the same.
 
     Args:
         n_arms: Number of arms.
         horizon: Number of rounds.
-        regret: Whether there is a curve of regret; above a privacy boundary there is none.
+        best: Returns the best fixed arm so far; above a privacy boundary there is none, and no curve of regret.
     """
 
-    def __init__(self, n_arms: int, horizon: int, *, regret: bool = False) -> None:
+    def __init__(self, n_arms: int, horizon: int, best: Callable[[], int] | None = None) -> None:
         self._horizon = horizon
-        self._has_regret = regret
+        self._best = best
         self._every = -(-horizon // KEPT)
         self._plays = np.zeros(n_arms, np.int64)
         self._gains = np.zeros(n_arms)
@@ -65,12 +65,14 @@ class Scoreboard:
         return self._text(title, total) if mode == "ansi" else self._picture(title, total)
 
     def _text(self, title: str, total: str) -> str:
-        widest = max(int(self._plays.max()), 1)
+        widest, best = max(int(self._plays.max()), 1), self._best_so_far()
         lines = [title]
         for arm, (plays, gain) in enumerate(zip(self._plays, self._gains, strict=True)):
             bar = "█" * round(30 * plays / widest)
             lines.append(f"arm {arm:<3d} plays {plays:>9,}  {total} {gain:>11,.2f}  {bar}")
-        if self._has_regret:
+        if best is not None:
+            lines.append(f"best fixed arm so far: arm {best}")
+        if self._best is not None:
             heights = "▁▂▃▄▅▆▇█"
             values = np.array([value for _, value in self._curve])
             low, high = values.min(), values.max()
@@ -79,11 +81,14 @@ class Scoreboard:
             lines.append(f"external regret {values[-1]:,.2f}  " + "".join(heights[round(7 * v)] for v in picked))
         return "\n".join(lines) + "\n"
 
+    def _best_so_far(self) -> int | None:
+        return self._best() if self._best is not None and self._round > 0 else None
+
     def _picture(self, title: str, total: str) -> FloatArray:
-        panels = 3 if self._has_regret else 2
+        panels = 2 if self._best is None else 3
         figure = _figure(3.2 * panels, 3.2)
         axes = figure.subplots(1, panels)
-        arms = np.arange(len(self._plays))
+        arms, best = np.arange(len(self._plays)), self._best_so_far()
         for axis, values, label, colour in (
             (axes[0], self._plays, "rounds played", BLUE),
             (axes[1], self._gains, f"{total} so far", GREEN),
@@ -92,6 +97,11 @@ class Scoreboard:
             axis.set(xlabel="arm", ylabel=label)
             if len(arms) <= 20:
                 axis.set_xticks(arms)
+            if best is not None:
+                axis.plot(best, values[best], "*", label="best fixed arm so far", **BEST)
+        if best is not None:
+            handles, labels = axes[0].get_legend_handles_labels()
+            figure.legend(handles, labels, loc="outside lower center", fontsize="small", frameon=False)
         if panels == 3:
             _draw_regret(axes[2], self._curve, self._horizon)
         figure.suptitle(title)

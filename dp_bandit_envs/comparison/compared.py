@@ -163,6 +163,7 @@ class Comparison(Sequence[Entry]):
         band: str = "ci",
         x_scale: str | None = None,
         y_scale: str = "linear",
+        columns: int | None = None,
     ) -> "Figure":
         """Draw a measure, one panel a game.
 
@@ -173,11 +174,13 @@ class Comparison(Sequence[Entry]):
                 quantiles; or `"spread"`, the median of means with Gini's mean difference below and above it.
             x_scale: `"linear"` or `"log"`; by default linear for rounds, unless they were recorded on a log scale, and
                 log for the others.
-            y_scale: `"linear"` or `"log"`.
+            y_scale: `"linear"` or `"log"`. Panels of one game at several epsilons share their scale.
+            columns: Number of panels in a row; 1 for a figure as narrow as a column of a paper or a telephone. By
+                default a figure is as wide as a page.
         """
         from dp_bandit_envs.comparison.drawing import draw
 
-        return draw(self, against, measure=measure, band=band, x_scale=x_scale, y_scale=y_scale)
+        return draw(self, against, measure=measure, band=band, x_scale=x_scale, y_scale=y_scale, columns=columns)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return a table with a row for each algorithm, epsilon, environment, trial and recorded round.

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 AGAINST = ("round", "epsilon", "arms", "horizon")
 LABELS = {"round": ROUND, "epsilon": "epsilon asked for", "arms": "number of arms K", "horizon": "horizon T"}
-MOST_COLUMNS = 4
+IN_A_ROW = {2: 2, 3: 3, 4: 2}
+"""How many panels over rounds stand in a row, by the number of epsilons."""
 
 
 def draw(
@@ -27,6 +28,7 @@ def draw(
     band: str,
     x_scale: str | None,
     y_scale: str,
+    columns: int | None = None,
 ) -> "Figure":
     """Return the figure; see `Comparison.plot`.
 
@@ -44,8 +46,8 @@ def draw(
                 f"a plot against {against} needs at least two values of it; this comparison has one. Give compare"
                 f" several, such as {EXAMPLES[against]}, or plot against 'round'."
             )
-    several = len(comparison.epsilons)
-    columns = several if against == "round" and 1 < several <= MOST_COLUMNS else None
+    if columns is None and against == "round":
+        columns = IN_A_ROW.get(len(comparison.epsilons))
     return curves_figure(
         panels,
         across=LABELS[against],
@@ -61,9 +63,13 @@ EXAMPLES = {"epsilon": "epsilon=[0.1, 1]", "arms": "n_arms=[2, 10]", "horizon": 
 
 
 def _over_rounds(comparison: "Comparison", measure: str) -> list[Panel]:
-    """Return a panel for each game, and if there are several epsilons, for each of them in it."""
+    """Return a panel for each game, and if there are several epsilons, for each of them in it, on one scale."""
     return [
-        Panel(title, [_curve(one.algorithm, [one], one.rounds, one.values(measure)) for one in group])
+        Panel(
+            title,
+            [_curve(one.algorithm, [one], one.rounds, one.values(measure)) for one in group],
+            beside=group[0].title if group else "",
+        )
         for title, group in by_epsilon(comparison.entries, lambda one: one.title)
     ]
 
@@ -93,16 +99,17 @@ def _over_sizes(size: str) -> Callable[["Comparison", str], list[Panel]]:
         word = "T" if other == "horizon" else "K"
         several = len({getattr(one, other) for one in comparison.entries}) > 1
         found = []
-        for title, group in by_epsilon(
-            comparison.entries,
-            lambda one: one.environment + (f", {word} = {getattr(one, other):,}" if several else ""),
-        ):
+
+        def game(one: "Entry") -> str:
+            return one.environment + (f", {word} = {getattr(one, other):,}" if several else "")
+
+        for title, group in by_epsilon(comparison.entries, game):
             curves = []
             for name in dict.fromkeys(one.algorithm for one in group):
                 own = sorted((one for one in group if one.algorithm == name), key=lambda one: getattr(one, size))
                 at = [getattr(one, size) for one in own]
                 curves.append(_curve(name, own, at, [one.values(measure)[:, -1] for one in own]))
-            found.append(Panel(title, curves))
+            found.append(Panel(title, curves, beside=game(group[0]) if group else ""))
         return found
 
     return panels

@@ -120,7 +120,7 @@ def report_on(
         folders: Those of `folders_of`, or none.
         netcdf: Whether to write `results.nc`, too.
     """
-    figure = draw_over_time(results[0], study.view) if study.draw is None else study.draw(results)
+    figure = figure_of(study, results)
     claims, notes = tuple(study.claims(results)), tuple(study.notes(results))
     text = report_md(results, title=study.title, command=command, view=study.view, notes=notes, claims=claims)
     numbers = numbers_json(results, study.view, study.numbers(results))
@@ -144,6 +144,13 @@ def report_on(
         folder=folders[0].path if folders else None,
         is_written=bool(written) and all(written),
     )
+
+
+def figure_of(study: Study, results: Sequence[Results], columns: int | None = None) -> "Figure":
+    """Draw the results of a study; with one column the figure is as narrow as a telephone."""
+    if study.draw is not None:
+        return study.draw(results, columns)
+    return draw_over_time(results[0], study.view if columns is None else study.view._replace(columns=columns))
 
 
 def draw_over_time(results: Results, view: View) -> "Figure":

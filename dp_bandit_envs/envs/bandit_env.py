@@ -195,7 +195,7 @@ class BanditEnv(gym.Env[Observation, int]):
         """Raise if the block's gains break a rule beyond their range."""
 
     def _new_scoreboard(self) -> Any:
-        return Scoreboard(self.n_arms, self.horizon, regret=True)
+        return Scoreboard(self.n_arms, self.horizon, lambda: int(np.argmax(self._totals_of_fixed_arms())))
 
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
         """Start what a subclass adds to the game, such as its graph."""
@@ -251,9 +251,11 @@ class BanditEnv(gym.Env[Observation, int]):
 
         A fixed arm pays no charge; with a payoff function it takes the last place of the arms really played.
         """
+        return float(self.best(self._totals_of_fixed_arms()) - self._collected)
+
+    def _totals_of_fixed_arms(self) -> FloatArray:
         totals = self.cumulative_gains
-        best = totals if self._payments is None else self._payments.option_totals
-        return float(self.best(best) - self._collected)
+        return totals if self._payments is None else self._payments.option_totals
 
     def policy_regret(self) -> float:
         """Return what the best constant play would have collected, less what was collected. For the evaluator."""

@@ -156,7 +156,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         """Raise if a game's block of gains breaks a rule beyond their range."""
 
     def _new_scoreboard(self, game: int) -> Any:
-        return Scoreboard(self.n_arms, self.horizon, regret=True)
+        return Scoreboard(self.n_arms, self.horizon, lambda: int(np.argmax(self._totals_of_fixed_arms()[game])))
 
     @property
     def n_values(self) -> int:
@@ -188,15 +188,19 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
 
     def external_regret(self) -> FloatArray:
         """Return the external regret of every game so far, shape `(num_envs,)`. For the evaluator."""
-        return self._regret([payments.option_totals for payments in self._payments])
+        return self.best(self._totals_of_fixed_arms()) - self._collected
 
     def policy_regret(self) -> FloatArray:
         """Return the policy regret of every game so far, shape `(num_envs,)`. For the evaluator."""
-        return self._regret([payments.constant_totals for payments in self._payments])
+        totals = [payments.constant_totals for payments in self._payments]
+        return self.best(self._or_gains(totals)) - self._collected
 
-    def _regret(self, totals: list[FloatArray]) -> FloatArray:
+    def _totals_of_fixed_arms(self) -> FloatArray:
+        return self._or_gains([payments.option_totals for payments in self._payments])
+
+    def _or_gains(self, totals: list[FloatArray]) -> FloatArray:
         gains = self.cumulative_gains  # raises before the first reset
-        return self.best(np.array(totals) if totals else gains) - self._collected
+        return np.array(totals) if totals else gains
 
     def _add_up(self) -> None:
         # Added row by row from the first, as in `BanditEnv`, so that sums agree to the last bit; and without temporary

@@ -55,7 +55,7 @@ REVEALED = (1, 2, 5, 10, 20)
 PRIVATE_HORIZON = 100_000
 PRIVATE_TRIALS = 60
 VIEW = View(measure="pseudo_regret", centre="mean", scale="log", claimed_by="The thesis")
-BOUND = "bound for TS-N"
+BOUND = "bound for TS-N only"
 
 
 def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> tuple[Experiment, Experiment]:
@@ -133,13 +133,13 @@ def notes(results: Sequence[Results]) -> list[Note]:
     return [Note(text), *smaller_than(results[0], HORIZON, TRIALS)]
 
 
-def draw(results: Sequence[Results]) -> "Figure":
+def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
     """Draw a panel for each graph, and one for the cost of feedback under privacy; all axes are logarithmic."""
     graphs, feedback = results
     note = (
-        "Means of arms are uniform in [0, 1], drawn in each game. Bound: sqrt(chi H t / 2), chi cliques of a greedy"
-        f" cover, H = ln K. In the last panel {PRIVATE} has the same epsilon whatever a round reveals, so its"
-        " noise grows with that"
+        "Means of arms are uniform in [0, 1], drawn in each game. The bound is that of TS-N and of no other algorithm:"
+        " sqrt(chi H t / 2), chi cliques of a greedy cover, H = ln K. In the last panel"
+        f" {PRIVATE} has the same epsilon whatever a round reveals, so its noise grows with that"
     )
     return curves_figure(
         [*(_on_graph(graphs, panel) for panel in graphs.experiment.panels), _over_revealed(feedback)],
@@ -149,6 +149,7 @@ def draw(results: Sequence[Results]) -> "Figure":
         x_scale="log",
         y_scale=VIEW.scale,
         note=note,
+        columns=columns,
     )
 
 

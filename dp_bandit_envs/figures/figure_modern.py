@@ -57,6 +57,8 @@ CLOSE = 0.25
 """The largest deviation of an exponent from -1, and its largest standard error, for it to count as -1."""
 FROM = 10
 """The first round of long games that is drawn; an asymptotic bound means nothing before."""
+FEW_LOST = 3
+"""So many points with lost games are named below the figure."""
 LOWER_BOUND = "asymptotic lower bound"
 WITHOUT_PRIVACY = "asymptotic lower bound without privacy"
 
@@ -133,11 +135,11 @@ def notes(results: Sequence[Results]) -> list[Note]:
     """Return what a reader must know before the numbers."""
     games = "; ".join(f"{game.name}, with means {', '.join(f'{one:g}' for one in game.means)}" for game in GAMES)
     lost = [
-        f"{count} of {len(one.regret(panel.key, name, VIEW.measure))} of {name} ({panel.title})"
+        f"{_lost(one, panel, name)} ({panel.title})"
         for one in results
         for panel in one.experiment.panels
         for name in one.names_in(panel)
-        if (count := runs_on_a_worse_arm(one, panel, name))
+        if runs_on_a_worse_arm(one, panel, name)
     ]
     text = (
         f"Games: {games}. Regret is pseudo-regret, each round's difference in mean between the best arm and the arm"
@@ -151,7 +153,14 @@ def notes(results: Sequence[Results]) -> list[Note]:
     return [Note(text), *smaller_than(results[0], HORIZON, TRIALS)]
 
 
-def draw(results: Sequence[Results]) -> "Figure":
+def _lost(results: Results, panel: GameSpec, name: str) -> str:
+    """Return how many runs stay with a worse arm, as in "1 of 100 of DP-IMED"."""
+    return (
+        f"{runs_on_a_worse_arm(results, panel, name)} of {len(results.regret(panel.key, name, VIEW.measure))} of {name}"
+    )
+
+
+def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
     """Draw a row for each game: regret over time on the left, over epsilon on the right, all axes logarithmic."""
     over_time, over_epsilon = results
     return curves_figure(
@@ -165,9 +174,24 @@ def draw(results: Sequence[Results]) -> "Figure":
         band=VIEW.band,
         x_scale="log",
         y_scale=VIEW.scale,
-        note="The lower bounds are the least slope of regret in ln t, times ln t: at a finite t, regret may be below",
-        columns=2,
+        note=f"{_about_bands(over_epsilon)}The lower bounds are the least slope of regret in ln t, times ln t: at a"
+        " finite t, regret may be below",
+        columns=columns or 2,
     )
+
+
+def _about_bands(over_epsilon: Results) -> str:
+    """Return what makes an interval of the two best wide over epsilon, beside narrow ones: games that are lost."""
+    lost = [
+        f"{_lost(over_epsilon, panel, name)} at {panel.title}"
+        for name in OPTIMAL
+        for panel in over_epsilon.experiment.panels
+        if name in over_epsilon.names_in(panel) and runs_on_a_worse_arm(over_epsilon, panel, name)
+    ]
+    if not lost:
+        return ""
+    which = "; ".join(lost) if len(lost) <= FEW_LOST else f"{len(lost)} of the {len(SWEEP) * 2 * len(OPTIMAL)} points"
+    return f"Wide where a game stays with a worse arm to the end, because noise hides the best one: {which}. "
 
 
 def _drawn_over_time(results: Results, game: Means) -> Panel:

@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 
 from dp_bandit_envs.algorithms import make_algorithm
@@ -71,9 +72,10 @@ from dp_bandit_envs.figures.price_games import (
     longest,
 )
 from dp_bandit_envs.metrics import Band, confidence_band, mean_and_standard_error
-from dp_bandit_envs.plots.curves_figure import Reference, draw_band, draw_reference
+from dp_bandit_envs.plots.curves_figure import MOST_BANDS, Reference, draw_band, draw_reference
 from dp_bandit_envs.plots.figure_layout import (
     add_legend_and_note,
+    add_legends_below,
     grid_of,
     log_limits,
     outer_labels_only,
@@ -166,7 +168,7 @@ class RatioPanel(NamedTuple):
     references: Sequence[Reference] = ()
 
 
-def draw(results: Sequence[Results]) -> Figure:
+def draw(results: Sequence[Results], columns: int | None = None) -> Figure:
     """Draw the price over T in three panels, over epsilon, and over the number of experts."""
     over_t, over_epsilon, _, many = results
     end, middle = (f"{longest(one):,}" for one in (many, over_epsilon))
@@ -186,12 +188,12 @@ def draw(results: Sequence[Results]) -> Figure:
     note = (
         f"line: ratio (d: difference) of mean regrets of {over_t.experiment.trials} games"
         f" ({many.experiment.trials} in e) on the same"
-        " gains; band: its 95 % confidence interval (ratio: normal law of its logarithm; difference: bootstrap). a to"
-        " c: epsilon = 1, the best choice ahead by a gap of order 1 / sqrt(T), so that no learning costs a constant"
-        f" ratio. d, e: gap {EASY:g}; in d the levels are those of the axis, and {OWN} has Laplace noise on the"
-        " cube, whose own norm is L1"
+        " gains; bar or band: its 95 % confidence interval (ratio: normal law of its logarithm; difference: bootstrap)."
+        " a to c: epsilon = 1, the best choice ahead by a gap of order 1 / sqrt(T), so that no learning costs a"
+        f" constant ratio. d, e: gap {EASY:g}; in d the levels are those of the axis, and {OWN} has Laplace noise on"
+        " the cube, whose own norm is L1"
     )
-    return price_figure(panels, note=note, labels=labels)
+    return price_figure(panels, note=note, labels=labels, columns=columns)
 
 
 def _drawn_over_t(title: str, results: Results, prices: Sequence[Price], lost: Game | None = None) -> RatioPanel:
@@ -239,27 +241,31 @@ def _lines_of_many(results: Results) -> list[Line]:
     return lines
 
 
-def price_figure(panels: Sequence[RatioPanel], *, note: str, labels: Mapping[str, str]) -> Figure:
-    """Draw panels three in a row, with the legend in the last cell if it fits there.
+def price_figure(
+    panels: Sequence[RatioPanel], *, note: str, labels: Mapping[str, str], columns: int | None = None
+) -> Figure:
+    """Draw panels two in a row, each above its own legend: all together have more lines than there are colours.
 
     Args:
         panels: What to draw.
         note: What to say below the figure.
         labels: The legend's label for each line's name, where it is not the name.
+        columns: Number of panels in a row.
     """
     names = [[line.name for line in panel.lines] for panel in panels]
-    looks = styles_for(itertools.chain(*names), together=names)
+    looks = styles_for(itertools.chain(*names), together=names, reserved=(BLACK,))
     with mpl.rc_context(RC):
-        figure, grid = grid_of(len(panels))
-        labelled: dict[str, Any] = {}
-        for axes, panel in zip(grid, panels, strict=False):
-            for name, line in _draw_panel(axes, panel, looks).items():
-                labelled.setdefault(typeset(labels.get(name, name)), line)
+        figure, grid = grid_of(len(panels), columns or min(2, len(panels)))
+        drawn = [_draw_panel(axes, panel, looks) for axes, panel in zip(grid, panels, strict=False)]
         for axes in grid[len(panels) :]:
             axes.axis("off")
         set_titles(grid, [panel.title for panel in panels])
         outer_labels_only(grid[: len(panels)])
-        add_legend_and_note(figure, labelled, typeset(note), grid[len(panels)] if len(grid) > len(panels) else None)
+        for axes in grid[: len(panels)]:
+            axes.xaxis.label.set_visible(True)  # a legend stands between panels above each other
+        legends = [{typeset(labels.get(name, name)): line for name, line in found.items()} for found in drawn]
+        add_legends_below(grid, legends)
+        add_legend_and_note(figure, {}, typeset(note))
         return figure
 
 
@@ -279,8 +285,9 @@ def _draw_panel(axes: Axes, panel: RatioPanel, looks: Mapping[str, Style]) -> di
             look = look._replace(line=DASHES[games.index(line.game) % len(DASHES)])
         # A logarithmic axis has no place for a mean of 0 or less; its point is left out, and others are joined.
         shown = line.band.line > 0
-        band = Band(*(part[shown] for part in line.band))
-        found.setdefault(line.name, draw_band(axes, np.array(line.at)[shown], band, look, floor=limits[0]))
+        band, at = Band(*(part[shown] for part in line.band)), np.array(line.at)[shown]
+        bars = len(panel.lines) > MOST_BANDS
+        found.setdefault(line.name, draw_band(axes, at, band, look, floor=limits[0], bars=bars))
     for reference in panel.references:
         found.setdefault(reference.label, draw_reference(axes, reference, log=True))
     places_axis(axes, [np.asarray(line.at, dtype=float) for line in panel.lines], "log", rounds=False)
@@ -289,7 +296,7 @@ def _draw_panel(axes: Axes, panel: RatioPanel, looks: Mapping[str, Style]) -> di
     axes.set_ylabel(panel.up)
     if len(games) > 1:
         keys = [Line2D([], [], color=GREY, linestyle=DASHES[place % len(DASHES)]) for place in range(len(games))]
-        axes.legend(keys, games, loc="lower left")
+        axes.add_artist(Legend(axes, keys, games, loc="lower left"))
     return found
 
 

@@ -266,20 +266,21 @@ def band_of(samples: FloatArray | Sequence[FloatArray], kind: str) -> Band:
     return Band(*(np.concatenate(parts) if parts else np.empty(0) for parts in zip(*each, strict=True)))
 
 
-def band_in_words(kind: str, trials: str | int, fewest: int | None = None) -> str:
+def band_in_words(kind: str, trials: str | int, fewest: int | None = None, drawn: str = "band") -> str:
     """Return what line and band are, in words for a note below a picture.
 
     Args:
         kind: A key of `BANDS`.
         trials: The number of trials, or words for it.
         fewest: The smallest number of trials of a line, for the number of groups of a median of means.
+        drawn: What the band is drawn as.
     """
     if kind == "ci":
-        return f"line: mean of {trials} trials; band: its 95 % confidence interval (bootstrap)"
+        return f"line: mean of {trials} trials; {drawn}: its 95 % confidence interval (bootstrap)"
     if kind == "quantiles":
-        return f"line: median of {trials} trials; band: from their 10 % to their 90 % quantile"
+        return f"line: median of {trials} trials; {drawn}: from their 10 % to their 90 % quantile"
     groups = f" ({min(24, fewest)} groups)" if fewest is not None else ""
     return (
-        f"line: median of means of {trials} trials{groups}; band: spread of the trials (Gini's mean difference below"
+        f"line: median of means of {trials} trials{groups}; {drawn}: spread of the trials (Gini's mean difference below"
         " and above)"
     )

@@ -25,6 +25,8 @@ from dp_bandit_envs.plots.plot_style import BLACK, DASHES, RC, Dash, Style, agai
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MARKERS_ON_A_LINE = 8
+MOST_BANDS = 5
+"""So many bands of a panel are filled; where there are more, each line has bars at its markers, and none is hidden."""
 LABELS = {
     "external_regret": "external regret (gain)",
     "pseudo_regret": "pseudo-regret (gain)",
@@ -74,12 +76,14 @@ class Panel(NamedTuple):
         curves: Its curves.
         references: Lines that are no algorithms.
         across: The label of its horizontal axis, if it is not that of the figure.
+        beside: Panels with the same word here share their linear vertical axis, as those of one game do.
     """
 
     title: str
     curves: Sequence[Curve]
     references: Sequence[Reference] = ()
     across: str = ""
+    beside: str = ""
 
 
 def curves_figure(
@@ -106,7 +110,7 @@ def curves_figure(
         x_scale: `"linear"` or `"log"`, of the horizontal axes.
         y_scale: The same of the vertical axes; with `"log"` all panels share it, and nothing is drawn at 0 or below.
         note: What to say after the meaning of line and band.
-        columns: Number of panels in a row; None for at most three.
+        columns: Number of panels in a row, 1 for a narrow figure; None for at most three.
 
     Raises:
         ValueError: If there is no panel, or `band` or a scale is unknown.
@@ -115,6 +119,7 @@ def curves_figure(
         raise ValueError("panels must have at least one panel; received none.")
     x_scale, y_scale = (checks.known_name("scale", scale, SCALES) for scale in (x_scale, y_scale))
     band = checks.known_name("band", band, BANDS)
+    columns = None if columns is None else checks.integer("columns", columns, at_least=1)
     bands = [[band_of(curve.samples, band) for curve in panel.curves] for panel in panels]
     legend = _legend_of(panels, bands)
     limits = None
@@ -122,14 +127,16 @@ def curves_figure(
         drawn = [one for of in bands for one in of]
         lines = [one.line for one in drawn] + [one.line for panel in panels for one in panel.references]
         limits = log_limits(lines, [end for one in drawn for end in (one.low, one.high)])
+    thin = [len(panel.curves) > MOST_BANDS for panel in panels]
     with mpl.rc_context(RC):
         figure, grid = grid_of(len(panels), columns)
         algorithms: dict[str, Any] = {}
         others: dict[str, Any] = {}
-        for axes, panel, of in zip(grid, panels, bands, strict=False):
+        for axes, panel, of, bars in zip(grid, panels, bands, thin, strict=False):
             for place, (curve, one) in enumerate(zip(panel.curves, of, strict=True)):
                 key, floor = _key(curve, legend.several), None if limits is None else limits[0]
-                line = draw_band(axes, curve.at, one, legend.looks[key], floor=floor, turn=place / len(of))
+                turn = place / len(of)
+                line = draw_band(axes, curve.at, one, legend.looks[key], floor=floor, turn=turn, bars=bars)
                 line.set_label(typeset(legend.labels[key]))
                 algorithms.setdefault(typeset(legend.labels[key]), line)
             for reference in panel.references:
@@ -137,15 +144,16 @@ def curves_figure(
             label = panel.across or across
             places = [curve.at for curve in panel.curves] + [reference.at for reference in panel.references]
             places_axis(axes, places, x_scale, rounds=label == ROUND)
-            values_axis(axes, limits)
             axes.set_xlabel(typeset(label))
             axes.set_ylabel(LABELS.get(measure) or typeset(measure))
+        for axes, limit in zip(grid, _up_to_the_same(grid, panels), strict=False):
+            values_axis(axes, limits, limit)
         for axes in grid[len(panels) :]:
             axes.axis("off")
         set_titles(grid, [panel.title for panel in panels], legend.notes)
         outer_labels_only(grid[: len(panels)])
         trials, fewest = _trials_in_words(panels)
-        says = band_in_words(band, trials, fewest)
+        says = band_in_words(band, trials, fewest, "bar" if all(thin) else "band or bar" if any(thin) else "band")
         if limits is not None and any(np.any(one.line <= 0) for of in bands for one in of):
             says += "; a line begins where it is above 0"
         cell = grid[len(panels)] if len(grid) > len(panels) else None
@@ -161,6 +169,7 @@ def draw_band(
     *,
     floor: float | None = None,
     turn: float = 0.0,
+    bars: bool = False,
 ) -> Any:
     """Draw a line with its band at places of shape `(places,)`, and return the line.
 
@@ -172,6 +181,7 @@ def draw_band(
         floor: The lower end of a logarithmic axis, where a band that falls to 0 ends; None for a linear axis.
         turn: The share of the distance between two markers by which they are moved, in [0, 1), so that those of
             lines which coincide are seen; where each place has a marker they stay.
+        bars: Whether the band is drawn as bars at the markers.
     """
     line, low, high = band
     if floor is not None:
@@ -179,15 +189,19 @@ def draw_band(
         high = np.where(high > 0, high, np.nan)
         low = np.where(low > 0, low, floor)
     every = 1 if len(at) <= FEW else len(at) // MARKERS_ON_A_LINE
-    axes.fill_between(at, low, high, color=style.colour, alpha=0.18, linewidth=0)
+    marked = slice(int(turn * every), None, every)
+    if bars:
+        axes.vlines(np.asarray(at)[marked], low[marked], high[marked], color=style.colour, linewidth=1.1, zorder=1.9)
+    else:
+        axes.fill_between(at, low, high, color=style.colour, alpha=0.18, linewidth=0)
     drawn = axes.plot(
         at,
         line,
         color=style.colour,
         linestyle=style.line,
         marker=style.marker,
-        markevery=(int(turn * every), every),
-        markersize=4.5,
+        markevery=(marked.start, every),
+        markersize=4,
     )
     return drawn[0]
 
@@ -198,6 +212,17 @@ def draw_reference(axes: Axes, reference: Reference, *, log: bool) -> Any:
     if log:
         line = np.where(line > 0, line, np.nan)
     return axes.plot(at, line, color=colour, linewidth=width, linestyle=dash, label=typeset(label))[0]
+
+
+def _up_to_the_same(grid: Sequence[Axes], panels: Sequence[Panel]) -> list[tuple[float, float]]:
+    """Return the ends of each panel's linear vertical axis, which hold for all panels beside it."""
+    ends = [axes.get_ylim() for axes in grid[: len(panels)]]
+    found = []
+    for panel, own in zip(panels, ends, strict=True):
+        same = [end for other, end in zip(panels, ends, strict=True) if panel.beside and other.beside == panel.beside]
+        lows, highs = zip(*(same or [own]), strict=True)
+        found.append((min(lows), max(highs)))
+    return found
 
 
 def _trials_in_words(panels: Sequence[Panel]) -> tuple[str, int]:

@@ -22,24 +22,32 @@ from matplotlib.ticker import (
     NullFormatter,
     NullLocator,
 )
+from matplotlib.transforms import ScaledTranslation
 
-from dp_bandit_envs.plots.plot_style import typeset
+from dp_bandit_envs.plots.plot_style import TITLE, typeset
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
-CELL, ALONE = (3.3, 2.7), (6.0, 3.3)
-"""Width and height of a panel with its labels, among others and alone. All lengths are in inches."""
-BESIDE = 0.6
+SHEET, COLUMN, ALONE = 7.2, 3.6, (6.0, 3.3)
+"""Widths of a figure: a page of a paper or of the site; a column of a paper or a telephone; a panel alone, with height.
+
+All lengths are in inches. Letters have at least 7 points at these widths.
+"""
+CELLS = {1: (COLUMN, 2.4), 2: (SHEET / 2, 2.4), 3: (SHEET / 3, 2.1)}
+"""Width and height of a panel with its labels, by the number of panels in a row; of more than three, that of three."""
+BESIDE = 0.55
 """Width of the numbers and the label beside a panel."""
 EDGE = 0.12
 """Space around a legend or note."""
 DIGITS = 7
 """Decimal places of a panel's edges, as shares of the sheet: thousandths of a pixel."""
-NOTE: dict[str, Any] = {"fontsize": 8, "color": "#444444"}
-SMALL = NOTE | {"fontsize": 7.5}
+NOTE: dict[str, Any] = {"fontsize": 7.5, "color": "#444444"}
+SMALL = NOTE | {"fontsize": 7}
 SHORTER = 2
 """So many more columns than of the longest label are tried in a legend."""
 LETTERS = 15
 """About how many letters of a note fit in an inch."""
+UNDER_AXIS = 0.42
+"""Height of the numbers and the label below a panel."""
 FEW = 12
 """Up to this number of places, each is marked on the axis and on the line."""
 _POWER_OF_TWO = 2**8
@@ -63,17 +71,18 @@ class RoundedLayout(ConstrainedLayoutEngine):
                 axes.set_in_layout(True)  # which a position set by hand ends
 
 
-def grid_of(number: int, columns: int | None = None, size: tuple[float, float] = CELL) -> tuple[Figure, list[Axes]]:
+def grid_of(number: int, columns: int | None = None) -> tuple[Figure, list[Axes]]:
     """Return a figure in constrained layout, and its cells row by row, at least as many as `number`.
 
     Args:
         number: Number of panels.
-        columns: Number of panels in a row; None for two of four panels, and else for at most three.
-        size: Width and height of a panel in inches, unless it is alone.
+        columns: Number of panels in a row, 1 for a narrow figure; None for two of four panels, and else for at most
+            three.
     """
     across = columns or (2 if number == 4 else min(3, number))
     rows = math.ceil(number / across)
-    width, height = ALONE if number == 1 else (size[0] * across, size[1] * rows)
+    wide, tall = CELLS[min(3, across)]
+    width, height = ALONE if number == 1 and columns is None else (wide * across, tall * rows)
     figure = Figure(figsize=(width, height), layout=RoundedLayout())
     FigureCanvasAgg(figure)
     return figure, list(figure.subplots(rows, across, squeeze=False).ravel())
@@ -98,9 +107,10 @@ def set_titles(grid: Sequence[Axes], titles: Sequence[str], notes: Sequence[str]
     ]
     lettered = [f"({chr(97 + index)}) {title}" if len(shown) > 1 else title for index, title in enumerate(shown)]
     # Beside a long title there may be another one; a panel alone has its own room.
-    above = [fitting(figure, title, width, fontsize=10) if len(shown) > 1 else title for title in lettered]
+    several = len(shown) > 1 or figure.get_figwidth() < ALONE[0]
+    above = [fitting(figure, title, width, fontsize=TITLE) if several else title for title in lettered]
     room = SMALL["fontsize"] * 1.3 * max((text.count("\n") + 1 for text in below if text), default=0)
-    more = 12 * max(title.count("\n") for title in above)
+    more = 1.2 * TITLE * max(title.count("\n") for title in above)
     figure.set_figheight(figure.get_figheight() + rows * (room + more) / 72)
     for axes, title, text in zip(grid, above, below, strict=False):
         axes.set_title(title, loc="left", pad=6 + room + 2 * bool(room))
@@ -144,10 +154,17 @@ def places_axis(axes: Axes, places: Sequence[FloatArray | IntArray], scale: str,
         axes.xaxis.set_major_formatter(FuncFormatter(_power_of_two if powers else _plain))
 
 
-def values_axis(axes: Axes, limits: tuple[float, float] | None) -> None:
-    """Make a vertical axis logarithmic with these limits, or if there are none, linear and down to 0."""
+def values_axis(axes: Axes, limits: tuple[float, float] | None, linear: tuple[float, float] | None = None) -> None:
+    """Make a vertical axis logarithmic with these limits, or if there are none, linear and down to 0.
+
+    Args:
+        axes: The axes.
+        limits: Ends of a logarithmic axis.
+        linear: Ends of a linear one; by default those of what is drawn.
+    """
     if limits is None:
-        axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+        low, high = linear or axes.get_ylim()
+        axes.set_ylim(min(0, low), high)
         axes.yaxis.set_major_locator(_round_numbers())
         axes.yaxis.set_major_formatter(EngFormatter(sep=""))
         return
@@ -240,6 +257,31 @@ def add_legend_and_note(figure: Figure, labelled: Mapping[str, Any], note: str, 
             return
         inside.remove()
     _add_below(figure, [_legend(figure, labelled)] if labelled else [], note)
+
+
+def add_legends_below(grid: Sequence[Axes], legends: Sequence[Mapping[str, Any]]) -> None:
+    """Add a legend below the horizontal axis of each panel, in as many columns as fit; the figure grows by their rows.
+
+    Args:
+        grid: The axes of the panels, in rows.
+        legends: The drawn line of each label, for each panel.
+    """
+    figure, place = grid[0].get_figure(root=True), grid[0].get_subplotspec()
+    assert figure is not None and place is not None
+    across = place.get_gridspec().ncols
+    width = figure.get_figwidth() / across - EDGE
+    heights = []
+    for axes, labelled in zip(grid, legends, strict=False):
+        below = axes.transAxes + ScaledTranslation(-BESIDE + EDGE, -UNDER_AXIS, figure.dpi_scale_trans)
+        look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
+        look |= {"borderaxespad": 0.0, "borderpad": 0.0, "handlelength": 2.4}
+        for columns in (2, 1):
+            legend = axes.legend(labelled.values(), labelled, ncols=columns, **look)
+            if _size(figure, legend)[0] <= width:
+                break
+        heights.append(_size(figure, legend)[1])
+    rows = [heights[start : start + across] for start in range(0, len(heights), across)]
+    figure.set_figheight(figure.get_figheight() + sum(max(row) + EDGE for row in rows))
 
 
 def _add_below(figure: Figure, legends: list[Legend], note: str) -> None:

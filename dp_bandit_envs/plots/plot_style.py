@@ -91,24 +91,28 @@ STYLES = {
 }
 """The look of each algorithm where its colour is free in the figure."""
 
+TITLE = 9
+"""Points of a panel's title."""
 RC: dict[Any, Any] = {
-    "font.size": 9,
-    "axes.titlesize": 10,
+    "font.size": 8,
+    "axes.titlesize": TITLE,
     "axes.grid": True,
     "grid.alpha": 0.3,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "legend.frameon": False,
-    "legend.fontsize": 8.5,
+    "legend.fontsize": 8,
     "legend.handlelength": 2.8,
     "legend.columnspacing": 1.3,
-    "lines.linewidth": 1.6,
+    "lines.linewidth": 1.4,
     "svg.hashsalt": "dp-bandit-envs",
     "svg.fonttype": "none",
 }
 
 
-def styles_for(names: Iterable[str], together: Iterable[Collection[str]] = ()) -> dict[str, Style]:
+def styles_for(
+    names: Iterable[str], together: Iterable[Collection[str]] = (), reserved: Collection[str] = ()
+) -> dict[str, Style]:
     """Return the look of each algorithm of a figure; no two are alike in colour and dash, and up to 15 not in marker.
 
     An algorithm keeps its own look if nobody before it has its colour or marker. Others get the next free colour, and
@@ -118,6 +122,7 @@ def styles_for(names: Iterable[str], together: Iterable[Collection[str]] = ()) -
     Args:
         names: The algorithms of all panels; parameters in brackets after a name belong to the same algorithm.
         together: The algorithms of each panel; where colours return, they do in other panels if possible.
+        reserved: Colours of lines that are no algorithms, which no other look gets than an algorithm's own.
     """
     panels = list(together)
     order = list(dict.fromkeys(names))
@@ -131,7 +136,8 @@ def styles_for(names: Iterable[str], together: Iterable[Collection[str]] = ()) -
     for name in order:
         if name not in found:
             near = {other for panel in panels if name in panel for other in panel}
-            found[name] = _next_look(own[name], found.values(), {found[one].colour for one in near if one in found})
+            others = {found[one].colour for one in near if one in found}
+            found[name] = _next_look(own[name], found.values(), others, reserved)
     return {name: found[name] for name in order}
 
 
@@ -145,16 +151,19 @@ def again(style: Style, taken: Iterable[Style]) -> Style:
     return Style(style.colour, line, _free_marker(style.marker, taken))
 
 
-def _next_look(wish: Style | None, taken: Iterable[Style], near: Container[str] = ()) -> Style:
+def _next_look(
+    wish: Style | None, taken: Iterable[Style], near: Container[str] = (), reserved: Collection[str] = ()
+) -> Style:
     """Return a look with the next free colour, or the next free pair of dash and colour, if possible none of `near`."""
     taken = list(taken)
     dash, marker = ("-", MARKERS[0]) if wish is None else (wish.line, wish.marker)
     colours = {each.colour for each in taken}
-    free = next((colour for colour in COLOURS if colour not in colours), None)
+    given = [colour for colour in COLOURS if colour not in reserved]
+    free = next((colour for colour in given if colour not in colours), None)
     if free is not None:
         return Style(free, dash, _free_marker(marker, taken))
     pairs = {(each.colour, each.line) for each in taken}
-    for line, colour in sorted(itertools.product(DASHES, COLOURS), key=lambda pair: pair[1] in near):
+    for line, colour in sorted(itertools.product(DASHES, given), key=lambda pair: pair[1] in near):
         if (colour, line) not in pairs:
             return Style(colour, line, _free_marker(marker, taken))
     looks = itertools.product(MARKERS, DASHES, COLOURS)

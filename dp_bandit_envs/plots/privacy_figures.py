@@ -37,17 +37,19 @@ from dp_bandit_envs.privacy.guarantee import label_of, level_of
 BAR_COLOURS = {"declared": LIGHT_GREY, "exact": BLUE, "arms": ORANGE, "releases": ORANGE}
 MOST_WIDE = 1.25
 """The end of the axis, in units of the longest finite bar: an infinite bar and the numbers need room."""
-# The seven have colours of their own, as none of them is an algorithm of a bandit.
-COUNTER_COLOURS = {
-    "hybrid": VERMILION,
-    "segment-trees": ORANGE,
-    "binary": BLACK,
-    "honaker": BLUE,
-    "smooth-binary": PURPLE,
-    "k-ary": GREEN,
-    "square-root": WINE,
+# The seven have colours and markers of their own, as none of them is an algorithm of a bandit.
+COUNTER_LOOKS = {
+    "hybrid": (VERMILION, "o"),
+    "segment-trees": (ORANGE, "s"),
+    "binary": (BLACK, "^"),
+    "honaker": (BLUE, "D"),
+    "smooth-binary": (PURPLE, "v"),
+    "k-ary": (GREEN, "P"),
+    "square-root": (WINE, "*"),
 }
 POINTS = 400
+MARKED = 6
+"""How many markers a line has."""
 
 
 class Bar(NamedTuple):
@@ -121,7 +123,7 @@ def longest_of(bars: Sequence[Bar]) -> float:
     )
 
 
-def counters_figure(rows: list[Row], horizon: int) -> Figure:
+def counters_figure(rows: list[Row], horizon: int, columns: int | None = None) -> Figure:
     """Draw the largest standard deviation of each counter's release up to each time.
 
     Between peaks an error falls and rises again; a user who asks how wrong a sum may be needs the worst so far.
@@ -129,17 +131,23 @@ def counters_figure(rows: list[Row], horizon: int) -> Figure:
     Args:
         rows: The counters.
         horizon: Number of items T.
+        columns: 1 for a narrow figure.
     """
     at = np.unique(np.geomspace(1, horizon, POINTS).astype(int))
     worst = {row.name: np.sqrt(worst_variances(row.counter, at)) for row in rows}
     with mpl.rc_context(RC):
-        figure, (axes,) = grid_of(1)
+        figure, (axes,) = grid_of(1, columns)
         labelled = {}
-        for row in sorted(rows, key=lambda row: -row.maximum):
+        places = np.geomspace(1, horizon, MARKED * len(rows))
+        for place, row in enumerate(sorted(rows, key=lambda row: -row.maximum)):
             line = "--" if row.counter.needs_horizon else "-"
+            colour, marker = COUNTER_LOOKS[row.name]
             label = typeset(label_of(row.name, [level_of(row.counter.guarantee)]))
             # An error stays the worst until a worse one.
-            look: Any = {"color": COUNTER_COLOURS[row.name], "linestyle": line, "drawstyle": "steps-post"}
+            look: Any = {"color": colour, "linestyle": line, "drawstyle": "steps-post", "marker": marker}
+            # Each line has its markers at places of its own, so that none hides another's.
+            marked = np.unique(np.searchsorted(at, places[place :: len(rows)]).clip(max=len(at) - 1))
+            look |= {"markevery": marked.tolist(), "markersize": 4.5}
             labelled[label] = axes.plot(at, worst[row.name], label=label, **look)[0]
         set_titles([axes], [f"Worst error of released sums up to item t, T = {horizon:,}"])
         places_axis(axes, [at], "log", rounds=True)

@@ -127,7 +127,8 @@ class Study:
         notes: Returns the notes that precede the results.
         claims: Returns every claim with its verdict.
         numbers: Returns what `numbers.json` has beside regrets, by name.
-        draw: Draws the results; None for lines over time, a panel for each game.
+        draw: Draws the results in so many columns, None for the figure's default; without it there are lines over
+            time, a panel for each game.
     """
 
     name: str
@@ -137,7 +138,7 @@ class Study:
     notes: Callable[[Sequence[Results]], Sequence[Note]] = lambda _: ()
     claims: Callable[[Sequence[Results]], list[Claim]] = lambda _: []
     numbers: Callable[[Sequence[Results]], Mapping[str, Numbers]] = lambda _: {}
-    draw: "Callable[[Sequence[Results]], Figure] | None" = None
+    draw: "Callable[[Sequence[Results], int | None], Figure] | None" = None
 
 
 def report_md(

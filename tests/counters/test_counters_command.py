@@ -164,6 +164,10 @@ def test_the_plot_shows_the_worst_error_so_far():
     lines = {str(line.get_label()).split(" (")[0]: line for line in axes.get_lines()}
     assert set(lines) == {row.name for row in rows}
     assert len({line.get_color() for line in lines.values()}) == len(rows)
+    assert len({line.get_marker() for line in lines.values()} - {"None", ""}) == len(rows)
+    # No two markers stand at the same item, from where a line of many items has room for all.
+    marked = [at for line in lines.values() for at in line.get_xdata()[line.get_markevery()] if at > 10]
+    assert len(marked) == len(set(marked)) > 2 * len(rows)
     for row in rows:
         line = lines[row.name]
         assert line.get_linestyle() == ("--" if row.counter.needs_horizon else "-")

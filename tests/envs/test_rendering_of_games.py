@@ -4,9 +4,17 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from dp_bandit_envs.adversaries import Replay
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
 from tests.tools.plays import play
 from tests.tools.refusals import refused
+
+
+def red(picture):
+    """Return where a picture is red, shape (height, width)."""
+    return (picture[..., 0] > 180) & (picture[..., 1] < 130) & (picture[..., 2] < 60)
+
 
 every_id = pytest.mark.parametrize("id_", IDS)
 
@@ -37,7 +45,8 @@ def test_text_shows_plays_gains_and_regret_by_hand():
     env.reset()
     for arm in (0, 1, 1, 3):
         env.step(arm)
-    title, *arms, regret = env.render().splitlines()
+    title, *arms, best, regret = env.render().splitlines()
+    assert best == "best fixed arm so far: arm 1"
     assert title == "Deterministic adversary, round 4 of 100"
     assert [line.split("█")[0].split() for line in arms] == [
         ["arm", "0", "plays", "1", "gain", "0.38"],
@@ -47,6 +56,20 @@ def test_text_shows_plays_gains_and_regret_by_hand():
     ]
     assert [line.count("█") for line in arms] == [15, 30, 0, 15]
     assert regret == "external regret 0.62  ▄▄▁▂█"
+
+
+def test_the_best_arm_is_marked_in_a_picture_once_there_is_one():
+    """A star, hollow and red, on the best arm's bars; from a table by whose first round arm 1 is best, then arm 0."""
+    marked = []
+    for table in ([[0.0, 1.0]], [[1.0, 0.0]]):
+        env = BanditEnv(Replay(table), render_mode="rgb_array")
+        env.reset(seed=0)
+        assert not red(env.render()).any()
+        env.step(0)
+        marked.append(red(env.render()[:, :640]))
+    # The curve of regret, red too, is in the third panel.
+    right, left = (np.flatnonzero(one.any(axis=0)).mean() for one in marked)
+    assert right - left > 50
 
 
 @every_id

@@ -3,7 +3,7 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import FillBetweenPolyCollection, LineCollection, PolyCollection
 
 from dp_bandit_envs.metrics import BANDS, band_of
 from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, Reference, curves_figure
@@ -116,6 +116,33 @@ def test_lines_and_bands_are_those_of_the_kind(band):
         assert np.array_equal(axes.lines[place].get_ydata(), line)
         edges = outline(axes, place)[:, 1]
         assert edges.min() == pytest.approx(low.min()) and edges.max() == pytest.approx(high.max())
+
+
+def test_more_than_five_bands_are_bars_at_the_markers():
+    """They end where bands would; a figure with both kinds of panels says both."""
+    (panel,) = panels_of(1, "ABCDEF")
+    figure = drawn([panel, panel._replace(curves=panel.curves[:5])])
+    thin, filled = figure.axes
+    assert {type(one) for one in thin.collections} == {LineCollection}
+    assert {type(one) for one in filled.collections} == {FillBetweenPolyCollection}
+    for place, curve in enumerate(panel.curves):
+        _, low, high = band_of(curve.samples, "ci")
+        first, every = thin.lines[place].get_markevery()
+        ends = np.array([[ROUNDS, low], [ROUNDS, high]])[:, :, first::every]
+        assert np.array_equal(np.array(thin.collections[place].get_segments()), ends.transpose(2, 0, 1))
+        assert mpl.colors.to_hex(thin.collections[place].get_color()[0]) == thin.lines[place].get_color().lower()
+    assert "; band or bar: its 95 %" in " ".join(figure.get_supxlabel().split())
+    assert "; bar: its 95 %" in " ".join(drawn([panel]).get_supxlabel().split())
+
+
+def test_panels_beside_each_other_share_a_linear_scale_and_others_do_not():
+    heights = {"one": (9, "game"), "two": (90, "game"), "three": (900, ""), "four": (3, "")}
+    panels = [
+        Panel(title, [Curve("A", "A", ROUNDS, np.full((3, 100), float(height)))], beside=game)
+        for title, (height, game) in heights.items()
+    ]
+    one, two, three, four = (axes.get_ylim() for axes in drawn(panels).axes)
+    assert one == two and 90 < two[1] < 100 and 900 < three[1] < 1000 and four[1] < 4
 
 
 def test_an_algorithm_looks_the_same_in_all_panels_and_as_styles_for_says():
@@ -285,16 +312,19 @@ def test_what_cannot_be_drawn_is_refused():
         drawn([])
     with refused(ValueError, "band", "'sd'"):
         drawn(panels_of(), band="sd")
+    with refused(ValueError, "columns", "0"):
+        drawn(panels_of(), columns=0)
     with refused(ValueError, "scale", "'logarithm'"):
         drawn(panels_of(), y_scale="logarithm")
     assert drawn(panels_of(), band="CI", y_scale="LOG").axes[0].get_yscale() == "log"
 
 
 @pytest.mark.parametrize(
-    ("number", "columns", "shape"), [(4, None, (2, 2)), (5, None, (2, 3)), (3, 2, (2, 2)), (1, None, (1, 1))]
+    ("number", "columns", "shape"),
+    [(4, None, (2, 2)), (5, None, (2, 3)), (3, 2, (2, 2)), (1, None, (1, 1)), (3, 1, (3, 1))],
 )
 def test_panels_stand_in_rows(number, columns, shape):
     figure = drawn(panels_of(number), columns=columns)
     assert figure.axes[0].get_gridspec().get_geometry() == shape
     # An empty cell has the legend.
-    assert len(figure.legends) == (0 if number < shape[0] * shape[1] else 1)
+    assert len(legends(figure)) == 1 and (not figure.legends or len(figure.axes) in (number, 6))

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from matplotlib.legend import Legend
+from matplotlib.text import Text
 
 from dp_bandit_envs.algorithms import algorithm_names
 from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, Reference, curves_figure
@@ -53,6 +54,7 @@ FIGURES = {
     "one panel": lambda names, note: over_time(1, names, note),
     "five panels": lambda names, note: over_time(5, names, note),
     "two columns": lambda names, note: over_time(4, names, note, columns=2, y_scale="log", x_scale="log"),
+    "narrow": lambda names, note: over_time(3, names, note, columns=1),
     "guarantees": guarantees,
     "with bounds": with_bounds,
 }
@@ -78,7 +80,7 @@ def check(figure):
     for axes in figure.axes:
         # No panel is squeezed: inches without its labels.
         extent = axes.get_window_extent()
-        assert extent.width > 1.9 * figure.dpi and extent.height > 1.4 * figure.dpi
+        assert extent.width > 1.7 * figure.dpi and extent.height > 1.25 * figure.dpi
 
 
 @pytest.mark.parametrize("number", [1, 50, *[pytest.param(n, marks=pytest.mark.slow) for n in (6, 13, 20)]])
@@ -116,6 +118,18 @@ def test_a_legend_takes_no_third_of_the_sheet():
             assert legend.get_window_extent().height < figure.bbox.height / 3, kind
         panels = [axes.get_tightbbox() for axes in figure.axes if axes.axison]
         assert max(box.x1 for box in panels) > 0.97 * figure.bbox.x1, kind
+
+
+@pytest.mark.parametrize(
+    ("number", "columns", "width"), [(3, 1, 3.6), (1, 1, 3.6), (1, None, 6), (2, 2, 7.2), (5, None, 7.2)]
+)
+def test_figures_are_as_wide_as_a_page_or_a_column_and_letters_have_7_points_there(number, columns, width):
+    """So does the site: a page of it shows 7.2 inches at full size, and a telephone 3.6."""
+    figure = over_time(number, algorithm_names()[:7], "a note", columns=columns)
+    assert figure.get_figwidth() == pytest.approx(width)
+    figure.draw_without_rendering()
+    written = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+    assert len(written) > 20 and min(text.get_fontsize() for text in written) >= 7
 
 
 def test_a_note_is_wrapped_between_words_and_never_within_mathematics():
