@@ -46,6 +46,7 @@ reproductions: $(VENV)/.base
 	for what in "figure-1" "figure-1 --epsilon 1" "figure-1 --epsilon 0.1" "figure-2 --modern" figure-modern figure-graph \
 		price-of-privacy; do $(BIN)/dp-bandit reproduce $$what || exit 1; done
 	$(BIN)/python docs/generators results
+	$(BIN)/python docs/generators pictures
 
 # The site, in docs/_build/html/index.html; a warning is an error. `docs-links` asks whether others' pages are still there.
 docs: $(VENV)/.docs

@@ -12,6 +12,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parent))
 
 from building import api_pages, navigation
+from generators import lab_pages
 
 import dp_bandit_envs
 
@@ -27,7 +28,9 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "building.heads_and_pictures",
     "building.math_in_html",
     "building.plain_words",
     "generators",
@@ -78,15 +81,21 @@ html_theme = "furo"
 html_title = "dp-bandit-envs"
 html_static_path = ["_static"]
 html_css_files = ["site.css", "drawings.css"]
+html_favicon = "_static/favicon.svg"
 html_additional_pages = {"index": "redirect.html"}
 templates_path = ["_templates"]
 html_show_sourcelink = False
 html_copy_source = False
 linkcheck_timeout = 15
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"
 
 
 def add_contents(app, page, source):
-    """Add the lists of pages, which the Markdown files do not have, to the text that Sphinx reads."""
+    """Add the lists of pages and the links to labs, which the Markdown files do not have."""
+    if page == "docs/labs":
+        source[0] = lab_pages.linked(source[0])
     source[0] += navigation.contents_of(page)
 
 

@@ -63,7 +63,10 @@ CAPTIONS = {
     ],
     "Project": ["CONTRIBUTING", "CHANGELOG"],
 }
-BELOW = {"docs/environments": [f"{GENERATED}/environments/index"]}
+BELOW = {
+    "docs/environments": [f"{GENERATED}/environments/index"],
+    "docs/labs": [f"{GENERATED}/labs/index"],
+}
 
 
 def exists(page: str) -> bool:

@@ -4,14 +4,20 @@ Single backticks are code, and a link where they name a part of ours; headings a
 that begin a paragraph of ours, become bold; types of arrays become one word.
 """
 
+import importlib
 import re
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.domains.python import PyObject, PyXRefRole
+
+import dp_bandit_envs
 
 NAME = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
 BEGINNING = re.compile(r"(Source|Protects|Differs from [^:]+):(?= )")
 HIDDEN = "\x01 "
+PACKAGE = "dp_bandit_envs"
+TOP = set(dp_bandit_envs.__all__)
 ARRAY = re.compile(r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[[\w.~]+\]\]")
 
 
@@ -70,6 +76,21 @@ def give_pictures_their_size(app, doctree):
             image["scale"] = 100
 
 
+def give_names_all_addresses(app, doctree):
+    """Add the anchors at which the pages of the source look for names: that of the package, and the subpackage's."""
+    for signature in doctree.findall(addnodes.desc_signature):
+        module, name = signature.get("module") or "", signature.get("fullname") or ""
+        if not module.startswith(PACKAGE) or not name:
+            continue
+        thing = getattr(importlib.import_module(module), name.partition(".")[0], None)
+        within = getattr(thing, "__module__", "").rpartition(".")[0]
+        for other in {PACKAGE, within} - {module, ""}:
+            address = f"{other}.{name}"
+            # A name of the package itself is that of its own page.
+            if address not in signature["ids"] and not (other == PACKAGE and name.partition(".")[0] in TOP):
+                signature["ids"].append(address)
+
+
 def setup(app):
     """Register the role, which conf.py makes the default one."""
     app.add_role("named", named)
@@ -83,4 +104,5 @@ def setup(app):
     app.connect("autodoc-process-signature", short_signature)
     app.connect("autodoc-skip-member", without_noise)
     app.connect("doctree-read", give_pictures_their_size)
+    app.connect("doctree-read", give_names_all_addresses)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

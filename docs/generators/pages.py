@@ -5,8 +5,9 @@ import json
 from pathlib import Path
 
 from dp_bandit_envs.algorithms import algorithm_names
+from dp_bandit_envs.course.notebooks import LABS
 from dp_bandit_envs.envs.registration import GAMES
-from generators import algorithm_pages, environment_pages, reproduction_pages, rule_tables
+from generators import algorithm_pages, environment_pages, lab_pages, reproduction_pages, rule_tables
 from generators.cards import Card
 from generators.kept import ROOT, code_digest, kept
 from generators.kept import write as write_text
@@ -16,11 +17,12 @@ GENERATED = ROOT / "docs" / "generated"
 
 
 def write_all(folder: Path = GENERATED) -> None:
-    """Write the pages of all environments, algorithms, reproductions and rules."""
+    """Write the pages of all environments, algorithms, reproductions and rules, and of the labs."""
     write_environments(folder / "environments", list(GAMES))
     write_algorithms(folder / "algorithms", algorithm_names())
     write(folder / "reproductions" / "index.md", reproduction_pages.index())
     write(folder / "rules.md", rule_tables.page())
+    write_labs(folder / "labs")
 
 
 def write(path: Path, page: str) -> None:
@@ -53,6 +55,15 @@ def write_algorithms(folder: Path, names: list[str]) -> None:
         curve = kept(f"curve-{algorithm_pages.slug(name)}.svg", lambda name=name: algorithm_pages.curve_of(name))
         write(folder / f"{algorithm_pages.slug(name)}.md", algorithm_pages.page(name, curve))
     write(folder / "index.md", algorithm_pages.index(names))
+
+
+def write_labs(folder: Path) -> None:
+    """Write the pages of the labs and their index; a lab is run again only when the code has changed."""
+    for lab in LABS:
+        source = (ROOT / "examples" / "labs" / lab.file).read_text(encoding="utf-8")
+        key = f"{code_digest()} {hash_of(source)}"
+        write_text(folder / f"{lab.name}.md", kept(f"lab-{lab.name}.md", lambda lab=lab: lab_pages.page(lab), key=key))
+    write_text(folder / "index.md", lab_pages.index())
 
 
 def hash_of(text: str) -> str:

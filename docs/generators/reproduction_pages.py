@@ -10,12 +10,12 @@ import fnmatch
 import functools
 import json
 import re
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from generators import figure_1_twice
 from generators.docstrings import sentence
+from generators.drawn_again import draw_results
 from generators.kept import ROOT
 
 FOLDER = ROOT / "docs" / "reproductions"
@@ -38,9 +38,9 @@ def remake(results: Path, names: tuple[str, ...] = PAGES) -> None:
         for folder in FOLDERS.get(name, (name,)):
             numbers = json.loads((results / folder / "numbers.json").read_text(encoding="utf-8"))
             found |= {f"{folder}/{key}": entry for key, entry in numbers.items()}
-            picture = ROOT / "examples" / f"{PICTURES.get(folder, folder)}.png"
-            if picture.is_file():
-                shutil.copyfile(results / folder / "figure.png", picture)
+            picture = PICTURES.get(folder, folder)
+            if (ROOT / "examples" / f"{picture}.png").is_file():
+                draw_results(results / folder, picture)
         text = page.read_text(encoding="utf-8")
         quoted = [key for key in found if any(matches(key, marked) for marked, _, _ in MARKED.findall(text))]
         lines = (f"{json.dumps(key)}: {json.dumps(found[key])}" for key in quoted)

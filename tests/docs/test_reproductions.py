@@ -1,5 +1,6 @@
 """The pages of reproductions: every number is that of the stored results of its command."""
 
+import importlib
 import json
 import re
 
@@ -12,6 +13,7 @@ from dp_bandit_envs.runs.run_report import numbers_json
 from tests.docs.test_generated_pages import reproduction_pages
 from tests.tools.pages import PAGES, prose
 
+drawn_again = importlib.import_module("generators.drawn_again")
 NAMES = reproduction_pages.PAGES
 MARKED = reproduction_pages.MARKED
 COMMANDS = {
@@ -88,12 +90,18 @@ def test_a_page_is_made_again_from_what_the_command_writes(tmp_path, monkeypatch
     """Small games: the page then has the means of their report."""
     monkeypatch.setattr(reproduction_pages, "FOLDER", tmp_path)
     monkeypatch.setattr(reproduction_pages, "ROOT", tmp_path)
+    monkeypatch.setattr(drawn_again, "FOLDER", tmp_path / "examples")
+    picture, narrow = (tmp_path / "examples" / f"figure-2{end}.png" for end in drawn_again.WIDTHS)
+    picture.parent.mkdir()
+    picture.write_bytes(b"an older picture")
     (tmp_path / "figure-2.md").write_text(text_of("figure-2"), encoding="utf-8")
     out = tmp_path / "results" / "figure-2-modern"
     words = ["reproduce", "figure-2", "--modern", "--horizon", "200", "--trials", "5", "--jobs", "1", "--out", str(out)]
     done = CliRunner().invoke(app, words, catch_exceptions=False)
     assert done.exit_code == 0
     reproduction_pages.remake(tmp_path / "results", ("figure-2",))
+    # Drawn again from the stored arrays, the figure is the one that the command drew.
+    assert picture.read_bytes() == (out / "figure.png").read_bytes() != narrow.read_bytes()
     page, report = ((tmp_path / one).read_text(encoding="utf-8") for one in ("figure-2.md", out / "report.md"))
     numbers = json.loads((out / "numbers.json").read_text(encoding="utf-8"))
     for name in ("UCB", "DP-KLUCB"):

@@ -8,7 +8,10 @@ import sys
 import pytest
 
 import dp_bandit_envs
+from dp_bandit_envs.course.notebooks import LABS
+from tests.docs.test_generated_pages import pages
 from tests.tools.pages import PAGES, ROOT
+from tests.tools.site_links import broken
 
 
 def part(name):
@@ -69,6 +72,28 @@ def test_every_formula_of_a_docstring_can_be_written():
         mathml(r"\bogus x")
 
 
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    (tmp_path / "other.html").write_text('<p id="there">', encoding="utf-8")
+    links = ("other.html", "other.html#there", "#here", "https://elsewhere.org/x#y", "other.html#gone", "gone.png")
+    text = "".join(f'<a href="{link}">' for link in links) + '<h1 id="here">'
+    (tmp_path / "one.html").write_text(text, encoding="utf-8")
+    assert broken(tmp_path) == ["one.html: other.html#gone", "one.html: gone.png"]
+
+
+def test_what_a_lab_shows_has_no_scripts():
+    """A slider at 1, a choice of which the first is made, a formula and a picture, as marimo writes them."""
+    slider = """<marimo-slider data-initial-value='0' data-steps='[0.5, 1.0]' data-label='"epsilon"'></marimo-slider>"""
+    radio = """<marimo-radio data-initial-value='"a"' data-options='["a", "b"]' data-label='"Which?"'></marimo-radio>"""
+    shown = pages.lab_pages.still(
+        f"<span><h2 id='x'>Try</h2><marimo-ui-element>{slider}{radio}</marimo-ui-element></span>"
+    )
+    assert shown.startswith("## Try\n") and "marimo" not in shown
+    assert '<div class="control">epsilon <b>0.5</b></div>' in shown and "<li><b>a</b></li><li>b</li>" in shown
+    assert shown.count("<div") == shown.count("</div>")
+    (lab,) = (one for one in LABS if one.name == "counters")
+    assert pages.lab_pages.linked(f"| 4 | `{lab.name}` |") == "| 4 | [`counters`](/docs/generated/labs/counters.md) |"
+
+
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path):
     pytest.importorskip("sphinx")
@@ -77,5 +102,6 @@ def test_the_site_builds_without_a_warning(tmp_path):
     assert done.returncode == 0, done.stderr
     for page in ("index", "README", "docs/first-game", "docs/generated/examples/01_first_game"):
         assert (tmp_path / "html" / f"{page}.html").is_file()
+    assert broken(tmp_path / "html") == []
     shown = (tmp_path / "html/docs/generated/api/players.html").read_text(encoding="utf-8")
     assert "the best arm in" in shown and "<math" in shown
