@@ -91,7 +91,7 @@ STYLES = {
 }
 """The look of each algorithm where its colour is free in the figure."""
 
-TITLE = 9
+TITLE = 8.5
 """Points of a panel's title."""
 RC: dict[Any, Any] = {
     "font.size": 8,
