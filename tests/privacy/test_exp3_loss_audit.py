@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.agents.exp3 import default_exploration_rate
-from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.privacy import exp3_guarantee
 from dp_bandit_envs.privacy.exp3_privacy import draw_loss
 from tests.tools.exp3_laws import law_of_arms, probabilities, renyi
@@ -130,14 +129,6 @@ def test_a_rho_of_the_order_of_the_kl_divergence_is_false():
 
 
 # ---- what is declared
-
-
-def test_exp3_tau_in_figure_1():
-    """Proved: 1.44 at delta = T^-2; the truth is at least about 1.06; the bound s^2 / 8 alone gave 26.6."""
-    guarantee = make_algorithm("EXP3-tau", batch_size=19).guarantee(n_arms=4, horizon=2**18)
-    assert 1.06 < guarantee.epsilon_at(2.0**-36) < 1.44
-    assert guarantee.epsilon == pytest.approx(13797 * 0.3417 / 19, rel=1e-3)
-    assert 146 < 13797 / 19**2 / guarantee.rho < 147
 
 
 def test_the_constants_of_a_small_rate():

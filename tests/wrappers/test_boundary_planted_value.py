@@ -91,10 +91,11 @@ def test_the_search_finds_the_number_where_there_is_no_boundary():
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", [name for name in EVERY if name != "Running"])
 def test_nothing_above_a_boundary_shows_the_number(name, form, caplog, capfd, recwarn):
-    """Vectors are played across the end of a game and into the next one."""
+    """Vectors are played across the end of a game and into the next one, in two of the tables."""
     caplog.set_level(logging.DEBUG)
     cases = [(table, [0, 1, 2]) for table in tables(name)]
-    for seed, (table, arms) in enumerate([*cases, (cases[0][0], [0])]):
+    cases = [*cases, (cases[0][0], [0])] if form == "scalar" else cases[::2]
+    for seed, (table, arms) in enumerate(cases):
         env = wrapped(FORMS[form](table, render_mode="ansi"), name)
         seen: list[Any] = [env.reset(seed=seed), repr(env), str(env), env.render()]
         ended, t = False, 0
