@@ -6,35 +6,22 @@ import platform
 from rich.console import Console
 from rich.table import Table
 
-from tests.benchmarks import (
-    before_lanes,
-    counters,
-    exp3_in_river,
-    games_in_c,
-    graph,
-    import_time,
-    peak_memory,
-    standard_loop,
-    stochastic,
-    two_cores,
-    two_workers,
-    vector_env,
-)
+from tests.benchmarks import games_in_c, other_processes, speeds
 from tests.benchmarks.measuring import Line, Skipped
 
 BENCHMARKS = (
-    games_in_c,
-    before_lanes,
-    exp3_in_river,
-    stochastic,
-    counters,
-    graph,
-    standard_loop,
-    vector_env,
-    two_cores,
-    two_workers,
-    peak_memory,
-    import_time,
+    games_in_c.lines,
+    other_processes.before_lanes,
+    speeds.exp3_in_river,
+    speeds.stochastic,
+    speeds.counters,
+    speeds.graph,
+    speeds.standard_loop,
+    speeds.vector_env,
+    speeds.two_cores,
+    other_processes.two_workers,
+    other_processes.memory,
+    other_processes.import_time,
 )
 
 
@@ -50,7 +37,7 @@ def main() -> None:
         table.add_column(heading, justify="right" if heading in ("ours", "other", "ratio", "wanted") else "left")
     for benchmark in BENCHMARKS:
         with console.status(benchmark.__doc__ or ""):
-            for line in benchmark.lines():
+            for line in benchmark():
                 table.add_row(*cells(line))
     console.print(table)
 

@@ -28,7 +28,7 @@ from dp_bandit_envs.simulation.outcomes import Outcome
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.trials import ROUNDS_AT_ONCE
 from tests.benchmarks.measuring import Line, Skipped, written
-from tests.benchmarks.stochastic import MEANS
+from tests.benchmarks.speeds import MEANS
 
 LANES, HORIZON, SEED, D, ROWS = 16, 2**17, 3, 10, 2**11
 # Contraction would fuse a product and a sum on some processors, and round once where Python rounds twice.

@@ -24,9 +24,9 @@ from dp_bandit_envs.plots.plot_style import typeset
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.runs.run_report import Verdict
 from dp_bandit_envs.runs.store import ResultsFolder
-from tests.tools.folders import files
 from tests.tools.playable import BANDITS, FULL_INFORMATION, arguments_of, home_of, names_for
 from tests.tools.plays import POINT_IDS
+from tests.tools.processes import files
 from tests.tools.refusals import missing
 
 WRAPPERS = (

@@ -10,7 +10,7 @@ from scipy import stats
 
 import dp_bandit_envs  # noqa: F401 registers the environments
 from dp_bandit_envs import make_algorithm
-from tests.tools.fair_coins import best_of_coins
+from tests.tools.exact_laws import best_of_coins
 
 
 def test_theorem_3_4_is_below_what_every_algorithm_loses():

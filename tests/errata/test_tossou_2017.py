@@ -11,7 +11,7 @@ from scipy import stats
 import dp_bandit_envs  # noqa: F401 registers the environments
 from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.agents.exp3 import default_exploration_rate
-from tests.tools.fair_coins import best_of_coins
+from tests.tools.exact_laws import best_of_coins
 
 
 def test_marginals_without_a_loss_can_tell_everything():

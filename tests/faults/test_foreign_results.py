@@ -17,7 +17,7 @@ from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.runs.running import run
 from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation.provenance import foreign_code, made_by
-from tests.tools.folders import files
+from tests.tools.processes import files
 from tests.tools.refusals import refused
 
 ROOT = Path(__file__).parents[2]

@@ -27,28 +27,17 @@ PLAIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 @pytest.mark.skipif(not POSIX, reason="names of bytes")
 @pytest.mark.parametrize(
     ("name", "locale"),
-    [
-        *[(name, {}) for name in SOME],
-        *[pytest.param(name, {}, marks=pytest.mark.slow) for name in NAMES if name not in SOME],
-        *[(name, PLAIN) for name in ("letters of other alphabets",)],
-        *[pytest.param(name, PLAIN, marks=pytest.mark.slow) for name in ("no text", "long")],
-    ],
+    [(name, {}) for name in SOME]
+    + [("letters of other alphabets", PLAIN)]
+    + [pytest.param(name, {}, marks=pytest.mark.slow) for name in NAMES if name not in SOME]
+    + [pytest.param(name, PLAIN, marks=pytest.mark.slow) for name in ("no text", "long")],
     ids=lambda part: part if isinstance(part, str) else "C" if part else "",
 )
 def test_an_odd_name_is_no_traceback(name, locale, tmp_path):
     (tmp_path / "other").touch()
     command = [
         *COMMAND_LINE,
-        "run",
-        "Stochastic",
-        "Uniform",
-        "--trials",
-        "2",
-        "--horizon",
-        "20",
-        "--jobs",
-        "1",
-        "--out",
+        *["run", "Stochastic", "Uniform", "--trials", "2", "--horizon", "20", "--jobs", "1", "--out"],
     ]
     done = subprocess.run([*command, NAMES[name]], cwd=tmp_path, env={**os.environ, **locale}, capture_output=True)
     if name in ("long", "a device"):

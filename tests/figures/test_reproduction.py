@@ -10,7 +10,7 @@ from dp_bandit_envs import load, reproduce
 from dp_bandit_envs.comparison import shown_progress
 from dp_bandit_envs.errors import ResultsError, UnknownNameError, WrongTypeError
 from dp_bandit_envs.figures.reproduction import FIGURES, study_of
-from tests.tools.folders import files
+from tests.tools.processes import files
 from tests.tools.refusals import refused
 
 SMALL = {"horizon": 40, "trials": 5}

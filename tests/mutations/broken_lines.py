@@ -672,21 +672,21 @@ GAMES = (
         "dp_bandit_envs/simulation/lanes.py",
         "    draw_round(block, lane, t)\n    add_round(block, lane)\n",
         "    draw_round(block, lane, t)\n",
-        ("tests/simulation/test_lane_blocks.py", "-k", "draws_the_gains"),
+        ("tests/simulation/test_lanes.py", "-k", "draws_the_gains"),
     ),
     Mutation(
         "what a batch released is forgotten before its end side by side",
         "dp_bandit_envs/simulation/lanes.py",
         "kept = self._plan.rules.batch_size > 1",
         "kept = False",
-        ("tests/simulation/test_lane_blocks.py", "-k", "draws_the_gains"),
+        ("tests/simulation/test_lanes.py", "-k", "draws_the_gains"),
     ),
     Mutation(
         "an error that cannot be unpickled ends a worker",
         "dp_bandit_envs/simulation/sending.py",
         "            if _may_return(error):",
         "            if True:",
-        ("tests/simulation/test_registered_games_in_processes.py", "-k", "cannot_be_pickled_keeps"),
+        ("tests/simulation/test_sending.py", "-k", "cannot_be_pickled_keeps"),
     ),
 )
 
@@ -799,6 +799,172 @@ ROOMS = (
 )
 """Lines of wrappers, privacy, counters and graphs that no row above breaks."""
 
-MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES, *ROOMS, *OUTER_ROOMS)
+COMPILING, SIMULATION = "dp_bandit_envs/compiling", "dp_bandit_envs/simulation"
+PLAYED = (
+    Mutation(
+        "machine code of another Numba is run",
+        f"{COMPILING}/functions.py",
+        'f"{numba.__version__} {_beneath()} {content(function)}"',
+        'f"{_beneath()} {content(function)}"',
+        ("tests/simulation/test_compiling.py", "-k", "version_of_numba"),
+    ),
+    Mutation(
+        "an array that changed is compiled in as it was",
+        f"{COMPILING}/functions.py",
+        "digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()",
+        'digest = ""',
+        ("tests/simulation/test_compiling.py", "-k", "array"),
+    ),
+    Mutation(
+        "a default that changed is compiled in as it was",
+        f"{COMPILING}/functions.py",
+        "for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):",
+        "for value in ():",
+        ("tests/simulation/test_compiling.py", "-k", "default"),
+    ),
+    Mutation(
+        "two NamedTuples of the same numbers are one",
+        f"{COMPILING}/functions.py",
+        "kind = f\"{type(value).__name__}{getattr(value, '_fields', ())!r}\"",
+        'kind = "tuple"',
+        ("tests/simulation/test_compiling.py", "-k", "named and tuple"),
+    ),
+    Mutation(
+        "handlers of errors do not count as code",
+        f"{COMPILING}/functions.py",
+        "repr((code.co_code, code.co_exceptiontable, constants,",
+        "repr((code.co_code, constants,",
+        ("tests/simulation/test_code_digest.py", "-k", "byte_code"),
+    ),
+    Mutation(
+        "functions that draw from np.random are compiled",
+        f"{COMPILING}/functions.py",
+        "            if _is_random(use.value):",
+        "            if False:",
+        ("tests/simulation/test_own_agents.py", "-k", "of_numpy"),
+    ),
+    Mutation(
+        "a damaged file of machine code is run",
+        f"{COMPILING}/numba_functions.py",
+        "            if hashlib.sha256(code).digest() != digest:",
+        "            if False:",
+        ("tests/faults/test_damaged_machine_code.py", "-k", "flipped"),
+    ),
+    Mutation(
+        "games of a block share their arrays",
+        f"{COMPILING}/layout.py",
+        "block[:, self._pointers] += starts[:, np.newaxis]",
+        "block[:, self._pointers] += starts[:1, np.newaxis]",
+        ("tests/simulation/test_words_of_a_game.py", "-k", "writing"),
+    ),
+    Mutation(
+        "an array is replaced by one of another type",
+        f"{COMPILING}/layout.py",
+        "            if value.dtype != form.dtype or value.ndim != form.size:",
+        "            if False:",
+        ("tests/simulation/test_words_of_a_game.py", "-k", "replaced_array"),
+    ),
+    Mutation(
+        "processes that compile know the seed",
+        f"{SIMULATION}/workers.py",
+        "dataclasses.replace(work, seed=0, **public)",
+        "dataclasses.replace(work, **public)",
+        ("tests/simulation/test_workers.py", "-k", "seed_stays"),
+    ),
+    Mutation(
+        "processes that compile have real data",
+        f"{SIMULATION}/workers.py",
+        "return not work.adversary.is_real and work.adversary.ledger is None and bool(sys.executable)",
+        "return bool(sys.executable)",
+        ("tests/simulation/test_workers.py", "-k", "real_data"),
+    ),
+    Mutation(
+        "the last tasks are as large as the first",
+        f"{SIMULATION}/workers.py",
+        "int(min(self._seconds() / each, self._left / self._width(), most))",
+        "int(min(self._seconds() / each, most))",
+        ("tests/simulation/test_workers.py", "-k", "sizes_follow"),
+    ),
+    Mutation(
+        "a user's file is sent by its name",
+        f"{SIMULATION}/sending.py",
+        "        with _busy, _own_files_by_value():",
+        "        with _busy:",
+        ("tests/simulation/test_sending.py", "-k", "file_that_was_changed"),
+    ),
+    Mutation(
+        "a worker plays the game that was registered last",
+        f"{SIMULATION}/sending.py",
+        "            _register(games)\n        try:",
+        "        try:",
+        ("tests/simulation/test_sending.py", "-k", "registered_game"),
+    ),
+    Mutation(
+        "a user's child of an agent is played in lanes",
+        f"{SIMULATION}/lanes.py",
+        "carried = AGENTS.get(type(plan.agent))",
+        "carried = next((AGENTS[kind] for kind in type(plan.agent).__mro__ if kind in AGENTS), None)",
+        ("tests/simulation/test_lanes_chosen.py", "-k", "never_played_as_if and child"),
+    ),
+    Mutation(
+        "functions of a user's are played in lanes",
+        f"{SIMULATION}/lanes.py",
+        "    return fit and not plan.foreign",
+        "    return fit",
+        ("tests/simulation/test_lanes_chosen.py", "-k", "never_played_as_if"),
+    ),
+    Mutation(
+        "a step of a user's is compiled without it",
+        f"{SIMULATION}/plan.py",
+        "    if type(game).step is not BanditEnv.step or type(game).reset is not BanditEnv.reset:",
+        "    if False:",
+        ("tests/simulation/test_engines.py", "-k", "own and step"),
+    ),
+    Mutation(
+        "an update of a user's is compiled without it",
+        f"{SIMULATION}/plan.py",
+        "    if any(getattr(kind, method) is not getattr(base, method) for method in PLAIN[base]):",
+        "    if False:",
+        ("tests/simulation/test_engines.py", "-k", "its_own_way"),
+    ),
+    Mutation(
+        "an unplayed mechanism draws from the process",
+        f"{SIMULATION}/repeatable.py",
+        "            if not is_ours(type(one)):",
+        "            if False:",
+        ("tests/simulation/test_repeatable.py", "-k", "mechanism_that_does_not"),
+    ),
+    Mutation(
+        "chunks of many games have the same streams",
+        f"{SIMULATION}/many_games.py",
+        "trial=first_trial + number)",
+        "trial=first_trial)",
+        ("tests/simulation/test_many_games.py", "-k", "threads_change_nothing"),
+    ),
+    Mutation(
+        "a docstring is other code",
+        f"{SIMULATION}/provenance.py",
+        'compile(content, name, "exec", optimize=2, dont_inherit=True)',
+        'compile(content, name, "exec", optimize=0, dont_inherit=True)',
+        ("tests/faults/test_foreign_results.py", "-k", "words_and_the_command_line"),
+    ),
+    Mutation(
+        "an agent is played for ever where it is not compiled",
+        f"{SIMULATION}/simulation.py",
+        "    _played[plan.loop] += rounds",
+        "    _played[plan.loop] += 0",
+        ("tests/simulation/test_small_jobs.py", "-k", "so_many_rounds"),
+    ),
+    Mutation(
+        "moments of two samples forget how far they are apart",
+        "dp_bandit_envs/metrics/trial_summaries.py",
+        "self.squares + other.squares + apart**2 * (self.trials * other.trials / trials)",
+        "self.squares + other.squares",
+        ("tests/simulation/test_outcomes.py", "-k", "moments"),
+    ),
+)
+"""How games are compiled, sent and cut into tasks, and what is not compiled."""
+
+MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES, *ROOMS, *PLAYED, *OUTER_ROOMS)
 FEW = ("noise halved", "one draw for all coordinates", "total in info", "every episode has the same noise")
 """What `make test-slow` plays; the whole list takes minutes."""

@@ -15,8 +15,7 @@ from dp_bandit_envs.files import locked
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.runs.running import run
 from dp_bandit_envs.runs.store import ResultsFolder
-from tests.tools.folders import files
-from tests.tools.processes import POSIX
+from tests.tools.processes import POSIX, files
 from tests.tools.refusals import refused
 
 EXPERIMENT = Experiment("one", (GameSpec("a", "A", "DPBandit-Stochastic-v0"),), (AlgorithmSpec("Uniform"),), 20, 40)

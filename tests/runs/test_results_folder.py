@@ -14,7 +14,7 @@ from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.runs.running import run
 from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation.provenance import made_by
-from tests.tools.folders import files
+from tests.tools.processes import files
 from tests.tools.refusals import refused
 
 EXPERIMENT = Experiment("one", (GameSpec("a", "A", "DPBandit-Stochastic-v0"),), (AlgorithmSpec("EXP3"),), 20, 2)

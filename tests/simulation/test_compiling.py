@@ -1,28 +1,37 @@
-"""Compiled code is kept under a fingerprint of everything that determines it."""
+"""Machine code is what a function and its values are now: of equal ones it is made once, of others anew."""
 
+import functools
 import inspect
+import sys
 import textwrap
 import types
+from typing import NamedTuple
 
+import cloudpickle
 import gymnasium as gym
 import numba
 import numpy as np
 import pytest
-from numba.core.caching import CacheImpl, IndexDataCacheFile
+from numba.core import event
 
-from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
+from dp_bandit_envs import Algorithm, BanditEnv, play, simulate
+from dp_bandit_envs.adversaries import MemoryBounded
+from dp_bandit_envs.agents import FunctionalAgent, exp3, tsallis_inf, uniform
+from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.compiling import functions as plain_functions
-from dp_bandit_envs.compiling.compiled import Compiled
-from dp_bandit_envs.compiling.functions import bind, content, fingerprint
-from dp_bandit_envs.compiling.numba_functions import MachineCode
-from dp_bandit_envs.privacy import laplace
+from dp_bandit_envs.audits import sampled_loss
+from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt
+from dp_bandit_envs.compiling.functions import bind, call_at, content, fingerprint, frozen
+from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.counters import BinaryCounter, trees
-from dp_bandit_envs.privacy.facts import Below, gains_of_arms
-from dp_bandit_envs.privacy.mechanisms import CounterSums, LaplaceClipRescale, laplace_gains
+from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.privacy.mechanisms import CounterSums
 from dp_bandit_envs.simulation import loop
 from dp_bandit_envs.simulation.lanes import LaneGains, LaneLoop, carries
 from dp_bandit_envs.simulation.plan import make_plan
+from dp_bandit_envs.wrappers import PrivacyBoundary
+from tests.simulation.test_own_agents import GAME, agent
+from tests.tools.refusals import refused
 
 SOURCE = """
     import math
@@ -51,7 +60,7 @@ SOURCE = """
 """
 
 
-def digest(*edits, name="outer"):
+def digest(*edits):
     """Return the fingerprint of a function above after some edits."""
     source = textwrap.dedent(SOURCE)
     for old, new in edits:
@@ -59,69 +68,26 @@ def digest(*edits, name="outer"):
         source = source.replace(old, new)
     namespace = {"np": np}
     exec(source, namespace)
-    return fingerprint(namespace[name])
+    return fingerprint(namespace["outer"])
 
 
-@pytest.mark.parametrize(
-    "edit",
-    [
-        ("RATE = 0.5", "RATE = 0.6"),
-        ("PAIR = (0.25, 0.75)", "PAIR = (0.35, 0.75)"),
-        ("np.array([1.0, 2.0])", "np.array([1.0, 3.0])"),
-        ("PAIR[0]", "PAIR[1]"),
-        ("y - 3.0", "y - 4.0"),
-        ("y - 3.0", "y + 3.0"),
-        ("x + 1.0", "x + 2.0"),
-        ("x + 1.0", "x - 1.0"),
-        ("x + 1.0", "1.0 + x"),
-        ("step=2.0", "step=3.0"),
-        ("math.sqrt", "math.exp"),
-        ("width: float\n    height: float", "height: float\n    width: float"),
-        ("inner(x) * step", "(x + 1.0) * step"),
-    ],
-    ids=str,
-)
-def test_whatever_changes_the_result_changes_the_fingerprint(edit):
-    assert digest(edit) != digest()
+EDITS = [
+    *[("RATE = 0.5", "RATE = 0.6"), ("PAIR = (0.25, 0.75)", "PAIR = (0.35, 0.75)"), ("PAIR[0]", "PAIR[1]")],
+    *[("np.array([1.0, 2.0])", "np.array([1.0, 3.0])"), ("step=2.0", "step=3.0"), ("math.sqrt", "math.exp")],
+    *[("y - 3.0", "y - 4.0"), ("y - 3.0", "y + 3.0"), ("x + 1.0", "x + 2.0"), ("x + 1.0", "x - 1.0")],
+    *[("x + 1.0", "1.0 + x"), ("inner(x) * step", "(x + 1.0) * step")],
+    ("width: float\n    height: float", "height: float\n    width: float"),
+]
+WORDS = [
+    ("# A comment.", "# Another comment, and more of it."),
+    *[("def helper", "\n\ndef helper"), ("import math", "import math\nUNUSED = 1")],
+]
 
 
-@pytest.mark.parametrize(
-    "edit",
-    [
-        ("# A comment.", "# Another comment, and more of it."),
-        ("def helper", "\n\ndef helper"),
-        ("import math", "import math\nUNUSED = 1"),
-    ],
-    ids=str,
-)
-def test_comments_and_the_place_in_the_file_do_not(edit):
-    assert digest(edit) == digest()
-
-
-def test_a_constant_of_another_module_is_noticed():
-    """Numba freezes it like a global of the function's own module."""
-
-    def digest_with(value):
-        settings = types.ModuleType("dp_bandit_envs.settings")
-        settings.RATE = value
-        namespace = {"settings": settings}
-        exec("def outer(x):\n    return x * settings.RATE", namespace)
-        return fingerprint(namespace["outer"])
-
-    assert digest_with(0.5) != digest_with(0.6)
-
-
-def test_a_value_from_an_enclosing_function_is_noticed():
-    """Numba freezes it like a global."""
-
-    def factory(rate):
-        def outer(x):
-            return x * rate
-
-        return outer
-
-    assert Compiled(factory(0.5), {})(1.0) == 0.5
-    assert fingerprint(factory(0.5)) != fingerprint(factory(0.6))
+def test_whatever_changes_the_result_changes_the_fingerprint_and_words_do_not():
+    found = [digest(), *map(digest, EDITS)]
+    assert len(set(found)) == 1 + len(EDITS)
+    assert {digest(), *map(digest, WORDS)} == {digest()}
 
 
 def test_a_fingerprint_covers_what_stands_for_select_and_update():
@@ -150,35 +116,11 @@ def edited(module, name, old, new):
     return namespace[name]
 
 
-@pytest.mark.parametrize(
-    ("module", "helper", "old", "new"),
-    [
-        (exp3, "probability", "1.0 - gamma", "0.9 - gamma"),
-        (tsallis_inf, "normalise", "range(50)", "range(3)"),
-        (tsallis_inf, "normalise", "1e-13", "1e-3"),
-    ],
-)
-def test_an_edit_in_a_helper_of_an_agent_is_noticed(module, helper, old, new, monkeypatch):
-    before = fingerprint(module.update)
-    monkeypatch.setattr(module, helper, edited(module, helper, old, new))
-    assert fingerprint(module.update) != before
-
-
-def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
-    def of_loop():
-        chain = [(LaplaceClipRescale(epsilon=1.0), Below(4, 100))]
-        return fingerprint(bind(loop.play_block, loop.stages(chain, feedback="arm", values=gains_of_arms(1.0))))
-
-    before = of_loop()
-    changed = edited(laplace_gains, "release", "width + 2.0 * state.bound", "width + 3.0 * state.bound")
-    with monkeypatch.context() as patch:
-        patch.setattr(LaplaceClipRescale, "release", staticmethod(changed))
-        assert of_loop() != before
-    assert of_loop() == before
-    monkeypatch.setattr(laplace_gains, "noisy", edited(laplace, "noisy", "value + draw", "value - draw"))
-    plain_functions._kept.cache_clear()
-    assert of_loop() != before
-    plain_functions._kept.cache_clear()
+def test_an_edit_of_a_helper_and_of_a_constant_of_an_agent_is_noticed(monkeypatch):
+    found = [fingerprint(exp3.update), fingerprint(tsallis_inf.update)]
+    monkeypatch.setattr(exp3, "probability", edited(exp3, "probability", "1.0 - gamma", "0.9 - gamma"))
+    monkeypatch.setattr(tsallis_inf, "SKIP_SHARE", 0.3)
+    assert not {*found} & {fingerprint(exp3.update), fingerprint(tsallis_inf.update)}
 
 
 def test_an_edit_of_a_counter_inside_the_sums_is_noticed(monkeypatch):
@@ -191,102 +133,10 @@ def test_an_edit_of_a_counter_inside_the_sums_is_noticed(monkeypatch):
     assert len({before, after, other}) == 3
 
 
-def test_a_global_constant_of_an_agent_is_noticed(monkeypatch):
-    before = fingerprint(tsallis_inf.update)
-    monkeypatch.setattr(tsallis_inf, "SKIP_SHARE", 0.3)
-    assert fingerprint(tsallis_inf.update) != before
-
-
 def test_another_version_of_numba_is_another_fingerprint(monkeypatch):
     before = fingerprint(exp3.update)
     monkeypatch.setattr(numba, "__version__", "99")
     assert fingerprint(exp3.update) != before
-
-
-def plus(x):
-    return x + stand_in(x)
-
-
-def stand_in(x):
-    raise NotImplementedError
-
-
-def twice(x):
-    return 2.0 * x
-
-
-def thrice(x):
-    return 3.0 * x
-
-
-def test_a_replacement_stands_for_the_name_it_replaces():
-    assert Compiled(plus, {"stand_in": twice})(1.0) == 3.0
-    assert Compiled(plus, {"stand_in": thrice})(1.0) == 4.0
-    # The original is untouched.
-    assert plus.__globals__["stand_in"] is stand_in
-
-
-def test_functions_from_elsewhere_are_not_kept_on_disk():
-    """Their files are not ours to watch: another package may be edited at any time."""
-    assert not isinstance(Compiled(plus, {"stand_in": twice})._dispatcher._cache, MachineCode)
-    assert isinstance(Compiled(loop.add_up, {})._dispatcher._cache, MachineCode)
-
-
-def doubled_array(x):
-    return np.full(3, x) * 2.0
-
-
-def test_a_function_that_makes_arrays_is_compiled_too():
-    """Without Numba's runtime it cannot be, which shows when it is first called."""
-    compiled = Compiled(doubled_array, {})
-    assert compiled(1.5).tolist() == [3.0, 3.0, 3.0] == compiled(1.5).tolist()
-
-
-def test_where_nothing_can_be_kept_it_is_compiled_each_time(monkeypatch):
-    """A container may have no writable folder at all; that costs seconds, and must not cost the simulation."""
-    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
-    for function in (plus, twice):
-        monkeypatch.setattr(function, "__module__", "dp_bandit_envs.tests")
-    assert Compiled(plus, {"stand_in": twice})(1.0) == 3.0
-
-
-def test_two_processes_that_compile_at_once_do_not_swap_their_code(tmp_path, monkeypatch):
-    """Numba numbers the files of one index 1, 2, ...; two processes may both take the next number.
-
-    Here the second process reads the index before the first has written to it, and writes between the first one's
-    index and its machine code, which is an order that an operating system may choose.
-    """
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    for function in (plus, twice, thrice, stand_in):
-        monkeypatch.setattr(function, "__module__", "dp_bandit_envs.tests")
-    first, second = (Compiled(plus, {"stand_in": function}) for function in (twice, thrice))
-    load_index, save_data = IndexDataCacheFile._load_index, IndexDataCacheFile._save_data
-    waiting = True
-
-    def save_data_late(file, name, data):
-        nonlocal waiting
-        if waiting:
-            waiting = False
-            assert second(1.0) == 4.0
-        save_data(file, name, data)
-
-    monkeypatch.setattr(IndexDataCacheFile, "_save_data", save_data_late)
-    monkeypatch.setattr(IndexDataCacheFile, "_load_index", lambda file: {})
-    assert first(1.0) == 3.0
-    monkeypatch.setattr(IndexDataCacheFile, "_load_index", load_index)
-    monkeypatch.setattr(IndexDataCacheFile, "_save_data", save_data)
-    assert list(tmp_path.rglob("*.nbc"))
-    for function, expected in ((twice, 3.0), (thrice, 4.0)):
-        assert Compiled(plus, {"stand_in": function})(1.0) == expected
-
-
-def test_the_file_of_a_function_that_was_sent_is_not_run(tmp_path, monkeypatch):
-    """A process that gets a function gets it without its module, whose file may do anything once more."""
-    (tmp_path / "runs_once.py").write_text("raise RuntimeError('run again')", encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    sent = {"__name__": "runs_once"}
-    exec("def half(x):\n    return x / 2\n\n\ndef quarter(x):\n    return half(half(x))\n", sent)
-    assert Compiled(sent["quarter"], {})(3.0) == 0.75
 
 
 @pytest.mark.parametrize("name", ["EXP3", "DP-EXP3-Lap", "DP-UCB"])
@@ -302,3 +152,241 @@ def test_fingerprints_are_the_same_in_every_process(name):
         written = content(compiled._function)
         assert len(written.splitlines()) > 5 and len(written) > 4_000
         assert " at 0x" not in written
+
+
+class Named(NamedTuple):
+    """Two numbers."""
+
+    first: float
+    second: float
+
+
+class Swapped(NamedTuple):
+    """The same numbers by each other's names."""
+
+    second: float
+    first: float
+
+
+CELL_OF_A_CLOSURE = """
+def outer():
+    number = 2.0
+    def use(x): return x * number
+    def change():
+        nonlocal number
+        number = 5.0
+    return use, change
+use, change = outer()
+"""
+MODULE_OF_A_PACKAGE = """
+mine = types.ModuleType("mine")
+mine.settings = types.ModuleType("mine.settings")
+mine.settings.NUMBER = 2.0
+def use(x): return x * mine.settings.NUMBER
+"""
+CHANGES = {
+    "global": ("NUMBER = 2.0\ndef use(x): return x * NUMBER", "NUMBER = 5.0"),
+    "of a helper": ("NUMBER = 2.0\ndef helper(): return NUMBER\ndef use(x): return x * helper()", "NUMBER = 5.0"),
+    "another helper": ("def helper(): return 2.0\ndef use(x): return x * helper()", "def helper(): return 5.0"),
+    "code": ("def helper(): return 2.0\ndef use(x): return x * helper()", "helper.__code__ = (lambda: 5.0).__code__"),
+    "default": ("def use(x, by=2.0): return x * by", "use.__defaults__ = (5.0,)"),
+    "array": ("TABLE = np.array([2.0])\ndef use(x): return x * TABLE[0]", "TABLE[0] = 5.0"),
+    "array in a tuple": ("TABLES = (np.array([2.0]),)\ndef use(x): return x * TABLES[0][0]", "TABLES[0][0] = 5.0"),
+    "named tuple": ("PAIR = Named(2.0, 5.0)\ndef use(x): return x * PAIR.first", "PAIR = Swapped(2.0, 5.0)"),
+    "cell of a closure": (CELL_OF_A_CLOSURE, "change()"),
+    "module of a package": (MODULE_OF_A_PACKAGE, "mine.settings.NUMBER = 5.0"),
+}
+
+
+def made(source):
+    """Run a cell; return its names."""
+    names = {"np": np, "types": types, "Named": Named, "Swapped": Swapped}
+    exec(source, names)
+    return names
+
+
+@pytest.mark.parametrize(("cell", "change"), CHANGES.values(), ids=CHANGES)
+def test_a_function_whose_values_changed_is_compiled_anew(cell, change):
+    inside = made(cell)
+    use = inside["use"]
+    before, copy = Compiled(use, {}), frozen(use)
+    # A copy, as each task of a notebook unpacks one, is compiled once.
+    assert before(3.0) == 6.0 and copy is not use and frozen(cloudpickle.loads(cloudpickle.dumps(use))) is copy
+    exec(change, inside)
+    assert inside["use"](3.0) == 15.0 and frozen(inside["use"]) is not copy
+    assert Compiled(inside["use"], {})(3.0) == 15.0
+    # Compiled for another type afterwards, the first is what it was, but for what a module has.
+    assert before(3) == (15.0 if "mine" in inside else 6.0)
+
+
+def test_what_is_bound_makes_it_another_and_globals_are_those_of_now():
+    use = made("NUMBER = 2.0\ndef part(): return 0.0\ndef use(x): return NUMBER * part()")["use"]
+    three, four = made("def part(): return 3.0")["part"], made("def part(): return 4.0")["part"]
+    assert bind(use, {"part": three})(1.0) == 6.0
+    assert frozen(bind(use, {"part": three})) is frozen(bind(use, {"part": three}))
+    assert frozen(bind(use, {"part": three})) is not frozen(bind(use, {"part": four}))
+    use.__globals__["NUMBER"] = 5.0
+    assert bind(use, {"part": three})(1.0) == 15.0
+
+
+def test_what_cannot_be_written_out_counts_by_identity():
+    def using(part):
+        return made("def use(x): return part(x)") | {"part": part}
+
+    first, second = ({**using(part)} for part in (object(), object()))
+    functions = [types.FunctionType(one["use"].__code__, one) for one in (first, first, second)]
+    assert frozen(functions[0]) is frozen(functions[1]) is not frozen(functions[2])
+
+
+@pytest.fixture
+def numba_compiled():
+    """What Numba has begun to compile."""
+    begun = []
+
+    class Listener(event.Listener):
+        def on_start(self, event):
+            begun.append(event)
+
+        def on_end(self, event):
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        yield begun
+
+
+def test_an_agent_of_a_notebook_is_compiled_once(numba_compiled):
+    mine = {"mine": agent(choose=lambda state, rng: len(state.totals) - 2)}
+    assert simulate(GAME, mine, horizon=20)["mine"].engine == "compiled"
+    before = len(numba_compiled)
+    assert simulate(GAME, mine, horizon=20)["mine"].engine == "compiled"
+    assert len(numba_compiled) == before > 0
+
+
+STEP, ANSWER, PAID = 1, 0.0, 0.0
+
+
+class Turn(NamedTuple):
+    """An array."""
+
+    turn: np.ndarray
+
+
+def select(state, rng):
+    """Return the arms in turn."""
+    return int(state.turn[0]) % 4
+
+
+def update(state, arm, seen):
+    """Go on by the step, and farther if a gain was released."""
+    state.turn[0] += STEP + int(2 * seen.gains[arm])
+    return state
+
+
+class Turns(FunctionalAgent):
+    """Plays the arms in turn, at a step."""
+
+    functions = Functions(select, update)
+
+    def initial_state(self, n_arms, horizon):
+        """Return arm 0."""
+        return Turn(np.zeros(1))
+
+
+class Truth(NamedTuple):
+    """Nothing of use."""
+
+    number: float
+
+
+def answer(state, arm, gain, rng):
+    """Release the same whatever the gain."""
+    return ANSWER, 1
+
+
+class Answers(Mechanism):
+    """Releases one number."""
+
+    release = staticmethod(answer)
+    withholds = False
+
+    def new_state(self, below):
+        """Return a state."""
+        return Truth(0.0)
+
+    def guarantee(self, below):
+        """Return none."""
+        return PrivacyGuarantee.none("it is only a test")
+
+
+def paid(gains, arms, t):
+    """Pay the same in each round."""
+    return PAID
+
+
+def test_simulate_plays_as_play_does_after_a_global_changed(monkeypatch):
+    """An agent's, a mechanism's, and a payoff function's: their functions are the same objects before and after."""
+    player, seen = Algorithm("a", Turns, lambda env: PrivacyBoundary(env, Answers())), set()
+    for name, value in (("STEP", 1), ("STEP", 2), ("ANSWER", 1.0), ("PAID", 1.0)):
+        monkeypatch.setattr(sys.modules[__name__], name, value)
+        make = functools.partial(BanditEnv, MemoryBounded(4, 40, payoff=paid))
+        outcome, game = simulate(make, [player], seed=0)["a"], play(make(), player, seed=0)
+        assert outcome.engine == "compiled"
+        assert np.array_equal(outcome.pulls[0], np.bincount(game.arms, minlength=4))
+        assert outcome.collected[0, -1] == game.collected[-1]
+        seen.add((*outcome.pulls[0], outcome.collected[0, -1]))
+    assert len(seen) == 4
+
+
+TRUTH = 0.75
+
+
+def toss(state, arm, gain, rng):
+    """Tell the truth with that chance."""
+    return (1.0 if rng.random() < (TRUTH if gain > 0.5 else 1.0 - TRUTH) else 0.0), 1
+
+
+class Coin(Answers):
+    """Declares more privacy than it has once it tells the truth more often."""
+
+    release = staticmethod(toss)
+
+    def guarantee(self, below):
+        """Return what holds for the first chance."""
+        return PrivacyGuarantee(epsilon=np.log(3.0), model="local", covers="releases")
+
+
+def test_an_audit_refutes_a_mechanism_that_leaks_more_since_a_global_changed(monkeypatch):
+    """At a confidence of 1 - 1e-6, a claim that holds is refuted by chance once in a million; seeds are fixed."""
+    options = {"of": "releases", "games": 2_000, "horizon": 2, "confidence": 1 - 1e-6}
+    assert sampled_loss(Coin(), **options).holds
+    monkeypatch.setattr(sys.modules[__name__], "TRUTH", 0.99)
+    assert not sampled_loss(Coin(), **options).holds
+
+
+def add(numbers, table, place):
+    """Add to one row of a table."""
+    if place < 0:
+        raise ValueError("negative")
+    for i in range(len(numbers)):
+        table[place, i] += numbers[i]
+
+
+def add_to_rows(address, numbers, table, first):
+    """Add to all rows from the first on."""
+    for place in range(first, len(table)):
+        call_at(address, (numbers, table, place))
+
+
+def test_machine_code_calls_other_machine_code_at_its_address_and_raises_what_that_raises():
+    """There is no code for a call from Python: the process would end."""
+    numbers, table, callee = np.arange(3.0), np.zeros((4, 3)), CompiledAt(add, {})
+    address, caller = callee.address(numbers, table, 0), Compiled(add_to_rows, {})
+    with refused(ValueError, "negative"):
+        caller(address, numbers, table, -1)
+    assert not table.any()
+    caller(address, numbers, table, 1)
+    assert table.tolist() == [[0, 0, 0]] + 3 * [[0, 1, 2]]
+    # Rows of rows have the types of rows, and are served by the same code.
+    assert callee.address(np.zeros((2, 3))[1], np.zeros((2, 4, 3))[1], 0) == address
+    with refused(TypeError, "add", "address"):
+        callee(numbers, table, 0)

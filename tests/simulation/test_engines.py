@@ -16,7 +16,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.simulation.simulation import prepare
 from tests.simulation.test_play_equals_simulate import assert_same
-from tests.tools.playable import BANDITS, players_for
+from tests.tools.playable import players_for
 from tests.tools.refusals import missing
 
 GAME = "DPBandit-Stochastic-v0"
@@ -42,10 +42,6 @@ class Exp3WithMemories(Exp3):
     def update(self, arm, observation):
         super().update(arm, observation)
         self.last = arm
-
-
-def always_the_next(state, rng):
-    return state.arm
 
 
 def the_next(state, arm, seen):
@@ -81,32 +77,55 @@ def test_everything_of_the_project_is_compiled():
         assert [name for work in prepared.works for name in work.plans] == list(prepared.players)
 
 
-def assert_falls_back(algorithm, *words, env_id=GAME, make_env=None, horizon=60):
-    given = {"horizon": horizon} if make_env is None else {}
-    simulation = simulate(make_env or env_id, [algorithm, "EXP3"], trials=2, seed=9, checkpoints=[7, 30], **given)
-    outcome = simulation[algorithm.name]
-    assert outcome.engine == "play"
-    assert not missing(outcome.reason, *words)
+class Louder(LaplaceClipRescale):
+    """A boundary with a step of its own."""
+
+    def _advance(self, arm):
+        observation, *rest = super()._advance(arm)
+        return {**observation, "gain": observation["gain"] / 2}, *rest
+
+
+def batched(env, batch_size=7):
+    return MiniBatchAverage(env, batch_size=batch_size)
+
+
+def laplace(env, epsilon=2.0):
+    return LaplaceClipRescale(env, epsilon=epsilon)
+
+
+def coins():
+    return gym.make(GAME, horizon=60)
+
+
+def generous():
+    return GenerousEnv(Stochastic(4, 60))
+
+
+PLAYED = {
+    "an agent": (coins, RoundRobin, lambda env: env, ("RoundRobin",)),
+    "an agent that adds to ours": (coins, Exp3WithMemories, lambda env: env, ("Exp3WithMemories", "update")),
+    "two batches": (coins, Exp3, lambda env: batched(batched(env, 3), 2), ("MiniBatchAverage",)),
+    "a wrapper": (coins, Exp3, lambda env: laplace(RecordEpisodeStatistics(env)), ("RecordEpisodeStatistics",)),
+    "a boundary": (coins, Exp3, lambda env: Louder(env, epsilon=2.0), ("Louder",)),
+    "an environment with its own step": (generous, Exp3, batched, ("GenerousEnv",)),
+}
+"""By what is the user's: the game, the agent, its wrappers, and what the reason names."""
+
+
+@pytest.mark.parametrize("kind", PLAYED)
+def test_what_is_not_ours_is_played_and_says_why(kind):
+    make, agent, wrap, words = PLAYED[kind]
+    player = Algorithm("mine", agent, wrap)
+    simulation = simulate(make, [player, "EXP3"], trials=2, seed=9, checkpoints=[7, 30])
+    outcome, at = simulation["mine"], np.array([7, 30, 60]) - 1
+    assert outcome.engine == "play" and not missing(outcome.reason, *words)
+    assert simulation["EXP3"].engine == ("play" if make is generous else "compiled")
+    assert kind != "an agent" or outcome.pulls.tolist() == [[15, 15, 15, 15]] * 2
     for trial in range(2):
-        env = gym.make(env_id, horizon=horizon) if make_env is None else make_env()
-        game = play(env, algorithm, seed=9, trial=trial)
-        at = np.array([7, 30, 60]) - 1
-        assert np.array_equal(outcome.external_regret[trial], game.external_regret[at])
-        assert np.array_equal(outcome.policy_regret[trial], game.policy_regret[at])
-        assert np.array_equal(outcome.collected[trial], game.collected[at])
-        assert np.array_equal(outcome.switches[trial], game.switches[at])
+        game = play(make(), player, seed=9, trial=trial)
+        for measure in ("external_regret", "policy_regret", "collected", "switches"):
+            assert np.array_equal(getattr(outcome, measure)[trial], getattr(game, measure)[at])
         assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=4))
-    return simulation
-
-
-def test_your_own_agent_is_played():
-    simulation = assert_falls_back(Algorithm("mine", RoundRobin), "RoundRobin")
-    assert simulation["mine"].pulls.tolist() == [[15, 15, 15, 15]] * 2
-    assert simulation["EXP3"].engine == "compiled"
-
-
-def test_an_agent_that_adds_to_compilable_functions_is_played():
-    assert_falls_back(Algorithm("mine", Exp3WithMemories), "Exp3WithMemories", "update")
 
 
 def test_an_agent_that_chooses_arms_its_own_way_is_never_compiled():
@@ -123,45 +142,12 @@ def test_an_agent_that_chooses_arms_its_own_way_is_never_compiled():
 
 def test_any_number_of_mechanisms_is_compiled():
     def twice(env):
-        return LaplaceClipRescale(LaplaceClipRescale(env, epsilon=2.0), epsilon=3.0)
+        return laplace(laplace(env), 3.0)
 
     def four(env):
-        return RandomizedResponse(twice(MiniBatchAverage(twice(env), batch_size=3)), epsilon=4.0)
+        return RandomizedResponse(twice(batched(twice(env), 3)), epsilon=4.0)
 
     assert_same("DPBandit-Stochastic-v0", {}, [Algorithm("twice", Exp3, twice), Algorithm("four", Exp3, four)])
-
-
-def test_two_batches_are_played():
-    def twice(env):
-        return MiniBatchAverage(MiniBatchAverage(env, batch_size=3), batch_size=2)
-
-    assert_falls_back(Algorithm("twice", Exp3, twice), "MiniBatchAverage")
-
-
-def test_a_wrapper_of_gymnasium_in_between_is_played():
-    def counted(env):
-        return LaplaceClipRescale(RecordEpisodeStatistics(env), epsilon=2.0)
-
-    assert_falls_back(Algorithm("counted", Exp3, counted), "RecordEpisodeStatistics")
-
-
-def test_a_subclass_of_a_privacy_wrapper_is_played():
-    class Louder(LaplaceClipRescale):
-        def _advance(self, arm):
-            observation, *rest = super()._advance(arm)
-            return {**observation, "gain": observation["gain"] / 2}, *rest
-
-    assert_falls_back(Algorithm("louder", Exp3, lambda env: Louder(env, epsilon=2.0)), "Louder")
-
-
-def test_an_environment_with_its_own_step_is_played():
-    def make():
-        return GenerousEnv(Stochastic(4, 60))
-
-    assert_falls_back(
-        Algorithm("batched", Exp3, lambda env: MiniBatchAverage(env, batch_size=7)), "GenerousEnv", make_env=make
-    )
-    assert {outcome.engine for outcome in simulate(make, BANDITS).values()} == {"play"}
 
 
 def test_an_environment_with_its_own_reset_is_never_compiled():
@@ -184,14 +170,11 @@ def test_a_wrapper_around_the_environment_that_was_given_is_seen():
     """What `env_id` makes may bring wrappers of its own; they count like the algorithm's."""
 
     def private():
-        return LaplaceClipRescale(gym.make(GAME, horizon=60), epsilon=1.0)
+        return laplace(coins(), 1.0)
 
-    assert simulate(private, ["EXP3"])["EXP3"].engine == "compiled"
-    lap = LaplaceClipRescale(gym.make(GAME, horizon=60), epsilon=1.0)
-    game = play(lap, make_algorithm("EXP3"), seed=3)
-    assert np.array_equal(
-        simulate(private, ["EXP3"], seed=3, checkpoints=60)["EXP3"].external_regret[0], game.external_regret
-    )
+    outcome = simulate(private, ["EXP3"], seed=3, checkpoints=60)["EXP3"]
+    assert outcome.engine == "compiled"
+    assert np.array_equal(outcome.external_regret[0], play(private(), make_algorithm("EXP3"), seed=3).external_regret)
     assert simulate(lambda: RecordEpisodeStatistics(private()), ["EXP3"])["EXP3"].engine == "play"
 
 
@@ -213,16 +196,6 @@ def test_functions_of_your_own_are_compiled_and_equal_to_play():
     game = play(gym.make(GAME, horizon=50), OwnFunctions(), trial=1)
     assert game.arms[:6].tolist() == [0, 1, 2, 3, 0, 1]
     assert np.array_equal(outcome.external_regret[1], game.external_regret)
-
-
-def test_all_engines_meet_the_same_gains():
-    """Regret plus gains collected is the best arm's total: the same for all players of a trial, and it varies."""
-    simulation = simulate(GAME, [*BANDITS, Algorithm("mine", RoundRobin)], horizon=200, trials=4)
-    engines = {outcome.engine for outcome in simulation.values()}
-    assert engines == {"lanes", "compiled", "play"}
-    best = [outcome.external_regret + outcome.collected for outcome in simulation.values()]
-    assert all(np.allclose(total, best[0], rtol=0, atol=1e-9) for total in best)
-    assert len(set(best[0][:, -1])) > 1
 
 
 def test_every_outcome_carries_its_guarantee():

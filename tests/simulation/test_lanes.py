@@ -1,4 +1,4 @@
-"""Games side by side are the same games one at a time, and those of `play`, to the last bit: every pair of lanes."""
+"""Games side by side are those one at a time, and those of `play`, to the last bit, in blocks of any length."""
 
 import functools
 import math
@@ -24,12 +24,12 @@ from dp_bandit_envs.agents.exp3 import MOST_AHEAD
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.simulation import lanes
-from dp_bandit_envs.simulation.lanes import Carried, carries
+from dp_bandit_envs.simulation.lanes import LANES, Carried, LaneTrials, carries
 from dp_bandit_envs.simulation.outcomes import Column
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.wrappers import ExactSums
 from tests.simulation.test_play_equals_simulate import ORDERS, LastBit
-from tests.tools.lane_games import assert_same_columns, assert_same_ends, one_at_a_time, side_by_side
+from tests.tools.lane_games import Ends, assert_same_columns, assert_same_ends, one_at_a_time, plans_of, side_by_side
 
 SEED = 20170208
 # Prime: no batch ends with it.
@@ -124,30 +124,45 @@ FULL_INFORMATION = {
 }
 
 
+FULL = ("Stochastic", "Switching, charge hidden", "Trial")
+"""Games in which all algorithms play: coins, gains with a memory, and a table; in the others those of `SOME` do."""
+SOME = ("DP-EXP3-Lap", "EXP3-tau", "UCB on noisy bits")
+
+
+def reference(game, name, place=0):
+    """Return what the weights of EXP3 or Hedge are relative to; it moves when all of them are taken afresh."""
+    return np.frombuffer(game[name]["state[2]"])[place]
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_lanes_one_at_a_time_and_play_are_the_same_games(game):
-    assert_same_three_ways(GAMES[game], bandits())
+    chosen = [one for one in bandits() if game in FULL or one.name in SOME]
+    found = assert_same_three_ways(GAMES[game], chosen)
+    if game == "Stochastic":  # or it would say nothing of `tidy`
+        assert all(reference(one, "rate 1") >= MOST_AHEAD for one in found.games)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", [game for game in GAMES if game not in FULL])
+def test_they_are_for_every_other_algorithm(game):
+    assert_same_three_ways(GAMES[game], [one for one in bandits() if one.name not in SOME])
 
 
 @pytest.mark.parametrize("game", FULL_INFORMATION)
 def test_they_are_where_all_gains_are_revealed(game):
-    assert_same_three_ways(FULL_INFORMATION[game], experts())
+    chosen = [one for one in experts() if game == "Experts" or one.name in ("DP-Hedge", "batched Hedge")]
+    found = assert_same_three_ways(FULL_INFORMATION[game], chosen)
+    if game == "Experts":  # its sums are taken afresh
+        assert all(reference(one, "fast Hedge", 1) > 100 for one in found.games)
 
 
-@pytest.mark.parametrize("n_arms", [2, 8, 16])
+@pytest.mark.parametrize("n_arms", [2, pytest.param(8, marks=pytest.mark.slow), 16])
 def test_they_are_with_few_and_many_arms(n_arms):
-    chosen = [one for one in bandits() if one.name in ("DP-EXP3-Lap", "EXP3-tau", "pairs at rate 1")]
+    chosen = [one for one in bandits() if one.name in ("DP-EXP3-Lap", "EXP3-tau", "pairs at rate 1", "UCB")]
     found = assert_same_three_ways(made("FullyOblivious", n_arms=n_arms), chosen)
-    if n_arms == 2:
-        # Otherwise nothing would have been seen of the rescaling after 32 batches.
-        references = [game["pairs at rate 1"]["state[2]"] for game in found.games]
-        assert all(np.frombuffer(reference)[0] >= MOST_AHEAD for reference in references)
-
-
-def test_ucb_is_played_with_sixteen_arms():
-    """All arms are played within the games, and each again."""
-    found = assert_same_three_ways(made("Oblivious", n_arms=16), [make_algorithm("UCB")])
+    # All arms are played, and each again; of two arms, weights are rescaled after 32 batches.
     assert all(columns["UCB"].pulls.min() > 1 for columns in found.columns)
+    assert n_arms > 2 or all(reference(one, "pairs at rate 1") >= MOST_AHEAD for one in found.games)
 
 
 @pytest.mark.parametrize("order", ["Laplace, small bound", "batch around Laplace"])
@@ -160,18 +175,94 @@ def test_what_an_agent_is_told_is_equal_to_the_last_bit(order, monkeypatch):
         assert_same_three_ways(GAMES[game], [Algorithm("last bit", LastBit, ORDERS[order])])
 
 
-def test_weights_are_rescaled_within_these_games():
-    """Otherwise the tests above would say nothing of `tidy`, and of the sums that Hedge takes afresh."""
-    found = side_by_side(GAMES["Stochastic"](), bandits()[:2], SEED, range(3), [HORIZON])
-    assert all(np.frombuffer(game["rate 1"]["state[2]"])[0] >= MOST_AHEAD for game in found.games)
-    found = side_by_side(FULL_INFORMATION["Experts"](), experts()[2:3], SEED, range(3), [HORIZON])
-    # The third array: the sum of weights, and the reference.
-    assert all(np.frombuffer(game["fast Hedge"]["state[2]"])[1] > 100 for game in found.games)
-
-
 @pytest.mark.parametrize("order", ["Laplace around batch, clipped", "the same, clipped inside", "Laplace, bound 0"])
 def test_wrappers_in_any_order_are_the_same_games(order):
     assert_same_three_ways(made("Switching", 331), [Algorithm(order, Exp3, ORDERS[order])])
+
+
+BLOCK_HORIZON = 331
+CHECKPOINTS = [1, 6, 7, 8, 64, 224, 330, BLOCK_HORIZON]
+PLAYERS = [make_algorithm("DP-EXP3-Lap"), make_algorithm("EXP3-tau", batch_size=7), make_algorithm("UCB")]
+DOORS = {"drawn": "Switching", "filled": "Trial"}
+BLOCKS = [(rounds, 1) for rounds in (0, 1, 7, 64, 100, BLOCK_HORIZON - 1, BLOCK_HORIZON, 10**6)] + [(1, 3), (100, 1000)]
+"""Rounds in a piece, and pieces in a call of machine code."""
+ORDERS_OF_TRIALS = [range(39, -1, -1), range(1, 40, 2), range(30, 5, -7), range(39, 40)]
+
+
+@pytest.fixture(scope="module", params=DOORS)
+def env(request):
+    return made(DOORS[request.param], BLOCK_HORIZON)()
+
+
+@pytest.fixture(scope="module")
+def alone(env):
+    return one_at_a_time(env, PLAYERS, SEED, range(40), CHECKPOINTS)
+
+
+def part_of(ends, trials):
+    return Ends([ends.columns[trial] for trial in trials], [ends.games[trial] for trial in trials])
+
+
+@pytest.mark.parametrize(
+    "trials", [range(n) for n in (1, 2, 3, 15, 16, 17)] + [range(5, 38), *ORDERS_OF_TRIALS], ids=str
+)
+def test_any_number_any_order_and_any_choice_of_trials(env, alone, trials):
+    found = side_by_side(env, PLAYERS, SEED, trials, CHECKPOINTS)
+    assert_same_ends(found, part_of(alone, trials))
+    assert len({columns["DP-EXP3-Lap"].collected.tobytes() for columns in found.columns}) > 0.8 * len(trials)
+
+
+@pytest.mark.parametrize(("rounds", "pieces"), BLOCKS)
+def test_pieces_and_calls_of_any_length(env, alone, rounds, pieces, monkeypatch):
+    """They cut batches, and end before, at and after checkpoints; the shortest is one round."""
+    for name in ("NUMBERS_AT_ONCE", "NUMBERS_FILLED"):
+        monkeypatch.setattr(lanes, name, rounds * 4 * LANES)
+    monkeypatch.setattr(lanes, "ROUNDS_AT_ONCE", pieces * max(rounds, 1) * LANES * len(PLAYERS))
+    assert_same_ends(side_by_side(env, PLAYERS, SEED, range(20), CHECKPOINTS), part_of(alone, range(20)))
+
+
+def test_few_checkpoints_are_a_selection_from_all(env, alone):
+    for checkpoints in ([BLOCK_HORIZON], [7, BLOCK_HORIZON]):
+        found = side_by_side(env, PLAYERS, SEED, range(18), checkpoints)
+        chosen = np.searchsorted(CHECKPOINTS, checkpoints)
+        for trial, columns in enumerate(found.columns):
+            for name, column in columns.items():
+                whole = alone.columns[trial][name]
+                fewer = [None if part is None else part[chosen] for part in whole[:-1]]
+                assert_same_columns(column, type(whole)(*fewer, whole.pulls), (trial, name))
+
+
+def test_company_changes_nothing(env, alone):
+    for players in (PLAYERS[:1], PLAYERS[::-1]):
+        found = side_by_side(env, players, SEED, range(18), CHECKPOINTS)
+        for columns, whole in zip(found.columns, alone.columns, strict=False):
+            assert list(columns) == [player.name for player in players]
+            for name, column in columns.items():
+                assert_same_columns(column, whole[name], name)
+
+
+@pytest.mark.parametrize(("game", "place"), [("Stochastic", 0), ("FullyOblivious", 1), ("Oblivious", 2)])
+def test_an_algorithm_that_draws_the_gains_itself(game, place):
+    env = made(game, BLOCK_HORIZON)()
+    arguments = env, PLAYERS[place : place + 1], SEED, range(18), CHECKPOINTS
+    assert type(env.unwrapped.adversary) in lanes.DRAWN_ALONE
+    assert_same_ends(side_by_side(*arguments), one_at_a_time(*arguments))
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 3, 31, 32, 33])
+def test_the_shortest_games(horizon):
+    env = gym.make("DPBandit-Stochastic-v0", horizon=horizon)
+    players = [*map(make_algorithm, ("EXP3", "UCB")), make_algorithm("Batched-Lap-EXP3", batch_size=min(horizon, 2))]
+    arguments = env, players, SEED, range(17), range(1, horizon + 1)
+    assert_same_ends(side_by_side(*arguments), one_at_a_time(*arguments))
+
+
+def test_work_that_was_played_plays_again(env):
+    """Games of one block leave nothing behind in the next, nor in the adversary that was given."""
+    work = LaneTrials(env.unwrapped.adversary, plans_of(env, PLAYERS, CHECKPOINTS), SEED, np.array(CHECKPOINTS))
+    first, *_, again = (work.run_all(range(3)), work.run_all(range(7, 30)), work.run_all(range(3)))
+    for name in first:
+        assert_same_columns(first[name], again[name])
 
 
 @pytest.mark.slow

@@ -25,6 +25,11 @@ WIDE = {name: re.compile(rf"\bv{name}pd\s.*%[yz]mm") for name in ("div", "mul", 
 FUSED = re.compile(r"\bvf(n?m(add|sub)|maddsub|msubadd)\w+")
 
 
+def slow(*cases):
+    """Return cases that `make test-slow` runs."""
+    return [pytest.param(case, marks=pytest.mark.slow) for case in cases]
+
+
 @pytest.fixture(autouse=True)
 def compiled_afresh(monkeypatch):
     """Machine code from disk has no assembly to show."""
@@ -51,7 +56,7 @@ def of_algorithm(name, n_arms, env_id="DPBandit-Stochastic-v0", *, alone=False):
     return assembly(LaneLoop(make_plan(make_algorithm(name), env), (adversary, adversary) if alone else None))
 
 
-@pytest.mark.parametrize("name, n_arms", [("EXP3", 4), ("DP-EXP3-Lap", 4), ("EXP3-tau", 4), ("DP-EXP3-Lap", 16)])
+@pytest.mark.parametrize("name, n_arms", [("EXP3", 4), ("EXP3-tau", 4), ("DP-EXP3-Lap", 16)])
 def test_games_are_divided_side_by_side(name, n_arms):
     """EXP3 divides twice a round, so that a loop without vectors has no such division.
 
@@ -62,7 +67,7 @@ def test_games_are_divided_side_by_side(name, n_arms):
     assert not FUSED.search(text)
 
 
-@pytest.mark.parametrize("game", ["Stochastic", "FullyOblivious", "Oblivious", "Deterministic"])
+@pytest.mark.parametrize("game", ["Stochastic", *slow("FullyOblivious", "Oblivious", "Deterministic")])
 def test_so_they_are_where_an_algorithm_draws_the_gains(game):
     text = of_algorithm("EXP3", 4, f"DPBandit-{game}-v0", alone=True)
     assert len(WIDE["div"].findall(text)) >= 2
@@ -97,7 +102,7 @@ def test_they_are_for_every_number_of_arms(name, n_arms):
     assert not FUSED.search(text)
 
 
-@pytest.mark.parametrize("game", ["Stochastic", "FullyOblivious", "Oblivious", "Switching"])
+@pytest.mark.parametrize("game", ["Stochastic", "Switching", *slow("FullyOblivious", "Oblivious")])
 def test_nothing_is_fused_in_the_loops_of_gains(game):
     adversary = gym.make(f"DPBandit-{game}-v0", horizon=100).unwrapped.adversary
     text = assembly(LaneGains(adversary, adversary))

@@ -9,7 +9,7 @@ import joblib
 import numpy as np
 import pytest
 
-from dp_bandit_envs import make_algorithm, simulate
+from dp_bandit_envs import Algorithm, Uniform, make_algorithm, simulate
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.runs.running import run
 from dp_bandit_envs.runs.store import ResultsFolder
@@ -71,15 +71,19 @@ def test_an_interrupt_in_a_block_ends_everything_at_once(jobs, monkeypatch):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_progress_counts_each_game_once(jobs):
+    class Own(Uniform):
+        def update(self, arm, observation):
+            super().update(arm, observation)
+
     told = []
-    players = [*PLAYERS, "DP-UCB"]
+    players = [*PLAYERS, "DP-UCB", Algorithm("own", Own)]
     simulate(GAME, players, horizon=50, trials=21, jobs=jobs, progress=lambda *numbers: told.append(numbers))
-    assert {of for _, of in told} == {63}
+    assert {of for _, of in told} == {84}
     done = [games for games, _ in told]
     steps = sorted(np.diff([0, *done]))
-    assert steps[0] > 0 and done[-1] == 63
-    # Two algorithms in lanes, 16 and 5 games at a time, and one beside them.
-    assert jobs > 1 or steps == [10, 21, 32]
+    assert steps[0] > 0 and done[-1] == 84
+    # Two algorithms in lanes, 16 and 5 games at a time, one beside them, and one that is played.
+    assert jobs > 1 or steps == [*[1] * 21, 10, 21, 32]
 
 
 def test_threads_and_processes_play_the_same_games(monkeypatch):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dp_bandit_envs import Exp3
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.compiling.functions import stream_address
@@ -97,19 +98,12 @@ def test_threads_change_nothing_and_chunks_are_trials():
     assert (one[:CHUNK] != one[:1]).any()
 
 
-class Stubborn:
+class Stubborn(Exp3):
     """An agent that is no compilable function."""
 
-    def begin(self, *, n_arms, horizon, rng):
-        """Begin."""
-        self._rng, self._n_arms = rng, n_arms
-
-    def select_arm(self):
-        """Return some arm."""
-        return int(self._rng.integers(self._n_arms))
-
     def update(self, arm, observation):
-        """Learn nothing."""
+        """Learn as usual."""
+        super().update(arm, observation)
 
 
 def test_what_cannot_be_compiled_is_played_and_says_so():

@@ -98,6 +98,59 @@ class EverySeventh(Mechanism):
         return Noise(below.sensitivity, self.scale * below.sensitivity)
 
 
+def clock(state):
+    state.seen[0] += 1
+
+
+def every_third_step(state, arm, gain, rng):
+    return (gain, 1) if state.seen[0] % 3 else (0.0, 0)
+
+
+class ByTheClock(Warner):
+    """Releases by how many steps there were."""
+
+    release = staticmethod(every_third_step)
+    forget = staticmethod(clock)
+
+
+def sums_by_the_clock(state, arm, gain, rng):
+    state.sums[arm] += gain
+    state.counts[arm] += 1
+    return (state.sums[arm], state.counts[arm]) if state.counts[-1] % 3 == 0 else (0.0, 0)
+
+
+def tick_of_sums(state):
+    state.counts[-1] += 1
+
+
+class SumsByTheClock(EverySeventh):
+    """Forgets after it got the step's gain, not before."""
+
+    release = staticmethod(sums_by_the_clock)
+
+    def __init__(self):
+        super().__init__(0.0)
+        self.forget = tick_of_sums
+
+
+def in_every_round(state, arm, gain, rng):
+    state.seen[arm] += 1
+    return gain * rng.random(), state.seen[arm] % 2
+
+
+class InEveryRound(Warner):
+    """Makes batches, and releases in the middle of them too: the last release counts."""
+
+    release = staticmethod(in_every_round)
+    batch_size = 3
+
+
+class SumsOfBatches(EverySeventh):
+    """Sums with batches of its own."""
+
+    batch_size = 3
+
+
 CHAINS = {
     "gains": (Exp3, lambda env: PrivacyBoundary(env, Warner(0.5))),
     "batches of gains": (Exp3, lambda env: MiniBatchAverage(PrivacyBoundary(env, Warner(0.9)), batch_size=2)),
@@ -108,15 +161,32 @@ CHAINS = {
         Ucb,
         lambda env: PrivacyBoundary(MiniBatchAverage(env, batch_size=3), EverySeventh(0.5, idle=True)),
     ),
+    "clock": (Exp3, lambda env: PrivacyBoundary(env, ByTheClock(0.5))),
+    "sums by the clock": (Ucb, lambda env: PrivacyBoundary(env, SumsByTheClock())),
+    "early releases": (Exp3, lambda env: PrivacyBoundary(PrivacyBoundary(env, InEveryRound(0.5)), Warner(0.7))),
+    "sums of early releases": (
+        Ucb,
+        lambda env: PrivacyBoundary(PrivacyBoundary(env, InEveryRound(0.5)), EverySeventh(0.5)),
+    ),
+    "sums with batches": (Ucb, lambda env: PrivacyBoundary(env, SumsOfBatches(0.5))),
 }
+GRAPHS = {
+    "early releases": "erdos-renyi",
+    "sums of early releases": "erdos-renyi",
+    "gains": "complete",
+    "sums, idle": "complete",
+}
+"""Chains that are played on a graph, too."""
 
 
 @pytest.mark.parametrize("chain", CHAINS)
 def test_compiled_equals_played(chain):
-    agent, wrapping = CHAINS[chain]
-    assert_same("DPBandit-Stochastic-v0", {}, [Algorithm(chain, agent, wrapping)])
-    if chain in ("gains", "sums, idle"):
-        assert_same("DPBandit-Graph-v0", {"graph": "complete"}, [Algorithm(chain, agent, wrapping)], trials=1)
+    player = Algorithm(chain, *CHAINS[chain])
+    engine = "play" if chain == "sums with batches" else "compiled"
+    assert_same("DPBandit-Stochastic-v0", {}, [player], horizon=97, engine=engine)
+    if chain in GRAPHS:
+        graph = {"graph": GRAPHS[chain], "n_arms": 6, **({} if GRAPHS[chain] == "complete" else {"redraw_every": 2})}
+        assert_same("DPBandit-Graph-v0", graph, [player], horizon=97, trials=1)
 
 
 @pytest.mark.parametrize(
@@ -209,95 +279,6 @@ def test_what_numba_cannot_compile_is_played_and_says_so(mechanism):
     assert "in_words" in outcome["mine"].reason
     game = play(gym.make("DPBandit-Stochastic-v0", horizon=30), player)
     assert np.array_equal(outcome["mine"].external_regret[0], game.external_regret)
-
-
-def clock(state):
-    state.seen[0] += 1
-
-
-def every_third_step(state, arm, gain, rng):
-    return (gain, 1) if state.seen[0] % 3 else (0.0, 0)
-
-
-class ByTheClock(Warner):
-    """Releases by how many steps there were."""
-
-    release = staticmethod(every_third_step)
-    forget = staticmethod(clock)
-
-
-def sums_by_the_clock(state, arm, gain, rng):
-    state.sums[arm] += gain
-    state.counts[arm] += 1
-    return (state.sums[arm], state.counts[arm]) if state.counts[-1] % 3 == 0 else (0.0, 0)
-
-
-def tick_of_sums(state):
-    state.counts[-1] += 1
-
-
-class SumsByTheClock(EverySeventh):
-    """Forgets after it got the step's gain, not before."""
-
-    release = staticmethod(sums_by_the_clock)
-
-    def __init__(self):
-        super().__init__(0.0)
-        self.forget = tick_of_sums
-
-
-def in_every_round(state, arm, gain, rng):
-    state.seen[arm] += 1
-    return gain * rng.random(), state.seen[arm] % 2
-
-
-class InEveryRound(Warner):
-    """Makes batches, and releases in the middle of them too: the last release counts."""
-
-    release = staticmethod(in_every_round)
-    batch_size = 3
-
-
-class SumsOfBatches(EverySeventh):
-    """Sums with batches of its own."""
-
-    batch_size = 3
-
-
-ODD = {
-    "clock": (Exp3, lambda env: PrivacyBoundary(env, ByTheClock(0.5)), "compiled"),
-    "sums by the clock": (Ucb, lambda env: PrivacyBoundary(env, SumsByTheClock()), "compiled"),
-    "early releases": (
-        Exp3,
-        lambda env: PrivacyBoundary(PrivacyBoundary(env, InEveryRound(0.5)), Warner(0.7)),
-        "compiled",
-    ),
-    "sums of early releases": (
-        Ucb,
-        lambda env: PrivacyBoundary(PrivacyBoundary(env, InEveryRound(0.5)), EverySeventh(0.5)),
-        "compiled",
-    ),
-    "sums of batches": (Ucb, lambda env: PrivacyBoundary(env, SumsOfBatches(0.5)), "play"),
-}
-
-
-@pytest.mark.parametrize(
-    ("kind", "env_id"),
-    [
-        *[(kind, "DPBandit-Stochastic-v0") for kind in ODD],
-        ("early releases", "DPBandit-Graph-v0"),
-        ("sums of early releases", "DPBandit-Graph-v0"),
-    ],
-)
-def test_odd_mechanisms_play_the_same_game_both_ways(kind, env_id):
-    agent, wrapping, engine = ODD[kind]
-    player = Algorithm(kind, agent, wrapping)
-    graph = {"graph": "erdos-renyi", "n_arms": 6, "redraw_every": 2} if "Graph" in env_id else {}
-    outcome = simulate(env_id, [player], horizon=97, checkpoints=range(1, 98), seed=4, env_kwargs=graph)[kind]
-    assert outcome.engine == engine, outcome.reason
-    game = play(gym.make(env_id, horizon=97, **graph), player, seed=4)
-    assert np.array_equal(outcome.external_regret[0], game.external_regret)
-    assert np.array_equal(outcome.pulls[0], np.bincount(game.arms, minlength=outcome.pulls.shape[1]))
 
 
 def normal(state, arm, gain, rng):

@@ -62,6 +62,7 @@ SOME = [
     *("Laplace, small bound", "batch", "Laplace around batch, clipped", "batch around Laplace"),
     *("Laplace around batch around Laplace", "the same, clipped"),
 ]
+THREE = "Laplace around batch around Laplace"
 AGENTS = {"EXP3": Exp3, "Tsallis-INF": TsallisInf, "HTINF": lambda: Htinf(sigma=1.2), "Uniform": Uniform}
 
 
@@ -142,12 +143,14 @@ def test_every_algorithm_plays_the_same_game_both_ways_in_other_loops_too(env_id
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("charge", [{}, {"observe_charge": False}], ids=str)
-@pytest.mark.parametrize("env_id", ["DPBandit-Stochastic-v0", "DPBandit-Switching-v0"])
-def test_every_order_of_wrappers_plays_the_same_game_both_ways(env_id, charge, order):
+def test_every_order_of_wrappers_plays_the_same_game_both_ways(order):
     """Another agent is another loop to compile; all of them meet the orders in which the others differ most."""
-    agents = AGENTS if order in ("bare", "Laplace", "Laplace around batch around Laplace") else {"EXP3": Exp3}
-    assert_same(env_id, charge, [Algorithm(name, agent, ORDERS[order]) for name, agent in agents.items()], trials=1)
+    agents = AGENTS if order in ("bare", "Laplace", THREE) else {"EXP3": Exp3}
+    players = [Algorithm(name, agent, ORDERS[order]) for name, agent in agents.items()]
+    assert_same("DPBandit-Switching-v0", {"observe_charge": False}, players, trials=1)
+    if order == THREE:
+        for game, charge in (("Switching", True), ("Stochastic", True), ("Stochastic", False)):
+            assert_same(f"DPBandit-{game}-v0", {"observe_charge": charge}, players, trials=1)
 
 
 @pytest.mark.slow
@@ -216,23 +219,23 @@ def test_the_orders_of_wrappers_are_really_different():
         assert equal == ({one, other} <= same), (one, other)
 
 
-@pytest.mark.parametrize("rounds_at_once", [1, 2, 5, 100, HORIZON, 10**6])
+@pytest.mark.parametrize("rounds_at_once", [1, 5, 100, HORIZON])
 def test_blocks_of_the_simulator_may_cut_batches_anywhere(monkeypatch, rounds_at_once):
     monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
-    chosen = ("batch", "Laplace around batch", "batch around Laplace", "Laplace around batch around Laplace")
+    chosen = ("batch", "Laplace around batch", "batch around Laplace", THREE)
     algorithms = [Algorithm(order, Exp3, ORDERS[order]) for order in chosen]
     assert_same("DPBandit-MemoryBounded-v0", {"memory": 3}, algorithms, trials=1)
     assert_same("DPBandit-Oblivious-v0", {"period": 3}, algorithms, trials=1)
 
 
-@pytest.mark.parametrize("block_length", [1, 3, 100])
+@pytest.mark.parametrize("block_length", [1, 100])
 def test_blocks_of_the_environment_may_have_any_length(block_length):
     algorithms = [make_algorithm("EXP3"), make_algorithm("EXP3-tau", batch_size=7)]
     for env_id in ("DPBandit-Switching-v0", "DPBandit-Trial-v0"):
         assert_same(env_id, {"block_length": block_length}, algorithms, trials=1)
 
 
-@pytest.mark.parametrize("horizon", [2, 3, 19, 20])
+@pytest.mark.parametrize("horizon", [2, *(pytest.param(size, marks=pytest.mark.slow) for size in (3, 19, 20))])
 def test_the_shortest_games_agree_too(horizon):
     for env_id in ("DPBandit-Deterministic-v0", "DPBandit-Switching-v0", "DPBandit-Experts-v0"):
         players = one_of_each_chain(env_id) if env_id in OTHER_LOOPS else players_for(env_id)
@@ -246,7 +249,7 @@ def test_many_arms_and_many_blocks_agree():
     assert_same("DPBandit-Switching-v0", {"n_arms": 50}, algorithms, trials=1, horizon=horizon)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, math.inf])
+@pytest.mark.parametrize("epsilon", [0.1, math.inf])
 def test_private_algorithms_agree_at_every_epsilon(epsilon):
     algorithms = [
         make_algorithm(name, epsilon=epsilon) for name in ("DP-EXP3-Lap", "Batched-Lap-EXP3", "Batched-Lap-HTINF")

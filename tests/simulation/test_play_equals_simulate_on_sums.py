@@ -1,4 +1,4 @@
-"""`simulate` is `play` to the last bit on released sums too, for every mechanism and every order of wrappers."""
+"""`simulate` is `play` to the last bit on released sums and vectors too, for every mechanism and order of wrappers."""
 
 import itertools
 import math
@@ -18,7 +18,7 @@ from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.counters import COUNTERS, BinaryCounter
 from dp_bandit_envs.simulation import trials as trials_module
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
-from tests.simulation.test_play_equals_simulate import HORIZON, SEED, Bits, arm_of_bits, assert_same
+from tests.simulation.test_play_equals_simulate import SEED, Bits, arm_of_bits, assert_same
 from tests.tools.refusals import missing, refused
 
 
@@ -121,26 +121,33 @@ SOME = [
 ]
 
 
-def bits_of(orders):
-    return [Algorithm(order, BitsOfSums, ORDERS[order]) for order in orders]
+GAMES = {
+    "DPBandit-Stochastic-v0": {},
+    "DPBandit-MemoryBounded-v0": {"memory": 2, "observe_charge": False},
+    "DPBandit-Switching-v0": {},
+}
 
 
-def assert_equal_and_different(orders):
+def assert_equal_and_different(env_id, env_kwargs, orders):
     """Equal both ways; and no two orders the same, or the first half would compare one chain again and again."""
-    assert_same("DPBandit-Stochastic-v0", {}, bits_of(orders))
-    assert_same("DPBandit-MemoryBounded-v0", {"memory": 2, "observe_charge": False}, bits_of(orders), trials=1)
-    _, arms = assert_same("DPBandit-Switching-v0", {}, bits_of(orders), trials=1)
+    players = [Algorithm(name, BitsOfSums, wrap) for name, wrap in orders.items()]
+    _, arms = assert_same(env_id, env_kwargs, players, trials=1)
     for one, other in itertools.combinations(orders, 2):
         assert not np.array_equal(arms[one, 0], arms[other, 0]), (one, other)
 
 
+def assert_told_to_the_last_bit(orders):
+    for env_id, env_kwargs in GAMES.items():
+        assert_equal_and_different(env_id, env_kwargs, {order: ORDERS[order] for order in orders})
+
+
 def test_what_an_agent_is_told_of_sums_is_equal_to_the_last_bit():
-    assert_equal_and_different(SOME)
+    assert_told_to_the_last_bit(SOME)
 
 
 @pytest.mark.slow
 def test_what_an_agent_is_told_of_sums_is_equal_to_the_last_bit_for_every_counter():
-    assert_equal_and_different(ORDERS)
+    assert_told_to_the_last_bit(ORDERS)
 
 
 def test_chains_without_noise_are_the_same_game():
@@ -149,8 +156,9 @@ def test_chains_without_noise_are_the_same_game():
     assert all(np.array_equal(arms["ExactSums", 0], arms[order, 0]) for order in NO_NOISE)
 
 
-@pytest.mark.parametrize("order", ["ExactSums", "BlockSums"])
-@pytest.mark.parametrize("env_id", ["DPBandit-Stochastic-v0", "DPBandit-Switching-v0"])
+@pytest.mark.parametrize(
+    ("env_id", "order"), [("DPBandit-Switching-v0", "ExactSums"), ("DPBandit-Stochastic-v0", "BlockSums")]
+)
 def test_every_agent_of_sums_plays_the_same_game_both_ways(env_id, order):
     assert_same(env_id, {}, [Algorithm(name, agent, ORDERS[order]) for name, agent in AGENTS.items()])
 
@@ -172,7 +180,7 @@ def test_ucb_plays_the_same_game_both_ways_in_other_orders(order):
     assert_same("DPBandit-Stochastic-v0", {"means": [0.9, 0.6, 0.7]}, algorithms, trials=1)
 
 
-@pytest.mark.parametrize("rounds_at_once", [1, 5, HORIZON])
+@pytest.mark.parametrize("rounds_at_once", [1, 5])
 def test_blocks_of_the_simulator_may_cut_sums_anywhere(monkeypatch, rounds_at_once):
     monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
     chosen = ("HybridSums, padded", "IntervalSums, redrawn", "BlockSums around batch")
@@ -209,3 +217,34 @@ def test_an_agent_that_does_not_fit_its_wrappers_gets_its_own_message(agent, wra
     """Not machine code fed with the wrong numbers, and not a message of the compiler's."""
     with refused(WrongObservationError, *words):
         simulate("DPBandit-Stochastic-v0", [Algorithm("mine", agent, wrap)], horizon=50, trials=1)
+
+
+EXPERTS = "DPBandit-Experts-v0"
+ON_VECTORS = {
+    f"{name}, {noise}": lambda env, name=name, noise=noise: CounterSums(env, epsilon=0.5, counter=name, noise=noise)
+    for name, kind in COUNTERS.items()
+    for noise in kind.noises
+}
+MORE = {
+    "padded": lambda env: HybridSums(env, epsilon=0.5, pad_unplayed=True),
+    "around batch": lambda env: HybridSums(batch(env, 3), epsilon=1.0, noise="own-norm"),
+    "around responses": lambda env: CounterSums(RandomizedResponse(env, epsilon=1.0), epsilon=1.0, counter="binary"),
+}
+
+
+@pytest.mark.slow
+def test_what_an_agent_is_told_of_vectors_is_equal_to_the_last_bit():
+    """Every round reveals every gain."""
+    some = {name: ON_VECTORS[name] for name in ("binary, laplace", "k-ary, own-norm", "honaker, gaussian")}
+    assert_equal_and_different(EXPERTS, {"n_arms": 3}, some | MORE)
+
+
+@pytest.mark.slow
+def test_what_an_agent_is_told_of_vectors_is_equal_to_the_last_bit_for_every_counter():
+    assert_equal_and_different(EXPERTS, {"n_arms": 3}, ON_VECTORS)
+    assert_equal_and_different("DPBandit-Graph-v0", {"graph": "complete", "n_arms": 4}, ON_VECTORS)
+
+
+@pytest.mark.parametrize("order", ["square-root, gaussian", "binary, own-norm"])
+def test_ucb_on_vectors_plays_the_same_game_both_ways(order):
+    assert_same(EXPERTS, {"n_arms": 4}, [Algorithm("UCB", Ucb, ON_VECTORS[order])], trials=1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import Adversary, Exp3, Ledger, compare, register_adversary, simulate
-from dp_bandit_envs.adversaries import MemoryBounded, Stochastic
+from dp_bandit_envs.adversaries import MemoryBounded
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -109,11 +109,12 @@ class LateTurn(RoundByRound):
 
 
 @pytest.mark.parametrize("made", [*BROKEN, LateTurn])
-@pytest.mark.parametrize("shared", [False, True], ids=["fresh", "shared"])
-def test_an_adversary_that_does_not_draw_from_its_rng_only_is_refused_by_name(made, shared):
+def test_an_adversary_that_does_not_draw_from_its_rng_only_is_refused_by_name(made):
+    """Whether each game has a new one, or all share one that was given."""
     env = BanditEnv(made(3, ROUNDS))
-    with refused(NotRepeatableError, made.__name__, "elsewhere than rng", "keeps something from game to game"):
-        simulate((lambda: env) if shared else (lambda: BanditEnv(made(3, ROUNDS))), ["EXP3"], trials=2)
+    for make in (lambda: BanditEnv(made(3, ROUNDS)), lambda: env):
+        with refused(NotRepeatableError, made.__name__, "elsewhere than rng", "keeps something from game to game"):
+            simulate(make, ["EXP3"], trials=2)
 
 
 def test_what_is_drawn_while_it_is_made_is_found_where_each_game_has_a_new_one():
@@ -128,22 +129,14 @@ def test_what_is_drawn_while_it_is_made_is_found_where_each_game_has_a_new_one()
     assert simulate(lambda: env, ["Uniform"])["Uniform"].reason == ""
 
 
-def test_one_inside_another_is_found_and_named():
+def test_one_inside_another_and_one_that_is_registered_are_found_and_named():
     with refused(NotRepeatableError, "OfNumpy must"):
         simulate(lambda: BanditEnv(MemoryBounded(gains=OfNumpy(3, ROUNDS))), ["EXP3"])
-
-
-def test_a_registered_one_is_refused_by_compare_before_anything_is_played():
     game = register_adversary("DrawsElsewhere", OfNumpy)
     with refused(NotRepeatableError, "OfNumpy"):
         simulate(game, ["Uniform"], horizon=20)
-    with refused(NotRepeatableError, "OfNumpy"):
+    with refused(NotRepeatableError, "OfNumpy"):  # before anything is played
         compare(game, ["Uniform", "EXP3"], horizon=20, trials=2, progress=False)
-
-
-@pytest.mark.parametrize("made", [Mine, Stochastic])
-def test_others_are_simulated(made):
-    assert simulate(lambda: BanditEnv(made(3, ROUNDS)), ["Uniform"])["Uniform"].reason == ""
 
 
 def test_a_generator_that_is_seeded_from_the_stream_is_repeatable():
@@ -158,7 +151,7 @@ def test_a_generator_that_is_seeded_from_the_stream_is_repeatable():
 def test_global_generators_are_put_back(made):
     before = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
-        simulate(lambda: BanditEnv(made()), ["Uniform"])
+        assert simulate(lambda: BanditEnv(made()), ["Uniform"])["Uniform"].reason == ""
     except NotRepeatableError:
         assert made is not Mine
     after = random.getstate(), np.random.get_state()  # noqa: NPY002
@@ -258,8 +251,10 @@ def behind(mechanism):
     return Algorithm("mine", Exp3, lambda env: PrivacyBoundary(env, mechanism()))
 
 
-@pytest.mark.parametrize("mechanism", [CoinOfNumpy, CoinOfPythonFromTheStart, CoinOfPythonWhileIdle])
-@pytest.mark.parametrize("game", ["Stochastic", "Graph", "Replay"])
+@pytest.mark.parametrize(
+    ("mechanism", "game"),
+    [(CoinOfNumpy, "Graph"), (CoinOfPythonFromTheStart, "Replay"), (CoinOfPythonWhileIdle, "Stochastic")],
+)
 def test_a_mechanism_that_does_not_draw_from_its_rng_only_is_refused_by_name(mechanism, game):
     with refused(NotRepeatableError, f"{mechanism.__name__} must", "releases or states"):
         simulate(f"DPBandit-{game}-v0", [behind(mechanism)], horizon=40)

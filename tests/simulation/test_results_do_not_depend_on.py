@@ -38,27 +38,23 @@ def assert_equal(one, other, trials=slice(None)):
                 assert np.array_equal(left[trials], right), (name, field)
 
 
-@pytest.mark.parametrize("env_id", IDS)
+TABLE = np.random.default_rng(0).random((4000, 3))
+
+
+@pytest.mark.parametrize("env_id", [*IDS, "a table"])
 def test_jobs(env_id, monkeypatch):
     """Threads share the adversary they were given; each needs one of its own, down to the last part of it.
 
     Small blocks make the threads take turns often.
     """
     monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", 64)
-    given = {"horizon": 4000, "trials": 8, "seed": 5, "checkpoints": 4}
+    given = {"trials": 8, "seed": 5, "checkpoints": 4}
+    if env_id == "a table":
+        env_id, given["env_kwargs"] = "DPBandit-Replay-v0", {"gains": TABLE}
+    else:
+        given["horizon"] = 2000
     players = LEADERS if env_id in POINT_IDS else ["EXP3", "EXP3-tau"]
-    alone = simulate(env_id, players, jobs=1, **given)
-    assert_equal(alone, simulate(env_id, players, jobs=4, **given))
-
-
-def test_jobs_with_a_table_of_gains(monkeypatch):
-    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", 64)
-    table = np.random.default_rng(0).random((4000, 3))
-    given = {"env_kwargs": {"gains": table}, "trials": 8, "checkpoints": 4, "seed": 0}
-    assert_equal(
-        simulate("DPBandit-Replay-v0", ["EXP3"], jobs=1, **given),
-        simulate("DPBandit-Replay-v0", ["EXP3"], jobs=4, **given),
-    )
+    assert_equal(simulate(env_id, players, jobs=1, **given), simulate(env_id, players, jobs=4, **given))
 
 
 def test_processes():
@@ -72,12 +68,13 @@ def test_processes():
 
 
 def test_splits():
-    """Trials 3 to 7 on their own are trials 3 to 7 of all."""
+    """Trials 3 to 7 on their own are trials 3 to 7 of all; two are too few for lanes, so another engine plays them."""
     algorithms = [*map(make_algorithm, BANDITS), Algorithm("mine", Greedy)]
     whole = simulate("DPBandit-Switching-v0", algorithms, horizon=100, trials=8, seed=1)
-    part = simulate("DPBandit-Switching-v0", algorithms, horizon=100, trials=5, first_trial=3, seed=1)
-    assert_equal(whole, part, slice(3, 8))
-    assert (whole.first_trial, part.first_trial) == (0, 3)
+    for first, trials, engine in ((3, 5, "lanes"), (6, 2, "compiled")):
+        part = simulate("DPBandit-Switching-v0", algorithms, horizon=100, trials=trials, first_trial=first, seed=1)
+        assert_equal(whole, part, slice(first, first + trials))
+        assert (whole.first_trial, part.first_trial, part["EXP3"].engine) == (0, first, engine)
     assert len(set(whole["EXP3"].external_regret[:, -1])) == 8
 
 
@@ -93,7 +90,7 @@ def test_company():
             assert np.array_equal(alone[name].pulls, other[name].pulls)
 
 
-@pytest.mark.parametrize("rounds_at_once", [1, 7, 64, 10**6])
+@pytest.mark.parametrize("rounds_at_once", [1, 7, 64])
 def test_checkpoints_and_blocks(monkeypatch, rounds_at_once):
     """A few checkpoints are a selection from all, wherever blocks end."""
     names = ["EXP3", "EXP3-tau", "DP-EXP3-Lap"]

@@ -1,4 +1,4 @@
-"""What `simulate` takes, gives back and refuses."""
+"""What `simulate` takes, gives back and refuses, and the rounds at which results are written down."""
 
 import gymnasium as gym
 import numpy as np
@@ -8,17 +8,67 @@ from dp_bandit_envs import Algorithm, Exp3, Simulation, Uniform, make_algorithm,
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnknownNameError, WrongTypeError
+from dp_bandit_envs.simulation.simulation import checked, spaced
 from tests.tools.refusals import refused
 
 GAME = "DPBandit-Stochastic-v0"
+
+
+def of_one():
+    return BanditEnv(Stochastic(6, 77))
+
+
+def refusals():
+    """Yield what is given in place of, or beside, one round of EXP3, the error, and what it names."""
+    for argument in ("horizon", "trials", "jobs"):
+        for wrong in (0, -1, 1.5, "3", True):
+            yield {argument: wrong}, ValueError, (argument, "integer", 1, wrong)
+    for argument, wrong in (
+        ("seed", -1),
+        ("seed", 0.5),
+        ("first_trial", -1),
+        ("first_trial", 0.5),
+        ("first_trial", None),
+    ):
+        yield {argument: wrong}, ValueError, (argument, "integer", 0, wrong)
+    for wrong in (0, -3, 1.5, "10", True, float("nan")):
+        yield {"checkpoints": [wrong]}, ValueError, ("checkpoint", 1, wrong)
+    yield {"checkpoints": [2, 6]}, ValueError, ("checkpoints", "horizon", 5, 6)
+    yield {"checkpoints": 0}, ValueError, ("checkpoints", 1, 0)
+    yield {"checkpoints": -1}, ValueError, ("checkpoints", 1, -1)
+    yield {"checkpoints": "cubic"}, ValueError, ("spacing", "'linear'", "'log'", "'cubic'")
+    for wrong in (3, Exp3, Exp3(), None):
+        yield {"algorithms": [wrong]}, TypeError, ("name", "Algorithm", "{'name': MyAgent}")
+    for wrong in (1, 1.0, "1,1e-6", (1.0,), (1.0, 0.0, 0.0)):
+        yield {"at_guarantee": wrong}, WrongTypeError, ("at_guarantee", "pair", repr(wrong))
+    twice = "make_algorithm(..., label='another name')"
+    yield {"algorithms": ["EXP3", "exp3"]}, ValueError, ("algorithms", "'EXP3'", twice)
+    yield {"algorithms": []}, ValueError, ("algorithms", "none")
+    yield {"algorithms": ["DP-EXP3-Lab"]}, UnknownNameError, ("algorithm", "'DP-EXP3-Lab'", "DP-EXP3-Lap")
+    too_long = [make_algorithm("EXP3-tau", batch_size=19)]
+    yield {"algorithms": too_long}, ValueError, ("batch_size", "horizon", 5, 19)
+    yield {"env_kwargs": {"horizon": 100}}, ValueError, ("horizon", 5, 100)
+    yield {"env_id": of_one}, ValueError, ("horizon", "env_kwargs", "id")
+    yield {"env_id": of_one, "horizon": None, "env_kwargs": {"n_arms": 3}}, ValueError, ("horizon", "env_kwargs", "id")
+    cart_pole = {"env_id": lambda: gym.make("CartPole-v1"), "horizon": None}
+    yield cart_pole, TypeError, ("simulate", "DPBandit", "CartPole-v1")
+    yield {"env_id": gym.make(GAME), "horizon": None}, WrongTypeError, ("env_id", "OrderEnforcing")
+
+
+def test_wrong_arguments_are_refused_by_name():
+    for given, error, words in refusals():
+        given = {"env_id": GAME, "algorithms": ["EXP3"], "horizon": 5, **given}
+        if given["horizon"] is None:
+            del given["horizon"]
+        with refused(error, *words):
+            simulate(**given)
 
 
 def test_a_mapping_names_algorithms_and_agents():
     simulation = simulate(
         GAME, {"base": make_algorithm("EXP3"), "class": Exp3, "made": lambda: Exp3()}, horizon=50, trials=2
     )
-    assert list(simulation) == ["base", "class", "made"]
-    assert len(simulation) == 3
+    assert list(simulation) == ["base", "class", "made"] and len(simulation) == 3
     alone = simulate(GAME, ["EXP3"], horizon=50, trials=2)["EXP3"]
     assert np.array_equal(simulation["base"].external_regret, alone.external_regret)
     for name in ("class", "made"):
@@ -27,8 +77,8 @@ def test_a_mapping_names_algorithms_and_agents():
 
 
 def test_one_algorithm_need_not_be_in_a_list():
-    assert list(simulate(GAME, "EXP3", horizon=5)) == ["EXP3"]
-    assert list(simulate(GAME, make_algorithm("Uniform"), horizon=5)) == ["Uniform"]
+    for one, name in (("EXP3", "EXP3"), (make_algorithm("Uniform"), "Uniform"), (Algorithm("mine", Uniform), "mine")):
+        assert list(simulate(GAME, one, horizon=5)) == [name]
 
 
 def test_two_settings_are_told_apart_by_their_labels():
@@ -37,26 +87,11 @@ def test_two_settings_are_told_apart_by_their_labels():
     assert not np.array_equal(simulation["rate 0.01"].pulls, simulation["rate 1"].pulls)
 
 
-def test_the_same_name_twice_is_refused():
-    with refused(ValueError, "algorithms", "'EXP3'", "make_algorithm(..., label='another name')"):
-        simulate(GAME, ["EXP3", "exp3"], horizon=5)
-
-
 def test_names_that_differ_in_case_only_stay_apart():
     """Look-up ignores case for convenience; an exact name must win."""
     simulation = simulate(GAME, {"mine": Exp3, "MINE": Uniform}, horizon=300, trials=2)
     assert list(simulation) == ["mine", "MINE"]
     assert np.array_equal(simulation["mine"].pulls, simulate(GAME, {"mine": Exp3}, horizon=300, trials=2)["mine"].pulls)
-
-
-def test_no_algorithm_is_refused():
-    with refused(ValueError, "algorithms", "none"):
-        simulate(GAME, [], horizon=5)
-
-
-def test_an_unknown_algorithm_suggests_a_near_one():
-    with refused(UnknownNameError, "algorithm", "'DP-EXP3-Lab'", "DP-EXP3-Lap"):
-        simulate(GAME, ["DP-EXP3-Lab"], horizon=5)
 
 
 def test_an_unknown_result_suggests_a_near_one():
@@ -67,53 +102,17 @@ def test_an_unknown_result_suggests_a_near_one():
     assert "EXP3" in simulation and "UCB" not in simulation
 
 
-@pytest.mark.parametrize("wrong", [3, Exp3, Exp3(), None])
-def test_what_is_no_algorithm_is_refused(wrong):
-    with refused(TypeError, "name", "Algorithm", "{'name': MyAgent}"):
-        simulate(GAME, [wrong], horizon=5)
-
-
-@pytest.mark.parametrize("argument", ["horizon", "trials", "jobs"])
-@pytest.mark.parametrize("wrong", [0, -1, 1.5, "3", True])
-def test_sizes_must_be_integers_of_at_least_1(argument, wrong):
-    with refused(ValueError, argument, "integer", 1, wrong):
-        simulate(GAME, "EXP3", **{"horizon": 5, argument: wrong})
-
-
-@pytest.mark.parametrize(
-    ("argument", "wrong"),
-    [("seed", -1), ("seed", 0.5), ("first_trial", -1), ("first_trial", 0.5), ("first_trial", None)],
-)
-def test_numbers_must_be_integers_of_at_least_0(argument, wrong):
-    with refused(ValueError, argument, "integer", 0, wrong):
-        simulate(GAME, "EXP3", horizon=5, **{argument: wrong})
-
-
 def test_integers_of_numpy_are_integers():
     simulation = simulate(GAME, "EXP3", horizon=np.int64(5), trials=np.int32(2), seed=np.uint8(1), jobs=np.int64(1))
     assert simulation.horizon == 5 and simulation["EXP3"].external_regret.shape == (2, 5)
 
 
 def test_a_function_makes_the_environment_and_its_horizon_stands():
-    simulation = simulate(lambda: BanditEnv(Stochastic(6, 77)), ["EXP3"], trials=2)
+    simulation = simulate(of_one, ["EXP3"], trials=2)
     assert isinstance(simulation, Simulation)
     assert (simulation.horizon, simulation.n_arms) == (77, 6)
     same = simulate(GAME, ["EXP3"], horizon=77, trials=2, env_kwargs={"n_arms": 6})
     assert np.array_equal(simulation["EXP3"].external_regret, same["EXP3"].external_regret)
-
-
-@pytest.mark.parametrize("given", [{"horizon": 5}, {"env_kwargs": {"n_arms": 3}}])
-def test_arguments_go_with_an_id_only(given):
-    with refused(ValueError, "horizon", "env_kwargs", "id"):
-        simulate(lambda: BanditEnv(Stochastic(6, 77)), ["EXP3"], **given)
-
-
-def test_other_environments_are_refused():
-    with refused(TypeError, "simulate", "DPBandit", "CartPole-v1"):
-        simulate(lambda: gym.make("CartPole-v1"), ["EXP3"])
-
-
-def test_the_default_horizon_is_the_environments():
     assert simulate("DPBandit-Trial-v0", "EXP3").horizon == 2139
 
 
@@ -127,41 +126,41 @@ def test_shapes_are_trials_by_checkpoints():
     assert (simulation.seed, simulation.n_arms, simulation.horizon) == (6, 4, 40)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_progress_counts_games_up_to_the_last(jobs):
-    class Own(Uniform):
-        def update(self, arm, observation):
-            super().update(arm, observation)
-
-    calls = []
-    algorithms = {"one": make_algorithm("EXP3"), "two": make_algorithm("Uniform"), "own": Own}
-    simulate(GAME, algorithms, horizon=20, trials=3, jobs=jobs, progress=lambda *call: calls.append(call))
-    # Two algorithms go together in lanes, all trials at once; then the one that is played. Workers end in any order.
-    steps = np.diff([0, *(done for done, _ in calls)]).tolist()
-    assert (steps if jobs == 1 else sorted(steps, reverse=True)) == [6, 1, 1, 1]
-    assert {total for _, total in calls} == {9}
+def test_linear_rounds_are_evenly_spaced_up_to_the_horizon():
+    assert spaced(1000, 4).tolist() == [250, 500, 750, 1000]
+    # Floors of 10/3 and 20/3, then the horizon itself; short games have every round.
+    assert spaced(10, 3).tolist() == [3, 6, 10]
+    assert spaced(5, 100).tolist() == [1, 2, 3, 4, 5]
 
 
-def test_an_algorithm_that_does_not_fit_the_game_says_so():
-    with refused(ValueError, "batch_size", "horizon", 5, 19):
-        simulate(GAME, [make_algorithm("EXP3-tau", batch_size=19)], horizon=5)
+def test_log_rounds_grow_by_a_factor():
+    assert spaced(1000, 4, "log").tolist() == [1, 10, 100, 1000]
+    ratios = np.diff(np.log(spaced(10**6, 100, "log")[60:]))
+    # 99 steps over 6 decades; rounding to integers moves a ratio by less than 1 in 1,000 from round 4,000 on.
+    assert ratios == pytest.approx(6 * np.log(10) / 99, abs=1e-3)
 
 
-def test_an_algorithm_is_filed_under_its_name():
-    assert list(simulate(GAME, [Algorithm("mine", Uniform)], horizon=5)) == ["mine"]
+def test_spaced_rounds_ascend_without_repeats_and_end_at_the_horizon():
+    for horizon in (1, 2, 3, 99, 100, 101, 2139, 2**18):
+        for spacing in ("linear", "log"):
+            rounds = spaced(horizon, 100, spacing)
+            assert rounds[0] >= 1 and rounds[-1] == horizon and len(rounds) <= 100, (horizon, spacing)
+            assert np.all(np.diff(rounds) > 0), (horizon, spacing)
 
 
-def test_what_makes_no_environment_is_refused():
-    with refused(WrongTypeError, "env_id", "OrderEnforcing"):
-        simulate(gym.make(GAME), ["EXP3"])
+def test_chosen_rounds_are_sorted_made_unique_and_completed():
+    assert checked([30, 10, 10], 50).tolist() == [10, 30, 50]
+    assert checked([], 50).tolist() == [50]
+    assert checked(np.array([50]), 50).tolist() == [50]
 
 
-def test_a_horizon_is_given_once():
-    with refused(ValueError, "horizon", 50, 100):
-        simulate(GAME, ["EXP3"], horizon=50, env_kwargs={"horizon": 100})
-
-
-@pytest.mark.parametrize("target", [1, 1.0, "1,1e-6", (1.0,), (1.0, 0.0, 0.0)])
-def test_a_guarantee_to_compare_at_is_a_pair(target):
-    with refused(WrongTypeError, "at_guarantee", "pair", repr(target)):
-        simulate("DPBandit-Stochastic-v0", ["DP-IMED"], horizon=10, at_guarantee=target)
+def test_simulate_takes_checkpoints_in_every_form():
+    for given, expected in (
+        *((given, [*range(2, 201, 2)]) for given in (None, "linear")),
+        *((given, [50, 100, 150, 200]) for given in (4, np.int64(4))),
+        *[([7], [7, 200]), ((7, 9), [7, 9, 200]), (range(100, 201, 100), [100, 200])],
+        *[(np.array([3, 5]), [3, 5, 200]), ("log", spaced(200, 100, "log").tolist())],
+    ):
+        simulation = simulate(GAME, "EXP3", horizon=200, checkpoints=given)
+        assert simulation.checkpoints.tolist() == expected
+        assert simulation["EXP3"].external_regret.shape == (1, len(expected))

@@ -43,13 +43,18 @@ def test_a_new_machine_plays_small_simulations_and_compiles_a_large_one(tmp_path
         assert here.pulls.tolist() == pulls
 
 
-def engines(monkeypatch, missing, times=1, **options):
-    """Return the engine of each of some simulations of 400 rounds, where the code of these algorithms is missing."""
-    monkeypatch.delenv(ALWAYS_COMPILE)
+def nothing_is_ready(monkeypatch):
+    """Let small simulations be played, as in a process that has compiled and played nothing."""
+    monkeypatch.delenv(ALWAYS_COMPILE, raising=False)
     for work in (CompiledTrials, LaneTrials):
         monkeypatch.setattr(work, "ready", False)
-    monkeypatch.setattr(simulation, "missing_in", lambda work: [name for name in work.plans if name in missing])
     monkeypatch.setattr(simulation, "_played", type(simulation._played)())
+
+
+def engines(monkeypatch, missing, times=1, **options):
+    """Return the engine of each of some simulations of 400 rounds, where the code of these algorithms is missing."""
+    nothing_is_ready(monkeypatch)
+    monkeypatch.setattr(simulation, "missing_in", lambda work: [name for name in work.plans if name in missing])
     game = {**GAME, "algorithms": ["EXP3", "Uniform"], "horizon": 400, **options}
     outcomes = [simulate(**game) for _ in range(times)]
     for outcome in outcomes[1:]:
@@ -59,13 +64,7 @@ def engines(monkeypatch, missing, times=1, **options):
 
 def test_algorithms_with_code_stay_compiled(monkeypatch):
     assert engines(monkeypatch, ["EXP3"]) == [("play", "compiled")]
-    assert engines_again(monkeypatch, ["EXP3", "Uniform"]) == [("play", "play")]
-
-
-def engines_again(monkeypatch, *arguments, **options):
-    """The same, once more in a test."""
-    monkeypatch.setenv(ALWAYS_COMPILE, "no")
-    return engines(monkeypatch, *arguments, **options)
+    assert engines(monkeypatch, ["EXP3", "Uniform"]) == [("play", "play")]
 
 
 def test_an_algorithm_is_played_for_so_many_rounds_in_all(monkeypatch):
@@ -77,12 +76,12 @@ def test_an_algorithm_is_played_for_so_many_rounds_in_all(monkeypatch):
 
 def test_what_is_not_small_is_compiled(monkeypatch):
     assert engines(monkeypatch, ["EXP3"], horizon=MOST_ROUNDS) == [("compiled", "compiled")]
-    assert engines_again(monkeypatch, ["EXP3"], trials=100) == [("lanes", "lanes")]
-    assert engines_again(monkeypatch, ["EXP3"], jobs=2, trials=2) == [("play", "compiled")]
-    assert engines_again(monkeypatch, ["EXP3"], jobs=2, trials=100) == [("lanes", "lanes")]
+    assert engines(monkeypatch, ["EXP3"], trials=100) == [("lanes", "lanes")]
+    assert engines(monkeypatch, ["EXP3"], jobs=2, trials=2) == [("play", "compiled")]
+    assert engines(monkeypatch, ["EXP3"], jobs=2, trials=100) == [("lanes", "lanes")]
     with always_compiled():
-        assert engines_again(monkeypatch, ["EXP3"]) == [("compiled", "compiled")]
-    assert engines_again(monkeypatch, ["EXP3"]) == [("play", "compiled")]
+        assert engines(monkeypatch, ["EXP3"]) == [("compiled", "compiled")]
+    assert engines(monkeypatch, ["EXP3"]) == [("play", "compiled")]
 
 
 NEW = itertools.count()
@@ -106,9 +105,7 @@ def own_agent():
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_few_rounds_of_an_agent_of_ones_own_are_not_compiled(jobs, monkeypatch):
     """It would be compiled only to learn whether it can be; once it is compiled, it stays so."""
-    monkeypatch.delenv(ALWAYS_COMPILE)
-    for work in (CompiledTrials, LaneTrials):
-        monkeypatch.setattr(work, "ready", False)
+    nothing_is_ready(monkeypatch)
     given = {"env_id": GAME["env_id"], "algorithms": {"own": own_agent()}, "jobs": jobs}
     found = [simulate(**given, horizon=horizon)["own"] for horizon in (300, MOST_ROUNDS, 300)]
     assert [one.engine for one in found] == ["play", "compiled", "compiled"]
@@ -120,11 +117,8 @@ def test_few_rounds_of_an_agent_of_ones_own_are_not_compiled(jobs, monkeypatch):
 @pytest.mark.parametrize(("horizons", "plays"), [([300], True), ([300, MOST_ROUNDS], None), ([MOST_ROUNDS], False)])
 def test_so_are_small_runs_in_folders_and_on_the_command_line(jobs, horizons, plays, monkeypatch, tmp_path):
     """With several jobs no game is played apart from larger ones."""
-    monkeypatch.delenv(ALWAYS_COMPILE)
-    for work in (CompiledTrials, LaneTrials):
-        monkeypatch.setattr(work, "ready", False)
+    nothing_is_ready(monkeypatch)
     monkeypatch.setattr(simulation, "missing_in", lambda work: list(work.plans))
-    monkeypatch.setattr(simulation, "_played", type(simulation._played)())
     real, played = running.spread, []
 
     def spread(tasks, jobs, **where):

@@ -77,10 +77,10 @@ def test_no_two_blocks_are_in_one_line_of_the_cache():
         assert following - (start + size) >= 64 and start % 64 == 0
 
 
-@pytest.mark.parametrize("part", [np.array([None], object), None, "word", {"a": 1}], ids=str)
-def test_what_machine_code_cannot_hold_is_refused(part):
-    with refused(TypeError, "state"):
-        Image((part,))
+def test_what_machine_code_cannot_hold_is_refused():
+    for part in (np.array([None], object), None, "word", {"a": 1}):
+        with refused(TypeError, "state"):
+            Image((part,))
 
 
 def test_a_replaced_array_may_be_larger_and_of_the_same_type_only():

@@ -15,9 +15,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.compiling.compiled import Compiled, MissingCodeError, never, only_from_disk
-from dp_bandit_envs.compiling.numba_functions import MachineCode
+from dp_bandit_envs.compiling.compiled import never
 from dp_bandit_envs.simulation import cluster as cluster_module
 from dp_bandit_envs.simulation import workers
 from dp_bandit_envs.simulation.outcomes import Column, Played
@@ -83,24 +81,6 @@ def test_what_is_compiled_is_not_missing():
     work = work_of()
     work.compile(never)
     assert missing_in(work) == []
-
-
-def test_only_what_is_on_disk_is_loaded_without_compiling(monkeypatch):
-    number = 1.0
-    compiled = Compiled(log, {})
-    with monkeypatch.context() as patch, only_from_disk():
-        patch.setattr(MachineCode, "_loaded", lambda *_: None)
-        with pytest.raises(MissingCodeError):
-            compiled(number)
-    assert not compiled(number)
-    with only_from_disk():
-        assert not Compiled(log, {})(number)
-        # Somebody else's function is never on disk.
-        assert Compiled(square, {})(3.0) == 9.0
-
-
-def square(x):
-    return x * x
 
 
 def test_the_seed_stays_here(monkeypatch):
@@ -189,17 +169,19 @@ def test_every_trial_is_played_once_and_with_its_owner():
         }
 
 
-def test_sizes_follow_the_speed():
-    """2 s of 0.25 s each are 8 trials; with 4 wanted at a time, the last 32 are divided by 4: 8, 6, 4, 3, ..."""
-    sizes = [len(task.trials) for task in cut([Task(Work(), range(1001))], lambda task: 0.25)]
-    assert sizes[0] == 1
-    assert sizes[1:122] == [8] * 121
-    assert sizes[122:] == [8, 6, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1]
-    assert sum(sizes) == 1001
+SIZES = {
+    # 2 s of 0.25 s each are 8 trials; with 4 wanted at a time, the last 32 are divided by 4: 8, 6, 4, 3, ...
+    (1, 1001, 0.25): [1, *[8] * 121, 8, 6, 4, 3, 2, 2, *[1] * 7],
+    (1, 30, 3.0): [1] * 30,
+    # Side by side, pieces are multiples of 16 up to the last; less than one block is one piece.
+    (16, 7, 0.5): [7],
+}
 
 
-def test_slow_trials_go_one_by_one():
-    assert [len(task.trials) for task in cut([Task(Work(), range(30))], lambda task: 3.0)] == [1] * 30
+@pytest.mark.parametrize(("at_once", "trials", "each"), SIZES)
+def test_sizes_follow_the_speed(at_once, trials, each):
+    sizes = [len(task.trials) for task in cut([Task(Work(at_once), range(trials))], lambda task: each)]
+    assert sizes == SIZES[at_once, trials, each] and sum(sizes) == trials
 
 
 def test_each_work_has_a_speed_of_its_own():
@@ -249,7 +231,7 @@ def test_tasks_of_many_workers_are_longer(monkeypatch):
     assert seconds == [2.0, 2.0, 5.0]
 
 
-@pytest.mark.parametrize(("seconds_each", "usual"), [(3.0, 16), (0.1, 16), (0.05, 32), (0.01, 192), (0.001, 256)])
+@pytest.mark.parametrize(("seconds_each", "usual"), [(3.0, 16), (0.05, 32), (0.01, 192), (0.001, 256)])
 def test_trials_that_are_played_side_by_side_stay_together(seconds_each, usual):
     """Pieces are multiples of 16 up to the last: 2 s are 20 trials of 0.1 s, or 40 of 0.05 s, or 200 of 0.01 s.
 
@@ -261,15 +243,11 @@ def test_trials_that_are_played_side_by_side_stay_together(seconds_each, usual):
     assert sum(sizes) == 1030
 
 
-def test_less_than_one_block_is_one_piece():
-    assert [len(task.trials) for task in cut([Task(Work(16), range(7))], lambda task: 0.5)] == [7]
-
-
 def test_one_of_each_is_tried_before_any_is_measured():
     cutter = Cutter([Task(Work(), range(100))], lambda: 2.0, 100, lambda: 4)
     assert [len(next(cutter).trials) for _ in range(5)] == [1] * 5
 
 
-@pytest.mark.parametrize("seconds", [0.0, 1e-12])
-def test_a_clock_that_does_not_move_divides_nothing_by_zero(seconds):
-    assert sum(len(task.trials) for task in cut([Task(Work(), range(50))], lambda task: seconds)) == 50
+def test_a_clock_that_does_not_move_divides_nothing_by_zero():
+    for seconds in (0.0, 1e-12):
+        assert sum(len(task.trials) for task in cut([Task(Work(), range(50))], lambda task, each=seconds: each)) == 50

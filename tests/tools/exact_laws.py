@@ -1,9 +1,10 @@
-"""The exact law of all arms that Hedge and lazy Hedge play, by going through every sequence of arms."""
+"""Exact laws: of all arms that Hedge and lazy Hedge play, sequence by sequence, and of the best of fair coins."""
 
 import itertools
 import math
 
 import numpy as np
+from scipy import stats
 
 
 def softmax(scores):
@@ -76,3 +77,10 @@ def renyi(one, other, order):
     exponents = [order * p + (1 - order) * q for p, q in pairs]
     largest = max(exponents)
     return (largest + math.log(sum(math.exp(each - largest) for each in exponents))) / (order - 1)
+
+
+def best_of_coins(n_arms, horizon):
+    """Return E max over arms of S_i, for sums S_i of `horizon` fair signs: twice every algorithm's regret on coins."""
+    heads = np.arange(horizon + 1)
+    law = np.diff(stats.binom.cdf(heads, horizon, 0.5) ** n_arms, prepend=0.0)
+    return float(law @ (2 * heads - horizon))

@@ -1,9 +1,11 @@
 """Programs that are interrupted, killed or run side by side, and the files that they leave."""
 
+import hashlib
 import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
 """Programs that a shell starts in the background ignore SIGINT, and so does all that they start."""
@@ -40,3 +42,9 @@ def kill_group(process):
     """Kill a program and its workers by SIGKILL."""
     os.killpg(process.pid, signal.SIGKILL)
     return finish(process)[0]
+
+
+def files(folder: Path) -> dict[str, str]:
+    """Return the digest of every file below a folder, by its path there; bytes are slow to show where they differ."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a simulation within about a second, in compiled code too; the process lives, and simulates again."""
+"""Interrupted runs answer at once and live on; killed ones, and two in one folder, end with the numbers of one run."""
 
 import random
 import signal
@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from tests.tools.processes import INTERRUPTIBLE, POSIX, finish, start
+from tests.tools.processes import INTERRUPTIBLE, POSIX, dp_bandit, files, finish, kill_group, start
 from tests.tools.refusals import missing
 
-pytestmark = pytest.mark.skipif(not POSIX, reason="sends SIGINT as a terminal does")
+pytestmark = pytest.mark.skipif(not POSIX, reason="sends signals as a terminal does")
 # Interrupts itself after some seconds of a game that takes minutes, then plays on; prints how long the answer took.
 PROGRAM = """
 import os, signal, sys, threading, time
@@ -104,3 +104,71 @@ def test_twenty_interrupts_of_the_command_line_are_answered(jobs, tmp_path):
     for number in range(20):
         code, _, err = interrupted_command(tmp_path / f"{number}", jobs, rng.uniform(0, 3))
         assert code == 130 and not missing(err, "saved", "command"), (number, code, err)
+
+
+def command(seed=0):
+    run = ["run", "Stochastic", "EXP3", "UCB", "--trials", 96, "--horizon", 3000]
+    return [*run, "--seed", seed, "--jobs", 1, "--out", "o"]
+
+
+def whole_runs(folder, seeds):
+    """Return the files of an undisturbed run of each seed."""
+    for seed in seeds:
+        code, _, err = dp_bandit(folder / f"whole-{seed}", *command(seed))
+        assert code == 0, err
+    return {seed: files(folder / f"whole-{seed}" / "o") for seed in seeds}
+
+
+@pytest.mark.slow
+def test_runs_killed_at_random_moments_end_with_the_same_bytes(tmp_path):
+    """Sixty kills by SIGKILL; after every third, one run to the end."""
+    whole = whole_runs(tmp_path, [0])[0]
+    rng = random.Random(4)
+    for number in range(20):
+        folder = tmp_path / f"killed-{number}"
+        for _ in range(3):
+            process = start(command(), folder)
+            time.sleep(rng.uniform(0.3, 3))
+            kill_group(process)
+        code, _, err = dp_bandit(folder, *command())
+        assert code == 0, err
+        assert files(folder / "o") == whole
+
+
+def check_pairs(tmp_path, seeds, pairs):
+    whole, rng = {}, random.Random(5)
+    for number in range(pairs):
+        folder = tmp_path / f"pair-{number}"
+        processes = []
+        for seed in seeds:
+            processes.append(start(command(seed), folder))
+            time.sleep(rng.choice([0, 0, 0, 0.01, 0.05, 0.5]))
+        ends = [finish(process) for process in processes]
+        ended_well = [code == 0 for code, _, _ in ends]
+        refused = [code == 2 and "configuration" in err for code, _, err in ends]
+        if seeds[0] == seeds[1]:
+            # The second one finds the first at work, or its results.
+            assert any(ended_well) and all(code == 0 or (code == 2 and "--jobs" in err) for code, _, err in ends), ends
+        else:
+            assert sorted(ended_well) == [False, True] and refused == [not well for well in ended_well], ends
+        seed = seeds[ended_well.index(True)]
+        if seed not in whole:
+            whole |= whole_runs(tmp_path, [seed])
+        assert files(folder / "o") == whole[seed], ends
+
+
+SAME, OTHERS = (0, 0), (0, 1)
+"""One configuration twice, and two of other seeds."""
+
+
+@pytest.mark.parametrize(
+    ("seeds", "pairs"),
+    [
+        pytest.param(OTHERS, 1, id="other seeds"),
+        pytest.param(SAME, 1, id="one configuration", marks=pytest.mark.slow),
+        pytest.param(OTHERS, 30, id="other seeds, many", marks=pytest.mark.slow),
+        pytest.param(SAME, 30, id="one configuration, many", marks=pytest.mark.slow),
+    ],
+)
+def test_a_pair_of_processes_in_one_folder_is_one_run_or_is_refused(seeds, pairs, tmp_path):
+    check_pairs(tmp_path, seeds, pairs)

@@ -1,0 +1,288 @@
+"""Machine code on disk is never older than its source, nor another function's, and a process can do without it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from numba.core.caching import CacheImpl, IndexDataCacheFile
+
+from dp_bandit_envs.arithmetic import log
+from dp_bandit_envs.compiling.compiled import Compiled, MissingCodeError, only_from_disk
+from dp_bandit_envs.compiling.layout_code import reader, writer
+from dp_bandit_envs.compiling.numba_functions import MachineCode
+from dp_bandit_envs.simulation import lanes, loop
+from dp_bandit_envs.simulation.lanes import LaneLoop
+from dp_bandit_envs.simulation.simulation import prepare
+
+ROOT = Path(__file__).parents[2]
+# Played with fixed seeds by both engines; the difference must be nothing, and the regret shows which code ran.
+PROGRAM = """
+import dp_bandit_envs, numpy as np, gymnasium as gym, sys
+from dp_bandit_envs import make_algorithm, play, simulate
+assert dp_bandit_envs.__file__.startswith(sys.argv[1]), dp_bandit_envs.__file__
+algorithm = make_algorithm(sys.argv[2])
+outcome = simulate("DPBandit-Stochastic-v0", [algorithm], horizon=400, checkpoints=400, seed=1)[algorithm.name]
+assert outcome.engine == "compiled"
+game = play(gym.make("DPBandit-Stochastic-v0", horizon=400), algorithm, seed=1)
+assert np.array_equal(outcome.external_regret[0], game.external_regret), "stale"
+print(",".join(map(str, game.arms)))
+"""
+
+
+class Copy:
+    """A copy of the package with a cache of its own."""
+
+    def __init__(self, folder):
+        self.package = folder / "copy" / "dp_bandit_envs"
+        self.cache = folder / "cache"
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "dp_bandit_envs", self.package, ignore=ignored)
+        for name in ("agents", "wrappers"):
+            shutil.copytree(ROOT / name, self.package / name, ignore=ignored)
+
+    def arms(self, algorithm):
+        """Run the program above and return the arms played."""
+        home = str(self.package.parent)
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, home, algorithm],
+            cwd=home,
+            env={**os.environ, "PYTHONPATH": home, "NUMBA_CACHE_DIR": str(self.cache)},
+            capture_output=True,
+            encoding="utf-8",
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def edit(self, file, old, new):
+        """Edit a source file; its length and time stamp are the same as before, as if by a careless tool."""
+        path = self.package / file
+        source, times = path.read_text(encoding="utf-8"), path.stat()
+        assert source.count(old) == 1
+        assert len(old) == len(new)
+        path.write_text(source.replace(old, new), encoding="utf-8")
+        # Python's own cache of byte code trusts the time stamp; Numba's must not need it.
+        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def machine_code(self):
+        """Return the files of compiled code with their contents' time stamps."""
+        return {path.name: path.stat().st_mtime_ns for path in self.cache.rglob("*.nbc")}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    return Copy(tmp_path_factory.mktemp("stale"))
+
+
+def test_a_second_run_takes_everything_from_the_cache_and_an_edit_nothing_old(copy):
+    """One story, because each compilation costs seconds: run, run again, edit the agent, edit the mechanism."""
+    first = copy.arms("DP-EXP3-Lap")
+    kept = copy.machine_code()
+    assert len(kept) == 2  # the loop with EXP3, and what checks and adds up gains
+    assert copy.arms("DP-EXP3-Lap") == first
+    assert copy.machine_code() == kept
+
+    # A constant in a helper that `update` calls: equation 2.1 with the exploration's share doubled.
+    copy.edit("agents/exp3.py", "share + gamma / len(", "share + 2.0/1.0/len(")
+    second = copy.arms("DP-EXP3-Lap")
+    assert second != first
+
+    # A constant in a helper of the loop itself.
+    copy.edit("privacy/mechanisms/laplace_gains.py", "(width + 2.0 * state.bound)", "(width + 9.0 * state.bound)")
+    third = copy.arms("DP-EXP3-Lap")
+    assert third not in (first, second)
+
+    # Undone, the first code is back, from the cache.
+    number = len(copy.machine_code())
+    copy.edit("privacy/mechanisms/laplace_gains.py", "(width + 9.0 * state.bound)", "(width + 2.0 * state.bound)")
+    copy.edit("agents/exp3.py", "share + 2.0/1.0/len(", "share + gamma / len(")
+    assert copy.arms("DP-EXP3-Lap") == first
+    assert len(copy.machine_code()) == number
+
+
+def test_an_edit_beneath_the_functions_is_noticed_and_one_of_a_comment_is_not(copy):
+    """What generates machine code is code as well."""
+    first = copy.arms("DP-EXP3-Lap")
+    kept = copy.machine_code()
+    copy.edit("compiling/intrinsics.py", "# mypy: disable-error-code", "# MYPY: disable-error-code")
+    copy.edit("compiling/numba_functions.py", "# Loops over arms", "# LOOPS over arms")
+    assert copy.arms("DP-EXP3-Lap") == first
+    assert copy.machine_code() == kept
+    copy.edit("compiling/intrinsics.py", "builder.add(counter, WORD(1))", "builder.add(WORD(1), counter)")
+    assert copy.arms("DP-EXP3-Lap") == first
+    assert len(copy.machine_code()) == len(kept) + 2
+
+
+@pytest.mark.slow
+def test_an_edit_of_a_constant_at_the_top_of_a_module_is_noticed(copy):
+    before = copy.arms("HTINF")
+    copy.edit("theory/adversarial_bounds.py", "Final = 1 - 2 ** (-1 / 3)", "Final = 9 - 2 ** (-1 / 3)")
+    assert copy.arms("HTINF") != before
+
+
+def plus(x):
+    return x + stand_in(x)
+
+
+def stand_in(x):
+    raise NotImplementedError
+
+
+def twice(x):
+    return 2.0 * x
+
+
+def thrice(x):
+    return 3.0 * x
+
+
+def test_functions_from_elsewhere_are_not_kept_on_disk():
+    """Their files are not ours to watch: another package may be edited at any time."""
+    assert not isinstance(Compiled(plus, {"stand_in": twice})._dispatcher._cache, MachineCode)
+    assert isinstance(Compiled(loop.add_up, {})._dispatcher._cache, MachineCode)
+
+
+def doubled_array(x):
+    return np.full(3, x) * 2.0
+
+
+def test_a_function_that_makes_arrays_is_compiled_too():
+    """Without Numba's runtime it cannot be, which shows when it is first called."""
+    compiled = Compiled(doubled_array, {})
+    assert compiled(1.5).tolist() == [3.0, 3.0, 3.0] == compiled(1.5).tolist()
+
+
+def test_where_nothing_can_be_kept_it_is_compiled_each_time(monkeypatch):
+    """A container may have no writable folder at all; that costs seconds, and must not cost the simulation."""
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    for function in (plus, twice):
+        monkeypatch.setattr(function, "__module__", "dp_bandit_envs.tests")
+    assert Compiled(plus, {"stand_in": twice})(1.0) == 3.0
+
+
+def test_two_processes_that_compile_at_once_do_not_swap_their_code(tmp_path, monkeypatch):
+    """Numba numbers the files of one index 1, 2, ...; two processes may both take the next number.
+
+    Here the second process reads the index before the first has written to it, and writes between the first one's
+    index and its machine code, which is an order that an operating system may choose.
+    """
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    for function in (plus, twice, thrice, stand_in):
+        monkeypatch.setattr(function, "__module__", "dp_bandit_envs.tests")
+    first, second = (Compiled(plus, {"stand_in": function}) for function in (twice, thrice))
+    load_index, save_data = IndexDataCacheFile._load_index, IndexDataCacheFile._save_data
+    waiting = True
+
+    def save_data_late(file, name, data):
+        nonlocal waiting
+        if waiting:
+            waiting = False
+            assert second(1.0) == 4.0
+        save_data(file, name, data)
+
+    monkeypatch.setattr(IndexDataCacheFile, "_save_data", save_data_late)
+    monkeypatch.setattr(IndexDataCacheFile, "_load_index", lambda file: {})
+    assert first(1.0) == 3.0
+    monkeypatch.setattr(IndexDataCacheFile, "_load_index", load_index)
+    monkeypatch.setattr(IndexDataCacheFile, "_save_data", save_data)
+    assert list(tmp_path.rglob("*.nbc"))
+    for function, expected in ((twice, 3.0), (thrice, 4.0)):
+        assert Compiled(plus, {"stand_in": function})(1.0) == expected
+
+
+def test_the_file_of_a_function_that_was_sent_is_not_run(tmp_path, monkeypatch):
+    """A process that gets a function gets it without its module, whose file may do anything once more."""
+    (tmp_path / "runs_once.py").write_text("raise RuntimeError('run again')", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    sent = {"__name__": "runs_once"}
+    exec("def half(x):\n    return x / 2\n\n\ndef quarter(x):\n    return half(half(x))\n", sent)
+    assert Compiled(sent["quarter"], {})(3.0) == 0.75
+
+
+def loop_for(n_arms):
+    given = {"horizon": 20, "seed": 0, "checkpoints": 3, "env_kwargs": {"n_arms": n_arms}}
+    work = next(iter(prepare("DPBandit-Stochastic-v0", ["Uniform"], **given).works))
+    return LaneLoop(work.plans["Uniform"])
+
+
+def test_loops_for_other_layouts_have_other_names():
+    """Code from disk is found by its name, and Numba numbers functions by process: one was taken for another."""
+    four, two, again = (loop_for(n_arms) for n_arms in (4, 2, 4))
+    for make in (reader, writer):
+        names = [make(one._layout.form).__qualname__ for one in (four, two, again)]
+        assert names[0] == names[2] != names[1]
+    names = [one.compiled._dispatcher.py_func.__qualname__ for one in (four, two, again)]
+    assert names[0] == names[2] != names[1]
+
+
+def test_loops_over_lanes_are_kept_on_disk(tmp_path, monkeypatch):
+    """They have a compiler of their own, which could forget it: each process would compile them."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(lanes, "_play_loop", lanes._play_loop.__wrapped__)
+    assert loop_for(3).address
+    assert len(list(tmp_path.rglob("lanes.play_lanes_*.nbc"))) == 1
+
+
+def test_only_what_is_on_disk_is_loaded_without_compiling(monkeypatch):
+    number = 1.0
+    compiled = Compiled(log, {})
+    with monkeypatch.context() as patch, only_from_disk():
+        patch.setattr(MachineCode, "_loaded", lambda *_: None)
+        with pytest.raises(MissingCodeError):
+            compiled(number)
+    assert not compiled(number)
+    with only_from_disk():
+        assert not Compiled(log, {})(number)
+        # Somebody else's function is never on disk.
+        assert Compiled(square, {})(3.0) == 9.0
+
+
+def square(x):
+    return x * x
+
+
+MODULE = """
+from typing import NamedTuple
+import numpy as np
+from dp_bandit_envs import Algorithm, Exp3, simulate
+from dp_bandit_envs.wrappers import PrivacyBoundary
+from dp_bandit_envs.privacy import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanism import Mechanism
+
+
+class State(NamedTuple):
+    truth: float
+
+
+def release(state, arm, gain, rng):
+    return (1.0 if rng.random() < gain else 0.0), 1
+
+
+class Coin(Mechanism):
+    release = staticmethod(release)
+    withholds = False
+
+    def new_state(self, below):
+        return State(1.0)
+
+    def guarantee(self, below):
+        return PrivacyGuarantee.none("a coin hides nothing")
+
+
+mine = Algorithm("mine", Exp3, lambda env: PrivacyBoundary(env, Coin()))
+found = simulate("DPBandit-Stochastic-v0", [mine], horizon=50, trials=2)["mine"]
+print(found.engine, found.pulls.sum())
+"""
+
+
+def test_functions_of_a_module_that_is_being_imported_are_compiled(tmp_path):
+    """Another thread would wait for the import for ever; the limit is only there so that the test can fail."""
+    (tmp_path / "experiment.py").write_text(MODULE, encoding="utf-8")
+    command = [sys.executable, "-c", "import experiment"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout.split() == ["compiled", "100"]
