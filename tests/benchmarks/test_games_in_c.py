@@ -19,7 +19,15 @@ def library(tmp_path_factory):
     return compiled(compiler, tmp_path_factory.mktemp("games_in_c"))
 
 
-@pytest.mark.parametrize("played", GAMES, ids=lambda played: played.title)
+SOME = ("play_exp3", "play_ucb", "play_ball")
+"""Functions of `games.c` for the ordinary tests: two in lanes, and points."""
+
+
+@pytest.mark.parametrize(
+    "played",
+    [one if one.function in SOME else pytest.param(one, marks=pytest.mark.slow) for one in GAMES],
+    ids=lambda played: played.title,
+)
 def test_c_plays_the_same_games_as_simulate(played, library):
     in_c = played_in_c(played, library, HORIZON)
     assert_same_games(played, played.simulated(HORIZON), in_c)

@@ -336,8 +336,7 @@ def test_a_mechanism_that_breaks_its_word_is_stopped(release, layers, monkeypatc
 
 def test_a_sum_that_is_no_number_is_stopped(monkeypatch):
     monkeypatch.setattr(mechanisms.ExactSums, "release", staticmethod(no_number))
-    for wrapping in (ExactSums, lambda env: ExactSums(MiniBatchAverage(env, batch_size=2))):
-        player = Algorithm("wrong", Hedge, wrapping)
-        for trials in (1, 16):
-            with refused(ValueError, "mechanism"):
-                simulate("DPBandit-Experts-v0", [player], horizon=2000, trials=trials, env_kwargs={"n_arms": 3})
+    batched = Algorithm("wrong", Hedge, lambda env: ExactSums(MiniBatchAverage(env, batch_size=2)))
+    for player, trials in ((Algorithm("wrong", Hedge, ExactSums), 1), (batched, 16)):
+        with refused(ValueError, "mechanism"):
+            simulate("DPBandit-Experts-v0", [player], horizon=2000, trials=trials, env_kwargs={"n_arms": 3})

@@ -179,7 +179,11 @@ GRAPHS = {
 """Chains that are played on a graph, too."""
 
 
-@pytest.mark.parametrize("chain", CHAINS)
+MORE = ("batches of gains", "sums", "sums of gains", "sums of batches", "sums by the clock", "early releases")
+"""Chains whose parts are all in the others."""
+
+
+@pytest.mark.parametrize("chain", [pytest.param(one, marks=pytest.mark.slow) if one in MORE else one for one in CHAINS])
 def test_compiled_equals_played(chain):
     player = Algorithm(chain, *CHAINS[chain])
     engine = "play" if chain == "sums with batches" else "compiled"
