@@ -942,13 +942,6 @@ PLAYED = (
         ("tests/simulation/test_many_games.py", "-k", "threads_change_nothing"),
     ),
     Mutation(
-        "a docstring is other code",
-        f"{SIMULATION}/provenance.py",
-        'compile(content, name, "exec", optimize=2, dont_inherit=True)',
-        'compile(content, name, "exec", optimize=0, dont_inherit=True)',
-        ("tests/faults/test_foreign_results.py", "-k", "words_and_the_command_line"),
-    ),
-    Mutation(
         "an agent is played for ever where it is not compiled",
         f"{SIMULATION}/simulation.py",
         "    _played[plan.loop] += rounds",
