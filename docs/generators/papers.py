@@ -36,6 +36,7 @@ PAPERS = {
     "Dekel, Ding, Koren and Peres 2014": ARXIV + "1310.2997",
     "Dekel, Tewari and Arora 2012": ARXIV + "1206.6400",
     "Dwork and Roth 2014": DOI + "10.1561/0400000042",
+    "Dwork and others 2014": DOI + "10.1145/2591796.2591883",
     "Fair 1978": DOI + "10.1086/260646",
     "Feldman and Zrnic 2021": ARXIV + "2008.11193",
     "Fichtenberger, Henzinger and Upadhyay 2023": ARXIV + "2202.11205",

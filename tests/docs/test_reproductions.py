@@ -25,7 +25,7 @@ COMMANDS = {
 }
 """The figure and the options that write each folder of results."""
 SETTINGS = (
-    r"\((AAAI )?\d{4}\)|\b\w+ and \w+ \d{4}\)|\(AAAI \d{4}\)",
+    r"\((AAAI )?\d{4}\)|\b\w+ and \w+ \d{4}\b|\(AAAI \d{4}\)",
     r"epsilon (= |of )(1|10|0\.1|0\.3)\b(?!\.\d)|at 0\.1\b|\| 1, [A-Z]|\| 0\.1, [A-Z]|2 arms, 0\.1|10 arms, (1|0\.1)",
     r"\b(10|2)[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\b[dK] = \d+|delta = (T⁻²|1e-6)|1 / (epsilon|sqrt\(T\))|T\^\(2/3\)|ln² T|EXP[23]",
     r"within 1\.5 of|gap of 0\.5|a 99 % quantile|seeing 2 to 10 of 20 arms|epsilon of 0\.3 and less",
