@@ -29,8 +29,8 @@ from dp_bandit_envs.protocols import FloatArray
 
 CURE: Final = {
     Gains: "Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or MiniBatchAverage"
-    " around it.",
-    Sums: "wrap it in ExactSums(env) or HybridSums(env, epsilon=...).",
+    " around it; both are in dp_bandit_envs.",
+    Sums: "wrap it in ExactSums(env) or HybridSums(env, epsilon=...); both are in dp_bandit_envs.",
 }
 SINGLE: Final = "the arrays of the state are lists in play: read and write single elements, as state.sums[arm] += 1.0"
 

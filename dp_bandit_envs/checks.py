@@ -173,6 +173,8 @@ def known_name(kind: str, value: str, names: Iterable[str]) -> str:
     found = by_lower.get(str(value).lower())
     if found is not None:
         return found
-    near = near_names(str(value), names)
+    near = near_names(str(value).partition("(")[0], names)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(names)}."
+    if "(" in str(value) and near:
+        hint += f" Parameters follow a colon: {near[0]}:parameter=value."
     raise UnknownNameError(f"{kind} must be a known name; received {value!r}. {hint}")

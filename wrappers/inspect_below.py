@@ -78,9 +78,14 @@ def layers_of(env: Any) -> Iterator[Any]:
 def checked_env(env: Any, wrapper: str, kind: type) -> Any:
     """Return an environment, or raise if it is not one of this kind; Gymnasium before 1.4 asserts, which -O skips."""
     if not isinstance(env, kind):
+        way_out = ""
+        if isinstance(env, gym.Env):
+            way_out = f" Use dp_bandit_envs.wrappers.{wrapper} for one game."
+        elif isinstance(env, gym.vector.VectorEnv):
+            way_out = f" Use dp_bandit_envs.wrappers.vector.{wrapper} for several games."
         raise WrongTypeError(
             f"{wrapper} needs a gymnasium.{'vector.' if kind is gym.vector.VectorEnv else ''}{kind.__name__}; received"
-            f" {checks.kind_of(env)}."
+            f" {checks.kind_of(env)}.{way_out}"
         )
     return env
 

@@ -37,6 +37,10 @@ from dp_bandit_envs.privacy.mechanisms import ExactSums
 from dp_bandit_envs.protocols import Environment, FloatArray, plays_points
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
+NO_PART = (
+    "{} audits an algorithm, its name, or a mechanism; received {}. Put your wrapper into"
+    " dp_bandit_envs.Algorithm('mine', dp_bandit_envs.Uniform, lambda env: MyWrapper(env, ...))."
+)
 ROUNDS = 16
 """The usual number of rounds; fewer for an agent's own draws, where all tables of gains are played."""
 
@@ -178,11 +182,7 @@ def exact_loss(
     k = checks.integer("n_arms", n_arms, at_least=2)
     t = ROUNDS if horizon is None else checks.integer("horizon", horizon, at_least=1)
     if not isinstance(algorithm, (Algorithm, Mechanism)):
-        raise WrongTypeError(
-            "exact_loss audits an algorithm, its name, or a mechanism; received"
-            f" {getattr(algorithm, '__name__', type(algorithm).__name__)}. Put your wrapper into"
-            " Algorithm('mine', Uniform, lambda env: MyWrapper(env, ...))."
-        )
+        raise WrongTypeError(NO_PART.format("exact_loss", checks.kind_of(algorithm)))
     part = algorithm
     game = usual_game(part, k, t, seed) if env is None else env
     if isinstance(part, Mechanism):

@@ -26,9 +26,10 @@ from dp_bandit_envs.audits.events import (
     strongest_arm_event,
     strongest_draft,
 )
+from dp_bandit_envs.audits.exact import NO_PART
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
+from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import FloatArray
@@ -230,8 +231,10 @@ class PlayedInPython:
 def _as_algorithm(given: Algorithm | Mechanism | str, of: Of) -> Algorithm:
     if isinstance(given, str):
         return make_algorithm(given)
-    if not isinstance(given, Mechanism):
+    if isinstance(given, Algorithm):
         return given
+    if not isinstance(given, Mechanism):
+        raise WrongTypeError(NO_PART.format("sampled_loss", checks.kind_of(given)))
     if of == "arms":
         raise NotAuditedError(f"{type(given).__name__} plays no arms, so that only its releases can be looked at.")
     return Algorithm(type(given).__name__, Uniform, wrapping=lambda env: PrivacyBoundary(env, given))

@@ -35,7 +35,8 @@ from dp_bandit_envs.cli.options import (
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, say, write_any_letter
 
 RENAMED = {"--arms": "--n-arms", "--spacing": "--checkpoints", "--person": "--persons", "--scale": "--y-scale"}
-"""Options of earlier versions and what they are called now, which an error says."""
+RENAMED |= {"--rounds": "--horizon", "--runs": "--trials", "--eps": "--epsilon"}
+"""Options of earlier versions, or of other programs, and what they are called here, which an error says."""
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
@@ -65,6 +66,8 @@ def main() -> None:
                 command: Any = getattr(error, "ctx").command  # noqa: B009 (of click's own error)
                 theirs = {name for one in command.params for name in one.opts}
                 vars(error)["possibilities"] = [new] if new in theirs else []
+            elif near := getattr(error, "possibilities", None):
+                vars(error)["possibilities"] = [one for one in near if one != "--help"]
             if "'counters'" in str(error):
                 vars(error)["message"] = "No such command 'counters'; it is dp-bandit show counters."
             show()

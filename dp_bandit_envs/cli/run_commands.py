@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from dp_bandit_envs import checks
+from dp_bandit_envs import checks, text
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.cli.data_commands import about_ledger, opened_ledger
@@ -264,7 +264,7 @@ def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
             environments.append(word)
         else:
             algorithms.append(word)
-    names = " ".join(word.partition(":")[0] for word in words)
+    names = " ".join(map(text.shown, words))
     for what, found in (("environment", environments), ("algorithm", algorithms)):
         if not found:
             raise typer.BadParameter(

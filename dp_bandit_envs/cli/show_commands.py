@@ -122,7 +122,7 @@ def named(name: str) -> list[tuple[str, str, Any]]:
         return [_importable(name)]
     every = [(kind, known, thing) for kind, things in KINDS.items() for known, thing in things().items()]
     spellings = {spelling: None for kind, known, _ in every for spelling in {known, short_name(known)}}
-    wanted = checks.known_name("name", name, spellings).lower()
+    wanted = checks.known_name("name", name, [*spellings, "counters"]).lower()
     found = [each for each in every if wanted in (each[1].lower(), short_name(each[1]).lower())]
     exact = [each for each in found if name in (each[1], short_name(each[1]))]
     return exact or found

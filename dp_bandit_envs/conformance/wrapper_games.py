@@ -50,6 +50,8 @@ def wrapped(wrap: Wrap, game: BanditEnv) -> Environment:
     """Wrap a game."""
     # No game has begun, so that a message holds no gain.
     way_out = "Pass another horizon=, if the wrapper needs a longer or shorter game."
+    if isinstance(wrap, type) or not callable(wrap):
+        way_out = "wrap is a function of the game alone, such as lambda env: MyWrapper(env, epsilon=1.0)."
     with must_not_fail("wrap(env)", way_out, shown=True):
         env: Environment = wrap(game)
     return env

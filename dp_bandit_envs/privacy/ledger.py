@@ -620,6 +620,7 @@ class _Store:
         except OSError as error:
             raise LedgerFileError(
                 f"{self.path}: a ledger must be in a folder that can be written; {error.strerror or error}."
+                " Make the folder first, or name another one."
             ) from None
         try:
             self.fill(number)

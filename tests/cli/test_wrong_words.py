@@ -142,6 +142,44 @@ WRONG = {
     "advise --epsilon 1 --n-arms 3 --horizon 100 --gap 0.1 --gap 0.1": ("--gap", "once"),
     "advise --epsilon 1 --n-arms 3 --horizon 100 --persons id": ("--persons", "file"),
     "advise --epsilon 1 --n-arms 3 --horizon 100 --gap 0.1,0.3": ("--gap", "'0.1,0.3'"),
+    "run Stochastic:means=.9,.6 EXP3": ("'.6'", "brackets", "quotes", "'Stochastic:means=[.9,.6]'"),
+    "run 'Stochastic:n_arms=3,means=.9, .6,.1' EXP3": ("'Stochastic:means=[.9, .6,.1]'",),
+    "run Stochastic:means EXP3": ("'means'", "Stochastic:means=VALUE"),
+    "run 'Stochastic(means=[.9,.6])' EXP3": ("'Stochastic(means=[.9,.6])'", "colon", "Stochastic:parameter=value"),
+    "run Bernoulli EXP3": ("environment", "'Bernoulli'", "Stochastic"),
+    "run Stochastic DPKLUCB": ("algorithm", "'DPKLUCB'", "DP-KLUCB"),
+    "run Stochastic Thompson": ("algorithm", "'Thompson'", "TS"),
+    "run Stochastic DP-KLUCB(epsilon=1)": ("colon", "DP-KLUCB:parameter=value"),
+    "run named.csv EXP3": ("named.csv", "'person'", "--persons", "dp-bandit data named.csv"),
+    "run messy.csv EXP3": ("messy.csv", "line 2", "dp-bandit data messy.csv"),
+    "run Stochastic EXP3 --rounds 10": ("--rounds", "--horizon"),
+    "run Stochastic DP-KLUCB --eps 1": ("--eps", "--epsilon"),
+    "run Stochastic EXP3 --runs 3": ("--runs", "--trials"),
+    "run Stochastic EXP3 --ledger my.ledger": ("my.ledger", "dp-bandit ledger my.ledger --epsilon 3"),
+    "run Stochastic": ("algorithm", "'Stochastic'", "dp-bandit list"),
+    "run EXP3:exploration_rate=.5": ("environment", "'EXP3:exploration_rate=.5'", "dp-bandit list"),
+    "reproduce fig1": ("experiment", "'fig1'", "figure-1"),
+    "list algos": ("kind", "'algos'", "algorithms"),
+    "show counter": ("'counter'", "counters"),
+    "show Laplace": ("'Laplace'", "LaplaceClipRescale"),
+    "show EXP3 --horizon 10": ("--horizon", "dp-bandit show counters"),
+    "audit": ("algorithm", "--gallery"),
+    "audit DP-KLUCB --games 50": ("--games", 100, 50),
+    "data nofile.csv": ("nofile.csv", "path"),
+    "data messy.csv --arm drug --gain outcome": ("'drug'", "'treatment'"),
+    "data messy.csv --arm treatment --gain outcome --persons patient": ("'patient'", "'id'"),
+    "data messy.csv --arm treatment --gain outcome --scale 0-100": ("--scale", "0,100", "'0-100'"),
+    "data messy.csv --arm treatment --gain outcome --missing ignore": ("--missing", "drop", "'ignore'"),
+    "advise messy.csv --epsilon 1": ("messy.csv", "dp-bandit data messy.csv"),
+    "advise --epsilon 1 --n-arms 3 --horizon 100 --algorithm EXP33": ("--algorithm", "'EXP33'", "EXP3"),
+    "calibrate DP-KLUCB": ("--epsilon", "--n-arms", "--horizon"),
+    "calibrate DP-KLUC --epsilon 1 --n-arms 3 --horizon 100": ("algorithm", "'DP-KLUC'", "DP-KLUCB"),
+    "calibrate DP-KLUCB:epsilon=1 --epsilon 1 --n-arms 3 --horizon 100": ("epsilon", "DP-KLUCB"),
+    "ledger nowhere.ledger": ("nowhere.ledger", "dp-bandit ledger nowhere.ledger --epsilon 3"),
+    "ledger nofolder/my.ledger --epsilon 1": ("folder", "Make"),
+    "ledger my.ledger --unit person": ("--epsilon",),
+    "lab price-of-privcy": ("'price-of-privcy'", "price-of-privacy"),
+    "labs": ("'labs'", "'lab'"),
 }
 
 
@@ -152,6 +190,8 @@ def here(dp_bandit, tmp_path, monkeypatch):
     (tmp_path / "imports_here.py").write_text("import no_such_module\n", encoding="utf-8")
     (tmp_path / "gains.csv").write_text("0.1,0.2\n0.5,0.6\n", encoding="utf-8")
     (tmp_path / "records.csv").write_text("arm,gain,person\n0,0.5,a\n1,0.7,b\n", encoding="utf-8")
+    (tmp_path / "named.csv").write_text("arm,gain,person\n0,0.5,a\n1,0.7,b\n", encoding="utf-8")
+    (tmp_path / "messy.csv").write_text("treatment,outcome,id\nA,12,p1\nB,30,p2\n", encoding="utf-8")
     (tmp_path / "afile").write_text("", encoding="utf-8")
     (tmp_path / "ragged.csv").write_text("0.5,0.5\n1\n", encoding="utf-8")
     for name in ("mine_here", "broken_here", "imports_here"):

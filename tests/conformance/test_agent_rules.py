@@ -239,13 +239,13 @@ BROKEN = {
         begins(lambda self, horizon, kept: 1 / (horizon - 1)),
         "in a game of 1 arms and 1 rounds must not fail; received a ZeroDivisionError",
     ),
-    "needs gains": (must(lambda self, arm, seen: seen["observed"][arm]), "must not fail; received a AssertionError"),
+    "needs gains": (must(lambda self, arm, seen: seen["observed"][arm]), "must not fail; received an AssertionError"),
     "needs plausible sums": (
         {
             "learns_from": Sums,
             **must(lambda self, arm, seen: all(map(lambda s, n: 0 <= s <= n, self.totals, self.counts))),
         },
-        "must not fail; received a AssertionError",
+        "must not fail; received an AssertionError",
     ),
     "locked": (
         {"__init__": lambda self: setattr(self, "lock", threading.Lock())},
@@ -265,7 +265,7 @@ BROKEN = {
     # No size of the unit games has four arms.
     "knows four arms": (
         must(lambda self, arm, seen: self.n_arms != 4),
-        "a game of DPBandit-Deterministic-v0 must not fail; received a AssertionError",
+        "a game of DPBandit-Deterministic-v0 must not fail; received an AssertionError",
     ),
 }
 
@@ -299,7 +299,7 @@ def test_an_agent_that_needs_all_gains_passes_where_they_are_revealed():
 
     check_agent(NeedsAll, feedback="full")
     check_agent(SaysSo)
-    with pytest.raises(ConformanceError, match="must not fail; received a AssertionError"):
+    with pytest.raises(ConformanceError, match="must not fail; received an AssertionError"):
         check_agent(SaysSo, feedback="any")
 
 

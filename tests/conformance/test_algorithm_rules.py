@@ -171,11 +171,11 @@ def test_functions_without_a_name_may_be_used():
 
 
 BROKEN = {
-    "no algorithm": (Exp3(), "algorithm must be an Algorithm or a name; received a Exp3"),
+    "no algorithm": (Exp3(), "algorithm must be an Algorithm or a name; received an Exp3"),
     "no name": (changed(name="  "), "an algorithm must have a name"),
     "unknown name": ("EXP3000", r"make_algorithm\('EXP3000'\) must not fail; received a UnknownNameError"),
     "one agent": (changed(make_agent=same_agent), "make a fresh agent each time"),
-    "no agent": (changed(make_agent=no_agent), r"agent\(\) must return an agent; received a int"),
+    "no agent": (changed(make_agent=no_agent), r"agent\(\) must return an agent; received an int"),
     "other game": (changed(wrapping=other_game), "wrap must keep the game it is given"),
     "wrap fails": (changed(wrapping=fails), r"wrap\(env\) must not fail; received a RuntimeError"),
     "covers releases": (
@@ -198,7 +198,7 @@ BROKEN = {
     "bound fails": (changed(bound=lambda k, t: 1.0), "a regret bound must not fail; received a TypeError"),
     "wrong agent": (changed(make_agent=Ucb), "play with mine in DPBandit-Deterministic-v0 must not fail"),
     "one round": (changed(make_agent=FailsAtOneRound), "play with mine in DPBandit-Stochastic-v0 must not fail"),
-    "on graphs": (changed(make_agent=FailsOnGraphs), "on a graph must be played or refused; received a IndexError"),
+    "on graphs": (changed(make_agent=FailsOnGraphs), "on a graph must be played or refused; received an IndexError"),
     "from game to game": (changed(make_agent=Counts), "same games by play and by simulate"),
     "no pickle": (changed(wrapping=locked(threading.Lock())), "making a pickled copy of an algorithm must not fail"),
 }

@@ -346,7 +346,7 @@ def none_in_the_last_round(self, gain):
 
 
 BROKEN = {
-    "no environment": (lambda env: 3, r"wrap\(env\) must return an environment; received a int"),
+    "no environment": (lambda env: 3, r"wrap\(env\) must return an environment; received an int"),
     "another game": ({"unwrapped": property(lambda self: self)}, "unwrapped must be the game below"),
     "no sensitivity": ({"sensitivity": fact(0.0)}, "must declare sensitivity, .* received sensitivity = 0.0"),
     "no guarantee": ({"guarantee": fact(0.5)}, "received guarantee = 0.5"),

@@ -1,0 +1,197 @@
+"""Wrong inputs at Python's doors, each with the words that its answer must have: what was received, and a way out.
+
+Those of the command line are in `tests/cli/test_wrong_words.py`.
+"""
+
+import functools
+import re
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import (
+    Algorithm,
+    BanditEnv,
+    Exp3,
+    HybridSums,
+    LaplaceClipRescale,
+    Ledger,
+    MiniBatchAverage,
+    Ucb,
+    advise,
+    algorithm_names,
+    calibrate,
+    compare,
+    load,
+    make_algorithm,
+    play,
+    register_adversary,
+    register_algorithm,
+    register_private,
+    reproduce,
+    simulate,
+)
+from dp_bandit_envs.adapters import OutsideGame, from_gymnasium
+from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.audits import exact_loss, sampled_loss
+from dp_bandit_envs.conformance import check_agent, check_wrapper
+from dp_bandit_envs.wrappers import vector
+from tests.tools.refusals import missing
+
+ID = "DPBandit-Stochastic-v0"
+SIZE = {"n_arms": 3, "horizon": 9}
+
+
+class Arms:
+    """Chooses what it is told, and learns nothing."""
+
+    def __init__(self, arm):
+        self.arm = arm
+
+    def begin(self, *, n_arms, horizon, rng):
+        """Begin."""
+
+    def select_arm(self):
+        """Choose."""
+        return self.arm
+
+    def update(self, arm, observation):
+        """Learn nothing."""
+
+
+class CannotLearn:
+    """Has one of three methods."""
+
+    def select_arm(self):
+        """Choose."""
+        return 0
+
+
+def env(**more):
+    return gym.make(ID, **{**SIZE, **more})
+
+
+def private():
+    return LaplaceClipRescale(env(), epsilon=1.0)
+
+
+def register(id_="WrongInputs-v0", **more):
+    return register_private(id_, **{"game": ID, "wrappers": ["LaplaceClipRescale"], "epsilon": 1.0, **more})
+
+
+WRONG = {
+    # play
+    "play a class": (lambda: play(BanditEnv, Exp3()), "the class BanditEnv", "gymnasium.make"),
+    "play nothing": (lambda: play(None, Exp3()), "environment", "NoneType", "gymnasium.make"),
+    "play many": (lambda: play(gym.make_vec(ID, num_envs=2), Exp3()), "StochasticVectorEnv", "gymnasium.make"),
+    "play another's": (lambda: play(gym.make("CartPole-v1"), Exp3()), "dp_bandit_envs.adapters.from_gymnasium"),
+    "an agent's class": (lambda: play(env(), Exp3), "the class Exp3", "Exp3()"),
+    "an agent without methods": (lambda: play(env(), CannotLearn()), "begin", "update", "dp_bandit_envs.Exp3()"),
+    "a function as agent": (lambda: play(env(), lambda: 0), "function", "dp_bandit_envs.adapters.from_function"),
+    "an arm too many": (lambda: play(env(), Arms(3)), "Arms.select_arm", "[0, 2]", 3, "begin(n_arms=...)"),
+    "an arm of text": (lambda: play(env(), Arms("first")), "Arms.select_arm", "'first'"),
+    "an agent of sums": (lambda: play(env(), Ucb()), "Ucb", "HybridSums(env, epsilon=...)", "dp_bandit_envs"),
+    "an agent of gains": (lambda: play(HybridSums(env(), epsilon=1.0), Exp3()), "'gain'", "dp_bandit_envs"),
+    "a seed in words": (lambda: play(env(), Exp3(), seed="seven"), "seed", "'seven'"),
+    "half a trial": (lambda: play(env(), Exp3(), trial=1.5), "trial", 1.5),
+    # simulate and compare
+    "an unknown algorithm": (lambda: simulate(ID, ["EXP33"], trials=1), "'EXP33'", "EXP3"),
+    "an unknown parameter": (lambda: simulate(ID, "EXP3:rate=.5", trials=1), "'rate'", "exploration_rate"),
+    "an unknown argument": (lambda: simulate(ID, "EXP3", trials=1, env_kwargs={"mean": 1}), "'mean'", "means"),
+    "no trials": (lambda: simulate(ID, "EXP3", trials=0), "trials", 1, 0),
+    "a list without brackets": (lambda: compare("Stochastic:means=.9,.6", "EXP3"), "'Stochastic:means=[.9,.6]'"),
+    "parameters in brackets": (lambda: compare("Stochastic(n_arms=3)", "EXP3"), "Stochastic:parameter=value"),
+    "epsilon in words": (lambda: compare("Stochastic", "DP-KLUCB", epsilon="1"), "epsilon", "'1'"),
+    # algorithms
+    "near names": (lambda: make_algorithm("DP-KLUC"), "'DP-KLUC'", "DP-KLUCB"),
+    "far names": (lambda: make_algorithm("epsilon-greedy"), "'epsilon-greedy'", *algorithm_names()),
+    "a parameter": (lambda: make_algorithm("DP-KLUCB", eps=1), "DP-KLUCB", "'eps'", "epsilon"),
+    "no privacy parameter": (lambda: make_algorithm("DP-KLUCB", epsilon=0), "epsilon", 0, "math.inf"),
+    "an agent for its class": (lambda: Algorithm("x", Exp3()), "make_agent", "an Exp3", "lambda"),
+    "a wrapper that needs more": (lambda: Algorithm("x", Exp3, LaplaceClipRescale), "wrapping", "'epsilon'", "lambda"),
+    "a wrapper of nothing": (lambda: play(env(), Algorithm("x", Exp3, lambda env: None)), "wrapping", "None"),
+    "no guarantee": (lambda: calibrate("UCB", epsilon=1.0, **SIZE), "UCB", "dp-bandit list"),
+    "advice without a size": (lambda: advise(epsilon=1), "n_arms=", "horizon="),
+    "advice for an agent": (lambda: advise(epsilon=1, **SIZE, algorithms=[Exp3]), "names", "register_algorithm"),
+    "advice without privacy": (lambda: advise(epsilon=1, **SIZE, algorithms=["UCB"]), "UCB", "epsilon"),
+    # tables
+    "a small name": (lambda: register_adversary("mine", Stochastic), "'mine'", "'Drifting'"),
+    "an adversary": (lambda: register_adversary("Mine", Stochastic(**SIZE)), "a Stochastic", "BanditEnv(adversary)"),
+    "an agent for an adversary": (lambda: register_adversary("Mine", Exp3), "Adversary", "Exp3"),
+    "a name that is taken": (lambda: register_adversary("Stochastic", Stochastic), "'Stochastic'", ID),
+    "an agent for a maker": (lambda: register_algorithm("Mine", Exp3), "the class Exp3", "dp_bandit_envs.Algorithm"),
+    "a maker of agents": (lambda: register_algorithm("Mine", lambda: Exp3()), "an Exp3", "dp_bandit_envs.Algorithm"),
+    "an algorithm that is taken": (lambda: register_algorithm("exp3", dict), "'exp3'", "EXP3"),
+    "a wrapper's short name": (lambda: register(wrappers=["Laplace"]), "'Laplace'", "LaplaceClipRescale"),
+    "a wrapper without a list": (lambda: register(wrappers="LaplaceClipRescale"), "list", "'LaplaceClipRescale'"),
+    "an argument of no wrapper": (lambda: register(eps=1.0), "'eps'", "env_kwargs"),
+    # environments and wrappers
+    "arms of another name": (lambda: gym.make(ID, arms=3), "'arms'", "n_arms"),
+    "one arm": (lambda: gym.make(ID, n_arms=1), "n_arms", 2, 1),
+    "a horizon of a float": (lambda: gym.make(ID, horizon=1e5), "horizon", 100000),
+    "a mean above 1": (lambda: gym.make(ID, means=[0.1, 2]), "means", "[0, 1]", "[0.1, 2]"),
+    "a graph": (lambda: gym.make("DPBandit-Graph-v0", graph="circle"), "'circle'", "cycle"),
+    "a file": (lambda: gym.make("DPBandit-Replay-v0", gains="missing.csv"), "missing.csv", "path"),
+    "a ledger's name": (lambda: gym.make("DPBandit-Replay-v0", gains=np.eye(2), ledger="x"), "dp_bandit_envs.Ledger"),
+    "an adversary's class": (lambda: BanditEnv(Stochastic), "the class Stochastic", "dp_bandit_envs.adversaries"),
+    "a private spec": (lambda: gym.make(private().spec), "dp_bandit_envs.register_private"),
+    "an array as an arm": (lambda: [(one := env()).reset(), one.step(np.array([1]))], "array([1])", "item()"),
+    "an id for an environment": (lambda: LaplaceClipRescale(ID, epsilon=1.0), "gymnasium.Env", "a str"),
+    "many games": (
+        lambda: LaplaceClipRescale(gym.make_vec(ID, num_envs=2), epsilon=1.0),
+        "dp_bandit_envs.wrappers.vector.LaplaceClipRescale",
+    ),
+    "one game": (lambda: vector.LaplaceClipRescale(env(), epsilon=1.0), "dp_bandit_envs.wrappers.LaplaceClipRescale"),
+    "a wrapper without epsilon": (lambda: LaplaceClipRescale(env()), "'epsilon'"),
+    "an empty batch": (lambda: MiniBatchAverage(env(), batch_size=0), "batch_size", 1, 0),
+    "a delta for Laplace": (lambda: HybridSums(env(), epsilon=1.0, delta=1e-6), "delta", "noise='gaussian'"),
+    "another's class": (lambda: from_gymnasium(gym.Env, horizon=9, low=0, high=1), "the class Env", "gymnasium.make"),
+    # ledgers, results, audits, rules
+    "no budget": (lambda: Ledger(epsilon=0), "epsilon", 0),
+    "a unit": (lambda: Ledger(epsilon=1.0, unit="persons"), "'person'", "'persons'"),
+    "no folder": (lambda: load("nowhere"), "nowhere", "configuration.json", "dp-bandit run --out"),
+    "no figure": (lambda: reproduce("figure1"), "'figure1'", "figure-1"),
+    "audit of an agent": (lambda: exact_loss(Exp3), "the class Exp3", "dp_bandit_envs.Algorithm"),
+    "samples of a wrapper": (lambda: sampled_loss(LaplaceClipRescale), "the class LaplaceClipRescale"),
+    "an agent to check": (lambda: check_agent(Exp3()), "make_agent", "an Exp3", "class"),
+    "a wrapper's class": (lambda: check_wrapper(LaplaceClipRescale), "'epsilon'", "lambda"),
+    "an environment to check": (lambda: check_wrapper(env()), "OrderEnforcing", "lambda"),
+    "a game outside": (lambda: OutsideGame(Exp3, **SIZE), "the class Exp3", "Algorithm"),
+}
+
+
+def test_there_are_at_least_60():
+    assert len(WRONG) >= 60
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_input_is_answered_with_a_way_out(name):
+    call, *words = WRONG[name]
+    with pytest.raises(Exception) as caught:
+        call()
+    said = str(caught.value)
+    assert missing(said, *words) == [], said
+    assert not re.search("0x[0-9a-f]{6}|'\\.\\.\\.'", said), said
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        make_algorithm("DP-KLUCB"),
+        Algorithm(
+            "mine", functools.partial(Exp3, exploration_rate=0.5), lambda env: env, parameters={"f": max, "o": ID}
+        ),
+        Algorithm("objects", Exp3, parameters={"object": object(), "function": lambda: 0}),
+    ],
+    ids=lambda one: one.name,
+)
+def test_the_repr_of_an_algorithm_has_no_address(algorithm):
+    shown = repr(algorithm)
+    assert "0x" not in shown and missing(shown, repr(algorithm.name), "make_agent", *algorithm.parameters) == []
+
+
+def test_the_repr_of_an_algorithm_says_what_was_chosen():
+    assert repr(Algorithm("mine", Exp3, parameters={"size": 3})) == (
+        "Algorithm('mine', make_agent=Exp3, parameters={'size': 3})"
+    )
