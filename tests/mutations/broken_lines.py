@@ -699,6 +699,13 @@ ROOMS = (
         ("tests/wrappers/test_forked_games.py",),
     ),
     Mutation(
+        "the mechanism itself is handed out",
+        "wrappers/boundary.py",
+        "        return copy.deepcopy(self._mechanism)",
+        "        return self._mechanism",
+        (ATTACKS, "-k", "handed_out"),
+    ),
+    Mutation(
         "the id of a private game tells its gains in an error",
         "wrappers/private_ids.py",
         "        message = str(error)",

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, make_algorithm, play, simulate
+from dp_bandit_envs import Algorithm, make_algorithm, play, simulate, wrappers
 from dp_bandit_envs.adversaries import Adversary, Stochastic
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents import Ucb
@@ -21,7 +21,7 @@ from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee, mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, BinaryCounter
 from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, MiniBatchAverage, PrivacyBoundary
 from dp_bandit_envs.wrappers import vector as of_many
-from tests.tools.boundary_games import SUMS, summed
+from tests.tools.boundary_games import FORMS, SUMS, act, summed
 from tests.tools.refusals import refused
 
 TABLE = np.round(np.random.default_rng(3).random((20, 2)), 2)
@@ -227,26 +227,54 @@ def test_simulate_plays_a_counters_own_noise(monkeypatch, tenfold, engine):
     assert not np.array_equal(play(BanditEnv(Stochastic(horizon=300)), player, seed=3).arms, game.arms)
 
 
+# ---- nothing that is handed out is what the noise is made of
+
+
 def everything_shown(env) -> list[Any]:
-    """Return what the public attributes of a wrapper hand out."""
-    names = [name for name in dir(env) if not name.startswith("_") and env.has_wrapper_attr(name)]
-    return [env.get_wrapper_attr(name) for name in names if not callable(getattr(env, name, None))]
+    """Return what the public attributes of a boundary hand out."""
+    names = [name for name in dir(env) if not name.startswith("_") and name not in ("env", "unwrapped")]
+    if isinstance(env, gym.Env):
+        names = [name for name in names if env.has_wrapper_attr(name)]
+    return [shown for shown in (getattr(env, name, None) for name in names) if not callable(shown)]
 
 
+def meddle_with(env) -> None:
+    """Change all that can be changed in it."""
+    for shown in everything_shown(env):
+        if isinstance(shown, dict):
+            shown |= {"delta": 0.99, "budget": "paper"}
+        elif isinstance(getattr(shown, "__dict__", None), dict):
+            vars(shown).update(dict.fromkeys(vars(shown), 1e9))
+    if hasattr(env.mechanism, "counter"):
+        env.mechanism.counter(20).sigma = 0.0
+    else:
+        env.mechanism.ends(20)[:] = 1
+
+
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    "made", [{"counter": "square-root", "delta": 1e-6}, {"counter": "hybrid", "budget": "split"}], ids=str
+    ("name", "options"),
+    [
+        ("CounterSums", {"epsilon": 0.1, "counter": "square-root", "delta": 1e-6}),
+        ("CounterSums", {"epsilon": 0.1, "counter": "hybrid", "budget": "split"}),
+        ("IntervalSums", {"epsilon": 16.0, "intervals": "uniform"}),
+    ],
+    ids=str,
 )
-def test_nothing_that_is_handed_out_is_what_the_noise_is_made_of(made):
-    """A dictionary of options once was."""
+def test_who_changes_what_is_handed_out_changes_no_noise(name, options, form):
+    """A dictionary of options once was what the noise was made of; and so were ends that two wrappers shared."""
 
     def released(meddle):
-        env = CounterSums(BanditEnv(GainTable(TABLE)), epsilon=0.1, **made)
-        for shown in everything_shown(env) if meddle else ():
-            if isinstance(shown, dict):
-                shown |= {"delta": 0.99, "budget": "paper"}
-            elif isinstance(getattr(shown, "__dict__", None), dict):
-                vars(shown).update(dict.fromkeys(vars(shown), 1e9))
-        env.reset(seed=1)
-        return [env.step(0)[0]["sum"].tolist() for _ in range(5)]
+        module = wrappers if form == "scalar" else of_many
+        env, other = (getattr(module, name)(FORMS[form](TABLE), **options) for _ in "ab")
+        found = []
+        for each in (env, other):
+            each.reset(seed=1)
+            if meddle:
+                meddle_with(env)
+            each.reset(seed=1)
+            found.append([each.step(act(each, 0))[0]["sum"].tolist() for _ in range(8)])
+        return found
 
     assert released(meddle=True) == released(meddle=False)
+    assert np.any(released(meddle=False))

@@ -14,7 +14,7 @@ from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.seeding import AGENT, EpisodeStreams, stream
-from dp_bandit_envs.wrappers import CounterSums, IntervalSums, LaplaceClipRescale, RandomizedResponse
+from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, RandomizedResponse
 from dp_bandit_envs.wrappers import vector as of_many
 from tests.tools.refusals import refused
 
@@ -106,37 +106,6 @@ def test_spaces_of_many_games_are_copies():
             assert getattr(wrapped, name) == getattr(below, name)
             assert getattr(wrapped, name) is not getattr(below, name)
         assert wrapped.single_observation_space["gain"] is not below.single_observation_space["gain"]
-
-
-# ---- mechanisms ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("many", [False, True])
-def test_who_changes_a_mechanism_changes_no_noise(many):
-    def released(meddle):
-        if many:
-            env = gym.make_vec("DPBandit-Stochastic-v0", 1, n_arms=2, horizon=60)
-            wrapped = of_many.CounterSums(env, epsilon=0.1, counter="square-root")
-        else:
-            wrapped = CounterSums(BanditEnv(Stochastic(2, 60)), epsilon=0.1, counter="square-root")
-        wrapped.reset(seed=4)
-        shown = wrapped.mechanism if many else wrapped.get_wrapper_attr("mechanism")
-        if meddle:
-            shown.counter(60).sigma = 0.0
-            shown.epsilon = 1e12
-        wrapped.reset(seed=4)
-        return [wrapped.step(np.array([1]) if many else 1)[0]["sum"].tolist() for _ in range(60)]
-
-    assert released(False) == released(True)
-
-
-def test_wrappers_share_no_ends_of_intervals():
-    wrapped = [IntervalSums(BanditEnv(Stochastic(2, 500)), epsilon=1.0) for _ in range(2)]
-    ends = wrapped[0].mechanism.ends(500)
-    before = wrapped[1].mechanism.ends(500).tolist()
-    ends[:] = np.arange(1, len(ends) + 1)
-    third = IntervalSums(BanditEnv(Stochastic(2, 500)), epsilon=1.0)
-    assert [one.mechanism.ends(500).tolist() for one in (*wrapped, third)] == [before] * 3
 
 
 # ---- arms in the compiled game -------------------------------------------------------------------------------------
