@@ -17,8 +17,9 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BoundaryError, BudgetSpentError, GainRangeError
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.mechanisms import laplace_gains
-from dp_bandit_envs.simulation.lanes import LEAST_TRIALS, carries
+from dp_bandit_envs.simulation.lanes import LEAST_TRIALS, LaneTrials, carries
 from dp_bandit_envs.simulation.plan import make_plan
+from dp_bandit_envs.simulation.simulation import prepare
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, PrivacyBoundary
 from tests.tools.playable import BANDITS
 from tests.tools.refusals import refused
@@ -31,14 +32,20 @@ def engines(game, algorithms, trials=LEAST_TRIALS, **options):
     return {name: outcome.engine for name, outcome in simulate(game, algorithms, trials=trials, **options).items()}
 
 
+def settled(game, algorithms, trials=LEAST_TRIALS, **env_kwargs):
+    """Return by what algorithms would be played, which is settled before anything is compiled."""
+    works = prepare(game, algorithms, horizon=20, seed=0, checkpoints=None, env_kwargs=env_kwargs).works_of(trials)
+    return {name: "lanes" if isinstance(work, LaneTrials) else "compiled" for work in works for name in work.plans}
+
+
 def test_the_family_of_exp3_and_ucb_are_played_side_by_side_and_nothing_else():
-    found = engines(GAME, BANDITS, horizon=20)
+    found = settled(GAME, BANDITS)
     assert found == {name: "lanes" if name in LANES else "compiled" for name in BANDITS}
 
 
 def test_so_is_hedge_where_all_gains_are_revealed():
     names = ["Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs", *LANES]
-    found = engines("DPBandit-Experts-v0", names, horizon=20, env_kwargs={"n_arms": 5})
+    found = settled("DPBandit-Experts-v0", names, n_arms=5)
     assert found == {name: "compiled" if name in ("Lazy-Hedge", "DP-Epochs") else "lanes" for name in names}
 
 
@@ -53,7 +60,7 @@ def test_few_trials_go_one_by_one(trials):
 
 @pytest.mark.parametrize(("n_arms", "engine"), [(16, "lanes"), (17, "compiled")])
 def test_many_arms_go_one_by_one(n_arms, engine):
-    assert engines(GAME, "Uniform", horizon=20, env_kwargs={"n_arms": n_arms}) == {"Uniform": engine}
+    assert settled(GAME, "Uniform", n_arms=n_arms) == {"Uniform": engine}
 
 
 class ChildOfUcb(Ucb):
@@ -79,11 +86,9 @@ def test_ucb_is_carried_without_a_width_and_held_or_forced_arms(agent, n_arms, f
 
 
 def test_graphs_points_and_payoffs_go_one_by_one():
-    graph = {"graph": "complete", "n_arms": 4}
-    assert engines("DPBandit-Graph-v0", ["EXP3"], horizon=20, env_kwargs=graph) == {"EXP3": "compiled"}
-    assert engines("DPBandit-Ball-v0", ["AS-FTRL"], horizon=20) == {"AS-FTRL": "compiled"}
-    paid = {"payoff": overfished, "n_arms": 3}
-    assert engines("DPBandit-MemoryBounded-v0", ["EXP3"], horizon=20, env_kwargs=paid) == {"EXP3": "compiled"}
+    assert settled("DPBandit-Graph-v0", ["EXP3"], graph="complete", n_arms=4) == {"EXP3": "compiled"}
+    assert settled("DPBandit-Ball-v0", ["AS-FTRL"]) == {"AS-FTRL": "compiled"}
+    assert settled("DPBandit-MemoryBounded-v0", ["EXP3"], payoff=overfished, n_arms=3) == {"EXP3": "compiled"}
 
 
 def test_data_with_a_ledger_are_played_and_counted_trial_by_trial():
@@ -225,7 +230,7 @@ def test_all_engines_meet_the_same_gains(jobs):
     players = [*map(make_algorithm, BANDITS if jobs == 1 else ("EXP3", "DP-UCB")), Algorithm("played", Played)]
     for make in (
         lambda: gym.make("DPBandit-Oblivious-v0", horizon=200),
-        lambda: BanditEnv(MemoryBounded(gains=Rising(3, 200))),
+        lambda: BanditEnv(MemoryBounded(gains=Rising(4, 200))),
     ):
         simulation = simulate(make, players, trials=5, jobs=jobs)
         assert {outcome.engine for outcome in simulation.values()} == {"lanes", "compiled", "play"}

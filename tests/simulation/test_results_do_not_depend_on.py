@@ -78,9 +78,9 @@ def test_splits():
     assert len(set(whole["EXP3"].external_regret[:, -1])) == 8
 
 
-def test_company():
+@pytest.mark.parametrize("names", [BANDITS[::4], pytest.param(BANDITS, marks=pytest.mark.slow)], ids=["some", "all"])
+def test_company(names):
     """Alone, or with all others, before or behind: an algorithm plays the same games."""
-    names = BANDITS
     whole = simulate("DPBandit-FullyOblivious-v0", names, horizon=150, trials=3)
     reverse = simulate("DPBandit-FullyOblivious-v0", names[::-1], horizon=150, trials=3)
     for name in names:
