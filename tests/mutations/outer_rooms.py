@@ -599,6 +599,13 @@ PLOTS: tuple[Mutation, ...] = (
         ("tests/plots/test_curves_figure.py",),
     ),
     Mutation(
+        "panels of one game have a scale each",
+        f"{PLOTTED}/curves_figure.py",
+        "if panel.beside and other.beside == panel.beside]",
+        "if panel.beside and other is panel]",
+        ("tests/plots/test_curves_figure.py",),
+    ),
+    Mutation(
         "the note says the most trials as the fewest",
         f"{PLOTTED}/curves_figure.py",
         "min(map(len, curve.samples), default=0)",
