@@ -57,8 +57,8 @@ CLOSE = 0.25
 """The largest deviation of an exponent from -1, and its largest standard error, for it to count as -1."""
 FROM = 10
 """The first round of long games that is drawn; an asymptotic bound means nothing before."""
-FEW_LOST = 3
-"""So many points with lost games are named below the figure."""
+FAR, FEW_LOST = 5, 3
+"""A game is far from the others with more than this many medians; so many points with such games are named."""
 LOWER_BOUND = "asymptotic lower bound"
 WITHOUT_PRIVACY = "asymptotic lower bound without privacy"
 
@@ -135,11 +135,11 @@ def notes(results: Sequence[Results]) -> list[Note]:
     """Return what a reader must know before the numbers."""
     games = "; ".join(f"{game.name}, with means {', '.join(f'{one:g}' for one in game.means)}" for game in GAMES)
     lost = [
-        f"{_lost(one, panel, name)} ({panel.title})"
+        f"{count} of {len(one.regret(panel.key, name, VIEW.measure))} of {name} ({panel.title})"
         for one in results
         for panel in one.experiment.panels
         for name in one.names_in(panel)
-        if runs_on_a_worse_arm(one, panel, name)
+        if (count := runs_on_a_worse_arm(one, panel, name))
     ]
     text = (
         f"Games: {games}. Regret is pseudo-regret, each round's difference in mean between the best arm and the arm"
@@ -151,13 +151,6 @@ def notes(results: Sequence[Results]) -> list[Note]:
         f" where noise hides the best one: {', '.join(lost) + '. One of them decides a mean' if lost else 'none'}."
     )
     return [Note(text), *smaller_than(results[0], HORIZON, TRIALS)]
-
-
-def _lost(results: Results, panel: GameSpec, name: str) -> str:
-    """Return how many runs stay with a worse arm, as in "1 of 100 of DP-IMED"."""
-    return (
-        f"{runs_on_a_worse_arm(results, panel, name)} of {len(results.regret(panel.key, name, VIEW.measure))} of {name}"
-    )
 
 
 def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
@@ -181,17 +174,21 @@ def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
 
 
 def _about_bands(over_epsilon: Results) -> str:
-    """Return what makes an interval of the two best wide over epsilon, beside narrow ones: games that are lost."""
-    lost = [
-        f"{_lost(over_epsilon, panel, name)} at {panel.title}"
-        for name in OPTIMAL
-        for panel in over_epsilon.experiment.panels
-        if name in over_epsilon.names_in(panel) and runs_on_a_worse_arm(over_epsilon, panel, name)
-    ]
-    if not lost:
+    """Return which games make an interval of the two best wide over epsilon, beside narrow ones; "" for none."""
+    found = []
+    for name in OPTIMAL:
+        for panel in over_epsilon.experiment.panels:
+            if name in over_epsilon.names_in(panel):
+                regret = _last(over_epsilon, panel.key, name)
+                lost = int(np.sum(regret > FAR * np.median(regret)))
+                found += [f"{lost} of {len(regret)} of {name} at {panel.title}"] * bool(lost)
+    if not found:
         return ""
-    which = "; ".join(lost) if len(lost) <= FEW_LOST else f"{len(lost)} of the {len(SWEEP) * 2 * len(OPTIMAL)} points"
-    return f"Wide where a game stays with a worse arm to the end, because noise hides the best one: {which}. "
+    which = "; ".join(found) if len(found) <= FEW_LOST else f"at {len(found)} of {len(SWEEP) * 2 * len(OPTIMAL)} points"
+    return (
+        f"A bar is wide where games with more than {FAR} times the median regret decide it, in which noise hid the best"
+        f" arm for long: {which}. "
+    )
 
 
 def _drawn_over_time(results: Results, game: Means) -> Panel:

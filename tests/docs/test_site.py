@@ -80,8 +80,10 @@ def test_links_that_lead_nowhere_are_found(tmp_path):
     assert broken(tmp_path) == ["one.html: other.html#gone", "one.html: gone.png"]
 
 
-def test_what_a_lab_shows_has_no_scripts():
+def test_what_a_lab_shows_has_no_scripts(monkeypatch):
     """A slider at 1, a choice of which the first is made, a formula and a picture, as marimo writes them."""
+    pytest.importorskip("latex2mathml")
+    monkeypatch.syspath_prepend(ROOT / "docs")
     slider = """<marimo-slider data-initial-value='0' data-steps='[0.5, 1.0]' data-label='"epsilon"'></marimo-slider>"""
     radio = """<marimo-radio data-initial-value='"a"' data-options='["a", "b"]' data-label='"Which?"'></marimo-radio>"""
     shown = pages.lab_pages.still(
