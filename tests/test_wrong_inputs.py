@@ -35,7 +35,7 @@ from dp_bandit_envs import (
 from dp_bandit_envs.adapters import OutsideGame, from_gymnasium
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.audits import exact_loss, sampled_loss
-from dp_bandit_envs.conformance import check_agent, check_wrapper
+from dp_bandit_envs.conformance import check_agent, check_algorithm, check_wrapper
 from dp_bandit_envs.wrappers import vector
 from tests.tools.refusals import missing
 
@@ -155,6 +155,7 @@ WRONG = {
     "audit of an agent": (lambda: exact_loss(Exp3), "the class Exp3", "dp_bandit_envs.Algorithm"),
     "samples of a wrapper": (lambda: sampled_loss(LaplaceClipRescale), "the class LaplaceClipRescale"),
     "an agent to check": (lambda: check_agent(Exp3()), "make_agent", "an Exp3", "class"),
+    "an agent for an algorithm": (lambda: check_algorithm(Exp3), "the class Exp3", "dp_bandit_envs.Algorithm"),
     "a wrapper's class": (lambda: check_wrapper(LaplaceClipRescale), "'epsilon'", "lambda"),
     "an environment to check": (lambda: check_wrapper(env()), "OrderEnforcing", "lambda"),
     "a game outside": (lambda: OutsideGame(Exp3, **SIZE), "the class Exp3", "Algorithm"),

@@ -74,8 +74,9 @@ def check_algorithm(algorithm: Algorithm | str, *, games: int = 400) -> None:
     """
     with global_randomness_untouched("an algorithm"):
         chosen = _named(algorithm) if isinstance(algorithm, str) else algorithm
-        kind = type(chosen).__name__
-        require(isinstance(chosen, Algorithm), "algorithm must be an Algorithm or a name", f"a {kind}", "Make one.")
+        way_out = "Make one: dp_bandit_envs.Algorithm('mine', MyAgent)."
+        rule = "algorithm must be an Algorithm or a name"
+        require(isinstance(chosen, Algorithm), rule, checks.kind_of(chosen), way_out)
         named = isinstance(chosen.name, str) and chosen.name.strip()
         require(named, "an algorithm must have a name", repr(chosen.name), "Results are filed under it.")
         if chosen.make_point_agent is not None:
