@@ -53,9 +53,12 @@ class Pays(Adversary):
 WRONG = [1000.0, np.nan, -1e-9, np.nextafter(1.0, 2.0), np.inf]
 
 
+SLOW = ("DP-KLUCB", "DP-UCB-BOUND", "LDP-UCB-B")
+
+
 @pytest.mark.parametrize("gain", WRONG)
 @pytest.mark.parametrize(
-    "name", ["DP-EXP3-Lap", "EXP3", *(pytest.param(n, marks=pytest.mark.slow) for n in ("DP-UCB-BOUND", "LDP-UCB-B"))]
+    "name", ["DP-EXP3-Lap", "EXP3", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
 )
 def test_every_engine_refuses_a_gain_outside_the_range(name, gain):
     algorithm = make_algorithm(name, **({} if name == "EXP3" else {"epsilon": 0.01}))

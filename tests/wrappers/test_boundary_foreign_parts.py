@@ -262,7 +262,9 @@ class OutOfPaper(Adversary):
         raise RuntimeError("no paper in tray 2")
 
 
-@pytest.mark.parametrize("name", ["DP-EXP3-Lap", pytest.param("TS", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["DP-EXP3-Lap", *(pytest.param(name, marks=pytest.mark.slow) for name in ("DP-KLUCB", "TS"))]
+)
 def test_who_made_the_game_and_chose_the_algorithm_sees_the_error(name):
     with refused(RuntimeError, "no paper in tray 2"):
         play(BanditEnv(OutOfPaper(2, 50)), make_algorithm(name))
