@@ -21,45 +21,47 @@ except ModuleNotFoundError as error:
     ) from None
 
 if TYPE_CHECKING:
+    from dp_bandit_envs.adapters import OutsideGame
     from dp_bandit_envs.adversaries import Adversary
-    from dp_bandit_envs.advice import Advice, advise
+    from dp_bandit_envs.advice import Advice as Advice, advise
     from dp_bandit_envs.agents import (
         Exp3,
-        Exp3Set,
-        Htinf,
-        Imed,
-        KlUcb,
-        SuccessiveElimination,
-        ThompsonSampling,
-        TsallisInf,
-        TsMaxN,
-        Ucb,
-        UcbMaxN,
-        Uniform,
+        Exp3Set as Exp3Set,
+        Htinf as Htinf,
+        Imed as Imed,
+        KlUcb as KlUcb,
+        SuccessiveElimination as SuccessiveElimination,
+        ThompsonSampling as ThompsonSampling,
+        TsallisInf as TsallisInf,
+        TsMaxN as TsMaxN,
+        Ucb as Ucb,
+        UcbMaxN as UcbMaxN,
+        Uniform as Uniform,
     )
     from dp_bandit_envs.algorithms import Algorithm, algorithm_names, calibrate, make_algorithm, register_algorithm
     from dp_bandit_envs.comparison import Comparison, compare, load
     from dp_bandit_envs.envs.bandit_env import BanditEnv
-    from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-    from dp_bandit_envs.envs.registration import register_adversary
+    from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv as BanditVectorEnv
+    from dp_bandit_envs.envs.registration import environment_names, register_adversary
     from dp_bandit_envs.figures import reproduce
     from dp_bandit_envs.privacy import Ledger, PrivacyGuarantee
     from dp_bandit_envs.protocols import Agent
-    from dp_bandit_envs.simulation import Game, Simulation, play, simulate
+    from dp_bandit_envs.simulation import Game as Game, Simulation as Simulation, play, simulate
     from dp_bandit_envs.wrappers import (
-        BlockSums,
-        CounterSums,
-        ExactSums,
-        HybridSums,
-        IntervalSums,
+        BlockSums as BlockSums,
+        CounterSums as CounterSums,
+        ExactSums as ExactSums,
+        HybridSums as HybridSums,
+        IntervalSums as IntervalSums,
         LaplaceClipRescale,
-        MiniBatchAverage,
-        RandomizedResponse,
+        MiniBatchAverage as MiniBatchAverage,
+        RandomizedResponse as RandomizedResponse,
     )
     from dp_bandit_envs.wrappers.private_ids import register_private
 
 __version__ = "0.1.0"
 
+# Those in `__all__` are the names to learn; the others stay for code that was written with them.
 _HOMES = {
     "Adversary": "adversaries",
     "Advice": "advice",
@@ -82,6 +84,7 @@ _HOMES = {
     "LaplaceClipRescale": "wrappers",
     "Ledger": "privacy",
     "MiniBatchAverage": "wrappers",
+    "OutsideGame": "adapters",
     "PrivacyGuarantee": "privacy",
     "RandomizedResponse": "wrappers",
     "Simulation": "simulation",
@@ -96,6 +99,7 @@ _HOMES = {
     "algorithm_names": "algorithms",
     "calibrate": "algorithms",
     "compare": "comparison",
+    "environment_names": "envs.registration",
     "load": "comparison",
     "make_algorithm": "algorithms",
     "play": "simulation",
@@ -108,41 +112,21 @@ _HOMES = {
 
 __all__ = [
     "Adversary",
-    "Advice",
     "Agent",
     "Algorithm",
     "BanditEnv",
-    "BanditVectorEnv",
-    "BlockSums",
     "Comparison",
-    "CounterSums",
-    "ExactSums",
     "Exp3",
-    "Exp3Set",
-    "Game",
-    "Htinf",
-    "HybridSums",
-    "Imed",
-    "IntervalSums",
-    "KlUcb",
     "LaplaceClipRescale",
     "Ledger",
-    "MiniBatchAverage",
+    "OutsideGame",
     "PrivacyGuarantee",
-    "RandomizedResponse",
-    "Simulation",
-    "SuccessiveElimination",
-    "ThompsonSampling",
-    "TsMaxN",
-    "TsallisInf",
-    "Ucb",
-    "UcbMaxN",
-    "Uniform",
     "__version__",
     "advise",
     "algorithm_names",
     "calibrate",
     "compare",
+    "environment_names",
     "load",
     "make_algorithm",
     "play",
@@ -163,7 +147,11 @@ register()
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import difflib
+
+    near = difflib.get_close_matches(name, _HOMES, n=1)
+    hint = f" Did you mean {near[0]}?" if near else f" It has {', '.join(__all__)}."
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{hint}")
 
 
 def __dir__() -> list[str]:

@@ -16,10 +16,8 @@ from dp_bandit_envs.errors import ClusterError, KnownSeedWarning, LateDataError
 from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.privacy.mechanism import noise_label
 from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
-from dp_bandit_envs.simulation import game as game_module
-from dp_bandit_envs.simulation import simulation as prepared_module
-from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale
-from dp_bandit_envs.wrappers import vector as of_many
+from dp_bandit_envs.simulation import game as game_module, simulation as prepared_module
+from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, vector as of_many
 from tests.tools.refusals import refused
 
 TABLE = np.random.default_rng(0).integers(0, 2, (40, 2)).astype(float)

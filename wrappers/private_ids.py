@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 
-from dp_bandit_envs import checks
-from dp_bandit_envs import wrappers as named
+from dp_bandit_envs import checks, wrappers as named
 from dp_bandit_envs.errors import NameTakenError, UnknownArgumentError, WrongTypeError
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.protocols import Environment

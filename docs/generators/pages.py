@@ -9,8 +9,7 @@ from dp_bandit_envs.course.notebooks import LABS
 from dp_bandit_envs.envs.registration import GAMES
 from generators import algorithm_pages, environment_pages, lab_pages, reproduction_pages, rule_tables
 from generators.cards import Card
-from generators.kept import ROOT, code_digest, kept
-from generators.kept import write as write_text
+from generators.kept import ROOT, code_digest, kept, write as write_text
 from generators.papers import in_markdown
 
 GENERATED = ROOT / "docs" / "generated"

@@ -235,9 +235,11 @@ def _safer_first(chosen: Pick, safer: Safer) -> str:
 def typed(algorithm: Algorithm) -> str:
     """Return an algorithm as `dp-bandit run` takes it, with the parameters that fix its privacy."""
     has = algorithm.parameters
-    keys = ["batch_size"] if algorithm.name == "EXP3-tau" else ["epsilon", "delta"]
+    name, _, given = algorithm.name.partition(" (")
+    keys = ["batch_size"] if name == "EXP3-tau" else ["epsilon", "delta"]
     written = [f"{key}={rounded_down(has[key])}" for key in keys if has.get(key) is not None]
-    return f"{algorithm.name}:{','.join(written)}" if written else algorithm.name
+    written += [part for part in filter(None, given.rstrip(")").split(", ")) if part.partition("=")[0] not in keys]
+    return f"{name}:{','.join(written)}" if written else name
 
 
 def rounded_down(value: float) -> str:

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, SupportsFloat, SupportsIndex
 
@@ -23,6 +23,7 @@ from dp_bandit_envs.advice.situations import (
     standings,
 )
 from dp_bandit_envs.algorithms import Algorithm, calibrate_in, make_algorithm
+from dp_bandit_envs.algorithms.naming import Asked, Player, algorithm_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.files import DataFile
@@ -70,7 +71,7 @@ def advise(
     gap: SupportsFloat | Sequence[SupportsFloat] | None = None,
     persons: str | None = None,
     look_at_gains: bool = False,
-    algorithms: Sequence[str] = USUAL,
+    algorithms: Player | Sequence[Player] = USUAL,
     trials: SupportsIndex | None = None,
     seed: SupportsIndex = 0,
     jobs: SupportsIndex = 0,
@@ -95,7 +96,8 @@ def advise(
         persons: The name of the file's column of persons; by default `person`, if there is one.
         look_at_gains: Resample the file's outcomes in place of made-up ones. The advice then depends on them and is not
             private: whoever sees it learns something of the data.
-        algorithms: Names of the algorithms to compare; those that do not meet the guarantee are left out.
+        algorithms: What names the algorithms to compare, as for `calibrate`; those that do not meet the guarantee are
+            left out.
         trials: Number of games of each algorithm in each situation, at least 2; by default 40 to 200.
         seed: The seed of the simulated games.
         jobs: Games to play at a time; 0 for as many as there are cores.
@@ -132,7 +134,8 @@ def advise(
         situations = [of_records(shape.pools, shape.name), drifting(arms, max(gaps))]
     settings: dict[str, Any] = {"seed": checks.integer("seed", seed, at_least=0), "jobs": jobs}
     game = situations[0].game(rounds)
-    private, refused = eligible(_names(algorithms), target, person_rounds, game)
+    wanted = _wanted(algorithms)
+    private, refused = eligible(wanted.values(), target, person_rounds, game)
     uniform = make_algorithm("Uniform")
     players: list[tuple[Algorithm, Role]] = [(one, "private") for one in private]
     players += [(uniform, "uniform"), *((make_algorithm(name), "not private") for name in NOT_PRIVATE)]
@@ -148,7 +151,7 @@ def advise(
     leaders = [name for name in dict.fromkeys([leader, *BEST_WHEN_LONG]) if name in by_name]
     search = {"target": target, "person_rounds": person_rounds, "start": rounds, **settings}
     pays = {
-        situation.name: _pays_from(situation, leaders, **search)
+        situation.name: _pays_from(situation, [wanted[name] for name in leaders], **search)
         for situation in situations
         if find_horizon and situation.kind == "stable"
     }
@@ -159,7 +162,7 @@ def advise(
     ]
     replayed = None
     if shape is not None:
-        replayed = _in_replay(shape, person_rounds, picks, target, situations[0].game(shape.records))
+        replayed = _in_replay(shape, person_rounds, picks, wanted, target, situations[0].game(shape.records))
     return Advice(
         n_arms=arms,
         horizon=rounds,
@@ -235,19 +238,16 @@ def _trials(trials: SupportsIndex | None, rounds: int) -> int:
     return checks.integer("trials", trials, at_least=2)
 
 
-def _names(algorithms: Sequence[str]) -> list[str]:
-    listed = isinstance(algorithms, Sequence) and not isinstance(algorithms, str)
-    names: list[Any] = list(algorithms) if listed else [algorithms]
-    if not names or not all(isinstance(name, str) for name in names):
-        raise ValueError(
-            "algorithms must be names, as in dp_bandit_envs.algorithm_names(); received others or none. Register an"
-            " algorithm of your own with register_algorithm."
-        )
-    return names
+def _wanted(algorithms: Player | Sequence[Player]) -> dict[str, Asked]:
+    """Return the algorithms by their names for readers."""
+    listed = list(algorithms) if isinstance(algorithms, (list, tuple)) else [algorithms]
+    if not listed:
+        raise ValueError("algorithms must name at least one; received none.")
+    return {one.shown_as: one for one in map(algorithm_of, listed)}
 
 
 def eligible(
-    names: Sequence[str], target: tuple[float, float], rounds: int, game: BanditEnv
+    players: Iterable[Player | Asked], target: tuple[float, float], rounds: int, game: BanditEnv
 ) -> tuple[list[Algorithm], dict[str, str]]:
     """Return the algorithms that meet a target for a person, and why the others do not.
 
@@ -256,13 +256,13 @@ def eligible(
         UnreachableGuaranteeError: If none meets the target.
     """
     found, refused = [], {}
-    for name in dict.fromkeys(names):
+    for one in map(algorithm_of, players):
         try:
-            found.append(calibrate_in(name, target, game, rounds_per_person=rounds))
+            found.append(calibrate_in(one, target, game, rounds_per_person=rounds))
         except ValueError as reason:
             if isinstance(reason, KeyError):
                 raise
-            refused[name] = str(reason)
+            refused[one.shown_as] = str(reason)
     if not found:
         raise UnreachableGuaranteeError(
             f"at least one algorithm must guarantee epsilon = {target[0]:g} at delta = {target[1]:g} for a person with"
@@ -306,7 +306,7 @@ def _mean(part: FloatArray) -> float:
 
 def _pays_from(
     situation: Situation,
-    names: Sequence[str],
+    players: Sequence[Player | Asked],
     *,
     target: tuple[float, float],
     person_rounds: int,
@@ -326,10 +326,10 @@ def _pays_from(
         trials = max(16, min(100, ROUNDS_OF_SEARCH // horizon))
         game = situation.game(horizon)
         try:
-            players, _ = eligible(names, target, min(person_rounds, horizon), game)
+            found, _ = eligible(players, target, min(person_rounds, horizon), game)
         except UnreachableGuaranteeError:
             return False
-        pairs = [(one, "private") for one in players]
+        pairs = [(one, "private") for one in found]
         best = standings(situation, pairs, horizon=horizon, trials=trials, seed=seed, jobs=jobs)[0]  # type: ignore[arg-type]
         return best.mean < SHARE * situation.uniform * horizon
 
@@ -347,14 +347,19 @@ def _pays_from(
 
 
 def _in_replay(
-    shape: TrialShape, most: int, picks: Sequence[Pick | None], target: tuple[float, float], game: BanditEnv
+    shape: TrialShape,
+    most: int,
+    picks: Sequence[Pick | None],
+    wanted: Mapping[str, Asked],
+    target: tuple[float, float],
+    game: BanditEnv,
 ) -> InReplay:
     """Calibrate the algorithms to take to a replay of a file at its own length, with that many rounds of a person."""
     rounds = shape.rounds_in_replay(most)
     found: dict[str, Algorithm] = {}
     for name in dict.fromkeys(one.name for one in picks if one is not None and one.name != "Uniform"):
         try:
-            found[name] = calibrate_in(name, target, game, rounds_per_person=rounds)
+            found[name] = calibrate_in(wanted[name], target, game, rounds_per_person=rounds)
         except UnreachableGuaranteeError:
             continue
     return InReplay(shape.records, rounds, found)

@@ -10,7 +10,7 @@ from dp_bandit_envs.algorithms.algorithm_table import (
     make_algorithm,
     register_algorithm,
 )
-from dp_bandit_envs.algorithms.calibration import calibrate, calibrate_in, calibrated_in
+from dp_bandit_envs.algorithms.calibration import calibrate, calibrate_in
 from dp_bandit_envs.theory.adversarial_bounds import paper_epsilon
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "algorithm_names",
     "calibrate",
     "calibrate_in",
-    "calibrated_in",
     "make_algorithm",
     "paper_epsilon",
     "register_algorithm",

@@ -20,7 +20,7 @@ from dp_bandit_envs.algorithms import (
 from dp_bandit_envs.algorithms.algorithm import Algorithm, made_by
 from dp_bandit_envs.envs.registration import is_defined_again
 from dp_bandit_envs.errors import NameTakenError, WrongTypeError
-from dp_bandit_envs.text import written_value
+from dp_bandit_envs.text import read_call, written_value
 
 ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "EXP3": exp3_family.exp3,
@@ -87,7 +87,8 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
     """Make an algorithm by the name that its paper gave it.
 
     Args:
-        name: One of `algorithm_names()`; upper and lower case are the same.
+        name: One of `algorithm_names()`; upper and lower case are the same. Parameters may follow a colon, as in
+            `"DP-KLUCB:epsilon=0.5"`.
         parameters: The algorithm's parameters, such as `epsilon=1.0` or `batch_size=19`. The defaults are the paper's,
             except for what its docstring lists under "Differs from the source in", which `dp-bandit show` prints.
             `label` is the name of its results, so that two settings can be compared.
@@ -104,6 +105,9 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
         >>> round(make_algorithm("exp3").regret_bound(n_arms=4, horizon=10_000))
         617
     """
+    if isinstance(name, str) and ":" in name:
+        name, written = read_call(name)
+        parameters = {**written, **parameters}
     known = checks.known_name("algorithm", name, ALGORITHMS)
     takes = list(inspect.signature(ALGORITHMS[known]).parameters)
     for parameter in parameters:

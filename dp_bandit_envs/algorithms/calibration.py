@@ -3,12 +3,13 @@
 import functools
 import inspect
 import math
-from collections.abc import Callable
-from typing import Any, Final, SupportsFloat, SupportsIndex, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.algorithm_table import ALGORITHMS, make_algorithm
+from dp_bandit_envs.algorithms.naming import Asked, Player, algorithm_of
 from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Environment
@@ -24,8 +25,101 @@ FARTHEST: Final = 2.0**40
 TRIES: Final = 100
 
 
+class AskedPrivacy(NamedTuple):
+    """The privacy that is asked for.
+
+    Attributes:
+        epsilons: For all algorithms that take one; none for each algorithm's own.
+        delta: For all algorithms that take one, or None for T^-2.
+        at_guarantee: Whether each epsilon, with `delta` or else 0, is a guarantee that an algorithm's real one has to
+            meet as closely as possible from below.
+        rounds: The most rounds of a person, whom that guarantee is for; None if it is for a round.
+    """
+
+    epsilons: list[float]
+    delta: float | None
+    at_guarantee: bool = False
+    rounds: int | None = None
+
+
+NOTHING_ASKED: Final = AskedPrivacy([], None)
+
+
+def asked_privacy(
+    epsilons: Iterable[Any], delta: Any, *, at_guarantee: Any = False, rounds_per_person: Any = None
+) -> AskedPrivacy:
+    """Return the privacy that is asked for, after checking it; the arguments are those of `compare`."""
+    levels = [checks.epsilon(one) for one in epsilons]
+    if delta is not None:
+        delta = 0.0 if at_guarantee and delta == 0 else checks.delta(delta)
+    if checks.boolean("at_guarantee", at_guarantee):
+        if not levels:
+            raise ValueError("epsilon must be given with at_guarantee: it is the guarantee that is asked for.")
+        if not all(0 < one < math.inf for one in levels):
+            raise ValueError(f"epsilon must be finite and greater than 0 with at_guarantee; received {levels}.")
+    if rounds_per_person is not None and not at_guarantee:
+        raise ValueError("rounds_per_person is for the guarantee that is asked for with at_guarantee; leave it out.")
+    if rounds_per_person is not None:
+        rounds_per_person = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
+    return AskedPrivacy(levels, delta, at_guarantee, rounds_per_person)
+
+
+def parameters_at(
+    one: Asked, epsilon: float | None, wanted: AskedPrivacy, game: Callable[[], Environment]
+) -> tuple[dict[str, Any], float | None]:
+    """Return the parameters with which an algorithm plays a game, and the epsilon asked for; None if it takes none.
+
+    Args:
+        one: The algorithm.
+        epsilon: One of the epsilons that are wanted; None if there are none.
+        wanted: The privacy.
+        game: Makes the game.
+
+    Raises:
+        UnreachableGuaranteeError: If its guarantee cannot meet the target. One that never guarantees anything plays as
+            it is, for comparison.
+        ValueError: If persons are known to serve in more rounds than the guarantee is asked for.
+    """
+    if epsilon is None or not wanted.at_guarantee:
+        horizon = functools.partial(_horizon_of, game)
+        return one.at(epsilon, wanted.delta, horizon), epsilon if one.takes_epsilon else None
+    env, rounds = game(), wanted.rounds or 1
+    if wanted.rounds is not None:
+        _refuse_too_few(rounds, env)
+    needed = {key for key, each in one.takes.items() if each.default is each.empty and key not in one.parameters}
+    made = one.made({**one.parameters, **{key: epsilon if key == "epsilon" else 1e-6 for key in needed}})
+    made.check_game(env)
+    if (one.maker is not None or not one.takes_epsilon) and made.guarantee_in(env).model == "none":
+        return one.parameters, None
+    target = (epsilon, wanted.delta or 0.0)
+    measure = functools.partial(Algorithm.guarantee_in, env=env)
+    return _calibrated(one, target, measure, env.get_wrapper_attr("horizon"), rounds), epsilon
+
+
+def played_at(
+    algorithm: Any, label: str | None, wanted: AskedPrivacy, game: Callable[[], Environment]
+) -> tuple[Algorithm, bool]:
+    """Return what plays a game, and whether it was given the epsilon or the delta that is wanted.
+
+    Args:
+        algorithm: See `algorithm_of`.
+        label: Its name for readers; by default its own.
+        wanted: The privacy, with one epsilon at most.
+        game: Makes the game.
+    """
+    if isinstance(algorithm, str) and label is None and ":" in algorithm:
+        label = algorithm
+    one = algorithm_of(algorithm, label)
+    epsilon = next(iter(wanted.epsilons), None)
+    parameters, _ = parameters_at(one, epsilon, wanted, game)
+    given = parameters != one.parameters
+    if one.agent is not None:
+        return Algorithm(one.shown_as, one.agent), given
+    return one.made(parameters), given
+
+
 def calibrate(
-    name: str,
+    algorithm: Player,
     *,
     epsilon: SupportsFloat,
     delta: SupportsFloat = 0.0,
@@ -44,7 +138,8 @@ def calibrate(
     own, it gets this one.
 
     Args:
-        name: One of `algorithm_names()`.
+        algorithm: One of `algorithm_names()`, with parameters after a colon if wanted; a function of `epsilon` that
+            returns an `Algorithm`; or an `Algorithm`, which is returned if it meets the target.
         epsilon: In (0, inf).
         delta: In [0, 1); 0 for pure differential privacy.
         n_arms: Number of arms K, at least 2.
@@ -67,27 +162,26 @@ def calibrate(
     """
     checks.integer("n_arms", n_arms, at_least=2)
     rounds = checks.integer("horizon", horizon, at_least=1)
+    one = algorithm_of(algorithm).with_parameters(parameters)
+    measure = functools.partial(Algorithm.guarantee, n_arms=n_arms, horizon=rounds)
     group = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
     if group > rounds:
         raise ValueError(f"rounds_per_person must be at most the horizon, {rounds}; received {group}.")
-    found = _calibrated(
-        name,
-        (epsilon, delta),
-        lambda one: one.guarantee(n_arms=n_arms, horizon=rounds),
-        rounds,
-        parameters,
-        group,
-    )
-    return make_algorithm(name, **found)
+    return one.made(_calibrated(one, _checked(epsilon, delta), measure, rounds, group))
 
 
 def calibrate_in(
-    name: str, target: Target, env: Environment, *, rounds_per_person: SupportsIndex = 1, **parameters: Any
+    algorithm: Player | Asked,
+    target: Target,
+    env: Environment,
+    *,
+    rounds_per_person: SupportsIndex = 1,
+    **parameters: Any,
 ) -> Algorithm:
     """Make an algorithm whose guarantee in one game meets a target (epsilon, delta); see `calibrate`.
 
     Args:
-        name: One of `algorithm_names()`.
+        algorithm: As for `calibrate`.
         target: (epsilon, delta).
         env: The game, without the algorithm's wrappers.
         rounds_per_person: As for `calibrate`.
@@ -98,32 +192,57 @@ def calibrate_in(
         UnreachableGuaranteeError: If no value meets the target in this game.
         WrongGameError: If the algorithm cannot play this game.
     """
-    return make_algorithm(name, **calibrated_in(name, target, env, rounds_per_person=rounds_per_person, **parameters))
+    one = algorithm_of(algorithm).with_parameters(parameters)
+    group = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
+    if not one.takes_epsilon or one.maker is None:
+        one.made(one.parameters).check_game(env)
+    measure = functools.partial(Algorithm.guarantee_in, env=env)
+    return one.made(_calibrated(one, _checked(*target), measure, env.get_wrapper_attr("horizon"), group))
 
 
-def calibrated_in(
-    name: str, target: Target, env: Environment, *, rounds_per_person: SupportsIndex = 1, **parameters: Any
-) -> dict[str, Any]:
-    """Return the parameters of `calibrate_in`, those given among them."""
-    make_algorithm(name, **parameters).check_game(env)
-    rounds = env.get_wrapper_attr("horizon")
-    return _calibrated(name, target, lambda one: one.guarantee_in(env), rounds, parameters, rounds_per_person)
+def _checked(epsilon: SupportsFloat, delta: SupportsFloat) -> tuple[float, float]:
+    return checks.greater_than("epsilon", epsilon, 0.0), 0.0 if delta == 0 else checks.delta(delta)
 
 
 def _calibrated(
-    name: str,
-    target: Target,
+    one: Asked,
+    target: tuple[float, float],
     measure: Callable[[Algorithm], PrivacyGuarantee],
-    horizon: int,
-    parameters: dict[str, Any],
-    rounds_per_person: SupportsIndex,
+    most_rounds: int,
+    group: int,
 ) -> dict[str, Any]:
-    known = checks.known_name("algorithm", name, ALGORITHMS)
-    epsilon, delta = target
-    checked = (checks.greater_than("epsilon", epsilon, 0.0), 0.0 if delta == 0 else checks.delta(delta))
-    make = functools.partial(make_algorithm, known)
-    group = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
-    return calibrated_parameters(make, ALGORITHMS[known], known, checked, measure, horizon, parameters, group)
+    """Return the parameters of an algorithm that meet a target, from what `calibrated_parameters` takes."""
+    if one.maker is None:
+        make: Callable[..., Algorithm] = functools.partial(make_algorithm, one.name)
+        return calibrated_parameters(
+            make, ALGORITHMS[one.name], one.name, target, measure, most_rounds, one.parameters, group
+        )
+    if one.takes_epsilon:
+        return calibrated_parameters(
+            one.maker, one.maker, one.shown_as, target, measure, most_rounds, one.parameters, group
+        )
+    guarantee = measure(one.made(one.parameters)).for_group(group)
+    reached = guarantee.epsilon_at(target[1]) if target[1] > 0 else guarantee.pure_epsilon
+    if not reached <= target[0]:
+        raise UnreachableGuaranteeError(
+            f"{one.shown_as} must have a guarantee of at most the target; it has epsilon = {reached:g}, and the target"
+            f" is {target[0]:g}. Use another parameter for it."
+        )
+    return dict(one.parameters)
+
+
+def _horizon_of(game: Callable[[], Environment]) -> int:
+    return int(game().get_wrapper_attr("horizon"))
+
+
+def _refuse_too_few(rounds: int, env: Environment) -> None:
+    use = env.unwrapped.adversary.data_use  # type: ignore[attr-defined]
+    serves = None if use is None else use.person
+    if serves is not None and serves > rounds:
+        raise ValueError(
+            f"rounds_per_person must be at least {serves:,} here, the rounds in which the data of one person can serve;"
+            f" received {rounds:,}."
+        )
 
 
 def calibrated_parameters(

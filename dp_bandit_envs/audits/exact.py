@@ -8,12 +8,14 @@ from typing import SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.algorithms.naming import Game, Player, environment_of
 from dp_bandit_envs.audits.draw_laws import USUAL_NUMBERS, draw_losses, law_losses
 from dp_bandit_envs.audits.drivers import differing
 from dp_bandit_envs.audits.held_game import (
     Held,
     UnknownDrawError,
+    audited,
     check_something_released,
     game_of,
     held_in,
@@ -29,7 +31,7 @@ from dp_bandit_envs.audits.linear_noise import (
     row_loss,
 )
 from dp_bandit_envs.audits.own_norm import own_norm_losses
-from dp_bandit_envs.errors import NotAuditedError, WrongTypeError
+from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy.gaussian import gaussian_epsilon
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
@@ -37,10 +39,6 @@ from dp_bandit_envs.privacy.mechanisms import ExactSums
 from dp_bandit_envs.protocols import Environment, FloatArray, plays_points
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
-NO_PART = (
-    "{} audits an algorithm, its name, or a mechanism; received {}. Put your wrapper into"
-    " dp_bandit_envs.Algorithm('mine', dp_bandit_envs.Uniform, lambda env: MyWrapper(env, ...))."
-)
 ROUNDS = 16
 """The usual number of rounds; fewer for an agent's own draws, where all tables of gains are played."""
 
@@ -135,11 +133,11 @@ class ExactLoss:
 
 
 def exact_loss(
-    algorithm: Algorithm | Mechanism | str,
+    algorithm: Player | Mechanism,
     *,
     horizon: SupportsIndex | None = None,
     n_arms: SupportsIndex = 2,
-    env: Environment | None = None,
+    env: Game | None = None,
     seed: int = 0,
     drivers: Sequence[str] = (),
 ) -> ExactLoss:
@@ -155,14 +153,14 @@ def exact_loss(
     and 1 of a short game; see `draw_laws`.
 
     Args:
-        algorithm: An algorithm or the name of one; or a mechanism, for which the worst of a few sequences of arms
-            (one arm only, and arms in turn) is taken.
+        algorithm: An algorithm, or what names one, as for `play`; or a mechanism, for which the worst of a few
+            sequences of arms (one arm only, and arms in turn) is taken.
         horizon: Number of rounds, at least 1; by default 16, or where the agent's own draws are the noise, as many as
             8 gains allow. Only without `env`.
         n_arms: Number of arms, at least 2. Only without `env`.
-        env: The game, without the algorithm's wrappers; by default random gains in [0, 1], all of which are revealed
-            if the algorithm needs them all, or the ball in two dimensions for one that plays points only. The gains of
-            a game whose noise is the agent's own draws are replaced.
+        env: The game, without the algorithm's wrappers, or what names one, as for `play`; by default random gains in
+            [0, 1], all of which are revealed if the algorithm needs them all, or the ball in two dimensions for one
+            that plays points only. The gains of a game whose noise is the agent's own draws are replaced.
         seed: The seed of that game.
         drivers: Which of `"scalar"`, `"vector"` and `"compiled"` must release exactly what was audited, for the same
             draws. (`"compiled"` takes seconds the first time.)
@@ -177,13 +175,10 @@ def exact_loss(
     Source: Hardt and Talwar (2010) for the loss of additive noise; Denisov, McMahan, Rush, Smith and Thakurta (2022)
     for gains chosen after earlier releases.
     """
-    if isinstance(algorithm, str):
-        algorithm = make_algorithm(algorithm)
+    part = audited(algorithm)
+    env = None if env is None else environment_of(env)
     k = checks.integer("n_arms", n_arms, at_least=2)
     t = ROUNDS if horizon is None else checks.integer("horizon", horizon, at_least=1)
-    if not isinstance(algorithm, (Algorithm, Mechanism)):
-        raise WrongTypeError(NO_PART.format("exact_loss", checks.kind_of(algorithm)))
-    part = algorithm
     game = usual_game(part, k, t, seed) if env is None else env
     if isinstance(part, Mechanism):
         name, declared = type(part).__name__, PrivacyBoundary(game, part).guarantee

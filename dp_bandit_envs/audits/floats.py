@@ -12,11 +12,13 @@ from typing import Any, Final, NamedTuple, SupportsFloat, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.algorithms.naming import Player
 from dp_bandit_envs.audits.events import clopper_pearson
 from dp_bandit_envs.audits.held_game import (
     FakeDraws,
     HeldGame,
+    audited,
     first_release,
     game_of,
     held_in,
@@ -73,7 +75,7 @@ class FloatLoss:
 
 
 def float_loss(
-    part: Mechanism | Algorithm | str,
+    part: Player | Mechanism,
     *,
     games: SupportsIndex = 1000,
     confidence: SupportsFloat = 0.99,
@@ -87,7 +89,7 @@ def float_loss(
     may be impossible than are counted. In every second game the two gains change places.
 
     Args:
-        part: A mechanism, an algorithm or the name of one.
+        part: A mechanism, an algorithm, or what names one, as for `play`.
         games: Number of releases, at least 1; fewer are looked at where the first one is late.
         confidence: In (0, 1).
         horizon: Number of rounds of the game; if nothing is released in it, a longer one is played.
@@ -103,7 +105,7 @@ def float_loss(
     sure = float(checks.greater_than("confidence", confidence, 0))
     if not sure < 1:
         raise ValueError(f"confidence must be in (0, 1); received {confidence!r}.")
-    chosen = make_algorithm(part) if isinstance(part, str) else part
+    chosen = audited(part)
     name = chosen.name if isinstance(chosen, Algorithm) else type(chosen).__name__
     env = usual_game(chosen, 2, rounds, seed)
     layers = layers_of_game(chosen.wrap(env) if isinstance(chosen, Algorithm) else PrivacyBoundary(env, chosen))

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.algorithms.naming import made_of
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.errors import NothingReleasedError
+from dp_bandit_envs.errors import NothingReleasedError, WrongTypeError
 from dp_bandit_envs.privacy.facts import Below
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import Environment, FloatArray, plays_points
@@ -22,6 +24,12 @@ from dp_bandit_envs.wrappers import PrivacyBoundary
 Layer = tuple[Mechanism, Below]
 LONGEST = 2**17
 """The longest game in which a first release is looked for."""
+
+
+NO_PART = (
+    "{} audits an algorithm, its name, or a mechanism; received {}. Put your wrapper into"
+    " dp_bandit_envs.Algorithm('mine', dp_bandit_envs.Uniform, lambda env: MyWrapper(env, ...))."
+)
 
 
 class FakeDraws:
@@ -194,6 +202,16 @@ class Held(NamedTuple):
     def at(self, step: int) -> Any:
         """Return the play of a step."""
         return self.plays if plays_points(self.env) else int(self.plays[step])
+
+
+def audited(given: Any) -> Algorithm | Mechanism:
+    """Return the part that is audited: an algorithm, also by its name, or a mechanism."""
+    if isinstance(given, (Algorithm, Mechanism)):
+        return given
+    try:
+        return made_of(given)
+    except WrongTypeError:
+        raise WrongTypeError(NO_PART.format("an audit", checks.kind_of(given))) from None
 
 
 def usual_game(part: Algorithm | Mechanism, n_arms: int, horizon: int, seed: int) -> Environment:

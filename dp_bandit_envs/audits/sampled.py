@@ -17,7 +17,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import Uniform
-from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.algorithms.naming import Player
 from dp_bandit_envs.audits.events import (
     ArmEvent,
     ReleaseEvent,
@@ -26,10 +27,10 @@ from dp_bandit_envs.audits.events import (
     strongest_arm_event,
     strongest_draft,
 )
-from dp_bandit_envs.audits.exact import NO_PART
+from dp_bandit_envs.audits.held_game import audited
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError, WrongTypeError
+from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import FloatArray
@@ -109,7 +110,7 @@ class SampledLoss:
 
 
 def sampled_loss(
-    algorithm: Algorithm | Mechanism | str,
+    algorithm: Player | Mechanism,
     *,
     of: Of = "arms",
     games: SupportsIndex | None = None,
@@ -131,7 +132,8 @@ def sampled_loss(
     upper bound on the other; all of them hold together with the confidence (Bonferroni).
 
     Args:
-        algorithm: An algorithm that plays arms, or the name of one; or a mechanism, of which releases are attacked.
+        algorithm: An algorithm that plays arms, or what names one, as for `play`; or a mechanism, of which releases are
+            attacked.
         of: `"arms"` or `"releases"`, that is, what the attacker sees.
         games: Fresh games on each table for each event, at least 100; the search takes about 40 times as many in all.
             By default 200,000, and 1,000 for what cannot be compiled.
@@ -228,13 +230,10 @@ class PlayedInPython:
         print(f"{share}% played in {seconds:,.0f} s, about {left:,.0f} s left", file=sys.stderr, flush=True)
 
 
-def _as_algorithm(given: Algorithm | Mechanism | str, of: Of) -> Algorithm:
-    if isinstance(given, str):
-        return make_algorithm(given)
+def _as_algorithm(given: Player | Mechanism, of: Of) -> Algorithm:
+    given = audited(given)
     if isinstance(given, Algorithm):
         return given
-    if not isinstance(given, Mechanism):
-        raise WrongTypeError(NO_PART.format("sampled_loss", checks.kind_of(given)))
     if of == "arms":
         raise NotAuditedError(f"{type(given).__name__} plays no arms, so that only its releases can be looked at.")
     return Algorithm(type(given).__name__, Uniform, wrapping=lambda env: PrivacyBoundary(env, given))

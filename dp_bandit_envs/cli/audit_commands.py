@@ -12,10 +12,10 @@ from rich.table import Table
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.algorithms.naming import algorithm_of, imported, refuse_unknown
 from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, float_loss, sampled_loss
 from dp_bandit_envs.audits.gallery import LESSONS
 from dp_bandit_envs.audits.held_game import horizon_with_release
-from dp_bandit_envs.comparison.asking import algorithm_of, imported, refuse_unknown
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.plots.privacy_figures import Bar, audit_figure, longest_of

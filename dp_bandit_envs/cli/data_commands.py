@@ -14,8 +14,10 @@ from dp_bandit_envs.advice import Advice, advise
 from dp_bandit_envs.advice.advice import rounded_down
 from dp_bandit_envs.advice.advising import USUAL
 from dp_bandit_envs.algorithms import Algorithm, calibrate
+from dp_bandit_envs.algorithms.calibration import AskedPrivacy
+from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, imported
 from dp_bandit_envs.cli.terminal import console, say
-from dp_bandit_envs.comparison.asking import Asked, AskedPrivacy, algorithm_of, imported, players_at
+from dp_bandit_envs.comparison.asking import players_at
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import GainFileError, UnreachableGuaranteeError
 from dp_bandit_envs.privacy.guarantee import UNITS, in_rounds
@@ -68,17 +70,8 @@ def clean_file(file: str, options: Mapping[str, Any], *, out: Path | None, force
 
 
 def advice_of(data: str | None, algorithms: Sequence[str], **asked_for: Any) -> Advice:
-    """Return advice; algorithms are names, or `mine:Name` of what a module registers."""
-    names = []
-    for text in algorithms:
-        own = imported(text)
-        if own is not None and (own.thing is not None or own.given):
-            raise ValueError(
-                f"advise needs an algorithm that its module registers, without parameters; received {text!r}. Call"
-                " register_algorithm in the module."
-            )
-        names.append(text if own is None else own.name)
-    return advise(data, algorithms=names or USUAL, **asked_for)
+    """Return advice."""
+    return advise(data, algorithms=algorithms or USUAL, **asked_for)
 
 
 def calibrated(text: str, target: tuple[float, float], size: tuple[int, int], rounds: int | None) -> str:

@@ -13,16 +13,10 @@ from rich.table import Table
 from dp_bandit_envs import checks, text
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.algorithms.naming import FILE_ENDINGS, imported, loaded, readable, short_name
 from dp_bandit_envs.cli.data_commands import about_ledger, opened_ledger
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, progress, rate, say
-from dp_bandit_envs.comparison.asking import (
-    FILE_ENDINGS,
-    imported,
-    loaded,
-    question,
-    readable,
-    short_name,
-)
+from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.comparison.compared import comparison_of_results
 from dp_bandit_envs.comparison.drawing import AGAINST
 from dp_bandit_envs.comparison.entries import MEASURES

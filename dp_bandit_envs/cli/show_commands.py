@@ -17,8 +17,8 @@ from dp_bandit_envs import agents, checks, wrappers
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
+from dp_bandit_envs.algorithms.naming import algorithm_of, imported, loaded, short_name
 from dp_bandit_envs.cli.terminal import console, say
-from dp_bandit_envs.comparison.asking import algorithm_of, imported, loaded, short_name
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS

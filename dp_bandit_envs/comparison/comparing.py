@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.comparison.asking import Environments, question
+from dp_bandit_envs.algorithms.naming import Game, Player
+from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.comparison.compared import Comparison, comparison_of, folder_of
 from dp_bandit_envs.comparison.export import write_tables
 from dp_bandit_envs.comparison.shown_progress import Wanted, check_progress, progress_of
@@ -19,12 +19,11 @@ from dp_bandit_envs.seeding import Seed, warn_of_known_seed
 if TYPE_CHECKING:
     from distributed import Client
 
-One = str | Algorithm | Callable[..., Any]
-Algorithms = One | Sequence[One] | Mapping[str, One]
+Algorithms = Player | Sequence[Player] | Mapping[str, Player]
 
 
 def compare(
-    environments: Environments | Sequence[Environments],
+    environments: Game | Sequence[Game],
     algorithms: Algorithms,
     *,
     epsilon: float | Sequence[float] | None = None,
@@ -44,13 +43,9 @@ def compare(
     """Play every algorithm at every epsilon in every environment; in one trial all of them face the same gains.
 
     Args:
-        environments: One or several: an id such as `"Switching"`, with arguments after a colon if wanted
-            (`"Stochastic:means=[.9,.6]"`); a pair of an id and its arguments; a class that inherits `Adversary`; a file
-            of gains; or `"mine:Drifting"` for a class in the module `mine`.
-        algorithms: One or several: a name, with parameters after a colon if wanted (`"EXP3-tau:batch_size=100"`); an
-            `Algorithm`; an agent's class, which plays without a wrapper; a function that returns an `Algorithm`, which
-            may take `epsilon` and `delta`; or `"mine:Name"` for one of these in the module `mine`. A mapping from names
-            for readers to these names them.
+        environments: One or several, as for `simulate`, but without wrappers; or `"mine:Drifting"` for a class in the
+            module `mine`.
+        algorithms: One or several, as for `simulate`; or `"mine:Name"` for one of these in the module `mine`.
         epsilon: One or several, for every algorithm that takes one and does not have it written after its name; by
             default each algorithm's own. Others play once.
         delta: For every algorithm that takes one beside an epsilon; by default T^-2, or that of your own function.

@@ -14,6 +14,7 @@ from gymnasium.utils.env_checker import check_env
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.algorithms.naming import game_of
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.conformance.trial_games import check_played_equals_simulated, made
 from dp_bandit_envs.envs.registration import GAMES
@@ -45,14 +46,14 @@ def check_adversary(adversary: Any, *, horizon: int = ROUNDS) -> None:
     A correct adversary fails with a probability below 1e-9, only because of the test of `means`.
 
     Args:
-        adversary: A class or function that makes one, an adversary before `begin`, or a registered id.
+        adversary: A class or function that makes one, an adversary before `begin`, or a registered id or short name.
         horizon: Number of rounds for classes and ids with this parameter; fewer make a faster check.
 
     Raises:
         ConformanceError: If a rule is broken.
     """
     with global_randomness_untouched("an adversary"):
-        if isinstance(adversary, str):
+        if isinstance(adversary, (str, tuple)):
             id_, class_ = _registered(adversary)
             make = _sized(class_, horizon) if class_ is not None else None
         else:
@@ -70,11 +71,13 @@ def check_adversary(adversary: Any, *, horizon: int = ROUNDS) -> None:
             _check_environment(id_, horizon)
 
 
-def _registered(text: str) -> tuple[str, type[Adversary] | None]:
-    with must_not_fail(f"gym.make({text!r})", "register_adversary(name, class) registers a class."):
-        gym.make(text)
-    id_ = text.partition(":")[2] or text
-    require(id_ in GAMES, "an id must be that of a registered adversary", repr(text), "Use register_adversary.")
+def _registered(named: Any) -> tuple[str, type[Adversary] | None]:
+    with must_not_fail(f"gym.make({named!r})", "register_adversary(name, class) registers a class."):
+        game = game_of(named)
+        game.make()
+    id_ = game.env_id.partition(":")[2] or game.env_id
+    require(id_ in GAMES, "an id must be that of a registered adversary", repr(named), "Use register_adversary.")
+    require(not game.env_kwargs, "an id must have no arguments here", repr(named), "Pass a function that makes one.")
     return id_, GAMES[id_].adversary_class
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, Deterministic, GainTable
-from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.algorithms.naming import Player, made_of
 from dp_bandit_envs.audits.sampled import changes_of
 from dp_bandit_envs.conformance.rules import (
     copies_of,
@@ -48,7 +49,7 @@ POINT_ROUNDS: Final = 12
 FEEDBACKS: Final = ("full", "bandit")
 
 
-def check_algorithm(algorithm: Algorithm | str, *, games: int = 400) -> None:
+def check_algorithm(algorithm: Player, *, games: int = 400) -> None:
     """Check an algorithm of your own: that it plays, and that its guarantee and bounds are plausible.
 
     The rules: it has a name, under which results are stored; `agent()` makes a new agent each time and `wrap` keeps the
@@ -66,14 +67,14 @@ def check_algorithm(algorithm: Algorithm | str, *, games: int = 400) -> None:
     1e-6.
 
     Args:
-        algorithm: The algorithm, or the name of a registered one.
+        algorithm: The algorithm, or what names one, as for `play`.
         games: Number of games for each table of gains in the last rule; 0 skips it.
 
     Raises:
         ConformanceError: If a rule is broken.
     """
     with global_randomness_untouched("an algorithm"):
-        chosen = _named(algorithm) if isinstance(algorithm, str) else algorithm
+        chosen = algorithm if isinstance(algorithm, Algorithm) else _named(algorithm)
         way_out = "Make one: dp_bandit_envs.Algorithm('mine', MyAgent)."
         rule = "algorithm must be an Algorithm or a name"
         require(isinstance(chosen, Algorithm), rule, checks.kind_of(chosen), way_out)
@@ -93,9 +94,11 @@ def check_algorithm(algorithm: Algorithm | str, *, games: int = 400) -> None:
             _check_arms_hide(chosen, games)
 
 
-def _named(name: str) -> Algorithm:
-    with must_not_fail(f"make_algorithm({name!r})", "register_algorithm(name, maker) registers one."):
-        return make_algorithm(name)
+def _named(algorithm: Any) -> Any:
+    if not isinstance(algorithm, str) and not callable(algorithm):
+        return algorithm
+    with must_not_fail(f"making {algorithm!r}", "register_algorithm(name, maker) registers a function."):
+        return made_of(algorithm)
 
 
 def _check_points(algorithm: Algorithm, games: int) -> None:

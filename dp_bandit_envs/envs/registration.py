@@ -102,6 +102,17 @@ IDS = GAMES.keys()
 """Every registered id; a live view, so that ids registered later are in it."""
 
 
+def environment_names() -> list[str]:
+    """Return every registered id, which `gym.make` knows; elsewhere `"Stochastic"` is enough.
+
+    Example:
+        >>> from dp_bandit_envs import environment_names
+        >>> environment_names()[:2]
+        ['DPBandit-Deterministic-v0', 'DPBandit-Stochastic-v0']
+    """
+    return list(GAMES)
+
+
 def register() -> None:
     """Register all ids that are not registered yet."""
     for game in GAMES.values():

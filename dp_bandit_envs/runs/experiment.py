@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
+from dp_bandit_envs.algorithms.naming import NamedGame
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.files import DataFile
@@ -99,27 +99,18 @@ class AlgorithmSpec:
 
 
 @dataclasses.dataclass(frozen=True)
-class GameSpec:
-    """One game, drawn in one panel of the figure.
+class GameSpec(NamedGame):
+    """One game, drawn in one panel of the figure. A horizon is only among its arguments if the experiment has none.
 
     Stored configurations have the keys `panels` for games and `contestants` for algorithms, so fields keep these names.
 
     Attributes:
-        key: Its name in files.
-        title: Its name for readers.
-        env_id: A registered id.
-        env_kwargs: Arguments for it, as plain JSON values if the results are to be stored. A horizon is only among them
-            if the experiment has none.
         contestants: The algorithms that play it; None for those of the experiment.
         environment: Its name without number of arms and horizon, in a comparison over these; "" for the title.
         ledger: Counts the games on its data, of an experiment whose only game it is. It changes no result, and is not
             stored.
     """
 
-    key: str
-    title: str
-    env_id: str
-    env_kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     contestants: tuple[AlgorithmSpec, ...] | None = None
     environment: str = ""
     ledger: Any = None
@@ -128,6 +119,8 @@ class GameSpec:
         """Return all of it as plain JSON values; contestants only where the panel has its own."""
         plain: dict[str, Any] = {name: getattr(self, name) for name in ("key", "title", "env_id", "environment")}
         plain["env_kwargs"] = {name: plain_value(value) for name, value in self.env_kwargs.items()}
+        if self.maker is not None:
+            plain["made"] = code_digest(self.maker)
         if self.contestants is not None:
             plain["contestants"] = [one.configuration() for one in self.contestants]
         return plain
@@ -175,10 +168,14 @@ class Experiment:
             for key, value in panel.env_kwargs.items()
         }
 
+    def named(self, panel: GameSpec) -> NamedGame:
+        """Return a panel's game with files' content instead of their names."""
+        return dataclasses.replace(panel, env_kwargs=self.env_kwargs(panel))
+
     def game(self, panel: GameSpec) -> BanditEnv:
         """Make the game of a panel, with its own horizon if the experiment has none."""
         extra: dict[str, Any] = {} if self.horizon is None else {"horizon": self.horizon}
-        game = gym.make(panel.env_id, **self.env_kwargs(panel), **extra).unwrapped
+        game = self.named(panel).with_arguments(**extra).make().unwrapped
         assert isinstance(game, BanditEnv)
         return game
 
@@ -213,7 +210,7 @@ class Experiment:
     def _given(self) -> Iterator[Any]:
         """Yield objects that hold what may be a third party's."""
         for panel in self.panels:
-            yield from panel.env_kwargs.values()
+            yield from (*panel.env_kwargs.values(), panel.maker)
         for one in self.all_contestants:
             yield (one.maker, dict(one.parameters))
 

@@ -267,8 +267,8 @@ class _Queue:
         first = max(first for first, _ in experiment.stretches(panel) if first <= chunk.first_trial)
         if (panel.key, first) not in self._prepared:
             common = {name: getattr(experiment, name) for name in ("horizon", "seed", "checkpoints")}
-            players, env_kwargs = experiment.players(panel, first), experiment.env_kwargs(panel)
-            prepared = prepare(panel.env_id, players, **common, env_kwargs=env_kwargs, small=self._small)
+            players = experiment.players(panel, first)
+            prepared = prepare(experiment.named(panel), players, **common, small=self._small)
             self._prepared[panel.key, first] = self._there(prepared).entered(experiment.trials)
         return self._prepared[panel.key, first]
 

@@ -4,17 +4,17 @@ import dataclasses
 import inspect
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, SupportsFloat, SupportsIndex
 
-import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.algorithms import Algorithm, naming
 from dp_bandit_envs.algorithms.algorithm import HIDDEN, hides_gains, needs_all
+from dp_bandit_envs.algorithms.calibration import NOTHING_ASKED, AskedPrivacy, asked_privacy, played_at
 from dp_bandit_envs.envs.bandit_env import FOREIGN, BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
-from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError, WrongTypeError
+from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.privacy.announced import announced, current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -173,13 +173,28 @@ class Game:
         return np.cumsum(changes)
 
 
-def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed = "auto", trial: int = 0) -> Game:
+def play(
+    environment: naming.Game,
+    agent: Agent | PointAgent | naming.Player,
+    *,
+    epsilon: SupportsFloat | None = None,
+    delta: SupportsFloat | None = None,
+    horizon: SupportsIndex | None = None,
+    n_arms: SupportsIndex | None = None,
+    seed: Seed = "auto",
+    trial: int = 0,
+) -> Game:
     """Play one game.
 
     Args:
-        env: A DPBandit environment, with any wrappers.
-        agent: Any agent; or an algorithm, in whose wrappers `env` is then wrapped. If the agent has a method
-            `see_noise`, it is passed the scale of the noise that the wrappers add, and its sensitivity.
+        environment: A DPBandit environment, with any wrappers; or what names a game, as for `simulate`.
+        agent: Any agent; or an algorithm, or what names one, as for `simulate`, in whose wrappers the environment is
+            then wrapped. If the agent has a method `see_noise`, it is passed the scale of the noise that the wrappers
+            add, and its sensitivity.
+        epsilon: For an algorithm that is named and takes one; by default its own.
+        delta: For an algorithm that is named and takes one beside an epsilon; by default T^-2.
+        horizon: Number of rounds T of a game that is named; by default its own.
+        n_arms: Number of arms K of a game that is named; by default its own.
         seed: The seed of all randomness, in [0, 2^128); each part draws from a stream of its own. Who knows or guesses
             it can subtract the noise, and a small one is found from what is released by trying. With None, as secure
             draws need, all randomness of the game comes from the operating system and cannot be repeated. By default 0,
@@ -198,22 +213,19 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         UserWarning: If a wrapper, such as Gymnasium's `TimeLimit`, cuts the game before its last round.
 
     Example:
-        >>> import gymnasium as gym
-        >>> from dp_bandit_envs import make_algorithm, play
-        >>> env = gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000)
+        >>> from dp_bandit_envs import play
         >>> for name in ("Uniform", "DP-KLUCB", "KL-UCB"):
-        ...     print(f"{name}: regret {play(env, make_algorithm(name), seed=0).pseudo_regret[-1]:.1f}")
+        ...     game = play("Stochastic:means=[0.2,0.8]", name, horizon=1000, seed=0)
+        ...     print(f"{name}: regret {game.pseudo_regret[-1]:.1f}")
         Uniform: regret 303.0
         DP-KLUCB: regret 19.2
         KL-UCB: regret 4.2
     """
-    game = getattr(env, "unwrapped", None)
-    if not isinstance(game, gym.Env) or isinstance(env, type):
-        raise WrongTypeError(
-            f"play needs an environment; received {checks.kind_of(env)}. Use gymnasium.make('DPBandit-Stochastic-v0')."
-        )
+    env = naming.environment_of(environment, n_arms=n_arms, horizon=horizon)
+    game = env.unwrapped
     if not isinstance(game, BanditEnv):
         raise TypeError(FOREIGN.format("play", game))
+    agent = _player(agent, asked_privacy([] if epsilon is None else [epsilon], delta), env)
     player = ""
     guarantees: list[PrivacyGuarantee] = []
     if isinstance(agent, Algorithm):
@@ -288,6 +300,21 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         pseudo_regret=None if means is None else _pseudo_regret(arms, means),
         n_plays=1 if points else game.n_arms,
     )
+
+
+def _player(agent: Any, privacy: AskedPrivacy, env: Environment) -> Any:
+    """Return an agent or an algorithm as it is, or else the algorithm that is named."""
+    named = isinstance(agent, (str, type)) or (callable(agent) and not isinstance(agent, Algorithm))
+    if (named and not hasattr(agent, "update")) or isinstance(agent, type):
+        agent, given = played_at(agent, None, privacy, lambda: env)
+        privacy = NOTHING_ASKED if given else privacy
+    if privacy.epsilons or privacy.delta is not None:
+        name = getattr(agent, "name", type(agent).__name__)
+        raise ValueError(
+            f"{'epsilon' if privacy.epsilons else 'delta'} must be left out for {name}, which takes none or has its"
+            " own; name an algorithm, such as 'DP-KLUCB', to give one."
+        )
+    return agent
 
 
 def to_count(player: Algorithm, env: Environment) -> PrivacyGuarantee:

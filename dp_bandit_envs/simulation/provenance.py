@@ -94,7 +94,7 @@ class Walk:
             named = isinstance(thing, (FunctionType, type))
             self._write(name_of(thing if named else type(thing)))
             module = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
-            if (self._counts(module or "") or not named) and id(thing) not in self._seen:
+            if (self._counts(module if isinstance(module, str) else "") or not named) and id(thing) not in self._seen:
                 self._seen[id(thing)] = thing
                 for part in self._parts(thing):
                     self.add(part)

@@ -3,24 +3,24 @@
 import contextlib
 import dataclasses
 import functools
-import inspect
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, SupportsIndex, get_args
+from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex, get_args
 
-import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
-from dp_bandit_envs.algorithms import Algorithm, calibrate_in, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.algorithms.calibration import NOTHING_ASKED, AskedPrivacy, asked_privacy, played_at
+from dp_bandit_envs.algorithms.naming import Game, NamedGame, Player, game_of, sized
 from dp_bandit_envs.compiling.compiled import Stopped, announced, in_background, missing, say_once
-from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import FOREIGN, BanditEnv
 from dp_bandit_envs.errors import ClusterError, SeedRefusedError, UnprotectedGameError, WrongTypeError
 from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
-from dp_bandit_envs.protocols import AgentFactory, Environment, IntArray
+from dp_bandit_envs.protocols import Environment, IntArray
 from dp_bandit_envs.seeding import Seed, chosen_seed, drawn_seed, warn_of_known_seed
 from dp_bandit_envs.simulation.game import to_count
 from dp_bandit_envs.simulation.lanes import LEAST_TRIALS, LaneTrials, carries
@@ -30,7 +30,6 @@ from dp_bandit_envs.simulation.plan import Plan, make_plan
 from dp_bandit_envs.simulation.repeatable import check_repeatable
 from dp_bandit_envs.simulation.trials import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials, check_compiles
 from dp_bandit_envs.simulation.workers import Task, Terms, compile_now, missing_in, of_plans, spread
-from dp_bandit_envs.text import read_call
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -66,7 +65,7 @@ def checked(checkpoints: Sequence[int] | IntArray, horizon: int) -> IntArray:
     return rounds
 
 
-Algorithms = Sequence[str | Algorithm] | Mapping[str, Algorithm | AgentFactory]
+Algorithms = Player | Sequence[Player] | Mapping[str, Player]
 
 
 def refuse_shared_noise(players: Mapping[str, Algorithm]) -> None:
@@ -90,33 +89,23 @@ def refuse_secure(env: Environment) -> None:
         )
 
 
-def at_equal_guarantee(algorithms: Algorithms, target: tuple[float, float], game: BanditEnv) -> list[str | Algorithm]:
-    """Return each named algorithm with the parameter at which its guarantee in this game meets (epsilon, delta)."""
-    names = [algorithms] if isinstance(algorithms, str) else list(algorithms)
-    if isinstance(algorithms, Mapping) or not all(isinstance(name, str) for name in names):
-        raise WrongTypeError(
-            "algorithms must be names where at_guarantee is given; received others. Calibrate an algorithm of your own"
-            " and leave at_guarantee out, or register it."
-        )
-    calibrated: list[str | Algorithm] = []
-    for text in map(str, names):
-        name, parameters = read_call(text)
-        one = calibrate_in(name, target, game, **parameters)
-        calibrated.append(dataclasses.replace(one, name=text) if parameters else one)
-    return calibrated
+def named_players(
+    algorithms: Algorithms, privacy: AskedPrivacy = NOTHING_ASKED, game: Any = None
+) -> dict[str, Algorithm]:
+    """Return algorithms by name, from any form that `simulate` accepts; their names must differ.
 
-
-def named_players(algorithms: Algorithms) -> dict[str, Algorithm]:
-    """Return algorithms by name, from any form that `simulate` accepts; their names must differ."""
-    if isinstance(algorithms, (str, Algorithm)):
+    Args:
+        algorithms: The algorithms.
+        privacy: What is asked of all of them, with one epsilon at most.
+        game: The game, if anything is.
+    """
+    if isinstance(algorithms, (str, Algorithm)) or not isinstance(algorithms, Iterable):
         algorithms = [algorithms]
-    if not isinstance(algorithms, Iterable):
-        raise WrongTypeError(
-            f"algorithms must be names, Algorithms, or a mapping to agents; received a {type(algorithms).__name__}."
-        )
     players: dict[str, Algorithm] = {}
-    for entry in algorithms.items() if isinstance(algorithms, Mapping) else ((None, one) for one in algorithms):
-        player = _player(*entry)
+    use = False
+    for label, one in algorithms.items() if isinstance(algorithms, Mapping) else ((None, one) for one in algorithms):
+        player, given = played_at(one, label, privacy, lambda: game)
+        use |= given
         if player.name in players:
             raise ValueError(
                 f"algorithms must have different names; received {player.name!r} twice."
@@ -125,21 +114,13 @@ def named_players(algorithms: Algorithms) -> dict[str, Algorithm]:
         players[player.name] = player
     if not players:
         raise ValueError("algorithms must name at least one; received none.")
+    if (privacy.epsilons or privacy.delta is not None) and not use:
+        raise ValueError(
+            f"{'epsilon' if privacy.epsilons else 'delta'} must be for at least one algorithm; {', '.join(players)}"
+            " would not get it, taking none or having it already. Leave it out, or add one that takes it, such as"
+            " DP-UCB-INT."
+        )
     return players
-
-
-def _player(name: str | None, given: Any) -> Algorithm:
-    if isinstance(given, str):
-        known, parameters = read_call(given)
-        given = make_algorithm(known, **parameters, **({"label": given} if parameters else {}))
-    if isinstance(given, Algorithm):
-        return given if name is None else dataclasses.replace(given, name=name)
-    if name is not None and callable(given):
-        return Algorithm(name, given)
-    raise TypeError(
-        "an algorithm must be a name, an Algorithm, or an agent's class in a mapping {'name': MyAgent}; received"
-        f" {given.__name__ if inspect.isclass(given) else given!r}."
-    )
 
 
 Checkpoints = Iterable[int] | int | str | None
@@ -261,48 +242,34 @@ class Prepared:
 
 
 def prepare(
-    env_id: str | Callable[[], Environment],
+    game: Game | NamedGame,
     algorithms: Algorithms,
     *,
     horizon: SupportsIndex | None,
     seed: Seed,
     checkpoints: Checkpoints,
-    env_kwargs: Mapping[str, Any] | None,
-    at_guarantee: tuple[float, float] | None = None,
+    n_arms: SupportsIndex | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
+    privacy: AskedPrivacy = NOTHING_ASKED,
     small: Callable[[Plan, Adversary], bool] = lambda plan, adversary: False,
 ) -> Prepared:
     """Make the game and find out which algorithms can be compiled; the arguments are those of `simulate`.
 
     Where `small` says so, those of somebody else's are not compiled to find it out.
     """
-    arguments = dict(env_kwargs or {})
-    if horizon is not None:
-        if "horizon" in arguments:
-            raise ValueError(f"horizon must be given once; received {horizon} and {arguments['horizon']} (env_kwargs).")
-        arguments["horizon"] = checks.integer("horizon", horizon, at_least=1)
-    if not callable(env_id) and not isinstance(env_id, str):
-        kind = type(env_id).__name__
-        raise WrongTypeError(f"env_id must be an id or a function that makes the environment; received a {kind}.")
-    make_env = functools.partial(gym.make, env_id, **arguments) if isinstance(env_id, str) else env_id
-    if not isinstance(env_id, str) and arguments:
-        raise ValueError("horizon and env_kwargs need an id; pass them to the environment in your function instead.")
+    if env_kwargs is not None and not isinstance(env_kwargs, Mapping):
+        raise WrongTypeError(f"env_kwargs must be a dict, such as {{'n_arms': 3}}; received {env_kwargs!r}.")
+    make_env = sized(game_of(game).with_arguments(**(env_kwargs or {})), n_arms=n_arms, horizon=horizon).make
     env = make_env()
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
-        raise TypeError(f"simulate needs a DPBandit environment, which computes the regret; received {game}.")
+        raise TypeError(FOREIGN.format("simulate", game))
     number = chosen_seed(seed, game.adversary.is_real)
     secret = number is None
     if number is None:
         number = drawn_seed()
     rounds = _rounds(checkpoints, game.horizon)
-    if at_guarantee is not None:
-        if not isinstance(at_guarantee, Sequence) or isinstance(at_guarantee, str) or len(at_guarantee) != 2:
-            raise WrongTypeError(
-                f"at_guarantee must be a pair (epsilon, delta), such as (1.0, 0.0) or (1.0, 1e-6); received"
-                f" {at_guarantee!r}."
-            )
-        algorithms = at_equal_guarantee(algorithms, at_guarantee, game)
-    players = named_players(algorithms)
+    players = named_players(algorithms, privacy, game)
     compiled: dict[str, Plan] = {}
     reasons: dict[str, str] = {}
     inside = {}
@@ -339,7 +306,7 @@ def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:
     if checkpoints is None:
         return spaced(horizon)
     if isinstance(checkpoints, str):
-        return spaced(horizon, spacing=checkpoints)
+        return spaced(horizon, spacing=checks.one_of("checkpoints", checkpoints, SPACINGS))
     if isinstance(checkpoints, (int, np.integer)):
         return spaced(horizon, int(checkpoints))
     return checked(list(checkpoints), horizon)
@@ -440,10 +407,14 @@ Progress = Callable[[int, int], None]
 
 
 def simulate(
-    env_id: str | Callable[[], Environment],
+    environment: Game,
     algorithms: Algorithms,
     *,
+    epsilon: SupportsFloat | None = None,
+    delta: SupportsFloat | None = None,
+    at_guarantee: bool = False,
     horizon: SupportsIndex | None = None,
+    n_arms: SupportsIndex | None = None,
     trials: SupportsIndex = 1,
     seed: Seed = "auto",
     checkpoints: Iterable[int] | int | str | None = None,
@@ -452,16 +423,26 @@ def simulate(
     first_trial: SupportsIndex = 0,
     progress: Progress | None = None,
     cluster: "str | Client | None" = None,
-    at_guarantee: tuple[float, float] | None = None,
     keep: Keep = "trials",
 ) -> Simulation:
     """Play every algorithm in many games; in one trial all algorithms face the same gains.
 
     Args:
-        env_id: A registered id, or a function that makes a DPBandit environment, whose horizon is then used.
-        algorithms: Names, with parameters after a colon if wanted (`"EXP3-tau:batch_size=100"`), or `Algorithm`
-            objects; or a mapping from names to `Algorithm` objects or agents' classes.
+        environment: An id such as `"Switching"`, with arguments after a colon if wanted (`"Stochastic:means=[.9,.6]"`);
+            a pair of an id and its arguments; an `Adversary` or a class that inherits it; a function that makes a
+            DPBandit environment; an environment, of which a new one is made for each game; or a table or file of gains.
+        algorithms: One or several: a name, with parameters after a colon if wanted (`"EXP3-tau:batch_size=100"`); an
+            `Algorithm`; an agent's class, or a function that makes one, which plays without a wrapper; or a function
+            that returns an `Algorithm`, which may take `epsilon` and `delta`. A mapping from names for readers to these
+            names them.
+        epsilon: For every algorithm that takes one and does not have it written after its name; by default each
+            algorithm's own. `compare` takes several.
+        delta: For every algorithm that takes one beside an epsilon; by default T^-2, or that of your own function.
+        at_guarantee: Whether (epsilon, delta), with 0 for a delta that is not given, is a guarantee that every
+            algorithm's real one in this game meets as closely as possible from below, as with `calibrate`. Algorithms
+            that guarantee nothing play as they are.
         horizon: Number of rounds T; by default the environment's.
+        n_arms: Number of arms K; by default the environment's.
         trials: Number of games of each algorithm.
         seed: The seed of all randomness; whoever knows or guesses it can subtract the noise. Trial i does not depend on
             the other arguments, and is the game `play(env, algorithm, seed=seed, trial=i)`. In one trial algorithms
@@ -480,8 +461,6 @@ def simulate(
             workers then play all trials, and `jobs` is ignored. A secret seed is refused, as a cluster may store what
             it is sent. They need this package in the same version; games
             registered in this process travel to them. A trial whose worker died is played again by another.
-        at_guarantee: An (epsilon, delta) that every algorithm's real guarantee in this game meets as closely as
-            possible from below, as with `calibrate`; algorithms are then names.
         keep: `"trials"` for all results of each trial, or `"summary"` for means and standard errors at the checkpoints
             and the trials' values at T only: 40 bytes a trial and algorithm instead of some thousand. The outcomes
             then have `mean(measure)`, `standard_error(measure)` and `last(measure)`, and refuse the rest by name.
@@ -506,14 +485,18 @@ def simulate(
     first_trial = checks.integer("first_trial", first_trial, at_least=0)
     jobs = checks.integer("jobs", jobs, at_least=1)
     checks.one_of("keep", keep, get_args(Keep))
+    if isinstance(epsilon, (Sequence, np.ndarray)):
+        raise WrongTypeError(f"epsilon must be one number; received {epsilon!r}. compare takes several.")
+    privacy = asked_privacy([] if epsilon is None else [epsilon], delta, at_guarantee=at_guarantee)
     prepared = prepare(
-        env_id,
+        environment,
         algorithms,
         horizon=horizon,
         seed=seed,
         checkpoints=checkpoints,
+        n_arms=n_arms,
         env_kwargs=env_kwargs,
-        at_guarantee=at_guarantee,
+        privacy=privacy,
         small=smaller_than_compiling(trials, cluster=cluster),
     )
     if cluster is not None and prepared.secret:

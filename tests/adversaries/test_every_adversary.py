@@ -10,8 +10,7 @@ from dp_bandit_envs import Adversary, LaplaceClipRescale, Uniform, adversaries, 
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.errors import BoundaryError, WrongGainsError
-from tests.adversaries.test_gain_vectors import MAKE as OF_VECTORS
-from tests.adversaries.test_gain_vectors import gains_in_blocks
+from tests.adversaries.test_gain_vectors import MAKE as OF_VECTORS, gains_in_blocks
 from tests.tools.doors import one_each
 from tests.tools.refusals import refused
 

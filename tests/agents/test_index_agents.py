@@ -9,8 +9,7 @@ import pytest
 
 from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.agents import Imed, KlUcb, ThompsonSampling, Ucb, kl_ucb
-from dp_bandit_envs.agents.noise_width import counter_width as from_table
-from dp_bandit_envs.agents.noise_width import log_width, no_width
+from dp_bandit_envs.agents.noise_width import counter_width as from_table, log_width, no_width
 from dp_bandit_envs.agents.ucb import ROUND, select_any, update_any
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.counters import HybridCounter, SegmentTreesCounter

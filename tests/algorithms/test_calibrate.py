@@ -108,20 +108,33 @@ def test_simulate_compares_algorithms_at_equal_guarantees():
         ("DPBandit-Graph-v0", {"graph": "cycle"}),
     ):
         options = {"horizon": 300, "trials": 2, "env_kwargs": more}
-        equal = simulate(game, ["Private-UCB", "DP-SE"], at_guarantee=(0.5, 0.0), **options)
+        equal = simulate(game, ["Private-UCB", "DP-SE"], epsilon=0.5, at_guarantee=True, **options)
         for outcome in equal.values():
             assert 0.5 * (1 - 2e-6) < outcome.guarantee.epsilon <= 0.5
         assert simulate(game, ["Private-UCB"], **options)["Private-UCB"].guarantee.epsilon < 0.5
-    one = simulate("DPBandit-Stochastic-v0", "DP-EXP3-Lap", at_guarantee=(1.0, 0.0), horizon=50)
+    one = simulate("DPBandit-Stochastic-v0", "DP-EXP3-Lap", epsilon=1, at_guarantee=True, horizon=50)
     plain = simulate("DPBandit-Stochastic-v0", "DP-EXP3-Lap", horizon=50)
     assert (one["DP-EXP3-Lap"].external_regret == plain["DP-EXP3-Lap"].external_regret).all()
 
 
-def test_simulate_at_a_guarantee_needs_names_and_private_algorithms():
-    with refused(TypeError, "algorithms", "at_guarantee"):
-        simulate("DPBandit-Stochastic-v0", [make_algorithm("DP-SE")], at_guarantee=(1.0, 0.0), horizon=50)
-    with refused(UnreachableGuaranteeError, "UCB"):
-        simulate("DPBandit-Stochastic-v0", ["UCB"], at_guarantee=(1.0, 0.0), horizon=50)
+def test_simulate_at_a_guarantee_refuses_what_is_above_it_and_plays_what_guarantees_nothing():
+    game, target = "DPBandit-Stochastic-v0", {"epsilon": 0.5, "at_guarantee": True, "horizon": 50}
+    with refused(UnreachableGuaranteeError, "DP-SE", 1, 0.5):
+        simulate(game, [make_algorithm("DP-SE", epsilon=1)], **target)
+    assert simulate(game, ["UCB", "DP-SE"], **target)["UCB"].guarantee.model == "none"
+
+
+def test_an_algorithm_and_a_function_are_calibrated_as_names_are():
+    def half(epsilon):
+        return make_algorithm("DP-SE", epsilon=2 * epsilon)
+
+    assert calibrate(half, epsilon=1.0, **SIZE).parameters["epsilon"] == pytest.approx(1.0, rel=1e-5)
+    fixed = make_algorithm("DP-SE", epsilon=0.7)
+    assert calibrate(fixed, epsilon=1.0, **SIZE) is fixed
+    with refused(UnreachableGuaranteeError, "DP-SE", 0.7, 0.5):
+        calibrate(fixed, epsilon=0.5, **SIZE)
+    named = calibrate("DP-UCB-INT:v=1.3", epsilon=1.0, delta=1e-6, **SIZE)
+    assert named.parameters["v"] == 1.3
 
 
 def test_a_target_for_a_person_is_shared_by_their_rounds():

@@ -35,7 +35,7 @@ def test_a_run_plays_what_simulate_plays(monkeypatch, capsys, tmp_path):
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     options = {"trials": 2, "env_kwargs": {"means": [0.9, 0.6]}, "horizon": 300}
     names = ["Private-UCB", "DP-UCB-INT"]
-    outcomes = simulate("DPBandit-Stochastic-v0", names, at_guarantee=(1.0, 1e-6), **options)
+    outcomes = simulate("DPBandit-Stochastic-v0", names, epsilon=1.0, delta=1e-6, at_guarantee=True, **options)
     with np.load(tmp_path / "mine" / "results.npz") as arrays:
         for one in saved:
             assert 0.97 < make_algorithm(one["name"], **one["parameters"]).guarantee(**SIZE).epsilon_at(1e-6) <= 1

@@ -82,16 +82,16 @@ def test_wrong_places_are_refused(compared):
 
 @pytest.mark.parametrize("algorithms", [None, 3])
 def test_simulate_needs_algorithms(algorithms):
-    with refused(WrongTypeError, "algorithms", type(algorithms).__name__):
+    with refused(WrongTypeError, "algorithm", type(algorithms).__name__):
         simulate("DPBandit-Stochastic-v0", algorithms, **SMALL)
 
 
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: play("DPBandit-Stochastic-v0", Exp3()), WrongTypeError, ("environment", "str", "gymnasium.make")),
+        (lambda: play(3, Exp3()), WrongTypeError, ("environment", "int", "'Stochastic'")),
         (lambda: advise(3, epsilon=1), WrongTypeError, ("path", "int")),
-        (lambda: advise(epsilon=1, n_arms=3, horizon=100, algorithms=3), ValueError, ("algorithms",)),
+        (lambda: advise(epsilon=1, n_arms=3, horizon=100, algorithms=3), WrongTypeError, ("algorithm", "int")),
         (lambda: advise(epsilon=1, n_arms=3, horizon=100, persons="id"), ValueError, ("persons", "file")),
         (lambda: advise(epsilon=1, n_arms=3, horizon=100, gap=[0.1, 0.1]), ValueError, ("gap", "once")),
         (lambda: clean(3, arm="arm", gain="gain"), WrongTypeError, ("path", "int")),

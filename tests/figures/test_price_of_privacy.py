@@ -9,8 +9,7 @@ import pytest
 from matplotlib.legend import Legend
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.figures import price_games as games
-from dp_bandit_envs.figures import price_of_privacy
+from dp_bandit_envs.figures import price_games as games, price_of_privacy
 from dp_bandit_envs.figures.judging import Estimate, ratio_of_means
 from dp_bandit_envs.figures.price_exponents import ROWS
 from dp_bandit_envs.figures.price_games import ARMS, BALL, CUBE, EXPERTS, MANY, PAYOFFS

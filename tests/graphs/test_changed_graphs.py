@@ -12,8 +12,7 @@ from dp_bandit_envs.agents import ThompsonSampling, TsMaxN
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
-from dp_bandit_envs.wrappers import BlockSums, ExactSums, LaplaceClipRescale, MiniBatchAverage
-from dp_bandit_envs.wrappers import vector as of_many
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, LaplaceClipRescale, MiniBatchAverage, vector as of_many
 from tests.tools.graph_games import rows_of, table_game
 from tests.tools.refusals import refused
 

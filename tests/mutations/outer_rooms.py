@@ -346,21 +346,21 @@ COMPARISON = (
     ),
     Mutation(
         "a short name is that of another game",
-        f"{COMPARISON_FOLDER}/asking.py",
+        "dp_bandit_envs/algorithms/naming.py",
         "short = {short_name(id_): id_ for id_ in IDS}",
         "short = dict(zip(map(short_name, IDS), sorted(IDS), strict=True))",
         ("tests/comparison/test_compare.py", "-k", "test_an_entry_is_what_simulate_plays"),
     ),
     Mutation(
         "an epsilon for all goes to algorithms that have their own",
-        f"{COMPARISON_FOLDER}/asking.py",
+        "dp_bandit_envs/algorithms/naming.py",
         '"epsilon" in self.takes and "epsilon" not in self.parameters and',
         '"epsilon" in self.takes and',
         ("tests/comparison/test_compare.py", "-k", "test_parameters_follow_a_name_in_a_module"),
     ),
     Mutation(
         "a delta of 1 / T",
-        f"{COMPARISON_FOLDER}/asking.py",
+        "dp_bandit_envs/algorithms/naming.py",
         'found.setdefault("delta", float(rounds) ** -2)',
         'found.setdefault("delta", float(rounds) ** -1)',
         ("tests/comparison/test_compare.py", "-k", "test_the_delta_of_somebody_elses_function_is_its_own"),
@@ -507,8 +507,8 @@ ADVICE: tuple[Mutation, ...] = (
     Mutation(
         "advice forgets the rounds of a person",
         f"{ADVISED}/advising.py",
-        "found.append(calibrate_in(name, target, game, rounds_per_person=rounds))",
-        "found.append(calibrate_in(name, target, game, rounds_per_person=1))",
+        "found.append(calibrate_in(one, target, game, rounds_per_person=rounds))",
+        "found.append(calibrate_in(one, target, game, rounds_per_person=1))",
         ("tests/advice/test_advice.py",),
     ),
     Mutation(

@@ -14,8 +14,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import GainFileError, WrongTypeError
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.data_use import DataUse
-from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage
-from dp_bandit_envs.wrappers import vector as of_many
+from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage, vector as of_many
 from tests.tools.refusals import refused
 
 LONG = "arm,gain,who\n0,.1,ann\n0,.2,bob\n1,.3,ann\n1,.4,ann\n1,.5,cleo\n"

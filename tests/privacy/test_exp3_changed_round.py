@@ -8,8 +8,17 @@ import pytest
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.privacy import exp3_guarantee
 from dp_bandit_envs.privacy.exp3_privacy import WholeGame, cell_edges, draw_loss
-from tests.privacy.test_exp3_loss import ARMS, COUNT, ROUNDING, lyapunov, moved, random_states, softmax, starts
-from tests.privacy.test_exp3_loss import probabilities as state_probabilities
+from tests.privacy.test_exp3_loss import (
+    ARMS,
+    COUNT,
+    ROUNDING,
+    lyapunov,
+    moved,
+    probabilities as state_probabilities,
+    random_states,
+    softmax,
+    starts,
+)
 from tests.tools.exp3_laws import law_of_arms, probabilities, renyi
 
 ORDERS = (1.01, 1.5, 2.0, 8.0, 32.0, 200.0)

@@ -18,8 +18,7 @@ from dp_bandit_envs.errors import BudgetSpentError, LedgerError, StepOutsideGame
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.announced import announced
 from dp_bandit_envs.privacy.data_use import DataUse
-from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage
-from dp_bandit_envs.wrappers import vector as of_many
+from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage, vector as of_many
 from tests.tools.refusals import missing, refused
 
 TABLE = np.random.default_rng(0).integers(0, 2, (6, 2)).astype(float)

@@ -8,8 +8,7 @@ import sys
 
 import pytest
 
-from dp_bandit_envs import compare, load
-from dp_bandit_envs import files as durable
+from dp_bandit_envs import compare, files as durable, load
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.files import locked
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec

@@ -8,8 +8,7 @@ from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 
 from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse, play, simulate
 from dp_bandit_envs.adversaries import GainTable, Stochastic
-from dp_bandit_envs.agents import FunctionalAgent
-from dp_bandit_envs.agents import exp3 as exp3_module
+from dp_bandit_envs.agents import FunctionalAgent, exp3 as exp3_module
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv

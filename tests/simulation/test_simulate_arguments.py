@@ -36,28 +36,32 @@ def refusals():
     yield {"checkpoints": [2, 6]}, ValueError, ("checkpoints", "horizon", 5, 6)
     yield {"checkpoints": 0}, ValueError, ("checkpoints", 1, 0)
     yield {"checkpoints": -1}, ValueError, ("checkpoints", 1, -1)
-    yield {"checkpoints": "cubic"}, ValueError, ("spacing", "'linear'", "'log'", "'cubic'")
-    for wrong in (3, Exp3, Exp3(), None):
-        yield {"algorithms": [wrong]}, TypeError, ("name", "Algorithm", "{'name': MyAgent}")
-    for wrong in (1, 1.0, "1,1e-6", (1.0,), (1.0, 0.0, 0.0)):
-        yield {"at_guarantee": wrong}, WrongTypeError, ("at_guarantee", "pair", repr(wrong))
+    yield {"checkpoints": "cubic"}, ValueError, ("checkpoints", "'linear'", "'log'", "'cubic'")
+    for wrong, shown in ((3, "an int"), (Exp3(), "Give Exp3 itself"), (None, "a NoneType")):
+        yield {"algorithms": [wrong]}, TypeError, ("name", "Algorithm", shown)
+    yield {"at_guarantee": (1.0, 0.0)}, WrongTypeError, ("at_guarantee", "True", (1.0, 0.0))
+    yield {"at_guarantee": True}, ValueError, ("epsilon", "at_guarantee")
+    yield {"epsilon": [0.5, 1]}, WrongTypeError, ("epsilon", [0.5, 1], "compare")
+    yield {"epsilon": 1}, ValueError, ("epsilon", "EXP3")
+    yield {"delta": 1e-6}, ValueError, ("delta", "EXP3")
+    yield {"epsilon": 1, "algorithms": "DP-IMED:epsilon=2"}, ValueError, ("epsilon", "DP-IMED:epsilon=2")
+    yield {"env_kwargs": [3]}, WrongTypeError, ("env_kwargs", "dict", [3])
     twice = "make_algorithm(..., label='another name')"
     yield {"algorithms": ["EXP3", "exp3"]}, ValueError, ("algorithms", "'EXP3'", twice)
     yield {"algorithms": []}, ValueError, ("algorithms", "none")
     yield {"algorithms": ["DP-EXP3-Lab"]}, UnknownNameError, ("algorithm", "'DP-EXP3-Lab'", "DP-EXP3-Lap")
     too_long = [make_algorithm("EXP3-tau", batch_size=19)]
     yield {"algorithms": too_long}, ValueError, ("batch_size", "horizon", 5, 19)
-    yield {"env_kwargs": {"horizon": 100}}, ValueError, ("horizon", 5, 100)
-    yield {"env_id": of_one}, ValueError, ("horizon", "env_kwargs", "id")
-    yield {"env_id": of_one, "horizon": None, "env_kwargs": {"n_arms": 3}}, ValueError, ("horizon", "env_kwargs", "id")
-    cart_pole = {"env_id": lambda: gym.make("CartPole-v1"), "horizon": None}
+    yield {"env_kwargs": {"horizon": 100}}, ValueError, ("horizon", 5, "once")
+    yield {"environment": of_one}, ValueError, ("horizon", "id")
+    yield {"environment": of_one, "horizon": None, "env_kwargs": {"n_arms": 3}}, ValueError, ("n_arms", "id")
+    cart_pole = {"environment": lambda: gym.make("CartPole-v1"), "horizon": None}
     yield cart_pole, TypeError, ("simulate", "DPBandit", "CartPole-v1")
-    yield {"env_id": gym.make(GAME), "horizon": None}, WrongTypeError, ("env_id", "OrderEnforcing")
 
 
 def test_wrong_arguments_are_refused_by_name():
     for given, error, words in refusals():
-        given = {"env_id": GAME, "algorithms": ["EXP3"], "horizon": 5, **given}
+        given = {"environment": GAME, "algorithms": ["EXP3"], "horizon": 5, **given}
         if given["horizon"] is None:
             del given["horizon"]
         with refused(error, *words):

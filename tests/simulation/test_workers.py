@@ -16,8 +16,7 @@ import pytest
 
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.compiling.compiled import never
-from dp_bandit_envs.simulation import cluster as cluster_module
-from dp_bandit_envs.simulation import workers
+from dp_bandit_envs.simulation import cluster as cluster_module, workers
 from dp_bandit_envs.simulation.outcomes import Column, Played
 from dp_bandit_envs.simulation.simulation import prepare
 from dp_bandit_envs.simulation.workers import Cutter, Task, compile_all, may_be_sent, missing_in, processes

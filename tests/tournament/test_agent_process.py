@@ -4,8 +4,13 @@ import sys
 
 import pytest
 
-from dp_bandit_envs.tournament.agent_process import MODULE, ForbiddenError, load_maker, refuse_event
-from dp_bandit_envs.tournament.agent_process import SubmissionError as Error
+from dp_bandit_envs.tournament.agent_process import (
+    MODULE,
+    ForbiddenError,
+    SubmissionError as Error,
+    load_maker,
+    refuse_event,
+)
 from tests.tools.refusals import refused
 from tests.tools.submitted_agents import LEADER, UNREAD, agent
 

@@ -19,8 +19,13 @@ from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.errors import BoundaryError, GainRangeError
 from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee, mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, BinaryCounter
-from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, MiniBatchAverage, PrivacyBoundary
-from dp_bandit_envs.wrappers import vector as of_many
+from dp_bandit_envs.wrappers import (
+    CounterSums,
+    LaplaceClipRescale,
+    MiniBatchAverage,
+    PrivacyBoundary,
+    vector as of_many,
+)
 from tests.tools.boundary_games import FORMS, SUMS, act, summed
 from tests.tools.refusals import refused
 

@@ -14,8 +14,7 @@ from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.seeding import AGENT, EpisodeStreams, stream
-from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, RandomizedResponse
-from dp_bandit_envs.wrappers import vector as of_many
+from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, RandomizedResponse, vector as of_many
 from tests.tools.refusals import refused
 
 # ---- seeds ---------------------------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ from dp_bandit_envs.wrappers import (
     PrivacyBoundary,
     RandomizedResponse,
     vector,
+    vector as of_many,
 )
-from dp_bandit_envs.wrappers import vector as of_many
 from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
 from tests.tools.boundary_games import MARK, PLANTED, game, games
 from tests.tools.refusals import refused

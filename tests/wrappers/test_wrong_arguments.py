@@ -9,8 +9,7 @@ from dp_bandit_envs import wrappers
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.wrappers import BlockSums, LaplaceClipRescale, vector
-from tests.tools.boundary_games import FORMS, act
-from tests.tools.boundary_games import game as game_of
+from tests.tools.boundary_games import FORMS, act, game as game_of
 from tests.tools.refusals import refused
 
 PRIVATE = ["LaplaceClipRescale", "HybridSums", "IntervalSums", "BlockSums", "RandomizedResponse"]
