@@ -82,6 +82,7 @@ html_title = "dp-bandit-envs"
 html_static_path = ["_static"]
 html_css_files = ["site.css", "drawings.css"]
 html_favicon = "_static/favicon.svg"
+html_search_scorer = "_static/search_order.js"
 html_additional_pages = {"index": "redirect.html"}
 templates_path = ["_templates"]
 html_show_sourcelink = False

@@ -43,8 +43,11 @@ def description(doctree):
 
 def add_description(app, page, template, context, doctree):
     """Add the description to a page's head."""
-    text = "" if doctree is None else description(doctree)
-    if text and 'name="description"' not in context.get("metatags", ""):
+    if doctree is None:
+        return
+    title = re.sub(r"<[^>]+>", "", context.get("title", ""))
+    text = description(doctree) or f"{html.unescape(title)}: a page of dp-bandit-envs."
+    if 'name="description"' not in context.get("metatags", ""):
         head = f'<meta name="description" content="{html.escape(text)}" />\n'
         context["metatags"] = context.get("metatags", "") + head
 

@@ -88,6 +88,7 @@ def still(output: str) -> str:
     output = FOLDED.sub(lambda found: f"<details open>{found[2]}</details>", output)
     output = re.sub(r"</?marimo-ui-element[^>]*>", "", output)
     output = TEX.sub(lambda found: mathml(html.unescape(found[2]), "inline" if found[1] == "(" else "block"), output)
+    output = re.sub(r' class="markdown[^"]*"', "", output)  # its "contents" means something else to the site
     output = re.sub(r"<h1[^>]*>.*?</h1>", "", output, flags=re.DOTALL)
     parts, place = [], 0
     for found in HEADING.finditer(output):

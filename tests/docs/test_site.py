@@ -72,6 +72,12 @@ def test_every_formula_of_a_docstring_can_be_written():
         mathml(r"\bogus x")
 
 
+def test_words_that_the_search_answers_with_a_page_have_one():
+    order = (ROOT / "docs" / "_static" / "search_order.js").read_text(encoding="utf-8")
+    first = re.findall(r'/, "([\w/-]+)"\]', order)
+    assert {"docs/guarantees", "docs/labs"} <= set(first) and all(map(navigation.exists, first))
+
+
 def test_links_that_lead_nowhere_are_found(tmp_path):
     (tmp_path / "other.html").write_text('<p id="there">', encoding="utf-8")
     links = ("other.html", "other.html#there", "#here", "https://elsewhere.org/x#y", "other.html#gone", "gone.png")
