@@ -221,7 +221,7 @@ def _calibrated(
         return calibrated_parameters(
             one.maker, one.maker, one.shown_as, target, measure, most_rounds, one.parameters, group
         )
-    guarantee = measure(one.made(one.parameters)).for_group(group)
+    guarantee = PrivacyGuarantee.for_group(measure(one.made(one.parameters)), group)
     reached = guarantee.epsilon_at(target[1]) if target[1] > 0 else guarantee.pure_epsilon
     if not reached <= target[0]:
         raise UnreachableGuaranteeError(
