@@ -58,7 +58,7 @@ CLOSE = 0.25
 FROM = 10
 """The first round of long games that is drawn; an asymptotic bound means nothing before."""
 FAR, FEW_LOST = 5, 3
-"""A game is far from the others with more than this many medians; so many points with such games are named."""
+"""A game is far from the others with more than this many medians; this many points with such games are named."""
 LOWER_BOUND = "asymptotic lower bound"
 WITHOUT_PRIVACY = "asymptotic lower bound without privacy"
 
@@ -180,11 +180,13 @@ def _about_bands(over_epsilon: Results) -> str:
         for panel in over_epsilon.experiment.panels:
             if name in over_epsilon.names_in(panel):
                 regret = _last(over_epsilon, panel.key, name)
-                lost = int(np.sum(regret > FAR * np.median(regret)))
-                found += [f"{lost} of {len(regret)} of {name} at {panel.title}"] * bool(lost)
+                middle = float(np.median(regret))
+                if middle > 0 and (lost := int(np.sum(regret > FAR * middle))):
+                    found.append((regret.mean() / middle, f"{lost} of {len(regret)} of {name} at {panel.title}"))
     if not found:
         return ""
-    which = "; ".join(found) if len(found) <= FEW_LOST else f"at {len(found)} of {len(SWEEP) * 2 * len(OPTIMAL)} points"
+    named = [words for _, words in sorted(found, reverse=True)[:FEW_LOST]]
+    which = "; ".join(named + [f"{len(found) - FEW_LOST} more"] * (len(found) > FEW_LOST))
     return (
         f"A bar is wide where games with more than {FAR} times the median regret decide it, in which noise hid the best"
         f" arm for long: {which}. "

@@ -301,7 +301,7 @@ def test_the_note_names_points_where_games_are_far_from_others_unless_there_are_
         regret = sweep.arrays[f"{panel.key}/DP-IMED/pseudo_regret"]
         regret[:2] *= 6
         note = " ".join(figure_modern.draw(found).get_supxlabel().replace("$", "").split())
-        says = f"2 of {len(regret)} of DP-IMED at means .75 to .25" if number < 3 else "at 4 of 24 points"
+        says = f"2 of {len(regret)} of DP-IMED at means .75 to .25" if number < 3 else "; 1 more. The lower"
         assert says in note, note
 
 
