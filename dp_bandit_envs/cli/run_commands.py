@@ -108,8 +108,9 @@ def run_games(
         spent = [] if budget is None or ledger is None else [Note(about_ledger(budget, ledger), on_terminal=True)]
         return [*notes, *spent]
 
-    def draw(results: Sequence[Results]) -> "Figure":
-        return comparison_of_results(results[0]).plot(against, measure=measure, band=band, y_scale=y_scale)
+    def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
+        compared = comparison_of_results(results[0])
+        return compared.plot(against, measure=measure, band=band, y_scale=y_scale, columns=columns)
 
     study = Study(experiment.name, title, (experiment,), view, notes=remarks, draw=draw)
     try:
