@@ -202,13 +202,13 @@ def test_gaussian_noise_is_between_its_exact_epsilon_and_the_classic_one(rho, de
     assert gaussian_delta(rho, 0.6 * epsilon) > delta
 
 
-@pytest.mark.parametrize(("own", "gain"), [(ORDERS, 0.007), (FINE_ORDERS, 0.001)])
-def test_a_finer_grid_of_orders_would_gain_little(own, gain):
+def test_a_finer_grid_of_orders_would_gain_little():
     orders = 1 + np.geomspace(1e-3, 1e6, 200_001)
     for rho in (1e-6, 1e-3, 1.0, 30.0):
         exact = epsilon_from_renyi([(order, rho * order) for order in orders], 1e-9)
-        found = epsilon_from_renyi(gaussian_curve(rho, own), 1e-9)
-        assert exact <= found * (1 + 1e-12) <= (1 + gain) * exact
+        for own, gain in ((ORDERS, 0.007), (FINE_ORDERS, 0.001)):
+            found = epsilon_from_renyi(gaussian_curve(rho, own), 1e-9)
+            assert exact <= found * (1 + 1e-12) <= (1 + gain) * exact
 
 
 def test_random_laws_keep_what_is_promised():
