@@ -1,19 +1,23 @@
 """The exact privacy loss of an algorithm's noise for a changed round, beside what is declared."""
 
+import copy
 import dataclasses
+import functools
 import math
-from collections.abc import Sequence
-from typing import SupportsIndex
+from collections.abc import Callable, Sequence
+from typing import Any, Final, SupportsIndex
 
+import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.naming import Game, Player, environment_of
 from dp_bandit_envs.audits.draw_laws import USUAL_NUMBERS, draw_losses, law_losses
-from dp_bandit_envs.audits.drivers import differing
 from dp_bandit_envs.audits.held_game import (
     Held,
+    HeldGame,
+    Released,
     UnknownDrawError,
     audited,
     check_something_released,
@@ -23,21 +27,30 @@ from dp_bandit_envs.audits.held_game import (
     usual_game,
 )
 from dp_bandit_envs.audits.linear_noise import (
+    SAME,
+    TABLES,
+    LinearNoise,
     at_delta,
+    cheapest_change,
     check_hidden,
     clipped_loss,
     is_shown,
     linear_noise,
     row_loss,
+    same,
 )
-from dp_bandit_envs.audits.own_norm import own_norm_losses
+from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy.gaussian import gaussian_epsilon
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.privacy.mechanisms import ExactSums
-from dp_bandit_envs.protocols import Environment, FloatArray, plays_points
-from dp_bandit_envs.wrappers import PrivacyBoundary
+from dp_bandit_envs.privacy.mechanism import Mechanism, noise_label
+from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs.protocols import Environment, FloatArray, Observation, plays_points
+from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, GRAPH, stream
+from dp_bandit_envs.simulation.many_games import HeldArms, HeldPoint
+from dp_bandit_envs.simulation.plan import make_plan
+from dp_bandit_envs.simulation.trials import games_of
+from dp_bandit_envs.wrappers import PrivacyBoundary, vector
 
 ROUNDS = 16
 """The usual number of rounds; fewer for an agent's own draws, where all tables of gains are played."""
@@ -240,3 +253,256 @@ def _loss(name: str, declared: PrivacyGuarantee, held: Held, seed: int) -> Exact
     lower = at_delta(rows, declared.delta)
     attained = shown and float(lower.max()) > (1 + IN_CURVE) * declared.epsilon
     return dataclasses.replace(loss, by_round=lower, attained=attained)
+
+
+GAMES: Final = 3
+"""Games of the vector boundary; the last one is compared."""
+Shown = tuple[FloatArray, FloatArray]
+"""Released values and counts, each `(steps, n_values)`."""
+
+
+def differing(held: Held, drivers: Sequence[str], seed: int) -> tuple[str, ...]:
+    """Return the drivers, of some of `DRIVERS`, that release something else than the audited game does.
+
+    One game is played by the scalar boundary, by the vector boundary and by the compiled loop, with the noise of one
+    seed, and what comes out is compared bit for bit.
+    """
+    found = []
+    for driver in drivers:
+        checks.one_of("drivers", driver, tuple(DRIVERS))
+        expected, shown = _audited(held, seed), DRIVERS[driver](held, seed)
+        if not all(np.array_equal(*pair) for pair in zip(expected, shown, strict=True)):
+            found.append(driver)
+    return tuple(found)
+
+
+def _audited(held: Held, seed: int) -> Shown:
+    """Return what the audited game releases, on the grid."""
+    gains, revealed = _private(held, seed)
+    streams = [
+        stream(seed, role=FIRST_WRAPPER + depth, player=held.player, part=noise_label(mechanism, below))
+        for depth, (mechanism, below) in enumerate(held.layers)
+    ]
+    found = HeldGame(held.layers, revealed, on_grid=True).play(gains, streams)
+    top, below = held.layers[-1]
+    steps = 1 + max((step for step, _, _ in found.places), default=0)
+    steps = max(steps, top.horizon(below))
+    values, counts = np.zeros((steps, below.n_values)), np.zeros((steps, below.n_values))
+    for (step, value, count), number in zip(found.places, found.values, strict=True):
+        rows = slice(step, None) if top.releases_sums else step
+        values[rows, value], counts[rows, value] = number, count if top.releases_sums else 1
+    return _cut(held, values, counts)
+
+
+def _cut(held: Held, values: FloatArray, counts: FloatArray) -> Shown:
+    """Leave out the step of an unfinished last batch, which the compiled loop does not show to the agent."""
+    top, below = held.layers[-1]
+    return values[: top.horizon(below)], counts[: top.horizon(below)]
+
+
+def _private(held: Held, seed: int) -> tuple[FloatArray, list[list[int]]]:
+    """Return the values that each round reveals, `(rounds, n_values)`, and their numbers."""
+    held.env.reset(seed=seed, options={"trial": 0, "player": held.player})
+    point = plays_points(held.env)
+    rows = [held.env.step(held.plays if point else arm)[0] for arm in held.arms]
+    return np.array([row["gain"] for row in rows]), [np.flatnonzero(row["observed"]).tolist() for row in rows]
+
+
+def _scalar(held: Held, seed: int) -> Shown:
+    env = held.wrapping(copy.deepcopy(held.env))
+    env.reset(seed=seed, options={"trial": 0, "player": held.player})
+    shown: list[Observation] = []
+    ended: Any = False
+    while not ended:
+        observation, _, ended, _, _ = env.step(held.at(len(shown)))
+        shown.append(observation)
+    return _stacked(held, shown)
+
+
+def _vector(held: Held, seed: int) -> Shown:
+    games: Any = gym.vector.SyncVectorEnv([functools.partial(copy.deepcopy, held.env) for _ in range(GAMES)])
+    for mechanism, _ in held.layers:
+        if isinstance(mechanism, LaplaceClipRescale):
+            options: dict[str, Any] = {
+                "epsilon": mechanism.epsilon,
+                "bound": mechanism.bound,
+                "outside": mechanism.outside,
+            }
+            games = vector.LaplaceClipRescale(games, **options)
+        elif isinstance(mechanism, MiniBatchAverage):
+            games = vector.MiniBatchAverage(games, batch_size=mechanism.batch_size)
+        else:
+            games = vector.VectorPrivacyBoundary(games, mechanism)
+    others = [seed + 1 + game for game in range(GAMES - 1)]
+    games.reset(seed=[*others, seed], options={"trial": 0, "player": held.player})
+    shown: list[Observation] = []
+    ended: Any = False
+    while not ended:
+        play = held.at(len(shown))
+        observation, _, terminated, _, _ = games.step(np.array([play] * GAMES))
+        shown.append({key: part[-1] for key, part in observation.items()})
+        ended = bool(terminated[-1])
+    return _stacked(held, shown)
+
+
+def _stacked(held: Held, shown: Sequence[Observation]) -> Shown:
+    keys = ("sum", "count") if held.layers[-1][0].releases_sums else ("gain", "observed")
+    values, counts = (np.array([row[key] for row in shown], float) for key in keys)
+    return _cut(held, values, counts)
+
+
+def _compiled(held: Held, seed: int) -> Shown:
+    top, below = held.layers[-1]
+    points, sums = plays_points(held.env), top.releases_sums
+    payoffs = points and held.env.get_wrapper_attr("feedback") == "bandit"
+    kind: Any = functools.partial(HeldPoint, payoffs=payoffs) if points else HeldArms
+    make = functools.partial(kind, held.plays, below.n_values, sums=sums)
+    feedback: Any = "payoff" if payoffs else "any"
+    agent: dict[str, Any] = {"make_agent": None, "make_point_agent": make} if points else {"make_agent": make}
+    algorithm = Algorithm("held", wrapping=held.wrapping, feedback=feedback, **agent)
+    # The name of no player is "" here, but that of an algorithm without one is its own.
+    object.__setattr__(algorithm, "player", held.player)
+    plan = make_plan(algorithm, held.env)
+    core: Any = held.env.unwrapped
+    gains = np.empty((core.horizon, core.adversary.n_arms))
+    core.adversary.begin(stream(seed, role=ADVERSARY))
+    core.adversary.fill(gains)
+    _, (game,) = games_of(plan, seed, [0])
+    graph = None
+    if isinstance(core, GraphEnv):
+        core.source.begin(stream(seed, role=GRAPH))
+        graph = core.source.graph
+    game.play(gains, graph)
+    return _cut(held, game.state.values, game.state.counts.astype(float))
+
+
+DRIVERS: Final[dict[str, Callable[[Held, int], Shown]]] = {"scalar": _scalar, "vector": _vector, "compiled": _compiled}
+
+
+HEIGHT = 2.0**20
+"""How far out the one vector is that is not 0."""
+
+
+class FakeNodes:
+    """A random generator for own-norm noise in which some nodes lie on an axis, and all others are 0.
+
+    A node of the sup norm is one Gamma(d + 1) draw times d numbers of [-1, 1]; of L2, a Gamma(d) draw times a normal
+    vector of length 1.
+
+    Args:
+        n_values: The dimension d.
+        hot: The height and the axis of each node that is not 0, by its number.
+    """
+
+    def __init__(self, n_values: int, hot: dict[int, tuple[float, int]]) -> None:
+        self._d, self._hot = n_values, hot
+        self.asked: list[tuple[str, float]] = []
+        self._axis = self._left = 0
+
+    def standard_normal(self) -> float:
+        """Return a coordinate of the next node's direction."""
+        if self._left == 0:
+            self._left, self._axis = self._d, self._hot.get(len(self.asked), (0.0, 0))[1]
+        self._left -= 1
+        return float(self._d - 1 - self._left == self._axis)
+
+    def standard_gamma(self, shape: float) -> float:
+        """Return the next node's norm."""
+        number = len(self.asked)
+        height, axis = self._hot.get(number, (0.0, 0))
+        if shape == self._d + 1.0 and self._left == 0:
+            self._left, self._axis = self._d, axis
+            self.asked.append(("sup", shape))
+        elif shape == float(self._d) and self._left == 0:
+            self.asked.append(("l2", shape))
+        else:
+            raise NotAuditedError(
+                f"its noise draws Gamma({shape:g}), which is no own-norm noise in dimension {self._d}"
+            )
+        return height
+
+    def signed_uniform(self) -> float:
+        """Return a coordinate of the node's direction, 1 or 0."""
+        if self._left == 0:
+            raise NotAuditedError("it draws uniform numbers besides own-norm noise")
+        self._left -= 1
+        return 1.0 if self._d - 1 - self._left == self._axis else 0.0
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotAuditedError(f"it draws own-norm noise and another kind ({name}) together")
+
+
+def own_norm_losses(game: HeldGame) -> FloatArray:
+    r"""Return the exact loss of each round, `(rounds,)`, of a game whose lowest mechanism adds own-norm noise.
+
+    Its density on nodes is proportional to :math:`e^{-\lVert z \rVert / b}`, and every coordinate has the same map L
+    from nodes to releases. A change of round t by a vector v is hidden by a change of node n by :math:`R_n v` with L R
+    = the step of that round, at the cost :math:`\sum_n |R_n| \lVert v \rVert` in units of the scale. No other change
+    is cheaper: let u be a vector with :math:`\langle u, v \rangle = \lVert v \rVert` that no vector's product with
+    exceeds its norm; then its products with the nodes' changes solve the same problem for numbers.
+
+    Raises:
+        NotAuditedError: If the noise is of another norm than the values' differences, or not as above.
+    """
+    below = game.layers[0][1]
+    d, values = below.n_values, below.values
+    middle = (values.low + values.high) / 2
+    base_gains = np.full((len(game.revealed), d), middle)
+    base = game.play(base_gains, FakeNodes(d, {}))
+    norms = {norm for norm, _ in base.asked}
+    if norms != {values.norm}:
+        raise NotAuditedError(f"its noise has the shape of {norms}, and the values' differences that of {values.norm}")
+
+    def moved(gains: FloatArray, hot: dict[int, tuple[float, int]]) -> FloatArray:
+        return _table(base, game.play(gains, FakeNodes(d, hot)), d)
+
+    columns = [_of_one(moved(base_gains, {node: (HEIGHT, 0)}), 0) / HEIGHT for node in range(len(base.asked))]
+    noise = np.array(columns).T.reshape(-1, len(base.asked))
+    some = {node: (HEIGHT * (1 + node % 3), node % d) for node in range(len(base.asked))}
+    expected = np.zeros((len(noise), d))
+    for node, (height, axis) in some.items():
+        expected[:, axis] += noise[:, node] * height
+    # A second route to the same numbers, with all coordinates and nodes at once.
+    if not same(moved(base_gains, some), expected):
+        raise NotAuditedError("what it releases is not linear in its nodes, or differs from coordinate to coordinate")
+    losses, moves = np.zeros(len(game.revealed)), np.zeros((len(noise), len(game.revealed)))
+    for t in range(len(losses)):
+        steps = [_step(moved, base_gains, t, axis, values.width) for axis in range(d)]
+        if any(np.abs(step - steps[0]).max(initial=0.0) > SAME for step in steps):
+            raise NotAuditedError("a round moves its coordinates by different maps")
+        change = cheapest_change(LinearNoise(noise, np.zeros(0), "laplace", []), steps[0])
+        losses[t] = np.inf if change is None else float(np.abs(change).sum()) * values.own
+        moves[:, t] = steps[0]
+    rng, near = np.random.default_rng(0), {node: (height / HEIGHT, axis) for node, (height, axis) in some.items()}
+    for table in range(2 * TABLES):
+        step = rng.uniform(-values.width / 2, values.width / 2, base_gains.shape)
+        step = np.copysign(values.width / 2, step) if table % 2 else step
+        if not same(moved(base_gains + step, near), expected / HEIGHT + moves @ step):
+            raise NotAuditedError("what it releases is not linear in the gains")
+    return losses
+
+
+def _step(moved: Any, base_gains: FloatArray, t: int, axis: int, width: float) -> FloatArray:
+    """Return how a change of one gain by 1 moves the releases of its coordinate."""
+    gains = base_gains.copy()
+    gains[t, axis] += width / 4
+    return _of_one(moved(gains, {}), axis) / (width / 4)
+
+
+def _of_one(table: FloatArray, axis: int) -> FloatArray:
+    """Return a column of a table whose other columns are 0, or raise."""
+    if np.abs(np.delete(table, axis, axis=1)).max(initial=0.0) > SAME * np.abs(table).max(initial=0.0):
+        raise NotAuditedError("a coordinate's noise or gain moves the releases of another one")
+    column: FloatArray = table[:, axis]
+    return column
+
+
+def _table(base: Released, other: Released, d: int) -> FloatArray:
+    """Return the changes of the releases, `(releases of a coordinate, d)`."""
+    if base.places != other.places or base.asked != other.asked:
+        raise NotAuditedError("the number of its draws or its counts depend on gains or noise")
+    changes = other.values - base.values
+    by_value = [[change for change, place in zip(changes, base.places, strict=True) if place[1] == i] for i in range(d)]
+    if len({len(column) for column in by_value}) > 1:
+        raise NotAuditedError("its coordinates have different numbers of releases")
+    return np.array(by_value).T.reshape(-1, d)

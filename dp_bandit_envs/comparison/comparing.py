@@ -1,18 +1,21 @@
-"""Compares algorithms: in several games, at several epsilons, on the same gains, and resumable."""
+"""Compares algorithms: in several games, at several epsilons, on the same gains; resumable, with progress shown."""
 
+import contextlib
+import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.naming import Game, Player
 from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.comparison.compared import Comparison, comparison_of, folder_of
 from dp_bandit_envs.comparison.export import write_tables
-from dp_bandit_envs.comparison.shown_progress import Wanted, check_progress, progress_of
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.runs.experiment import Experiment
-from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.running import Progress, run
 from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.seeding import Seed, warn_of_known_seed
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from distributed import Client
 
 Algorithms = Player | Sequence[Player] | Mapping[str, Player]
+Wanted = Callable[[int, int], None] | bool | None
+"""Whether to show progress, or a function that is called with (rounds played, rounds in all)."""
 
 
 def compare(
@@ -126,3 +131,87 @@ def _played(
     with progress_of("compare", progress, experiment.rounds) as advance:
         arrays = run(experiment, ResultsFolder(path, configuration), progress=advance, **settings).arrays
     return comparison_of(configuration, dict(arrays) if keep else arrays, experiment)
+
+
+QUIET = 3.0
+"""Seconds before the first word, so that what is quick stays silent."""
+BETWEEN = 0.5
+"""Seconds between two looks of the line in a terminal."""
+FIRST_LINE = 10.0
+"""Seconds before the first line where lines stay, as in a file or a notebook; each further one after twice as long."""
+
+
+class ShownProgress:
+    """Writes how many of the rounds are played.
+
+    Args:
+        stream: Where to write; by default stderr as it is now.
+        clock: Returns seconds.
+        command: What plays them.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        command: str = "compare",
+    ) -> None:
+        self._command = command
+        self._stream = sys.stderr if stream is None else stream
+        self._clock, self._began = clock, clock()
+        self._rewrites = self._stream is not None and self._stream.isatty()
+        self._next = QUIET if self._rewrites else FIRST_LINE
+        self._width = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        """Take the rounds played, or found in the folder, and those in all."""
+        seconds = self._clock() - self._began
+        if self._stream is None or seconds < self._next or done >= total:
+            return
+        text = f"{self._command}: {100 * done // total}% of {total:,} rounds, {seconds:,.0f} s"
+        if self._rewrites:
+            self._stream.write("\r" + text.ljust(self._width))
+            self._next, self._width = seconds + BETWEEN, len(text)
+        else:
+            self._stream.write(text + "\n")
+            self._next = 2 * seconds
+        self._stream.flush()
+
+    def end(self) -> None:
+        """Take the line of a terminal away."""
+        if self._width and self._stream is not None:
+            self._stream.write("\r" + " " * self._width + "\r")
+            self._stream.flush()
+            self._width = 0
+
+
+def check_progress(progress: Wanted) -> None:
+    """Raise if it is nothing that can be asked for."""
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise WrongTypeError(f"progress must be True, False or a function of two numbers; received {progress!r}.")
+
+
+@contextlib.contextmanager
+def progress_of(command: str, progress: Wanted, total: int) -> Iterator[Progress]:
+    """Yield what a run tells its progress to.
+
+    Args:
+        command: What plays, for the line that is shown.
+        progress: What was asked for.
+        total: The number of rounds in all.
+    """
+    shown = ShownProgress(command=command) if progress is True else None
+    tell = shown or (progress if callable(progress) else None)
+    done = 0
+
+    def advance(_: str | None, rounds: int) -> None:
+        nonlocal done
+        done += rounds
+        if tell is not None:
+            tell(done, total)
+
+    try:
+        yield advance
+    finally:
+        if shown is not None:
+            shown.end()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.comparison.compared import comparison_of_results, folder_of
+from dp_bandit_envs.comparison.comparing import Wanted, check_progress, progress_of
 from dp_bandit_envs.comparison.reporting import Report, folders_of, played, played_in_memory, report_on
-from dp_bandit_envs.comparison.shown_progress import Wanted, check_progress, progress_of
 from dp_bandit_envs.runs.run_report import Study
 
 if TYPE_CHECKING:

@@ -170,17 +170,6 @@ def _short(value: str | int | None) -> str:
     return f"{value[:8]}..." if isinstance(value, str) and len(value) == 64 else repr(value)
 
 
-def has_digests(path: Path, *, missing: bool) -> bool:
-    """Whether an archive has a manifest with digests; `missing` if there is no such file, True if it is damaged."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return MANIFEST in archive.namelist()
-    except FileNotFoundError:
-        return missing
-    except (OSError, zipfile.BadZipFile):
-        return True
-
-
 def joined(
     parts: Sequence[Callable[[], Archive]], *, common: tuple[str, ...]
 ) -> Iterator[tuple[str, list[NDArray[Any]]]]:
@@ -351,8 +340,7 @@ def read_finished(path: Path) -> tuple[dict[str, Any], Archive]:
     """Return the configuration and the results of a finished folder, whatever code and data made it.
 
     Raises:
-        ResultsError: If the folder does not exist, is not finished, is damaged, or is older than digests or
-            descriptions.
+        ResultsError: If the folder does not exist, is not finished, or is damaged.
     """
     try:
         text = (path / CONFIGURATION).read_bytes()
@@ -363,19 +351,15 @@ def read_finished(path: Path) -> tuple[dict[str, Any], Archive]:
         ) from None
     try:
         configuration = json.loads(text)
-        version = dict(configuration.get(MADE_BY, {})).get("version", "an unknown version")
-    except (ValueError, AttributeError, TypeError):
+        if not isinstance(configuration, dict) or not {DESCRIBED, "experiments"} & configuration.keys():
+            raise ValueError
+    except ValueError:
         raise ResultsError(
             f"{path}: {CONFIGURATION} must be intact; this one is damaged. Make the results again."
         ) from None
     if "experiments" in configuration:
         names = ", ".join(str(path / name) for name in configuration["experiments"])
         raise ResultsError(f"{path}: it must hold one experiment; this one holds several. Load one of {names}.")
-    if DESCRIBED not in configuration or not has_digests(path / f"{RESULTS}.npz", missing=True):
-        raise ResultsError(
-            f"{path}: results must describe themselves and carry digests; these, by version {version}, are older than"
-            " that. Make them again by the command in report.md."
-        )
     digest = hashlib.sha256(text).hexdigest()
     try:
         return configuration, Archive(path / f"{RESULTS}.npz", {"configuration": digest, "name": RESULTS})

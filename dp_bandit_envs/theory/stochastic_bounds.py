@@ -20,7 +20,7 @@ from typing import Any, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters import make_counter
-from dp_bandit_envs.privacy.counters.widths import laplace_width
+from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.privacy.interval_ends import zeta
 from dp_bandit_envs.theory.lower_bounds import arm_means
 

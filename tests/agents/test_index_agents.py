@@ -13,7 +13,7 @@ from dp_bandit_envs.agents.noise_width import counter_width as from_table, log_w
 from dp_bandit_envs.agents.ucb import ROUND, select_any, update_any
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.counters import HybridCounter, SegmentTreesCounter
-from dp_bandit_envs.privacy.counters.widths import laplace_width
+from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.theory.divergences import below_kl_upper, kl_upper
 from tests.tools.invented_releases import Releases, begun, holds_against, told
 from tests.tools.refusals import refused

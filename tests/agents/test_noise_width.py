@@ -9,7 +9,7 @@ import pytest
 from dp_bandit_envs.agents import noise_width
 from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width, no_width, weight
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
-from dp_bandit_envs.privacy.counters.widths import laplace_width
+from dp_bandit_envs.privacy.counters.counter import laplace_width
 from tests.tools.refusals import refused
 
 HORIZON = 1000

@@ -8,7 +8,7 @@ import pytest
 
 from dp_bandit_envs import make_algorithm, play, simulate
 from dp_bandit_envs.privacy.counters import BinaryCounter
-from dp_bandit_envs.privacy.counters.widths import laplace_width
+from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.theory.stochastic_bounds import private_ucb_bound
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, IntervalSums, RandomizedResponse
 from tests.tools.refusals import refused

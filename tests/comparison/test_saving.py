@@ -99,7 +99,7 @@ def test_other_folders_are_refused_by_name(saved, tmp_path):
     old.mkdir()
     del configuration["described"]
     (old / "configuration.json").write_text(json.dumps(configuration), encoding="utf-8")
-    with refused(ResultsError, str(old), "0.1.0", "older"):
+    with refused(ResultsError, str(old), "damaged"):
         load(old)
     (old / "configuration.json").write_text("{", encoding="utf-8")
     with refused(ResultsError, str(old), "damaged"):
@@ -111,7 +111,7 @@ def test_other_folders_are_refused_by_name(saved, tmp_path):
     with refused(ResultsError, str(saved), "finished"):
         load(saved)
     np.savez(saved / "results.npz", anything=np.zeros(2))
-    with refused(ResultsError, str(saved), "older"):
+    with refused(ResultsError, str(saved), "damaged"):
         load(saved)
 
 

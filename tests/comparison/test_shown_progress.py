@@ -5,8 +5,8 @@ import io
 import pytest
 
 from dp_bandit_envs import compare
-from dp_bandit_envs.comparison import shown_progress
-from dp_bandit_envs.comparison.shown_progress import ShownProgress
+from dp_bandit_envs.comparison import comparing
+from dp_bandit_envs.comparison.comparing import ShownProgress
 
 
 class Terminal(io.StringIO):
@@ -60,6 +60,6 @@ def test_a_program_without_a_stderr_is_silent(monkeypatch):
 
 @pytest.mark.parametrize("progress, written", [(True, True), (False, False), (lambda *_: None, False)])
 def test_compare_shows_it_unless_told_otherwise(progress, written, monkeypatch, capsys):
-    monkeypatch.setattr(shown_progress, "FIRST_LINE", 0.0)
+    monkeypatch.setattr(comparing, "FIRST_LINE", 0.0)
     compare("Stochastic", "EXP3", horizon=20, trials=40, progress=progress)
     assert ("compare: " in capsys.readouterr().err) == written

@@ -11,7 +11,7 @@ from scipy.special import gammaincc, gammaln, roots_legendre
 from scipy.stats import binom
 
 from dp_bandit_envs.privacy.counters import HybridCounter
-from dp_bandit_envs.privacy.counters.widths import laplace_width
+from dp_bandit_envs.privacy.counters.counter import laplace_width
 from tests.tools.counter_noise import ALL, LAPLACE, counter, measured_noise
 
 HORIZON = 130

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import load, reproduce
-from dp_bandit_envs.comparison import shown_progress
+from dp_bandit_envs.comparison import comparing
 from dp_bandit_envs.errors import ResultsError, UnknownNameError, WrongTypeError
 from dp_bandit_envs.figures.reproduction import FIGURES, study_of
 from tests.tools.processes import files
@@ -106,7 +106,7 @@ def test_progress_is_shown_as_by_compare(monkeypatch):
     assert told[-1] == (5 * 3 * 5 * 40,) * 2
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(shown_progress, "FIRST_LINE", 0.0)
+    monkeypatch.setattr(comparing, "FIRST_LINE", 0.0)
     reproduce("figure-1", **SMALL)
     assert stream.getvalue().startswith("reproduce: ")
 

@@ -8,7 +8,7 @@ import pytest
 
 from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.privacy.counters import HybridCounter, SegmentTreesCounter
-from dp_bandit_envs.privacy.counters.widths import laplace_width
+from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.theory import stochastic_bounds as bounds
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
 from tests.tools.refusals import refused

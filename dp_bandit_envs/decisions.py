@@ -1,4 +1,4 @@
-"""What every decision set offers: checks of points and of gain vectors, the best point, and public distances.
+"""The decision sets of online linear optimisation: simplex, ball and cube, what points are in them, and the best one.
 
 A point x of the set X earns the scalar product <g, x> with the round's gain vector g, which comes from a set Y of gain
 vectors. Each X has its own Y, chosen so that payoffs stay in a fixed range.
@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongPointError
-from dp_bandit_envs.privacy.facts import Values
+from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
 from dp_bandit_envs.protocols import FloatArray
 
 TOLERANCE = 1e-9
@@ -221,3 +221,188 @@ def _batched(space: PointSpace, n: int = 1) -> PointSpace:
 def up(number: float) -> float:
     """Return a number enlarged by the margin for rounding errors of gain vectors, and rounded up."""
     return math.nextafter(number * MARGIN, math.inf)
+
+
+def in_simplex(point: Sequence[float]) -> bool:
+    """Return whether all coordinates are at least 0 and add up to 1; False for NaN."""
+    total, inside = 0.0, True
+    for coordinate in point:
+        total = total + coordinate
+        inside = inside & (coordinate >= -TOLERANCE)
+    return inside & (abs(total - 1.0) <= TOLERANCE)
+
+
+class Simplex(DecisionSet):
+    """Probabilities of d arms, and gain vectors of numbers in [0, 1]; payoffs are in [0, 1].
+
+    Args:
+        dimension: Number of coordinates d, at least 1.
+    """
+
+    name = "simplex"
+    low = 0.0
+    payoffs = (0.0, 1.0)
+    contains = staticmethod(in_simplex)
+    rule = "coordinates of at least 0 that add up to 1"
+
+    def has_gains(self, rows: FloatArray) -> bool:
+        """Return whether all entries are in [0, 1]."""
+        return bool(np.all((rows >= 0.0) & (rows <= 1.0)))
+
+    def support(self, totals: FloatArray) -> FloatArray:
+        """Return the largest coordinate."""
+        largest: FloatArray = np.max(totals, axis=-1)
+        return largest
+
+    def best_point(self, direction: FloatArray) -> FloatArray:
+        """Return the corner of the largest coordinate, the first of several."""
+        corner = np.zeros(self.dimension)
+        corner[np.argmax(direction)] = 1.0
+        return corner
+
+    def _nearest(self, point: FloatArray) -> FloatArray:
+        """Lower all coordinates by one number, and cut them at 0."""
+        # What is more than 1 below the largest coordinate becomes 0, however far below it is.
+        with np.errstate(over="ignore"):
+            point = np.maximum(point - point.max(), -1.0)
+        falling = np.sort(point)[::-1]
+        surplus = (np.cumsum(falling) - 1.0) / np.arange(1, self.dimension + 1)
+        lowered = point - surplus[np.count_nonzero(falling > surplus) - 1]
+        cut: FloatArray = np.maximum(lowered, 0.0)
+        cut /= cut.sum()
+        return cut
+
+    def outline(self) -> FloatArray:
+        """Return a triangle."""
+        return np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+
+    @property
+    def l1(self) -> float:
+        """The dimension."""
+        return float(self.dimension)
+
+    @property
+    def vectors(self) -> Values:
+        """Distance 1 in the sup norm, the set's own norm."""
+        return all_gains_of_arms(self.dimension)
+
+
+def in_ball(point: Sequence[float]) -> bool:
+    """Return whether a point has L2 norm at most 1; False for NaN."""
+    square = 0.0
+    for coordinate in point:
+        square = square + coordinate * coordinate
+    return square <= (1.0 + TOLERANCE) ** 2
+
+
+class Ball(DecisionSet):
+    """Points and gain vectors of L2 norm at most 1; payoffs are in [-1, 1].
+
+    Args:
+        dimension: Number of coordinates d, at least 1.
+    """
+
+    name = "ball"
+    low = -1.0
+    payoffs = (-1.0, 1.0)
+    contains = staticmethod(in_ball)
+    rule = "L2 norm at most 1"
+
+    def has_gains(self, rows: FloatArray) -> bool:
+        """Return whether all rows have L2 norm at most 1."""
+        return bool(np.all(np.einsum("ij,ij->i", rows, rows) <= MARGIN) and rows.min() >= -1.0 and rows.max() <= 1.0)
+
+    def support(self, totals: FloatArray) -> FloatArray:
+        """Return the L2 norm."""
+        squares: FloatArray = np.sum(totals * totals, axis=-1)
+        return np.sqrt(squares)
+
+    def best_point(self, direction: FloatArray) -> FloatArray:
+        """Return the direction at length 1; any point for 0."""
+        scale = float(np.abs(direction).max())
+        if not scale > 0:
+            corner = np.zeros(self.dimension)
+            corner[0] = 1.0
+            return corner
+        # Divided by the largest coordinate first, so that squares of tiny ones do not vanish.
+        unit: FloatArray = direction / scale
+        unit /= np.linalg.norm(unit)
+        return unit
+
+    def _nearest(self, point: FloatArray) -> FloatArray:
+        # Divided by the largest coordinate first, so that squares do not overflow.
+        scale = max(1.0, float(np.abs(point).max()))
+        point = point / scale
+        nearest: FloatArray = point / max(1.0 / scale, float(np.linalg.norm(point)))
+        return nearest
+
+    def outline(self) -> FloatArray:
+        """Return a circle."""
+        angles = np.linspace(0, 2 * math.pi, 200)
+        return np.column_stack([np.cos(angles), np.sin(angles)])
+
+    @property
+    def l1(self) -> float:
+        """2 sqrt(d)."""
+        return up(2 * math.sqrt(self.dimension))
+
+    @property
+    def vectors(self) -> Values:
+        """Distance 2 in L2, which is also the set's own norm."""
+        return Values(-1.0, 1.0, l2=up(2.0), norm="l2", own=up(2.0), complete=True)
+
+
+def in_cube(point: Sequence[float]) -> bool:
+    """Return whether all coordinates are in [-1, 1]; False for NaN."""
+    inside = True
+    for coordinate in point:
+        inside = inside & (abs(coordinate) <= 1.0 + TOLERANCE)
+    return inside
+
+
+class Cube(DecisionSet):
+    """Points with coordinates in [-1, 1], and gain vectors of L1 norm at most 1; payoffs are in [-1, 1].
+
+    Args:
+        dimension: Number of coordinates d, at least 1.
+    """
+
+    name = "cube"
+    low = -1.0
+    payoffs = (-1.0, 1.0)
+    contains = staticmethod(in_cube)
+    rule = "coordinates in [-1, 1]"
+
+    def has_gains(self, rows: FloatArray) -> bool:
+        """Return whether all rows have L1 norm at most 1."""
+        return bool(np.all(np.abs(rows).sum(axis=1) <= MARGIN) and np.all(np.abs(rows) <= 1.0))
+
+    def support(self, totals: FloatArray) -> FloatArray:
+        """Return the L1 norm."""
+        norms: FloatArray = np.sum(np.abs(totals), axis=-1)
+        return norms
+
+    def best_point(self, direction: FloatArray) -> FloatArray:
+        """Return the signs of the direction, 1 for 0."""
+        return np.where(np.asarray(direction) < 0, -1.0, 1.0)
+
+    def _nearest(self, point: FloatArray) -> FloatArray:
+        return np.clip(point, -1.0, 1.0)
+
+    def outline(self) -> FloatArray:
+        """Return a square."""
+        return np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+
+    @property
+    def l1(self) -> float:
+        """2."""
+        return up(2.0)
+
+    @property
+    def vectors(self) -> Values:
+        """Distance 2 in L1, the set's own norm, and in L2: between an axis's two ends."""
+        return Values(-1.0, 1.0, l2=up(2.0), norm="l1", own=up(2.0), complete=True)
+
+
+DECISION_SETS: dict[str, type[DecisionSet]] = {one.name: one for one in (Ball, Cube, Simplex)}
+"""The one table of decision sets."""
