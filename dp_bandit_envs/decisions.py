@@ -19,6 +19,8 @@ from dp_bandit_envs.errors import WrongPointError
 from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
 from dp_bandit_envs.protocols import FloatArray
 
+__all__ = ["DECISION_SETS", "TOLERANCE", "Ball", "Cube", "DecisionSet", "PointSpace", "Simplex", "payoff", "payoffs"]
+
 TOLERANCE = 1e-9
 """How far outside the set a point may be: rounding errors of agents are far below it."""
 MARGIN = 1 + 1e-12

@@ -110,7 +110,7 @@ REFUSES = """
 import gymnasium as gym, numpy as np
 import dp_bandit_envs
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.adversaries.round_by_round import filler
+from dp_bandit_envs.adversaries.adversary import filler
 
 def refused(function):
     try:

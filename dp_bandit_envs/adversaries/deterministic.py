@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dp_bandit_envs.adversaries.round_by_round import RoundByRound
+from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.protocols import FloatArray
 
 

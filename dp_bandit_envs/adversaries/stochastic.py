@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries.round_by_round import RoundByRound
+from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.protocols import FloatArray
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries.round_by_round import RoundByRound
+from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.arithmetic import exp, log, parted
 from dp_bandit_envs.protocols import FloatArray, IntArray
 

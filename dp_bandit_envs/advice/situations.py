@@ -13,15 +13,15 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, gain_files
+from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.adversaries.gain_files import Pools
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
-from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.adversaries.stochastic import Coins, toss
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.files import DataFile
-from dp_bandit_envs.metrics.trial_summaries import mean_and_standard_error, median_and_tail
+from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
 from dp_bandit_envs.privacy.data_use import use_of_pools
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation import simulate

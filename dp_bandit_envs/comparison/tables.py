@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.metrics.trial_summaries import summary
+from dp_bandit_envs.metrics import summary
 from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, WITH_EXACT_NOISE
 from dp_bandit_envs.runs.run_report import table as markdown
 from dp_bandit_envs.text import html_table

@@ -12,8 +12,14 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
-from dp_bandit_envs.envs.bandit_env import BanditEnv, counted, next_length, observation_space, refuse_vectors
-from dp_bandit_envs.envs.made_adversary import make_adversary
+from dp_bandit_envs.envs.bandit_env import (
+    BanditEnv,
+    counted,
+    make_adversary,
+    next_length,
+    observation_space,
+    refuse_vectors,
+)
 from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.pictures import Scoreboard
 from dp_bandit_envs.privacy.facts import Values, gains_of_arms

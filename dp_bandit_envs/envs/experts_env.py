@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dp_bandit_envs.adversaries import Adversary, Stochastic
-from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv, checked_adversary, named_adversary, refuse_unknown, with_own_size
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.envs.made_adversary import checked_adversary, named_adversary, refuse_unknown, with_own_size
 from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, BernoulliPrior, Stochastic
-from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv, checked_adversary, named_adversary, with_own_size
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.envs.made_adversary import checked_adversary, named_adversary, with_own_size
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource

@@ -8,8 +8,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, Alternating, Leaning, OneAxis, Stochastic, VectorTable
 from dp_bandit_envs.decisions import Ball, Cube, DecisionSet, Simplex, payoff
-from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space
-from dp_bandit_envs.envs.made_adversary import refuse_unknown, with_own_size
+from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space, refuse_unknown, with_own_size
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.errors import GainRangeError, UnknownArgumentError, WrongGameError, WrongTypeError
 from dp_bandit_envs.pictures import PointBoard

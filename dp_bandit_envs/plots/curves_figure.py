@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.metrics import BANDS, Band, band_of
-from dp_bandit_envs.metrics.trial_summaries import band_in_words
+from dp_bandit_envs.metrics import BANDS, Band, band_in_words, band_of
 from dp_bandit_envs.plots.figure_layout import (
     FEW,
     add_legend_and_note,

@@ -31,8 +31,7 @@ from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.privacy.accounting import distance_of_draws
-from dp_bandit_envs.privacy.facts import Below
-from dp_bandit_envs.privacy.items import STEP
+from dp_bandit_envs.privacy.facts import STEP, Below
 from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, noise_scale
 from dp_bandit_envs.privacy.mechanism import Mechanism, Release
 from dp_bandit_envs.protocols import FloatArray

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.metrics.trial_summaries import median_of_means, summary
+from dp_bandit_envs.metrics import median_of_means, summary
 from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, level_of
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.runs.experiment import Experiment, Results, units_of

@@ -15,7 +15,7 @@ from dp_bandit_envs.algorithms.calibration import NOTHING_ASKED, AskedPrivacy, a
 from dp_bandit_envs.envs.bandit_env import FOREIGN, BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
-from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.metrics import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.privacy.announced import announced, current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from dp_bandit_envs.adversaries import Adversary, Deterministic, FullyOblivious, Oblivious, Stochastic
-from dp_bandit_envs.adversaries.round_by_round import RoundByRound
+from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.agents import Exp3, FunctionalAgent, Hedge, Ucb, Uniform
 from dp_bandit_envs.agents.functional import TIDY_EVERY, Functions
 from dp_bandit_envs.agents.ucb import PLAIN

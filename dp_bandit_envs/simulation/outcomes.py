@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import Stopped, never
-from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
-from dp_bandit_envs.metrics.trial_summaries import Moments, summary
+from dp_bandit_envs.metrics import Moments, external_regret, policy_regret, pseudo_regret, summary
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, level_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.text import html_table

@@ -21,9 +21,9 @@ from dp_bandit_envs.adversaries import (
     Replay,
     Stochastic,
     SwitchingCost,
-    round_by_round,
+    adversary as base,
 )
-from dp_bandit_envs.adversaries.round_by_round import RoundByRound
+from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.compiling.compiled import COMPILER
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.envs.bandit_env import FIRST_BLOCK, BanditEnv
@@ -49,10 +49,10 @@ def gains_of(adversary, rng, lengths=(ROUNDS,)):
 def engine(request, monkeypatch):
     """Draw everything in Python, or everything in machine code."""
     price = math.inf if request.param == "Python" else 0.0
-    monkeypatch.setattr(round_by_round, "price", lambda: price)
-    round_by_round.filler.cache_clear()
+    monkeypatch.setattr(base, "price", lambda: price)
+    base.filler.cache_clear()
     yield request.param
-    round_by_round.filler.cache_clear()
+    base.filler.cache_clear()
 
 
 def deterministic(n_arms, rng):
@@ -122,14 +122,14 @@ def test_gains_are_numpys_of_the_same_uniform_numbers(engine, kind, n_arms):
 @every_kind
 def test_python_and_machine_code_draw_the_same_bits(kind, monkeypatch):
     """A game that changes from one to the other in the middle, against a game in Python."""
-    monkeypatch.setattr(round_by_round, "price", lambda: math.inf)
+    monkeypatch.setattr(base, "price", lambda: math.inf)
     rng, expected_rng = new_stream(), new_stream()
     expected = gains_of(kind(5, ROUNDS), expected_rng)
     adversary = kind(5, ROUNDS)
     first = gains_of(adversary, rng, (700,))
-    monkeypatch.setattr(round_by_round, "price", lambda: 0.0)
+    monkeypatch.setattr(base, "price", lambda: 0.0)
     second = adversary.next_gains(ROUNDS - 700)
-    assert True in round_by_round.filler(adversary.by_rounds.next_round)._compiled
+    assert True in base.filler(adversary.by_rounds.next_round)._compiled
     assert np.concatenate([first, second]).tobytes() == expected.tobytes()
     assert rng.random() == expected_rng.random()
 
@@ -163,7 +163,7 @@ def test_rows_apart_in_memory_are_filled_in_place(engine, kind):
 
 def test_other_generators_draw_in_python(monkeypatch):
     """Their normal numbers are NumPy's own, which machine code does not know."""
-    monkeypatch.setattr(round_by_round, "price", lambda: 0.0)
+    monkeypatch.setattr(base, "price", lambda: 0.0)
 
     def walk_of(rng):
         adversary = SwitchingCost(2, ROUNDS)
@@ -223,7 +223,7 @@ def test_gains_from_elsewhere_have_no_function_of_a_round():
 
 
 def test_functions_of_others_are_drawn_in_python(monkeypatch):
-    monkeypatch.setattr(round_by_round, "price", lambda: 0.0)
+    monkeypatch.setattr(base, "price", lambda: 0.0)
 
     class Thirds(RoundByRound):
         @staticmethod
@@ -235,30 +235,30 @@ def test_functions_of_others_are_drawn_in_python(monkeypatch):
 
     gains = gains_of(Thirds(2, 9), new_stream(), (9,))
     assert gains[:2].tolist() == [[0.0, 1 / 3]] * 2
-    assert not round_by_round.filler(Thirds.next_round)._compiled
+    assert not base.filler(Thirds.next_round)._compiled
 
 
 def test_machine_code_is_made_in_a_thread_of_its_own(monkeypatch):
     """Python handles signals in the main thread only, and LLVM would swallow a Ctrl-C."""
     threads = []
-    monkeypatch.setattr(round_by_round, "price", lambda: 0.0)
-    round_by_round.filler.cache_clear()
-    monkeypatch.setattr(round_by_round, "compiled", lambda *arguments: threads.append(threading.current_thread()))
+    monkeypatch.setattr(base, "price", lambda: 0.0)
+    base.filler.cache_clear()
+    monkeypatch.setattr(base, "compiled", lambda *arguments: threads.append(threading.current_thread()))
     expected = gains_of(Stochastic(4, ROUNDS), new_stream())
     assert [thread.name for thread in threads] == [COMPILER]
     # None means that Numba is switched off: no second try.
     np.testing.assert_array_equal(gains_of(Stochastic(4, ROUNDS), new_stream()), expected)
     assert len(threads) == 1
-    round_by_round.filler.cache_clear()
+    base.filler.cache_clear()
 
 
 def test_python_draws_until_it_has_cost_as_much_as_machine_code(monkeypatch):
     """With a clock by which each piece of 8,192 gains takes a second, and a price of 2.5 seconds: three pieces."""
     seconds = iter([0.0, 1.0] * 100)
-    monkeypatch.setattr(round_by_round, "perf_counter", lambda: next(seconds))
-    monkeypatch.setattr(round_by_round, "price", lambda: 2.5)
-    round_by_round.filler.cache_clear()
-    filler = round_by_round.filler(Stochastic.next_round)
+    monkeypatch.setattr(base, "perf_counter", lambda: next(seconds))
+    monkeypatch.setattr(base, "price", lambda: 2.5)
+    base.filler.cache_clear()
+    filler = base.filler(Stochastic.next_round)
     adversary = Stochastic(8, 10_000)
     adversary.begin(new_stream())
     adversary.next_gains(3000)
@@ -283,14 +283,15 @@ print("numba" in sys.modules)
 """
 LONG = """
 import hashlib, sys
-from dp_bandit_envs.adversaries import SwitchingCost, round_by_round
+from dp_bandit_envs.adversaries import SwitchingCost
+from dp_bandit_envs.adversaries import adversary as base
 from dp_bandit_envs.envs.bandit_env import FIRST_BLOCK
 from dp_bandit_envs.seeding import ADVERSARY, stream
-round_by_round.SECONDS_TO_IMPORT = round_by_round.SECONDS_TO_COMPILE = 0.0
+base.SECONDS_TO_IMPORT = base.SECONDS_TO_COMPILE = 0.0
 adversary = SwitchingCost(4, 3000)
 adversary.begin(stream(2, role=ADVERSARY))
 print(hashlib.sha256(adversary.next_gains(3000).tobytes()).hexdigest())
-print(len(round_by_round.filler(SwitchingCost.next_round)._compiled))
+print(len(base.filler(SwitchingCost.next_round)._compiled))
 """
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.course.lab_graphs import check_clique_cover, check_noise_factor
-from dp_bandit_envs.graphs.feedback_graph import as_feedback_graph
+from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.labs.solutions.graph_feedback import clique_cover, noise_factor
 
 

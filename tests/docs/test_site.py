@@ -47,10 +47,12 @@ def test_the_api_has_every_public_name_once():
 
 def test_the_api_has_every_subpackage_with_public_names():
     packages = [ROOT / "dp_bandit_envs", ROOT / "agents", ROOT / "wrappers"]
-    found = [path for package in packages for path in package.rglob("__init__.py")]
+    found = [path.parent for package in packages for path in package.rglob("__init__.py")]
+    files = [(folder, folder / "__init__.py") for folder in found]
+    files += [(path.with_suffix(""), path) for path in packages[0].glob("[!_]*.py")]
     names = {
-        ".".join(path.parent.relative_to(ROOT).parts).removeprefix("dp_bandit_envs").removeprefix(".")
-        for path in found
+        ".".join(name.relative_to(ROOT).parts).removeprefix("dp_bandit_envs").removeprefix(".")
+        for name, path in files
         if "__all__ = [" in path.read_text(encoding="utf-8")
     }
     # The command line has a page of its own.

@@ -10,8 +10,7 @@ import pytest
 
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import NotAnIntegerError, UnknownNameError
-from dp_bandit_envs.graphs import NAMES, REAL, GraphSource, as_feedback_graph
-from dp_bandit_envs.graphs.graph_source import RANDOM, SIMPLE, named_graph
+from dp_bandit_envs.graphs import NAMES, RANDOM, REAL, SIMPLE, GraphSource, as_feedback_graph, named_graph
 from tests.tools.graph_games import DIRECTED, rows_of
 from tests.tools.refusals import refused
 

@@ -9,6 +9,8 @@ from scipy import stats
 
 from dp_bandit_envs.metrics import (
     BANDS,
+    _resampled_means,
+    band_in_words,
     band_of,
     confidence_band,
     gini_below_and_above,
@@ -17,7 +19,6 @@ from dp_bandit_envs.metrics import (
     quantile_band,
     spread_band,
 )
-from dp_bandit_envs.metrics.trial_summaries import _resampled_means, band_in_words
 from tests.tools.refusals import refused
 
 

@@ -92,7 +92,7 @@ NOISE = (
     ),
     Mutation(
         "s forgotten in the noise of sums",
-        f"{PRIVACY}/items.py",
+        f"{PRIVACY}/facts.py",
         "return _apart(below.sensitivity, gains, gains * below.values.width)",
         "return _apart(1.0, gains, gains * below.values.width)",
     ),
@@ -104,7 +104,7 @@ NOISE = (
     ),
     Mutation(
         "own norm without the width",
-        f"{PRIVACY}/items.py",
+        f"{PRIVACY}/facts.py",
         "return _apart(values.own, steps, steps * values.width)",
         "return _apart(1.0, steps, steps * values.width)",
     ),
@@ -627,7 +627,7 @@ GAMES = (
     ),
     Mutation(
         "environments share the adversary that they are given",
-        "dp_bandit_envs/envs/made_adversary.py",
+        "dp_bandit_envs/envs/bandit_env.py",
         "        return copy.copy(adversary)",
         "        return adversary",
         ("tests/envs/test_shared_adversary.py", "-k", "given or vector"),

@@ -8,8 +8,7 @@ import pytest
 
 from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.draws import Stream
-from dp_bandit_envs.privacy.facts import Below, Values
-from dp_bandit_envs.privacy.items import STEP, distance_l1, distance_l2, distance_own, to_item
+from dp_bandit_envs.privacy.facts import STEP, Below, Values, distance_l1, distance_l2, distance_own, to_item
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums
 from tests.tools.vector_sums import experts
 

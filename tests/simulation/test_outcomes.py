@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import PrivacyGuarantee, simulate
-from dp_bandit_envs.metrics import BANDS, band_of
-from dp_bandit_envs.metrics.trial_summaries import Moments
+from dp_bandit_envs.metrics import BANDS, Moments, band_of
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.simulation.outcomes import MEASURES, Column, Outcome, Simulation, stacked
 from tests.tools.refusals import refused

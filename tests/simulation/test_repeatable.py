@@ -9,7 +9,7 @@ import pytest
 
 from dp_bandit_envs import Adversary, Exp3, Ledger, compare, register_adversary, simulate
 from dp_bandit_envs.adversaries import MemoryBounded
-from dp_bandit_envs.adversaries.round_by_round import RoundByRound
+from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import NotRepeatableError

@@ -42,9 +42,9 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.draws import Stream, with_formulas
 from dp_bandit_envs.privacy.accounting import Law, delta_for_exact_draws, distance_of_all, gaussian_law, one_laplace
+from dp_bandit_envs.privacy.facts import number_or_nan, to_item
 from dp_bandit_envs.privacy.gaussian import concentrated, draw_normal, gaussian_sigma
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.items import number_or_nan, to_item
 from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, noise_scale, to_grid
 from dp_bandit_envs.privacy.node_noise import NOISES, fill_normal
 from dp_bandit_envs.protocols import FloatArray

@@ -6,9 +6,8 @@ from typing import Any, ClassVar, NamedTuple, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.facts import Below, Noise, Values
+from dp_bandit_envs.privacy.facts import TO_STEPS, Below, Noise, Values, distance_l1, distance_l2, distance_own
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.items import TO_STEPS, distance_l1, distance_l2, distance_own
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import FloatArray, IntArray
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.accounting import one_laplace
-from dp_bandit_envs.privacy.facts import Below, Noise
+from dp_bandit_envs.privacy.facts import Below, Noise, distance_l1, to_item
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.items import distance_l1, to_item
 from dp_bandit_envs.privacy.laplace import noisy
 from dp_bandit_envs.privacy.mechanism import for_rounds
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws

@@ -15,9 +15,8 @@ from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.accounting import RADIUS, Law, distance_of_all
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from dp_bandit_envs.privacy.counters.counter import gaussian_form
-from dp_bandit_envs.privacy.facts import Below, Noise
+from dp_bandit_envs.privacy.facts import STEP, Below, Noise, distance_l1, distance_l2, distance_own, to_item
 from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
-from dp_bandit_envs.privacy.items import STEP, distance_l1, distance_l2, distance_own, to_item
 from dp_bandit_envs.privacy.laplace import to_grid
 from dp_bandit_envs.privacy.mechanism import Mechanism, Release, for_rounds
 from dp_bandit_envs.privacy.node_noise import NORM_CODES, counts_as, deviation, fill_own_norm

@@ -13,10 +13,9 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.accounting import delta_for_exact_draws, distance_of_all, epsilon_with_draws
-from dp_bandit_envs.privacy.facts import Below, Noise
+from dp_bandit_envs.privacy.facts import Below, Noise, distance_l1, to_item
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.interval_ends import checked_v, interval_ends, paper_input, spent_on
-from dp_bandit_envs.privacy.items import distance_l1, to_item
 from dp_bandit_envs.privacy.laplace import MARGIN, noisy
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws, distance_on_grid
 from dp_bandit_envs.protocols import FloatArray, IntArray
