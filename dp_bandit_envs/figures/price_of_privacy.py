@@ -6,14 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
+import gymnasium as gym
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.legend import Legend
-from matplotlib.lines import Line2D
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.figures.judging import (
     DECIDES,
     NO,
@@ -24,6 +23,7 @@ from dp_bandit_envs.figures.judging import (
     Estimate,
     Found,
     all_ahead,
+    exponent,
     fewer_or_shorter,
     joined,
     over_error,
@@ -33,59 +33,287 @@ from dp_bandit_envs.figures.judging import (
     with_names,
     yes_or_no,
 )
-from dp_bandit_envs.figures.price_exponents import ROWS, measured, table_claims
-from dp_bandit_envs.figures.price_games import (
-    ARMS,
-    BALL,
-    COINS,
-    EASY,
-    EPOCHS,
-    EPSILON,
-    EXPERTS,
-    FREE,
-    FRESH,
-    FULL,
-    GAUSSIAN,
-    HEDGE,
-    HORIZON,
-    LAZY,
-    LENGTHS,
-    LEVELS,
-    LOST,
-    MANY,
-    NUMBERS_OF_EXPERTS,
-    OVER_DIMENSION,
-    OVER_EPSILON,
-    OWN,
-    PANELS,
-    PAPER,
-    PERTURBED,
-    TRIALS,
-    VIEW,
-    Game,
-    Price,
-    experiments,
-    in_powers,
-    label_at,
-    last,
-    lengths,
-    longest,
+from dp_bandit_envs.figures.price_panels import Line, RatioPanel, price_figure, ratio_band
+from dp_bandit_envs.metrics import confidence_band, mean_and_standard_error
+from dp_bandit_envs.plots.curves_figure import Reference
+from dp_bandit_envs.plots.plot_style import GREY
+from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results, labels_of
+from dp_bandit_envs.runs.run_report import Note, Numbers, Study, View
+
+HORIZON = 2**20
+"""Rounds of the longest games over T; the others have a quarter of the next longer one's, down to 2^10."""
+LENGTHS = 6
+SWEEP_HORIZON = 2**16
+"""Rounds of the games in which epsilon or the dimension varies."""
+EXPONENT_HORIZON = 2**18
+EXPONENT_LENGTHS = 4
+MANY_HORIZON = 2**13
+"""Rounds of the games with many experts; with 10^4 of them, a round of a private sum takes about 0.1 ms."""
+TRIALS = 60
+FEWER = 20
+"""Number of games for exponents and with many experts."""
+EPSILON = 1.0
+LEVELS = (0.1, 0.3, 1.0, 3.0, 10.0)
+FULL_SIZES = (5, 10, 20)
+POINT_SIZES = (2, 4, 8, 16)
+ARM_SIZES = (4, 8, 16, 32)
+"""From 4 on, as of K arms one is the best, and playing at random costs (K - 1) / K of the gap."""
+NUMBERS_OF_EXPERTS = (10, 100, 1_000, 10_000)
+EASY = 0.5
+"""The gap of the games over epsilon and dimension, and of those for exponents.
+
+With a gap of order 1 / sqrt(T) no regret can exceed the order of sqrt(T), which would hide how large the price is.
+"""
+VIEW = View(centre="mean", scale="log", claimed_by="The literature")
+
+
+class Game(NamedTuple):
+    """A game of any size.
+
+    Attributes:
+        name: Its name in keys and in words.
+        title: Its name in titles.
+        env_id: A registered id.
+        size: What its size is called, `"d"` or `"K"`.
+        dimension: Its size where that does not vary.
+        hard_gap: By how much the best choice is ahead for `(dimension, horizon)`, so that regret grows like sqrt(T).
+        means: Whether its arguments are the means of arms, instead of a dimension and a gap.
+        arguments: Its further arguments.
+    """
+
+    name: str
+    title: str
+    env_id: str
+    size: str
+    dimension: int
+    hard_gap: Callable[[int, int], float]
+    means: bool = False
+    arguments: tuple[tuple[str, Any], ...] = ()
+
+    def hard(self, horizon: int) -> float:
+        """Return the gap of the games over T, at most 1."""
+        return min(self.hard_gap(self.dimension, horizon), 1.0)
+
+    def key(self, horizon: int, dimension: int | None = None, kind: str = "") -> str:
+        """Return the key of its panel with these sizes."""
+        return f"{self.name}{kind and '-'}{kind}-{self.size}{dimension or self.dimension}-T{horizon}"
+
+    def env_kwargs(self, dimension: int, horizon: int, gap: float) -> dict[str, Any]:
+        """Return the arguments of its environment, as plain JSON values."""
+        more = {"horizon": horizon, **dict(self.arguments)}
+        if self.means:
+            return {"means": [(1 + gap) / 2] + [(1 - gap) / 2] * (dimension - 1), **more}
+        return {"dimension": dimension, "gap": gap, **more}
+
+    def make(self, horizon: int, dimension: int | None = None) -> BanditEnv:
+        """Return its environment at a length, with its hard gap, at the usual size or another."""
+        arguments = self.env_kwargs(dimension or self.dimension, horizon, self.hard(horizon))
+        game = gym.make(self.env_id, **arguments).unwrapped
+        assert isinstance(game, BanditEnv)
+        return game
+
+    def panel(
+        self,
+        horizon: int,
+        contestants: Sequence[AlgorithmSpec],
+        *,
+        gap: float | None = None,
+        dimension: int | None = None,
+        kind: str = "",
+    ) -> GameSpec:
+        """Return a panel: the game at a length, by default with its hard gap and its usual size."""
+        size = dimension or self.dimension
+        ahead = self.hard(horizon) if gap is None else gap
+        return GameSpec(
+            key=self.key(horizon, dimension, kind),
+            title=f"{self.title}, {self.size} = {size:,}, T = {horizon:,}, gap {ahead:.3g}",
+            env_id=self.env_id,
+            env_kwargs=self.env_kwargs(size, horizon, ahead),
+            contestants=tuple(contestants),
+        )
+
+
+EXPERTS = Game("experts", "Experts", "DPBandit-Simplex-v0", "d", 10, lambda d, t: 2 * math.sqrt(math.log(d) / t))
+BALL = Game("ball", "Ball", "DPBandit-Ball-v0", "d", 10, lambda d, t: 2 * math.sqrt(d / t))
+CUBE = Game("cube", "Cube", "DPBandit-Cube-v0", "d", 10, lambda d, t: 2 * math.sqrt(d / t))
+ARMS = Game(
+    "arms", "Arms", "DPBandit-Stochastic-v0", "K", 4, lambda k, t: 6 * math.sqrt(k * math.log(k) / t), means=True
 )
-from dp_bandit_envs.metrics import Band, confidence_band, mean_and_standard_error
-from dp_bandit_envs.plots.curves_figure import MOST_BANDS, Reference, draw_band, draw_reference
-from dp_bandit_envs.plots.figure_layout import (
-    add_legend_and_note,
-    add_legends_below,
-    grid_of,
-    log_limits,
-    outer_labels_only,
-    places_axis,
-    set_titles,
-    values_axis,
+PAYOFFS = Game(
+    "ball with payoffs only",
+    "Ball, payoffs only",
+    "DPBandit-Ball-v0",
+    "d",
+    5,
+    lambda d, t: 14 * math.sqrt(d / t),
+    arguments=(("feedback", "bandit"),),
 )
-from dp_bandit_envs.plots.plot_style import BLACK, DASHES, GREY, RC, Style, styles_for, typeset
-from dp_bandit_envs.runs.experiment import Results, labels_of
-from dp_bandit_envs.runs.run_report import Note, Numbers, Study
+MANY = Game("drawn experts", "Experts, drawn", "DPBandit-Experts-v0", "d", 10, EXPERTS.hard_gap, means=True)
+FULL = (EXPERTS, BALL, CUBE)
+"""Games in which a round reveals its whole gain vector."""
+
+PAPER, K_ARY, OWN, GAUSSIAN = "AS-FTRL", "AS-FTRL, k-ary", "AS-FTRL, k-ary own-norm", "DP-FTRL"
+PERTURBED, FRESH = "AS-FTPL", "Noisy-Hedge"
+FREE, LOST = "FTRL", "no learning"
+HEDGE, COINS, LAZY, EPOCHS = "Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs"
+SMALLEST = "AS-EXP2, smallest-bound"
+PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
+    FREE: (PAPER, {"epsilon": math.inf, "counter": "binary"}),
+    LOST: (PAPER, {"epsilon": math.inf, "counter": "binary", "learning_rate": 1e-9}),
+    K_ARY: (PAPER, {"counter": "k-ary"}),
+    OWN: (PAPER, {"counter": "k-ary", "noise": "own-norm"}),
+    SMALLEST: ("AS-EXP2", {"rates": "smallest-bound"}),
+}
+"""The algorithm and parameters of labels that are not just an algorithm's name."""
+
+
+class Price(NamedTuple):
+    """A private algorithm, and the one without privacy whose regret its own is divided by, in one game."""
+
+    private: str
+    free: str
+    game: Game
+
+    def __str__(self) -> str:
+        return f"{self.private}, {self.game.name}"
+
+
+PANELS = {
+    "experts": (
+        *(Price(name, FREE, EXPERTS) for name in (PAPER, K_ARY, OWN, GAUSSIAN)),
+        Price(COINS, HEDGE, MANY),
+        Price(FRESH, FREE, EXPERTS),
+    ),
+    "ball": tuple(Price(name, FREE, BALL) for name in (PAPER, K_ARY, OWN, GAUSSIAN, PERTURBED, FRESH)),
+    "bandits": (
+        Price("AS-EXP2", "EXP3", ARMS),
+        Price(SMALLEST, "EXP3", ARMS),
+        Price("AS-SCRiBLe", "SCRiBLe", PAYOFFS),
+        Price("AS-OSMD", "OSMD", PAYOFFS),
+    ),
+}
+"""The lines of the panels over T; DP-Hedge is private by the draws of its experts, so they are drawn."""
+OVER_EPSILON = (PAPER, OWN)
+"""Algorithms of the panel over epsilon, in the games with full information."""
+OVER_DIMENSION = tuple(Price(name, HEDGE, MANY) for name in (OWN, COINS, LAZY, EPOCHS))
+MEASURED = {
+    **{game: tuple(Price(name, FREE, game) for name in OVER_EPSILON) for game in FULL},
+    PAYOFFS: PANELS["bandits"][2:],
+    ARMS: PANELS["bandits"][:1],
+}
+"""The algorithms whose exponents are measured, by game; the first one decides."""
+
+
+def lengths(longest: int, number: int) -> tuple[int, ...]:
+    """Return a number of horizons, each a quarter of the next, ascending; none below 4."""
+    return tuple(longest // 4**step for step in reversed(range(number)) if step == 0 or longest // 4**step >= 4)
+
+
+def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> tuple[Experiment, ...]:
+    """Return the four experiments: over T, over epsilon, for exponents, and with many experts.
+
+    Args:
+        horizon: Rounds of the longest games; no game is longer, and lengths that are shorter anyway stay.
+        trials: Number of games of each algorithm; at most 20 in the last two.
+        seed: The seed.
+    """
+    horizon = checks.integer("horizon", horizon, at_least=1)
+    trials = checks.integer("trials", trials, at_least=1)
+    fewer = min(trials, FEWER)
+    parts = {
+        "over-horizon": (_over_horizon(horizon), trials),
+        "over-epsilon": (_over_epsilon(min(horizon, SWEEP_HORIZON)), trials),
+        "exponents": (_exponents(horizon), fewer),
+        "many-experts": (_many_experts(min(horizon, MANY_HORIZON)), fewer),
+    }
+    return tuple(
+        Experiment(name, tuple(panels), (), None, games, seed, checkpoints="log")
+        for name, (panels, games) in parts.items()
+    )
+
+
+def _over_horizon(horizon: int) -> list[GameSpec]:
+    """Return the games over T: gaps shrink, so that they are as hard at every length."""
+    found = []
+    for prices in PANELS.values():
+        for game in dict.fromkeys(price.game for price in prices):
+            specs = _specs([price for price in prices if price.game is game])
+            if game not in (PAYOFFS, MANY):
+                specs.append(_spec("Uniform" if game is ARMS else LOST))
+            found += [game.panel(length, specs) for length in lengths(horizon, LENGTHS)]
+    return found
+
+
+def _over_epsilon(horizon: int) -> list[GameSpec]:
+    """Return the games over epsilon, one for each game with full information, at the same gap."""
+    specs = [_spec(FREE)] + [_spec(name, epsilon) for name in OVER_EPSILON for epsilon in LEVELS]
+    return [game.panel(horizon, specs, gap=EASY) for game in FULL]
+
+
+def _exponents(horizon: int) -> list[GameSpec]:
+    """Return the games for exponents: of T and of the dimension; bandits also of epsilon. All have the same gap."""
+    found = []
+    for game, prices in MEASURED.items():
+        specs, middle = _specs(prices), min(horizon, SWEEP_HORIZON)
+        for length in lengths(min(horizon, EXPONENT_HORIZON), EXPONENT_LENGTHS):
+            found.append(game.panel(length, specs, gap=EASY, kind="length"))
+        for size in sizes_of(game):
+            found.append(game.panel(middle, specs, gap=EASY, dimension=size, kind="size"))
+        if game not in FULL:
+            levels = [_spec(price.private, epsilon) for price in prices for epsilon in LEVELS]
+            found.append(game.panel(middle, levels, gap=EASY, kind="epsilon"))
+    return found
+
+
+def _many_experts(horizon: int) -> list[GameSpec]:
+    """Return the games with many experts, of which one is drawn in each round."""
+    specs = _specs(OVER_DIMENSION)
+    return [MANY.panel(horizon, specs, gap=EASY, dimension=number) for number in NUMBERS_OF_EXPERTS]
+
+
+def sizes_of(game: Game) -> tuple[int, ...]:
+    """Return the dimensions, or numbers of arms, from which a game's exponent is measured."""
+    if game is ARMS:
+        return ARM_SIZES
+    return FULL_SIZES if game in FULL else POINT_SIZES
+
+
+def label_at(name: str, epsilon: float) -> str:
+    """Return the label of an algorithm where its epsilon varies."""
+    return f"{name}, epsilon = {epsilon:g}"
+
+
+def _specs(prices: Sequence[Price]) -> list[AlgorithmSpec]:
+    """Return all algorithms of some prices, each once."""
+    return [_spec(name) for name in dict.fromkeys(name for price in prices for name in (price.free, price.private))]
+
+
+def _spec(label: str, epsilon: float | None = None) -> AlgorithmSpec:
+    """Return the algorithm of a label, at epsilon = 1 or at a level, which is then a part of the label."""
+    name, parameters = PARAMETERS.get(label, (label, {}))
+    level = {} if epsilon is None else {"epsilon": epsilon}
+    shown = label if epsilon is None else label_at(label, epsilon)
+    return AlgorithmSpec(name, {**parameters, **level}, None if shown == name else shown)
+
+
+def longest(results: Results) -> int:
+    """Return the number of rounds of the longest game."""
+    return max(int(panel.env_kwargs["horizon"]) for panel in results.experiment.panels)
+
+
+def last(results: Results, panel: str, name: str) -> FloatArray:
+    """Return each game's regret after the last round, shape `(trials,)`."""
+    regret: FloatArray = results.regret(panel, name, VIEW.measure)[:, -1]
+    return regret
+
+
+def in_powers(horizon: int | None, most: int | None = None) -> str:
+    """Return a horizon in words; None is none, up to `most`."""
+    if horizon is None:
+        return "none" if most is None else f"none up to {in_powers(most)}"
+    power = horizon.bit_length() - 1
+    return f"2^{power}" if horizon == 2**power else f"{horizon:,}"
 
 
 def study(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Study:
@@ -137,35 +365,6 @@ def ratios_over_horizon(results: Results, price: Price) -> dict[int, Estimate]:
 
 
 RATIO = "regret / regret without privacy"
-NORMAL_95 = 1.96
-
-
-class Line(NamedTuple):
-    """A line: its name in the legend, its places and its band, and which game of the panel it is about."""
-
-    name: str
-    at: Sequence[float]
-    band: Band
-    game: str = ""
-
-
-class RatioPanel(NamedTuple):
-    """A panel with logarithmic axes.
-
-    Attributes:
-        title: Its title.
-        across, up: The labels of its axes.
-        lines: Its lines.
-        free: The ratio at which privacy is free, drawn as a line; None for none.
-        references: Lines that are no algorithms.
-    """
-
-    title: str
-    across: str
-    up: str
-    lines: Sequence[Line]
-    free: float | None = 1.0
-    references: Sequence[Reference] = ()
 
 
 def draw(results: Sequence[Results], columns: int | None = None) -> Figure:
@@ -207,19 +406,6 @@ def _drawn_over_t(title: str, results: Results, prices: Sequence[Price], lost: G
     return RatioPanel(title, "horizon T", RATIO, lines, references=references)
 
 
-def ratio_band(points: Sequence[Estimate]) -> Band:
-    r"""Return ratios with the intervals :math:`r e^{\pm 1.96 s / r}`, those of the logarithm, which stay above 0.
-
-    Args:
-        points: Each ratio r with its standard error s; without an error, the interval is r.
-    """
-    line = np.array([one.value for one in points], dtype=float)
-    error = np.nan_to_num(np.array([one.error for one in points], dtype=float))
-    # A ratio that is hardly known has a band over the whole axis, not one that overflows.
-    factor = np.exp(np.minimum(NORMAL_95 * np.divide(error, line, out=np.zeros_like(line), where=line > 0), 20))
-    return Band(line, line / factor, line * factor)
-
-
 def _lines_over_epsilon(results: Results) -> list[Line]:
     lines = []
     for name in OVER_EPSILON:
@@ -241,63 +427,211 @@ def _lines_of_many(results: Results) -> list[Line]:
     return lines
 
 
-def price_figure(
-    panels: Sequence[RatioPanel], *, note: str, labels: Mapping[str, str], columns: int | None = None
-) -> Figure:
-    """Draw panels two in a row, each above its own legend: all together have more lines than there are colours.
+TOLERANCE = 0.1
+"""By how much a measured exponent may exceed the paper's: logarithms and lower orders count at a finite T."""
+LOOSE = 0.1
+"""The largest standard error of an exponent that decides."""
+SMALL = tuple(level for level in LEVELS if level <= EPSILON)
+"""The values of epsilon from which the exponent is taken: at larger ones little is left of the price."""
+Term = Callable[[float, float, float], float]
+"""A term of a bound, as a function of (T, size, epsilon)."""
+
+
+class Row(NamedTuple):
+    """A row of the paper's tables: its bound in words, and its terms.
+
+    Attributes:
+        game: The game.
+        says: The bound.
+        before: The previous best by the same table, logarithms left out.
+        terms: The terms of the bound; with full information the second is the price of privacy.
+        sized: Whether the paper states how it depends on the size.
+    """
+
+    game: Game
+    says: str
+    before: str
+    terms: tuple[Term, ...]
+    sized: bool = True
+
+
+ROWS = (
+    Row(
+        EXPERTS,
+        "sqrt(T ln N) + N ln N ln^2 T / epsilon",
+        "sqrt(T ln N) / epsilon",
+        (
+            lambda t, d, e: math.sqrt(t * math.log(d)),
+            lambda t, d, e: d * math.log(d) * math.log(t) ** 2 / e,
+        ),
+    ),
+    Row(
+        BALL,
+        "sqrt(T) + N ln^2 T / epsilon",
+        "sqrt(N T) / epsilon",
+        (lambda t, d, e: math.sqrt(t), lambda t, d, e: d * math.log(t) ** 2 / e),
+    ),
+    Row(
+        CUBE,
+        "sqrt(N T) + N ln^2 T / epsilon",
+        "sqrt(N T) / epsilon",
+        (lambda t, d, e: math.sqrt(d * t), lambda t, d, e: d * math.log(t) ** 2 / e),
+    ),
+    Row(
+        PAYOFFS,
+        "sqrt(T) / epsilon, logarithms and N left out",
+        "T^(2/3) / epsilon",
+        (lambda t, d, e: d * math.sqrt(t * math.log(t)) / e,),
+        sized=False,
+    ),
+    Row(
+        ARMS,
+        "sqrt(T N ln N) / epsilon, logarithms left out",
+        "N T^(2/3) / epsilon",
+        (lambda t, d, e: math.sqrt(t * d * math.log(d)) / e,),
+    ),
+)
+"""Tables 1 and 2. For linear bandits the size's exponent is that of theorem 4.5 with noise on the payoff."""
+
+
+class Exponent(NamedTuple):
+    """A measured exponent beside the paper's, fitted to its formula at the same sizes."""
+
+    measured: Estimate
+    paper: float
+
+    def __str__(self) -> str:
+        return str(self.measured) if math.isnan(self.paper) else f"{self.measured} ({self.paper:.2f})"
+
+    @property
+    def over(self) -> bool:
+        """Whether it is clearly larger than the paper's."""
+        return self.measured.value - DECIDES * self.measured.error > self.paper + TOLERANCE
+
+    @property
+    def decided(self) -> bool:
+        """Whether its standard error is small enough."""
+        return self.measured.known and self.measured.error <= LOOSE
+
+
+Exponents = Mapping[Price, Mapping[str, Exponent]]
+"""The exponents of `"T"`, the size and `"1 / epsilon"` for each algorithm."""
+
+
+class Measured(NamedTuple):
+    """The exponents of one row.
+
+    Attributes:
+        horizon: The longest games.
+        regret: Those of regret, beside the largest of a term of the bound.
+        extra: Those of regret beyond that without privacy, beside the second term's; with full information only.
+        free: The exponent of T without privacy, beside 1 / 2.
+    """
+
+    horizon: int
+    regret: Exponents
+    extra: Exponents
+    free: Exponent
+
+
+class Place(NamedTuple):
+    """A game of a sweep: the varying value, its panel, its epsilon if that varies, and the arguments of terms."""
+
+    value: float
+    panel: str
+    epsilon: float | None
+    arguments: tuple[float, float, float]
+
+
+def _sweeps(horizon: int, game: Game) -> dict[str, list[Place]]:
+    """Return the games in which T, the size and epsilon vary."""
+    d, middle = game.dimension, min(horizon, SWEEP_HORIZON)
+    horizons = lengths(min(horizon, EXPONENT_HORIZON), EXPONENT_LENGTHS)
+    levels = game.key(middle) if game in FULL else game.key(middle, kind="epsilon")
+    return {
+        "T": [Place(length, game.key(length, kind="length"), None, (length, d, EPSILON)) for length in horizons],
+        game.size: [
+            Place(size, game.key(middle, size, "size"), None, (middle, size, EPSILON)) for size in sizes_of(game)
+        ],
+        "1 / epsilon": [Place(1 / each, levels, each, (middle, d, each)) for each in SMALL],
+    }
+
+
+def _columns(results: Results, levels: Results, name: str, sweep: Sequence[Place], *, free: bool = False) -> FloatArray:
+    """Return an algorithm's regret in each game, shape `(trials, values)`; without privacy epsilon does not matter."""
+    columns = []
+    for place in sweep:
+        source = results if f"{place.panel}/checkpoints" in results.arrays else levels
+        label = name if place.epsilon is None or free else label_at(name, place.epsilon)
+        columns.append(last(source, place.panel, label))
+    return np.stack(columns, axis=1)
+
+
+def _beside(sweep: Sequence[Place], regrets: FloatArray, terms: Sequence[Term]) -> Exponent:
+    """Return the exponent of regret `(trials, values)` beside the largest of the terms'."""
+    values = [place.value for place in sweep]
+    paper = max(slope_of(values, [term(*place.arguments) for place in sweep]) for term in terms)
+    return Exponent(exponent(values, regrets), paper)
+
+
+def measured(results: Results, levels: Results, row: Row) -> Measured:
+    """Return how regret grows in the games of a row of the paper's tables.
 
     Args:
-        panels: What to draw.
-        note: What to say below the figure.
-        labels: The legend's label for each line's name, where it is not the name.
-        columns: Number of panels in a row.
+        results: The games for exponents.
+        levels: The games over epsilon, for games with full information.
+        row: The row.
     """
-    names = [[line.name for line in panel.lines] for panel in panels]
-    looks = styles_for(itertools.chain(*names), together=names, reserved=(BLACK,))
-    with mpl.rc_context(RC):
-        figure, grid = grid_of(len(panels), columns or min(2, len(panels)))
-        drawn = [_draw_panel(axes, panel, looks) for axes, panel in zip(grid, panels, strict=False)]
-        for axes in grid[len(panels) :]:
-            axes.axis("off")
-        set_titles(grid, [panel.title for panel in panels])
-        outer_labels_only(grid[: len(panels)])
-        for axes in grid[: len(panels)]:
-            axes.xaxis.label.set_visible(True)  # a legend stands between panels above each other
-        legends = [{typeset(labels.get(name, name)): line for name, line in found.items()} for found in drawn]
-        add_legends_below(grid, legends)
-        add_legend_and_note(figure, {}, typeset(note))
-        return figure
+    game, prices = row.game, MEASURED[row.game]
+    sweeps = _sweeps(longest(results), game)
+    regret, extra = {}, {}
+    for price in prices:
+        private = {name: _columns(results, levels, price.private, one) for name, one in sweeps.items()}
+        regret[price] = {
+            name: _beside(one, private[name], row.terms if name != "1 / epsilon" else row.terms[-1:])
+            for name, one in sweeps.items()
+        }
+        if game in FULL:
+            free = {name: _columns(results, levels, price.free, one, free=True) for name, one in sweeps.items()}
+            extra[price] = {
+                name: _beside(one, private[name] - free[name], row.terms[-1:]) for name, one in sweeps.items()
+            }
+    over_t = sweeps["T"]
+    horizons = [place.value for place in over_t]
+    alone = exponent(horizons, _columns(results, levels, prices[0].free, over_t, free=True))
+    return Measured(int(horizons[-1]), regret, extra, Exponent(alone, 0.5))
 
 
-def _draw_panel(axes: Axes, panel: RatioPanel, looks: Mapping[str, Style]) -> dict[str, Any]:
-    """Draw a panel; return the line of each name."""
-    games = list(dict.fromkeys(line.game for line in panel.lines))
-    found: dict[str, Any] = {}
-    bands = [line.band for line in panel.lines]
-    heights = [band.line for band in bands] + [reference.line for reference in panel.references]
-    if panel.free is not None:
-        heights.append(np.array([panel.free]))
-        axes.axhline(panel.free, color=BLACK, linewidth=0.9)
-    limits = log_limits(heights, [end for band in bands for end in (band.low, band.high)])
-    for line in panel.lines:
-        look = looks[line.name]
-        if len(games) > 1:
-            look = look._replace(line=DASHES[games.index(line.game) % len(DASHES)])
-        # A logarithmic axis has no place for a mean of 0 or less; its point is left out, and others are joined.
-        shown = line.band.line > 0
-        band, at = Band(*(part[shown] for part in line.band)), np.array(line.at)[shown]
-        bars = len(panel.lines) > MOST_BANDS
-        found.setdefault(line.name, draw_band(axes, at, band, look, floor=limits[0], bars=bars))
-    for reference in panel.references:
-        found.setdefault(reference.label, draw_reference(axes, reference, log=True))
-    places_axis(axes, [np.asarray(line.at, dtype=float) for line in panel.lines], "log", rounds=False)
-    values_axis(axes, limits)
-    axes.set_xlabel(typeset(panel.across))
-    axes.set_ylabel(panel.up)
-    if len(games) > 1:
-        keys = [Line2D([], [], color=GREY, linestyle=DASHES[place % len(DASHES)]) for place in range(len(games))]
-        axes.add_artist(Legend(axes, keys, games, loc="lower left"))
-    return found
+def _row(results: Results, levels: Results, row: Row) -> Found:
+    """Judge whether regret grows at most like a row of the paper's tables, apart from logarithms."""
+    found = measured(results, levels, row)
+    deciding = next(iter(found.regret.values()))
+    over = [name for name, one in deciding.items() if one.over]
+    unclear = [name for name, one in deciding.items() if not one.decided]
+    parts = [
+        f"{price.private}{what}: {', '.join(f'{name} {one}' for name, one in each.items())}"
+        for what, prices in (("", found.regret), (", extra regret", found.extra))
+        for price, each in prices.items()
+    ]
+    theorem = "; for d, which table 2 hides, the paper's is that of theorem 4.5 with noise on the payoff"
+    return Found(
+        NO if over else UNDECIDED if unclear else YES,
+        found,
+        f"exponents, measured (the paper's): {'; '.join(parts)}; of T without privacy: {found.free}"
+        + ("" if row.sized else theorem),
+        yes=f"none is clearly larger than the paper's by more than {TOLERANCE:g}",
+        no=f"larger in {joined(over)}, in games of up to {in_powers(found.horizon)} rounds",
+        unknown=f": not known well enough in {joined(unclear)}",
+    )
+
+
+table_claims = Claims()
+for _each in ROWS:
+    table_claims(
+        f"Table {'1' if _each.game in FULL else '2'}, {_each.game.name}: regret at most of order {_each.says}"
+        f" (the previous best: {_each.before}).",
+        of=(2, 1),
+    )(functools.partial(_row, row=_each))
 
 
 claims = Claims()

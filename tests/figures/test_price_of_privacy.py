@@ -9,11 +9,10 @@ import pytest
 from matplotlib.legend import Legend
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.figures import price_games as games, price_of_privacy
+from dp_bandit_envs.figures import price_of_privacy as games
 from dp_bandit_envs.figures.judging import Estimate, ratio_of_means
-from dp_bandit_envs.figures.price_exponents import ROWS
-from dp_bandit_envs.figures.price_games import ARMS, BALL, CUBE, EXPERTS, MANY, PAYOFFS
-from dp_bandit_envs.figures.price_of_privacy import Line, RatioPanel, is_exactly_free, price_figure, ratio_band
+from dp_bandit_envs.figures.price_of_privacy import ARMS, BALL, CUBE, EXPERTS, MANY, PAYOFFS, ROWS, is_exactly_free
+from dp_bandit_envs.figures.price_panels import Line, RatioPanel, price_figure, ratio_band
 from dp_bandit_envs.plots.curves_figure import Reference
 from dp_bandit_envs.plots.plot_style import BLACK, GREY, as_bytes, styles_for
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -90,7 +89,7 @@ def results(change=lambda part, panel, label, regret: regret, *, trials=TRIALS, 
 
 
 def claims(*found):
-    return price_of_privacy.claims.judged(found)
+    return games.claims.judged(found)
 
 
 def verdicts(*given, **settings):
@@ -241,14 +240,14 @@ def test_few_runs_show_nothing(trials):
 def test_the_shortest_games_can_be_judged_and_drawn(horizon):
     found = results(horizon=horizon, trials=2)
     assert len(claims(*found)) == 14
-    assert as_bytes(price_of_privacy.draw(found), "png")
-    notes = "".join(map(str, price_of_privacy.notes(found)))
+    assert as_bytes(games.draw(found), "png")
+    notes = "".join(map(str, games.notes(found)))
     assert f"This is 2 runs of {horizon} rounds instead of 60 of 1,048,576." in notes
-    assert "This is" not in "".join(map(str, price_of_privacy.notes(results(trials=60))))
+    assert "This is" not in "".join(map(str, games.notes(results(trials=60))))
 
 
 def test_a_small_run_has_what_claims_and_drawing_look_for(tmp_path):
-    plan = price_of_privacy.study(horizon=16, trials=2)
+    plan = games.study(horizon=16, trials=2)
     played = [run(one, ResultsFolder(tmp_path / one.name, one.configuration()), jobs=1) for one in plan.experiments]
     assert len(plan.claims(played)) == 14
     assert len(plan.draw(played).axes) == 6
@@ -277,7 +276,7 @@ def test_noise_for_today_costs_less_than_the_papers(tmp_path):
 
 def test_the_numbers_of_the_page_are_those_of_the_claims():
     """Ratios of external regret, exponents beside the paper's, and from which T on privacy is nearly free."""
-    found, judged = price_of_privacy.numbers(results()), claims(*results())
+    found, judged = games.numbers(results()), claims(*results())
     assert found["ratio/AS-EXP2, arms/1048576"]["mean"] == pytest.approx(2.0, rel=0.01)
     assert found[f"ratio/{games.SMALLEST}, arms/4096"]["mean"] == pytest.approx(2.4, rel=0.01)
     for price, one in judged[0].numbers.ends.items():
@@ -414,7 +413,7 @@ def test_each_panel_draws_its_own_games():
     """Over T ratios of regret in the panel's games; over epsilon what privacy adds; over d ratios to Hedge."""
     found = results()
     over_t, over_epsilon, _, _ = found
-    figure = price_of_privacy.draw(found)
+    figure = games.draw(found)
     titles = [axes.get_title(loc="left").replace("$", "") for axes in figure.axes[:5]]
     assert [title[:7] for title in titles] == ["(a) Exp", "(b) Bal", "(c) Ban", "(d) d=1", "(e) Man"]
     panels = dict(zip(games.PANELS, figure.axes, strict=False))
@@ -440,7 +439,7 @@ def test_each_panel_draws_its_own_games():
 
 
 def test_legends_have_no_colour_twice_and_say_each_guarantee_once_and_the_game_where_it_matters():
-    figure = price_of_privacy.draw(results(horizon=2**12))
+    figure = games.draw(results(horizon=2**12))
     texts = legend_texts(figure)
     for axes in figure.axes[:5]:
         own = axes.get_legend()

@@ -165,7 +165,7 @@ FIGURES = (
     ),
     Mutation(
         "the paper's exponent is the least of its terms'",
-        f"{FIGURES_FOLDER}/price_exponents.py",
+        f"{FIGURES_FOLDER}/price_of_privacy.py",
         "paper = max(slope_of(",
         "paper = min(slope_of(",
         ("tests/figures/test_price_of_privacy.py", "-k", "test_the_claims_hold_where_they_do"),
