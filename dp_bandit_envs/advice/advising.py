@@ -197,8 +197,8 @@ def _size(
     if shape is None and (n_arms is None or horizon is None):
         absent = [name for name, value in (("n_arms", n_arms), ("horizon", horizon)) if value is None]
         raise ValueError(
-            f"{' and '.join(f'{name}=' for name in absent)} must be given, or a file that shows it, such as clean.csv;"
-            " there is neither."
+            f"advise needs {' and '.join(f'{name}=' for name in absent)}, or a file that shows"
+            f" {'them' if absent[1:] else 'it'}, such as clean.csv; there is neither."
         )
     if shape is not None and n_arms is not None and checks.integer("n_arms", n_arms, at_least=2) != shape.n_arms:
         raise ValueError(f"n_arms must be that of {shape.name}, {shape.n_arms}; received {n_arms}. Leave it out.")

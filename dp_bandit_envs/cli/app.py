@@ -491,7 +491,7 @@ def advise(
     from dp_bandit_envs.cli.data_commands import advice_of
 
     if epsilon is None:
-        raise ValueError("--epsilon must be given, the privacy of a person; it is not. Give --epsilon 1, for example.")
+        raise ValueError("advise needs --epsilon, the privacy of a person, as in --epsilon 1.")
     asked: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "n_arms": n_arms, "horizon": horizon}
     asked |= {"rounds_per_person": rounds_per_person, "gap": gap or None, "persons": persons}
     asked |= {"look_at_gains": look_at_gains, "trials": trials, "seed": seed, "jobs": jobs}
@@ -524,7 +524,7 @@ def calibrate(
     if missing:
         raise ValueError(f"calibrate needs {' and '.join(missing)}, as in --epsilon 1 --n-arms 4 --horizon 5000.")
     if rounds_per_person is not None:
-        checks.integer("rounds_per_person", rounds_per_person, at_least=1)
+        checks.integer("rounds_per_person", rounds_per_person, at_least=1, at_most=horizon)
     for text in names:
         say(calibrated(text, (epsilon or 0.0, delta), (n_arms or 0, horizon or 0), rounds_per_person))
 
