@@ -749,14 +749,14 @@ ROOMS = (
     ),
     Mutation(
         "gains are added as they are",
-        f"{PRIVACY}/items.py",
+        f"{PRIVACY}/facts.py",
         "    return int(gain * STEPS) * STEP",
         "    return gain",
         ("tests/privacy/test_items.py", "-k", "neighbouring or towards"),
     ),
     Mutation(
         "rounded averages are no further apart",
-        f"{PRIVACY}/items.py",
+        f"{PRIVACY}/facts.py",
         "    return distance if distance >= most else min(distance + steps * STEP, most)",
         "    return distance",
         ("tests/privacy/test_items.py", "-k", "averages"),
@@ -770,7 +770,7 @@ ROOMS = (
     ),
     Mutation(
         "a width for one side of the noise",
-        f"{PRIVACY}/counters/widths.py",
+        f"{PRIVACY}/counters/counter.py",
         "    log = math.log(2) - math.log(failure_probability)",
         "    log = -math.log(failure_probability)",
         ("tests/counters/test_counter_width.py", "-k", "exactly"),
@@ -791,14 +791,14 @@ ROOMS = (
     ),
     Mutation(
         "a graph is drawn again one round late",
-        "dp_bandit_envs/graphs/graph_source.py",
+        "dp_bandit_envs/graphs.py",
         "self._round % self.redraw_every == 0:",
         "self._round % self.redraw_every == 1:",
         ("tests/graphs/test_graph_source.py", "-k", "redrawn_graph"),
     ),
     Mutation(
         "noise is made for the first of all random graphs",
-        "dp_bandit_envs/graphs/graph_source.py",
+        "dp_bandit_envs/graphs.py",
         "        most = self.n_arms if self._random else first.most_revealed",
         "        most = first.most_revealed",
         ("tests/graphs/test_graph_source.py", "-k", "sensitivities_by_hand"),

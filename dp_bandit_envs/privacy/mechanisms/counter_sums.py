@@ -164,7 +164,7 @@ class CounterSums(ChoosesDraws):
 
     Where every round reveals every value, as in games with expert advice, all coordinates share one position of one
     counter, whose nodes are vectors of noise; see `pad_shared` for why that is as private. Values are rounded to
-    multiples of 2^-30, towards 0, so that sums below 2^22 are exact; see `privacy.items`.
+    multiples of 2^-30, towards 0, so that sums below 2^22 are exact; see `privacy.facts`.
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
