@@ -957,7 +957,7 @@ PLAYED = (
     ),
     Mutation(
         "moments of two samples forget how far they are apart",
-        "dp_bandit_envs/metrics/trial_summaries.py",
+        "dp_bandit_envs/metrics.py",
         "self.squares + other.squares + apart**2 * (self.trials * other.trials / trials)",
         "self.squares + other.squares",
         ("tests/simulation/test_outcomes.py", "-k", "moments"),
