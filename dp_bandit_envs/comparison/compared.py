@@ -248,7 +248,8 @@ class Comparison(Sequence[Entry]):
         from dp_bandit_envs.comparison.reporting import notes_on, report_on
 
         view = View(measure, CENTRES[checks.one_of("band", band, tuple(CENTRES))], y_scale)
-        figure = self.plot(against, measure=measure, band=band, y_scale=y_scale)
+        look: dict[str, Any] = {"measure": measure, "band": band, "y_scale": y_scale}
+        figure = self.plot(against, **look)
         experiment = self._experiment()
         results = Results(experiment, self._results.arrays if self._results else {})
         notes = [note._replace(text=note.text.replace("--seed", "`seed=`")) for note in notes_on(experiment)]
@@ -258,7 +259,7 @@ class Comparison(Sequence[Entry]):
             (experiment,),
             view,
             notes=lambda _: notes,
-            draw=lambda _: figure,
+            draw=lambda _, columns: figure if columns is None else self.plot(against, **look, columns=columns),
         )
         if folder is None:
             return report_on(study, [results], [self])

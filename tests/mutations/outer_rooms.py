@@ -1605,8 +1605,8 @@ ALGORITHMS: tuple[Mutation, ...] = (
     Mutation(
         "calibrate forgets that a person has several rounds",
         "dp_bandit_envs/algorithms/calibration.py",
-        ".for_group(group)\n",
-        ".for_group(1)\n",
+        "{knob: value}))).for_group(group)\n",
+        "{knob: value}))).for_group(1)\n",
         ("tests/algorithms/test_calibrate.py", "-k", "person"),
     ),
     Mutation(
