@@ -54,9 +54,10 @@ def titled(title: str, under: str) -> list[str]:
 
 
 def own_names(subpackage: str) -> list[str]:
-    """Return a subpackage's public classes and functions that the package itself does not have."""
+    """Return a subpackage's public classes and functions that no page by topic has."""
     module = importlib.import_module(f"dp_bandit_envs.{subpackage}")
-    return [name for name in module.__all__ if name not in dp_bandit_envs.__all__ and callable(getattr(module, name))]
+    topics = {one for _, names in TOPICS.values() for one in names.split()} | set(dp_bandit_envs.__all__)
+    return [name for name in module.__all__ if name not in topics and callable(getattr(module, name))]
 
 
 def entries(module: str, names: list[str]) -> list[str]:
