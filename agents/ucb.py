@@ -70,15 +70,13 @@ def start(
 
 def select(state: State, rng: np.random.Generator) -> int:
     """Return the arm with the largest index, the first of equal ones; without a release, an index is infinite."""
-    means, roots, weights = state.means, state.roots, state.weights
+    means, roots = state.means, state.roots
     # In round 0 all indices are infinite, and the logarithm does not matter.
-    log_t = log(max(state.status[ROUND], 1))
-    spread = math.sqrt(state.exploration * (log_t + state.log_factor))
-    reach = state.width.slope * log_t + state.width.offset
+    spread = math.sqrt(state.exploration * (log(max(state.status[ROUND], 1)) + state.log_factor))
     best = 0
     highest = -math.inf
     for arm in range(len(means)):
-        index = means[arm] + spread * roots[arm] + reach * weights[arm]
+        index = means[arm] + spread * roots[arm]
         if index > highest:
             highest = index
             best = arm
@@ -121,11 +119,27 @@ def average(state: State, seen: Sums) -> None:
             state.means[arm] = seen.sums[arm] * state.inverses[arm]
 
 
+def select_wide(state: State, rng: np.random.Generator) -> int:
+    """Do what `select` does, with the noise width in each index."""
+    means, roots, weights = state.means, state.roots, state.weights
+    log_t = log(max(state.status[ROUND], 1))
+    spread = math.sqrt(state.exploration * (log_t + state.log_factor))
+    reach = state.width.slope * log_t + state.width.offset
+    best = 0
+    highest = -math.inf
+    for arm in range(len(means)):
+        index = means[arm] + spread * roots[arm] + reach * weights[arm]
+        if index > highest:
+            highest = index
+            best = arm
+    return best
+
+
 def select_any(state: State, rng: np.random.Generator) -> int:
-    """Return the held arm, or the first with too few gains once all have a release, or what `select` returns."""
+    """Return the held arm, or the first with too few gains once all have a release, or what `select_wide` returns."""
     if state.status[HELD_ARM] >= 0:
         return int(state.status[HELD_ARM])
-    best = select(state, rng)
+    best = select_wide(state, rng)
     if state.forced > 0.0 and state.counts[best] > 0:
         enough = state.forced * log(state.status[ROUND] + 1)
         for arm in range(len(state.counts)):
