@@ -86,6 +86,9 @@ def _next_word(builder: Any, stream: Any, address: Any) -> Any:
     places = [builder.gep(address, [WORD(place * stream.stride)], inbounds=True) for place in range(4)]
     a, b, c, counter = map(builder.load, places)
     word = builder.add(builder.add(a, b), counter)
+    if stream.stride == 1:
+        # LLVM would add the counter to c apart from the rest, which makes the chain from word to word longer by half.
+        word = builder.asm(ir.FunctionType(WORD, [WORD]), "", "=r,0", [word], False)
     rotated = builder.or_(builder.shl(c, WORD(24)), builder.lshr(c, WORD(40)))
     fresh = (
         builder.xor(b, builder.lshr(b, WORD(11))),
