@@ -154,6 +154,8 @@ BUILT_IN: dict[Any, Any] = {
 
 # Loops over arms are written out only if the result has at most so many instructions; Hedge has 8 exponentials.
 binding.set_option("dp-bandit-envs", "--unroll-threshold=600")
+# What vector registers leave over of ten arms also goes into shorter ones.
+binding.set_option("dp-bandit-envs", "--epilogue-vectorization-minimum-VF=4")
 
 
 @functools.lru_cache(maxsize=1024)
