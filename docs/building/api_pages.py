@@ -7,7 +7,7 @@ from pathlib import Path
 import dp_bandit_envs
 
 TOPICS = {
-    "games": ("Play, simulate, compare", "play Game simulate Simulation compare Comparison load reproduce"),
+    "games": ("Play, simulate, compare", "play Game simulate Simulation compare Comparison load reproduce OutsideGame"),
     "choosing": (
         "Algorithms by name",
         "make_algorithm algorithm_names Algorithm register_algorithm calibrate advise Advice",
@@ -22,7 +22,10 @@ TOPICS = {
         "PrivacyGuarantee Ledger LaplaceClipRescale RandomizedResponse MiniBatchAverage BlockSums CounterSums "
         "ExactSums HybridSums IntervalSums register_private",
     ),
-    "surroundings": ("Environments and adversaries", "BanditEnv BanditVectorEnv Adversary register_adversary"),
+    "surroundings": (
+        "Environments and adversaries",
+        "BanditEnv BanditVectorEnv Adversary register_adversary environment_names",
+    ),
 }
 SUBPACKAGES = [
     "adapters",
