@@ -27,7 +27,7 @@ LONGEST = 2**17
 
 
 NO_PART = (
-    "{} audits an algorithm, its name, or a mechanism; received {}. Put your wrapper into"
+    "an audit is of an algorithm, its name, or a mechanism; received {}. Put your wrapper into"
     " dp_bandit_envs.Algorithm('mine', dp_bandit_envs.Uniform, lambda env: MyWrapper(env, ...))."
 )
 
@@ -211,7 +211,7 @@ def audited(given: Any) -> Algorithm | Mechanism:
     try:
         return made_of(given)
     except WrongTypeError:
-        raise WrongTypeError(NO_PART.format("an audit", checks.kind_of(given))) from None
+        raise WrongTypeError(NO_PART.format(checks.kind_of(given))) from None
 
 
 def usual_game(part: Algorithm | Mechanism, n_arms: int, horizon: int, seed: int) -> Environment:

@@ -287,5 +287,5 @@ def test_a_game_of_ones_own():
 
 @pytest.mark.parametrize("given", [LaplaceClipRescale, lambda env: LaplaceClipRescale(env, epsilon=1.0), 3])
 def test_what_is_no_algorithm_is_refused(given):
-    with refused(WrongTypeError, "Algorithm"):
+    with refused(WrongTypeError, "dp_bandit_envs.Algorithm"):
         exact_loss(given)

@@ -173,7 +173,7 @@ def test_functions_without_a_name_may_be_used():
 BROKEN = {
     "no algorithm": (Exp3(), "algorithm must be an Algorithm or a name; received an Exp3"),
     "no name": (changed(name="  "), "an algorithm must have a name"),
-    "unknown name": ("EXP3000", r"make_algorithm\('EXP3000'\) must not fail; received a UnknownNameError"),
+    "unknown name": ("EXP3000", "making 'EXP3000' must not fail; received a UnknownNameError"),
     "one agent": (changed(make_agent=same_agent), "make a fresh agent each time"),
     "no agent": (changed(make_agent=no_agent), r"agent\(\) must return an agent; received an int"),
     "other game": (changed(wrapping=other_game), "wrap must keep the game it is given"),
