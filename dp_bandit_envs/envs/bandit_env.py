@@ -202,7 +202,10 @@ class BanditEnv(gym.Env[Observation, int]):
         """Raise if the block's gains break a rule beyond their range."""
 
     def _new_scoreboard(self) -> Any:
-        return Scoreboard(self.n_arms, self.horizon, lambda: int(np.argmax(self._totals_of_fixed_arms())))
+        return Scoreboard(self.n_arms, self.horizon, self._best_fixed_arm)
+
+    def _best_fixed_arm(self) -> int:
+        return int(np.argmax(self._totals_of_fixed_arms()))
 
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
         """Start what a subclass adds to the game, such as its graph."""

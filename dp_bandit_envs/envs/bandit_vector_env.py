@@ -1,6 +1,7 @@
 """Many bandit games at once, as arrays instead of a loop over environments."""
 
 import copy
+import functools
 from typing import Any, ClassVar, SupportsIndex
 
 import gymnasium as gym
@@ -162,7 +163,10 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         """Raise if a game's block of gains breaks a rule beyond their range."""
 
     def _new_scoreboard(self, game: int) -> Any:
-        return Scoreboard(self.n_arms, self.horizon, lambda: int(np.argmax(self._totals_of_fixed_arms()[game])))
+        return Scoreboard(self.n_arms, self.horizon, functools.partial(self._best_fixed_arm, game))
+
+    def _best_fixed_arm(self, game: int) -> int:
+        return int(np.argmax(self._totals_of_fixed_arms()[game]))
 
     @property
     def n_values(self) -> int:

@@ -145,7 +145,7 @@ def test_workers_reach_a_registration_by_the_modules_name(folder):
         "from dp_bandit_envs import simulate, Algorithm\n"
         "if __name__ == '__main__':\n"
         "    import mine\n"
-        "    game = {'env_id': 'mine:DPBandit-Rising-v0', 'horizon': 30, 'trials': 4}\n"
+        "    game = {'environment': 'mine:DPBandit-Rising-v0', 'horizon': 30, 'trials': 4}\n"
         "    both = [simulate(algorithms={'a': mine.Foreign}, jobs=jobs, **game)['a'] for jobs in (1, 2)]\n"
         "    assert both[0].engine == 'play', both[0]\n"
         "    print((both[0].external_regret == both[1].external_regret).all())\n"

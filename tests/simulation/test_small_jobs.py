@@ -17,7 +17,7 @@ from dp_bandit_envs.simulation.lanes import LaneTrials
 from dp_bandit_envs.simulation.simulation import ALWAYS_COMPILE, MOST_ROUNDS, ROUNDS_TO_BEGIN, always_compiled
 from dp_bandit_envs.simulation.trials import CompiledTrials
 
-GAME = {"env_id": "DPBandit-Stochastic-v0", "algorithms": ["EXP3"], "seed": 5}
+GAME = {"environment": "DPBandit-Stochastic-v0", "algorithms": ["EXP3"], "seed": 5}
 PROGRAM = f"""
 import json
 from dp_bandit_envs import simulate
@@ -106,7 +106,7 @@ def own_agent():
 def test_few_rounds_of_an_agent_of_ones_own_are_not_compiled(jobs, monkeypatch):
     """It would be compiled only to learn whether it can be; once it is compiled, it stays so."""
     nothing_is_ready(monkeypatch)
-    given = {"env_id": GAME["env_id"], "algorithms": {"own": own_agent()}, "jobs": jobs}
+    given = {"environment": GAME["environment"], "algorithms": {"own": own_agent()}, "jobs": jobs}
     found = [simulate(**given, horizon=horizon)["own"] for horizon in (300, MOST_ROUNDS, 300)]
     assert [one.engine for one in found] == ["play", "compiled", "compiled"]
     assert "few rounds" in found[0].reason
