@@ -143,6 +143,9 @@ def test_another_packages_environment_names_the_adapter(env, door):
 
 # ---- many games, films, RLlib
 
+# TorchRL has other processes spawned, which do not know the ids of this one.
+SAME_IDS = {"sync": {}, "async": {"context": "fork"}, "vector_entry_point": {}}
+
 
 @pytest.mark.parametrize("id_", [ID, PRIVATE_ID])
 @pytest.mark.parametrize("mode", ["sync", "async", "vector_entry_point"])
@@ -151,7 +154,7 @@ def test_make_vec_plays_each_game_as_make_does(id_, mode):
         with pytest.raises(gym.error.Error):  # it says that there is none
             gym.make_vec(id_, num_envs=2, vectorization_mode=mode)
         return
-    envs = gym.make_vec(id_, num_envs=2, vectorization_mode=mode, horizon=3, means=MEANS)
+    envs = gym.make_vec(id_, num_envs=2, vectorization_mode=mode, vector_kwargs=SAME_IDS[mode], horizon=3, means=MEANS)
     single = gym.make(id_, horizon=3, means=MEANS)
     assert envs.single_action_space == single.action_space
     assert envs.single_observation_space == single.observation_space
@@ -183,7 +186,9 @@ def test_rllibs_loop(make, mode):
     """As `SingleAgentEnvRunner` calls it: an id of its own, infos in a list, a lost step after each episode."""
     gym.register("rllib-single-agent-env-v0", entry_point=lambda: make())
     try:
-        envs = gym.make_vec("rllib-single-agent-env-v0", num_envs=2, vectorization_mode=mode)
+        envs = gym.make_vec(
+            "rllib-single-agent-env-v0", num_envs=2, vectorization_mode=mode, vector_kwargs=SAME_IDS[mode]
+        )
         envs = gym.wrappers.vector.DictInfoToList(envs)
         assert envs.metadata["autoreset_mode"] is gym.vector.AutoresetMode.NEXT_STEP
         observations, infos = envs.reset(seed=7)
