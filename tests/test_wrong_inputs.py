@@ -82,11 +82,10 @@ def register(id_="WrongInputs-v0", **more):
 
 WRONG = {
     # play
-    "play a class": (lambda: play(BanditEnv, Exp3()), "the class BanditEnv", "gymnasium.make"),
+    "play a class": (lambda: play(BanditEnv, Exp3()), "BanditEnv(Stochastic(n_arms=10))"),
     "play nothing": (lambda: play(None, Exp3()), "environment", "NoneType", "gymnasium.make"),
     "play many": (lambda: play(gym.make_vec(ID, num_envs=2), Exp3()), "StochasticVectorEnv", "gymnasium.make"),
     "play another's": (lambda: play(gym.make("CartPole-v1"), Exp3()), "dp_bandit_envs.adapters.from_gymnasium"),
-    "an agent's class": (lambda: play(env(), Exp3), "the class Exp3", "Exp3()"),
     "an agent without methods": (lambda: play(env(), CannotLearn()), "begin", "update", "dp_bandit_envs.Exp3()"),
     "a function as agent": (lambda: play(env(), lambda: 0), "function", "dp_bandit_envs.adapters.from_function"),
     "an arm too many": (lambda: play(env(), Arms(3)), "Arms.select_arm", "[0, 2]", 3, "begin(n_arms=...)"),
@@ -113,7 +112,7 @@ WRONG = {
     "a wrapper of nothing": (lambda: play(env(), Algorithm("x", Exp3, lambda env: None)), "wrapping", "None"),
     "no guarantee": (lambda: calibrate("UCB", epsilon=1.0, **SIZE), "UCB", "dp-bandit list"),
     "advice without a size": (lambda: advise(epsilon=1), "n_arms=", "horizon="),
-    "advice for an agent": (lambda: advise(epsilon=1, **SIZE, algorithms=[Exp3]), "names", "register_algorithm"),
+    "advice for an agent": (lambda: advise(epsilon=1, **SIZE, algorithms=[Exp3]), "Exp3", "epsilon"),
     "advice without privacy": (lambda: advise(epsilon=1, **SIZE, algorithms=["UCB"]), "UCB", "epsilon"),
     # tables
     "a small name": (lambda: register_adversary("mine", Stochastic), "'mine'", "'Drifting'"),
@@ -152,10 +151,10 @@ WRONG = {
     "a unit": (lambda: Ledger(epsilon=1.0, unit="persons"), "'person'", "'persons'"),
     "no folder": (lambda: load("nowhere"), "nowhere", "configuration.json", "dp-bandit run --out"),
     "no figure": (lambda: reproduce("figure1"), "'figure1'", "figure-1"),
-    "audit of an agent": (lambda: exact_loss(Exp3), "the class Exp3", "dp_bandit_envs.Algorithm"),
+    "audit of a game": (lambda: exact_loss(env()), "OrderEnforcing", "dp_bandit_envs.Algorithm"),
     "samples of a wrapper": (lambda: sampled_loss(LaplaceClipRescale), "the class LaplaceClipRescale"),
     "an agent to check": (lambda: check_agent(Exp3()), "make_agent", "an Exp3", "class"),
-    "an agent for an algorithm": (lambda: check_algorithm(Exp3), "the class Exp3", "dp_bandit_envs.Algorithm"),
+    "an agent for an algorithm": (lambda: check_algorithm(Exp3()), "an Exp3", "dp_bandit_envs.Algorithm"),
     "a wrapper's class": (lambda: check_wrapper(LaplaceClipRescale), "'epsilon'", "lambda"),
     "an environment to check": (lambda: check_wrapper(env()), "OrderEnforcing", "lambda"),
     "a game outside": (lambda: OutsideGame(Exp3, **SIZE), "the class Exp3", "Algorithm"),

@@ -181,6 +181,14 @@ class OutsideGame:
     Raises:
         WrongTypeError: If `algorithm` is neither an algorithm nor a name.
         WrongGameError: If it cannot play arms, or needs the gains of all arms.
+
+    Example:
+        >>> from dp_bandit_envs import OutsideGame
+        >>> game = OutsideGame("DP-KLUCB", n_arms=2, horizon=100)
+        >>> for _ in range(3):
+        ...     game.learn(game.next_arm(), 1.0)
+        >>> game.rounds, game.guarantee.epsilon
+        (3, 1.0)
     """
 
     def __init__(

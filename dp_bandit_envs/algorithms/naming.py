@@ -39,11 +39,13 @@ FIXED_BY: Final = {"EXP3-tau": "batch_size"}
 """The parameter that fixes the privacy of an algorithm in place of epsilon and delta."""
 GAME_WANTED: Final = (
     "an environment must be an id such as 'Stochastic', a pair of an id and its arguments, an Adversary or a class that"
-    " inherits it, an environment or a function that makes one, or a table or file of gains; received {}."
+    " inherits it, an environment of gymnasium.make or a function that makes one, or a table or file of gains;"
+    " received {}."
 )
 WANTED: Final = (
     "an algorithm must be a name, an Algorithm, an agent's class, or a function that returns an Algorithm; received {}."
 )
+CHOOSES: Final = "One that chooses arms is an agent with dp_bandit_envs.adapters.from_function."
 Game: TypeAlias = (
     str
     | tuple[str, Mapping[str, Any]]
@@ -76,7 +78,7 @@ class NamedGame:
     title: str
     env_id: str = ""
     env_kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    maker: Callable[[], Environment] | None = dataclasses.field(default=None, repr=False)
+    maker: Callable[[], Environment] | None = dataclasses.field(default=None, repr=False, kw_only=True)
 
     def with_arguments(self, **arguments: Any) -> Self:
         """Return the game with more arguments, without those that are None.
@@ -487,7 +489,8 @@ def algorithm_of(algorithm: Any, label: str | None = None, given: Mapping[str, A
     if hasattr(made, "update"):
         made_with = functools.partial(_agent_with, own_name, algorithm) if given else bare
         return Asked(name, given, shown, {}, made_with, None if given else algorithm)
-    raise WrongTypeError(WANTED.format(f"a function that returns a {type(made).__name__}"))
+    received = f"a function that returns {checks.kind_of(made)}"
+    raise WrongTypeError(f"{WANTED.format(received)} {CHOOSES}")
 
 
 def made_of(algorithm: Any) -> Algorithm:

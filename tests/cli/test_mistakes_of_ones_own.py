@@ -66,10 +66,6 @@ def test_a_line_that_fails_is_named_from_worker_processes_too(dp_bandit):
         ("run Stochastic mistaken:noisy:rate=7 --trials 1 --horizon 9", ["7"]),
         ("run Stochastic mistaken:noisy:epsilon=-1 --trials 1 --horizon 9", ["epsilon", "0", "-1"]),
         ("calibrate mistaken:Forgetful --epsilon 1 --n-arms 2 --horizon 9", ["Forgetful", "private"]),
-        (
-            "advise --epsilon 1 --n-arms 3 --horizon 9 --algorithm mistaken:noisy",
-            ["mistaken:noisy", "register_algorithm"],
-        ),
         ("audit mistaken:noisy:rat=1", ["noisy", "'rat'", "rate"]),
         ("audit mistaken:Coin", ["Coin", "honest"]),
         ("audit mistaken:Coin:honest=.5 --epsilon 1", ["--epsilon", "Coin"]),
@@ -108,7 +104,7 @@ SMALL = "--trials 2 --horizon 20"
 )
 def test_what_a_module_registers_is_named_with_it(dp_bandit, forgotten, words, named, name):
     code, out, err = dp_bandit(*words.replace("NAME", name).split())
-    if ":rate" in name and words.startswith(("show", "advise")):
+    if ":rate" in name and words.startswith("show"):
         assert code == 2 and missing(err, "without parameters") == []
         return
     assert code == 0, err

@@ -150,7 +150,7 @@ def test_the_notes_say_plainly_what_the_papers_epsilon_means():
     notes = "\n\n".join(map(str, figure_1.notes(results(AS_MEASURED), None)))
     assert "epsilon is 243.29" in notes
     assert "epsilon = 1.44 at delta = T^-2" in notes
-    assert "`--epsilon 1`" in notes and "`--epsilon 0.1`" in notes
+    assert "give an epsilon of 1 or" in notes
     assert "epsilon = 0.5" in "".join(map(str, figure_1.notes(results(AS_MEASURED), 0.5)))
 
 

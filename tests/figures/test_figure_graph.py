@@ -332,7 +332,7 @@ def test_the_notes_say_whose_the_sizes_are():
 
 @pytest.mark.parametrize("given", [{"trials": 209}, {"trials": 210, "rounds": ROUNDS[:-1]}])
 def test_the_notes_say_what_is_smaller_than_it_should_be(given):
-    assert "instead of 210 of 10,000.** What differs" in "".join(map(str, figure_graph.notes(results(**given))))
+    assert "instead of 210 of 10,000.** Differences" in "".join(map(str, figure_graph.notes(results(**given))))
 
 
 @pytest.mark.slow
