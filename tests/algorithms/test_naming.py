@@ -187,7 +187,7 @@ def test_a_folder_knows_a_game_that_has_no_id(game, tmp_path):
         ("Stochastic:means=.9,.6", ("'.6'", "Stochastic:means=[.9,.6]")),
         ("CartPole-v1", ("CartPole-v1", "dp_bandit_envs.adapters.from_gymnasium")),
         ("gains.tsv", ("'gains.tsv'", ".csv", "dp-bandit data")),
-        (("Stochastic", 3), ("environment", "pair", "a tuple")),
+        (("Stochastic", 3), ("environment", "pair")),
     ],
 )
 def test_what_is_no_game_is_told_the_way_out(game, words, door):
