@@ -2,13 +2,15 @@
 
 import contextlib
 import functools
+import io
 import os
 import pickle
 import secrets
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from types import CodeType
+from typing import Any, ClassVar, NamedTuple
 
 from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
 from dp_bandit_envs.errors import NotSendableError
@@ -134,12 +136,32 @@ def _is_own(name: str, module: Any) -> bool:
     return file.endswith(".py") and is_users(name) and name == vars(module)["__name__"]
 
 
-def _packed(part: Any, name: str) -> bytes:
+def _with_places(part: Any) -> bytes:
+    """Pickle by cloudpickle, but with the files of code: 3.1.3 leaves them out, and errors could not name a line."""
     import cloudpickle
 
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        dispatch_table: ClassVar = cloudpickle.Pickler.dispatch_table.new_child({CodeType: _reduced})
+
+    Pickler(packed := io.BytesIO(), protocol=pickle.HIGHEST_PROTOCOL).dump(part)
+    return packed.getvalue()
+
+
+def _reduced(code: CodeType) -> Any:
+    import cloudpickle
+
+    _, parts = cloudpickle.Pickler.dispatch_table[CodeType](code)
+    return _code_from, ("".join(code.co_filename), *parts)
+
+
+def _code_from(file: str, *parts: Any) -> CodeType:
+    return CodeType(*parts).replace(co_filename=file)
+
+
+def _packed(part: Any, name: str) -> bytes:
     try:
         with _busy, _own_files_by_value():
-            return cloudpickle.dumps(part)  # type: ignore[no-any-return]
+            return _with_places(part)
     except Exception as error:
         raise NotSendableError(
             f"{name} must be picklable to be played in other processes; it is not"
