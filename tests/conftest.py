@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -17,10 +18,15 @@ for _name in ("CI", "BUILD_NUMBER"):
 # Processes that tests start, some hundred, would each translate all modules of the package again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# Else it would depend on what is on disk whether small simulations are compiled; see `simulation/simulation.py`.
-os.environ["DP_BANDIT_ENVS_COMPILE"] = "always"
-AS_FOR_USERS = ("advice", "cli", "comparison", "course", "docs", "faults", "labs")
-"""Folders of tests of what users see, who compile small simulations only if nothing is on disk; this is quicker."""
+COMPILED = {
+    *("adversaries", "agents", "benchmarks", "counters", "graphs", "runs", "simulation", "wrappers"),
+    *("test_draws", "test_experts_game", "test_foreign_env", "test_ledger", "test_register_adversary"),
+    *("test_experts_algorithms", "test_leaders", "test_linear_bandits", "test_own_algorithms"),
+}
+"""Folders and files that compare machine code with Python, or count chunks, which are dealt out otherwise if compiled.
+
+In all others they are played where that is quicker, as for users; that the bits are the same is tested in these.
+"""
 
 # A failed assert in a helper shows its values, as one in a test does.
 pytest.register_assert_rewrite("tests.tools")
@@ -57,12 +63,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def as_for_users(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let small simulations be played where it does not matter whether they are compiled."""
+def compile_small_simulations(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Compile small simulations where it matters; see `simulation/simulation.py`."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.path.parent.name in AS_FOR_USERS:
-            patch.setenv("DP_BANDIT_ENVS_COMPILE", "auto")
+        where = {request.path.parent.name, request.path.stem}
+        patch.setenv("DP_BANDIT_ENVS_COMPILE", "always" if where & COMPILED else "auto")
         yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_stays_registered() -> Iterator[None]:
+    """Take away what a file's tests register: which files share a process is chance."""
+    import gymnasium as gym
+
+    from dp_bandit_envs.algorithms import ALGORITHMS
+    from dp_bandit_envs.envs.registration import GAMES
+
+    tables: tuple[dict[str, Any], ...] = (gym.registry, ALGORITHMS, GAMES)
+    before = [dict(table) for table in tables]
+    yield
+    for table, rows in zip(tables, before, strict=True):
+        table.clear()
+        table.update(rows)
 
 
 def pytest_collection_finish() -> None:
