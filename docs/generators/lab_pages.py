@@ -1,19 +1,16 @@
 """The labs as pages to read: each is run once, and written with its outputs and without its controls."""
 
+import base64
 import html
+import io
 import json
 import re
-import subprocess
-import sys
-from pathlib import Path
 
-from dp_bandit_envs.course.notebooks import LABS, Lab
+from dp_bandit_envs.course import exporting
+from dp_bandit_envs.course.exporting import cells_of, first_choices, run, states
+from dp_bandit_envs.course.notebooks import LABS, Lab, linked as with_links
 from generators.kept import ROOT
 
-RUNNER = Path(__file__).with_name("run_lab.py")
-ELEMENT = re.compile(r"<marimo-(?!ui-element|tex|accordion)([\w-]+)([^>]*)>(.*?)</marimo-\1>", re.DOTALL)
-TEX = re.compile(r"<marimo-tex[^>]*>\|\|([\[(])(.*?)\|\|[\])]</marimo-tex>", re.DOTALL)
-FOLDED = re.compile(r"<marimo-accordion([^>]*)>(.*?)</marimo-accordion>", re.DOTALL)
 HEADING = re.compile(r"<h([1-6])[^>]*>(.*?)</h\1>", re.DOTALL)
 
 
@@ -23,15 +20,66 @@ def page(lab: Lab) -> str:
     parts = [
         f"# Lab {number}: {lab.title}",
         f"*To read only: this is how the lab looks when it has run, with the first answer to each question for a"
-        f" prediction. `dp-bandit lab {lab.name}` opens it, for about {lab.minutes} minutes; see"
-        f" [labs](/docs/labs.md).*",
+        f" prediction. Its first slider moves here, too: what it shows was made beforehand. `dp-bandit lab {lab.name}`"
+        f" opens the lab, for about {lab.minutes} minutes; see [labs](/docs/labs.md).*",
     ]
-    for code, output in cells_of(exported(lab)):
-        if code:
-            parts.append(f"```python\n{code}\n```")
-        if output:
-            parts.append(still(output))
+    source = with_links((ROOT / "examples" / "labs" / lab.file).read_text(encoding="utf-8"), "../../..")
+    cells, names = cells_of(source), {}
+    with first_choices("edit") as sliders:
+        ran = list(run(cells, names))
+        found = list(states(cells, names, sliders[0]))
+    control = slider(sliders[0], [value for value, _ in found])
+    for shown in ran:
+        if not shown.cell.hidden:
+            parts.append(f"```python\n{shown.cell.code}\n```")
+        outputs = [made.get(shown.cell, "") for _, made in found]
+        if len(set(outputs)) > 1:
+            parts.append(
+                moving(control, outputs, found.index(next(each for each in found if each[0] == sliders[0].value)))
+            )
+            control = ""
+        elif shown.html:
+            parts.append(still(shown.html))
     return "\n\n".join(parts) + "\n"
+
+
+def slider(first, values: list) -> str:
+    """Return a slider that chooses among states, without Python; it begins at its value in the lab."""
+    shown = html.escape(json.dumps([f"{value:,}" for value in values]))
+    return (
+        f'<label class="lab-slider">{first.label_shown} <input type="range" max="{len(values) - 1}"'
+        f' data-shown="{shown}" value="{values.index(first.value)}"> <output>{first.value:,}</output></label>'
+    )
+
+
+def moving(control: str, outputs: list[str], here: int) -> str:
+    """Return what a cell shows in each state of the first slider: all of it but one is hidden.
+
+    Args:
+        control: The slider, above the first such cell.
+        outputs: What the cell shows in each state.
+        here: The state at first.
+    """
+    heading = [f"{'#' * int(depth)} {_plain(words)}" for depth, words in HEADING.findall(outputs[here])]
+    each = (
+        f'<div data-state="{place}"{"" if place == here else " hidden"}>'
+        f"{small(exporting.still(HEADING.sub('', output), _mathml))}</div>"
+        for place, output in enumerate(outputs)
+    )
+    return "\n\n".join([*heading, f'````{{raw}} html\n<div class="lab">{control}{"".join(each)}</div>\n````'])
+
+
+def small(page: str) -> str:
+    """Return a page whose pictures have 64 colours at most, in a third of the bytes."""
+    from PIL import Image
+
+    def fewer(found: re.Match[str]) -> str:
+        written = io.BytesIO()
+        picture = Image.open(io.BytesIO(base64.b64decode(found[1]))).convert("RGB")
+        picture.quantize(64, dither=Image.Dither.NONE).save(written, "png", optimize=True)
+        return f'src="data:image/png;base64,{base64.b64encode(written.getvalue()).decode()}"'
+
+    return re.sub(r'src="data:image/png;base64,([^"]+)"', fewer, page)
 
 
 def index() -> str:
@@ -51,50 +99,21 @@ def linked(text: str) -> str:
     return text
 
 
-def exported(lab: Lab) -> str:
-    """Run a lab in a process of its own, and return what marimo writes.
-
-    Raises:
-        RuntimeError: If a cell fails.
-    """
-    command = [sys.executable, str(RUNNER), f"examples/labs/{lab.file}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL)
-    if done.returncode or "</html>" not in done.stdout:
-        raise RuntimeError(f"the lab {lab.name} cannot be written: {done.stderr[-2000:]}")
-    return done.stdout
-
-
-def cells_of(written: str) -> list[tuple[str, str]]:
-    """Return the code of each cell that does not hide it, "" of others, and its output as HTML."""
-    notebook, session = (_after(written, f'"{name}":')["cells"] for name in ("notebook", "session"))
-    found = []
-    for cell, ran in zip(notebook, session, strict=True):
-        data = [one.get("data", {}) for one in ran["outputs"]]
-        output = "".join(one.get("text/markdown") or one.get("text/html") or "" for one in data)
-        found.append(("" if cell["config"]["hide_code"] else cell["code"], output))
-    return found
-
-
-def _after(text: str, word: str):
-    start = text.index(word) + len(word)
-    return json.JSONDecoder().raw_decode(text[start:].lstrip())[0]
-
-
 def still(output: str) -> str:
     """Return an output without scripts: controls become words, formulas MathML, headings those of a page."""
-    from building.math_in_html import mathml
-
-    output = ELEMENT.sub(_control, output)
-    output = FOLDED.sub(lambda found: f"<details open>{found[2]}</details>", output)
-    output = re.sub(r"</?marimo-ui-element[^>]*>", "", output)
-    output = TEX.sub(lambda found: mathml(html.unescape(found[2]), "inline" if found[1] == "(" else "block"), output)
-    output = re.sub(r' class="markdown[^"]*"', "", output)  # its "contents" means something else to the site
+    output = exporting.still(output, _mathml)
     output = re.sub(r"<h1[^>]*>.*?</h1>", "", output, flags=re.DOTALL)
     parts, place = [], 0
     for found in HEADING.finditer(output):
         parts += [_raw(output[place : found.start()]), f"{'#' * int(found[1])} {_plain(found[2])}"]
         place = found.end()
     return "\n\n".join(filter(None, [*parts, _raw(output[place:])]))
+
+
+def _mathml(latex: str, display: str) -> str:
+    from building.math_in_html import mathml
+
+    return mathml(latex, display)
 
 
 def _raw(text: str) -> str:
@@ -114,24 +133,3 @@ def _raw(text: str) -> str:
 
 def _plain(text: str) -> str:
     return html.unescape(re.sub(r"<[^>]+>", "", text)).strip()
-
-
-def _control(found: re.Match[str]) -> str:
-    """Return a picture, or what a control says: its label, and the value or choices that it has at first."""
-    given = {name: json.loads(html.unescape(value)) for name, value in re.findall(r"data-([\w-]+)='(.*?)'", found[2])}
-    if found[1] == "mime-renderer":
-        bundle = json.loads(given["data"])
-        picture, size = bundle["image/png"], bundle["__metadata__"]["image/png"]["width"]
-        return f'<img alt="What the lab draws at its first settings" width="{size}" src="{picture}">'
-    label, value, steps = given.get("label") or "", given.get("initial-value"), given.get("steps")
-    if found[1] == "radio":
-        choices = (f"<b>{one}</b>" if one == value else one for one in given["options"])
-        return f"<div>{label}<ul>{''.join(f'<li>{one}</li>' for one in choices)}</ul></div>"
-    if found[1] == "button" or value is None:
-        return f'<div class="control">{label}</div>'
-    if steps and isinstance(value, int):
-        value = steps[value]
-    if isinstance(value, bool):
-        value = "on" if value else "off"
-    shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-    return f'<div class="control">{label} <b>{shown}</b></div>'

@@ -4,22 +4,26 @@ A check is a function that raises `WrongAnswer` for what is wrong and returns th
 `Verdict` of both.
 """
 
+import contextlib
 import copy
+import ctypes
 import functools
 import html
 import inspect
 import linecache
 import math
 import reprlib
+import sys
+import threading
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import Any, NamedTuple, ParamSpec, TypeAlias
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias
 
 import numpy as np
-
-from dp_bandit_envs.protocols import FloatArray
 
 Arguments = ParamSpec("Arguments")
 Mistakes: TypeAlias = Sequence[tuple[Callable[..., Any], str]]
@@ -27,13 +31,7 @@ Mistakes: TypeAlias = Sequence[tuple[Callable[..., Any], str]]
 
 
 class Verdict(NamedTuple):
-    """Whether an answer is right, and one or two sentences for the student.
-
-    Args:
-        passed: Whether the task is solved.
-        says: What is wrong without the right answer, or what the right answer means.
-        word: What the box of a right answer begins with.
-    """
+    """Whether an answer is right, one or two sentences for the student, and what the box of a right one begins with."""
 
     passed: bool
     says: str
@@ -75,65 +73,115 @@ def graded(check: Callable[Arguments, str]) -> Callable[Arguments, Verdict]:
     return checked
 
 
-def call(function: Any, *arguments: Any, **named: Any) -> Any:
-    """Return what a student's function answers; it gets copies, so that changing its arguments changes nothing here.
+LONG: Final = 60.0
+"""Seconds for a check; the slowest of them that compiles nothing takes about five."""
 
-    Random generators are no copies: each call draws new numbers.
 
-    Args:
-        function: What the student wrote; it need not be a function.
-        arguments: What it is called with.
-        named: What it is called with by name.
+class TooLong(BaseException):
+    """A check has taken too long. It is no `Exception`, which a check would take for a failure of its own."""
 
-    Raises:
-        WrongAnswer: If it cannot be called, raises, or returns nothing.
-    """
+
+def judged(check: Callable[..., Verdict], *answers: Callable[[], Any], seconds: float = LONG) -> Verdict:
+    """Return the verdict of a check of what `answers` return, such as `lambda: regret`: a name may be missing."""
+    try:
+        given = [answer() for answer in answers]
+        with limited(seconds):
+            return check(*given)
+    except NameError as missing:
+        says = "yet: give your answer this name, and look whether its cell has an error."
+        return Verdict(False, f"There is no `{missing.name}` {says}")
+    except TooLong:
+        return Verdict(
+            False, f"After {seconds:g} seconds it is still at work, and was stopped. Is there a loop that never ends?"
+        )
+
+
+@contextlib.contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise `TooLong` in this thread after some seconds, at the next line of Python."""
+    ended, lock, thread = False, threading.Lock(), threading.get_ident()
+
+    def end() -> None:
+        with lock:
+            if not ended:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooLong))
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    with contextlib.suppress(RuntimeError):  # a browser's Python starts no threads
+        timer.start()
+    try:
+        yield
+    finally:
+        with lock:
+            ended = True
+        timer.cancel()
+
+
+def call(function: Any, *arguments: Any) -> Any:
+    """Return what a student's function answers to copies of its arguments, but for random generators, or raise."""
     if function is None or function is ... or unwritten(function):
         raise WrongAnswer("There is no answer yet: write the function.")
     if not callable(function):
         raise WrongAnswer(f"This has to be a function; it is {kind(function)}. Give its name, without calling it.")
     try:
-        answer = function(*map(copied, arguments), **{key: copied(value) for key, value in named.items()})
+        given = [*map(copied, arguments)]
+        with lookouts() as seen:
+            answer = function(*given)
         problem = "returns nothing (None). Is there a `return`?" if answer is None or answer is ... else ""
     except (Exception, SystemExit) as error:
         problem = f"stops with {failure(error)}."
+    if seen:
+        raise WrongAnswer(f"This asks `{seen[0]}`, which belongs to the checks, for the answer. Write it yourself.")
     if not problem:
         return answer
     name = getattr(function, "__name__", "the function")
-    shown = ", ".join([*map(brief, arguments), *(f"{key}={brief(value)}" for key, value in named.items())])
-    try:
-        inspect.signature(function).bind(*arguments, **named)
-    except TypeError as error:
-        raise WrongAnswer(f"{name} cannot be called as {name}({shown}): {error}.") from None
-    except ValueError:
-        pass  # some functions in C do not say what they take
+    shown = ", ".join(map(brief, arguments))
+    with contextlib.suppress(ValueError):  # some functions in C do not say what they take
+        try:
+            inspect.signature(function).bind(*arguments)
+        except TypeError as error:
+            raise WrongAnswer(f"{name} cannot be called as {name}({shown}): {error}.") from None
     raise WrongAnswer(f"{name}({shown}) {problem}")
+
+
+COURSE: Final = str(Path(__file__).parent)
+
+
+@contextlib.contextmanager
+def lookouts() -> Iterator[list[str]]:
+    """Collect the names of the course's own functions that are called, but for the methods of an `rng`."""
+    seen: list[str] = []
+    before = sys.getprofile()
+
+    def look(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(COURSE):
+            name = frame.f_code.co_qualname
+            if not name.startswith(("ScriptedDraws.", "lookouts")):
+                seen.append(name)
+
+    sys.setprofile(look)
+    try:
+        yield seen
+    finally:
+        sys.setprofile(before)
 
 
 def unwritten(function: Any) -> bool:
     """Return whether a function is still `...` alone, or has nothing else either."""
-
-    def nothing() -> None: ...
-
-    code = getattr(function, "__code__", None)
-    return code is not None and code.co_code == nothing.__code__.co_code and code.co_consts[-1] in (None, ...)
+    code, nothing = getattr(function, "__code__", None), (lambda: None).__code__.co_code
+    return code is not None and code.co_code == nothing and code.co_consts[-1] in (None, ...)
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of an argument, or the same random generator."""
+    """Return a copy of an argument, or a generator of the class of scripts that goes on with the same numbers."""
+    if type(value) is np.random.Generator:
+        return ScriptedDraws(of=value)
     return value if isinstance(value, np.random.Generator) else copy.deepcopy(value)
 
 
 def number(value: Any, what: str = "The answer") -> float:
-    """Return an answer as a float.
-
-    Args:
-        value: What the student answered.
-        what: Its name at the beginning of a sentence.
-
-    Raises:
-        WrongAnswer: If it is missing, text, a truth value, an array, complex, nan or infinite.
-    """
+    """Return an answer as a float; raise if it is missing, text, a truth value, an array, complex, nan or infinite."""
     if value is None or value is ...:
         raise WrongAnswer(f"{what} is missing: write a number.")
     array = plain(value)
@@ -146,11 +194,7 @@ def number(value: Any, what: str = "The answer") -> float:
 
 
 def whole(value: Any, what: str = "The answer") -> int:
-    """Return an answer as an int; a float such as 3.0 will do.
-
-    Raises:
-        WrongAnswer: If it is no whole number.
-    """
+    """Return an answer as an int, or raise; a float such as 3.0 will do."""
     found = number(value, what)
     if not found.is_integer():
         raise WrongAnswer(f"{what} has to be a whole number; it is {found:g}.")
@@ -158,16 +202,7 @@ def whole(value: Any, what: str = "The answer") -> int:
 
 
 def numbers(value: Any, shape: tuple[int, ...], what: str = "The answer") -> np.ndarray:
-    """Return an answer as an array of floats.
-
-    Args:
-        value: What the student answered: a list, a tuple or an array.
-        shape: The shape it has to have.
-        what: Its name at the beginning of a sentence.
-
-    Raises:
-        WrongAnswer: If it is missing, no array of numbers, of another shape, or has a nan or an infinite number.
-    """
+    """Return an answer as an array of finite floats of this shape, or raise."""
     if value is None or value is ...:
         raise WrongAnswer(f"{what} is missing: write {math.prod(shape)} numbers.")
     array = plain(value)
@@ -181,10 +216,7 @@ def numbers(value: Any, shape: tuple[int, ...], what: str = "The answer") -> np.
 
 
 def plain(value: Any) -> np.ndarray | None:
-    """Return numbers as an array of floats, or None if they are something else: text, truth values, complex, ragged.
-
-    Fractions and decimals are numbers.
-    """
+    """Return numbers as an array of floats; None for what is text, truth values, complex or ragged."""
     try:
         array = np.asarray(value)
         exact = array.dtype == object and all(
@@ -200,21 +232,101 @@ def agree(answers: Any, right: Any, *, relative: float = 1e-6, absolute: float =
     return bool(np.allclose(answers, np.array(right, float), rtol=relative, atol=absolute))
 
 
-def refuse_mistakes(
-    mistakes: Mistakes, cases: Iterable[Sequence[Any]], answers: Any, *, relative: float = 1e-6, absolute: float = 0.0
-) -> None:
+def mistakes(arguments: str, table: str, **names: Any) -> Mistakes:
+    """Return the mistakes of a table: on each line a formula, a bar, and what to say of it."""
+    known = {"math": math, "np": np, **names}
+    return [(eval(f"lambda {arguments}: {formula}", known), words) for formula, words in rows(table)]
+
+
+def rows(table: str) -> list[list[str]]:
+    """Return the cells of a text's lines, which bars divide."""
+    return [row.split(" | ") for row in table.strip().splitlines()]
+
+
+def refuse_mistakes(known: Mistakes, cases: Sequence[Any], answers: Any, **close: float) -> None:
     """Raise `WrongAnswer` with the words about the first mistake that gives these answers."""
-    asked = list(cases)
-    for mistake, words in mistakes:
-        if agree(answers, [mistake(*case) for case in asked], relative=relative, absolute=absolute):
+    for mistake, words in known:
+        if agree(answers, [mistake(*case) for case in cases], **close):
             raise WrongAnswer(words)
 
 
-def only_rounded(answers: Sequence[float], right: Sequence[float]) -> bool:
-    """Return whether all answers are the right ones, up or down to a whole number of units, tenths, ... or millionths.
+MORE: Final = 8
+"""How many cases are drawn beside those that stand in a check, so that a table of these fails."""
 
-    Answers that are as good as right are not rounded; ask about wrong ones only.
+
+def check_formula(
+    function: Any,
+    right: Callable[..., Any],
+    cases: Sequence[Any],
+    draw: Callable[[np.random.Generator], tuple[Any, ...]],
+    seed: int | None,
+    *,
+    known: Mistakes,
+    wrong: str | Callable[[Any, float, float], str],
+    sides: tuple[str, str] = ("", ""),
+    what: str = "The answer",
+    rounded: str = "",
+    partly: Sequence[tuple[Callable[..., bool], str]] = (),
+    refuse_more: Callable[[Sequence[float], Sequence[float]], None] | None = None,
+    **close: float,
+) -> None:
+    """Raise `WrongAnswer` unless a student's function agrees with `right`, in the fixed cases and in drawn ones.
+
+    Args:
+        function: What the student wrote.
+        right: The right function.
+        cases: Arguments of both.
+        draw: Draws further arguments, which are asked about when the fixed cases are right.
+        seed: The seed of these; None for new ones.
+        known: Mistakes in `cases`, with what to say of each.
+        wrong: What to say of a case, an answer and the right one if nothing else fits; or a text in which {0}, {1}, ...
+            are the case, {answer} the answer, and {side} one of `sides`.
+        sides: What an answer is that is too small, and one that is too large.
+        what: The name of an answer.
+        rounded: What is bad about an answer that is right but rounded; empty if nothing is said of rounding.
+        partly: What to say of a function that is right where a condition on the case holds.
+        refuse_more: Raises for answers and right ones that need words of their own.
+        close: How close is right, as in `agree`.
     """
+    answers, wanted = [number(call(function, *case), what) for case in cases], [right(*case) for case in cases]
+    good = [agree(answer, want, **close) for answer, want in zip(answers, wanted, strict=True)]
+    if all(good):
+        rng = np.random.default_rng(seed)
+        for case in (draw(rng) for _ in range(MORE)):
+            answer = number(call(function, *case), what)
+            if not agree(answer, right(*case), **close):
+                shown = ", ".join(map(brief, case))
+                raise WrongAnswer(f"Right in some cases, but not in others: for ({shown}), {answer:g} is wrong.")
+        return
+    refuse_mistakes(known, cases, answers, **close)
+    if rounded and only_rounded(answers, wanted):
+        raise WrongAnswer(f"It is right, but rounded: give it with all its digits. {rounded}")
+    for condition, words in partly:
+        if all(one for one, case in zip(good, cases, strict=True) if condition(*case)):
+            raise WrongAnswer(words)
+    if refuse_more is not None:
+        refuse_more(answers, wanted)
+    if min(wanted) > 0 >= min(answers):
+        raise WrongAnswer(f"{what} has to be greater than 0; yours is {min(answers):g} in one case.")
+    first = good.index(False)
+    case, answer, want = cases[first], answers[first], wanted[first]
+    if isinstance(wrong, str):
+        raise WrongAnswer(wrong.format(*case, answer=answer, side=sides[answer > want]))
+    raise WrongAnswer(wrong(case, answer, want))
+
+
+def some_epsilon(rng: np.random.Generator) -> float:
+    """Return a random epsilon from 0.05 to 4.5."""
+    return round(float(np.exp(rng.uniform(-3, 1.5))), 4)
+
+
+def some_number(rng: np.random.Generator, low: float, high: float) -> int:
+    """Return a random whole number whose logarithm is uniform."""
+    return int(np.exp(rng.uniform(math.log(low), math.log(high))))
+
+
+def only_rounded(answers: Sequence[float], right: Sequence[float]) -> bool:
+    """Return whether all of some wrong answers are right ones, up or down to whole units, tenths, ... or millionths."""
     return any(
         all(
             abs(answer - wanted) < 1 / unit and math.isclose(answer * unit, round(answer * unit), abs_tol=1e-6)
@@ -263,25 +375,32 @@ def failure(error: BaseException) -> str:
     return f"{type(error).__name__}: {str(error).rstrip('.') or 'no words'}{where}"
 
 
-class ScriptedDraws:
-    """Draws that a check chooses, to see how a student's function uses its `rng`.
+DRAWING: Final = frozenset(name for name in dir(np.random.Generator) if name[0] != "_" and name != "laplace")
+"""What a script cannot answer."""
 
-    It stands for a NumPy generator of which only `laplace` is used, and keeps the scales that were asked for.
+
+class ScriptedDraws(np.random.Generator):
+    """Draws that a check chooses, to see how a student's function uses its `rng`; `scales` is what it asked for so far.
+
+    It stands for a NumPy generator of which only `laplace` is used. `call` gives generators of this class in place of
+    others, too, so that nobody sees which are scripts.
 
     Args:
-        script: The draws in the order in which they are asked for, in units of their scales; 0 after the last one.
+        script: The draws in the order in which they are asked for, in units of their scales.
         after: What follows the script, in units of their scales.
-
-    Attributes:
-        scales: The scale of each draw so far.
+        of: A generator whose numbers are drawn instead, in any way.
     """
 
-    def __init__(self, script: Sequence[float] | FloatArray = (), after: float = 0.0) -> None:
+    def __init__(self, script: Any = (), after: float = 0.0, *, of: np.random.Generator | None = None) -> None:
+        super().__init__(np.random.SFC64(0) if of is None else of.bit_generator)
+        self._is_script = of is None
         self._script, self._after = np.asarray(script, float), after
         self.scales: list[float] = []
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         """Return the next draws of the script as `numpy.random.Generator.laplace` would its own."""
+        if not self._is_script:
+            return super().laplace(loc, scale, size)
         wide = np.asarray(scale, float)
         if not (wide >= 0).all():
             raise ValueError("scale < 0")
@@ -299,8 +418,10 @@ class ScriptedDraws:
         """Return the same draws: a check that hands out copies still sees what was asked for."""
         return self
 
-    def __repr__(self) -> str:
-        return "rng"
+    def __getattribute__(self, name: str) -> Any:
+        if name in DRAWING and self._is_script:
+            raise AttributeError(f"this task needs rng.laplace(scale=...) only, not rng.{name}")
+        return super().__getattribute__(name)
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"this task needs rng.laplace(scale=...) only, not rng.{name}")
+
+ScriptedDraws.__name__ = ScriptedDraws.__qualname__ = "Generator"

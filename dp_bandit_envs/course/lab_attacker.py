@@ -14,14 +14,16 @@ from dp_bandit_envs.audits import ExactLoss
 from dp_bandit_envs.audits.events import ArmEvent, clopper_pearson, least_epsilon
 from dp_bandit_envs.audits.sampled import Candidate, Pair, Sampler
 from dp_bandit_envs.course.checking import (
-    Mistakes,
+    MORE,
     WrongAnswer,
     agree,
     call,
     graded,
     kind,
+    mistakes,
     number,
     refuse_mistakes,
+    some_number,
     whole,
 )
 from dp_bandit_envs.course.notebooks import panel
@@ -44,14 +46,7 @@ TABLES: dict[str, tuple[float, float]] = {
 
 
 class Counts(NamedTuple):
-    """What an attacker counted.
-
-    Attributes:
-        more: Games in which the event happened, on the table on which it is more frequent.
-        less: The same on the other table.
-        games: Games on each table.
-        share: The part of all sequences of arms that are in the event, in [0, 1].
-    """
+    """Games on each table with an event, on the table where it is more frequent first; the share of all arms in it."""
 
     more: int
     less: int
@@ -60,15 +55,7 @@ class Counts(NamedTuple):
 
 
 def neighbours(table: str, changed: int) -> Pair:
-    """Return two tables of gains that differ in one round.
-
-    In that round both arms pay 0 on one table and 1 on the other; where all other rounds prefer an arm, one table has
-    arm 0 pay and the other arm 1.
-
-    Args:
-        table: A key of `TABLES`.
-        changed: The round that differs, from 0 to 11.
-    """
+    """Return two tables that differ in the round `changed`, from 0 to 11: by which arm pays, or by what both pay."""
     gains = TABLES[table]
     one = np.tile(gains, (ROUNDS, 1)).astype(float)
     other = one.copy()
@@ -77,15 +64,7 @@ def neighbours(table: str, changed: int) -> Pair:
 
 
 def attack(make: Callable[[], Algorithm], pair: Pair, games: int, seed: int, *, choice: int | None = None) -> Counts:
-    """Choose an event of the arms in games of its own, and count it in fresh ones.
-
-    Args:
-        make: Makes the algorithm that is attacked.
-        pair: Two tables of gains for two arms.
-        games: Games on each table, both for the choice (twice) and for the count.
-        seed: The seed of the games that are counted, from 0.
-        choice: The seed of those in which the event is chosen, from 0; by default that of the count.
-    """
+    """Choose an event of the arms in games of its own, which `choice` or else `seed` draws, and count it in others."""
     # Streams differ by seed: an even one chooses and an odd one counts.
     chooser = Sampler(make(), bandit, releases=False, seed=2 * (seed if choice is None else choice))
     event, candidate = chooser.events([Candidate(pair)], games, 0.0)[0]
@@ -115,10 +94,7 @@ class Suspect(NamedTuple):
 
 
 def half_the_noise() -> Algorithm:
-    """AdaP-UCB with noise of half the scale that it needs, as if gains were in [0, 1/2]; broken on purpose.
-
-    Its agent is that for epsilon = 1, which it also declares; a changed gain loses 2.
-    """
+    """AdaP-UCB for epsilon = 1, which it also declares, with half the noise that it needs: a changed gain loses 2."""
     honest = make_algorithm("AdaP-UCB", epsilon=DECLARED)
     noise = BlockSums(epsilon=2 * DECLARED)
     return dataclasses.replace(honest, name="broken on purpose", wrapping=lambda env: PrivacyBoundary(env, noise))
@@ -180,39 +156,28 @@ def counts_pictures(counts: Counts, declared: float, bound: float, confidence: f
     return one, two
 
 
-def losses_picture(loss: ExactLoss, words: str, declared: float, top: float) -> Figure:
-    """Draw what each round of a game loses; an infinite loss reaches the top of the axis."""
-    figure, axes = panel(2.6)
-    rounds = np.arange(1, len(loss.by_round) + 1)
-    above = loss.by_round > declared * (1 + 1e-6)
-    axes.bar(rounds, np.minimum(loss.by_round, top), color=np.where(above, VERMILION, BLUE))
-    for place in rounds[np.isinf(loss.by_round)]:
-        axes.annotate(r"$\infty$", (place, top), ha="center", va="top", color="white")
-    axes.axhline(declared, color=GREY, linestyle="--", linewidth=1.2)
-    axes.set(title=words, xlabel="round that changes", ylabel="exact loss (dashed: declared)", ylim=(0, top))
-    axes.grid(visible=False, axis="x")
-    return figure
-
-
-def highest(losses: Sequence[ExactLoss], declared: float) -> float:
-    """Return where an axis for some losses has to end."""
+def losses_pictures(losses: Sequence[ExactLoss], names: Sequence[str], declared: float) -> list[Figure]:
+    """Draw what each round of some games loses, on the same axes; an infinite loss reaches the top."""
     finite = [float(loss) for each in losses for loss in each.by_round if math.isfinite(loss)]
-    return 1.25 * max(declared, *finite, 0.0)
+    found, top = [], 1.25 * max(declared, *finite, 0.0)
+    for loss, words in zip(losses, names, strict=True):
+        figure, axes = panel(2.6)
+        rounds = np.arange(1, len(loss.by_round) + 1)
+        above = loss.by_round > declared * (1 + 1e-6)
+        axes.bar(rounds, np.minimum(loss.by_round, top), color=np.where(above, VERMILION, BLUE))
+        for place in rounds[np.isinf(loss.by_round)]:
+            axes.annotate(r"$\infty$", (place, top), ha="center", va="top", color="white")
+        axes.axhline(declared, color=GREY, linestyle="--", linewidth=1.2)
+        axes.set(title=words, xlabel="round that changes", ylabel="exact loss (dashed: declared)", ylim=(0, top))
+        axes.grid(visible=False, axis="x")
+        found.append(figure)
+    return found
 
 
-CASES = [
-    (300, 100, 1000, 0.99),
-    (6530, 2711, 20_000, 0.99),
-    (30, 2, 50, 0.95),
-    (700, 700, 1000, 0.99),
-    (20, 0, 1000, 0.999),
-    (0, 0, 100, 0.99),
-    (1000, 250, 1000, 0.99),
-]
-"""Counts on both tables, games on each, and the confidence."""
-
-
-EASY = CASES[:2]
+# Counts on both tables, games on each, and the confidence.
+EASY = [(300, 100, 1000, 0.99), (6530, 2711, 20_000, 0.99)]
+CASES = [*EASY, (30, 2, 50, 0.95), (700, 700, 1000, 0.99), (20, 0, 1000, 0.999), (0, 0, 100, 0.99)]
+CASES += [(1000, 250, 1000, 0.99)]
 
 
 def right(more: int, less: int, games: int, confidence: float) -> float:
@@ -237,51 +202,51 @@ def log_ratio(above: float, below: float) -> float:
     return math.log(above / below)
 
 
-BOTH = "Each of your two bounds holds with the confidence, but both together do not: split the failure probability."
-WRONG_SIDE = "Both bounds are on the wrong side: this is the largest epsilon that fits the counts, not the smallest."
-NATURAL = "Epsilon is measured with the natural logarithm."
-MISTAKES: Mistakes = [
-    (
-        lambda m, s, n, c: log_ratio(m, s),
-        "This is the ratio of the frequencies. Both are off by chance, so the truth can well be smaller: be cautious.",
-    ),
-    (lambda m, s, n, c: -log_ratio(m, s), "The ratio is upside down: the event is more frequent on the first table."),
-    (lambda m, s, n, c: log_ratio(clopper_pearson(m, n, 1 - c)[0], clopper_pearson(s, n, 1 - c)[1]), BOTH),
-    (
-        lambda m, s, n, c: log_ratio(clopper_pearson(m, n, (1 - c) / 2)[1], clopper_pearson(s, n, (1 - c) / 2)[0]),
-        WRONG_SIDE,
-    ),
-    (lambda m, s, n, c: log_ratio(clopper_pearson(m, n, 1 - c)[1], clopper_pearson(s, n, 1 - c)[0]), WRONG_SIDE),
-    (
-        lambda m, s, n, c: math.exp(bound_on_epsilon(m, s, n, c)),
-        "This is the ratio of the probabilities, which is at most e to the epsilon.",
-    ),
-    (lambda m, s, n, c: bound_on_epsilon(m, s, n, c) / math.log(2), NATURAL),
-    (lambda m, s, n, c: bound_on_epsilon(m, s, n, c) / math.log(10), NATURAL),
-    (
-        lambda m, s, n, c: log_ratio(normal_ends(m, n, (1 - c) / 2)[0], normal_ends(s, n, (1 - c) / 2)[1]),
-        "These are intervals by the normal distribution, which fail for small counts; use Clopper and Pearson's.",
-    ),
-    (
-        lambda m, s, n, c: log_ratio(clopper_pearson(m, n, (1 - c) / 4)[0], clopper_pearson(s, n, (1 - c) / 4)[1]),
-        "Too cautious: only one end of each interval is used, so the failure probability is split in two, not four.",
-    ),
-]
+MISTAKES: Final = mistakes(
+    "m, s, n, c",
+    """\
+log_ratio(m, s) | This is the ratio of the frequencies. Both are off by chance, so the truth can well be smaller: be \
+cautious.
+-log_ratio(m, s) | The ratio is upside down: the event is more frequent on the first table.
+log_ratio(clopper_pearson(m, n, 1 - c)[0], clopper_pearson(s, n, 1 - c)[1]) | Each of your two bounds holds with the \
+confidence, but both together do not: split the failure probability.
+log_ratio(clopper_pearson(m, n, (1 - c) / 2)[1], clopper_pearson(s, n, (1 - c) / 2)[0]) | Both bounds are on the \
+wrong side: this is the largest epsilon that fits the counts, not the smallest.
+log_ratio(clopper_pearson(m, n, 1 - c)[1], clopper_pearson(s, n, 1 - c)[0]) | Both bounds are on the wrong side: this \
+is the largest epsilon that fits the counts, not the smallest.
+math.exp(bound_on_epsilon(m, s, n, c)) | This is the ratio of the probabilities, which is at most e to the epsilon.
+bound_on_epsilon(m, s, n, c) / math.log(2) | Epsilon is measured with the natural logarithm.
+bound_on_epsilon(m, s, n, c) / math.log(10) | Epsilon is measured with the natural logarithm.
+log_ratio(normal_ends(m, n, (1 - c) / 2)[0], normal_ends(s, n, (1 - c) / 2)[1]) | These are intervals by the normal \
+distribution, which fail for small counts; use Clopper and Pearson's.
+log_ratio(clopper_pearson(m, n, (1 - c) / 4)[0], clopper_pearson(s, n, (1 - c) / 4)[1]) | Too cautious: only one end \
+of each interval is used, so the failure probability is split in two, not four.
+""",
+    log_ratio=log_ratio,
+    clopper_pearson=clopper_pearson,
+    normal_ends=normal_ends,
+    bound_on_epsilon=bound_on_epsilon,
+)
+
+
+def drawn_counts(rng: np.random.Generator) -> tuple[int, int, int, float]:
+    """Return counts that nobody knows."""
+    games, less = some_number(rng, 400, 30_000), rng.uniform(0.02, 0.3)
+    more = less * rng.uniform(1.5, 3.0)
+    return int(games * more), int(games * less), games, (0.9, 0.95, 0.99, 0.999)[int(rng.integers(4))]
 
 
 @graded
-def check_epsilon_bound(epsilon_bound: Any) -> str:
+def check_epsilon_bound(epsilon_bound: Any, *, seed: int | None = None) -> str:
     """Check the lower confidence bound on epsilon, ln(p / q) with Clopper-Pearson bounds on both, at least 0.
 
-    Where the bound is 0, any answer that is not above it will do. Rate of false alarms: 0.
-
-    Args:
-        epsilon_bound: `epsilon_bound(more, less, games, confidence)`, what the student wrote.
+    Where the bound is 0, any answer that is not above it will do. No false alarms.
     """
     given = [number(call(epsilon_bound, *case), f"epsilon_bound{case}") for case in EASY]
     if not all(fits(found, right(*case)) for found, case in zip(given, EASY, strict=True)):
         refuse_mistakes(MISTAKES, EASY, given)
-    for case in CASES:
+    rng = np.random.default_rng(seed)
+    for case in (*CASES, *(drawn_counts(rng) for _ in range(MORE))):
         more, less, games, confidence = case
         answer, bound = call(epsilon_bound, *case), right(*case)
         no_bound = bound == 0 and isinstance(answer, float) and answer == -math.inf
@@ -303,16 +268,12 @@ def fits(found: float, bound: float) -> bool:
 
 @graded
 def check_accused(accused: Any, student: Any) -> str:
-    """Check which suspect a student accuses.
+    """Check whom a student accuses, by a letter and the number with which the suspects were drawn.
 
     Rate of false alarms: at most 1e-3. Whoever applies the right bound accuses an honest suspect with a probability of
     at most 1e-4 for each of the two, by Clopper and Pearson. Nobody is accused if the bound for the broken one is at
     most 1: the events are the same for all students, and with the probabilities measured in 2,000,000 games, 0.0415 and
     0.0059, the binomial distributions give this a probability of 8e-10.
-
-    Args:
-        accused: A letter.
-        student: The number that the student's suspects were drawn with.
     """
     if accused is None or accused is ...:
         raise WrongAnswer("Nobody is accused yet: write a letter, such as 'A'.")

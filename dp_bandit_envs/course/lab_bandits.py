@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.agents import Ucb
-from dp_bandit_envs.course.checking import Mistakes, WrongAnswer, agree, call, graded, number, refuse_mistakes
+from dp_bandit_envs.course.checking import WrongAnswer, call, check_formula, graded, mistakes, number, some_number
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 Game = tuple[FloatArray, IntArray]
@@ -101,38 +101,28 @@ def shifted(gains: FloatArray, arms: IntArray) -> float:
     return external_regret(gains, arms - 1)
 
 
-MISTAKES: Final[Mistakes] = (
-    (
-        lambda gains, arms: float(gains.max(axis=1).sum()) - collected(gains, arms),
-        "You compare with the best arm of each round. What would one and the same arm have paid in all rounds?",
-    ),
-    (
-        lambda gains, arms: -external_regret(gains, arms),
-        "The sign is wrong: regret is large when another arm would have paid more.",
-    ),
-    (
-        lambda gains, arms: external_regret(gains, arms) / len(arms),
-        "That is the regret per round; the regret of the whole game is asked for.",
-    ),
-    (
-        lambda gains, arms: float(gains.sum(axis=0).max()),
-        "That is what the best arm would have paid. What did the player get?",
-    ),
-    (collected, "That is what the player got. What would the best arm have paid?"),
-    (
-        lambda gains, arms: max(external_regret(gains, arms), 0.0),
-        "It is right as long as the regret is not negative. Somebody who changes arms may beat every single arm.",
-    ),
-    (seen_only, "You count what an arm paid when it was played. What would it have paid in all rounds?"),
-    (
-        lambda gains, arms: float(gains.sum(axis=0).mean()) - collected(gains, arms),
-        "You compare with the average of all arms, which is what somebody gets who plays at random.",
-    ),
-    (shifted, "Arms are numbered from 0: arm 1 is the second column."),
-    (
-        lambda gains, arms: float(gains.sum(axis=0).max() - gains.sum(axis=0)[np.bincount(arms).argmax()]),
-        "You compare with the arm that was played most. What did the player get in the rounds with other arms?",
-    ),
+MISTAKES: Final = mistakes(
+    "gains, arms",
+    """\
+float(gains.max(axis=1).sum()) - collected(gains, arms) | You compare with the best arm of each round. What would one \
+and the same arm have paid in all rounds?
+-external_regret(gains, arms) | The sign is wrong: regret is large when another arm would have paid more.
+external_regret(gains, arms) / len(arms) | That is the regret per round; the regret of the whole game is asked for.
+float(gains.sum(axis=0).max()) | That is what the best arm would have paid. What did the player get?
+collected(gains, arms) | That is what the player got. What would the best arm have paid?
+max(external_regret(gains, arms), 0.0) | It is right as long as the regret is not negative. Somebody who changes arms \
+may beat every single arm.
+seen_only(gains, arms) | You count what an arm paid when it was played. What would it have paid in all rounds?
+float(gains.sum(axis=0).mean()) - collected(gains, arms) | You compare with the average of all arms, which is what \
+somebody gets who plays at random.
+float(gains.sum(axis=0).max() - gains.sum(axis=0)[np.bincount(arms).argmax()]) | You compare with the arm that was \
+played most. What did the player get in the rounds with other arms?
+shifted(gains, arms) | Arms are numbered from 0: arm 1 is the second column.
+""",
+    collected=collected,
+    external_regret=external_regret,
+    seen_only=seen_only,
+    shifted=shifted,
 )
 
 
@@ -142,8 +132,8 @@ def check_six_rounds(answer: Any) -> str:
     said = number(answer)
     if math.isclose(said, external_regret(SIX_ROUNDS, ARMS_OF_SIX), abs_tol=1e-9):
         return "Arm 0 would have paid 5 in all, and the player got 4."
-    for mistake, says in MISTAKES:
-        if mistake is not shifted and math.isclose(said, mistake(SIX_ROUNDS, ARMS_OF_SIX), abs_tol=0.01):
+    for mistake, says in MISTAKES[:-1]:  # but for arms that are counted from 1
+        if math.isclose(said, mistake(SIX_ROUNDS, ARMS_OF_SIX), abs_tol=0.01):
             raise WrongAnswer(says)
     raise WrongAnswer("Add up each column, and the numbers in bold. Which two of these four sums does regret compare?")
 
@@ -152,43 +142,52 @@ SHOWN: Final = 16
 """The most gains that a sentence shows."""
 
 
+def drawn_game(rng: np.random.Generator, rounds: int = 0, n_arms: int = 0) -> Game:
+    """Return a game that nobody knows."""
+    rounds, n_arms = rounds or some_number(rng, 2, 60), n_arms or some_number(rng, 2, 9)
+    return rng.integers(0, 9, (rounds, n_arms)) / 8, rng.integers(0, n_arms, rounds)
+
+
 def games() -> list[Game]:
     """Return games on which the mistakes above give different numbers; in the second one the regret is negative."""
     rng = np.random.default_rng(20_261)
-    alternating = np.tile(np.eye(2), (4, 1))
-    found = [
+    return [
         (np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [1.0, 0.0, 0.25]]), np.array([1, 1, 2])),
-        (alternating, np.tile([0, 1], 4)),
+        (np.tile(np.eye(2), (4, 1)), np.tile([0, 1], 4)),
         (np.array([[0.25, 0.75]]), np.array([0])),
+        *(drawn_game(rng, *size) for size in ((20, 2), (50, 5), (7, 10))),
     ]
-    for rounds, n_arms in ((20, 2), (50, 5), (7, 10)):
-        found.append((rng.integers(0, 9, (rounds, n_arms)) / 8, rng.integers(0, n_arms, rounds)))
-    return found
 
 
 @graded
-def check_regret(regret: Any) -> str:
+def check_regret(regret: Any, *, seed: int | None = None) -> str:
     """Check the external regret of gains `(T, K)` and arms `(T,)`. No false alarms: sums may differ by 1e-9."""
     asked = games()
-    answers = [number(call(regret, *game), "The regret") for game in asked]
-    if agree(answers, [external_regret(*game) for game in asked], relative=0, absolute=1e-9):
-        return "It compares with the best arm in hindsight, which nobody knows while playing; it may be negative."
-    refuse_mistakes(MISTAKES, asked, answers, relative=0, absolute=1e-9)
-    for gains, arms in short_games(asked):
-        answer = number(call(regret, gains, arms), "The regret")
-        if not math.isclose(answer, external_regret(gains, arms), abs_tol=1e-9):
-            raise WrongAnswer(
-                f"With gains {gains.tolist()} and arms {arms.tolist()} you have {answer:g}; work it out by hand."
-            )
-    rounds, n_arms = next(
-        game[0].shape
-        for game, answer in zip(asked, answers, strict=True)
-        if not math.isclose(answer, external_regret(*game), abs_tol=1e-9)
+
+    def wrong(game: Game, answer: float, right: float) -> str:
+        for gains, arms in short_games(asked):
+            short = number(call(regret, gains, arms), "The regret")
+            if not math.isclose(short, external_regret(gains, arms), abs_tol=1e-9):
+                return f"With gains {gains.tolist()} and arms {arms.tolist()} you have {short:g}; work it out by hand."
+        rounds, n_arms = game[0].shape
+        return (
+            f"It is right for short games, but not for one of {rounds} rounds and {n_arms} arms. Make longer games, and"
+            " add up their gains in a loop."
+        )
+
+    check_formula(
+        regret,
+        external_regret,
+        asked,
+        drawn_game,
+        seed,
+        known=MISTAKES,
+        wrong=wrong,
+        what="The regret",
+        relative=0.0,
+        absolute=1e-9,
     )
-    raise WrongAnswer(
-        f"It is right for short games, but not for one of {rounds} rounds and {n_arms} arms. Make longer games, and add"
-        " up their gains in a loop."
-    )
+    return "It compares with the best arm in hindsight, which nobody knows while playing; it may be negative."
 
 
 def short_games(asked: list[Game]) -> list[Game]:

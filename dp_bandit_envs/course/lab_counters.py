@@ -5,22 +5,22 @@ The checks work out what an answer does, without chance: their rate of false ala
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from dp_bandit_envs.audits.linear_noise import LinearNoise, cheapest_change
 from dp_bandit_envs.course.checking import (
-    Mistakes,
     ScriptedDraws,
     WrongAnswer,
-    agree,
     call,
+    check_formula,
     graded,
-    number,
+    mistakes,
     numbers,
-    refuse_mistakes,
+    some_epsilon,
+    some_number,
 )
 from dp_bandit_envs.course.notebooks import panel
 from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
@@ -105,7 +105,7 @@ def _counter(way: Way, horizon: int, epsilon: float, rng: np.random.Generator | 
     return make_counter(way.counter, epsilon=epsilon, horizon=horizon, rng=rng, **extra)
 
 
-CASES = [(horizon, epsilon) for horizon in (7, 1000, 4095, 4096, 1) for epsilon in (1.0, 0.5, 4.0)]
+CASES = [(horizon, epsilon) for horizon in (7, 1000, 4095, 4096) for epsilon in (1.0, 0.5, 4.0)]
 SMALL, LARGE = 31, 4095
 MOST_NOISE = 600.0
 """The largest sum of a release's scales that is accepted for 4,095 items and epsilon = 1. A binary tree has up to 144,
@@ -118,63 +118,56 @@ def levels(horizon: int) -> int:
     return horizon.bit_length()
 
 
-LN = "A level doubles the length of a node, so ln counts too few levels."
-MISTAKES: Mistakes = [
-    (lambda t, e: levels(t), "It does not depend on epsilon. What has to happen to the noise if epsilon is halved?"),
-    (
-        lambda t, e: levels(t) * e,
-        "Your noise grows with epsilon. A small epsilon means more privacy: more noise or less?",
-    ),
-    (lambda t, e: 1 / e, "This is the noise for an item that is in one node only. In how many nodes is an item?"),
-    (lambda t, e: t / e, "This pays for T nodes for each item. An item is in one node of each level only."),
-    (
-        lambda t, e: math.sqrt(2) * levels(t) / e,
-        "This is the standard deviation of a node's noise. The scale is the b in the density exp(-|x| / b) / (2 b).",
-    ),
-    (lambda t, e: 2 * (levels(t) / e) ** 2, "This is the variance of a node's noise; the task asks for its scale."),
-    (lambda t, e: (levels(t) / e) ** 2, "This is the square of a scale."),
-    (lambda t, e: math.log(t) / e, LN),
-    (lambda t, e: (math.floor(math.log(t)) + 1) / e, LN),
-    (lambda t, e: math.log2(t) / e, "The number of levels is a whole number, and the single items are a level, too."),
-    (
-        lambda t, e: (levels(t) - 1) / e,
-        "One level is missing. For T = 7 draw all nodes above item 1 that can fill, and count them.",
-    ),
-    (
-        lambda t, e: math.ceil(math.log2(t)) / e,
-        "Too small for T = 4,096, a power of two: then one node holds all items. Count the levels for T = 4.",
-    ),
-    (
-        lambda t, e: (math.ceil(math.log2(t)) + 1) / e,
-        "More noise than needed: for T = 7 no node of 8 items ever fills, so it is never released and costs nothing.",
-    ),
-]
+MISTAKES: Final = mistakes(
+    "t, e",
+    """\
+levels(t) | It does not depend on epsilon. What has to happen to the noise if epsilon is halved?
+levels(t) * e | Your noise grows with epsilon. A small epsilon means more privacy: more noise or less?
+1 / e | This is the noise for an item that is in one node only. In how many nodes is an item?
+t / e | This pays for T nodes for each item. An item is in one node of each level only.
+math.sqrt(2) * levels(t) / e | This is the standard deviation of a node's noise. The scale is the b in the density \
+exp(-|x| / b) / (2 b).
+2 * (levels(t) / e) ** 2 | This is the variance of a node's noise; the task asks for its scale.
+(levels(t) / e) ** 2 | This is the square of a scale.
+math.log(t) / e | A level doubles the length of a node, so ln counts too few levels.
+(math.floor(math.log(t)) + 1) / e | A level doubles the length of a node, so ln counts too few levels.
+math.log2(t) / e | The number of levels is a whole number, and the single items are a level, too.
+(levels(t) - 1) / e | One level is missing. For T = 7 draw all nodes above item 1 that can fill, and count them.
+math.ceil(math.log2(t)) / e | Too small for T = 4,096, a power of two: then one node holds all items. Count the \
+levels for T = 4.
+(math.ceil(math.log2(t)) + 1) / e | More noise than needed: for T = 7 no node of 8 items ever fills, so it is never \
+released and costs nothing.
+""",
+    levels=levels,
+)
 
 
 @graded
-def check_node_scale(node_scale: Any) -> str:
-    """Check the Laplace scale of a node of the binary tree, (floor(lg T) + 1) / epsilon.
-
-    Rate of false alarms: 0.
-    """
-    given = [number(call(node_scale, t, e), f"node_scale({t}, {e:g})") for t, e in CASES]
-    if agree(given, [levels(t) / e for t, e in CASES]):
-        return "Each of an item's nodes costs 1 / scale, and together they cost epsilon."
-    at_one = [(place, case) for place, case in enumerate(CASES) if case[1] == 1]
-    several = [place for place, (t, _) in enumerate(CASES) if t > 1]
-    refuse_mistakes(MISTAKES, [CASES[place] for place in several], [given[place] for place in several])
-    if agree([given[place] for place, _ in at_one], [levels(t) for _, (t, _) in at_one]):
-        raise WrongAnswer("It is right for epsilon = 1 only. Try epsilon = 0.5: an item may lose half as much.")
-    for (t, e), found in zip(CASES, given, strict=True):
-        right = levels(t) / e
-        if not math.isclose(found, right, rel_tol=TOLERANCE):
-            side = "too little noise" if found < right else "more noise than needed"
-            raise WrongAnswer(f"For T = {t:,} and epsilon = {e:g}, {found:.6g} is {side}.")
-    raise AssertionError("unreachable: all cases agree")
+def check_node_scale(node_scale: Any, *, seed: int | None = None) -> str:
+    """Check the Laplace scale of a node of the binary tree, (floor(lg T) + 1) / epsilon. No false alarms."""
+    for cases, known in ((CASES, MISTAKES), ([(1, 1.0), (1, 0.5)], ())):  # of one item, mistakes say little
+        check_formula(
+            node_scale,
+            lambda t, e: levels(t) / e,
+            cases,
+            lambda rng: (some_number(rng, 2, 1e6), some_epsilon(rng)),
+            seed,
+            known=known,
+            wrong="For T = {0:,} and epsilon = {1:g}, {answer:.6g} is {side}.",
+            sides=("too little noise", "more noise than needed"),
+            what="The scale",
+            partly=(
+                (
+                    lambda t, e: e == 1,
+                    "It is right for epsilon = 1 only. Try epsilon = 0.5: an item may lose half as much.",
+                ),
+            ),
+        )
+    return "Each of an item's nodes costs 1 / scale, and together they cost epsilon."
 
 
 @graded
-def check_private_sums(private_sums: Any) -> str:
+def check_private_sums(private_sums: Any, *, seed: int | None = None) -> str:
     """Check private running sums by the exact privacy loss of what was written, for any way to combine Laplace draws.
 
     The function gets draws chosen here, one after the other, which shows how each draw enters each sum; the loss of an
@@ -198,6 +191,12 @@ def check_private_sums(private_sums: Any) -> str:
         )
     for (horizon, epsilon), (loss, item, draws) in refuted.items():
         raise WrongAnswer(_what_is_lost(horizon, epsilon, loss, item, draws))
+    rng = np.random.default_rng(seed)
+    for horizon, epsilon in ((some_number(rng, 5, SMALL), some_epsilon(rng)) for _ in range(3)):
+        _check_sums(private_sums, horizon)
+        loss, item, draws = _loss(private_sums, horizon, epsilon)
+        if loss > epsilon * (1 + TOLERANCE):
+            raise WrongAnswer(_what_is_lost(horizon, epsilon, loss, item, draws))
     most_noise = max(_noise_of_long(private_sums, horizon) for horizon in LONG)
     if most_noise > MOST_NOISE:
         raise WrongAnswer(

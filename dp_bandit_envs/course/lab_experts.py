@@ -8,15 +8,16 @@ import numpy as np
 
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.course.checking import (
-    Mistakes,
+    MORE,
     WrongAnswer,
     agree,
     call,
+    check_formula,
     graded,
-    number,
+    mistakes,
     numbers,
-    only_rounded,
-    refuse_mistakes,
+    some_epsilon,
+    some_number,
 )
 from dp_bandit_envs.course.lab_counters import BY_WORDS, worst
 from dp_bandit_envs.protocols import FloatArray
@@ -90,11 +91,7 @@ def over_hedge(games: Simulation, name: str) -> float:
 
 
 def play_own_step(probabilities: Callable[[FloatArray, float], Any]) -> Simulation:
-    """Return ten games of 1,024 rounds of a student's step on private sums at epsilon = 10, of Hedge and of chance.
-
-    Args:
-        probabilities: From the experts' sums and a learning rate to the probability of each.
-    """
+    """Return ten games of 1,024 rounds of a student's step on private sums at epsilon = 10, of Hedge and of chance."""
 
     class OwnStep:
         feedback = "full"
@@ -116,57 +113,39 @@ def play_own_step(probabilities: Callable[[FloatArray, float], Any]) -> Simulati
 
 
 SIZES: Final = ((10, 1.0), (10, 0.5), (4, 2.0), (2, 0.1), (100, 3.0))  # experts and epsilon
-MISTAKES: Final[Mistakes] = (
-    (lambda k, e: k, "This does not depend on epsilon: stronger privacy has to mean more noise."),
-    (lambda k, e: k * e, "This grows with epsilon. Which epsilon is the stronger promise, a small or a large one?"),
-    (
-        lambda k, e: 1 / e,
-        "That is enough for one published gain. How far can all gains of a round move together if it changes?",
-    ),
-    (
-        lambda k, e: math.sqrt(k) / e,
-        "The square root is the L2 distance of two rounds, for normal noise. Laplace noise counts in L1.",
-    ),
-    (
-        lambda k, e: 2 * (k / e) ** 2,
-        "That is the variance of the noise, which is 2 b^2; asked for is the scale b itself.",
-    ),
-    (
-        lambda k, e: math.sqrt(2) * k / e,
-        "That is the standard deviation, which is sqrt(2) b; asked for is the scale b itself.",
-    ),
-    (
-        lambda k, e: 2 * k / e,
-        "That is private, but twice the noise that is needed: how far apart can two gains in [0, 1] be?",
-    ),
-    (lambda k, e: k / e**2, "Epsilon has entered twice: half the epsilon needs twice the noise, not four times."),
+MISTAKES: Final = mistakes(
+    "k, e",
+    """\
+k | This does not depend on epsilon: stronger privacy has to mean more noise.
+k * e | This grows with epsilon. Which epsilon is the stronger promise, a small or a large one?
+1 / e | That is enough for one published gain. How far can all gains of a round move together if it changes?
+math.sqrt(k) / e | The square root is the L2 distance of two rounds, for normal noise. Laplace noise counts in L1.
+2 * (k / e) ** 2 | That is the variance of the noise, which is 2 b^2; asked for is the scale b itself.
+math.sqrt(2) * k / e | That is the standard deviation, which is sqrt(2) b; asked for is the scale b itself.
+2 * k / e | That is private, but twice the noise that is needed: how far apart can two gains in [0, 1] be?
+k / e ** 2 | Epsilon has entered twice: half the epsilon needs twice the noise, not four times.
+""",
 )
 
 
 @graded
-def check_noise_scale(noise_scale: Callable[[int, float], float]) -> str:
-    """Check the scale of the Laplace noise on each gain of a round, `noise_scale(n_experts, epsilon)`.
-
-    Right is K / epsilon, to a relative 1e-6. Nothing is drawn: the rate of false alarms is 0.
-    """
-    answers = np.array([number(call(noise_scale, k, epsilon), "The scale") for k, epsilon in SIZES])
-    right = np.array([k / epsilon for k, epsilon in SIZES])
-    if same(answers, right):
-        return "All K gains of a round can move by 1 each, K in L1: with 10 experts at epsilon 1, noise of scale 10."
-    refuse_mistakes(MISTAKES, SIZES, answers, absolute=1e-9)
-    if only_rounded(answers.tolist(), right.tolist()):
-        raise WrongAnswer("It is right, but rounded: give it with all its digits. Rounded down, it is not private.")
-    strong = np.array([epsilon == 1.0 for _, epsilon in SIZES])
-    if same(answers[strong], right[strong]):
-        raise WrongAnswer("It is right at epsilon = 1, but not at other epsilons.")
-    (k, epsilon), answer = next(
-        (size, answer) for size, answer, wanted in zip(SIZES, answers, right, strict=True) if not same(answer, wanted)
+def check_noise_scale(noise_scale: Any, *, seed: int | None = None) -> str:
+    """Check the scale of the Laplace noise on each gain of a round, K / epsilon. No false alarms."""
+    check_formula(
+        noise_scale,
+        lambda k, e: k / e,
+        SIZES,
+        lambda rng: (some_number(rng, 2, 500), some_epsilon(rng)),
+        seed,
+        known=MISTAKES,
+        wrong="For {0} experts at epsilon {1:g} your scale {answer:.4g} is {side}. How far do the gains of a round move"
+        " in L1 if the round changes?",
+        sides=("less noise than epsilon allows, so that it is not private", "too much noise"),
+        what="The scale",
+        rounded="Rounded down, it is not private.",
+        partly=((lambda k, e: e == 1, "It is right at epsilon = 1, but not at other epsilons."),),
     )
-    wrong = "less noise than epsilon allows, so that it is not private" if answer < k / epsilon else "too much noise"
-    raise WrongAnswer(
-        f"For {k} experts at epsilon {epsilon:g} your scale {answer:.4g} is {wrong}. How far does a round's vector of"
-        " gains move in L1 if the round changes?"
-    )
+    return "All K gains of a round can move by 1 each, K in L1: with 10 experts at epsilon 1, noise of scale 10."
 
 
 RATES: Final = (0.3, 0.05, 1.0)
@@ -175,13 +154,13 @@ FAR: Final = ((5000.0, 5001.0, 4000.0), (-9000.0, -9001.0), (0.0, 20_000.0))
 
 
 @graded
-def check_probabilities(probabilities: Callable[[FloatArray, float], FloatArray]) -> str:
-    """Check the step of exponential weights, `probabilities(sums, learning_rate)`, shape `(n_experts,)`.
+def check_probabilities(probabilities: Any, *, seed: int | None = None) -> str:
+    """Check the step of exponential weights, exp(a S_i) / sum_j exp(a S_j), `(n_experts,)`, each to a relative 1e-6.
 
-    Right is exp(a S_i) / sum_j exp(a S_j), to 1e-6 each, for sums of either sign and as large as 20,000. Nothing is
-    drawn: the rate of false alarms is 0.
+    Sums have either sign, and are as large as 20,000. No false alarms.
     """
-    for sums in SUMS:
+    rng = np.random.default_rng(seed)
+    for sums in (*SUMS, *(tuple(rng.normal(0, 6, size).tolist()) for size in rng.integers(2, 12, MORE))):
         for rate in RATES:
             answer = numbers(call(probabilities, np.array(sums), rate), (len(sums),), "The vector of probabilities")
             right = softmax(np.array(sums), rate)

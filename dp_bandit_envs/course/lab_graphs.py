@@ -11,17 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.course.checking import (
-    Mistakes,
-    WrongAnswer,
-    agree,
-    call,
-    graded,
-    kind,
-    number,
-    plain,
-    refuse_mistakes,
-)
+from dp_bandit_envs.course.checking import MORE, WrongAnswer, call, check_formula, graded, kind, mistakes, plain
 from dp_bandit_envs.course.notebooks import panel
 from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, VERMILION
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -33,13 +23,7 @@ POINTS: Final = 24
 
 
 class Curve(NamedTuple):
-    """Mean pseudo-regret.
-
-    Attributes:
-        rounds: Rounds, `(points,)`.
-        mean: The mean over games, `(points,)`.
-        error: Its standard error, `(points,)`.
-    """
+    """Mean pseudo-regret of games after some rounds, and its standard error, `(points,)` each."""
 
     rounds: IntArray
     mean: FloatArray
@@ -52,14 +36,7 @@ class Curve(NamedTuple):
 
 
 def random_graph(density: float, number: int) -> IntArray:
-    """Return who reveals whom, `(20, 20)`, each pair with a probability, and each arm itself.
-
-    For the same number, a denser graph has all edges of a sparser one.
-
-    Args:
-        density: The probability of an edge, in [0, 1].
-        number: Which graph, from 0.
-    """
+    """Return who reveals whom, `(20, 20)`: for one number, a denser graph has all edges of a sparser one."""
     draws = np.triu(np.random.default_rng(number).random((ARMS, ARMS)), 1)
     reveals = (draws + draws.T < density).astype(np.int64)
     np.fill_diagonal(reveals, 1)
@@ -68,16 +45,7 @@ def random_graph(density: float, number: int) -> IntArray:
 
 @functools.lru_cache(maxsize=500)
 def regret(algorithm: str, epsilon: float, density: float, number: int, most: int, horizon: int) -> Curve:
-    """Return the regret of an algorithm in games with Bernoulli arms of uniform random means.
-
-    Args:
-        algorithm: Its name.
-        epsilon: For private ones; inf for those without privacy.
-        density: As of `random_graph`.
-        number: As of `random_graph`.
-        most: The most gains that a round may reveal; where the graph has more, some are left out at random.
-        horizon: Number of rounds T.
-    """
+    """Return an algorithm's regret against arms of random means, where a round reveals at most `most` gains."""
     options = {"epsilon": epsilon} if math.isfinite(epsilon) else {}
     reveals = random_graph(density, number)
     games = simulate(
@@ -155,71 +123,65 @@ ALL = matrix(5, [(one, other) for one in range(5) for other in range(one)])
 GRAPHS = (GROUPS, KITE, STAR, CYCLE, ALL, ALONE)
 """Undirected graphs."""
 
-MISTAKES: Mistakes = [
-    (
-        lambda reveals: float(reveals.sum(axis=1).mean()),
-        "This is how many gains a round reveals on average. A promise has to hold for the worst round.",
-    ),
-    (
-        lambda reveals: float(reveals.sum(axis=0).max()),
-        "You count by how many arms one arm is revealed. Which gains change together if one round's data change?",
-    ),
-    (lambda reveals: float(reveals.sum(axis=1).max() - 1), "Does a round not reveal the gain of the arm played, too?"),
-    (
-        lambda reveals: float(len(reveals)),
-        "This is enough on any graph, but more than needed on most: look at the graph.",
-    ),
-    (
-        lambda reveals: float(reveals.sum()),
-        "This counts what all arms reveal together, but only one arm is played in a round.",
-    ),
-    (lambda reveals: float(reveals.sum(axis=1).min()), "This is the fewest gains that a round can reveal."),
-    (
-        lambda reveals: float(np.sqrt(reveals.sum(axis=1).max())),
-        "The root is for Gaussian noise. For Laplace noise, changes of several gains add up.",
-    ),
-    (lambda reveals: 1.0, "This is right if a round reveals one gain. Here it reveals more."),
-]
+MISTAKES: Final = mistakes(
+    "reveals",
+    """\
+float(reveals.sum(axis=1).mean()) | This is how many gains a round reveals on average. A promise has to hold for the \
+worst round.
+float(reveals.sum(axis=0).max()) | You count by how many arms one arm is revealed. Which gains change together if one \
+round's data change?
+float(reveals.sum(axis=1).max() - 1) | Does a round not reveal the gain of the arm played, too?
+float(len(reveals)) | This is enough on any graph, but more than needed on most: look at the graph.
+float(reveals.sum()) | This counts what all arms reveal together, but only one arm is played in a round.
+float(reveals.sum(axis=1).min()) | This is the fewest gains that a round can reveal.
+float(np.sqrt(reveals.sum(axis=1).max())) | The root is for Gaussian noise. For Laplace noise, changes of several \
+gains add up.
+1.0 | This is right if a round reveals one gain. Here it reveals more.
+""",
+)
+
+
+def drawn_graph(rng: np.random.Generator, *, undirected: bool = False) -> IntArray:
+    """Return a random graph of 4 to 10 arms."""
+    n_arms = int(rng.integers(4, 11))
+    reveals: IntArray = (rng.random((n_arms, n_arms)) < rng.uniform(0.2, 0.7)).astype(np.int64)
+    if undirected:
+        reveals = np.triu(reveals) | np.triu(reveals).T
+    np.fill_diagonal(reveals, 1)
+    return reveals
 
 
 @graded
-def check_noise_factor(noise_factor: Any) -> str:
-    """Check the factor by which Laplace noise grows on a graph: the most gains that one round reveals.
-
-    Rate of false alarms: 0.
-    """
-    graphs = (FOLLOWED, STAR, KITE, ALL, ALONE)
-    given = [number(call(noise_factor, each), "noise_factor(reveals)") for each in graphs]
-    if agree(given, [each.sum(axis=1).max() for each in graphs]):
-        return "If a round's data change, so many gains may change by 1 each, and noise has to cover all of them."
-    refuse_mistakes(MISTAKES, [(each,) for each in graphs], given)
-    if agree(given[1:], [each.sum(axis=1).max() for each in graphs[1:]]):
-        raise WrongAnswer(
-            "It is right for edges in both directions. Row i of the matrix says what playing arm i reveals."
-        )
-    for found, each in zip(given, graphs, strict=True):
-        right = each.sum(axis=1).max()
-        if not np.isclose(found, right):
-            side = "not enough" if found < right else "more than needed"
-            raise WrongAnswer(f"For {len(each)} arms of which {_rows(each)}, {found:g} is {side}.")
-    raise AssertionError("unreachable: all graphs agree")
-
-
-def _rows(reveals: IntArray) -> str:
-    busiest = int(reveals.sum(axis=1).argmax())
-    others = np.flatnonzero(reveals[busiest])
-    return f"arm {busiest} reveals {', '.join(map(str, others))}"
+def check_noise_factor(noise_factor: Any, *, seed: int | None = None) -> str:
+    """Check the factor by which Laplace noise grows on a graph: the most gains of a round. No false alarms."""
+    check_formula(
+        noise_factor,
+        lambda reveals: float(reveals.sum(axis=1).max()),
+        [(each,) for each in (FOLLOWED, STAR, KITE, ALL, ALONE)],
+        lambda rng: (drawn_graph(rng),),
+        seed,
+        known=MISTAKES,
+        wrong="On a graph of {0.shape[0]} arms {answer:g} is {side}. Which arm reveals most, and how many gains?",
+        sides=("not enough", "more than needed"),
+        what="The factor",
+        partly=(
+            (
+                lambda reveals: bool((reveals == reveals.T).all()),
+                "It is right for edges in both directions. Row i of the matrix says what playing arm i reveals.",
+            ),
+        ),
+    )
+    return "If a round's data change, so many gains may change by 1 each, and noise has to cover all of them."
 
 
 @graded
-def check_clique_cover(clique_cover: Any) -> str:
-    """Check a partition of the arms into cliques, of which no two can be merged.
+def check_clique_cover(clique_cover: Any, *, seed: int | None = None) -> str:
+    """Check a partition of the arms into cliques, of which no two can be merged. No false alarms.
 
     Both usual greedy ways pass on all graphs, in any order: first fit, and one largest possible clique after the other.
-    Rate of false alarms: 0.
     """
-    numbers = []
-    for reveals in GRAPHS:
+    numbers, rng = [], np.random.default_rng(seed)
+    for reveals in (*GRAPHS, *(drawn_graph(rng, undirected=True) for _ in range(MORE))):
         cover = _groups(call(clique_cover, reveals), len(reveals))
         for group in cover:
             for one in group:
@@ -235,9 +197,7 @@ def check_clique_cover(clique_cover: Any) -> str:
                 if reveals[np.ix_(both, both)].all():
                     raise WrongAnswer(f"The groups {group} and {later} together are a clique, too: one is enough.")
         numbers.append(len(cover))
-    return (
-        f"All are cliques and no two can be merged: {numbers[0]} for a triangle and two pairs, {numbers[-2]} for all."
-    )
+    return f"All are cliques and no two can be merged: {numbers[0]} for a triangle and two pairs, {numbers[4]} for all."
 
 
 def _groups(answer: Any, n_arms: int) -> list[list[int]]:
@@ -250,15 +210,15 @@ def _groups(answer: Any, n_arms: int) -> list[list[int]]:
         if members is None or members.ndim != 1:
             raise WrongAnswer(f"Each group has to be a list of arms, such as [0, 2]; one of them is {kind(group)}.")
         if len(members):
-            cover.append([int(arm) for arm in members])
+            cover.append(members.tolist())
     arms = [arm for group in cover for arm in group]
-    strange = [arm for arm in arms if not 0 <= arm < n_arms]
+    strange = [arm for arm in arms if arm not in range(n_arms)]
     if strange:
-        raise WrongAnswer(f"There are {n_arms} arms, numbered from 0; there is no arm {strange[0]}.")
+        raise WrongAnswer(f"There are {n_arms} arms, numbered from 0; there is no arm {strange[0]:g}.")
     missing = sorted(set(range(n_arms)) - set(arms))
     if missing:
         raise WrongAnswer(f"On a graph of {n_arms} arms, arm {missing[0]} is in no group.")
     if len(arms) > n_arms:
         twice = next(arm for arm in arms if arms.count(arm) > 1)
         raise WrongAnswer(f"Arm {twice} is in two groups; once is enough.")
-    return cover
+    return [[int(arm) for arm in group] for group in cover]

@@ -1,24 +1,21 @@
 """Lab 8, the HIV trial: checks of the epsilon of a round that keeps a promise to patients, and of what to publish."""
 
-import math
-import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from dp_bandit_envs.course.checking import (
-    Mistakes,
     WrongAnswer,
-    agree,
     brief,
-    call,
+    check_formula,
     graded,
     kind,
-    number,
-    only_rounded,
-    refuse_mistakes,
+    mistakes,
+    rows,
+    some_epsilon,
+    some_number,
 )
 from dp_bandit_envs.course.notebooks import panel
 from dp_bandit_envs.plots.plot_style import BLUE, GREY
@@ -26,7 +23,7 @@ from dp_bandit_envs.plots.plot_style import BLUE, GREY
 
 def histogram(numbers: Sequence[int], chance: int, most: int) -> Figure:
     """Draw how often how many patients got a better treatment."""
-    figure, axes = panel(2.4, 6.0)
+    figure, axes = panel(2.4)
     axes.hist(numbers, bins=range(700, most + 20, 20), color=BLUE)
     axes.axvline(chance, color=GREY, linestyle="--")
     axes.text(chance, 0.97, "chance ", ha="right", va="top", transform=axes.get_xaxis_transform())
@@ -50,87 +47,64 @@ def most_rounds(patients: Sequence[int], rounds: int) -> int:
     return -(-rounds // min(patients))
 
 
-MISTAKES: Final[Mistakes] = (
-    (
-        lambda promise, patients, rounds: promise,
-        "This is the promise itself. It would do if a patient served in one round; count in how many one can serve.",
-    ),
-    (
-        lambda promise, patients, rounds: promise * most_rounds(patients, rounds),
-        "This is more than the promise: each round in which a patient serves costs another epsilon.",
-    ),
-    (
-        lambda promise, patients, rounds: promise / max(1, rounds // min(patients)),
-        "Almost: some patients serve once more. Rounds are left over after the last complete pass through the records.",
-    ),
-    (
-        lambda promise, patients, rounds: promise / (rounds / min(patients)),
-        "Almost: a patient serves in a whole number of rounds. What is left of the last pass counts for some of them.",
-    ),
-    (
-        lambda promise, patients, rounds: promise / most_rounds([max(patients)], rounds),
-        "You have looked at the treatment with the most patients. Whose records are used up first, and begin again?",
-    ),
-    (
-        lambda promise, patients, rounds: promise / math.ceil(rounds / statistics.mean(patients)),
-        "You have taken the average treatment. The promise is to every patient, those of the smallest one as well.",
-    ),
-    (
-        lambda promise, patients, rounds: promise / most_rounds([patients[0]], rounds),
-        "You have looked at the first treatment only. The promise is to the patients of all of them.",
-    ),
-    (
-        lambda promise, patients, rounds: promise / math.ceil(rounds / sum(patients)),
-        "Records are not shared by the treatments: when all rounds go to one of them, its own patients serve in all.",
-    ),
-    (
-        lambda promise, patients, rounds: promise / rounds,
-        "A patient would have to serve in every round for that. Records come in turn: nobody serves twice in one pass.",
-    ),
-    (
-        lambda promise, patients, rounds: promise / len(patients),
-        "The number of treatments is not what counts: a patient was given one. How often can that record come back?",
-    ),
+MISTAKES: Final = mistakes(
+    "promise, patients, rounds",
+    """\
+promise | This is the promise itself. It would do if a patient served in one round; count in how many one can serve.
+promise * most_rounds(patients, rounds) | This is more than the promise: each round in which a patient serves costs \
+another epsilon.
+promise / max(1, rounds // min(patients)) | Almost: some patients serve once more. Rounds are left over after the \
+last complete pass through the records.
+promise / (rounds / min(patients)) | Almost: a patient serves in a whole number of rounds. What is left of the last \
+pass counts for some of them.
+promise / most_rounds([max(patients)], rounds) | You have looked at the treatment with the most patients. Whose \
+records are used up first, and begin again?
+promise / math.ceil(rounds / np.mean(patients)) | You have taken the average treatment. The promise is to \
+every patient, those of the smallest one as well.
+promise / most_rounds([patients[0]], rounds) | You have looked at the first treatment only. The promise is to the \
+patients of all of them.
+promise / math.ceil(rounds / sum(patients)) | Records are not shared by the treatments: when all rounds go to one of \
+them, its own patients serve in all.
+promise / rounds | A patient would have to serve in every round for that. Records come in turn: nobody serves twice \
+in one pass.
+promise / len(patients) | The number of treatments is not what counts: a patient was given one. How often can that \
+record come back?
+""",
+    most_rounds=most_rounds,
 )
 
 
+def drawn_study(rng: np.random.Generator) -> tuple[float, tuple[int, ...], int]:
+    """Return a study that nobody knows."""
+    patients = tuple(some_number(rng, 20, 700) for _ in range(some_number(rng, 2, 6)))
+    return some_epsilon(rng), patients, some_number(rng, 50, 3_000)
+
+
 @graded
-def check_epsilon_of_a_round(epsilon_of_a_round: Callable[[float, Sequence[int], int], float]) -> str:
-    """Check the largest epsilon of a round that keeps a promise, `epsilon_of_a_round(promise, patients, rounds)`.
+def check_epsilon_of_a_round(epsilon_of_a_round: Any, *, seed: int | None = None) -> str:
+    """Check the largest epsilon of a round that keeps a promise, of the promise, patients and rounds. No false alarms.
 
     Right is the promise over the most rounds of a patient, which is rounds / (patients of the smallest treatment),
-    rounded up. Answers are compared to a relative 1e-6. Nothing is drawn: the rate of false alarms is 0.
+    rounded up.
     """
-    answers = [number(call(epsilon_of_a_round, *study), "The epsilon of a round") for study in STUDIES]
-    right = [promise / most_rounds(patients, rounds) for promise, patients, rounds in STUDIES]
-    if agree(answers, right):
-        return "In the real trial a patient can serve in 5 rounds, so a round may cost a fifth of what is promised."
-    refuse_mistakes(MISTAKES, STUDIES, answers)
-    if only_rounded(answers, right):
-        raise WrongAnswer("It is right, but rounded: give it with all its digits. Rounded up, it breaks the promise.")
-    study, answer, wanted = next(
-        one for one in zip(STUDIES, answers, right, strict=True) if not math.isclose(one[1], one[2], rel_tol=1e-6)
+    check_formula(
+        epsilon_of_a_round,
+        lambda promise, patients, rounds: promise / most_rounds(patients, rounds),
+        STUDIES,
+        drawn_study,
+        seed,
+        known=MISTAKES,
+        wrong="For {2} rounds and treatments of {1} patients, epsilon = {answer:.4g} {side}. Count the passes through"
+        " the records of each treatment.",
+        sides=("keeps the promise, but more of it was free", "breaks the promise"),
+        what="The epsilon of a round",
+        rounded="Rounded up, it breaks the promise.",
     )
-    promise, patients, rounds = study
-    if not answer > 0:
-        raise WrongAnswer(
-            f"For {rounds} rounds of {list(patients)} patients you answer {answer:g}; it has to be positive."
-        )
-    broken = f"breaks the promise of {promise:g}" if answer > wanted else "keeps the promise, but more of it was free"
-    raise WrongAnswer(
-        f"For {rounds} rounds and treatments of {list(patients)} patients, epsilon = {answer:.4g} {broken}. Count the"
-        " passes through the records of each treatment."
-    )
+    return "In the real trial a patient can serve in 5 rounds, so a round may cost a fifth of what is promised."
 
 
 class Case(NamedTuple):
-    """Something that a group wants to publish.
-
-    Attributes:
-        says: What they did and what they claim.
-        may: Whether the claim is true, so that it may be published.
-        hint: What to think about again, for a wrong decision.
-    """
+    """What a group did and claims, whether it may be published, and what to think about after a wrong decision."""
 
     says: str
     may: bool
@@ -138,44 +112,25 @@ class Case(NamedTuple):
 
 
 CASES: Final = {
-    "A": Case(
-        "We played once with seed=None at epsilon = 0.2 a round. A patient serves in at most 5 rounds. We publish which"
-        ' treatment was given in each round: "epsilon = 1 for every patient".',
-        True,
-        "what is published, how often a patient serves, and who knows the noise",
-    ),
-    "B": Case(
-        "The same, with seed=0, so that referees can repeat the game.",
-        False,
-        "what a reader can do who knows the seed and has the code",
-    ),
-    "C": Case(
-        "We played 20 games at epsilon = 0.2 a round, with different settings, and publish the best one:"
-        ' "epsilon = 1 for every patient".',
-        False,
-        "what the other 19 games looked at, and how the best one was chosen",
-    ),
-    "D": Case(
-        "The game of A; beside the treatments we print how many patients had an event in it, to the patient.",
-        False,
-        "which of the two things that are printed went through the noise",
-    ),
-    "E": Case(
-        "The game of A, and in addition any table that can be worked out from the published treatments alone.",
-        True,
-        "post-processing: what can be done with published numbers without looking at the data again",
-    ),
-    "F": Case(
-        "A budget of 1 for every patient was set before the first game; a ledger counted every game and refused the"
-        " last one. We publish the treatments of all games that were played, with seed=None.",
-        True,
-        "what a ledger adds up, and when it says no",
-    ),
-    "G": Case(
-        'We played EXP3 without a wrapper: "it draws its arms at random, so nobody can learn anything of a patient".',
-        False,
-        "whether random arms alone give an epsilon that is worth anything, over 2,139 rounds",
-    ),
+    letter: Case(says, may == "true", hint)
+    for letter, may, says, hint in rows("""\
+A | true | We played once with seed=None at epsilon = 0.2 a round. A patient serves in at most 5 rounds. We publish \
+which treatment was given in each round: "epsilon = 1 for every patient". | what is published, how often a patient \
+serves, and who knows the noise
+B | false | The same, with seed=0, so that referees can repeat the game. | what a reader can do who knows the seed \
+and has the code
+C | false | We played 20 games at epsilon = 0.2 a round, with different settings, and publish the best one: "epsilon \
+= 1 for every patient". | what the other 19 games looked at, and how the best one was chosen
+D | false | The game of A; beside the treatments we print how many patients had an event in it, to the patient. | \
+which of the two things that are printed went through the noise
+E | true | The game of A, and in addition any table that can be worked out from the published treatments alone. | \
+post-processing: what can be done with published numbers without looking at the data again
+F | true | A budget of 1 for every patient was set before the first game; a ledger counted every game and refused \
+the last one. We publish the treatments of all games that were played, with seed=None. | what a ledger adds up, and \
+when it says no
+G | false | We played EXP3 without a wrapper: "it draws its arms at random, so nobody can learn anything of a \
+patient". | whether random arms alone give an epsilon that is worth anything, over 2,139 rounds
+""")
 }
 """What to decide about, in the order of the lab."""
 
@@ -197,7 +152,7 @@ def check_publishing(decisions: Any) -> str:
     if open_cases:
         raise WrongAnswer(f"Not decided yet: {', '.join(open_cases)}.")
     for letter, answer in decisions.items():
-        if not isinstance(answer, (bool, np.bool_)):
+        if not (isinstance(answer, (int, np.bool_)) and answer in (0, 1)):
             raise WrongAnswer(f"The decision about {letter} has to be True or False; it is {brief(answer)}.")
     wrong = [letter for letter, case in CASES.items() if decisions[letter] != case.may]
     if not wrong:

@@ -1,13 +1,11 @@
 """Lab 9, your own agent: leagues of hidden games against greedy, the check, and the file for a tournament."""
 
-import ast
 import linecache
 import os
 import re
 import shlex
-import textwrap
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeGuard
+from typing import Any, Final, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -18,6 +16,7 @@ from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.conformance import check_agent
 from dp_bandit_envs.course.checking import Verdict, WrongAnswer, failure, graded, kind
+from dp_bandit_envs.course.notebooks import cells_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import ConformanceError
 from dp_bandit_envs.observations import Gains
@@ -56,11 +55,7 @@ def update(state: State, arm: int, seen: Gains) -> State:
 
 
 class Greedy(FunctionalAgent):
-    """Epsilon-greedy, whose epsilon is called `share` here, as epsilon means privacy.
-
-    Args:
-        share: The share of rounds with any arm, in [0, 1].
-    """
+    """Epsilon-greedy: any arm in a share of the rounds, in [0, 1], as epsilon means privacy here."""
 
     functions = Functions(select, update)
 
@@ -83,13 +78,7 @@ QUARTERS: Final = (ROUNDS // 4, ROUNDS // 2, 3 * ROUNDS // 4, ROUNDS)
 
 
 class Played(NamedTuple):
-    """What two agents lost in the same games.
-
-    Attributes:
-        own: Pseudo-regret of the agent at the ends of the four quarters, shape `(games, 4)`, in units of gain.
-        greedy: That of greedy.
-        chance: Mean pseudo-regret of arms at random over a whole game.
-    """
+    """Pseudo-regret of an agent and of greedy after each quarter, `(games, 4)`, and that of chance at the end."""
 
     own: FloatArray
     greedy: FloatArray
@@ -102,29 +91,19 @@ class Played(NamedTuple):
         return int((own < greedy).sum())
 
 
-def behind_noise(env: Environment) -> Environment:
-    """Return the game with Laplace noise on every gain, epsilon = 1."""
-    return LaplaceClipRescale(env, epsilon=1.0)
-
-
 def hidden_game() -> BanditEnv:
     """Return a game of coins whose means are drawn anew, uniform in [0, 1], when it begins."""
     return BanditEnv(BernoulliPrior(ARMS, ROUNDS))
 
 
 def play_leagues(make_agent: AgentFactory, seed: int, leagues: int = LEAGUES) -> Played:
-    """Play all leagues.
+    """Play all leagues with an agent, which has to be compiled, or this takes minutes."""
 
-    Args:
-        make_agent: Makes a new agent; one that is compiled, or this takes minutes.
-        seed: Seed of the games and of the noise.
-        leagues: How many.
-    """
-    players = {
-        "own": Algorithm("own", make_agent, behind_noise),
-        "greedy": Algorithm("greedy", Greedy, behind_noise),
-        "chance": make_algorithm("Uniform"),
-    }
+    def behind_noise(env: Environment) -> Environment:
+        return LaplaceClipRescale(env, epsilon=1.0)
+
+    players = {name: Algorithm(name, make, behind_noise) for name, make in (("own", make_agent), ("greedy", Greedy))}
+    players["chance"] = make_algorithm("Uniform")
     played: Any = simulate(hidden_game, players, trials=leagues * GAMES, seed=seed, checkpoints=QUARTERS)
     regret = {name: outcome.pseudo_regret for name, outcome in played.items()}
     return Played(regret["own"], regret["greedy"], float(regret["chance"][:, -1].mean()))
@@ -139,10 +118,6 @@ def check_own_agent(make_agent: Any, *, seed: int = 2026) -> str:
     Laplace noise of epsilon = 1; the smaller mean regret wins it. An agent that wins a league with a probability of
     at least 0.95 is refused with a probability of at most 7.2e-4: that of fewer than 33 of 40 independent leagues
     (binomial, exact). Greedy itself passes with one of 2.2e-5 at most. The same seed gives the same verdict.
-
-    Args:
-        make_agent: What the student wrote.
-        seed: Seed of the games and of the noise.
     """
     check_it_plays(make_agent)
     return in_words(play_leagues(make_agent, seed))
@@ -214,19 +189,10 @@ NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 
 
 def save_submission(agent_class: Any, name: str, folder: str | os.PathLike[str] = "submissions") -> Verdict:
-    """Save the cell in which an agent is defined as `folder/name.py`, if the file can play on its own.
-
-    A file saved before under this name is replaced; any other file is left alone. The rate of false alarms is 0.
-
-    Args:
-        agent_class: A class that inherits `FunctionalAgent`; all that it needs is in its cell.
-        name: The file's name without `.py`: letters, digits and _, at most 40.
-        folder: Where to; it is made if it is not there.
-    """
-    return saved(agent_class, name, folder)._replace(word="Saved")
+    """Save the cell of an agent's class as `folder/name.py`, if the file can play on its own. No false alarms."""
+    return graded(saved)(agent_class, name, folder)._replace(word="Saved")
 
 
-@graded
 def saved(agent_class: Any, name: str, folder: str | os.PathLike[str]) -> str:
     """Save the cell and return how to play its file, or raise `WrongAnswer`."""
     if not (isinstance(agent_class, type) and issubclass(agent_class, FunctionalAgent)):
@@ -248,35 +214,16 @@ def saved(agent_class: Any, name: str, folder: str | os.PathLike[str]) -> str:
 
 
 def cell_source(agent_class: type[FunctionalAgent]) -> str:
-    """Return the code of the cell in which an agent's `select` is written, as it stands in the notebook.
-
-    Raises:
-        WrongAnswer: If it cannot be found, or the class is written in another cell.
-    """
-    code = agent_class.functions.select.__code__
+    """Return the code of the cell in which an agent's class and its `select` are written, or raise `WrongAnswer`."""
+    code, name = agent_class.functions.select.__code__, agent_class.__name__
     text = "".join(linecache.getlines(code.co_filename))
     if not text:
         raise WrongAnswer("The code of your agent cannot be found; run its cell again.")
     # Marimo keeps a file for each cell; where the notebook runs as a program, a cell is a function in its file.
-    for node in ast.parse(text).body:
-        if is_cell(node) and node.lineno <= code.co_firstlineno <= (node.end_lineno or 0):
-            body = [part for part in node.body if not isinstance(part, ast.Return)]
-            lines = text.splitlines()[body[0].lineno - 1 - decorators(body[0]) : body[-1].end_lineno]
-            text = textwrap.dedent("\n".join(lines))
-    if agent_class.__name__ not in {node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)}:
-        raise WrongAnswer(f"The class {agent_class.__name__} and its select have to be in the same cell.")
-    return text.strip()
-
-
-def is_cell(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
-    """Return whether a statement is a function with a decorator of marimo, such as `@app.cell`."""
-    return isinstance(node, ast.FunctionDef) and any("app.cell" in ast.unparse(one) for one in node.decorator_list)
-
-
-def decorators(node: ast.stmt) -> int:
-    """Return how many lines before its `def` or `class` a statement begins."""
-    first = getattr(node, "decorator_list", None)
-    return node.lineno - first[0].lineno if first else 0
+    for cell in [each.code for each in cells_of(text)] or [text]:
+        if re.search(rf"^class {name}\b", cell, re.MULTILINE):
+            return cell.strip()
+    raise WrongAnswer(f"The class {name} and its select have to be in the same cell.")
 
 
 def check_alone(text: str, class_name: str) -> None:

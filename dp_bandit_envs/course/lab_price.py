@@ -6,41 +6,37 @@ from typing import Any, Final
 import numpy as np
 
 from dp_bandit_envs.course.checking import (
-    Mistakes,
     ScriptedDraws,
     WrongAnswer,
     call,
+    check_formula,
     graded,
+    mistakes,
     number,
-    only_rounded,
-    refuse_mistakes,
+    some_epsilon,
+    some_number,
 )
 from dp_bandit_envs.protocols import FloatArray
 
 CASES: Final = ((1, 1.0), (10, 1.0), (1, 0.5), (10, 0.1), (7, 4.0), (100, 2.0))
 """Numbers of gains and epsilons at which the scale is asked for."""
-MISTAKES: Final[Mistakes] = (
-    (lambda n, e: 1 / n, "Your scale does not depend on epsilon. Less privacy loss has to take more noise."),
-    (lambda n, e: e / n, "Your scale grows with epsilon. Is a small epsilon more privacy, or less?"),
-    (lambda n, e: 1 / e, "That is enough noise for one gain. How far can one of n gains move their average?"),
-    (lambda n, e: n / e, "Your scale grows with n. Does one gain move an average of many more, or less?"),
-    (lambda n, e: n * e, "Your scale grows with n and with epsilon. What should more of either do to the noise?"),
-    (
-        lambda n, e: 2 / (n * e) ** 2,
-        "That is the variance of the noise. The scale b is asked for: what is the variance of a draw of scale b?",
-    ),
-    (lambda n, e: math.sqrt(2) / (n * e), "That is the standard deviation of the noise; the scale b is asked for."),
-    (lambda n, e: 1 / (n * e) ** 2, "That is a square too much: the scale is in the units of the average."),
-    (
-        lambda n, e: 1 / (n * e * e),
-        "Epsilon is in it once too often: in the density, b and epsilon are in an exponent.",
-    ),
-    (lambda n, e: 1 / (n * n * e), "n is in it once too often: how far can one of n gains move their average?"),
-    (
-        lambda n, e: 1 / (math.sqrt(n) * e),
-        "A square root of n is right for what varies by chance; here one gain changes.",
-    ),
-    (lambda n, e: 2 / (n * e), "It is private, but with twice the noise needed: gains lie in [0, 1], not in [-1, 1]."),
+MISTAKES: Final = mistakes(
+    "n, e",
+    """\
+1 / n | Your scale does not depend on epsilon. Less privacy loss has to take more noise.
+e / n | Your scale grows with epsilon. Is a small epsilon more privacy, or less?
+1 / e | That is enough noise for one gain. How far can one of n gains move their average?
+n / e | Your scale grows with n. Does one gain move an average of many more, or less?
+n * e | Your scale grows with n and with epsilon. What should more of either do to the noise?
+2 / (n * e) ** 2 | That is the variance of the noise. The scale b is asked for: what is the variance of a draw of \
+scale b?
+math.sqrt(2) / (n * e) | That is the standard deviation of the noise; the scale b is asked for.
+1 / (n * e) ** 2 | That is a square too much: the scale is in the units of the average.
+1 / (n * e * e) | Epsilon is in it once too often: in the density, b and epsilon are in an exponent.
+1 / (n * n * e) | n is in it once too often: how far can one of n gains move their average?
+1 / (math.sqrt(n) * e) | A square root of n is right for what varies by chance; here one gain changes.
+2 / (n * e) | It is private, but with twice the noise needed: gains lie in [0, 1], not in [-1, 1].
+""",
 )
 DRAWS: Final = 5_000
 SETTINGS: Final = (
@@ -52,42 +48,53 @@ SETTINGS: Final = (
     (2.0, (1.0,)),
 )
 """Epsilons and gains with which the release is called `DRAWS` times each; in the last three all gains are equal."""
-FAR: Final = 0.08
-"""How far the mean size of the noise may be from the scale, as a share of it."""
-APART: Final = 0.035
-"""How far the share of draws below any value may be from that of Laplace noise."""
-REACH: Final = 6.0
-"""How many scales the largest of `DRAWS` draws has to reach."""
-FAR_OUT: Final = 30.0
-"""A draw of `rng.laplace` that is tried, in scales."""
+FAR, APART, REACH, FAR_OUT = 0.08, 0.035, 6.0, 30.0
+"""How far the mean size of noise, as a share, and its distribution may be from Laplace's; how many scales the largest
+of `DRAWS` draws has to reach; and a draw of `rng.laplace` that is tried, in scales."""
+
+
+def noise_scale(n: int, epsilon: float) -> float:
+    """Return the right scale."""
+    return 1 / (n * epsilon)
 
 
 @graded
-def check_noise_scale(noise_scale: Any) -> str:
+def check_noise_scale(answer: Any, *, seed: int | None = None) -> str:
     """Check the scale of Laplace noise on an average of n gains, 1 / (n epsilon). No false alarms."""
-    answers = [number(call(noise_scale, n, epsilon), f"noise_scale({n}, {epsilon})") for n, epsilon in CASES]
-    wanted = [1 / (n * epsilon) for n, epsilon in CASES]
-    right = [math.isclose(answer, want, rel_tol=1e-6) for answer, want in zip(answers, wanted, strict=True)]
-    if all(right):
-        return (
-            "One of n gains moves the average by at most 1 / n, and a draw of scale b that can be moved by that much"
-            " loses 1 / (n b)."
-        )
-    refuse_mistakes(MISTAKES, CASES, answers)
-    if only_rounded(answers, wanted):
-        raise WrongAnswer("It is right, but rounded: give it with all its digits. Rounded down, it is not private.")
-    if all(one for one, (_, epsilon) in zip(right, CASES, strict=True) if epsilon == 1):
-        raise WrongAnswer("It is right for epsilon = 1, and not for others: what does epsilon do to the noise?")
-    if all(one for one, (n, _) in zip(right, CASES, strict=True) if n == 1):
-        raise WrongAnswer("It is right for a single gain, and not for averages of several.")
-    first = right.index(False)
-    n, epsilon = CASES[first]
-    which = "too small: the release would not be private" if answers[first] < wanted[first] else "larger than needed"
-    raise WrongAnswer(f"For n = {n} and epsilon = {epsilon:g} your scale of {answers[first]:g} is {which}.")
+    check_formula(
+        answer,
+        noise_scale,
+        CASES,
+        lambda rng: (some_number(rng, 2, 500), some_epsilon(rng)),
+        seed,
+        known=MISTAKES,
+        wrong="For n = {0} and epsilon = {1:g} your scale of {answer:g} is {side}.",
+        sides=("too small: the release would not be private", "larger than needed"),
+        what="The scale",
+        rounded="Rounded down, it is not private.",
+        partly=(
+            (
+                lambda n, e: e == 1,
+                "It is right for epsilon = 1, and not for others: what does epsilon do to the noise?",
+            ),
+            (lambda n, e: n == 1, "It is right for a single gain, and not for averages of several."),
+        ),
+    )
+    return (
+        "One of n gains moves the average by at most 1 / n, and a draw of scale b that can be moved by that much loses"
+        " 1 / (n b)."
+    )
+
+
+def drawn_settings(rng: np.random.Generator) -> list[tuple[float, tuple[float, ...]]]:
+    """Return settings that nobody knows; in the last three all gains are equal."""
+    gains = [np.round(rng.uniform(0, 1, size), 3) for size in rng.integers(2, 9, 3)]
+    gains += [np.full(rng.integers(1, 5), gain) for gain in (0.5, 0.0, 1.0)]
+    return [(some_epsilon(rng), tuple(each.tolist())) for each in gains]
 
 
 @graded
-def check_release(release: Any, seed: int = 0) -> str:
+def check_release(release: Any, *, seed: int | None = None) -> str:
     """Check by its draws that a release is the average with Laplace noise of scale 1 / (n epsilon).
 
     In each of six settings, of 5,000 draws of noise x:
@@ -104,19 +111,25 @@ def check_release(release: Any, seed: int = 0) -> str:
 
     Args:
         release: The student's function of gains, epsilon and rng.
-        seed: The seed of the numbers that it gets.
+        seed: The seed of the settings and of the numbers that it gets; None for `SETTINGS`, and the seed 0.
     """
-    for epsilon, gains in SETTINGS:
+    for epsilon, gains in SETTINGS if seed is None else drawn_settings(np.random.default_rng(seed)):
         at = f"With the gains {list(gains)} at epsilon = {epsilon:g}"
-        noise = draws(release, np.array(gains), epsilon, seed, at)
+        noise = draws(release, np.array(gains), epsilon, seed or 0, at)
         scale = 1 / (len(gains) * epsilon)
         size = float(np.abs(noise).mean()) / scale
-        check_centre(noise, size * scale, at)
+        # A mean of 5,000 draws has a standard error of sqrt(2 / 5000) = .02 scales; .15 are more than seven of them.
+        if abs(away := float(noise.mean()) / (size * scale)) > 0.15:
+            side = "above" if away > 0 else "below"
+            raise WrongAnswer(
+                f"{at}, the releases are {side} the average on average: is it the average of the gains, and is the"
+                " noise on both sides?"
+            )
         sized = abs(size - 1) <= FAR
         if sized and distance_from_laplace(noise / scale) <= APART:
             check_ends(release, np.array(gains), epsilon, float(np.abs(noise).max()) / scale, at)
             continue
-        if depends_on_gains(release, np.array(gains), epsilon, seed):
+        if depends_on_gains(release, np.array(gains), epsilon, seed or 0):
             raise WrongAnswer(
                 f"{at}, the noise depends on the gains: from equal rngs, other gains get other noise. Then its size"
                 " gives the gains away; it may depend on n and epsilon only."
@@ -126,7 +139,14 @@ def check_release(release: Any, seed: int = 0) -> str:
                 f"{at}, the noise {'has the right mean size, but' * sized or 'has'} another distribution than Laplace"
                 " noise. Noise of another shape may lose more than epsilon, as normal noise does in its tails."
             )
-        raise WrongAnswer(f"{at}, {size_in_words(size, epsilon, len(gains))}")
+        if size < 1:
+            raise WrongAnswer(
+                f"{at}, there is too little noise: {size:.2g} times what is needed. The release loses about"
+                f" {epsilon / size:.2g} instead of {epsilon:g}."
+            )
+        known = " You may have forgotten that one of n gains moves an average by less than a sum."
+        known *= math.isclose(size, len(gains), rel_tol=FAR)
+        raise WrongAnswer(f"{at}, the noise is {size:.2g} times as large as it has to be.{known}")
     return "It has the right mean, and noise of the right size and shape, at each epsilon tried."
 
 
@@ -167,19 +187,6 @@ def check_ends(release: Any, gains: FloatArray, epsilon: float, reach: float, at
     )
 
 
-def check_centre(noise: FloatArray, size: float, at: str) -> None:
-    """Refuse noise that lies on one side, which Laplace noise of any scale does with far less than 1e-6.
-
-    The mean of 5,000 draws has a standard error of sqrt(2 / 5000) = .02 scales; .15 are more than seven of them.
-    """
-    away = float(noise.mean()) / size
-    if abs(away) > 0.15:
-        raise WrongAnswer(
-            f"{at}, the releases are {'above' if away > 0 else 'below'} the average on average: is it the"
-            " average of the gains, and is the noise on both sides?"
-        )
-
-
 def depends_on_gains(release: Any, gains: FloatArray, epsilon: float, seed: int) -> bool:
     """Return whether equal generators give other noise for as many other gains; asked only about a wrong release."""
     noise = [
@@ -187,17 +194,6 @@ def depends_on_gains(release: Any, gains: FloatArray, epsilon: float, seed: int)
         for other in (gains, gains / 2, 1 - gains)
     ]
     return not np.allclose(noise, noise[0], rtol=1e-6, atol=1e-9)
-
-
-def size_in_words(size: float, epsilon: float, n: int) -> str:
-    """Return what to say about noise whose mean size is `size` times the right one."""
-    if size > 1:
-        known = " You may have forgotten that one of n gains moves an average by less than a sum."
-        return f"the noise is {size:.2g} times as large as it has to be." + known * math.isclose(size, n, rel_tol=FAR)
-    return (
-        f"there is too little noise: {size:.2g} times what is needed. The release loses about {epsilon / size:.2g}"
-        f" instead of {epsilon:g}."
-    )
 
 
 def distance_from_laplace(noise: FloatArray) -> float:

@@ -1,12 +1,11 @@
 """The labs as notebooks: their list, a student's own copies, marimo in a process of its own, and small pictures."""
 
-import difflib
+import ast
 import importlib.util
 import logging
 import os
 import re
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,13 +13,14 @@ import sys
 import tempfile
 import time
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dp_bandit_envs.errors import UnknownNameError
+from dp_bandit_envs import checks
 from dp_bandit_envs.optional import require
 
 if TYPE_CHECKING:
@@ -56,32 +56,82 @@ LABS: Final = (
     Lab("experts", "Experts", "Why is privacy nearly free when every gain is seen?", 25),
     Lab("hiv-trial", "A trial of HIV drugs", "What may one publish about the people of a real study?", 30),
     Lab("your-own-agent", "Your own agent", "Can you beat the algorithms of the papers?", 30),
+    Lab("your-own-adversary", "Your own adversary", "Which game hurts a private learner most?", 30),
 )
 
 
 def find(name: str) -> Lab:
-    """Return a lab by its name, the beginning of its name, its file's name or its number from 1.
-
-    Raises:
-        UnknownNameError: If there is none; the error names the nearest one.
-    """
+    """Return a lab by its name, the beginning of it, its file's name or its number, or raise `UnknownNameError`."""
     word = name.strip().lower().removesuffix(".py").replace("_", "-").replace(" ", "-")
     if word.isdecimal() and 1 <= int(word) <= len(LABS):
         return LABS[int(word) - 1]
     begin_so = [lab for lab in LABS if word and lab.name.startswith(word)]
     if len(begin_so) == 1:
         return begin_so[0]
-    nearest = max(LABS, key=lambda lab: likeness(word, lab.name))
-    if likeness(word, nearest.name) >= 0.5:
-        hint = f"Did you mean {nearest.name}?"
-    else:
-        hint = f"Known: {', '.join(lab.name for lab in LABS)}."
-    raise UnknownNameError(f"lab must be the name of a lab, or its number; received {name!r}. {hint}")
+    name = checks.known_name("lab", word, [lab.name for lab in LABS])
+    return next(lab for lab in LABS if lab.name == name)
 
 
-def likeness(word: str, name: str) -> float:
-    """Return how much a word is like a name or one of the name's words, in [0, 1]."""
-    return max(difflib.SequenceMatcher(None, word, other).ratio() for other in (name, *name.split("-")))
+ONE_PARSES: Final = Lock()
+
+
+def parsed(code: str, mode: str = "exec") -> Any:
+    """Return the tree of some code; Python 3.11 sometimes fails where two threads ask for one at the same time."""
+    with ONE_PARSES:
+        return ast.parse(code, mode=mode)
+
+
+class Cell(NamedTuple):
+    """A cell of a notebook: its code alone, the names from and for other cells, and whether marimo hides its code."""
+
+    code: str
+    needs: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
+    hidden: bool = False
+
+
+def cells_of(source: str) -> list[Cell]:
+    """Return the cells of a marimo notebook's source, from top to bottom; those that are no Python as their text."""
+    lines, found = source.splitlines(), []
+    for node in parsed(source).body:
+        marks = [*getattr(node, "decorator_list", []), *(each.context_expr for each in getattr(node, "items", []))]
+        mark = " ".join(map(ast.unparse, marks))
+        if isinstance(node, ast.Expr) and "app._unparsable_cell" in ast.unparse(node):
+            found += [Cell(text) for text in texts_in(node) if text != "_"]
+        elif "app." in mark:
+            cell = "app.cell" in mark or "app.setup" in mark
+            body = [part for part in node.body if not isinstance(part, ast.Return)] if cell else [node]
+            last = node.body[-1] if isinstance(node.body[-1], ast.Return) else None
+            gives = tuple(each.id for each in ast.walk(last) if isinstance(each, ast.Name)) if cell and last else ()
+            needs = tuple(each.arg for each in node.args.args) if cell and "app.cell" in mark else ()
+            if body:
+                found.append(Cell(_dedented(lines, body), needs, gives, "hide_code=True" in mark))
+    return found
+
+
+def texts_in(node: ast.AST) -> list[str]:
+    """Return the texts in some code."""
+    return [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+
+
+def _dedented(lines: list[str], body: list[Any]) -> str:
+    """Return the code of some statements, with the comments before, and without the indentation of a cell."""
+    first, last = body[0].lineno - 1, body[-1].end_lineno
+    if not body[0].col_offset:
+        return "\n".join(lines[first:last])  # a function that is a cell by itself, without marimo's decorator
+    first = min([first, *(each.lineno - 1 for each in getattr(body[0], "decorator_list", []))])
+    while lines[first - 1].lstrip().startswith("#"):
+        first -= 1
+    # Lines inside a string stay as they are.
+    inside = {
+        line
+        for part in body
+        for each in ast.walk(part)
+        if isinstance(each, (ast.Constant, ast.JoinedStr)) and '"""' in lines[each.lineno - 1]
+        for line in range(each.lineno, each.end_lineno or 0)
+    }
+    kept = ((place, lines[place]) for place in range(first, last))
+    return "\n".join(line if place in inside else line.removeprefix("    ") for place, line in kept)
 
 
 START_PAGE: Final = "all_labs.py"
@@ -107,27 +157,41 @@ STYLE: Final = """\
 .output-area {
   max-height: none !important;
 }
+/* marimo's words at a name that two cells define get ours above them. */
+p.font-medium:has(+ p + ul [role="link"])::before {
+  content: "np and math are imported already: take an import of them out of your cell, and run it again. Another name \
+belongs to one cell, too: give yours another one.";
+  display: block;
+  margin-bottom: 0.5em;
+  font-weight: bold;
+}
+/* A figure of one column is drawn for a telephone, and larger elsewhere. */
+@media (min-width: 48em) {
+  img[width="372"] {
+    width: 500px;
+  }
+}
+/* On a telephone a label is above its control, and a long button has as many lines as it needs. */
+@media (max-width: 30em) {
+  .mo-label {
+    flex-direction: column;
+    align-items: flex-start;
+  }
+  button:not([role]) {
+    height: auto !important;
+  }
+}
 """
 
 
 def copy_labs(folder: Path) -> list[str]:
-    """Copy the labs into a folder, with marimo's settings and a style; a file that is there already is left as it is.
-
-    Args:
-        folder: Where to; it is made if it is not there.
-
-    Returns:
-        The names of the files that were copied now.
-
-    Raises:
-        OSError: If the folder cannot be written.
-    """
+    """Copy the labs into a folder, but for files that are there already, and return the names of the new ones."""
     folder.mkdir(parents=True, exist_ok=True)
     copied = []
     with resources.as_file(resources.files("dp_bandit_envs.labs")) as labs:
         for name in sorted(path.name for path in labs.glob("*.py") if path.name != "__init__.py"):
             if not (folder / name).exists():
-                shutil.copyfile(labs / name, folder / name)
+                (folder / name).write_text(linked((labs / name).read_text(encoding="utf-8")), encoding="utf-8")
                 copied.append(name)
     for name, text in (("pyproject.toml", SETTINGS), ("labs.css", STYLE)):
         if not (folder / name).exists():
@@ -135,25 +199,40 @@ def copy_labs(folder: Path) -> list[str]:
     return copied
 
 
-def outdated(folder: Path) -> list[str]:
-    """Return the copies in a folder that were made by another version of this package, and cannot run with this one.
+SITE: Final = "DP_BANDIT_ENVS_SITE"
+"""The variable with the address of the site that `make docs` builds, if somebody serves it."""
 
-    They import modules of the course that are not there; their cells say so, too.
-    """
+
+def linked(text: str, site: str | None = None) -> str:
+    """Return a lab's text with the pages to read on as links to the site; as it is if nobody serves one."""
+    site = os.environ.get(SITE, "") if site is None else site
+    return re.sub(r"`(docs/[\w/-]+)\.md`", rf"[\1]({site.rstrip('/')}/\1.html)", text) if site else text
+
+
+COURSE: Final = "dp_bandit_envs.course."
+
+
+def imported(source: str) -> set[tuple[str, str]]:
+    """Return the modules of the course, and the names in them, from which a notebook's text imports."""
+    found = re.findall(rf"^[ \"]*from ({re.escape(COURSE)}[\w.]+) import (\([^)]*\)|[^\n\\]*)", source, re.M)
+    return {(module, name) for module, names in found for name in re.findall(r"(\w+)(?: as \w+)?", names)}
+
+
+def not_here(names: set[tuple[str, str]]) -> list[str]:
+    """Return which names of the course are not there, without importing it."""
     found = []
-    for path in sorted(folder.glob("*.py")):
-        modules = re.findall(r"^ *from (dp_bandit_envs\.course\.[\w.]+) import", path.read_text(errors="replace"), re.M)
-        if not all(known(module) for module in modules):
-            found.append(path.name)
+    for module, name in sorted(names):
+        spec = importlib.util.find_spec(module) if module.count(".") == 2 else None
+        text = Path(spec.origin).read_text("utf-8") if spec is not None and spec.origin else ""
+        if not re.search(rf"\b{name}\b", text):
+            found.append(f"{module.removeprefix(COURSE)}.{name}")
     return found
 
 
-def known(module: str) -> bool:
-    """Return whether a module is there."""
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
+def outdated(folder: Path) -> list[str]:
+    """Return the copies in a folder that import what this version of the course does not have."""
+    paths = sorted(folder.glob("*.py"))
+    return [path.name for path in paths if not_here(imported(path.read_text("utf-8", errors="replace")))]
 
 
 FIRST_PORT: Final = 2718
@@ -165,23 +244,9 @@ LOOPBACK: Final = "127.0.0.1"
 def served(
     folder: Path, page: str, *, read_only: bool = False, host: str = LOOPBACK, port: int | None = None
 ) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
-    """Start marimo on a folder of notebooks, and stop it with all that it started.
+    """Start marimo on a folder, and stop it with all that it started; yield the address of a page, and the process.
 
-    Args:
-        folder: The notebooks.
-        page: The file name of the notebook that the address leads to.
-        read_only: Whether to show notebooks as apps, without their code. Otherwise whoever has the address, which holds
-            a password, can run any code on this machine.
-        host: The address to listen at.
-        port: The port to listen at; by default the first free one from `FIRST_PORT` on.
-
-    Yields:
-        The address for the browser, and marimo's process.
-
-    Raises:
-        ImportError: If marimo is not installed.
-        ValueError: If the port is taken.
-        RuntimeError: If marimo does not start.
+    Unless it is `read_only`, whoever has the address, which holds a password, can run any code on this machine.
     """
     require("marimo", extra="labs")
     port = free_port(host, port)
@@ -230,11 +295,7 @@ def stop(process: "subprocess.Popen[bytes]", seconds: float = 5.0) -> None:
 
 
 def free_port(host: str, port: int | None) -> int:
-    """Return the port if it is free, or by default the first free one.
-
-    Raises:
-        ValueError: If it is taken, or none of a hundred is free.
-    """
+    """Return the port if it is free, or by default the first free one; raise `ValueError` if there is none."""
     for candidate in [port] if port else range(FIRST_PORT, FIRST_PORT + 100):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as one:
             if sys.platform != "win32":
@@ -268,14 +329,23 @@ def show_in_browser(address: str) -> bool:
         return False
 
 
+def unless_compiling(record: logging.LogRecord) -> bool:
+    """Return whether a line is no announcement of compiling."""
+    return not record.getMessage().startswith("compiling ")
+
+
 def leave_compiling_to_spinners() -> None:
     """Drop the lines with which `simulate` announces in this process that something is compiled; others stay."""
     logging.getLogger("dp_bandit_envs").addFilter(unless_compiling)
 
 
-def unless_compiling(record: logging.LogRecord) -> bool:
-    """Return whether a line is no announcement of compiling."""
-    return not record.getMessage().startswith("compiling ")
+def begin(mo: Any) -> Callable[[str, Any, Sequence[Any]], Any]:
+    """Leave what is compiled to a notebook's spinners, and return what makes a slider of a label, a value and steps."""
+    if mo.running_in_notebook():
+        leave_compiling_to_spinners()
+    return lambda label, value, steps: mo.ui.slider(
+        steps=list(steps), value=value, label=label, show_value=True, debounce=True
+    )
 
 
 def panel(height: float = 3.4, width: float = 4.7) -> tuple["Figure", Any]:

@@ -2,15 +2,15 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.adversaries import Adversary, Deterministic, FullyOblivious, Oblivious, Stochastic, SwitchingCost
+from dp_bandit_envs.adversaries import Adversary, Deterministic, FullyOblivious, Oblivious, Stochastic
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
+from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, AGENT, stream
 from dp_bandit_envs.simulation import simulate
 from dp_bandit_envs.wrappers import LaplaceClipRescale
@@ -20,19 +20,13 @@ BLOCK: Final = 256
 
 
 class Kind(NamedTuple):
-    """A kind of game.
-
-    Attributes:
-        name: What it is called in files.
-        about: What it is, for readers of the results.
-        make: Returns the adversary of one game for `(n_arms, horizon, rng)`.
-        memory: Number of earlier rounds whose arms decide whether a gain counts.
-    """
+    """A kind of game: `make` returns one; arms of the last `memory` rounds decide whether a gain counts."""
 
     name: str
     about: str
     make: Callable[[int, int, np.random.Generator], Adversary]
     memory: int = 0
+    weight: float = 1.0
 
 
 def _coins(n_arms: int, horizon: int, rng: np.random.Generator) -> Adversary:
@@ -52,10 +46,6 @@ def _periodic(n_arms: int, horizon: int, rng: np.random.Generator) -> Adversary:
     return Deterministic(n_arms, horizon)
 
 
-def _switching(n_arms: int, horizon: int, rng: np.random.Generator) -> Adversary:
-    return SwitchingCost(n_arms, horizon)
-
-
 def _between(rng: np.random.Generator, low: float, high: float) -> float:
     return low + (high - low) * rng.random()
 
@@ -65,7 +55,7 @@ KINDS: Final = (
     Kind("drawn biases", "coins whose biases are drawn in every round; one arm is better on average", _biases),
     Kind("repeated outcomes", "the same, but every outcome is repeated for some rounds", _repeated),
     Kind("periodic", "fixed periodic gains that make the best arm look worse than it is", _periodic),
-    Kind("switching costs", "one arm is better by a tiny gap, and a round with a change of arm pays 0", _switching, 1),
+    Kind("switching costs", "coins again, and a round with a change of arm pays 0", _coins, 1, 0.5),
 )
 """All games of a tournament are of these kinds, as many of each."""
 
@@ -167,10 +157,25 @@ class HiddenGames:
 MARK: Final = "reference: "
 """How their names begin in tables."""
 UNIFORM: Final = f"{MARK}Uniform"
+SAME_ARM: Final = f"{MARK}Always the same arm"
 RECOMMENDED: Final = "Batched-Lap-HTINF"
 """The private algorithm to take where an adversary may choose the gains; see docs/algorithms.md."""
 EPSILON: Final = 1.0
 """Its epsilon in a tournament that adds no noise."""
+
+
+class SameArm(Agent):
+    """Plays arm 0 throughout, which is any arm: their order is drawn for each game."""
+
+    def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
+        """Begin a game."""
+
+    def select_arm(self) -> int:
+        """Return arm 0."""
+        return 0
+
+    def update(self, arm: int, observation: Mapping[str, Any]) -> None:
+        """Learn nothing."""
 
 
 def references(epsilon: float | None) -> dict[str, Algorithm]:
@@ -179,7 +184,9 @@ def references(epsilon: float | None) -> dict[str, Algorithm]:
     exp3 = make_algorithm("EXP3") if epsilon is None else make_algorithm("DP-EXP3-Lap", epsilon=epsilon)
     private = make_algorithm(RECOMMENDED, epsilon=level)
     beside = "" if epsilon is not None else f", epsilon = {level:g}"
-    return {UNIFORM: make_algorithm("Uniform"), MARK + exp3.name: exp3, f"{MARK}{private.name}{beside}": private}
+    same = Algorithm("Always the same arm", SameArm, lambda env: env)
+    blind = {UNIFORM: make_algorithm("Uniform"), SAME_ARM: same}
+    return {**blind, MARK + exp3.name: exp3, f"{MARK}{private.name}{beside}": private}
 
 
 def reference_regrets(games: HiddenGames) -> dict[str, FloatArray]:

@@ -1,12 +1,11 @@
 """Holds a tournament: all submissions of a folder in the same hidden games, and who won."""
 
+import ast
 import dataclasses
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from threading import Event
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,16 +17,18 @@ from dp_bandit_envs.optional import require
 from dp_bandit_envs.privacy.guarantee import Level
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.seeding import checked_seed, drawn_seed
-from dp_bandit_envs.tournament.hidden_games import UNIFORM, HiddenGames, reference_regrets, references
-from dp_bandit_envs.tournament.refereeing import Limits, Match, Submission, referee, submissions_in
+from dp_bandit_envs.submitted_code import Limits, checked_limits, in_threads, submissions_in
+from dp_bandit_envs.tournament.hidden_games import KINDS, SAME_ARM, UNIFORM, HiddenGames, reference_regrets, references
+from dp_bandit_envs.tournament.refereeing import Match, referee
 
 LEAST_HORIZON: Final = 50
 """In shorter games even uniform play may lose nothing."""
-LEAST_MEGABYTES: Final = 64
 MOST_ARMS, MOST_GAMES = 1_000, 1_000
 """A message has the gains of all arms in all games; there are five times as many games as there are of each kind."""
 CONFIDENCE: Final = 0.95
 MEASURE: Final = "external_regret"
+BLIND: Final = (UNIFORM, SAME_ARM)
+"""Players who look at nothing."""
 
 
 class Mean(NamedTuple):
@@ -39,16 +40,11 @@ class Mean(NamedTuple):
 
 
 class Place(NamedTuple):
-    """One player in the table.
+    """One player in the table: regret as a share of what the better blind player loses, and in each kind of game.
 
-    Attributes:
-        name: The player.
-        is_reference: Whether it is an algorithm of this package, which has no rank: `rank`, `first` and `last` are 0.
-        rank: By mean share, 1 for the best submission; equal ones share a rank.
-        first, last: The ranks that are possible: submissions that differ from it significantly are before or behind it.
-            The test is that of `comparison.ranking`: of symmetric differences, not of equal means.
-        share: Regret as a share of uniform play's mean regret in the same kind of game, averaged over kinds.
-        regret: The mean regret in each kind of game.
+    A submission has its rank by mean share, and those from `first` to `last` are possible: others that differ from it
+    significantly are before or behind it. The test is that of `comparison.ranking`: of symmetric differences, not of
+    equal means. A reference has none: these are 0.
     """
 
     name: str
@@ -82,9 +78,24 @@ class Tournament:
         return [match for match in self.matches if match.regret is None]
 
     @property
+    def equal(self) -> list[list[str]]:
+        """The names of submissions whose code is the same, but for comments and spaces."""
+        groups = defaultdict[str, list[str]](list)
+        for match in self.matches:
+            groups[_code(match.submission.source)].append(match.submission.name)
+        return [names for names in groups.values() if len(names) > 1]
+
+    @property
     def unlimited(self) -> list[str]:
         """What this system could not limit, in words."""
         return sorted({what for match in self.matches for what in match.unlimited})
+
+
+def _code(source: bytes) -> str:
+    try:
+        return ast.unparse(ast.parse(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return repr(source)
 
 
 def hold(
@@ -120,66 +131,37 @@ def hold(
 
     Raises:
         ImportError: If the extra `audits` (SciPy), which makes the intervals, is not installed.
-        ValueError: If an argument leaves its range, there is no agent in the folder, or uniform play loses nothing in
-            some kind of game; nobody has played then.
+        ValueError: If an argument leaves its range, there is no agent in the folder, or a blind player loses
+            nothing in some kind of game; nobody has played then.
     """
     horizon = checks.integer("horizon", horizon, at_least=LEAST_HORIZON, at_most=checks.MOST_ROUNDS)
     games = checks.integer("games", games, at_least=LEAST_TRIALS, at_most=MOST_GAMES)
     n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=MOST_ARMS)
     epsilon = None if epsilon is None else checks.epsilon(epsilon)
     given = checked_seed(seed)
-    limits = Limits(
-        checks.greater_than("seconds", seconds, 0.0), checks.integer("memory", memory, at_least=LEAST_MEGABYTES)
-    )
-    jobs = checks.integer("jobs", jobs, at_least=1)
+    limits, jobs = checked_limits(seconds, memory, jobs)
     require("scipy.stats", extra="audits")
     names = list(references(epsilon))
     submissions = submissions_in(Path(folder), names)
     hidden = HiddenGames(horizon, n_arms, games, epsilon, drawn_seed() if given is None else given)
     # First, so that games which cannot be scored are refused before anybody has played them.
     regrets = reference_regrets(hidden)
-    losses_of_chance(regrets)
-    matches = _matches(submissions, hidden, limits, jobs, progress)
+    losses_of_blind(regrets)
+    matches = in_threads(lambda one, stopped: referee(one, hidden, limits, stopped), submissions, jobs, progress)
     for match in matches:
         if match.regret is not None:
             regrets[match.submission.name] = match.regret
-    return Tournament(hidden, limits, tuple(places(regrets, names)), tuple(matches))
+    return Tournament(hidden, limits, tuple(places(regrets, names, [kind.weight for kind in KINDS])), tuple(matches))
 
 
-def _matches(
-    submissions: Sequence[Submission],
-    games: HiddenGames,
-    limits: Limits,
-    jobs: int,
-    progress: Callable[[Match], None] | None,
-) -> list[Match]:
-    """Return the match of each submission, in their order. An interrupt ends all processes at once."""
-    stopped = Event()
-    with ThreadPoolExecutor(jobs) as threads:
-        try:
-            futures = [threads.submit(referee, one, games, limits, stopped) for one in submissions]
-            for future in as_completed(futures):
-                if progress is not None:
-                    progress(future.result())
-        except BaseException:
-            stopped.set()
-            threads.shutdown(wait=True, cancel_futures=True)
-            raise
-    return [future.result() for future in futures]
-
-
-def places(regrets: Mapping[str, FloatArray], references: Sequence[str]) -> list[Place]:
-    """Return all players, the best first.
-
-    Args:
-        regrets: The external regret of each player, shape `(kinds, games)`; `Uniform` is among them.
-        references: Those that get no rank.
-
-    Raises:
-        ValueError: If uniform play has no regret in some kind of game, so that nothing can be compared with it.
-    """
-    uniform = losses_of_chance(regrets)
-    shares = {name: (regret / uniform[:, np.newaxis]).mean(axis=0) for name, regret in regrets.items()}
+def places(
+    regrets: Mapping[str, FloatArray], references: Sequence[str], weights: Sequence[float] | None = None
+) -> list[Place]:
+    """Return all players, the best first, by their external regrets, `(kinds, games)`; references get no rank."""
+    blind = losses_of_blind(regrets)
+    shares = {
+        name: np.average(regret / blind[:, np.newaxis], axis=0, weights=weights) for name, regret in regrets.items()
+    }
     found = ranking([_entry(name, share) for name, share in shares.items()], MEASURE, CONFIDENCE)
     ranked = {one.name: one.mean for one in found.standings if one.name not in references}
     before, behind = Counter[str](), Counter[str]()
@@ -198,17 +180,17 @@ def places(regrets: Mapping[str, FloatArray], references: Sequence[str]) -> list
     return table
 
 
-def losses_of_chance(regrets: Mapping[str, FloatArray]) -> FloatArray:
-    """Return the mean regret of uniform play in each kind of game, shape `(kinds,)`.
+def losses_of_blind(regrets: Mapping[str, FloatArray]) -> FloatArray:
+    """Return the mean regret in each kind of game of the better player who looks at nothing, `(kinds,)`.
 
-    Raises:
-        ValueError: If it is not greater than 0 in some kind of game, so that nothing can be compared with it.
+    One plays arms at random, one always the same arm: so neither can score less than 100 %. A `ValueError` is raised if
+    it is not greater than 0 in some kind of game, so that nothing can be compared with it.
     """
-    losses: FloatArray = regrets[UNIFORM].mean(axis=1)
+    losses: FloatArray = np.min([regrets[name].mean(axis=1) for name in BLIND if name in regrets], axis=0)
     if not np.all(losses > 0):
         raise ValueError(
-            "horizon and games must be large enough that uniform play loses on average; here it does not in every kind"
-            " of game. Use a larger --horizon, more --games or another seed."
+            "horizon and games must be large enough that uniform play and always the same arm lose on average; here one"
+            " of them does not in every kind of game. Use a larger --horizon, more --games or another seed."
         )
     return losses
 

@@ -1,35 +1,32 @@
 """What a tournament writes: one page of HTML, a report and a table, from the same rows and in the same words."""
 
-import contextlib
 import itertools
 import re
-from collections.abc import Iterator
+import tempfile
 from html import escape
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from dp_bandit_envs import __version__
 from dp_bandit_envs.comparison.tables import amount, comma_separated
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.files import make_folder, remove, whole_file
+from dp_bandit_envs.files import make_folder, whole_folder
 from dp_bandit_envs.runs.run_report import table
+from dp_bandit_envs.submitted_code import NO_SANDBOX, html_list, html_page, no_formula, scrolling_table, shown
 from dp_bandit_envs.tournament.hidden_games import KINDS
 from dp_bandit_envs.tournament.holding import Place, Tournament, can_tell_apart
-from dp_bandit_envs.tournament.refereeing import BY_THE_CLOCK, shown
 
 PAGE, REPORT, SUMMARY = "index.html", "report.md", "summary.csv"
 HEAD: Final = ("rank", "agent", "score", "95 % interval", "possible ranks")
 """The names of the first five columns of `Row`."""
-NO_SANDBOX: Final = (
-    "This is no sandbox: an agent's process has your rights, and its limits stop mistakes, not attacks. Run files of"
-    " people you do not trust on a machine that has nothing else on it (docs/tournament.md)."
-)
 HOW_TO_READ: Final = (
-    "The score is regret as a share of what choosing arms at random loses in the same kind of game, averaged over the"
-    " kinds: 0 % is the best arm throughout, 100 % is chance, and less is better. Changing arms in time can give less"
-    " than 0.",
+    "The score is regret as a share of what a blind player loses in the same kind of game, averaged over the kinds, of"
+    " which switching costs count half: 0 % is the best arm throughout, 100 % is blind, and less is better. Changing"
+    " arms in time can give less than 0.",
+    "Two players are blind: one chooses arms at random, one plays always the same arm; in each kind of game the one who"
+    " loses less counts. If arms at random alone counted, always the same arm would score well below 100 % without"
+    " having learnt anything: it never pays for a change of arm, and arms at random do so in most rounds.",
     "The interval beside a score is for the mean over all games that could have been drawn, with 95 % confidence (BCa"
-    " bootstrap over the games); what chance loses is taken as it was in these games.",
+    " bootstrap over the games); what blind players lose is taken as it was in these games.",
     "Possible ranks: everybody plays the same games, so agents are compared by their differences, game by game. Two"
     " agents share ranks unless a sign-flip test, corrected for all pairs by Holm's method, finds a difference. If the"
     " differences of a pair are as often above 0 as below by as much (symmetric), the chance of any such verdict is at"
@@ -37,26 +34,10 @@ HOW_TO_READ: Final = (
     " and far worse in a few can be ranked before the other far more often than that.",
     "References are known algorithms in the same games; they have no rank.",
 )
-FORMULA: Final = ("=", "+", "-", "@")
-"""With these a spreadsheet begins a formula."""
 WIDEST: Final = 1.2
-"""The share at the right end of the bars, if nobody is far worse than chance."""
+"""The share at the right end of the bars, if nobody is far worse than blind."""
 STYLE: Final = """
-:root { color-scheme: light dark; --ink: #1d2430; --paper: #fdfdfb; --faint: #667085; --line: #d9dce3;
-  --bar: #2b6cb0; --other: #9aa5b5; --chance: #c2410c; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e8ec; --paper: #14171c; --faint: #9aa3b2; --line: #323843; --bar: #63a4e8; --other: #6b7586;
-    --chance: #f59e66; }
-}
-body { margin: 0 auto; max-width: 58rem; padding: 1rem; color: var(--ink); background: var(--paper);
-  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.6rem; margin: .5rem 0; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
-table { border-collapse: collapse; width: 100%; }
-th { text-align: left; font-weight: 600; color: var(--faint); font-size: .85rem; }
-th, td { padding: .45rem .5rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-.name { width: 100%; }
-small { display: block; color: var(--faint); }
+.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; } .name { width: 100%; }
 .reference td { color: var(--faint); }
 .bar { position: relative; height: .6rem; margin-top: .35rem; border-radius: .3rem; background: var(--line); }
 .bar i { position: absolute; height: 100%; border-radius: .3rem; background: var(--bar); }
@@ -64,22 +45,11 @@ small { display: block; color: var(--faint); }
 .bar u { position: absolute; top: 35%; height: 30%; background: var(--ink); }
 .bar b { position: absolute; top: -.15rem; width: 2px; height: .9rem; background: var(--chance); }
 .bar s { position: absolute; top: -.15rem; width: 1px; height: .9rem; background: var(--ink); }
-.wide { overflow-x: auto; font-size: .9rem; } .wide td:first-child { min-width: 8rem; }
-.note { color: var(--faint); font-size: .9rem; } li { margin: .3rem 0; }
 """
 
 
 class Row(NamedTuple):
-    """A player's place in words.
-
-    Attributes:
-        rank: Empty for a reference.
-        name: The player, as it is: to be escaped.
-        score: In percent.
-        interval: That of the score, in percent.
-        possible: The ranks that are possible; empty for a reference.
-        regrets: The mean regret of a game of each kind, and its interval.
-    """
+    """A player's place in words: its name is to be escaped, scores are in percent, and references have no rank."""
 
     rank: str
     name: str
@@ -91,18 +61,15 @@ class Row(NamedTuple):
 
 def rows_of(one: Tournament) -> list[Row]:
     """Return a row for each player that played to the end, the best first."""
-    return [_row(place) for place in one.places]
-
-
-def _row(place: Place) -> Row:
-    value, low, high = (f"{100 * part:.1f}" for part in place.share)
-    rank, possible = str(place.rank), f"{place.first} to {place.last}"
-    if place.is_reference:
-        rank = possible = ""
-    elif place.first == place.last:
-        possible = str(place.first)
-    regrets = [(amount(mean.value), f"{amount(mean.low)} to {amount(mean.high)}") for mean in place.regret]
-    return Row(rank, place.name, f"{value} %", f"{low} to {high}", possible, regrets)
+    found = []
+    for place in one.places:
+        value, low, high = (f"{100 * part:.1f}" for part in place.share)
+        rank, possible = str(place.rank), " to ".join(map(str, sorted({place.first, place.last})))
+        if place.is_reference:
+            rank = possible = ""
+        regrets = [(amount(mean.value), f"{amount(mean.low)} to {amount(mean.high)}") for mean in place.regret]
+        found.append(Row(rank, place.name, f"{value} %", f"{low} to {high}", possible, regrets))
+    return found
 
 
 def settings(one: Tournament) -> str:
@@ -112,7 +79,7 @@ def settings(one: Tournament) -> str:
     return (
         f"{number} {'agent' if number == 1 else 'agents'} in the same {games.games * len(KINDS)} hidden games of"
         f" {games.horizon:,} rounds with {games.n_arms} arms: {games.games} of each of {len(KINDS)} kinds."
-        f" Each agent had {one.limits.seconds:g} s of processor time, {BY_THE_CLOCK * one.limits.seconds:g} s by the"
+        f" Each agent had {one.limits.seconds:g} s of processor time, {one.limits.by_the_clock:g} s by the"
         f" clock and {one.limits.megabytes:,} MB of memory for all of them."
     )
 
@@ -140,10 +107,11 @@ def about_seed(one: Tournament, command: str) -> str:
 
 
 def warnings_of(one: Tournament) -> list[str]:
-    """Return what a reader has to know: limits that this system does not have, and games too few to rank."""
+    """Return what a reader has to know: limits that this system does not have, equal agents, games too few to rank."""
     found = []
     if one.unlimited:
         found.append(f"This system sets no limit of {' and of '.join(one.unlimited)} for a process.")
+    found += [f"The same code, but for comments and spaces: {', '.join(names)}." for names in one.equal]
     if not can_tell_apart(len(one.places), one.games.games):
         found.append(
             f"{one.games.games} games of each kind are too few to tell {len(one.places)} players apart; use more"
@@ -154,44 +122,33 @@ def warnings_of(one: Tournament) -> list[str]:
 
 def page_of(one: Tournament, command: str) -> str:
     """Return the page; every name and message in it is escaped."""
-    parts = [f"<h1>Tournament</h1><p>{escape(settings(one))}</p><p>{escape(privacy(one))}</p>"]
-    warnings = "".join(f"<p><strong>{escape(warning)}</strong></p>" for warning in warnings_of(one))
-    parts.append(f"<h2>Ranking</h2>{_ranking(one)}{warnings}")
+    parts = [f"<p>{escape(settings(one))}</p><p>{escape(privacy(one))}</p><h2>Ranking</h2>{_ranking(one)}"]
+    parts += [f"<p><strong>{escape(warning)}</strong></p>" for warning in warnings_of(one)]
     if one.failures:
-        lines = (
-            f"<li><strong>{escape(match.submission.name)}</strong>: {escape(match.failure)}</li>"
-            for match in one.failures
-        )
-        parts.append(f"<h2>Did not finish</h2><ul>{''.join(lines)}</ul>")
-    parts.append(f"<h2>How to read it</h2><ul>{''.join(f'<li>{escape(line)}</li>' for line in HOW_TO_READ)}</ul>")
-    kinds = "".join(f"<li>{escape(kind.name)}: {escape(kind.about)}</li>" for kind in KINDS)
-    parts.append(f"<h2>Mean regret of a game, by kind</h2>{_by_kind(one)}<ul class='note'>{kinds}</ul>")
-    notes = (about_seed(one, command), f"Made by dp-bandit-envs {__version__}.")
-    parts.append("".join(f"<p class='note'>{escape(note)}</p>" for note in notes))
-    return (
-        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<title>Tournament</title><style>{STYLE}</style></head>\n<body>\n" + "\n".join(parts) + "\n</body></html>\n"
-    )
+        lines = (f"{match.submission.name}: {match.failure}" for match in one.failures)
+        parts.append(f"<h2>Did not finish</h2>{html_list(lines)}")
+    kinds = html_list((f"{kind.name}: {kind.about}" for kind in KINDS), "note")
+    parts += [f"<h2>How to read it</h2>{html_list(HOW_TO_READ)}"]
+    parts += [f"<h2>Mean regret of a game, by kind</h2>{_by_kind(one)}{kinds}"]
+    parts.append(f"<p class='note'>{escape(about_seed(one, command))}</p>")
+    return html_page("Tournament", parts, STYLE)
 
 
 def _ranking(one: Tournament) -> str:
     lowest = min(0.0, *(place.share.low for place in one.places))
     widest = max(WIDEST, *(place.share.high for place in one.places))
-    lines = []
-    for place, row in zip(one.places, rows_of(one), strict=True):
-        lines.append(
-            f"<tr{_kind(place)}><td class='number'>{row.rank}<small>{row.possible}</small></td>"
-            f"<td>{escape(row.name)}{_bar(place, lowest, widest)}</td>"
-            f"<td class='number'>{row.score}<small>{row.interval}</small></td></tr>"
-        )
+    rows = (
+        f"<tr{_kind(place)}><td class='number'>{row.rank}<small>{row.possible}</small></td>"
+        f"<td>{escape(row.name)}{_bar(place, lowest, widest)}</td>"
+        f"<td class='number'>{row.score}<small>{row.interval}</small></td></tr>"
+        for place, row in zip(one.places, rows_of(one), strict=True)
+    )
     head = "<th class='number'>rank</th><th class='name'>agent</th><th class='number'>score</th>"
     zero = "; thin upright line: 0 %, the best arm; bars to its left are below 0" if lowest < 0 else ""
-    legend = (
-        "<p class='note'>Below a rank: the ranks that are possible. Bar: score; thin line: 95 % interval; upright line:"
-        f" chance, 100 %{zero}.</p>"
+    return (
+        f"<table><tr>{head}</tr>{''.join(rows)}</table><p class='note'>Below a rank: the ranks that are possible. Bar:"
+        f" score; thin line: 95 % interval; upright line: blind, 100 %{zero}.</p>"
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>{legend}"
 
 
 def _kind(place: Place) -> str:
@@ -211,15 +168,12 @@ def _bar(place: Place, lowest: float, widest: float) -> str:
 
 
 def _by_kind(one: Tournament) -> str:
-    head = "".join(f"<th class='number'>{escape(kind.name)}</th>" for kind in KINDS)
-    lines = []
+    rows = []
     for place, row in zip(one.places, rows_of(one), strict=True):
         cells = "".join(f"<td class='number'>{mean}<small>{spread}</small></td>" for mean, spread in row.regrets)
-        lines.append(f"<tr{_kind(place)}><td>{escape(row.name)}</td>{cells}</tr>")
-    return (
-        f"<div class='wide'><table><thead><tr><th>agent</th>{head}</tr></thead>"
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
-    )
+        rows.append(f"<tr{_kind(place)}><td>{escape(row.name)}</td>{cells}</tr>")
+    head = (f"<th class='number'>{escape(kind.name)}</th>" for kind in KINDS)
+    return scrolling_table(["<th>agent</th>", *head], rows)
 
 
 def report_of(one: Tournament, command: str) -> str:
@@ -230,8 +184,8 @@ def report_of(one: Tournament, command: str) -> str:
         ["agent", *(kind.name for kind in KINDS)],
         [[plain(row.name), *(f"{mean} ({spread})" for mean, spread in row.regrets)] for row in rows],
     )
-    parts = ["# Tournament", settings(one), privacy(one), "## Ranking", ranking, *warnings_of(one)]
-    parts.append("\n".join(f"- {line}" for line in HOW_TO_READ))
+    parts = ["# Tournament", NO_SANDBOX, settings(one), privacy(one), "## Ranking", ranking]
+    parts += [*map(plain, warnings_of(one)), "\n".join(f"- {line}" for line in HOW_TO_READ)]
     parts += ["## Mean regret of a game, by kind", by_kind, "\n".join(f"- {kind.name}: {kind.about}" for kind in KINDS)]
     if one.failures:
         lines = (f"- {plain(match.submission.name)}: {plain(match.failure)}" for match in one.failures)
@@ -239,8 +193,10 @@ def report_of(one: Tournament, command: str) -> str:
     printed = [match for match in one.matches if match.output.strip()]
     if printed:
         parts.append("## What agents printed")
-        parts += [f"{plain(match.submission.name)}:\n\n{_indented(match.output)}" for match in printed]
-    parts += ["## Again", plain(about_seed(one, command)), NO_SANDBOX]
+        for match in printed:
+            output = "\n".join(f"    {shown(line)}" for line in match.output.splitlines())
+            parts.append(f"{plain(match.submission.name)}:\n\n{output}")
+    parts += ["## Again", plain(about_seed(one, command))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -254,10 +210,10 @@ def summary_of(one: Tournament) -> str:
         score = [f"{100 * value:.10g}" for value in place.share]
         regrets = [f"{mean.value:.10g}" for mean in place.regret]
         what = "reference" if place.is_reference else "submission"
-        rows.append([*ranks, _no_formula(place.name), what, *score, *regrets, ""])
+        rows.append([*ranks, no_formula(place.name), what, *score, *regrets, ""])
     for match in one.failures:
         blank = [""] * (3 + len(kinds))
-        row = ["", "", "", _no_formula(match.submission.name), "did not finish", *blank, _no_formula(match.failure)]
+        row = ["", "", "", no_formula(match.submission.name), "did not finish", *blank, no_formula(match.failure)]
         rows.append(row)
     return comma_separated(head, rows)
 
@@ -268,53 +224,31 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*_\[\]#~])", r"\\\1", escaped)
 
 
-def _indented(output: str) -> str:
-    return "\n".join(f"    {shown(line)}" for line in output.splitlines())
-
-
-def _no_formula(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA) else text
-
-
-def unused_folder(below: Path) -> Path:
+def unused_folder(below: Path, name: str = "tournament") -> Path:
     """Return `tournament`, `tournament-2` and so on below a folder: the first that does not exist."""
-    names = itertools.chain(["tournament"], (f"tournament-{number}" for number in itertools.count(2)))
+    names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
     return next(path for name in names if not (path := below / name).exists())
 
 
-@contextlib.contextmanager
-def reserved(folder: Path) -> Iterator[None]:
-    """Make the folder before anything is played; remove it again if nothing gets into it.
-
-    Raises:
-        ResultsError: If it is not empty, or cannot be made.
-    """
+def check_unused(folder: Path) -> None:
+    """Raise `ResultsError` for a folder that is not new or empty, or cannot be made, before anything is played."""
     try:
-        new = not folder.exists()
-        make_folder(folder)
-        if any(folder.iterdir()):
+        make_folder(folder.parent)
+        with tempfile.TemporaryFile(dir=folder.parent):
+            pass
+        if folder.exists() and any(folder.iterdir()):
             raise ResultsError(
                 f"{folder}: the folder of a tournament must be new or empty; it contains files. Choose another."
             )
     except OSError as error:
         raise ResultsError(f"{folder}: the folder must be writable; {error.strerror}. Choose another.") from None
-    try:
-        yield
-    finally:
-        if new:
-            with contextlib.suppress(OSError):
-                folder.rmdir()
 
 
-def write(folder: Path, one: Tournament, command: str) -> None:
-    """Write page, report and table, all of them or none."""
+def write(folder: Path, one: Tournament, command: str) -> Path:
+    """Write all files, or none, into a fresh folder, another one if somebody wrote into it meanwhile, and return it."""
+    if folder.exists() and any(folder.iterdir()):
+        folder = unused_folder(folder.parent, folder.name)
     contents = {SUMMARY: summary_of(one), REPORT: report_of(one, command), PAGE: page_of(one, command)}
-    try:
-        for name, text in contents.items():
-            with whole_file(folder / name) as file:
-                # A folder's name in the command may contain undecodable bytes.
-                file.write(text.encode(errors="replace"))
-    except BaseException:
-        for name in contents:
-            remove(folder / name)
-        raise
+    # A folder's name in the command may contain undecodable bytes.
+    whole_folder(folder, {name: text.encode(errors="replace") for name, text in contents.items()})
+    return folder

@@ -1,1 +1,1 @@
-"""Nine labs as marimo notebooks; `dp-bandit lab` opens them."""
+"""Ten labs as marimo notebooks; `dp-bandit lab` opens them."""

@@ -3,7 +3,7 @@
 import marimo
 
 __generated_with = "0.25.2"
-app = marimo.App(width="medium", app_title="Nine labs on private bandits")
+app = marimo.App(width="medium", app_title="Ten labs on private bandits")
 
 
 @app.cell(hide_code=True)
@@ -28,7 +28,7 @@ def _(LABS, mo):
             " chose no other; they are yours to change."
         )
     mo.md(
-        f"# Nine labs on private bandits\n\nEach has a question to predict first, {mine}\n\n"
+        f"# Ten labs on private bandits\n\nEach has a question to predict first, {mine}\n\n"
         + "\n".join(["| | lab | question | minutes |", "| --: | :-- | :-- | --: |", *lines])
         + "\n\nPages such as `docs/counters.md`, where a lab says *Read on*, are in the folder `docs` of the repository"
         " that you installed this from."

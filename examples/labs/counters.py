@@ -13,9 +13,12 @@ def _():
     import marimo as mo
     import numpy as np
 
+    from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_counters import BY_WORDS, WAYS, errors, pictures, worst
+    from dp_bandit_envs.course.notebooks import begin
 
-    return BY_WORDS, WAYS, errors, math, mo, np, pictures, worst
+    slider = begin(mo)
+    return BY_WORDS, WAYS, errors, judged, math, mo, np, pictures, slider, worst
 
 
 @app.cell(hide_code=True)
@@ -69,13 +72,11 @@ def _(BY_WORDS, guess, mo, worst):
 
 
 @app.cell(hide_code=True)
-def _(WAYS, guess, mo):
+def _(WAYS, guess, mo, slider):
     mo.stop(guess.value is None)
-    size = mo.ui.slider(6, 14, value=12, label="T = 2^k - 1, with k", show_value=True, debounce=True)
-    epsilon = mo.ui.slider(
-        steps=[0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0], value=1.0, label="epsilon", show_value=True, debounce=True
-    )
-    stream = mo.ui.slider(0, 20, value=0, label="another stream of noise", show_value=True, debounce=True)
+    size = slider("T = 2^k - 1, with k", 12, range(6, 15))
+    epsilon = slider("epsilon", 1.0, [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0])
+    stream = slider("another stream of noise", 0, range(0, 21))
     shown = mo.ui.multiselect(
         [way.words for way in WAYS], value=["noise on every item", "binary tree"], label="ways to release sums"
     )
@@ -124,6 +125,13 @@ def _(mo):
     return
 
 
+@app.cell
+def _():
+    # Your answers, for whoever collects them: what you predicted, and each question by its number.
+    written_down = {"prediction": "", 1: "", 2: "", 3: "", 4: "", 5: "", 6: ""}
+    return (written_down,)
+
+
 @app.cell(hide_code=True)
 def _(mo):
     mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab counters`.*"))
@@ -151,8 +159,8 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(check_node_scale, node_scale):
-    check_node_scale(node_scale)
+def _(check_node_scale, judged, node_scale):
+    judged(check_node_scale, lambda: node_scale)
     return
 
 
@@ -186,8 +194,8 @@ def _(np):
 
 
 @app.cell(hide_code=True)
-def _(check_private_sums, private_sums):
-    check_private_sums(private_sums)
+def _(check_private_sums, judged, private_sums):
+    judged(check_private_sums, lambda: private_sums)
     return
 
 

@@ -14,6 +14,7 @@ def _():
     import marimo as mo
     import numpy as np
 
+    from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_experts import (
         BETTER,
         EXPERTS,
@@ -25,13 +26,12 @@ def _():
         play_all,
         play_own_step,
     )
-    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
+    from dp_bandit_envs.course.notebooks import begin
 
     # Tests make the games shorter.
     LONGEST = int(os.environ.get("LAB_HORIZON", 2**16))
 
-    if mo.running_in_notebook():
-        leave_compiling_to_spinners()
+    slider = begin(mo)
     return (
         BETTER,
         EXPERTS,
@@ -39,6 +39,7 @@ def _():
         ROUNDS,
         TREE,
         deviations,
+        judged,
         last_regret,
         math,
         mo,
@@ -46,6 +47,7 @@ def _():
         over_hedge,
         play_all,
         play_own_step,
+        slider,
     )
 
 
@@ -109,13 +111,11 @@ def _(BETTER, LONGEST, ROUNDS, TREE, guess, mo, over_hedge, play_all):
 
 
 @app.cell(hide_code=True)
-def _(LONGEST, guess, mo):
+def _(LONGEST, guess, mo, slider):
     mo.stop(guess.value is None)
     most = int(LONGEST).bit_length() - 3
-    length = mo.ui.slider(most - 4, most, value=most - 2, label="T = 2 to the power of", show_value=True, debounce=True)
-    epsilon = mo.ui.slider(
-        steps=[0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0], value=1.0, label="epsilon", show_value=True, debounce=True
-    )
+    length = slider("T = 2 to the power of", most - 2, range(most - 4, most + 1))
+    epsilon = slider("epsilon", 1.0, [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0])
     return epsilon, length
 
 
@@ -131,7 +131,7 @@ def _(BETTER, ROUNDS, TREE, epsilon, length, mo, over_hedge, play_all):
                 f" {over_hedge(games, BETTER):.2f} with the wide tree and joint noise, {over_hedge(games, ROUNDS):.2f}"
                 f" with noise on rounds, in {2**length.value:,} rounds.</p>"
             ),
-            games.plot("pseudo_regret"),
+            games.plot("pseudo_regret", columns=1),
             mo.md("Hedge's epsilon in the legend is what its own dice give; it is too large to protect anybody."),
         ]
     )
@@ -149,6 +149,13 @@ def _(guess, mo):
     3. A regret of 4 times that of Hedge is that of following rules at random. Who has it, and where?
     """)
     return
+
+
+@app.cell
+def _():
+    # Your answers, for whoever collects them: what you predicted, and each question by its number.
+    written_down = {"prediction": "", 1: "", 2: "", 3: ""}
+    return (written_down,)
 
 
 @app.cell(hide_code=True)
@@ -223,8 +230,8 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(check_noise_scale, noise_scale):
-    check_noise_scale(noise_scale)
+def _(check_noise_scale, judged, noise_scale):
+    judged(check_noise_scale, lambda: noise_scale)
     return
 
 
@@ -252,8 +259,8 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(check_probabilities, mo, probabilities):
-    step = check_probabilities(probabilities)
+def _(check_probabilities, judged, mo, probabilities):
+    step = judged(check_probabilities, lambda: probabilities)
     mo.vstack([step])
     return (step,)
 

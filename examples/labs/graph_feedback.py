@@ -14,26 +14,15 @@ def _():
     import marimo as mo
     import numpy as np
 
+    from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_graphs import ARMS, graph_picture, random_graph, regret, regret_picture, revealed
-    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
+    from dp_bandit_envs.course.notebooks import begin
 
     # Tests make the games smaller.
     HORIZON = int(os.environ.get("LAB_HORIZON", "4000"))
 
-    if mo.running_in_notebook():
-        leave_compiling_to_spinners()
-    return (
-        ARMS,
-        HORIZON,
-        graph_picture,
-        math,
-        mo,
-        np,
-        random_graph,
-        regret,
-        regret_picture,
-        revealed,
-    )
+    slider = begin(mo)
+    return ARMS, HORIZON, graph_picture, judged, math, mo, np, random_graph, regret, regret_picture, revealed, slider
 
 
 @app.cell(hide_code=True)
@@ -90,14 +79,12 @@ def _(ARMS, HORIZON, guess, math, mo, random_graph, regret, revealed):
 
 
 @app.cell(hide_code=True)
-def _(ARMS, guess, mo):
+def _(ARMS, guess, mo, slider):
     mo.stop(guess.value is None)
-    density = mo.ui.slider(0.0, 1.0, step=0.1, value=0.3, label="density", show_value=True, debounce=True)
-    epsilon = mo.ui.slider(
-        steps=[0.1, 0.3, 1.0, 3.0, 10.0, 30.0], value=1.0, label="epsilon", show_value=True, debounce=True
-    )
-    most = mo.ui.slider(1, ARMS, value=ARMS, label="most gains a round may reveal", show_value=True, debounce=True)
-    number = mo.ui.slider(0, 20, value=0, label="another graph", show_value=True, debounce=True)
+    density = slider("density", 0.3, [place / 10 for place in range(11)])
+    epsilon = slider("epsilon", 1.0, [0.1, 0.3, 1.0, 3.0, 10.0, 30.0])
+    most = slider("most gains a round may reveal", ARMS, range(1, ARMS + 1))
+    number = slider("another graph", 0, range(0, 21))
     mo.vstack([mo.md("## Try it"), mo.hstack([density, epsilon, most, number], justify="start", wrap=True)])
     return density, epsilon, most, number
 
@@ -144,6 +131,13 @@ def _(mo):
     return
 
 
+@app.cell
+def _():
+    # Your answers, for whoever collects them: what you predicted, and each question by its number.
+    written_down = {"prediction": "", 1: "", 2: "", 3: "", 4: ""}
+    return (written_down,)
+
+
 @app.cell(hide_code=True)
 def _(mo):
     mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab graph-feedback`.*"))
@@ -172,8 +166,8 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(check_noise_factor, noise_factor):
-    check_noise_factor(noise_factor)
+def _(check_noise_factor, judged, noise_factor):
+    judged(check_noise_factor, lambda: noise_factor)
     return
 
 
@@ -204,8 +198,8 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(check_clique_cover, clique_cover, mo):
-    cover_verdict = check_clique_cover(clique_cover)
+def _(check_clique_cover, clique_cover, judged, mo):
+    cover_verdict = judged(check_clique_cover, lambda: clique_cover)
     mo.vstack([cover_verdict])
     return (cover_verdict,)
 

@@ -16,12 +16,12 @@ def _():
 
     from dp_bandit_envs import Ledger, make_algorithm, play, simulate
     from dp_bandit_envs.adversaries.trial import TREATMENTS, Trial
+    from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_hiv import histogram
-    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
+    from dp_bandit_envs.course.notebooks import begin
     from dp_bandit_envs.errors import BudgetSpentError
 
-    if mo.running_in_notebook():
-        leave_compiling_to_spinners()
+    slider = begin(mo)
     return (
         BudgetSpentError,
         Ledger,
@@ -29,12 +29,14 @@ def _():
         Trial,
         gym,
         histogram,
+        judged,
         make_algorithm,
         math,
         mo,
         np,
         play,
         simulate,
+        slider,
     )
 
 
@@ -108,17 +110,11 @@ def _(guess, make_algorithm, mo, simulate, spent):
 
 
 @app.cell(hide_code=True)
-def _(mo):
+def _(mo, slider):
     learner = mo.ui.dropdown(
         ["DP-KLUCB", "DP-IMED", "Batched-Lap-HTINF", "DP-EXP3-Lap"], value="DP-KLUCB", label="learner"
     )
-    promise = mo.ui.slider(
-        steps=[0.25, 0.5, 1.0, 2.5, 5.0, 10.0],
-        value=1.0,
-        label="epsilon of a patient",
-        show_value=True,
-        debounce=True,
-    )
+    promise = slider("epsilon of a patient", 1.0, [0.25, 0.5, 1.0, 2.5, 5.0, 10.0])
     return learner, promise
 
 
@@ -159,6 +155,13 @@ def _(guess, mo):
        one game? What would you have had to do before?
     """)
     return
+
+
+@app.cell
+def _():
+    # Your answers, for whoever collects them: what you predicted, and each question by its number.
+    written_down = {"prediction": "", 1: "", 2: "", 3: ""}
+    return (written_down,)
 
 
 @app.cell(hide_code=True)
@@ -217,8 +220,8 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(check_epsilon_of_a_round, epsilon_of_a_round):
-    check_epsilon_of_a_round(epsilon_of_a_round)
+def _(check_epsilon_of_a_round, epsilon_of_a_round, judged):
+    judged(check_epsilon_of_a_round, lambda: epsilon_of_a_round)
     return
 
 
@@ -240,8 +243,8 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(check_publishing, decisions):
-    check_publishing(decisions)
+def _(check_publishing, decisions, judged):
+    judged(check_publishing, lambda: decisions)
     return
 
 

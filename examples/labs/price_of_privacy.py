@@ -15,16 +15,16 @@ def _():
     import numpy as np
 
     from dp_bandit_envs import compare, make_algorithm, simulate
-    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
+    from dp_bandit_envs.course.checking import judged
+    from dp_bandit_envs.course.notebooks import begin
 
     # Tests make the games smaller.
     HORIZON = int(os.environ.get("LAB_HORIZON", "10000"))
     TRIALS = 60
     TWINS = {"DP-KLUCB": "KL-UCB", "DP-UCB": "UCB", "LDP-UCB-L": "UCB", "DP-EXP3-Lap": "EXP3"}
 
-    if mo.running_in_notebook():
-        leave_compiling_to_spinners()
-    return HORIZON, TRIALS, TWINS, compare, make_algorithm, math, mo, np, simulate
+    slider = begin(mo)
+    return HORIZON, TRIALS, TWINS, compare, judged, make_algorithm, math, mo, np, simulate, slider
 
 
 @app.cell(hide_code=True)
@@ -83,18 +83,10 @@ def _(HORIZON, TRIALS, TWINS, guess, make_algorithm, mo, simulate):
 
 
 @app.cell(hide_code=True)
-def _(TWINS, mo):
+def _(TWINS, mo, slider):
     learner = mo.ui.dropdown(list(TWINS), value="DP-KLUCB", label="private learner")
-    epsilon = mo.ui.slider(
-        steps=[0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0], value=1.0, label="epsilon", show_value=True, debounce=True
-    )
-    gap = mo.ui.slider(
-        steps=[0.05, 0.1, 0.2, 0.3, 0.4],
-        value=0.2,
-        label="gap: how much the best is ahead",
-        show_value=True,
-        debounce=True,
-    )
+    epsilon = slider("epsilon", 1.0, [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0])
+    gap = slider("gap: how much the best is ahead", 0.2, [0.05, 0.1, 0.2, 0.3, 0.4])
     return epsilon, gap, learner
 
 
@@ -112,7 +104,7 @@ def _(HORIZON, TWINS, epsilon, gap, learner, mo, play_all):
                 f" {regret[twin]:,.1f}: {regret[learner.value] / regret[twin]:.2f} times as much."
                 f" No learning: {0.75 * gap.value * HORIZON:,.0f}.</p>"
             ),
-            games.plot("pseudo_regret"),
+            games.plot("pseudo_regret", columns=1),
         ]
     )
     return
@@ -148,7 +140,7 @@ def _(HORIZON, TRIALS, TWINS, against, compare, gap, learner, mo):
         trials=TRIALS,
         seed=1,
     )
-    comparison.plot(against="epsilon", measure="pseudo_regret")
+    comparison.plot(against="epsilon", measure="pseudo_regret", columns=1)
     return
 
 
@@ -180,8 +172,8 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(check_noise_scale, noise_scale):
-    check_noise_scale(noise_scale)
+def _(check_noise_scale, judged, noise_scale):
+    judged(check_noise_scale, lambda: noise_scale)
     return
 
 
@@ -199,6 +191,13 @@ def _(mo):
 
 @app.cell
 def _():
+    # Your answers, for whoever collects them: what you predicted, and each question by its number.
+    written_down = {"prediction": "", 1: "", 2: "", 3: ""}
+    return (written_down,)
+
+
+@app.cell
+def _():
     # np and math are imported already; do not import them again.
     def release(gains, epsilon, rng):
         # Return the average of the gains, with noise that makes it epsilon-private.
@@ -208,8 +207,8 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(check_release, release):
-    check_release(release)
+def _(check_release, judged, release):
+    judged(check_release, lambda: release)
     return
 
 

@@ -17,7 +17,8 @@ def _():
 
     from dp_bandit_envs import make_algorithm, simulate
     from dp_bandit_envs.adversaries import Stochastic
-    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
+    from dp_bandit_envs.course.checking import judged
+    from dp_bandit_envs.course.notebooks import begin
 
     # Tests make the games smaller.
     HORIZON = int(os.environ.get("LAB_HORIZON", "10000"))
@@ -25,9 +26,8 @@ def _():
     N_ARMS = 4
     BATCHES = [size for size in (1, 2, 5, 10, 20, 50, 100, 200, 500) if size <= HORIZON]
 
-    if mo.running_in_notebook():
-        leave_compiling_to_spinners()
-    return BATCHES, HORIZON, N_ARMS, Stochastic, TRIALS, make_algorithm, math, mo, np, plt, simulate
+    slider = begin(mo)
+    return BATCHES, HORIZON, N_ARMS, Stochastic, TRIALS, judged, make_algorithm, math, mo, np, plt, simulate, slider
 
 
 @app.cell(hide_code=True)
@@ -97,11 +97,9 @@ def _(HORIZON, N_ARMS, Stochastic, TRIALS, guess, mo, simulate):
 
 
 @app.cell(hide_code=True)
-def _(BATCHES, mo):
-    size = mo.ui.slider(steps=BATCHES, value=BATCHES[3], label="batch size τ", show_value=True, debounce=True)
-    gap = mo.ui.slider(
-        steps=[0.05, 0.1, 0.2, 0.3], value=0.2, label="gap: how much the best is ahead", show_value=True, debounce=True
-    )
+def _(BATCHES, mo, slider):
+    size = slider("batch size τ", BATCHES[3], BATCHES)
+    gap = slider("gap: how much the best is ahead", 0.2, [0.05, 0.1, 0.2, 0.3])
     costs = mo.ui.switch(value=True, label="a change of arm costs its round")
     return costs, gap, size
 
@@ -119,7 +117,7 @@ def _(costs, gap, make_algorithm, mo, play_all, size):
             mo.md("## Try it"),
             mo.hstack([size, gap, costs], justify="start", wrap=True),
             mo.Html(f'<p id="answer">Mean regret: {words}.</p>'),
-            games.plot("policy_regret"),
+            games.plot("policy_regret", columns=1),
         ]
     )
     return
@@ -140,6 +138,13 @@ def _(guess, mo):
     3. A batch size is chosen before the game. What would you choose if you knew neither the gap nor the gains?
     """)
     return
+
+
+@app.cell
+def _():
+    # Your answers, for whoever collects them: what you predicted, and each question by its number.
+    written_down = {"prediction": "", 1: "", 2: "", 3: ""}
+    return (written_down,)
 
 
 @app.cell(hide_code=True)
@@ -174,8 +179,8 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(best_batch, check_best_batch):
-    verdict = check_best_batch(best_batch)
+def _(best_batch, check_best_batch, judged):
+    verdict = judged(check_best_batch, lambda: best_batch)
     verdict
     return (verdict,)
 
@@ -186,7 +191,7 @@ def _(BATCHES, HORIZON, N_ARMS, best_batch, gap, make_algorithm, mo, np, play_al
     by_size = [make_algorithm("EXP3-tau", batch_size=batch) for batch in BATCHES]
     measured = [next(iter(play_all([one], gap.value, True).values())).policy_regret[:, -1].mean() for one in by_size]
     own = best_batch(HORIZON, N_ARMS)
-    picture, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+    picture, axes = plt.subplots(figsize=(4.7, 3), layout="constrained")
     axes.semilogx(BATCHES, measured, "o-", label="measured: EXP3-tau, changes cost their round")
     axes.axvline(own, color="black", linestyle="--", label=f"your τ = {own:.1f}, for the worst case")
     axes.set(xlabel="batch size τ", ylabel="mean policy regret (gain)", ylim=(0, None), title=f"gap {gap.value:g}")

@@ -17,23 +17,22 @@ def _():
     from dp_bandit_envs import make_algorithm
     from dp_bandit_envs.audits import exact_loss
     from dp_bandit_envs.audits.gallery import LESSONS
+    from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_attacker import (
         CONFIDENCE,
         GAMES,
         TABLES,
         attack,
         counts_pictures,
-        highest,
-        losses_picture,
+        losses_pictures,
         neighbours,
         right,
         suspects_table,
         three_suspects,
     )
-    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
+    from dp_bandit_envs.course.notebooks import begin
 
-    if mo.running_in_notebook():
-        leave_compiling_to_spinners()
+    slider = begin(mo)
     return (
         CONFIDENCE,
         GAMES,
@@ -42,8 +41,8 @@ def _():
         attack,
         counts_pictures,
         exact_loss,
-        highest,
-        losses_picture,
+        judged,
+        losses_pictures,
         make_algorithm,
         math,
         mo,
@@ -51,6 +50,7 @@ def _():
         np,
         partial,
         right,
+        slider,
         suspects_table,
         three_suspects,
     )
@@ -102,24 +102,16 @@ def _(attack, guess, make_algorithm, mo, neighbours, partial, right):
 
 
 @app.cell(hide_code=True)
-def _(TABLES, guess, mo):
+def _(TABLES, guess, mo, slider):
     mo.stop(guess.value is None)
     name = mo.ui.dropdown(
         ["AdaP-UCB", "DP-KLUCB", "LDP-UCB-B", "DP-UCB", "EXP3 (no promise)"], value="AdaP-UCB", label="algorithm"
     )
-    epsilon = mo.ui.slider(
-        steps=[0.1, 0.2, 0.5, 1.0, 2.0, 3.0], value=1.0, label="epsilon", show_value=True, debounce=True
-    )
-    games = mo.ui.slider(
-        steps=[200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000],
-        value=5_000,
-        label="games on each table",
-        show_value=True,
-        debounce=True,
-    )
-    changed = mo.ui.slider(1, 12, value=1, label="round that differs", show_value=True, debounce=True)
+    epsilon = slider("epsilon", 1.0, [0.1, 0.2, 0.5, 1.0, 2.0, 3.0])
+    games = slider("games on each table", 5_000, [200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000])
+    changed = slider("round that differs", 1, range(1, 13))
     table = mo.ui.dropdown(list(TABLES), value="both arms pay 1", label="in all other rounds")
-    look = mo.ui.slider(0, 20, value=0, label="other games", show_value=True, debounce=True)
+    look = slider("other games", 0, range(0, 21))
     mo.vstack(
         [
             mo.md(
@@ -190,29 +182,22 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(LESSONS, mo):
+def _(LESSONS, mo, slider):
     lessons = [each for each, lesson in LESSONS.items() if lesson.of == "mechanism" and each != "no grid"]
     fault = mo.ui.dropdown(lessons, value="tree levels", label="fault")
-    declared = mo.ui.slider(
-        steps=[0.1, 0.5, 1.0, 2.0, 4.0], value=1.0, label="declared epsilon", show_value=True, debounce=True
-    )
+    declared = slider("declared epsilon", 1.0, [0.1, 0.5, 1.0, 2.0, 4.0])
     mo.hstack([fault, declared], justify="start", wrap=True)
     return declared, fault
 
 
 @app.cell(hide_code=True)
-def _(LESSONS, declared, exact_loss, fault, highest, losses_picture, mo):
+def _(LESSONS, declared, exact_loss, fault, losses_pictures, mo):
     lesson = LESSONS[fault.value]
     names = (f"broken: {fault.value}", "repaired")
-    losses = [exact_loss(part(declared.value), env=lesson.game()) for part in (lesson.broken, lesson.repaired)]
-    top = highest(losses, declared.value)
+    losses = [exact_loss(part(declared.value), environment=lesson.game()) for part in (lesson.broken, lesson.repaired)]
     mo.vstack(
         [
-            mo.hstack(
-                [losses_picture(*each, declared.value, top) for each in zip(losses, names, strict=True)],
-                justify="start",
-                wrap=True,
-            ),
+            mo.hstack(losses_pictures(losses, names, declared.value), justify="start", wrap=True),
             mo.Html(
                 f'<p id="exact">Declared: {declared.value:g}. The broken one loses {losses[0].epsilon:.4g}, the'
                 f" repaired one {losses[1].epsilon:.4g}.</p>"
@@ -255,34 +240,35 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(check_epsilon_bound, epsilon_bound):
-    check_epsilon_bound(epsilon_bound)
+def _(check_epsilon_bound, epsilon_bound, judged):
+    judged(check_epsilon_bound, lambda: epsilon_bound)
     return
 
 
 @app.cell(hide_code=True)
 def _(CONFIDENCE, GAMES, mo):
     mo.stop(mo.app_meta().mode == "run")
-    your_number = mo.ui.number(start=0, stop=100_000, value=1, step=1, label="your number")
-    mo.vstack(
-        [
-            mo.md(f"""
+    mo.md(f"""
     ## Task 2: who is it?
 
     A, B and C all declare epsilon = 1. Two of them keep it; one has half the noise that it needs. All you have is
     counts of {GAMES:,} games on each table. Accuse the one whose bound is above 1, with confidence {CONFIDENCE}: that
-    is what an honest one survives in 9,999 of 10,000 cases. Type a number of your own, and get games of your own.
-    """),
-            your_number,
-        ]
-    )
+    is what an honest one survives in 9,999 of 10,000 cases. Write a number of your own, and get games of your own.
+    """)
+    return
+
+
+@app.cell
+def _():
+    your_number = 1  # a whole number from 0 to 100,000
     return (your_number,)
 
 
 @app.cell(hide_code=True)
 def _(epsilon_bound, mo, suspects_table, three_suspects, your_number):
+    mo.stop(mo.app_meta().mode == "run")
     with mo.status.spinner(title="The suspects play; the first time they are compiled, a few seconds"):
-        suspects = three_suspects(int(your_number.value))
+        suspects = three_suspects(your_number)
     mo.md(suspects_table(suspects, epsilon_bound))
     return
 
@@ -295,8 +281,8 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(accused, check_accused, your_number):
-    check_accused(accused, your_number.value)
+def _(accused, check_accused, judged, your_number):
+    judged(check_accused, lambda: accused, lambda: your_number)
     return
 
 

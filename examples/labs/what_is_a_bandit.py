@@ -15,8 +15,9 @@ def _():
     import numpy as np
 
     from dp_bandit_envs import make_algorithm, simulate
+    from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_bandits import MindReader, new_payments, scoreboard, six_rounds
-    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
+    from dp_bandit_envs.course.notebooks import begin
     from dp_bandit_envs.envs.bandit_env import BanditEnv
 
     # Tests make the games smaller.
@@ -31,8 +32,7 @@ def _():
         "Random walk; a change pays nothing": "Switching",
     }
 
-    if mo.running_in_notebook():
-        leave_compiling_to_spinners()
+    slider = begin(mo)
     return (
         BanditEnv,
         LEARNERS,
@@ -40,6 +40,7 @@ def _():
         MindReader,
         OPPONENTS,
         TRIALS,
+        judged,
         make_algorithm,
         math,
         mo,
@@ -48,6 +49,7 @@ def _():
         scoreboard,
         simulate,
         six_rounds,
+        slider,
     )
 
 
@@ -120,8 +122,8 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(check_six_rounds, my_answer):
-    check_six_rounds(my_answer)
+def _(check_six_rounds, judged, my_answer):
+    judged(check_six_rounds, lambda: my_answer)
     return
 
 
@@ -184,15 +186,9 @@ def _(LEARNERS, LONGEST, OPPONENTS, TRIALS, guess, mo, simulate):
 
 
 @app.cell(hide_code=True)
-def _(LONGEST, OPPONENTS, mo):
+def _(LONGEST, OPPONENTS, mo, slider):
     opponent = mo.ui.dropdown(OPPONENTS, value=next(iter(OPPONENTS)), label="opponent")
-    horizon = mo.ui.slider(
-        steps=[LONGEST // share for share in (20, 10, 5, 2, 1)],
-        value=LONGEST,
-        label="rounds T",
-        show_value=True,
-        debounce=True,
-    )
+    horizon = slider("rounds T", LONGEST, [LONGEST // share for share in (20, 10, 5, 2, 1)])
     return horizon, opponent
 
 
@@ -201,7 +197,7 @@ def _(LEARNERS, horizon, make_algorithm, mo, opponent, play_all):
     games = play_all(opponent.value, horizon.value)
     bound = make_algorithm("EXP3").regret_bound(n_arms=4, horizon=horizon.value)
     regrets_now = ", ".join(f"{name} {games[name].external_regret[:, -1].mean():,.1f}" for name in LEARNERS)
-    picture = games.plot("external_regret")
+    picture = games.plot("external_regret", columns=1)
     for text in picture.legends[0].get_texts():
         text.set_text(text.get_text().split(" (")[0])  # without epsilon, which lab 2 introduces
     charge = " (EXP3's proof does not count what changes of arm cost.)" if opponent.value == "Switching" else ""
@@ -230,6 +226,13 @@ def _(mo):
     4. Why is EXP3 so bad when a change of arm pays nothing? (That is lab 3.)
     """)
     return
+
+
+@app.cell
+def _():
+    # Your answers, for whoever collects them: what you predicted, and each question by its number.
+    written_down = {"prediction": "", 1: "", 2: "", 3: "", 4: ""}
+    return (written_down,)
 
 
 @app.cell(hide_code=True)
@@ -281,8 +284,8 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(check_regret, regret):
-    check_regret(regret)
+def _(check_regret, judged, regret):
+    judged(check_regret, lambda: regret)
     return
 
 

@@ -19,11 +19,11 @@ def _():
     from dp_bandit_envs.agents import FunctionalAgent
     from dp_bandit_envs.agents.functional import Functions
     from dp_bandit_envs.arithmetic import exp, log
+    from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_own_agent import Greedy, check_own_agent, hidden_game, save_submission
-    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
+    from dp_bandit_envs.course.notebooks import begin
 
-    if mo.running_in_notebook():
-        leave_compiling_to_spinners()
+    slider = begin(mo)
     return (
         Algorithm,
         FunctionalAgent,
@@ -35,6 +35,7 @@ def _():
         check_own_agent,
         exp,
         hidden_game,
+        judged,
         log,
         make_algorithm,
         math,
@@ -42,6 +43,7 @@ def _():
         np,
         save_submission,
         simulate,
+        slider,
     )
 
 
@@ -106,17 +108,9 @@ def _(Algorithm, Greedy, LaplaceClipRescale, guess, hidden_game, make_algorithm,
 
 
 @app.cell(hide_code=True)
-def _(mo):
-    share = mo.ui.slider(
-        steps=[0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5],
-        value=0.1,
-        label="share of rounds with any arm",
-        show_value=True,
-        debounce=True,
-    )
-    epsilon = mo.ui.slider(
-        steps=[0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0], value=1.0, label="epsilon", show_value=True, debounce=True
-    )
+def _(mo, slider):
+    share = slider("share of rounds with any arm", 0.1, [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5])
+    epsilon = slider("epsilon", 1.0, [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0])
     return epsilon, share
 
 
@@ -132,7 +126,7 @@ def _(epsilon, mean_regret, mo, play_greedy, share):
                 f'<p id="answer">Mean regret of 100 games: greedy {mean_regret(greedy):,.1f}, DP-EXP3-Lap'
                 f" {mean_regret(other):,.1f}; the worst game of greedy {greedy.pseudo_regret[:, -1].max():,.0f}.</p>"
             ),
-            games.plot("pseudo_regret"),
+            games.plot("pseudo_regret", columns=1),
         ]
     )
     return
@@ -151,13 +145,20 @@ def _(guess, mo):
     return
 
 
+@app.cell
+def _():
+    # Your answers, for whoever collects them: what you predicted, and each question by its number.
+    written_down = {"prediction": "", 1: "", 2: "", 3: ""}
+    return (written_down,)
+
+
 @app.cell(hide_code=True)
 def _(mo):
     mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the task is in `dp-bandit lab your-own-agent`.*"))
     mo.md(r"""
     ## Task: beat greedy
 
-    The next cell holds greedy. Change it until it wins.
+    First a worked agent, and then your cell: it holds greedy. Change that until it wins.
 
     A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
 
@@ -172,6 +173,62 @@ def _(mo):
     you do not know. The smaller mean regret wins a league, and 33 have to be won. Two ideas: try all arms for a while
     and then only the best; or add to each average a width that shrinks with the number of looks at that arm.
     """)
+    return
+
+
+@app.cell
+def _(FunctionalAgent, Functions, NamedTuple, np):
+    # A worked agent, which needs no change: all arms in turn for a while, then the best. Take from it what you like.
+    class Looks(NamedTuple):
+        sums: np.ndarray  # arrays change from round to round: of the released gains of each arm
+        counts: np.ndarray  # how many they are
+        rounds: np.ndarray  # one number that changes is an array of length 1
+        looking: float  # a plain number never changes: rounds in which all arms are played in turn
+
+    def look_or_play(state, rng):
+        n_arms = len(state.sums)
+        if state.rounds[0] < state.looking:
+            return int(state.rounds[0]) % n_arms
+        best, highest = 0, -1.0
+        for arm in range(n_arms):  # a loop, where Python would use max() and a list
+            average = state.sums[arm] / state.counts[arm]
+            if average > highest:
+                best, highest = arm, average
+        return best
+
+    def remember(state, arm, seen):
+        state.rounds[0] += 1.0  # in place: the array stays the same one
+        if seen.observed[arm] == 1:
+            state.sums[arm] += seen.gains[arm]
+            state.counts[arm] += 1.0
+        return state
+
+    class InTurn(FunctionalAgent):
+        functions = Functions(look_or_play, remember)
+
+        def initial_state(self, n_arms, horizon):
+            return Looks(np.zeros(n_arms), np.zeros(n_arms), np.zeros(1), 0.3 * horizon)
+
+    return (InTurn,)
+
+
+@app.cell(hide_code=True)
+def _(Algorithm, Greedy, InTurn, LaplaceClipRescale, hidden_game, make_algorithm, mo, simulate):
+    mo.stop(mo.app_meta().mode == "run")
+
+    def behind(env):
+        return LaplaceClipRescale(env, epsilon=1.0)
+
+    shown = {"in turn": Algorithm("in turn", InTurn, behind), "greedy": Algorithm("greedy", Greedy, behind)}
+    shown["DP-KLUCB"] = make_algorithm("DP-KLUCB", epsilon=1.0)
+    with mo.status.spinner(title="Compiling the worked agent: about 10 seconds"):
+        compared = simulate(hidden_game, shown, trials=200, checkpoints=1, seed=9)
+    turned, greedily, trusted = (one.pseudo_regret[:, -1].mean() for one in compared.values())
+    mo.md(
+        f"The worked agent has a mean regret of {turned:,.0f} in 200 games, greedy {greedily:,.0f}, and DP-KLUCB, the"
+        f" private algorithm that is trusted with true sums, {trusted:,.0f}. It looks at all arms for 30 % of the"
+        " rounds. How long would you look, and at which arms?"
+    )
     return
 
 
@@ -221,16 +278,16 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(MyAgent, check_now, check_own_agent, mo):
+def _(MyAgent, check_now, check_own_agent, judged, mo):
     mo.stop(not check_now.value, mo.md("*Press the first button when your agent is ready.*"))
     with mo.status.spinner(title="Compiling your agent, then 1,000 games: about 10 seconds"):
-        checked = check_own_agent(MyAgent)
+        checked = judged(check_own_agent, lambda: MyAgent, seconds=300)
     mo.vstack([checked])
     return
 
 
 @app.cell(hide_code=True)
-def _(MyAgent, Path, file_name, mo, save_now, save_submission):
+def _(MyAgent, Path, file_name, judged, mo, save_now, save_submission):
     submissions = Path("submissions").resolve()
     mo.stop(
         not save_now.value,
@@ -240,7 +297,7 @@ def _(MyAgent, Path, file_name, mo, save_now, save_submission):
             " rounds.*"
         ),
     )
-    mo.vstack([save_submission(MyAgent, file_name.value)])
+    mo.vstack([judged(save_submission, lambda: MyAgent, lambda: file_name.value)])
     return
 
 

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from dp_bandit_envs import tournament
 from tests.tools.pages import PAGES, lines
 from tests.tools.processes import POSIX, finish, start
 from tests.tools.refusals import missing
@@ -80,19 +81,38 @@ def test_without_scipy_it_says_so_first(dp_bandit, tmp_path, monkeypatch):
 
 
 def test_an_error_while_it_writes_leaves_nothing(dp_bandit, tmp_path, monkeypatch):
-    from dp_bandit_envs.tournament import tournament_files
+    from dp_bandit_envs import files
 
-    def full(target):
+    def full(target, content, mode):
         if target.name == "report.md":
             raise OSError(28, "No space left on device")
-        return whole_file(target)
+        return write_new(target, content, mode)
 
-    whole_file = tournament_files.whole_file
-    monkeypatch.setattr(tournament_files, "whole_file", full)
+    write_new = files._write_new
+    monkeypatch.setattr(files, "_write_new", full)
     put(tmp_path, leader=LEADER)
     code, _, err = dp_bandit("tournament", "agents", *SMALL, "--out", "one")
     assert code == 2 and "No space left" in err
-    assert not (tmp_path / "one").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"agents"}
+
+
+def test_a_folder_that_others_wrote_into_meanwhile_is_left_alone(dp_bandit, tmp_path):
+    """Such as an agent that knows a way; the page gets a fresh folder."""
+    put(tmp_path, leader=LEADER, same="# mine\n" + LEADER)
+    (tmp_path / "one").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        hold = tournament.hold
+
+        def meanwhile(*words, **options):
+            (tmp_path / "one" / "index.html").write_text("!")
+            return hold(*words, **options)
+
+        patch.setattr(tournament, "hold", meanwhile)
+        code, out, _ = dp_bandit("tournament", "agents", *SMALL, "--out", "one")
+    assert code == 0 and "one-2/index.html" in out and "The same code, but for comments and spaces: leader, same" in out
+    page = (tmp_path / "one-2" / "index.html").read_text(encoding="utf-8")
+    assert page.partition("<body>")[2].strip().startswith("<p><strong>This is no sandbox")
+    assert (tmp_path / "one" / "index.html").read_text() == "!"
 
 
 def test_folders_by_default_are_new_ones(tmp_path):
@@ -107,18 +127,20 @@ def test_folders_by_default_are_new_ones(tmp_path):
 def test_an_interrupt_stops_all_agents_and_leaves_nothing(tmp_path):
     select = "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(100)"
     folder = put(tmp_path, first=agent(select=select), second=agent(select=select))
-    begun = tmp_path / "begun"
-    put(tmp_path, marks=agent(begin=f"open({str(begun)!r}, 'w').write(str(__import__('os').getpid()))\n{select}"))
-    process = start(["tournament", folder, "--out", "out", "--jobs", "3"], tmp_path)
-    while not (begun.exists() and begun.read_text()):
+    put(tmp_path, marks=agent(begin=f"open('begun', 'w').write(str(__import__('os').getpid()))\n{select}"))
+    (tmp_path / "temporary").mkdir()
+    process = start(["tournament", folder, "--out", "out", "--jobs", "3"], tmp_path, TMPDIR=str(tmp_path / "temporary"))
+    begun = ""
+    while not begun:
         assert process.poll() is None
+        begun = "".join(path.read_text() for path in tmp_path.glob("temporary/*/begun"))
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     code, _, err = finish(process)
     assert code == 130 and missing(err, "Interrupted", "nothing was written") == []
     assert not (tmp_path / "out").exists()
     with pytest.raises(ProcessLookupError):
-        os.kill(int(begun.read_text()), 0)
+        os.kill(int(begun), 0)
 
 
 def test_the_page_of_the_tournament_can_be_followed(dp_bandit, tmp_path):

@@ -1,6 +1,7 @@
-"""What can go wrong in a student's function becomes plain words, and never an error of ours."""
+"""What can go wrong in a student's function, or before it, becomes plain words, and never an error of ours."""
 
 import math
+import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.course import (
+    checking,
     lab_attacker,
     lab_bandits,
     lab_counters,
@@ -17,7 +19,18 @@ from dp_bandit_envs.course import (
     lab_price,
     lab_switching,
 )
-from dp_bandit_envs.course.checking import Verdict, WrongAnswer, call, graded, number, numbers, only_rounded, whole
+from dp_bandit_envs.course.checking import (
+    ScriptedDraws,
+    Verdict,
+    WrongAnswer,
+    call,
+    graded,
+    judged,
+    number,
+    numbers,
+    only_rounded,
+    whole,
+)
 
 
 def words(function, *arguments):
@@ -184,8 +197,69 @@ def test_every_check_explains_what_is_no_answer(name):
 
 
 @pytest.mark.parametrize("name", [name for name, (lab, _) in CHECKS.items() if lab])
-def test_every_mistake_that_is_known_gets_its_own_words(name):
+def test_every_mistake_that_is_known_gets_its_own_words(name, monkeypatch):
+    monkeypatch.setattr(checking, "COURSE", "nowhere")  # the mistakes stand in the course
     lab, check = CHECKS[name]
     assert len(lab.MISTAKES) >= 8
     for mistake, says in lab.MISTAKES:
         assert check(mistake) == Verdict(False, says)
+
+
+def the_checks_own(horizon, n_arms):
+    return lab_switching.best(horizon, n_arms)
+
+
+@pytest.mark.parametrize("cheat", [lab_switching.best, the_checks_own])
+def test_who_asks_the_check_for_the_answer_has_none(cheat):
+    verdict = lab_switching.check_best_batch(cheat)
+    assert not verdict and "`best`, which belongs to the checks" in verdict.says
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+def test_a_table_of_known_answers_is_no_answer(seed):
+    table = {case: 1 / math.prod(case) for case in lab_price.CASES}
+    verdict = lab_price.check_noise_scale(lambda n, epsilon: table.get((n, epsilon), 1.0), seed=seed)
+    assert not verdict and "Right in some cases, but not in others: for (" in verdict.says
+
+
+def test_a_script_looks_like_any_generator():
+    """An answer that is right for scripts only, or for others only, cannot tell them apart."""
+    kinds = []
+    for rng in (np.random.default_rng(1), ScriptedDraws([1.0])):
+        call(lambda rng: kinds.append((type(rng), type(rng).__name__, isinstance(rng, np.random.Generator))) or 1, rng)
+    assert kinds[0] == kinds[1] and kinds[0][1:] == ("Generator", True)
+
+
+def test_a_generator_draws_the_same_numbers_inside_and_outside_of_a_call():
+    inside, outside = np.random.default_rng(7), np.random.default_rng(7)
+    for draw in (lambda rng: rng.laplace(scale=2.0), lambda rng: rng.normal(size=3).sum(), lambda rng: rng.random()):
+        assert call(draw, inside) == draw(outside)
+
+
+@graded
+def check_double(double):
+    if call(double, 3) != 6:
+        raise WrongAnswer("Twice three is something else.")
+    return "Six."
+
+
+def test_a_verdict_is_that_of_the_check():
+    assert judged(check_double, lambda: lambda n: 2 * n) == check_double(lambda n: 2 * n)
+    assert judged(check_double, lambda: abs) == check_double(abs)
+
+
+def test_a_name_that_is_missing_is_named():
+    verdict = judged(check_double, lambda: double)  # noqa: F821
+    assert not verdict and "There is no `double` yet" in verdict.says
+
+
+def test_an_endless_loop_is_stopped_and_a_later_check_is_not():
+    def endless(number):
+        while True:
+            number += 1
+
+    verdict = judged(check_double, lambda: endless, seconds=0.2)
+    assert not verdict and "After 0.2 seconds it is still at work" in verdict.says
+    assert judged(check_double, lambda: lambda n: 2 * n, seconds=0.2)
+    for _ in range(1_000):
+        time.sleep(0.001)  # a late stop would come here

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from scipy.stats import beta, binom, binomtest, norm
 
@@ -72,6 +73,9 @@ def wald(more, less, games, confidence):
         (lambda m, s, n, c: epsilon_bound(m, s, n, 1 - (1 - c) / 2), "Too cautious"),
         (lambda m, s, n, c: epsilon_bound(m, s, n, 0.99), "confidence of 0.99 only"),
         (lambda m, s, n, c: max(0, epsilon_bound(m, s, n, c) - 0.1), "smaller than it can be"),
+        (lambda m, s, n, c: epsilon_bound(s, m, n, c), "smaller than it can be"),
+        (lambda m, s, n, c: epsilon_bound(m + 1, s + 1, n + 2, c), "smaller than it can be"),
+        (lambda m, s, n, c: epsilon_bound(m, s, n, 1 - c), "too large, so it would accuse the innocent"),
         (lambda m, s, n, c: beta.ppf((1 - c) / 2, m, n - m + 1), "smaller than it can be"),
         (lambda m, s, n, c: math.log(low(m, n, (1 - c) / 2) / high(s, n, (1 - c) / 2)), "ValueError"),
     ],
@@ -85,7 +89,8 @@ def test_a_wrong_bound_is_explained(wrong, said):
 def test_the_broken_one_is_found_by_the_solution_and_accepted():
     letters = accused(three_suspects(7), CONFIDENCE)
     assert letters == [order(7)[0]]
-    assert check_accused(letters[0].lower(), 7).passed
+    for letter, number in ((f" {letters[0].lower()} ", 7), (np.str_(letters[0]), 7.0), (letters[0], np.int64(7))):
+        assert check_accused(letter, number).passed
 
 
 @pytest.mark.parametrize(
@@ -94,6 +99,8 @@ def test_the_broken_one_is_found_by_the_solution_and_accepted():
         (order(7)[1], "Frequencies alone accuse the innocent"),
         (order(7)[2], "no more than 0."),
         ("D", "none of them"),
+        ("AB", "none of them"),
+        ("", "none of them"),
         (["A", "B"], "one letter"),
         (1, "one letter"),
         (None, "Nobody is accused yet"),
@@ -114,7 +121,7 @@ def test_a_wrong_number_of_a_student_is_explained(student, said):
 
 def test_the_broken_one_loses_two():
     game = bandit(neighbours("both arms pay 1", 0).one)
-    assert exact_loss(half_the_noise(), env=game).epsilon == pytest.approx(2, rel=2e-9)
+    assert exact_loss(half_the_noise(), environment=game).epsilon == pytest.approx(2, rel=2e-9)
 
 
 @pytest.mark.slow

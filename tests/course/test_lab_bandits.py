@@ -1,5 +1,8 @@
 """Lab 1: the regret of one game, and the opponent that reads UCB's mind."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -18,7 +21,7 @@ from dp_bandit_envs.labs.solutions.what_is_a_bandit import my_answer, regret
 
 
 def test_the_solutions_pass():
-    assert check_six_rounds(my_answer)
+    assert all(map(check_six_rounds, (my_answer, 1.0, np.int64(1), np.array(1), Fraction(1), Decimal(1))))
     assert check_regret(regret)
 
 
@@ -33,6 +36,10 @@ def test_the_solutions_pass():
         (-2, "when it was played"),
         (0.17, "per round"),
         (3, "Add up each column"),
+        (6, "Add up each column"),
+        (10 / 3 - 4, "average of all arms"),
+        ([1], "it is a list"),
+        (True, "it is a truth value"),
         ("1", "it is text"),
         (None, "missing"),
     ],
@@ -75,6 +82,8 @@ def test_the_scoreboard_counts_pulls_and_ends_with_the_regret():
             "right for short games, but not for one of 20 rounds and 2 arms",
         ),
         (lambda gains, arms: gains[arms].sum(), "work it out by hand"),
+        (lambda gains, arms: gains.sum(axis=0).max() - gains[:, arms].sum(), "work it out by hand"),
+        (lambda gains, arms: round(regret(gains, arms)), "work it out by hand"),
     ],
 )
 def test_other_wrong_answers_get_the_words_that_fit(answer, said):

@@ -194,6 +194,18 @@ def by_subtraction(items, epsilon, rng):
     return released
 
 
+def in_blocks(items, epsilon, rng):
+    """Return sums by blocks of about sqrt(T) items: two levels, of which an item enters both."""
+    length = max(1, math.isqrt(len(items)))
+    noise = rng.laplace(scale=2 / epsilon, size=(2, len(items)))
+    inside = [noise[0, t - t % length : t].sum() for t in range(1, len(items) + 1)]
+    return np.cumsum(items) + inside + [noise[1, : t // length].sum() for t in range(1, len(items) + 1)]
+
+
+def test_two_levels_of_blocks_pass():
+    assert check_private_sums(in_blocks)
+
+
 @pytest.mark.filterwarnings("error")
 def test_sums_that_subtract_nodes_pass():
     assert check_private_sums(by_subtraction).passed

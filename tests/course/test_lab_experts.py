@@ -54,6 +54,10 @@ def shares(weights):
         (lambda sums, rate: shares(2.0 ** (rate * (sums - sums.max()))), "ratio of two probabilities"),
         (lambda sums, rate: np.exp(rate * sums).sum(), "it has ()"),
         (lambda sums, rate: [0.5, 0.5], "shape"),
+        (lambda sums, rate: probabilities(sums, rate).reshape(-1, 1), "shape"),
+        (lambda sums, rate: probabilities(np.maximum(sums, 0), rate), "ratio of two probabilities"),
+        (lambda sums, rate: (1 - rate) * probabilities(sums, rate) + rate / len(sums), "ratio of two probabilities"),
+        (lambda sums, rate: np.round(probabilities(sums, rate), 3), "ratio of two probabilities"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -61,6 +65,18 @@ def test_a_wrong_step_is_explained(wrong, said):
     verdict = check_probabilities(wrong)
     assert not verdict.passed
     assert said in verdict.says
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda sums, rate: np.exp(rate * sums - np.logaddexp.reduce(rate * sums)),
+        lambda sums, rate: [1 / sum(math.exp(min(700, rate * (other - one))) for other in sums) for one in sums],
+        lambda sums, rate: tuple(probabilities(np.array(sums), rate)),
+    ],
+)
+def test_other_right_steps_pass(step):
+    assert check_probabilities(step)
 
 
 @pytest.mark.slow

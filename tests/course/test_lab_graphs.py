@@ -67,6 +67,9 @@ def maximal_cliques(reveals):
         (pairs_only, "is in no group"),
         (maximal_cliques, "in two groups"),
         (lambda reveals: [[arm + 1 for arm in group] for group in clique_cover(reveals)], "there is no arm 7"),
+        (lambda reveals: [[arm + 0.5 for arm in group] for group in clique_cover(reveals)], "there is no arm 0.5"),
+        (lambda reveals: [list(map(str, group)) for group in clique_cover(reveals)], "has to be a list of arms"),
+        (lambda reveals: [list(range(len(reveals)))], "are in one group, but"),
         (lambda reveals: len(clique_cover(reveals)), "list of groups"),
         (lambda reveals: list(range(len(reveals))), "has to be a list of arms"),
         (lambda reveals: "cliques", "list of groups"),
@@ -100,6 +103,27 @@ def in_order(rng, *, largest):
         return groups
 
     return cover
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda groups: np.array(groups, dtype=object),
+        lambda groups: {frozenset(group) for group in groups},
+        lambda groups: (np.array(group) for group in groups),
+        lambda groups: [*map(tuple, groups), ()],
+    ],
+    ids=["array", "sets", "generator", "empty group"],
+)
+def test_a_cover_may_be_written_in_many_ways(written):
+    assert check_clique_cover(lambda reveals: written(clique_cover(reveals)))
+
+
+@pytest.mark.parametrize(
+    "factor", [lambda reveals: max(map(sum, reveals)), lambda reveals: np.linalg.norm(reveals, np.inf)]
+)
+def test_other_right_factors_pass(factor):
+    assert check_noise_factor(factor)
 
 
 def test_the_cover_of_the_package_passes():

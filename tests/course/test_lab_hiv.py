@@ -3,6 +3,7 @@
 import itertools
 import math
 import statistics
+from fractions import Fraction
 
 import gymnasium as gym
 import numpy as np
@@ -23,7 +24,20 @@ from dp_bandit_envs.privacy.data_use import use_of_pools
 def test_the_solution_passes_both_checks():
     assert check_epsilon_of_a_round(epsilon_of_a_round).passed
     assert check_publishing(decisions).passed
-    assert check_publishing({letter: np.bool_(may) for letter, may in decisions.items()}).passed
+    for kind in (np.bool_, int):
+        assert check_publishing({letter: kind(may) for letter, may in reversed(decisions.items())}).passed
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda promise, patients, rounds: Fraction(promise) / -(-rounds // min(patients)),
+        lambda promise, patients, rounds: promise / max(math.ceil(rounds / each) for each in patients),
+        lambda promise, patients, rounds: min(promise, epsilon_of_a_round(promise, patients, rounds)),
+    ],
+)
+def test_other_right_epsilons_pass(answer):
+    assert check_epsilon_of_a_round(answer)
 
 
 def test_rounds_of_a_patient_are_those_that_the_environment_states():
@@ -49,7 +63,9 @@ def test_rounds_of_a_patient_are_those_that_the_environment_states():
         (lambda promise, patients, rounds: round(epsilon_of_a_round(promise, patients, rounds), 2), "but rounded"),
         (lambda promise, patients, rounds: promise / 10, "more of it was free"),
         (lambda promise, patients, rounds: promise / 3, "breaks the promise"),
-        (lambda promise, patients, rounds: -promise, "positive"),
+        (lambda promise, patients, rounds: promise / (rounds // min(patients) + 1), "more of it was free"),
+        (lambda promise, patients, rounds: 0.2, "breaks the promise"),
+        (lambda promise, patients, rounds: -promise, "greater than 0"),
     ],
 )
 def test_a_wrong_epsilon_is_explained(wrong, said):
@@ -66,6 +82,9 @@ def test_a_wrong_epsilon_is_explained(wrong, said):
         (decisions | {"H": True}, "no case H"),
         (decisions | {"C": None}, "Not decided yet: C"),
         (decisions | {"C": "no"}, "the decision about C has to be True or False; it is 'no'"),
+        (decisions | {"C": 2}, "the decision about C has to be True or False; it is 2"),
+        ([letter for letter, may in decisions.items() if may], "have to be a dict"),
+        ({}, "Not decided yet: A, B, C, D, E, F, G"),
         ({letter: not may for letter, may in decisions.items()}, "the other way round"),
         (dict.fromkeys(CASES, True), "Everything may be published?"),
         (dict.fromkeys(CASES, False), "Nothing may be published?"),

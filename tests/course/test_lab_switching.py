@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm
-from dp_bandit_envs.course.lab_switching import bound, check_best_batch, load
+from dp_bandit_envs.course.lab_switching import check_best_batch
 from dp_bandit_envs.labs.solutions.switching_costs import best_batch
+
+
+def load(n_arms):
+    return (math.e - 1) * n_arms * math.log(n_arms)
+
+
+def bound(size, horizon, n_arms):
+    return 2 * math.sqrt(size * horizon * load(n_arms)) + horizon / size
 
 
 def by_search(horizon, n_arms):
@@ -30,6 +38,7 @@ def on_a_grid(step, start):
 def test_the_solution_passes_and_so_does_a_search():
     assert check_best_batch(best_batch)
     assert check_best_batch(by_search)
+    assert check_best_batch(lambda horizon, n_arms: (horizon / (1.718 * n_arms * math.log(n_arms))) ** (1 / 3))
     for start in (0.1, 0.05, 1.0):
         assert check_best_batch(on_a_grid(0.1, start)), start
 
@@ -41,7 +50,7 @@ def test_the_solution_passes_and_so_does_a_search():
         (on_a_grid(1, 1), "That is rounded"),
         (lambda horizon, n_arms: math.floor(best_batch(horizon, n_arms)), "That is rounded"),
         (lambda horizon, n_arms: best_batch(10_000, 4), "right for T = 10,000 and K = 4, but not for T = 1,000"),
-        (lambda horizon, n_arms: -1.0, "more than 0 rounds"),
+        (lambda horizon, n_arms: -1.0, "greater than 0"),
         (lambda horizon, n_arms: 5.0, "the bound is 3,380 with your batches of 5 rounds"),
     ],
 )

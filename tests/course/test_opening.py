@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import tomllib
 import urllib.error
 import urllib.request
@@ -20,8 +21,8 @@ from tests.tools.refusals import refused
 needs_marimo = pytest.mark.skipif(not installed("marimo"), reason="there is no marimo: pip install -e '.[labs]'")
 
 
-def test_nine_labs_of_twenty_to_thirty_minutes():
-    assert len({lab.name for lab in LABS}) == len(LABS) == 9
+def test_ten_labs_of_twenty_to_thirty_minutes():
+    assert len({lab.name for lab in LABS}) == len(LABS) == 10
     assert all(20 <= lab.minutes <= 30 and lab.question.endswith("?") for lab in LABS)
 
 
@@ -30,7 +31,7 @@ def test_a_lab_has_several_names(word):
     assert find(word).file == "price_of_privacy.py"
 
 
-@pytest.mark.parametrize("word", ["0", "10", "prise-of-privacy"])
+@pytest.mark.parametrize("word", ["0", "11", "prise-of-privacy"])
 def test_a_wrong_name_is_refused(word):
     with refused(ValueError, "lab", word):
         find(word)
@@ -47,6 +48,15 @@ def test_a_copy_is_never_overwritten(tmp_path):
     (folder / START_PAGE).unlink()
     assert copy_labs(folder) == [START_PAGE]
     assert {(folder / name).read_text() for name in ("price_of_privacy.py", "pyproject.toml", "labs.css")} == {"mine"}
+
+
+def test_pages_to_read_on_are_links_where_somebody_serves_the_site(tmp_path, monkeypatch):
+    copy_labs(tmp_path / "plain")
+    monkeypatch.setenv("DP_BANDIT_ENVS_SITE", "https://course.example/")
+    copy_labs(tmp_path / "linked")
+    plain, linked = ((tmp_path / name / "counters.py").read_text(encoding="utf-8") for name in ("plain", "linked"))
+    assert "the page `docs/counters.md`" in plain
+    assert linked == plain.replace("`docs/counters.md`", "[docs/counters](https://course.example/docs/counters.html)")
 
 
 def test_copies_of_another_version_are_named(tmp_path):
@@ -106,6 +116,11 @@ def test_whoever_lacks_the_password_sees_nothing_and_nothing_is_left_running(tmp
             assert "/auth/login" in answer.url
     with pytest.raises(OSError):
         urllib.request.urlopen(address)
+    # What marimo started gets the same signal, and may need a moment more to end than marimo itself.
+    for _ in range(1_000):
+        if not alive_in(process.pid):
+            break
+        time.sleep(0.02)
     assert not alive_in(process.pid)
 
 

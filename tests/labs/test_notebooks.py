@@ -93,7 +93,7 @@ def test_a_read_only_page_asks_for_no_answers(name):
 def test_the_answer_waits_for_a_guess_and_tasks_for_a_solution(name):
     verdicts, text = unsolved(name)
     assert [each.passed for each in verdicts] == [False] * len(verdicts)
-    assert len(verdicts) == (0 if name == "your_own_agent" else 2)
+    assert len(verdicts) == (0 if name.startswith("your_own") else 2)
     assert '<p id="answer">' not in text or name in ("price_of_privacy", "what_is_a_bandit")
     assert "Task" in text and "marimo's stop button" in text
 
@@ -149,6 +149,21 @@ def test_the_table_of_noise_follows_from_the_lab_on_counters():
         expected += [math.sqrt(2 * horizon) * 10, math.sqrt(horizon * math.log(10) / 2)]
         assert re.findall(r">([\d,]+)<", rows[f"{horizon:,}"])[1:] == [f"{each:,.0f}" for each in expected]
     assert "2.8 times less noise" in text and "another 2.1 times less" in text
+
+
+def test_the_worked_agent_has_not_yet_less_regret_than_the_private_reference():
+    _, text = unsolved("your_own_agent")
+    found = re.search(
+        r"The worked agent has a mean regret of ([\d,]+) in 200 games, greedy (\d+), and .*, (\d+)\. It", text
+    )
+    assert [float(each.replace(",", "")) for each in found.groups()] == pytest.approx([922, 431, 60], rel=0.01)
+
+
+def test_an_adversary_is_checked_and_ranked_when_the_buttons_are_pressed(monkeypatch):
+    monkeypatch.setattr("dp_bandit_envs.course.lab_own_adversary.LEAGUES", 1)
+    pressed = types.SimpleNamespace(value=True)
+    _, text = run("your_own_adversary", check_now=pressed, rank_now=pressed)
+    assert "It wins 0 of 1 leagues" in text and "proven for every game" in text and "<strong>yours</strong>" in text
 
 
 @pytest.mark.slow

@@ -39,13 +39,7 @@ def agent(*, begin="pass", select="return 0", update="pass", top=""):
 
 SPAWN = "import multiprocessing.util as util\nutil.spawnv_passfds(b'/bin/true', [b'/bin/true'], [])"
 """Python tells no audit hook of this."""
-SEND = """
-import dp_bandit_envs.tournament.agent_process as limits
-limits.NETWORK = limits.PROCESSES = ()
-import socket
-socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendmsg([b'x'], [], 0, ('127.0.0.1', 9))
-"""
-"""Changing the module of the limits changes nothing."""
+SEND = "import socket\nsocket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendmsg([b'x'], [], 0, ('127.0.0.1', 9))"
 
 BAD = {
     "raises": (agent(update="1 / 0"), ["ZeroDivisionError", "update", "line 9", "division by zero"]),
@@ -58,7 +52,7 @@ BAD = {
     "raises_when_loaded": ("import nothing_of_this_name\n", ["ModuleNotFoundError", "line 1", "nothing_of_this_name"]),
     "sums": ("from dp_bandit_envs import Ucb\nmake_agent = Ucb\n", ["WrongObservationError", "running sums"]),
     "forks": (agent(select="import os\nwhile True: os.fork()"), ["ForbiddenError", "processes", "os.fork"]),
-    "spawns": (agent(begin=SPAWN), ["ForbiddenError", "processes", "_posixsubprocess.fork_exec"]),
+    "spawns": (agent(begin=SPAWN), ["ForbiddenError", "processes", "subprocess.Popen"]),
     "sends": (agent(begin=SEND), ["ForbiddenError", "network", "socket.sendmsg"]),
     "calls": (agent(begin="import socket; socket.create_connection(('localhost', 9))"), ["ForbiddenError", "network"]),
 }

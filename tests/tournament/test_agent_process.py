@@ -4,13 +4,8 @@ import sys
 
 import pytest
 
-from dp_bandit_envs.tournament.agent_process import (
-    MODULE,
-    ForbiddenError,
-    SubmissionError as Error,
-    load_maker,
-    refuse_event,
-)
+from dp_bandit_envs.submitted_code import ForbiddenError, SubmissionError as Error, refuse_event
+from dp_bandit_envs.tournament.agent_process import MODULE, load_maker
 from tests.tools.refusals import refused
 from tests.tools.submitted_agents import LEADER, UNREAD, agent
 

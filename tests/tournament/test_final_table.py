@@ -9,17 +9,10 @@ import re
 import numpy as np
 import pytest
 
-from dp_bandit_envs.tournament.hidden_games import KINDS, UNIFORM, HiddenGames
+from dp_bandit_envs.submitted_code import MOST_LETTERS, Limits, Submission, different, shown, submissions_in
+from dp_bandit_envs.tournament.hidden_games import KINDS, SAME_ARM, UNIFORM, HiddenGames
 from dp_bandit_envs.tournament.holding import Mean, Tournament, can_tell_apart, places
-from dp_bandit_envs.tournament.refereeing import (
-    MOST_LETTERS,
-    Limits,
-    Match,
-    Submission,
-    different,
-    shown,
-    submissions_in,
-)
+from dp_bandit_envs.tournament.refereeing import Match
 from dp_bandit_envs.tournament.tournament_files import page_of, report_of, summary_of
 from tests.tools.refusals import refused
 
@@ -51,6 +44,14 @@ def test_scores_are_shares_of_what_chance_loses(table):
     assert by_name[UNIFORM].share.value == pytest.approx(1.0)
     assert [mean.value for mean in by_name["good"].regret] == pytest.approx([1.0, 30.0], abs=1e-2)
     assert all(place.share.low <= place.share.value <= place.share.high for place in table)
+
+
+def test_players_who_look_at_nothing_score_100_percent_or_more():
+    """In the second kind always the same arm loses 5, arms at random 100: 5 counts, and half as much as the first."""
+    regrets = {UNIFORM: constant(10.0, 100.0), SAME_ARM: constant(12.0, 5.0), "learns": constant(4.0, 10.0)}
+    found = {place.name: place.share.value for place in places(regrets, [UNIFORM, SAME_ARM], [1.0, 0.5])}
+    expected = {UNIFORM: (1 + 20 / 2) / 1.5, SAME_ARM: (1.2 + 1 / 2) / 1.5, "learns": (0.4 + 2 / 2) / 1.5}
+    assert found == pytest.approx(expected, abs=1e-3)
 
 
 def test_ranks_are_of_submissions_and_equal_ones_share_them(table):

@@ -8,11 +8,10 @@ import threading
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Agent, Algorithm, Exp3, play
-from dp_bandit_envs.tournament import refereeing
-from dp_bandit_envs.tournament.agent_process import GAMES, MessagePipe
+from dp_bandit_envs import Agent, Algorithm, Exp3, play, submitted_code
+from dp_bandit_envs.submitted_code import JOB, Limits, MessagePipe, Submission
 from dp_bandit_envs.tournament.hidden_games import KINDS, HiddenArms, HiddenGames
-from dp_bandit_envs.tournament.refereeing import Limits, Submission, referee
+from dp_bandit_envs.tournament.refereeing import referee
 from tests.tools.submitted_agents import EXP3, LEADER, agent
 
 SEED = 2**100 + 12345
@@ -78,10 +77,9 @@ def test_what_the_process_is_told_says_nothing_of_seed_or_gains(monkeypatch):
     games = HiddenGames(50, 3, 2, 0.5, SEED)
     assert referee(submitted(LEADER), games, LIMITS, threading.Event()).failure == ""
     letter, announcement = told[0]
-    assert letter == GAMES
+    assert letter == JOB
     assert set(json.loads(announcement)) == {
         "file",
-        "source",
         "n_arms",
         "horizon",
         "noise",
@@ -109,7 +107,7 @@ def test_the_process_has_no_environment_arguments_or_files_of_its_parent(monkeyp
     assert "ZeroDivisionError" in match.failure
     for hidden in ("A_SECRET", "hunter2", str(SEED), str(tmp_path)):
         assert hidden not in match.output
-    assert "['-c'] [] " in match.output  # no arguments, and nothing in its folder
+    assert "['-c'] ['mine.py'] " in match.output  # no arguments, and nothing in its folder but its own file
 
 
 def test_every_game_has_its_own_arms_and_no_place_gives_a_kind_away():
@@ -150,7 +148,7 @@ def test_a_folder_that_cannot_be_removed_is_no_failure(monkeypatch, tmp_path):
         raise RecursionError
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(refereeing.shutil, "rmtree", too_deep)
+    monkeypatch.setattr(submitted_code.shutil, "rmtree", too_deep)
     match = referee(submitted(LEADER), HiddenGames(50, 3, 2, None, SEED), LIMITS, threading.Event())
     assert match.failure == "" and len(list(tmp_path.iterdir())) == 1
 
@@ -161,4 +159,4 @@ def test_a_referee_that_is_stopped_ends_the_process():
     timer = threading.Timer(0.6, stopped.set)
     timer.start()
     match = referee(slow, HiddenGames(50, 3, 2, None, SEED), LIMITS, stopped)
-    assert match.regret is None and match.seconds < refereeing.BY_THE_CLOCK * LIMITS.seconds
+    assert match.regret is None and match.seconds < LIMITS.by_the_clock

@@ -1,0 +1,157 @@
+"""Lab 10, your own adversary: games that turn half way, leagues against the hardest game of lab 1, and a ranking."""
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.conformance import check_adversary
+from dp_bandit_envs.course.checking import WrongAnswer, failure, graded, kind
+from dp_bandit_envs.course.lab_own_agent import ENOUGH, GAMES, LEAGUES
+from dp_bandit_envs.errors import ConformanceError
+from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.simulation import simulate
+
+ARMS: Final = 4
+ROUNDS: Final = 4_000
+VICTIM: Final = "DP-KLUCB"
+PROVEN: Final = "DP-EXP3-Lap"
+HARDEST: Final = "Coins, each outcome lasts 200 rounds"
+"""The opponent of lab 1 that hurts the victim most."""
+OPPONENTS: Final = {
+    "Coins with fixed chances": "Stochastic",
+    "Coins, new chances every round": "FullyOblivious",
+    HARDEST: "Oblivious",
+    "Rhythms: every second or third round": "Deterministic",
+}
+"""Opponents of lab 1; without the one that charges for changes of arm, which no list of gains can do."""
+
+
+class Turn(Adversary):
+    """Coins: one arm is ahead, with the chance `leader`; after a share of the rounds another one always pays."""
+
+    def __init__(self, n_arms: int = ARMS, horizon: int = ROUNDS, share: float = 0.5, leader: float = 0.5) -> None:
+        super().__init__(n_arms, horizon)
+        self.share, self.leader = share, leader
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Start a new game: who is who is drawn."""
+        self._rng, self._t, self._order = rng, 0, rng.permutation(self.n_arms)
+
+    def next_gains(self, rounds: int) -> FloatArray:
+        """Return the gains of the next rounds, shape `(rounds, n_arms)`."""
+        chances = np.full((rounds, self.n_arms), 0.4)
+        chances[:, 0] = self.leader
+        after = self._t + np.arange(rounds) >= self.share * self.horizon
+        chances[after, 1] = 1.0
+        self._t += rounds
+        gains: FloatArray = (self._rng.random((rounds, self.n_arms)) < chances)[:, self._order].astype(np.float64)
+        return gains
+
+
+def learners() -> list[Algorithm]:
+    """Return the private agent that is attacked, and one that is proven against every game."""
+    return [make_algorithm(VICTIM, epsilon=1.0), make_algorithm(PROVEN, epsilon=10.0)]
+
+
+def bound(name: str, horizon: int = ROUNDS) -> float:
+    """Return the bound on the regret that a learner is proven to have in every game; infinite if there is none."""
+    (learner,) = (each for each in learners() if each.name == name)
+    return float(learner.regret_bound(n_arms=ARMS, horizon=horizon))
+
+
+def regrets(game: Any, trials: int, horizon: int = ROUNDS, seed: int = 10) -> dict[str, FloatArray]:
+    """Return what each learner loses in each game to the best fixed arm, `(trials,)`; a game may be a short name."""
+    more: dict[str, Any] = {"horizon": horizon} if isinstance(game, str) else {}
+    played: Any = simulate(game, learners(), trials=trials, checkpoints=1, seed=seed, **more)
+    return {name: outcome.external_regret[:, -1] for name, outcome in played.items()}
+
+
+def ranking(own: dict[str, Any], trials: int = 100, horizon: int = ROUNDS) -> str:
+    """Return games as a table in Markdown, what hurts `VICTIM` most first; `own` has adversaries' classes by name."""
+    games = {words: regrets(name, trials, horizon) for words, name in OPPONENTS.items()}
+    games |= {f"**{name}**": regrets(make(ARMS, horizon), trials) for name, make in own.items()}
+    means = {words: [lost[VICTIM].mean(), lost[PROVEN].mean()] for words, lost in games.items()}
+    first = sorted(means, key=lambda words: -means[words][0])
+    lines = [f"| {words} | {means[words][0]:,.0f} | {means[words][1]:,.0f} |" for words in first]
+    lines.append(f"| *proven for every game* | *nothing* | *at most {bound(PROVEN, horizon):,.0f}* |")
+    head = [f"| game | {VICTIM}, epsilon = 1 | {PROVEN}, epsilon = 10 |", "| :-- | --: | --: |"]
+    return "\n".join([*head, *lines])
+
+
+class Played(NamedTuple):
+    """What the victim loses in each game, `(games,)`: of the adversary, and of the hardest opponent of lab 1."""
+
+    own: FloatArray
+    hardest: FloatArray
+
+    @property
+    def won(self) -> int:
+        """The leagues in which the adversary takes more."""
+        own, hardest = (part.reshape(-1, GAMES).mean(axis=1) for part in self)
+        return int((own > hardest).sum())
+
+
+def play_leagues(adversary: Adversary, seed: int) -> Played:
+    """Play all leagues."""
+    both = (regrets(game, LEAGUES * GAMES, seed=seed)[VICTIM] for game in (adversary, OPPONENTS[HARDEST]))
+    return Played(*both)
+
+
+@graded
+def check_own_adversary(make_adversary: Any, *, seed: int = 2026) -> str:
+    """Check an adversary's class: that it keeps all rules, and that it hurts DP-KLUCB more than any opponent of lab 1.
+
+    It has to pass `check_adversary`, to let no gain depend on the arms played, and to win 33 of 40 leagues against
+    coins whose outcomes last 200 rounds. A league is 25 games of four arms and 4,000 rounds, in which DP-KLUCB plays
+    with epsilon = 1; the larger mean regret over the best fixed arm wins it. An adversary that wins a league with a
+    probability of at least 0.95 is refused with one of at most 7.2e-4: that of fewer than 33 of 40 independent leagues
+    (binomial, exact). One that is no harder passes with one of 2.2e-5 at most. The same seed gives the same verdict.
+    """
+    return in_words(play_leagues(checked(make_adversary), seed))
+
+
+def checked(make_adversary: Any) -> Adversary:
+    """Return an adversary of a student's class for the leagues; raise `WrongAnswer` if it breaks a rule."""
+    if make_adversary is None or make_adversary is ...:
+        raise WrongAnswer("There is no adversary yet.")
+    if not (isinstance(make_adversary, type) and issubclass(make_adversary, Adversary)):
+        what = "an adversary" if isinstance(make_adversary, Adversary) else kind(make_adversary)
+        raise WrongAnswer(f"Give the class, one that inherits Adversary; this is {what}.")
+    try:
+        adversary: Adversary = make_adversary(n_arms=ARMS, horizon=ROUNDS)
+        # First, because its errors name the line; check_adversary names the broken rule.
+        adversary.begin(np.random.default_rng(0))
+        adversary.next_gains(100)
+        check_adversary(make_adversary)
+    except ConformanceError as broken:
+        raise WrongAnswer(f"A rule for adversaries is broken. {broken}") from None
+    except Exception as error:
+        raise WrongAnswer(f"The adversary stops with {failure(error)}.") from None
+    if adversary.memory or adversary.payoff is not None or adversary.lowest:
+        raise WrongAnswer("It has to write down its gains, in [0, 1], beforehand: no memory, no payoff, lowest = 0.")
+    return adversary
+
+
+def in_words(played: Played) -> str:
+    """Return what to say about an adversary that wins enough leagues; raise `WrongAnswer` about another one."""
+    own, hardest = played.own.mean(), played.hardest.mean()
+    numbers = (
+        f"It wins {played.won} of {LEAGUES} leagues; {VICTIM} loses {own:,.0f} to the best fixed arm on average, and"
+        f" {hardest:,.0f} in the hardest game of lab 1."
+    )
+    if played.won >= ENOUGH:
+        return f"{numbers} No proof forbids it: the one of {VICTIM} is about coins whose chances stay."
+    numbers = f"{numbers} It takes {ENOUGH} leagues."
+    if own < 0:
+        raise WrongAnswer(
+            f"{numbers} Below 0: it changes arms in time and beats every fixed one. Regret compares with one arm for"
+            " the whole game, so let the arm that is best in the end be best by much."
+        )
+    if own < hardest / 2:
+        raise WrongAnswer(
+            f"{numbers} It learns your game as if arms were coins. What does it believe after many rounds of the same,"
+            " and when does it look again?"
+        )
+    raise WrongAnswer(f"{numbers} When should the game turn, and how far behind may the later best arm look before?")

@@ -1,0 +1,137 @@
+"""Lab 10: adversaries that break a rule, hurt too little, or enough; and the ranking beside what is proven."""
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Adversary
+from dp_bandit_envs.conformance import check_adversary
+from dp_bandit_envs.course.checking import WrongAnswer
+from dp_bandit_envs.course.lab_own_adversary import (
+    ENOUGH,
+    GAMES,
+    HARDEST,
+    LEAGUES,
+    PROVEN,
+    VICTIM,
+    Played,
+    Turn,
+    bound,
+    check_own_adversary,
+    checked,
+    in_words,
+    ranking,
+    regrets,
+)
+from dp_bandit_envs.labs.solutions.your_own_adversary import MyAdversary
+
+
+class Moving(Adversary):
+    """One arm pays, another one after each 1,000 rounds."""
+
+    def begin(self, rng):
+        self.t = 0
+
+    def next_gains(self, rounds):
+        gains = np.zeros((rounds, self.n_arms))
+        gains[np.arange(rounds), (self.t + np.arange(rounds)) // 1000 % 4] = 1.0
+        self.t += rounds
+        return gains
+
+
+class Forgetful(Moving):
+    def next_gains(self, rounds):
+        return np.eye(4)[np.arange(rounds) % 4]
+
+
+class Failing(Moving):
+    def next_gains(self, rounds):
+        return np.ones(rounds) / self.nothing
+
+
+class Charging(Moving):
+    memory = 1
+
+
+class Short(Moving):
+    def __init__(self, n_arms=4, horizon=100):
+        super().__init__(n_arms, 100)
+
+
+def test_turns_keep_the_rules_for_adversaries():
+    check_adversary(Turn)
+
+
+def test_at_the_turn_an_arm_begins_to_pay_always_and_only_one_learner_has_a_bound():
+    """Half of 400 rounds are before the turn; .18 are five standard errors of a mean of 200 coins.
+
+    False alarm: below 1e-6, once for the seed.
+    """
+
+    class Plain(Turn):
+        def begin(self, rng):
+            super().begin(rng)
+            self._order = np.arange(4)
+
+    game = Plain(4, 400)
+    game.begin(np.random.default_rng(0))
+    first, second = game.next_gains(200), game.next_gains(200)
+    assert (second[:, 1] == 1).all() and first[:, 1].mean() == pytest.approx(0.4, abs=0.18)
+    assert bound(VICTIM) == np.inf and bound(PROVEN) == pytest.approx(1039.56, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "no adversary yet"),
+        (Moving(), "this is an adversary"),
+        (lambda: Moving(), "inherits Adversary"),
+        (Forgetful, "A rule for adversaries is broken"),
+        (Failing, "in the line `return np.ones(rounds) / self.nothing`"),
+        (Charging, "no memory"),
+        (Short, "must have them; received 2 and 100"),
+    ],
+)
+def test_broken_rules_get_words(answer, said):
+    verdict = check_own_adversary(answer)
+    assert not verdict and said in verdict.says
+
+
+def test_leagues_are_counted_and_words_fit():
+    ones = np.ones(LEAGUES * GAMES)
+
+    def against(won, own):
+        """Return games of which the first `won` leagues are won; the others are lost by far less."""
+        lost = np.where(np.arange(LEAGUES * GAMES) < won * GAMES, own, min(own, 200.0) - 1)
+        return Played(lost, 200.0 * ones)
+
+    assert against(ENOUGH, 500.0).won == ENOUGH and "No proof forbids it" in in_words(against(ENOUGH, 500.0))
+    for played, said in (
+        (against(ENOUGH - 1, 500.0), "When should the game turn"),
+        (against(0, 90.0), "as if arms were coins"),
+        (against(0, -90.0), "Below 0"),
+    ):
+        with pytest.raises(WrongAnswer, match=said):
+            in_words(played)
+
+
+def test_the_ranking_begins_with_what_hurts_most_and_ends_with_the_bound():
+    lines = ranking({"turning": Turn, "moving": Moving}, trials=8, horizon=1_000).splitlines()[2:]
+    lost = [float(line.split("|")[2].replace(",", "")) for line in lines[:-1]]
+    assert lost == sorted(lost, reverse=True) and len(lost) == 6
+    assert any("**turning**" in line for line in lines) and any(HARDEST in line for line in lines)
+    assert f"at most {bound(PROVEN, 1_000):,.0f}" in lines[-1] and "*nothing*" in lines[-1]
+
+
+@pytest.mark.slow
+def test_the_solution_wins_every_league_and_coins_win_none():
+    assert isinstance(checked(MyAdversary), Adversary)
+    assert "It wins 40 of 40 leagues" in check_own_adversary(MyAdversary).says
+    assert "Below 0" in check_own_adversary(Moving).says
+
+
+@pytest.mark.slow
+def test_what_the_lab_and_its_teacher_say_of_the_games():
+    """Standard errors of 100 games: up to 56 for DP-KLUCB, 12 for the other."""
+    for share, leader, expected in ((0.5, 0.5, (619, 477)), (0.3, 0.5, (655, 534)), (0.7, 0.7, (47, 408))):
+        found = [each.mean() for each in regrets(Turn(share=share, leader=leader), 100).values()]
+        assert found == pytest.approx(expected, rel=0.01, abs=1)
