@@ -1,15 +1,18 @@
 """Agents choose arms or points from released observations, and see no environment or adversary. One agent a file."""
 
 from dp_bandit_envs.agents.ball_osmd import BallOsmd
+from dp_bandit_envs.agents.drifting import DiscountedUcb, RestartedUcb, SlidingWindow
 from dp_bandit_envs.agents.epoch_leader import EpochLeader
 from dp_bandit_envs.agents.exp2 import Exp2
 from dp_bandit_envs.agents.exp3 import Exp3
 from dp_bandit_envs.agents.exp3_set import Exp3Set
 from dp_bandit_envs.agents.functional import FunctionalAgent, FunctionalPointAgent
+from dp_bandit_envs.agents.gaussian_thompson import GaussianThompsonSampling
 from dp_bandit_envs.agents.hedge import Hedge
 from dp_bandit_envs.agents.imed import Imed
 from dp_bandit_envs.agents.kl_ucb import KlUcb
 from dp_bandit_envs.agents.lazy_hedge import LazyHedge
+from dp_bandit_envs.agents.linear_elimination import LinearElimination
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.agents.perturbed_leader import PerturbedLeader, PerturbedLeaderOfArms
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
@@ -22,23 +25,28 @@ from dp_bandit_envs.agents.uniform import Uniform
 
 __all__ = [
     "BallOsmd",
+    "DiscountedUcb",
     "EpochLeader",
     "Exp2",
     "Exp3",
     "Exp3Set",
     "FunctionalAgent",
     "FunctionalPointAgent",
+    "GaussianThompsonSampling",
     "Hedge",
     "Htinf",
     "Imed",
     "KlUcb",
     "LazyHedge",
+    "LinearElimination",
     "LocalUcb",
     "PerturbedLeader",
     "PerturbedLeaderOfArms",
     "RegularizedLeader",
+    "RestartedUcb",
     "Scrible",
     "ScribleOnVectors",
+    "SlidingWindow",
     "SuccessiveElimination",
     "ThompsonSampling",
     "TsMaxN",

@@ -48,16 +48,17 @@ def probability(state: State, arm: int) -> float:
 
 def select(state: State, rng: np.random.Generator) -> int:
     """Draw an arm: with probability gamma any arm, otherwise one in proportion to its weight."""
-    n_arms = len(state.weights)
+    weights = state.weights
+    n_arms = len(weights)
     total = 0.0
-    for weight in state.weights:
+    for weight in weights:
         total += weight
     gamma = state.exploration_rate
     scale = (1.0 - gamma) / total
     floor = gamma / n_arms
     left = rng.random()
     for arm in range(n_arms - 1):
-        left -= scale * state.weights[arm] + floor
+        left -= scale * weights[arm] + floor
         if left < 0.0:
             return arm
     return n_arms - 1

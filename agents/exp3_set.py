@@ -111,9 +111,9 @@ class Exp3Set(FunctionalAgent):
               \hat L_j = \sum_t \frac{1 - g_{j,t}}{q_{j,t}} [j \text{ revealed}], \quad
               q_{j,t} = \sum_{i \text{ reveals } j} p_{i,t}
 
-    With self-loops its regret is at most :math:`\ln K / \eta + \eta \alpha T / 2` on undirected graphs of independence
-    number alpha, whatever the gains. It uses the graph of a round only after the arm is chosen. In a game with full
-    information and no graph, q is 1.
+    On undirected graphs with self-loops its regret is at most :math:`\ln K / \eta + \eta \alpha T / 2`, with alpha the
+    independence number, whatever the gains. It uses the graph of a round only after the arm is chosen. In a game with
+    full information and no graph, q is 1.
 
     Args:
         learning_rate: eta, greater than 0; by default sqrt(2 ln K / (alpha T)), with alpha the size of a greedily

@@ -29,6 +29,12 @@ def rank_of(features: FloatArray) -> int:
     return int(np.linalg.matrix_rank(features))
 
 
+def basis_of(features: FloatArray) -> FloatArray:
+    """Return the features in a basis of their span in which they have the second moment I / K, `(n_arms, rank)`."""
+    basis: FloatArray = np.linalg.svd(features, full_matrices=False)[0][:, : rank_of(features)]
+    return basis
+
+
 def optimal_design(features: FloatArray) -> Design:
     """Return a design whose largest leverage is at most 1.01 d, with d the rank of `features`, `(n_arms, dimension)`.
 
@@ -37,9 +43,8 @@ def optimal_design(features: FloatArray) -> Design:
 
     Source: Kiefer and Wolfowitz (1960); Fedorov (1972), with the exact step.
     """
-    rank = rank_of(features)
-    basis = np.linalg.svd(features, full_matrices=False)[0][:, :rank]
-    n_arms = len(basis)
+    basis = basis_of(features)
+    n_arms, rank = basis.shape
     weights = np.full(n_arms, 1 / n_arms)
     if rank == 1:
         weights = np.eye(n_arms)[int(np.argmax(np.abs(basis[:, 0])))]

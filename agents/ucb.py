@@ -86,9 +86,10 @@ def select(state: State, rng: np.random.Generator) -> int:
 def update(state: State, arm: int, seen: Sums) -> State:
     """Store the released sums, and recompute what depends on a count where it has changed."""
     state.status[ROUND] += 1
-    for each in range(len(state.counts)):
-        n = seen.counts[each]
-        if n != state.counts[each]:
+    counts, released = state.counts, seen.counts
+    for each in range(len(counts)):
+        n = released[each]
+        if n != counts[each]:
             recount(state, each, n)
     average(state, seen)
     return state
@@ -114,9 +115,10 @@ def recount(state: State, arm: int, n: int) -> None:
 
 def average(state: State, seen: Sums) -> None:
     """Store the released means. In lanes this loop is apart from the others, as LLVM writes out short ones only."""
-    for arm in range(len(state.counts)):
-        if state.counts[arm] > 0:
-            state.means[arm] = seen.sums[arm] * state.inverses[arm]
+    means, counts, inverses, sums = state.means, state.counts, state.inverses, seen.sums
+    for arm in range(len(counts)):
+        if counts[arm] > 0:
+            means[arm] = sums[arm] * inverses[arm]
 
 
 def select_wide(state: State, rng: np.random.Generator) -> int:

@@ -20,6 +20,7 @@ __all__ = [
     "MedianOfMeans",
     "band_of",
     "confidence_band",
+    "dynamic_regret",
     "external_regret",
     "gini_below_and_above",
     "gini_mean_difference",
@@ -329,6 +330,26 @@ def pseudo_regret(pulls: IntArray, means: FloatArray) -> FloatArray:
     # Summed in the order of the arms, so that a result does not depend on how many rounds are looked at together.
     regret: FloatArray = np.cumsum(pulls * (means.max(axis=-1, keepdims=True) - means), axis=-1)[..., -1]
     return regret
+
+
+def dynamic_regret(means: FloatArray, arms: IntArray) -> FloatArray:
+    r"""Return :math:`\sum_t (\max_i \mu_t(i) - \mu_t(I_t))` up to each round, shape `(rounds,)`.
+
+    The comparison may play another arm in each round, so where means change it is more than any fixed arm collects;
+    where they stay the same it is the pseudo-regret.
+
+    Args:
+        means: The arms' expected gains in each round, shape `(rounds, n_arms)`.
+        arms: The arm played in each round, shape `(rounds,)`.
+    """
+    regret: FloatArray = np.cumsum(np.take_along_axis(shortfalls(means), np.asarray(arms)[:, np.newaxis], axis=1))
+    return regret
+
+
+def shortfalls(means: FloatArray) -> FloatArray:
+    """Return how far each arm's expected gain is below the best one of its round; both are `(rounds, n_arms)`."""
+    short: FloatArray = means.max(axis=1, keepdims=True) - means
+    return short
 
 
 def policy_regret(constant_play: FloatArray, collected: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ from dp_bandit_envs.adversaries.oblivious import FullyOblivious, Oblivious
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
 from dp_bandit_envs.adversaries.payoff import overfished, stay
 from dp_bandit_envs.adversaries.replay import GainTable, Replay, VectorTable
+from dp_bandit_envs.adversaries.shifting import Shifting
 from dp_bandit_envs.adversaries.stochastic import BernoulliPrior, Stochastic
 from dp_bandit_envs.adversaries.switching import SwitchingCost
 from dp_bandit_envs.adversaries.trial import Trial
@@ -27,6 +28,7 @@ __all__ = [
     "OneAxis",
     "OutcomePools",
     "Replay",
+    "Shifting",
     "Stochastic",
     "SwitchingCost",
     "Trial",

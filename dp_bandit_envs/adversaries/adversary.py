@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any, ClassVar, Final, Self, SupportsIndex
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import Compiled, in_background, obstacle
@@ -138,6 +139,22 @@ class Adversary(abc.ABC):
     def means_of(self, state: Any) -> FloatArray | None:
         """Return `means` in the game in which `by_rounds` has this state."""
         return self.means
+
+    def means_at(self, rounds: ArrayLike) -> FloatArray | None:
+        """Return the arms' expected gains in rounds of the game that began, the first of which is 1.
+
+        Args:
+            rounds: The rounds, shape `(rounds,)`.
+
+        Returns:
+            Means of shape `(rounds, n_arms)`, by default `means` in each round; None if they are unknown.
+        """
+        return None if self.means is None else np.tile(self.means, (len(np.asarray(rounds)), 1))
+
+    @property
+    def means_move(self) -> bool:
+        """Whether its class says with `means_at` what arms gain on average in each round of a game."""
+        return type(self).means_at is not Adversary.means_at and self.payoff is None
 
     def has_methods_of(self, kind: type[Any]) -> bool:
         """Return whether games begin and gains are drawn as in a class, and in no other way of a subclass."""

@@ -2,6 +2,6 @@
 
 from dp_bandit_envs.advice.advice import Advice, Pick
 from dp_bandit_envs.advice.advising import advise
-from dp_bandit_envs.advice.situations import FadingArms, Standing
+from dp_bandit_envs.advice.situations import Standing
 
-__all__ = ["Advice", "FadingArms", "Pick", "Standing", "advise"]
+__all__ = ["Advice", "Pick", "Standing", "advise"]

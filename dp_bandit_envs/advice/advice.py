@@ -19,6 +19,8 @@ SHAPE_ONLY: Final = (
     "Of {} only the number of arms, the number of records and the most records of a person were used, which count as"
     " public; no outcome was used."
 )
+FOR_CHANGES: Final = ("Restarted-AdaP-UCB", "SW-KLUCB-CF")
+"""Those that are made for means that change."""
 ASSUMPTIONS: Final = {
     "stable": "If patients arrive in no particular order and the effects do not change",
     "drifting": "If effects or patients may change over time",
@@ -81,7 +83,8 @@ class Advice:
         situations: Name and kind, `"stable"` or `"drifting"`, of each situation.
         standings: Of each situation the algorithms by mean regret, the least first.
         stable: The algorithm to take where arms do not change.
-        drifting: The one where they may: of those whose regret is bounded whatever the gains are; None if none is.
+        drifting: The one where they may: of those whose regret is bounded whatever the gains are, and those made for
+            changes; None if none is.
         local: The one of those with local privacy; None if none meets the guarantee.
         pays_from: Of each stable situation the smallest power of two T at which the best one of `leaders` has less
             than half of uniform play's mean regret; None if there is none up to 2^18. Empty if it was not searched for.
@@ -143,12 +146,10 @@ class Advice:
         whom = "a person, who has one round"
         if self.rounds_per_person > 1:
             whom = f"all {self.rounds_per_person} rounds of a person together, so that each round gets less"
-        below = "; where effects drift, a negative one is more than any one arm gains"
-        shown = below if any(one.mean < 0 for one in self.standings) else ""
         return (
             f"{self.n_arms} arms, {self.horizon:,} rounds; every private algorithm guarantees epsilon ="
             f" {self.epsilon:g}{at} for {whom}.\n"
-            f"Regret is the gain lost against playing the best arm throughout{shown}; a success is a gain of 1."
+            "Regret is the expected gain lost against the best arm of each round; a success is a gain of 1."
             f" Means of {self.trials} simulated games\nwith their 95 % intervals; in one game of a hundred regret"
             " is above the 99 % quantile."
         )
@@ -186,12 +187,16 @@ class Advice:
         low, high = chosen.interval
         safer = "" if chosen.safer is None else _safer_first(chosen, chosen.safer)
         text = f"{safer}take {typed(chosen.algorithm)}. It loses {chosen.share:.0%} ({low:.0%} to {high:.0%})"
-        text += " of what arms at random lose" + (", less than any one arm throughout" if chosen.share < 0 else "")
+        text += " of what arms at random lose"
         if key == "drifting":
-            text += ", and its expected regret is bounded whatever the outcomes are"
+            text += (
+                ", and is made for changes"
+                if chosen.name in FOR_CHANGES
+                else ", and its expected regret is bounded whatever the outcomes are"
+            )
             best = next(one for one in self.standings if self._is(one, "drifting") and one.role == "private")
             if best.algorithm != chosen.name:
-                text += f"; {best.algorithm} lost less in this one drift, but no bound covers it in others"
+                text += f"; {best.algorithm} lost less in this game, but no bound covers it in others"
         return f"{text}."
 
     def _in_replay(self, replay: InReplay) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.advice.advice import LARGEST, SHARE, Advice, InReplay, Pick, Safer
+from dp_bandit_envs.advice.advice import FOR_CHANGES, LARGEST, SHARE, Advice, InReplay, Pick, Safer
 from dp_bandit_envs.advice.situations import (
     GAPS,
     Role,
@@ -60,6 +60,7 @@ UNKNOWN_PERSONS: Final = (
 )
 
 
+@checks.answers_wrong_calls
 def advise(
     data: str | Path | DataFile | None = None,
     *,
@@ -144,7 +145,11 @@ def advise(
         found += standings(situation, players, horizon=rounds, trials=games, **settings)
     by_name = {one.name: one for one in private}
     local = [one.name for one in private if one.guarantee_in(game).model == "local"]
-    bounded = [one.name for one in private if one.regret_bound(n_arms=arms, horizon=rounds) < math.inf]
+    bounded = [
+        one.name
+        for one in private
+        if one.name in FOR_CHANGES or one.regret_bound(n_arms=arms, horizon=rounds) < math.inf
+    ]
     stable = [one for one in found if _kind(one, situations) == "stable"]
     drift = [one for one in found if _kind(one, situations) == "drifting"]
     leader = min(by_name, key=lambda name: float(shares(stable)[name].mean()))

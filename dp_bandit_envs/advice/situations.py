@@ -6,13 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, SupportsFloat, SupportsIndex
+from typing import Final, Literal, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries import Adversary, gain_files
+from dp_bandit_envs.adversaries import Adversary, Shifting, gain_files
 from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.adversaries.gain_files import Pools
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
@@ -28,6 +27,8 @@ from dp_bandit_envs.simulation import simulate
 
 GAPS: Final = (0.05, 0.1, 0.3)
 """The gaps by default: 5 to 30 more successes of a hundred with the best arm."""
+SHIFTS: Final = 5
+"""How often the best arm changes in a game that drifts."""
 Role = Literal["private", "uniform", "not private"]
 PERSON: Final = "person"
 """The column of persons in clean files."""
@@ -66,10 +67,13 @@ def made_up(n_arms: int, gaps: Sequence[float]) -> list[Situation]:
 
 
 def drifting(n_arms: int, gap: float) -> Situation:
-    """Return a game in which the arm that looks best at first fades."""
-    size = min(gap, 0.5)
-    name = f"effects drift: the arm that is best at first falls by {2 * size:g} after a third of the rounds"
-    return Situation(name, "drifting", lambda horizon: FadingArms(n_arms, horizon, gap=size), n_arms, 0.0)
+    """Return a game in which another arm becomes the best one at unknown rounds."""
+    name = f"effects change: at {SHIFTS} unknown rounds another arm becomes the best one, ahead by {gap:g}"
+
+    def changing(horizon: int) -> Shifting:
+        return Shifting(n_arms, horizon, shifts=min(SHIFTS, horizon - 1), gap=gap)
+
+    return Situation(name, "drifting", changing, n_arms, 0.0)
 
 
 def of_records(pools: Sequence[FloatArray], name: str) -> Situation:
@@ -97,8 +101,8 @@ class Standing:
         situation: The situation's name.
         algorithm: The algorithm's name.
         role: `"private"`; `"uniform"` for arms at random, which need no data; or `"not private"`.
-        regret: The regret of each game: gains of the best arm throughout less the gains collected; in stable
-            situations, their expectations given the arms played. Shape `(trials,)`.
+        regret: The regret of each game: expected gains of the best arm of each round less those of the arms played,
+            `dynamic_regret`; where arms are stable, that is the pseudo-regret. Shape `(trials,)`.
     """
 
     situation: str
@@ -143,9 +147,7 @@ def standings(
     found = []
     for algorithm, role in players:
         outcome = played[algorithm.name]
-        stable = situation.kind == "stable" and outcome.pseudo_regret is not None
-        regret = outcome.pseudo_regret if stable else outcome.external_regret
-        assert regret is not None
+        regret = outcome.external_regret if outcome.dynamic_regret is None else outcome.dynamic_regret
         found.append(Standing(situation.name, algorithm.name, role, np.array(regret[:, -1], dtype=float)))
     return sorted(found, key=lambda one: one.mean)
 
@@ -220,50 +222,6 @@ class ShuffledPools(Adversary):
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""
         return self._pools.next_gains(rounds)[:, self._order]
-
-
-class Fading(NamedTuple):
-    """The last round of the good time, and the means before and after it, each of shape `(n_arms,)`."""
-
-    turn: int
-    early: FloatArray
-    late: FloatArray
-
-
-def _next_round(state: Fading, t: int, row: FloatArray, rng: np.random.Generator) -> None:
-    """Write a gain of 0 or 1 for each arm, from one uniform number."""
-    for arm in range(len(row)):
-        mean = state.early[arm] if t <= state.turn else state.late[arm]
-        row[arm] = 1.0 if rng.random() < mean else 0.0
-
-
-class FadingArms(RoundByRound):
-    """Coins of which one looks best at first and then becomes the worst.
-
-    In the first third of the game one arm is ahead of all others by the gap. Then it falls below them by the gap, and
-    another arm is ahead of the rest by the gap, the best one over the whole game. Which arms these are is drawn anew
-    for each game.
-
-    Args:
-        n_arms: Number of arms K, at least 2.
-        horizon: Number of rounds T, at least 1.
-        gap: The distance of the means, in (0, 0.5].
-    """
-
-    next_round = staticmethod(_next_round)
-
-    def __init__(self, n_arms: SupportsIndex, horizon: SupportsIndex, *, gap: SupportsFloat) -> None:
-        super().__init__(n_arms, horizon)
-        self.gap = checks.in_range("gap", gap, 0.0, 0.5)
-        self._early, self._late = np.full(self.n_arms, 0.5), np.full(self.n_arms, 0.5)
-        self._early[-1] += self.gap
-        self._late[-1] -= self.gap
-        self._late[0] += self.gap
-
-    def first_round_state(self, rng: np.random.Generator) -> Fading:
-        """Return the means, with the arms shuffled, and when they change."""
-        order = rng.permutation(self.n_arms)
-        return Fading(self.horizon // 3, self._early[order], self._late[order])
 
 
 class TrialShape(NamedTuple):

@@ -309,6 +309,9 @@ class Algorithm:
         return self.own_guarantee is None and self.guarantee(n_arms=n_arms, horizon=horizon).model != "none"
 
 
+Algorithm.__init__ = checks.answers_wrong_calls(Algorithm.__init__)  # type: ignore[method-assign]
+
+
 def made_by(recipe: Callable[[], Algorithm]) -> Algorithm:
     """Return an algorithm that remembers how it is made, so that it can be pickled.
 

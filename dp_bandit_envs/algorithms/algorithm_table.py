@@ -9,6 +9,7 @@ from typing import Any
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import (
+    drifting_family,
     exp3_family,
     hedge_family,
     kl_ucb_family,
@@ -34,6 +35,7 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "UCB": ucb_family.ucb,
     "KL-UCB": kl_ucb_family.kl_ucb,
     "TS": thompson_family.ts,
+    "Gaussian-TS": thompson_family.gaussian_ts,
     "DP-UCB-BOUND": ucb_family.dp_ucb_bound,
     "DP-UCB": ucb_family.dp_ucb,
     "DP-UCB-INT": ucb_family.dp_ucb_int,
@@ -47,6 +49,10 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "DP-IMED": kl_ucb_family.dp_imed,
     "LDP-UCB-L": ucb_family.ldp_ucb_l,
     "LDP-UCB-B": ucb_family.ldp_ucb_b,
+    "SW-UCB": drifting_family.sw_ucb,
+    "D-UCB": drifting_family.d_ucb,
+    "SW-KLUCB-CF": drifting_family.sw_klucb_cf,
+    "Restarted-AdaP-UCB": drifting_family.restarted_adap_ucb,
     "TS-N": thompson_family.ts_n,
     "TS-MaxN": thompson_family.ts_max_n,
     "UCB-N": ucb_family.ucb_n,
@@ -62,6 +68,9 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "DP-FTRL": leader_family.dp_ftrl,
     "EXP2": linear_family.exp2,
     "AS-EXP2": linear_family.as_exp2,
+    "GOPE": linear_family.gope,
+    "DP-GOPE": linear_family.dp_gope,
+    "AdaC-GOPE": linear_family.adac_gope,
     "SCRiBLe": linear_family.scrible,
     "AS-SCRiBLe": linear_family.as_scrible,
     "Batched-Lap-SCRiBLe": linear_family.batched_lap_scrible,
@@ -116,6 +125,7 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
     return made_by(functools.partial(_named, ALGORITHMS[known], known, **parameters))
 
 
+@checks.answers_wrong_calls
 def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
     """Add an algorithm of your own to the table that `make_algorithm`, `simulate` and `dp-bandit run` use.
 

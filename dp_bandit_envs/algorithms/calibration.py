@@ -118,6 +118,33 @@ def played_at(
     return one.made(parameters), given
 
 
+def played_as_asked(algorithm: Any, wanted: AskedPrivacy, env: Environment) -> Algorithm:
+    """Return what plays in an environment.
+
+    Args:
+        algorithm: See `algorithm_of`.
+        wanted: The privacy, with one epsilon at most.
+        env: The environment.
+
+    Raises:
+        ValueError: If an epsilon or a delta is wanted of an algorithm that takes none.
+    """
+    played, given = played_at(algorithm, None, wanted, lambda: env)
+    if not given:
+        refuse_asked(wanted, played.name)
+    return played
+
+
+def refuse_asked(wanted: AskedPrivacy, name: str) -> None:
+    """Raise if an epsilon or a delta is wanted of what takes none, which has this name."""
+    if wanted.epsilons or wanted.delta is not None:
+        raise ValueError(
+            f"{'epsilon' if wanted.epsilons else 'delta'} must be left out for {name}, which takes none or has its own;"
+            " name an algorithm, such as 'DP-KLUCB', to give one."
+        )
+
+
+@checks.answers_wrong_calls
 def calibrate(
     algorithm: Player,
     *,
@@ -226,7 +253,7 @@ def _calibrated(
     if not reached <= target[0]:
         raise UnreachableGuaranteeError(
             f"{one.shown_as} must have a guarantee of at most the target; it has epsilon = {reached:g}, and the target"
-            f" is {target[0]:g}. Use another parameter for it."
+            f" is {target[0]:g}. Use another parameter for it, or give a function that takes epsilon and returns it."
         )
     return dict(one.parameters)
 

@@ -1,7 +1,7 @@
 """Bandits against any gains: EXP3, Tsallis-INF and their like; behind Laplace noise; and private by their own draws.
 
 `BASES` are learners that may stand behind noise on single gains or on averages; EXP3-tau needs no noise, because
-averages move its draws by little (docs/own-draws.md).
+averages move its draws by little (docs/notes/exp3-privacy.md).
 """
 
 import dataclasses
@@ -26,6 +26,7 @@ from dp_bandit_envs.theory.adversarial_bounds import (
     capped_batch_size,
     exp3_printed_epsilon,
     exp3_regret_bound,
+    exp3_set_regret_bound,
     exp3_tau_printed_epsilon,
     exp3_tau_regret_bound,
     htinf_regret_bound,
@@ -145,8 +146,22 @@ def exp3_set() -> Algorithm:
     return Algorithm(
         name="EXP3-SET",
         make_agent=Exp3Set,
+        bound=without_memory(lambda n_arms, horizon: exp3_set_regret_bound(n_arms, horizon, n_arms, n_arms)),
+        bound_in=_exp3_set_bound,
         reference="Alon, Cesa-Bianchi, Gentile and Mansour (2013), EXP3-SET",
     )
+
+
+def _exp3_set_bound(env: Environment) -> float:
+    """Return the bound on a game's graph, which must be undirected, with self-loops, and the same in all games."""
+    game: Any = env.unwrapped
+    source = getattr(game, "source", None)
+    if source is None:
+        return exp3_set_regret_bound(game.n_arms, game.horizon, game.n_arms, game.n_arms)
+    graph = source.graph
+    if not source.is_fixed or graph.directed or not graph.reveals_itself:
+        return math.inf
+    return exp3_set_regret_bound(game.n_arms, game.horizon, graph.independent_arms, len(graph.clique_cover))
 
 
 def dp_exp3_lap(
@@ -333,7 +348,7 @@ def exp3_tau(
     floor(T / tau) steps. By default tau is ceil((T / (7 K ln K))^(1/3)), the best against switching costs.
 
     Private because a round moves one average by at most 1 / tau, which moves the laws of later draws by little: the
-    randomness of `Exp3` hides it, without any noise (proof in docs/own-draws.md).
+    randomness of `Exp3` hides it, without any noise (proof in docs/notes/exp3-privacy.md).
 
     Differs from the source in: batch sizes are rounded up to whole rounds; for a given (epsilon, delta) the batch is
         the smallest that the guarantee proved here allows (`private_batch_size`), not that of corollary 3.3.

@@ -14,6 +14,7 @@ from dp_bandit_envs.agents.noise_width import log_width
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.ucb_family import PAPER_ALPHA
 from dp_bandit_envs.protocols import AgentFactory, Environment
+from dp_bandit_envs.theory.stochastic_bounds import adap_klucb_bound, kl_ucb_bound
 from dp_bandit_envs.wrappers import BlockSums, ExactSums
 
 RATIO = 2.0
@@ -37,7 +38,13 @@ def kl_ucb() -> Algorithm:
 
     Differs from the source in: the level is ln t, without 3 ln ln t, as in its own experiments.
     """
-    return Algorithm(name="KL-UCB", make_agent=KlUcb, wrapping=ExactSums, reference="Garivier and Cappé (2011)")
+    return Algorithm(
+        name="KL-UCB",
+        make_agent=KlUcb,
+        wrapping=ExactSums,
+        stochastic_bound=kl_ucb_bound,
+        reference="Garivier and Cappé (2011)",
+    )
 
 
 def adap_klucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA) -> Algorithm:
@@ -59,6 +66,9 @@ def adap_klucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALP
         name="AdaP-KLUCB",
         make_agent=lambda: KlUcb(level=alpha, width=log_width(alpha / epsilon), lazy=True),
         wrapping=lambda env: BlockSums(env, epsilon=epsilon),
+        stochastic_bound=(lambda means, horizon: adap_klucb_bound(means, horizon, epsilon, alpha))
+        if alpha > 2
+        else None,
         parameters={"epsilon": epsilon, "alpha": alpha},
         reference="Azize and Basu (2022), AdaP-KLUCB",
     )

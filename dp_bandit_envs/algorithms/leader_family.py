@@ -71,17 +71,20 @@ def as_ftrl(
     def wrapping(env: Environment) -> Environment:
         return CounterSums(env, epsilon=_printed_epsilon(env, epsilon) if printed else epsilon, **options)
 
-    def claimed(n_arms: int, horizon: int) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=epsilon, theorem="Agarwal and Singh (2017), theorem 3.1")
-
     return _regularized_leader(
         "AS-FTRL",
         wrapping,
         learning_rate,
-        paper_guarantee_of=claimed,
+        paper_guarantee_of=_claim(epsilon, "theorem 3.1"),
         parameters={"epsilon": epsilon, **options, "learning_rate": learning_rate, "paper": printed},
         reference="Agarwal and Singh (2017), algorithms 1 and 2, theorem 3.1",
     )
+
+
+def _claim(epsilon: float, theorem: str) -> Callable[[int, int], PrivacyGuarantee]:
+    """Return what the paper claims in every game."""
+    claim = PrivacyGuarantee(epsilon=epsilon, theorem=f"Agarwal and Singh (2017), {theorem}")
+    return lambda n_arms, horizon: claim
 
 
 def _printed_epsilon(env: Environment, epsilon: float) -> float:
@@ -180,6 +183,7 @@ def as_ftpl(
     epsilon: SupportsFloat = 1.0,
     delta: SupportsFloat = 1e-6,
     deviation: SupportsFloat | None = None,
+    paper: bool = False,
 ) -> Algorithm:
     r"""AS-FTPL (Agarwal and Singh 2017, algorithm 3): the best arm or point for sums with Gaussian noise.
 
@@ -193,7 +197,8 @@ def as_ftpl(
     Where the noise that keeps regret small is the larger, privacy costs nothing: the plays are those of
     `epsilon=math.inf`, and the guarantee says how small epsilon really is. `deviation` is that noise, the standard
     deviation after the last round; by default sqrt(T / (2 d)) on the ball, sqrt(T / (2 sqrt d)) on the cube and sqrt(T
-    / 2) for experts.
+    / 2) for experts. `paper=True` plays the noise as printed, a padded binary tree with sigma a node, and the guarantee
+    states what that is.
 
     Differs from the source in: the square-root counter instead of padded trees; sqrt(T / (2 d)) on the ball, where the
         paper's sqrt(T / (2 sqrt d)) gives a bound larger by d^(1/4). The paper calls it epsilon-DP, but Gaussian noise
@@ -201,16 +206,25 @@ def as_ftpl(
     """
     epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
     wanted = None if deviation is None else checks.greater_than("deviation", deviation, 0)
+    printed = checks.boolean("paper", paper)
+    if printed and wanted is not None:
+        raise ValueError("paper=True is the printed noise; leave deviation out.")
+    tree = "padded-binary" if printed else "square-root"
 
     def wrapping(env: Environment) -> Environment:
-        return CounterSums(env, counter="square-root", epsilon=min(epsilon, free_epsilon(env)), delta=delta)
+        return CounterSums(env, counter=tree, noise="gaussian", epsilon=played_epsilon(env), delta=delta)
+
+    def played_epsilon(env: Environment) -> float:
+        return free_epsilon(env) if printed else min(epsilon, free_epsilon(env))
 
     def free_epsilon(env: Environment) -> float:
-        """Return the epsilon of the noise that keeps regret small."""
+        """Return the epsilon of the noise that keeps regret small, or of the printed noise."""
         name, dimension = set_of(env)
         horizon = env.get_wrapper_attr("horizon")
         least = math.sqrt(horizon / 2) * SHRINKS[name](dimension) if wanted is None else wanted
-        unit = _counter_of("square-root", horizon, epsilon=1.0, delta=delta, values=dimension)
+        unit = _counter_of(tree, horizon, epsilon=1.0, delta=delta, values=dimension)
+        if printed:
+            least = _printed_sigma(name, dimension, horizon, epsilon, delta) * math.sqrt(unit.nodes_per_item)
         at_one = math.sqrt(unit.variance(horizon)) * env.get_wrapper_attr("values").l2
         sigma = unit.sigma * least / at_one
         # In games of a few rounds so little noise is wanted that fast draws would need too much of delta.
@@ -221,11 +235,10 @@ def as_ftpl(
     def bound(env: Environment) -> float:
         name, dimension = set_of(env)
         horizon, distance = env.get_wrapper_attr("horizon"), env.get_wrapper_attr("values").l2
-        least = min(epsilon, free_epsilon(env))
-        counter = _counter_of("square-root", horizon, epsilon=least, delta=delta, values=dimension)
+        counter = _counter_of(tree, horizon, epsilon=played_epsilon(env), delta=delta, values=dimension)
         places = _places(horizon)
         found = [math.sqrt(counter.variance(t)) * distance for t in places]
-        # They grow with t, so that repeating an earlier one can only raise the bound.
+        # None falls, so that repeating an earlier one can only raise the bound.
         deviations = np.repeat(found, np.diff([*places, horizon + 1])).tolist()
         return perturbed_leader_bound(name, dimension, deviations)
 
@@ -236,9 +249,22 @@ def as_ftpl(
         wrapping=wrapping,
         feedback="full",
         bound_in=bound,
-        parameters={"epsilon": epsilon, "delta": delta, "deviation": wanted},
+        paper_guarantee_of=_claim(epsilon, "theorem 3.5"),
+        # Named only if it is played, because parameters choose the random streams.
+        parameters={"epsilon": epsilon, "delta": delta, "deviation": wanted, **({"paper": True} if printed else {})},
         reference="Agarwal and Singh (2017), algorithm 3, theorem 3.5",
     )
+
+
+def _printed_sigma(name: str, dimension: int, horizon: int, epsilon: float, delta: float) -> float:
+    """Return the deviation of a node of theorem 3.5, with natural logarithms and |Y|_2 the largest L2 norm of a vector.
+
+    The first is what regret asks for, the second what privacy is said to ask for.
+    """
+    largest = math.sqrt(dimension) if name == "simplex" else 1.0
+    log = math.log(max(horizon, 3))
+    regret = largest * math.sqrt(horizon / (math.sqrt(dimension) * log))
+    return max(regret, math.sqrt(dimension) / epsilon * log * math.log(log / delta))
 
 
 def _places(horizon: int) -> list[int]:

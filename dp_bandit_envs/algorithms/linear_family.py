@@ -1,37 +1,42 @@
 """Linear bandits: SCRiBLe and OSMD on points, EXP2 on arms with features; private by noise on the payoff of a round.
 
-The private forms are algorithm 4 of Agarwal and Singh (2017): any learner on payoffs with Laplace noise, clipped so far
-outside their range that 1 / T of all games have such a payoff.
+For independent rounds there is G-optimal elimination on arms with features, private by noise on the sums of batches.
+The other private forms are algorithm 4 of Agarwal and Singh (2017): any learner on payoffs with Laplace noise, clipped
+so far outside their range that 1 / T of all games have such a payoff.
 """
 
 import dataclasses
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries import LinearGains
+from dp_bandit_envs.adversaries import Deterministic, LinearGains
 from dp_bandit_envs.agents.ball_osmd import BallOsmd
 from dp_bandit_envs.agents.exp2 import Exp2
+from dp_bandit_envs.agents.linear_elimination import LinearElimination
 from dp_bandit_envs.agents.optimal_design import SLACK, rank_of
 from dp_bandit_envs.agents.scrible import SELECT, Scrible, ScribleOnVectors
 from dp_bandit_envs.algorithms.algorithm import Algorithm, set_of
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.privacy.laplace import noise_scale
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.adversarial_bounds import capped_batch_size, laplace_batch_size, without_memory
 from dp_bandit_envs.theory.linear_bounds import (
+    batch_lengths,
     clip_bound,
     coins_excess,
     exp2_clip,
     exp2_regret_bound,
     failure_cost,
+    linear_elimination_bound,
     noise_of_payoffs,
     osmd_regret_bound,
     scrible_regret_bound,
 )
-from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs.wrappers import BatchSums, LaplaceClipRescale, MiniBatchAverage
 
 PAPER = "Agarwal and Singh (2017), algorithm 4"
 BoundOnPoints = Callable[[str, int, int, float, float], float]
@@ -348,5 +353,98 @@ def _exp2_on_gains(
         bound=None if own_rates else without_memory(on_arms),
         bound_in=None if own_rates else in_game,
         parameters={**({} if epsilon is None else {"epsilon": epsilon, "rates": rates}), **chosen},
+        reference=reference,
+    )
+
+
+def gope() -> Algorithm:
+    """GOPE (Lattimore and Szepesvari 2020): elimination of arms by G-optimal designs of their features.
+
+    Rule: plays in batches of rounds that double. A batch is divided among the live arms by an optimal design of their
+    features, which estimates the means of all of them equally well. At its end an arm is dropped if its estimate is
+    behind the largest by more than the width of the difference.
+
+    Not private because it learns from exact sums.
+
+    In games without features, every arm is a dimension of its own, and it is successive elimination.
+
+    Differs from the source in: batches have fixed lengths, as privacy needs it, where the source's depend on the
+        design; arms are compared by the width of their difference; a design's largest leverage is 1.5 d at most.
+    """
+    return _elimination("GOPE", {}, None, "Lattimore and Szepesvari (2020), algorithm 12 and theorem 22.1")
+
+
+def dp_gope(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
+    r"""DP-GOPE (Hanna, Girgis, Fragouli and Diggavi 2022): G-optimal elimination on batches with Laplace noise.
+
+    Rule: GOPE, where at the end of a batch the sum of each arm's gains in it gets Laplace noise of scale 1 / epsilon,
+    and widths count this noise.
+
+    Private because a changed gain is in one sum of one batch, which is released once, with noise 1 / epsilon.
+
+    What privacy adds to the regret does not grow with sqrt(T): with features of rank d it is of order
+    d^1.5 ln(K T) ln(T) / epsilon, up to a factor ln d. See `theory.linear_bounds.linear_elimination_bound`.
+
+    Differs from the source in: of the source only the abstract was at hand: batches, a core set and noise on sums are
+        its, but the lengths, the design, widths and constants are this project's, with a proof.
+    """
+    epsilon = checks.epsilon(epsilon)
+    return _elimination(
+        "DP-GOPE", {"epsilon": epsilon}, epsilon, "Hanna, Girgis, Fragouli and Diggavi (2022), the central model"
+    )
+
+
+def adac_gope(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Algorithm:
+    r"""AdaC-GOPE (Azize and Basu 2023): G-optimal elimination on batches with Gaussian noise; zCDP.
+
+    Rule: GOPE, where at the end of a batch the sum of each arm's gains in it gets Gaussian noise of the smallest
+    standard deviation sigma for (epsilon, delta), and widths count this noise.
+
+    Private because a changed gain is in one sum of one batch, which is released once, with Gaussian noise: all releases
+    together are rho-zCDP with rho = 1 / (2 sigma^2), and (epsilon, delta)-DP.
+
+    For a rho, take the epsilon at which 1 / (2 sigma^2) is rho: epsilon = 1 and delta = 1e-6 are rho = 0.028.
+
+    Differs from the source in: of the source only the abstract was at hand: adaptive episodes and the Gaussian
+        mechanism are its, but noise is on the arms' sums here, and lengths, widths and constants are this project's.
+    """
+    epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
+    return _elimination(
+        "AdaC-GOPE", {"epsilon": epsilon, "delta": delta}, epsilon, "Azize and Basu (2023), AdaC-GOPE", delta=delta
+    )
+
+
+def _elimination(
+    name: str, parameters: dict[str, Any], epsilon: float | None, reference: str, *, delta: float | None = None
+) -> Algorithm:
+    """Return G-optimal elimination, with noise in the sums of its batches if `epsilon` is given."""
+    normal = delta is not None
+
+    def wrapping(env: Environment) -> Environment:
+        features = env.get_wrapper_attr("features") if env.has_wrapper_attr("features") else None
+        rank = env.get_wrapper_attr("n_arms") if features is None else rank_of(features)
+        lengths = batch_lengths(rank, env.get_wrapper_attr("horizon"))
+        return BatchSums(env, epsilon=math.inf if epsilon is None else epsilon, lengths=lengths, delta=delta)
+
+    def on_arms(means: Sequence[float], horizon: int) -> float:
+        scale = wrapping(BanditEnv(Deterministic(len(means), horizon))).get_wrapper_attr("noise").scale
+        gaps = [max(means) - mean for mean in means]
+        return linear_elimination_bound(len(means), None, horizon, scale, normal=normal, gaps=gaps)
+
+    def in_game(env: Environment) -> float:
+        game: Any = env.unwrapped
+        if game.sensitivity > 1 or not isinstance(game.adversary, LinearGains):
+            return math.inf
+        rank, scale = rank_of(game.adversary.features), wrapping(env).get_wrapper_attr("noise").scale
+        regret = linear_elimination_bound(game.n_arms, rank, game.horizon, scale, normal=normal)
+        return regret + coins_excess(game.n_arms, game.horizon)
+
+    return Algorithm(
+        name=name,
+        make_agent=functools.partial(LinearElimination, normal=normal),
+        wrapping=wrapping,
+        bound_in=in_game,
+        stochastic_bound=on_arms,
+        parameters=parameters,
         reference=reference,
     )

@@ -24,7 +24,7 @@ from dp_bandit_envs.algorithms.algorithm_table import ALGORITHMS, make_algorithm
 from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.envs.bandit_env import FOREIGN, BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS, register_adversary
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.errors import UnknownNameError, WrongTypeError
 from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.text import in_brackets, read_arguments, read_call
@@ -286,6 +286,10 @@ def _known(written: str) -> str:
     if written in gym.registry:
         raise WrongTypeError(FOREIGN.format("a game", written))
     short = {short_name(id_): id_ for id_ in IDS}
+    if written.lower() in {name.lower() for name in ALGORITHMS} - {name.lower() for name in short}:
+        raise UnknownNameError(
+            f"environment must be a known name; received {written!r}, which is an algorithm. Environments come first."
+        )
     return short[checks.known_name("environment", written.removeprefix("DPBandit-"), short)]
 
 

@@ -32,6 +32,7 @@ from dp_bandit_envs.theory.stochastic_bounds import (
     ldp_ucb_l_bound,
     ldp_ucb_l_paper_bound,
     named_counter_bound,
+    private_ucb_default_bound,
     private_ucb_gamma,
     private_ucb_paper_bound,
     ucb_bound,
@@ -190,7 +191,8 @@ def dp_ucb_int(
     Private because release j of an arm's mean is W_j^(-v/2)-DP, drawn once, and their squares add up to twice rho.
 
     Differs from the source in: noise is drawn once for each release, where the source draws it anew in every round
-        (mode="redraw"), which protects nothing; and intervals are those of lemma B.1, not of the algorithm (intervals).
+        (mode="redraw"), which protects nothing; and intervals are those of lemma B.1, not of the algorithm (intervals):
+        its y, or for pure epsilon its x (intervals="pure").
     """
     checks.one_of("mode", mode, MODES)
     checks.one_of("intervals", intervals, INTERVALS)
@@ -208,7 +210,9 @@ def dp_ucb_int(
         name="DP-UCB-INT",
         make_agent=lambda: Ucb(width=width),
         wrapping=lambda env: IntervalSums(env, epsilon=epsilon, v=v, delta=delta, release=release, intervals=intervals),
-        paper_guarantee_of=_claim(epsilon, delta, "theorem 3.4 and corollary 3.2"),
+        paper_guarantee_of=_claim(epsilon, 0.0, "theorem 3.4 and corollary 3.1")
+        if intervals == "pure"
+        else _claim(epsilon, delta, "theorem 3.4 and corollary 3.2"),
         stochastic_bound=bound if with_bonus or math.isinf(epsilon) else None,
         parameters={"epsilon": epsilon, "delta": delta, "v": v, "mode": mode, "intervals": intervals},
         reference="Tossou and Dimitrakakis (2016), algorithm 3, theorems 3.4 and 3.5",
@@ -270,8 +274,9 @@ def private_ucb(
     def bound(means: Sequence[float], horizon: int) -> float:
         if constants == "improved":
             return named_counter_bound(means, horizon, "binary", epsilon)
-        # With t^-4 the width changes with t, which the theorem's does not.
-        return math.inf if failure is None else private_ucb_paper_bound(means, horizon, epsilon, failure)
+        if failure is None:
+            return private_ucb_default_bound(means, horizon, epsilon)
+        return private_ucb_paper_bound(means, horizon, epsilon, failure)
 
     width: WidthFor
     if constants == "improved":
@@ -286,7 +291,7 @@ def private_ucb(
         paper_guarantee_of=lambda n_arms, horizon: PrivacyGuarantee(
             epsilon=epsilon, theorem="Mishra and Thakurta (2015), theorem 3: epsilon / K for each of K arms"
         ),
-        stochastic_bound=bound if constants == "improved" or failure is not None else None,
+        stochastic_bound=bound,
         parameters={"epsilon": epsilon, "constants": constants, "failure_probability": failure},
         reference="Mishra and Thakurta (2015), algorithm 1, theorem 4",
     )

@@ -2,7 +2,7 @@
 
 Each draw after the changed round loses at most s, the sensitivity of the changed gain; where the exploration rate is
 not too large, little more than .341 s, and over a whole game far less, as the arms for which it loses so much are drawn
-seldom. What is declared is the smallest of all at each order. The proofs are in docs/own-draws.md.
+seldom. What is declared is the smallest of all at each order. The proofs are in docs/notes/exp3-privacy.md.
 """
 
 import functools
@@ -51,7 +51,7 @@ def exp3_guarantee(*, n_arms: int, draws: int, exploration_rate: float, sensitiv
         rho=rho if curve is None else min(rho, rho_from_renyi(curve, draws * per_draw)),
         theorem=(
             f"{draws} draws, each with a privacy loss of at most {per_draw:.3g} (in place of theorems 3.3 and 3.5 of"
-            f" Tossou and Dimitrakakis 2017; proof in docs/own-draws.md)"
+            f" Tossou and Dimitrakakis 2017; proof in docs/notes/exp3-privacy.md)"
         ),
         agents=EXP3_ONLY,
         curve=curve,

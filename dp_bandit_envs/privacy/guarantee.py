@@ -251,11 +251,13 @@ class PrivacyGuarantee:
             law=None if law is None else law.times(games),
             rho=None if self.rho is None else games * self.rho,
             curve=None if self.curve is None else tuple((order, games * lost) for order, lost in self.curve),
-            pure=None if self.pure is None else games * self.pure,
+            pure=games * self.pure_epsilon if math.isfinite(self.pure_epsilon) else None,
             tau=min(1.0, games * self.tau),
         )
         why = f"composition of {games} games with independent noise: epsilon, delta and rho times {games}"
-        return changed._with(games * self.epsilon, games * self.delta, why)
+        # The delta of fast draws counts game by game, at one game's epsilon; beside all games' it would soon be 1.
+        delta = self.delta if self.delta > 0 else added_delta(self.epsilon, self.tau)
+        return changed._with(games * self.epsilon, games * delta, why)
 
     def _with(self, epsilon: float, delta: float, why: str) -> "PrivacyGuarantee":
         """Return it with this pair, if it says anything, and one more step."""

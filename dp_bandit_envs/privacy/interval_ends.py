@@ -33,14 +33,18 @@ def spent_on(epsilon_in: float, v: float, horizon: int, intervals: str) -> Spent
     return Spent(rho, math.fsum(distances) * (1 + 1e-12), laplace_law(distances))
 
 
-def paper_input(epsilon: float, delta: float, v: float) -> float:
-    r"""Return the input parameter for a target, corollary 3.2 of Tossou and Dimitrakakis (2016), at most 1.
+def paper_input(epsilon: float, delta: float, v: float, horizon: int = 0, intervals: str = "lemma") -> float:
+    r"""Return the input parameter for a target, by Tossou and Dimitrakakis (2016), at most 1.
+
+    Corollary 3.2, and for the target to be pure corollary 3.1, with the sum itself in place of the bound on it:
 
     .. math:: \epsilon_{in} = \Big( \sqrt{\frac{L + 4 \epsilon'}{8 \zeta(v)}} - \sqrt{\frac{L}{8 \zeta(v)}} \Big)^2,
-              \quad L = \ln(1 / \delta')
+              \quad L = \ln(1 / \delta'); \qquad \epsilon_{in} = \epsilon' \Big/ \sum_{n=1}^T n^{-v/2}
     """
     if math.isinf(epsilon):
         return 1.0
+    if intervals == "pure":
+        return min(1.0, epsilon / float(np.cumsum(np.arange(1, horizon + 1, dtype=float) ** (-v / 2))[-1]))
     log, divisor = -math.log(delta), 8 * zeta(v)
     # The difference of the roots, written without cancellation.
     root = 4 * epsilon / divisor / (math.sqrt((log + 4 * epsilon) / divisor) + math.sqrt(log / divisor))
@@ -60,8 +64,9 @@ def interval_ends(epsilon_in: float, v: float, horizon: int, intervals: str) -> 
     r"""Return the ends :math:`W_1 < W_2 < \ldots` up to the horizon.
 
     `"lemma"`: :math:`W_{j+1}` is the first y with :math:`\sum_{i = W_j + 1}^y i^{-v} \ge y^{-v} / \epsilon_{in}`, so
-    that the releases spend no more than :math:`\epsilon_{in} \sum_i i^{-v}`. `"uniform"`: every
-    :math:`\lceil 1 / \epsilon_{in} \rceil` gains.
+    that the squares of the releases' losses add up to at most :math:`\epsilon_{in} \sum_i i^{-v}`. `"pure"`: the same
+    with v / 2, so that the losses themselves add up to at most :math:`\epsilon_{in} \sum_i i^{-v/2}`. `"uniform"`:
+    every :math:`\lceil 1 / \epsilon_{in} \rceil` gains.
     """
     if epsilon_in * horizon < 1e-9:
         # One interval would be as long as a thousand million games.
@@ -69,7 +74,7 @@ def interval_ends(epsilon_in: float, v: float, horizon: int, intervals: str) -> 
     if intervals == "uniform":
         step = math.ceil(1 / epsilon_in)
         return np.arange(step, horizon + 1, step)
-    terms = np.arange(1, horizon + 1, dtype=float) ** -v
+    terms = np.arange(1, horizon + 1, dtype=float) ** (-v / 2 if intervals == "pure" else -v)
     before = np.concatenate([[0.0], np.cumsum(terms)])
     # y ends the interval after W if before[y] - terms(y) / epsilon_in >= before[W]; the left side grows with y.
     reach = before[1:] - terms / epsilon_in

@@ -299,6 +299,7 @@ class Ledger:
         (1, 1.0)
     """
 
+    @checks.answers_wrong_calls
     def __init__(
         self,
         *,

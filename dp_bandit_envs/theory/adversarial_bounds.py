@@ -45,6 +45,21 @@ def tsallis_regret_bound(n_arms: int, horizon: int) -> float:
     return 4 * math.sqrt(n_arms * horizon) + 1
 
 
+def exp3_set_regret_bound(n_arms: int, horizon: int, independent: int, cover: int) -> float:
+    r"""Return :math:`\ln K / \eta + \eta \chi T / 2` at :math:`\eta = \sqrt{2 \ln K / (a T)}`, proved in the docs.
+
+    Args:
+        n_arms: Number of arms K, at least 2.
+        horizon: Number of rounds T, at least 1.
+        independent: The size a of the independent set that sets the learning rate; K without a graph.
+        cover: The number chi of cliques that contain all arms, on an undirected graph with self-loops; K without one.
+
+    Source: Alon, Cesa-Bianchi, Gentile and Mansour (2013), with the independence number in place of chi.
+    """
+    rate = math.sqrt(2 * math.log(n_arms) / (independent * horizon))
+    return math.log(n_arms) / rate + rate * cover * horizon / 2
+
+
 def htinf_regret_bound(n_arms: int, horizon: int, sigma: float) -> float:
     r"""Return the bound of HTINF for losses with :math:`E[\ell^2] \le \sigma^2` and tail index 2; inf for sigma < 1.
 

@@ -14,6 +14,13 @@ most :math:`d (M^2 + 2 \lambda^2)` in expectation over the arm played and the no
 """
 
 import math
+from collections.abc import Sequence
+from typing import Final
+
+DESIGN_SLACK: Final = 1.5
+"""How much larger than the rank the leverages of the designs of `LinearElimination` may be."""
+LAPLACE_SPREAD: Final = 2 * math.log(2)
+"""-ln(1 - u) is at most so many times u, for u up to 1 / 2."""
 
 
 def barrier_parameter(set_name: str, dimension: int) -> int:
@@ -151,3 +158,123 @@ def exp2_clip(rates: str, n_arms: int, scale: float, releases: int) -> float:
 def coins_excess(n_arms: int, horizon: int) -> float:
     """Return sqrt(T ln K / 2): at most so much more than its mean does the luckiest of K arms collect, on average."""
     return math.sqrt(horizon * math.log(n_arms) / 2)
+
+
+def batch_lengths(rank: int, horizon: int) -> list[int]:
+    """Return the lengths of the batches of `LinearElimination`: 16 rank rounds, then twice as many each time.
+
+    Args:
+        rank: That of the features; K without features.
+        horizon: T; the last batch may end after it, and is then never complete.
+    """
+    lengths = [16 * rank]
+    while sum(lengths) < horizon:
+        lengths.append(2 * lengths[-1])
+    return lengths
+
+
+def elimination_nats(n_arms: int, batches: int, horizon: int) -> float:
+    """Return L = ln(2 K m T): each of 2 K m estimates is outside of its width with a probability of e^-L at most."""
+    return math.log(2 * n_arms * batches * horizon)
+
+
+def elimination_width(
+    nats: float, variance: float, squares: float, widest: float, scale: float, *, normal: bool = False
+) -> float:
+    r"""Return a width w that an estimate exceeds on either side with a probability of at most e^-L.
+
+    The estimate is a sum of independent gains in [0, 1], of which each counts :math:`c_t` times, and of draws of noise,
+    of which draw i counts :math:`b_i` times. For :math:`0 < r < 1 / (\lambda \max_i |b_i|)` the logarithm of
+    :math:`E e^{r X}` of its error X is at most :math:`r^2 \sum_t c_t^2 / 8` by Hoeffding's lemma, plus
+    :math:`-\sum_i \ln(1 - r^2 \lambda^2 b_i^2)`, or :math:`r^2 \lambda^2 \sum_i b_i^2 / 2` for normal noise. With
+    :math:`-\ln(1 - u) \le 2 u \ln 2` for :math:`u \le 1 / 2`, Markov's inequality for :math:`e^{r X}` gives
+
+    .. math:: w = \frac{L}{r} + r \Big( \frac{1}{8} \sum_t c_t^2 + c \lambda^2 \sum_i b_i^2 \Big)
+
+    with c = 2 ln 2, or 1 / 2 for normal noise. The r used is the best one, at most
+    :math:`1 / (\sqrt 2 \lambda \max_i |b_i|)` for Laplace noise.
+
+    Args:
+        nats: L.
+        variance: The sum of all c_t^2, greater than 0.
+        squares: The sum of all b_i^2.
+        widest: The largest \|b_i\|.
+        scale: Scale lam of the Laplace noise, or the standard deviation of the normal noise.
+        normal: Whether the noise is normal.
+    """
+    growth = variance / 8 + (0.5 if normal else LAPLACE_SPREAD) * scale**2 * squares
+    rate = math.sqrt(nats / growth)
+    if scale > 0 and not normal:
+        rate = min(rate, 1 / (math.sqrt(2) * scale * widest))
+    return nats / rate + growth * rate
+
+
+def design_support(n_arms: int, rank: int) -> int:
+    r"""Return the most arms that a design of `LinearElimination` plays: K, or rank (1 + ln rank / (ln 1.5 - 1 / 3)).
+
+    The first design is uniform on the pivots. In the orthonormal basis of their own order each arm's i-th coordinate is
+    at most that of pivot i, so by Hadamard's inequality no design's determinant is more than :math:`d^d` times that of
+    the first. A step on a leverage of :math:`\lambda d`, with :math:`\lambda > 1.5`, adds
+    :math:`\ln \lambda - (d - 1) \ln(1 + \frac{\lambda - 1}{\lambda (d - 1)}) \ge \ln 1.5 - 1 / 3` to its logarithm, and
+    at most one arm to the d pivots.
+    """
+    gain = math.log(DESIGN_SLACK) - (DESIGN_SLACK - 1) / DESIGN_SLACK
+    return min(n_arms, math.floor(rank * (1 + math.log(rank) / gain)))
+
+
+def linear_elimination_bound(
+    n_arms: int,
+    rank: int | None,
+    horizon: int,
+    scale: float,
+    *,
+    normal: bool = False,
+    gaps: Sequence[float] | None = None,
+) -> float:
+    r"""Return a bound on the pseudo-regret of `LinearElimination`, for rounds that are independent of each other.
+
+    With a probability of at least 1 - 1 / T all differences to the best arm are inside their widths. Then the best arm
+    is never dropped: if b is ahead of it by more than the width of their difference, it is ahead in truth. An arm k
+    that stays is behind the arm in front by no more than their width, and so behind the best arm in truth by at most
+    :math:`\Delta_k \le 2 w` with w the largest width of the batch. So the next batch of n rounds costs at most 2 n w,
+    or n times the largest gap up to 2 w.
+
+    In a batch of N rounds with s arms in the design, arm i is played at least :math:`\pi_i (N - s)` times. So with
+    :math:`g = 1.5 d / (N - s)` a difference x has :math:`|x|^2_{V^{-1}} \le 4 g` and
+    :math:`|\langle x, V^{-1} A_i \rangle| \le 2 g`; their squares add up to at most
+    :math:`\min(4 s g^2, 4 g)`. Without features each of K live arms is played at least n = N / K - 1 times, and these
+    are 2 / n, 1 / n and 2 / n^2. The noise thus costs :math:`O(d \sqrt s \ln(K T) \lambda)` in each of about
+    log2(T / d) batches, and nothing that grows with sqrt(T). The games that fail cost the largest gap at most.
+
+    Args:
+        n_arms: K, at least 2.
+        rank: d, that of the features; None without features.
+        horizon: T.
+        scale: Scale lam of the Laplace noise in a sum, or the standard deviation of the normal noise.
+        normal: Whether the noise is normal.
+        gaps: How far the arms' means are behind the largest; by default nothing is known of them.
+    """
+    lengths = batch_lengths(rank or n_arms, horizon)
+    nats = elimination_nats(n_arms, len(lengths), horizon)
+    largest = 1.0 if gaps is None else max(gaps)
+    live, played, total = math.inf, 0, largest
+    for rounds in lengths:
+        worst = min(1.0, live) if gaps is None else max(gap for gap in gaps if gap <= live)
+        length = min(rounds, horizon - played)
+        total += length * worst
+        played += length
+        live = 2 * _largest_width(n_arms, rank, rounds, nats, scale, normal)
+    return min(total, horizon * largest)
+
+
+def _largest_width(n_arms: int, rank: int | None, rounds: int, nats: float, scale: float, normal: bool) -> float:
+    """Return the largest width after a batch of this many rounds; inf if nothing is known."""
+    if rank is None:
+        plays = rounds / n_arms - 1
+        return elimination_width(nats, 2 / plays, 2 / plays**2, 1 / plays, scale, normal=normal)
+    support = design_support(n_arms, rank)
+    if rounds <= support:
+        return math.inf
+    leverage = DESIGN_SLACK * rank / (rounds - support)
+    squares = min(4 * support * leverage**2, 4 * leverage)
+    return elimination_width(nats, 4 * leverage, squares, 2 * leverage, scale, normal=normal)

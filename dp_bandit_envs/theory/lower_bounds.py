@@ -1,12 +1,17 @@
-"""Asymptotic lower bounds on the pseudo-regret of any consistent algorithm, for Bernoulli arms."""
+"""What no algorithm can beat: asymptotic lower bounds for given arms, and finite ones for the worst game of a size."""
 
 import math
 from collections.abc import Sequence
-from typing import SupportsFloat, SupportsIndex
+from typing import Final, Literal, SupportsFloat, SupportsIndex
+
+import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.theory.divergences import bernoulli_kl, private_divergence
+
+GAPS: Final = np.geomspace(1e-9, 0.5, 4000)
+"""Gaps that are tried for the worst game; each gives a lower bound."""
 
 
 def lai_robbins(means: Sequence[SupportsFloat], horizon: SupportsIndex) -> float:
@@ -55,6 +60,117 @@ def private_lower_bound(means: Sequence[SupportsFloat], horizon: SupportsIndex, 
         return (best - mean) / nats if nats > 0 else math.inf
 
     return math.log(horizon) * sum(hardness(mean) for mean in numbers if mean < best) if horizon > 1 else 0.0
+
+
+def minimax_lower_bound(
+    n_arms: SupportsIndex,
+    horizon: SupportsIndex,
+    epsilon: SupportsFloat = math.inf,
+    *,
+    model: Literal["central", "local"] = "central",
+) -> float:
+    r"""Return a regret, in units of gain, that every algorithm has on average in some game with coins.
+
+    The largest of what information allows, about :math:`\sqrt{T (K - 1)} / (32 \tanh(\epsilon / 2))` in the local model
+    and without the hyperbolic tangent otherwise; what pure differential privacy of the arms allows, about
+    :math:`(K - 1) / (8 e (1 - e^{-\epsilon}))`; and what it allows where one arm alone pays, as in
+    `experts_lower_bound`.
+
+    Args:
+        n_arms: Number of arms K, at least 2.
+        horizon: Number of rounds T, at least 1.
+        epsilon: Privacy parameter, in (0, inf]; inf for algorithms without privacy.
+        model: `"central"`: the arms are epsilon-differentially private; `"local"`: the agent sees each gain through a
+            channel that is.
+
+    Raises:
+        ValueError: If an argument leaves its range.
+
+    Source: proved in docs/notes/lower-bounds.md; the orders are those of Azize and Basu (2022), and of Basu,
+    Dimitrakakis and Tossou (2019) in the local model.
+    """
+    k = checks.integer("n_arms", n_arms, at_least=2)
+    t = checks.integer("horizon", horizon, at_least=1)
+    hidden = checks.epsilon(epsilon)
+    is_local = checks.one_of("model", model, ("central", "local")) == "local"
+    plays = t / (k - 1)
+    shown = math.tanh(hidden / 2) if is_local else 1.0
+    square = 16 * GAPS[GAPS < 0.25] ** 2 * shown**2
+    distances = np.sqrt(-0.25 * np.log1p(-square) * plays)
+    best = float((t / 4 * GAPS[GAPS < 0.25] * (1 - distances)).max(initial=0.0))
+    if math.isinf(hidden):
+        return best
+    seen = 2 * GAPS * -math.expm1(-hidden)
+    private = float((t / 4 * GAPS * np.exp(np.log1p(-seen) * plays)).max())
+    return max(best, private, _one_expert_pays(k, t, hidden))
+
+
+def graph_lower_bound(independent: SupportsIndex, horizon: SupportsIndex) -> float:
+    r"""Return a regret, in units of gain, that every algorithm has on average in some game on a feedback graph.
+
+    About :math:`\sqrt{T (\alpha - 1)} / 32` once T is far above :math:`\alpha^3`, where rounds that only look around do
+    not pay. There is no privacy in it: with it, `minimax_lower_bound` for so many arms says nothing on graphs.
+
+    Args:
+        independent: Size of a set of arms none of which reveals another, at least 2.
+        horizon: Number of rounds T, at least 1.
+
+    Raises:
+        ValueError: If an argument leaves its range.
+
+    Source: proved in docs/notes/lower-bounds.md; the order is that of Mannor and Shamir (2011).
+    """
+    k = checks.integer("independent", independent, at_least=2)
+    t = checks.integer("horizon", horizon, at_least=1)
+    gaps = GAPS[GAPS < 0.25]
+    nats = -0.5 * np.log1p(-16 * gaps**2)
+    # The least regret r with r >= t gap (1 - sqrt(nats (t / (k - 1) + 2 r) / 2)) / 4, as other arms earn 1/2 less.
+    low, high = np.zeros_like(gaps), t * gaps / 4
+    for _ in range(60):
+        middle = (low + high) / 2
+        holds = middle >= t * gaps / 4 * (1 - np.sqrt(nats * (t / (k - 1) + 2 * middle) / 2))
+        low, high = np.where(holds, low, middle), np.where(holds, middle, high)
+    return float(low.max())
+
+
+def experts_lower_bound(n_arms: SupportsIndex, horizon: SupportsIndex, epsilon: SupportsFloat = math.inf) -> float:
+    r"""Return a regret, in units of gain, that every algorithm has on average in some game that reveals all gains.
+
+    The larger of :math:`E \max_i G_i - T / 2` for fair coins, about :math:`\sqrt{T \ln N / 2}`, which is a bound on
+    the external regret; and of :math:`\sum_t (1 - e^{\epsilon (t - 1)} / N)_+`, about :math:`(\ln N - 1) / \epsilon`,
+    for what is epsilon-differentially private.
+
+    Args:
+        n_arms: Number of experts N, at least 2.
+        horizon: Number of rounds T, at least 1.
+        epsilon: Privacy parameter, in (0, inf]; inf for algorithms without privacy.
+
+    Raises:
+        ValueError: If an argument leaves its range.
+
+    Source: proved in docs/notes/lower-bounds.md; for fair coins Cesa-Bianchi et al. (1997).
+    """
+    n = checks.integer("n_arms", n_arms, at_least=2)
+    t = checks.integer("horizon", horizon, at_least=1)
+    hidden = checks.epsilon(epsilon)
+    # The law of a sum of t fair coins, as far from its mean as doubles can tell.
+    reach = min(t, 8 + math.ceil(10 * math.sqrt(t)))
+    first = max(0, (t - reach) // 2)
+    sums = np.arange(first, min(t, (t + reach) // 2 + 1) + 1, dtype=float)
+    logs = np.concatenate([[0.0], np.cumsum(np.log((t - sums[:-1]) / (sums[:-1] + 1)))])
+    law = np.exp(logs - logs.max())
+    below = np.minimum(1.0, np.cumsum(law / law.sum()))
+    largest = float(sums[0] + (1 - below[:-1] ** n).sum())
+    excess = largest - t / 2
+    return excess if math.isinf(hidden) else max(excess, _one_expert_pays(n, t, hidden))
+
+
+def _one_expert_pays(n: int, horizon: int, epsilon: float) -> float:
+    """Return the sum over t of 1 - e^(epsilon (t - 1)) / n, of its positive terms."""
+    rounds = min(horizon, 1 + math.floor(math.log(n) / epsilon)) if epsilon > 0 else horizon
+    # A geometric sum; expm1 keeps its digits at a small epsilon.
+    growth = math.expm1(epsilon * rounds) / math.expm1(epsilon) if epsilon > 0 else rounds
+    return rounds - growth / n
 
 
 def arm_means(means: Sequence[SupportsFloat]) -> list[float]:

@@ -3,8 +3,8 @@
 All hold for independent gains in [0, 1] whose mean differs between arms but not between rounds. The number of rounds
 played so far is t; an index policy plays each arm once and then the arm with the largest index. Each docstring proves
 its bound, from Hoeffding's inequality and the tails of Laplace noise; none is asymptotic. They are for UCB, for the
-sums of counters and of intervals, for blocks of gains (AdaP-UCB, DP-SE) and for local privacy (LDP-UCB). KL-UCB,
-Thompson sampling, DP-IMED and others have no bound with a short proof.
+sums of counters and of intervals, for blocks of gains (AdaP-UCB, DP-SE), for local privacy (LDP-UCB), and for KL-UCB
+and AdaP-KLUCB. Why the others have none is in docs/notes/upper-bounds.md.
 
 DP-UCB (Tossou and Dimitrakakis 2016, theorem 3.3) has none here because its proof has a gap. Its index has no bonus for
 the noise, so the noise must be small compared with the ordinary bonus. The proof requires that of the arm to be given
@@ -22,6 +22,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters import make_counter
 from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.privacy.interval_ends import zeta
+from dp_bandit_envs.theory.divergences import bernoulli_kl
 from dp_bandit_envs.theory.lower_bounds import arm_means
 
 Means = Sequence[SupportsFloat]
@@ -217,6 +218,87 @@ def private_ucb_paper_bound(means: Means, horizon: int, epsilon: float, failure_
     return private_ucb_bound(means, horizon, gamma, failure_probability if gamma > 0 else 0.0)
 
 
+def private_ucb_default_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
+    r"""Return the bound of Private-UCB with :math:`\gamma = t^{-4}`: `optimistic_bound` with c = 2 and its width at T.
+
+    Proof. The noise of a sum is that of at most m = ceil(lg(T + 1)) nodes of scale b each. Chernoff's bound at
+    :math:`s = 1 / (\sqrt 2 b)`, where a node's moment generating function is 2, says that it exceeds
+    :math:`\sqrt 2 b (m \ln 2 + 4 \ln t)` with probability at most :math:`t^{-4}`. That and the width
+    :math:`\Gamma_t` are linear in ln t, so the width covers it for all t from 2 to T if it does at both ends.
+    Otherwise, as in games of a few rounds, T times the largest gap is returned.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        epsilon: Privacy parameter of all K counters together, in (0, inf]; each counter has epsilon / K.
+    """
+    gaps, horizon = gaps_of(means), checks.integer("horizon", horizon, at_least=1)
+    epsilon = checks.epsilon(epsilon)
+    if math.isinf(epsilon):
+        return ucb_bound(means, horizon)
+    noise = make_counter("binary", epsilon=epsilon / len(gaps), horizon=horizon)
+    scales = noise.scales((1 << (horizon + 1).bit_length() - 1) - 1)
+    nodes, scale = sum(number for _, number in scales), max(scale for scale, _ in scales)
+
+    def width(nats: float) -> float:
+        slope = 4 * len(gaps) * max(math.log(horizon), 1.0) ** 2 / epsilon
+        return private_ucb_gamma(len(gaps), horizon, epsilon, 1.0) + slope * nats
+
+    for nats in (math.log(2), math.log(max(horizon, 2))):
+        if math.sqrt(2) * scale * (nodes * math.log(2) + 4 * nats) > width(nats):
+            return horizon * max(gaps)
+    root, reach = math.sqrt(2 * math.log(horizon)), width(math.log(horizon))
+    return optimistic_bound(means, horizon, lambda gap: plays_until_small(gap, root, reach, horizon), 2)
+
+
+def kl_ucb_bound(means: Means, horizon: SupportsIndex) -> float:
+    r"""Return the bound of KL-UCB at level ln t, for gains in [0, 1].
+
+    .. math:: E[n_a] \le N + \frac{e^{-N k}}{1 - e^{-k}}
+              + \sum_{t=2}^T \min \Big( 1, \frac{e \lceil \ln^2 t \rceil}{t} \Big), \\
+              N = \Big\lceil \frac{\ln T}{\mathrm{kl}(x, \mu^*)} \Big\rceil, \quad k = \mathrm{kl}(x, \mu_a)
+
+    for any x between :math:`\mu_a` and :math:`\mu^*`; the best of 19 is taken. The last term makes it of order
+    :math:`\ln^3 T`: the level is ln t alone, without the 3 ln ln t of the source's theorem.
+
+    Proof. Let arm a be played after t rounds with n >= N gains. If the best arm's index is below :math:`\mu^*`, then
+    its divergence from it exceeds ln t for some count up to t, with probability at most
+    :math:`e \lceil \ln^2 t \rceil e^{-\ln t}` (the source's theorem 10 at delta = ln t). Otherwise arm a's index is
+    at least :math:`\mu^*`, so :math:`\mathrm{kl}(\hat\mu, \mu^*) \le \ln T / n`, and its mean of n gains is at
+    least x. Chernoff: probability at most :math:`e^{-n k}`; and there is one play for each n.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+
+    Source: Garivier and Cappé (2011), theorem 10 and the proof of theorem 2.
+    """
+    numbers, gaps = arm_means(means), gaps_of(means)
+    horizon = checks.integer("horizon", horizon, at_least=1)
+    best, log, low = max(numbers), math.log(horizon), _best_arm_too_low(horizon)
+
+    def pulls(mean: float, x: float) -> float:
+        least = max(1, math.ceil(log / bernoulli_kl(x, best)))
+        rate = bernoulli_kl(x, mean)
+        return least + math.exp(-least * rate) / -math.expm1(-rate) + low
+
+    def fewest(mean: float, gap: float) -> float:
+        inner = [x for share in range(1, 20) if mean < (x := mean + gap * share / 20) < best]
+        return min((pulls(mean, x) for x in inner), default=float(horizon))
+
+    return regret_of_plays(
+        gaps, [fewest(*pair) if pair[1] > 0 else 0.0 for pair in zip(numbers, gaps, strict=True)], horizon
+    )
+
+
+def _best_arm_too_low(horizon: int) -> float:
+    """Return a bound on the sum of min(1, e ceil(ln^2 t) / t) over t = 2, ..., T; the end of it by an integral."""
+    summed = min(horizon, 2**12)
+    total = math.fsum(min(1.0, math.e * math.ceil(math.log(t) ** 2) / t) for t in range(2, summed + 1))
+    low, high = math.log(summed), math.log(horizon)
+    return total + math.e * ((high**3 - low**3) / 3 + high - low)
+
+
 def dp_ucb_int_bound(
     means: Means, horizon: SupportsIndex, ends: Iterable[int], v: SupportsFloat, slope: SupportsFloat = 3.5
 ) -> float:
@@ -290,13 +372,42 @@ def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat,
     Source: Azize and Basu (2022), AdaP-UCB.
     Differs from the source in: the constants.
     """
+    alpha = checks.greater_than("alpha", alpha, 2)
+    return _episodes_bound(means, horizon, epsilon, alpha, 2.0, math.exp2(-alpha) + 0.5)
+
+
+def adap_klucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: SupportsFloat = 3.1) -> float:
+    r"""Return the bound of AdaP-KLUCB: that of AdaP-UCB with ln T for ln(2 T), and with c = 3/2.
+
+    Proof. The index is the largest q with :math:`n \, \mathrm{kl}(\text{clip}(\hat\mu + Z + w), q) \le \alpha \ln t`,
+    for noise Z of scale :math:`1/(\epsilon n)` and :math:`w = \alpha \ln t / (\epsilon n)`. It is below the mean only
+    if Z < -w, with probability at most :math:`t^{-\alpha}/2`, or :math:`n \, \mathrm{kl}(\hat\mu, \mu) > \alpha \ln t`
+    with :math:`\hat\mu < \mu`, with :math:`t^{-\alpha}` by Chernoff's bound. By Pinsker's inequality it is at most
+    :math:`\hat\mu + Z + w + \sqrt{\alpha \ln t / (2 n)}`, or that root where the mean is clipped at 0: above the
+    mean by twice w plus the root only with the same probabilities. The rest is as for AdaP-UCB.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        epsilon: Privacy parameter, in (0, inf].
+        alpha: The index's parameter, greater than 2.
+
+    Source: Azize and Basu (2022), AdaP-KLUCB.
+    Differs from the source in: the constants.
+    """
+    return _episodes_bound(means, horizon, epsilon, checks.greater_than("alpha", alpha, 2), 1.0, 1.5)
+
+
+def _episodes_bound(
+    means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: float, factor: float, weight: float
+) -> float:
+    """Return the bound of `adap_ucb_bound` for ln(factor t) under its root, and so large a c."""
     gaps = gaps_of(means)
     horizon = checks.integer("horizon", horizon, at_least=1)
-    alpha = checks.greater_than("alpha", alpha, 2)
-    root = math.sqrt(alpha * math.log(2 * horizon) / 2)
+    root = math.sqrt(alpha * math.log(factor * horizon) / 2)
     slope = alpha * math.log(horizon) / checks.epsilon(epsilon)
     r = math.exp2(2 - alpha)
-    failures = (math.exp2(-alpha) + 0.5) * (r / (1 - r) ** 2 + 3 * r / (1 - r))
+    failures = weight * (r / (1 - r) ** 2 + 3 * r / (1 - r))
 
     def pulls(gap: float) -> float:
         power = 1 << (math.ceil(plays_until_small(gap, root, slope, horizon)) - 1).bit_length()

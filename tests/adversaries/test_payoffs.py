@@ -35,11 +35,13 @@ def rewards(env, arms, seed=0):
     return [env.step(arm)[1] for arm in arms]
 
 
-@pytest.mark.parametrize(("memory", "arms", "counts"), BY_HAND)
-@pytest.mark.parametrize("block_length", [1, 3, 8])
-def test_charges_by_hand(memory, arms, counts, block_length):
-    ones = GainTable(np.ones((8, 3)))
-    assert rewards(BanditEnv(MemoryBounded(memory=memory, gains=ones), block_length=block_length), arms) == counts
+def test_charges_by_hand():
+    for block_length in [1, 3, 8]:
+        for memory, arms, counts in BY_HAND:
+            ones = GainTable(np.ones((8, 3)))
+            assert (
+                rewards(BanditEnv(MemoryBounded(memory=memory, gains=ones), block_length=block_length), arms) == counts
+            )
 
 
 @pytest.mark.parametrize(("memory", "arms", "counts"), BY_HAND)
@@ -146,30 +148,30 @@ def by_definition(payoff, memory, arms, rows):
     return earned, external - sum(earned), policy - sum(earned)
 
 
-@pytest.mark.parametrize("payoff", PAYOFFS, ids=lambda payoff: payoff.__name__)
-@pytest.mark.parametrize(("n_arms", "rounds", "memory"), [(2, 5, 0), (2, 5, 1), (2, 5, 2), (3, 4, 1), (3, 4, 9)])
-def test_every_history_pays_by_definition(payoff, n_arms, rounds, memory):
-    rows = ROWS[:rounds, :n_arms].copy()
-    env = game(payoff, memory, rows, block_length=2)
-    for arms in itertools.product(range(n_arms), repeat=rounds):
-        earned, external, policy = by_definition(payoff, memory, arms, rows)
-        assert rewards_payoff(env, arms) == earned
-        assert env.external_regret() == external
-        assert env.policy_regret() == policy
+def test_every_history_pays_by_definition():
+    for n_arms, rounds, memory in [(2, 5, 0), (2, 5, 1), (2, 5, 2), (3, 4, 1), (3, 4, 9)]:
+        for payoff in PAYOFFS:
+            rows = ROWS[:rounds, :n_arms].copy()
+            env = game(payoff, memory, rows, block_length=2)
+            for arms in itertools.product(range(n_arms), repeat=rounds):
+                earned, external, policy = by_definition(payoff, memory, arms, rows)
+                assert rewards_payoff(env, arms) == earned
+                assert env.external_regret() == external
+                assert env.policy_regret() == policy
 
 
-@pytest.mark.parametrize("payoff", PAYOFFS, ids=lambda payoff: payoff.__name__)
-@pytest.mark.parametrize("memory", [0, 1, 3])
-def test_a_vector_of_games_pays_by_definition(payoff, memory):
+def test_a_vector_of_games_pays_by_definition():
     """Two games with other histories, so that a mix-up would show."""
-    env = BanditVectorEnv(2, MemoryBounded(memory=memory, gains=GainTable(ROWS), payoff=payoff))
-    for arms in ([0, 1, 1, 2, 0], [2, 2, 2, 1, 1]), ([1, 1, 0, 0, 0], [0, 0, 0, 0, 2]):
-        env.reset(seed=0)
-        seen = np.array([env.step(np.array(pair))[1] for pair in zip(*arms, strict=True)]).T
-        for played, earned, external, policy in zip(
-            arms, seen, env.external_regret(), env.policy_regret(), strict=True
-        ):
-            assert (earned.tolist(), external, policy) == by_definition(payoff, memory, played, ROWS)
+    for memory in [0, 1, 3]:
+        for payoff in PAYOFFS:
+            env = BanditVectorEnv(2, MemoryBounded(memory=memory, gains=GainTable(ROWS), payoff=payoff))
+            for arms in ([0, 1, 1, 2, 0], [2, 2, 2, 1, 1]), ([1, 1, 0, 0, 0], [0, 0, 0, 0, 2]):
+                env.reset(seed=0)
+                seen = np.array([env.step(np.array(pair))[1] for pair in zip(*arms, strict=True)]).T
+                for played, earned, external, policy in zip(
+                    arms, seen, env.external_regret(), env.policy_regret(), strict=True
+                ):
+                    assert (earned.tolist(), external, policy) == by_definition(payoff, memory, played, ROWS)
 
 
 @pytest.mark.parametrize("memory", [0, 1, 2, 4])

@@ -192,62 +192,63 @@ def hessian(set_name, x):
     return 2 * np.eye(len(x)) / rest + 4 * np.outer(x, x) / rest**2
 
 
-@pytest.mark.parametrize("length", [0.0, 1e-9, 0.7, 30.0, 1e4])
-@pytest.mark.parametrize("dimension", [1, 2, 5])
-@pytest.mark.parametrize("set_name", SETS)
-def test_scribles_estimate_is_unbiased_and_explores_the_dikin_ellipsoid(set_name, dimension, length):
+def test_scribles_estimate_is_unbiased_and_explores_the_dikin_ellipsoid():
     """Mean of d z sign sqrt(eigenvalue) eigenvector over all 2 d draws is the gain vector, relative to its size."""
-    rng = np.random.default_rng(dimension)
-    gains = gain_vector(set_name, dimension, rng)
-    scores = rng.standard_normal(dimension)
-    scores *= length / np.linalg.norm(scores)
-    root = np.sqrt(1 + (scores @ scores if set_name == "ball" else scores * scores))
-    centre = scores / (1 + root)
-    mean_point, mean_estimate = np.zeros(dimension), np.zeros(dimension)
-    sizes = []
-    for draw in range(2 * dimension):
-        state = scrible.start(dimension, 1.0, 0.0)
-        state.scores[:] = scores
-        point = np.zeros(dimension)
-        SETS[set_name][1](state, point, Drawn((draw + 0.5) / (2 * dimension)))
-        assert SETS[set_name][0](dimension).contains(point)
-        step = point - centre
-        if length < 100:
-            # On the surface of the ellipsoid, and the direction is H times the step.
-            assert step @ hessian(set_name, centre) @ step == pytest.approx(1, rel=1e-8)
-            assert hessian(set_name, centre) @ step == pytest.approx(state.direction, rel=1e-7, abs=1e-7)
-        estimate = dimension * (gains @ point) * state.direction
-        sizes.append(np.abs(estimate).max())
-        mean_estimate += estimate / (2 * dimension)
-        mean_point += point / (2 * dimension)
-    np.testing.assert_allclose(mean_point, centre, atol=1e-12)
-    np.testing.assert_allclose(mean_estimate, gains, atol=1e-12 * max(1.0, *sizes))
+    for set_name in SETS:
+        for dimension in [1, 2, 5]:
+            for length in [0.0, 1e-9, 0.7, 30.0, 1e4]:
+                rng = np.random.default_rng(dimension)
+                gains = gain_vector(set_name, dimension, rng)
+                scores = rng.standard_normal(dimension)
+                scores *= length / np.linalg.norm(scores)
+                root = np.sqrt(1 + (scores @ scores if set_name == "ball" else scores * scores))
+                centre = scores / (1 + root)
+                mean_point, mean_estimate = np.zeros(dimension), np.zeros(dimension)
+                sizes = []
+                for draw in range(2 * dimension):
+                    state = scrible.start(dimension, 1.0, 0.0)
+                    state.scores[:] = scores
+                    point = np.zeros(dimension)
+                    SETS[set_name][1](state, point, Drawn((draw + 0.5) / (2 * dimension)))
+                    assert SETS[set_name][0](dimension).contains(point)
+                    step = point - centre
+                    if length < 100:
+                        # On the surface of the ellipsoid, and the direction is H times the step.
+                        assert step @ hessian(set_name, centre) @ step == pytest.approx(1, rel=1e-8)
+                        assert hessian(set_name, centre) @ step == pytest.approx(state.direction, rel=1e-7, abs=1e-7)
+                    estimate = dimension * (gains @ point) * state.direction
+                    sizes.append(np.abs(estimate).max())
+                    mean_estimate += estimate / (2 * dimension)
+                    mean_point += point / (2 * dimension)
+                np.testing.assert_allclose(mean_point, centre, atol=1e-12)
+                np.testing.assert_allclose(mean_estimate, gains, atol=1e-12 * max(1.0, *sizes))
 
 
-@pytest.mark.parametrize("length", [0.0, 0.3, 1.0, 40.0])
-@pytest.mark.parametrize("dimension", [1, 2, 5])
-def test_osmds_estimate_and_play_are_unbiased(dimension, length):
+def test_osmds_estimate_and_play_are_unbiased():
     """It plays scores / (1 + |scores|) on average, and the estimate's mean over all its plays is the gain vector."""
-    rng = np.random.default_rng(dimension)
-    gains = gain_vector("ball", dimension, rng)
-    scores = rng.standard_normal(dimension)
-    scores *= length / np.linalg.norm(scores)
-    on_surface = length / (1 + length)
-    plays = [(on_surface, (0.0,))] if length > 0 else []
-    plays += [
-        ((1 - on_surface) / (2 * dimension), (1 - 1e-12, (k + 0.5) / (2 * dimension))) for k in range(2 * dimension)
-    ]
-    mean_point, mean_estimate = np.zeros(dimension), np.zeros(dimension)
-    for chance, draws in plays:
-        state = ball_osmd.start(dimension, 10**8, 1.0, 0.0)
-        state.scores[:] = scores
-        point = np.zeros(dimension)
-        ball_osmd.select(state, point, Drawn(*draws))
-        ball_osmd.update(state, 0, Gains([float(gains @ point)], [1]))
-        mean_point += chance * point
-        mean_estimate += chance * (state.scores - scores)
-    np.testing.assert_allclose(mean_point, scores / (1 + length), atol=1e-12)
-    np.testing.assert_allclose(mean_estimate, gains, atol=1e-12 * (1 + length) * dimension)
+    for dimension in [1, 2, 5]:
+        for length in [0.0, 0.3, 1.0, 40.0]:
+            rng = np.random.default_rng(dimension)
+            gains = gain_vector("ball", dimension, rng)
+            scores = rng.standard_normal(dimension)
+            scores *= length / np.linalg.norm(scores)
+            on_surface = length / (1 + length)
+            plays = [(on_surface, (0.0,))] if length > 0 else []
+            plays += [
+                ((1 - on_surface) / (2 * dimension), (1 - 1e-12, (k + 0.5) / (2 * dimension)))
+                for k in range(2 * dimension)
+            ]
+            mean_point, mean_estimate = np.zeros(dimension), np.zeros(dimension)
+            for chance, draws in plays:
+                state = ball_osmd.start(dimension, 10**8, 1.0, 0.0)
+                state.scores[:] = scores
+                point = np.zeros(dimension)
+                ball_osmd.select(state, point, Drawn(*draws))
+                ball_osmd.update(state, 0, Gains([float(gains @ point)], [1]))
+                mean_point += chance * point
+                mean_estimate += chance * (state.scores - scores)
+            np.testing.assert_allclose(mean_point, scores / (1 + length), atol=1e-12)
+            np.testing.assert_allclose(mean_estimate, gains, atol=1e-12 * (1 + length) * dimension)
 
 
 def test_scribles_first_step_by_hand():

@@ -111,11 +111,11 @@ AMPLIFIED = {
 }
 
 
-@pytest.mark.parametrize("name", [*OWN_COINS, "EXP3"])
-@pytest.mark.parametrize("how", AMPLIFIED)
-def test_nothing_is_guaranteed_where_one_round_counts_for_more_than_the_proof_assumes(how, name):
-    found = make_algorithm(name).guarantee_in(AMPLIFIED[how]())
-    assert found.model == "none" and found.theorem
+def test_nothing_is_guaranteed_where_one_round_counts_for_more_than_the_proof_assumes():
+    for how in AMPLIFIED:
+        for name in [*OWN_COINS, "EXP3"]:
+            found = make_algorithm(name).guarantee_in(AMPLIFIED[how]())
+            assert found.model == "none" and found.theorem
 
 
 @pytest.mark.parametrize("name", [*OWN_COINS, "EXP3"])

@@ -93,21 +93,27 @@ def test_algorithm_1_keeps_what_is_within_ln_T_over_epsilon():
     assert (state.scale, state.bound, state.reject) == pytest.approx((0.5, math.log(T) / 2, True))
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "expected"),
-    [(1.0, 1), (20.0, 1), (math.inf, 1), (0.5, 2), (0.3, 4), (0.1, 10), (0.01, 100), (0.003, 334)],
-)
-@pytest.mark.parametrize("name", ["Batched-Lap-EXP3", "Batched-Lap-HTINF"])
-def test_batches_of_one_over_epsilon(name, epsilon, expected):
-    assert laplace_batch_size(epsilon) == expected
-    env = wrapped(name, epsilon=epsilon)
-    assert env.horizon == T // expected
-    state = first_state(env)
-    assert state.scale <= 1 + 2e-9
-    if expected > 1:
-        assert state.scale == pytest.approx(1 / (expected * epsilon))
-        # b = scale * ln of the number of releases.
-        assert state.bound == pytest.approx(state.scale * math.log(T // expected))
+def test_batches_of_one_over_epsilon():
+    for name in ["Batched-Lap-EXP3", "Batched-Lap-HTINF"]:
+        for epsilon, expected in [
+            (1.0, 1),
+            (20.0, 1),
+            (math.inf, 1),
+            (0.5, 2),
+            (0.3, 4),
+            (0.1, 10),
+            (0.01, 100),
+            (0.003, 334),
+        ]:
+            assert laplace_batch_size(epsilon) == expected
+            env = wrapped(name, epsilon=epsilon)
+            assert env.horizon == T // expected
+            state = first_state(env)
+            assert state.scale <= 1 + 2e-9
+            if expected > 1:
+                assert state.scale == pytest.approx(1 / (expected * epsilon))
+                # b = scale * ln of the number of releases.
+                assert state.bound == pytest.approx(state.scale * math.log(T // expected))
 
 
 def test_batched_htinf_uses_the_papers_second_moment_and_undoes_the_rescaling():
@@ -168,25 +174,25 @@ def test_bounds_by_hand():
     assert make_algorithm("Batched-Lap-EXP3", epsilon=0.1).regret_bound(n_arms=K, horizon=T) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("horizon", [300, 2139, 2**14, 2**18])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 243.29])
-@pytest.mark.parametrize("delta", [1e-2, 2.0**-36])
-def test_private_batch_size_is_the_inverse_of_the_guarantee(horizon, epsilon, delta):
+def test_private_batch_size_is_the_inverse_of_the_guarantee():
     """Enough at this size; and at no smaller one, by trying them all."""
-    try:
-        size = private_batch_size(4, horizon, epsilon, delta)
-    except ValueError as error:
-        assert missing(str(error), "horizon", horizon) == []
-        size = horizon + 1
-    else:
-        algorithm = make_algorithm("EXP3-tau", epsilon=epsilon, delta=delta)
-        guarantee = algorithm.guarantee(n_arms=4, horizon=horizon)
-        assert guarantee.epsilon_at(delta) <= epsilon and guarantee.delta == delta
-        assert guarantee.epsilon_at(delta) == batches_guarantee(4, horizon, size).epsilon_at(delta)
-    for smaller in range(1, size):
-        # Batches so large that EXP3 plays uniformly are no answer.
-        if default_exploration_rate(4, horizon // smaller) < 1:
-            assert batches_guarantee(4, horizon, smaller).epsilon_at(delta) > epsilon
+    for delta in [1e-2, 2.0**-36]:
+        for epsilon in [0.1, 1.0, 243.29]:
+            for horizon in [300, 2139, 2**14, 2**18]:
+                try:
+                    size = private_batch_size(4, horizon, epsilon, delta)
+                except ValueError as error:
+                    assert missing(str(error), "horizon", horizon) == []
+                    size = horizon + 1
+                else:
+                    algorithm = make_algorithm("EXP3-tau", epsilon=epsilon, delta=delta)
+                    guarantee = algorithm.guarantee(n_arms=4, horizon=horizon)
+                    assert guarantee.epsilon_at(delta) <= epsilon and guarantee.delta == delta
+                    assert guarantee.epsilon_at(delta) == batches_guarantee(4, horizon, size).epsilon_at(delta)
+                for smaller in range(1, size):
+                    # Batches so large that EXP3 plays uniformly are no answer.
+                    if default_exploration_rate(4, horizon // smaller) < 1:
+                        assert batches_guarantee(4, horizon, smaller).epsilon_at(delta) > epsilon
 
 
 @pytest.mark.parametrize(

@@ -79,14 +79,14 @@ def test_where_the_paper_is_right_the_two_guarantees_are_one(name):
     assert algorithm.guarantee(**SIZE) == algorithm.paper_guarantee(**SIZE)
 
 
-@pytest.mark.parametrize("name", ["UCB", "KL-UCB", "TS"])
+@pytest.mark.parametrize("name", ["UCB", "KL-UCB", "TS", "Gaussian-TS"])
 def test_plain_sums_guarantee_nothing(name):
     assert make_algorithm(name).guarantee(**SIZE).model == "none"
 
 
-@pytest.mark.parametrize("name", PRIVATE)
-def test_no_noise_means_no_guarantee(name):
-    assert make_algorithm(name, epsilon=math.inf).guarantee(**SIZE).model == "none"
+def test_no_noise_means_no_guarantee():
+    for name in PRIVATE:
+        assert make_algorithm(name, epsilon=math.inf).guarantee(**SIZE).model == "none"
 
 
 COUNTERS = ["segment-trees", "binary", "k-ary", "honaker", "smooth-binary"]
@@ -126,10 +126,11 @@ def test_the_printed_width_has_a_bound_where_it_covers_the_noise():
         bound = algorithm.pseudo_regret_bound(means=means, horizon=horizon)
         by_hand = private_ucb_bound(means, horizon, gamma, failure)
         assert bound == (pytest.approx(by_hand, rel=1e-12) if covered else math.inf)
-    # Without noise nothing fails; where the width moves with t, nothing is known.
+    # Without noise nothing fails; the width that moves with t has a bound of its own, above T times the gap here.
     silent = make_algorithm("Private-UCB", epsilon=math.inf, failure_probability=failure)
     assert silent.pseudo_regret_bound(means=means, horizon=5000) == private_ucb_bound(means, 5000, 0.0, 0.0)
-    assert make_algorithm("Private-UCB").pseudo_regret_bound(means=means, horizon=5000) == math.inf
+    moving = make_algorithm("Private-UCB").pseudo_regret_bound(means=means, horizon=5000)
+    assert moving == pytest.approx(5000 * 0.3)
 
 
 def blocks_of(env):
@@ -195,9 +196,8 @@ def test_without_noise_they_learn_better_than_with_much(name):
     assert clear.mean() < 434.2
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "words"),
-    [
+def test_wrong_parameters_are_refused_when_the_algorithm_is_made():
+    for name, parameters, words in [
         ("DP-UCB-BOUND", {"counter": "tree"}, ("counter", "'tree'")),
         ("DP-UCB-BOUND", {"budget": "half"}, ("budget", "'split'", "'paper'", "'half'")),
         ("DP-UCB", {"counter": "binary", "budget": "paper"}, ("budget='paper'", "hybrid", "'binary'")),
@@ -220,12 +220,9 @@ def test_without_noise_they_learn_better_than_with_much(name):
         ("DP-IMED", {"ratio": math.inf}, ("ratio", "inf")),
         ("DP-IMED", {"first": 0}, ("first", 1, 0)),
         ("DP-KLUCB", {"epsilon": 1e-308}, ("epsilon", 1e-308)),
-    ],
-    ids=str,
-)
-def test_wrong_parameters_are_refused_when_the_algorithm_is_made(name, parameters, words):
-    with refused(ValueError, *words):
-        make_algorithm(name, **parameters)
+    ]:
+        with refused(ValueError, *words):
+            make_algorithm(name, **parameters)
 
 
 @pytest.mark.parametrize("v", [1, 1.6, math.nan])

@@ -149,3 +149,22 @@ def test_corollary_3_1_is_below_what_every_algorithm_loses():
     least = best_of_coins(4, horizon) / 2
     assert least > 2.5 * claimed
     assert make_algorithm("DP-EXP3-Lap", epsilon=epsilon).regret_bound(n_arms=4, horizon=horizon) > 2 * root > least
+
+
+@pytest.mark.parametrize("horizon", [2**12, 2**16, 2**20])
+def test_what_hedge_loses_grows_with_ln_k(horizon):
+    """Section 3.2's sqrt(128 ln T) for full information, with delta = T^-2.
+
+    Of 100 arms only two still have a chance; in one round their gains (1, 0) become (0, 1). Each later
+    draw has odds e^a in place of e^-a, so the loss is a times a sum of signs, whose law is binomial. The draws of the
+    other arms, e^-60 likely each, are left out of delta. False alarm: none.
+    """
+    claimed, delta = math.sqrt(128 * math.log(horizon)), horizon**-2.0
+    for n_arms in (2, 4):
+        assert make_algorithm("Hedge").guarantee(n_arms=n_arms, horizon=horizon).epsilon_at(delta) < claimed
+    rate = math.sqrt(8 * math.log(100) / horizon)
+    draws = horizon - math.ceil(60 / rate) - 1  # before them rounds in which the others fall 60 behind in the exponent
+    heads = np.arange(draws + 1)
+    upper, lower = (stats.binom.logpmf(heads, draws, 1 / (1 + math.exp(-sign * rate))) for sign in (1, -1))
+    lost = np.exp(upper) - np.exp(claimed + lower)
+    assert draws > horizon / 2 and lost[lost > 0].sum() > 100 * delta

@@ -32,7 +32,7 @@ def test_accounting():
 
 
 def test_own_draws():
-    text, s = page("own-draws.md"), 1e-4
+    text, s = page("notes/exp3-privacy.md"), 1e-4
     small = draw_loss(4, 1e-6, s)
     assert f"b is {small.log_ratio / s:.3f} s".replace(" 0.", " .") in text
     assert "about $.168 \\alpha s^2 \\gamma / K$" in text

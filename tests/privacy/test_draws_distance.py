@@ -103,7 +103,7 @@ def test_at_epsilon_40_fast_draws_protect_nothing_and_the_guarantee_says_so():
 
 @pytest.mark.parametrize("kind", ["laplace", "normal"])
 def test_a_number_and_its_negative_are_released_equally_often(kind):
-    found = dict(zip(*cells(kind, 0.0, 0.7, grid_of(0.7))[:2], strict=True))
+    found = dict(zip(*cells(kind, 0.0, 0.7, 4 * grid_of(0.7))[:2], strict=True))
     assert all(found.get(-point, 0) == chance for point, chance in found.items())
 
 
@@ -188,18 +188,18 @@ def test_nothing_can_be_said_without_a_grid_and_without_noise_nothing_is_off():
     assert distance_of_draws(1e300, 1e-300, 5) == 1.0
 
 
-@pytest.mark.parametrize("name", [name for name in COUNTERS if name != "square-root"])
-@pytest.mark.parametrize("horizon", [1, 13, 1024, 100_000])
-def test_the_draws_that_an_item_influences_are_those_that_the_theorem_counts(name, horizon):
+def test_the_draws_that_an_item_influences_are_those_that_the_theorem_counts():
     """Pure: the reciprocals of their scales add up to epsilon. Normal: those of the squares, to 1 / sigma^2."""
-    pure = make_counter(name, epsilon=0.7, horizon=horizon)
-    drawn = [(scale, number) for scale, number in pure.item_draws() if number]
-    full = 0.35 if name == "hybrid" and horizon == 1 else 0.7  # one item is in no tree
-    assert sum(number / scale for scale, number in drawn) == pytest.approx(full, rel=2e-9)
-    normal = make_counter(name, epsilon=0.7, horizon=horizon, delta=1e-5)
-    drawn = [(scale, number) for scale, number in normal.item_draws() if number]
-    total = sum(number / scale**2 for scale, number in drawn)
-    assert total == pytest.approx(full / 0.7 / normal.sigma**2, rel=4e-9)
+    for horizon in [1, 13, 1024, 100_000]:
+        for name in [name for name in COUNTERS if name != "square-root"]:
+            pure = make_counter(name, epsilon=0.7, horizon=horizon)
+            drawn = [(scale, number) for scale, number in pure.item_draws() if number]
+            full = 0.35 if name == "hybrid" and horizon == 1 else 0.7  # one item is in no tree
+            assert sum(number / scale for scale, number in drawn) == pytest.approx(full, rel=2e-9)
+            normal = make_counter(name, epsilon=0.7, horizon=horizon, delta=1e-5)
+            drawn = [(scale, number) for scale, number in normal.item_draws() if number]
+            total = sum(number / scale**2 for scale, number in drawn)
+            assert total == pytest.approx(full / 0.7 / normal.sigma**2, rel=4e-9)
 
 
 def test_the_square_root_counter_counts_all_draws_of_the_game():

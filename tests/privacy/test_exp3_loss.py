@@ -1,4 +1,4 @@
-"""Every step of the proof in docs/own-draws.md, on random states; and wrong constants, which must fail."""
+"""Every step of the proof in docs/notes/exp3-privacy.md, on random states; and wrong constants, which must fail."""
 
 import math
 from typing import NamedTuple

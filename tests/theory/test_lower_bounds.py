@@ -1,13 +1,23 @@
 """Divergences between Bernoulli arms, their inverses, and the lower bounds made of them."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
+from dp_bandit_envs import simulate
+from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.theory.divergences import below_kl_upper, bernoulli_kl, kl_upper, private_divergence, private_upper
-from dp_bandit_envs.theory.lower_bounds import arm_means, lai_robbins, private_lower_bound
+from dp_bandit_envs.theory.lower_bounds import (
+    arm_means,
+    experts_lower_bound,
+    graph_lower_bound,
+    lai_robbins,
+    minimax_lower_bound,
+    private_lower_bound,
+)
 from tests.tools.refusals import refused
 
 EPSILONS = [0.01, 0.3, 1.0, 4.0, 60.0, 2000.0, math.inf]
@@ -234,3 +244,85 @@ def test_epsilon_must_be_positive(epsilon):
 
 def test_means_may_be_any_sequence_of_numbers():
     assert arm_means(np.array([0.25, 1.0])) == arm_means((0.25, 1)) == [0.25, 1.0]
+
+
+# ---- finite bounds for the worst game of a size; the proofs are docs/notes/lower-bounds.md
+
+
+def test_finite_bounds_are_those_of_their_formulas():
+    """By hand: the best gap for T (1 - b gap)^n gap / 4 is 1 / (b (n + 1)); and what is said about large T."""
+    k, t, epsilon = 5, 10**7, 0.2
+    b, n = 2 * -math.expm1(-epsilon), t / (k - 1)
+    private = t / 4 * (1 - 1 / (n + 1)) ** n / (b * (n + 1))
+    assert private == pytest.approx((k - 1) / (8 * math.e * -math.expm1(-epsilon)), rel=1e-3)
+    assert minimax_lower_bound(k, t) == pytest.approx(math.sqrt(t * (k - 1)) / 32, rel=1e-3)
+    shown = math.tanh(epsilon / 2)
+    assert minimax_lower_bound(k, t, epsilon, model="local") == pytest.approx(
+        minimax_lower_bound(k, t) / shown, rel=1e-3
+    )
+    # One arm pays: 1 + floor(ln 5 / .2) = 9 rounds count, by hand 9 - (e^1.8 - 1) / (e^.2 - 1) / 5.
+    one_pays = 9 - math.expm1(1.8) / math.expm1(0.2) / 5
+    assert experts_lower_bound(5, 9, epsilon) == pytest.approx(max(one_pays, experts_lower_bound(5, 9)))
+    assert minimax_lower_bound(2, 50, 1e-4) == pytest.approx(50 - math.expm1(50e-4) / math.expm1(1e-4) / 2)
+    # A single round: whoever knows nothing finds the paying arm once in n times.
+    assert experts_lower_bound(4, 1, 1.0) == minimax_lower_bound(4, 1, 1.0) == pytest.approx(0.75)
+    assert minimax_lower_bound(50, 10**6, 0.001) >= (50 - 1) / (8 * math.e * -math.expm1(-0.001)) * 0.999
+
+
+def test_fair_coins_by_enumeration():
+    for n, t in ((2, 3), (3, 4)):
+        games = itertools.product(itertools.product((0, 1), repeat=t), repeat=n)
+        best = [max(sum(coins) for coins in game) for game in games]
+        assert experts_lower_bound(n, t) == pytest.approx(sum(best) / len(best) - t / 2, rel=1e-12)
+    assert experts_lower_bound(2, 10**8) == pytest.approx(math.sqrt(10**8 / (4 * math.pi)), rel=1e-6)
+
+
+def test_finite_bounds_grow_as_they_must():
+    levels = [minimax_lower_bound(10, 1000, epsilon) for epsilon in (0.001, 0.01, 0.1, 1, 10, math.inf)]
+    assert levels == sorted(levels, reverse=True)
+    sizes = [minimax_lower_bound(k, 1000, 0.1) for k in (2, 3, 10, 100)]
+    assert sizes == sorted(sizes)
+    assert max(minimax_lower_bound(k, t, 0.01) / t for k in (2, 50) for t in (1, 10, 100)) <= 1
+    # On a graph where rounds may look around a bound is below that of as many arms, and reaches it.
+    for alpha, t in ((2, 100), (10, 1000), (10, 10**6)):
+        assert graph_lower_bound(alpha, t) < minimax_lower_bound(alpha, t)
+    assert graph_lower_bound(10, 10**7) > 0.999 * minimax_lower_bound(10, 10**7)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0])
+def test_what_is_proven_of_algorithms_is_above_what_none_can_beat(epsilon):
+    """In pure privacy at the epsilon that each really has; a bound below would refute one proof or the other."""
+    compared = 0
+    for name in ALGORITHMS:
+        try:
+            algorithm = make_algorithm(name, epsilon=epsilon)
+            guarantee = algorithm.guarantee(n_arms=5, horizon=2000)
+            above = algorithm.regret_bound(n_arms=5, horizon=2000)
+        except (TypeError, ValueError):
+            continue
+        if algorithm.make_agent is None or not math.isfinite(above):
+            continue
+        level = min(guarantee.pure_epsilon, 700.0)
+        full = algorithm.feedback == "full"
+        least = (experts_lower_bound if full else minimax_lower_bound)(5, 2000, level)
+        assert above >= least, name
+        compared += 1
+    assert compared >= 5
+
+
+def test_a_good_private_algorithm_is_above_the_bound_in_the_worst_of_the_worlds():
+    """The worlds of the proof, 30 games each, for 3 arms at epsilon = .02."""
+    bound, regret = minimax_lower_bound(3, 400, 0.02), 0.0
+    for arm in range(3):
+        means = [1.0 if each == arm else 0.0 for each in range(3)]
+        results = simulate(
+            "Stochastic", "DP-IMED:epsilon=.02", horizon=400, trials=30, seed=1, env_kwargs={"means": means}
+        )
+        regret = max(regret, next(iter(results.values())).pseudo_regret[:, -1].mean())
+    assert 20 < bound <= regret
+
+
+@pytest.mark.parametrize("wrong", [{"n_arms": 1}, {"horizon": 0}, {"epsilon": 0}, {"model": "shuffled"}])
+def test_finite_bounds_refuse_what_they_are_not_for(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        minimax_lower_bound(**{"n_arms": 3, "horizon": 9, "epsilon": 1.0, **wrong})

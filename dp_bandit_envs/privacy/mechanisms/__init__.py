@@ -2,6 +2,7 @@
 
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms.batch_average import MiniBatchAverage
+from dp_bandit_envs.privacy.mechanisms.batch_sums import BatchSums
 from dp_bandit_envs.privacy.mechanisms.block_sums import BlockSums
 from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums, ExactSums, HybridSums
 from dp_bandit_envs.privacy.mechanisms.interval_sums import IntervalSums
@@ -16,6 +17,7 @@ MECHANISMS: dict[str, type[Mechanism]] = {
         MiniBatchAverage,
         ExactSums,
         BlockSums,
+        BatchSums,
         IntervalSums,
         CounterSums,
         HybridSums,
@@ -25,6 +27,7 @@ MECHANISMS: dict[str, type[Mechanism]] = {
 
 __all__ = [
     "MECHANISMS",
+    "BatchSums",
     "BlockSums",
     "CounterSums",
     "ExactSums",

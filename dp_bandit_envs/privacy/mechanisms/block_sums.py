@@ -107,7 +107,7 @@ class BlockSums(ChoosesDraws):
         if not math.isfinite(self.ratio):
             raise ValueError(f"ratio must be finite; received {ratio!r}.")
         self.keep = checks.boolean("keep", keep)
-        self.lengths = None if lengths is None else _checked_lengths(lengths)
+        self.lengths = None if lengths is None else checked_lengths(lengths)
 
     def blocks(self, horizon: int) -> tuple[int, ...]:
         """Return the lengths of an arm's blocks; the last one repeats.
@@ -154,6 +154,63 @@ class BlockSums(ChoosesDraws):
         return for_rounds(own, below.sensitivity, reason)
 
 
+class Clocked(NamedTuple):
+    """The blocks, each arm's round, `(n_arms,)`, and the rounds from one restart to the next."""
+
+    blocks: State
+    rounds: IntArray
+    period: int
+
+
+def release_until_restart(state: Clocked, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
+    """Add a gain to its arm's open block, as `release` does, and let the arm's round pass."""
+    total, count = release(state.blocks, arm, gain, rng)
+    pass_round(state, arm)
+    return total, count
+
+
+def idle_until_restart(state: Clocked, arm: int, rng: np.random.Generator) -> tuple[float, int]:
+    """Let the round of an arm pass that was not revealed."""
+    pass_round(state, arm)
+    return 0.0, 0
+
+
+def pass_round(state: Clocked, arm: int) -> None:
+    """Count a round; at the end of a period drop the open block, so that the next gain begins a first one."""
+    state.rounds[arm] += 1
+    if state.rounds[arm] == state.period:
+        state.rounds[arm] = 0
+        state.blocks.total[arm] = 0.0
+        state.blocks.filled[arm] = 0
+        state.blocks.block[arm] = 0
+
+
+class RestartedSums(BlockSums):
+    """Block sums that begin with the first block again after every `period` rounds.
+
+    An open block is then dropped: its gains are never released. So a gain is still in one released sum at most, and
+    epsilon is that of one period: periods have no round in common, and restarts come at rounds that no gain decides.
+
+    Args:
+        epsilon: As for `BlockSums`, whose doubling blocks these are.
+        period: Rounds H from one restart to the next, at least 1.
+        draws: As for `BlockSums`.
+
+    Protects: one round's gains of all arms, centrally.
+    """
+
+    release = staticmethod(release_until_restart)  # type: ignore[assignment]
+    idle = staticmethod(idle_until_restart)
+
+    def __init__(self, *, epsilon: SupportsFloat, period: SupportsIndex, draws: str = "fast") -> None:
+        super().__init__(epsilon=epsilon, draws=draws)
+        self.period = checks.integer("period", period, at_least=1)
+
+    def new_state(self, below: Below) -> Clocked:  # type: ignore[override]
+        """Return empty blocks at round 0."""
+        return Clocked(super().new_state(below), np.zeros(below.n_values, np.int64), self.period)
+
+
 def geometric_blocks(ratio: float, horizon: int, *, first: int = 1, totals: bool = True) -> tuple[int, ...]:
     """Return the lengths of growing blocks, until they reach the horizon.
 
@@ -177,7 +234,8 @@ def geometric_blocks(ratio: float, horizon: int, *, first: int = 1, totals: bool
     return tuple(lengths)
 
 
-def _checked_lengths(lengths: Iterable[int]) -> tuple[int, ...]:
+def checked_lengths(lengths: Iterable[int]) -> tuple[int, ...]:
+    """Return lengths, or raise TypeError or ValueError."""
     try:
         lengths = tuple(lengths)
     except TypeError:

@@ -20,7 +20,7 @@ from dp_bandit_envs.privacy.laplace import MARGIN, noisy
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws, distance_on_grid
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
-INTERVALS = ("lemma", "uniform")
+INTERVALS = ("lemma", "uniform", "pure")
 MODES = ("once", "redraw")
 PAPER_DELTA = math.exp(-10)
 
@@ -79,7 +79,8 @@ class IntervalSums(ChoosesDraws):
         delta: The delta of the target, in (0, 1).
         release: `"once"` draws the noise of each release once. `"redraw"` draws it again in every round, as algorithm 3
             of the paper is printed; it has no guarantee, and exists to show what such releases reveal.
-        intervals: `"lemma"` for those of lemma B.1, `"uniform"` for ceil(1 / input) gains each.
+        intervals: `"lemma"` for y of lemma B.1, `"pure"` for x, where the target is pure and corollary 3.1 has the
+            input, `"uniform"` for ceil(1 / input) gains each.
         draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
 
     Protects: one round's gains of all arms, centrally.
@@ -132,7 +133,8 @@ class IntervalSums(ChoosesDraws):
         return interval_ends(*self._ends_key(horizon)).copy()  # the cache keeps its own
 
     def _ends_key(self, horizon: int) -> tuple[float, float, int, str]:
-        return paper_input(self.epsilon, self.delta, self.v), self.v, horizon, self.intervals
+        given = paper_input(self.epsilon, self.delta, self.v, horizon, self.intervals)
+        return given, self.v, horizon, self.intervals
 
     def new_state(self, below: Below) -> State:
         """Return empty sums."""
@@ -176,7 +178,7 @@ class IntervalSums(ChoosesDraws):
         spent = spent_on(*key)
         if spent.rho == 0:
             return PrivacyGuarantee(epsilon=0.0, theorem="the game is too short for a release")
-        epsilon = epsilon_with_draws(spent.epsilon, self.delta, off)
+        epsilon = spent.pure if self.intervals == "pure" else epsilon_with_draws(spent.epsilon, self.delta, off)
         if epsilon > max(self.epsilon, spent.epsilon(self.delta)):
             # With draws the target is missed, unless a pure epsilon meets it, where delta is for the draws alone.
             if spent.pure > self.epsilon and not below.is_private:

@@ -1,0 +1,94 @@
+"""Bounds of KL-UCB, AdaP-KLUCB and Private-UCB: by hand, by their parts, and against simulated games."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import make_algorithm, simulate
+from dp_bandit_envs.theory.divergences import bernoulli_kl
+from dp_bandit_envs.theory.stochastic_bounds import (
+    _best_arm_too_low,
+    adap_klucb_bound,
+    adap_ucb_bound,
+    kl_ucb_bound,
+    private_ucb_default_bound,
+    ucb_bound,
+)
+
+NAMES = ("KL-UCB", "AdaP-KLUCB", "Private-UCB")
+
+
+def test_the_integral_is_above_the_sum():
+    """The first rounds count as 1 each."""
+    assert _best_arm_too_low(1) == 0
+    assert _best_arm_too_low(3) == 2
+    for horizon in (2**12, 2**12 + 1, 10**5):
+        terms = [min(1.0, math.e * math.ceil(math.log(t) ** 2) / t) for t in range(2, horizon + 1)]
+        assert math.fsum(terms) <= _best_arm_too_low(horizon) * (1 + 1e-12) <= 1.1 * math.fsum(terms)
+
+
+def test_kl_ucb_by_hand():
+    """With one x, half way: N, the geometric series and the sum, times the gap; the bound takes the best of 19."""
+    horizon, gap = 10**6, 0.3
+    least = math.ceil(math.log(horizon) / bernoulli_kl(0.75, 0.9))
+    rate = bernoulli_kl(0.75, 0.6)
+    series = sum(math.exp(-n * rate) for n in range(least, least + 4000))
+    by_hand = gap * (least + series + _best_arm_too_low(horizon))
+    assert 0.8 * by_hand < kl_ucb_bound([0.9, 0.6], horizon) <= by_hand * (1 + 1e-9)
+    assert kl_ucb_bound([1.0, 0.0], horizon) == pytest.approx(1 + _best_arm_too_low(horizon), abs=0.1)
+
+
+def test_adap_klucb_is_adap_ucb_with_other_constants():
+    """At T where both have the same N = 2048, they differ by the factor c alone."""
+    r = 2**-1.1
+    parts = r / (1 - r) ** 2 + 3 * r / (1 - r)
+    one, other = (bound([0.9, 0.6], 10**6, 1.0) for bound in (adap_klucb_bound, adap_ucb_bound))
+    assert one - other == pytest.approx(0.3 * (1.5 - 2**-3.1 - 0.5) * parts)
+
+
+def test_private_ucb_without_noise_is_ucb_and_with_it_is_never_more_than_all():
+    assert private_ucb_default_bound([0.9, 0.6], 10**5, math.inf) == ucb_bound([0.9, 0.6], 10**5)
+    for horizon in (1, 2, 5, 19, 20, 1000):
+        assert private_ucb_default_bound([0.9, 0.6], horizon, 1.0) <= 0.3 * horizon * (1 + 1e-12)
+    assert private_ucb_default_bound([0.9, 0.6], 10**8, 1.0) < 0.02 * 0.3 * 10**8
+
+
+def settings(number, seed):
+    """Yield means, horizons and epsilons."""
+    rng = np.random.default_rng(seed)
+    for _ in range(number):
+        means = np.round(rng.random(rng.integers(2, 7)), 3)
+        yield means.tolist(), int(2 ** rng.uniform(3, 13)), float(rng.choice([0.1, 0.5, 1.0, 5.0, 50.0]))
+
+
+def check(number, seed, capsys):
+    """Compare means of 8 games with bounds. False alarm: below 1e-6: where a bound says something it is far above."""
+    useful, nearest = dict.fromkeys(NAMES, 0), dict.fromkeys(NAMES, 0.0)
+    for means, horizon, epsilon in settings(number, seed):
+        private = [make_algorithm(name, epsilon=epsilon) for name in NAMES[1:]]
+        algorithms = [make_algorithm("KL-UCB"), *private]
+        played = simulate(("Stochastic", {"means": means}), algorithms, horizon=horizon, trials=8, seed=seed)
+        for algorithm in algorithms:
+            bound = algorithm.pseudo_regret_bound(means=means, horizon=horizon)
+            outcome = played[algorithm.name]
+            mean, error = (of("pseudo_regret")[-1] for of in (outcome.mean, outcome.standard_error))
+            assert mean - 5 * error <= bound * (1 + 1e-9), (algorithm.name, means, horizon, epsilon)
+            if bound < 0.999 * horizon * (max(means) - min(means)):
+                useful[algorithm.name] += 1
+                nearest[algorithm.name] = max(nearest[algorithm.name], mean / bound)
+    with capsys.disabled():
+        for name, share in useful.items():
+            print(f"{name}: {share / number:.0%} not vacuous, means up to {nearest[name]:.3f} of the bound")
+    assert useful["KL-UCB"] > number / 4
+
+
+def test_no_setting_violates_a_bound(capsys):
+    """False alarm: below 1e-5: where a bound says something it is far above."""
+    check(12, 1, capsys)
+
+
+@pytest.mark.slow
+def test_none_of_400_settings_violates_a_bound(capsys):
+    """False alarm: below 1e-5: where a bound says something, no mean of 8 games was above .62 of it."""
+    check(400, 2, capsys)
