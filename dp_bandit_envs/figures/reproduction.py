@@ -48,6 +48,7 @@ def study_of(name: str, **options: Any) -> Study:
     return found
 
 
+@checks.answers_wrong_calls
 def reproduce(
     name: str,
     *,

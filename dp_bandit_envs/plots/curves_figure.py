@@ -29,6 +29,7 @@ MOST_BANDS = 5
 LABELS = {
     "external_regret": "external regret (gain)",
     "pseudo_regret": "pseudo-regret (gain)",
+    "dynamic_regret": "dynamic regret (gain)",
     "policy_regret": "policy regret (gain)",
     "collected": "collected gain",
     "switches": "number of switches",

@@ -55,6 +55,7 @@ STYLES = {
     "UCB": Style(BLACK, "-", "o"),
     "KL-UCB": Style(BLACK, "-", "h"),
     "TS": Style(INDIGO, "--", "*"),
+    "Gaussian-TS": Style(OLIVE, LONG, "*"),
     "Private-UCB": Style(INDIGO, LONG, "X"),
     "DP-UCB-BOUND": Style(ORANGE, "--", "s"),
     "DP-UCB": Style(PURPLE, "-.", "^"),
@@ -81,6 +82,9 @@ STYLES = {
     "DP-FTRL": Style(WINE, "-.", "P"),
     "EXP2": Style(GREEN, "-.", "h"),
     "AS-EXP2": Style(VERMILION, THREE_DOTS, "h"),
+    "GOPE": Style(BLACK, "--", "8"),
+    "DP-GOPE": Style(BLUE, "-", "8"),
+    "AdaC-GOPE": Style(WINE, THREE_DOTS, "8"),
     "SCRiBLe": Style(BLACK, "-.", "^"),
     "AS-SCRiBLe": Style(BLUE, LONG, "^"),
     "Batched-Lap-SCRiBLe": Style(SKY, LONG, "D"),
@@ -88,6 +92,10 @@ STYLES = {
     "AS-OSMD": Style(OLIVE, ":", "v"),
     "LDP-UCB-L": Style(WINE, "-", "H"),
     "LDP-UCB-B": Style(WINE, "--", "8"),
+    "SW-UCB": Style(BLACK, "-", "s"),
+    "D-UCB": Style(OLIVE, "-.", "d"),
+    "SW-KLUCB-CF": Style(SKY, THREE_DOTS, "s"),
+    "Restarted-AdaP-UCB": Style(VERMILION, LONG, "P"),
 }
 """The look of each algorithm where its colour is free in the figure."""
 

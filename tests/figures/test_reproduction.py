@@ -102,12 +102,12 @@ def test_wrong_values_are_refused_before_anything_is_played(given, error, says, 
 
 def test_progress_is_shown_as_by_compare(monkeypatch):
     told = []
-    reproduce("figure-1", progress=lambda done, total: told.append((done, total)), **SMALL)
-    assert told[-1] == (5 * 3 * 5 * 40,) * 2
+    reproduce("figure-1", progress=lambda done, total: told.append((done, total)), horizon=40, trials=2)
+    assert told[-1] == (5 * 3 * 2 * 40,) * 2
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setattr(comparing, "FIRST_LINE", 0.0)
-    reproduce("figure-1", **SMALL)
+    reproduce("figure-1", horizon=40, trials=2)
     assert stream.getvalue().startswith("reproduce: ")
 
 
@@ -126,7 +126,7 @@ def test_settings_are_plain_and_decide_the_digests(name):
     digests = []
     for given in ({}, {"seed": 1}, {"trials": 3}, {"horizon": 65}, {}):
         study = study_of(name, **{"horizon": 64, "trials": 2, **given})
-        for experiment in study.experiments:
+        for experiment in study.experiments if not given and not digests else ():
             text = json.dumps(experiment.configuration(), sort_keys=True)
             assert json.dumps(json.loads(text), sort_keys=True) == text
             keys = [panel.key for panel in experiment.panels]
