@@ -113,7 +113,7 @@ def test_too_long_a_game_is_refused():
     with refused(NotAuditedError, "EXP3", "charges"):
         import gymnasium
 
-        exact_loss("EXP3", env=gymnasium.make("DPBandit-Switching-v0", n_arms=2, horizon=4))
+        exact_loss("EXP3", environment=gymnasium.make("DPBandit-Switching-v0", n_arms=2, horizon=4))
 
 
 class Foreign:

@@ -23,6 +23,12 @@ from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.tools.refusals import refused
 
 
+@pytest.fixture(autouse=True)
+def few_low_bits(monkeypatch):
+    """Look at the low bits of fewer releases, which take seconds each; `test_float_loss` is about them."""
+    monkeypatch.setattr("dp_bandit_envs.cli.audit_commands.LOW_BITS", 40)
+
+
 def shown(text, *, epsilon=1.0, games=0, confidence=0.99, horizon=8, width=140, out=None, code=0):
     console = Console(width=width, record=True, quiet=False)
     with console.capture() as captured:

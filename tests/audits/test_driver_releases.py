@@ -39,10 +39,10 @@ def test_compiled_releases_are_those_of_the_audit_for_every_algorithm(name):
         return
     if algorithm(name).feedback == "full":
         env = gym.make("DPBandit-Ball-v0", dimension=3, horizon=8)
-        assert name == "Hedge" or exact_loss(algorithm(name), env=env, drivers=ALL).differs == ()
+        assert name == "Hedge" or exact_loss(algorithm(name), environment=env, drivers=ALL).differs == ()
     else:
         env = GraphEnv("star", n_arms=3, gains=GainTable(np.random.default_rng(0).random((9, 3))))
-        assert exact_loss(algorithm(name), env=env, drivers=ALL).differs == ()
+        assert exact_loss(algorithm(name), environment=env, drivers=ALL).differs == ()
 
 
 @pytest.mark.parametrize(

@@ -27,18 +27,21 @@ NOTHING_CLAIMED = ["Tsallis-INF", "HTINF", "EXP3-SET", "EXP2", "Uniform"]
 """Their own draws, with no claim to compare with; Uniform claims 0."""
 NOT_AUDITED = ["SCRiBLe", "OSMD"]
 """Their own draws are points, and nothing is claimed of them."""
-NO_NOISE = ["UCB", "KL-UCB", "TS", "TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"]
+NO_NOISE = ["GOPE", "UCB", "KL-UCB", "TS", "Gaussian-TS", "TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"]
+NO_DRAWS = ["SW-UCB", "D-UCB"]
+"""They learn from gains as they are, and nothing is drawn at all."""
 HORIZONS = {("DP-KLUCB", 0.1): 128, ("DP-IMED", 0.1): 128, ("DP-UCB-INT", 1.0): 64}
+HORIZONS |= {(name, epsilon): 128 for name in ("DP-GOPE", "AdaC-GOPE") for epsilon in EPSILONS}
 """Where blocks are too long for 16 rounds."""
 NOT_TIGHT = {"Private-UCB": 0.8}
 """Exact loss over claim: no arm gets every item of its counter."""
 EMPTY = [("DP-SE", 0.1), ("DP-SE", 1.0), ("DP-SE", 3.0), ("DP-UCB-INT", 0.1)]
 """Algorithms that release nothing in so few rounds (BlockSums, which DP-SE uses, is audited with shorter blocks)."""
-NOISY = [name for name in ALGORITHMS if name not in (*OWN_DRAWS, *NOTHING_CLAIMED, *NOT_AUDITED, *NO_NOISE)]
+NOISY = [name for name in ALGORITHMS if name not in (*OWN_DRAWS, *NOTHING_CLAIMED, *NOT_AUDITED, *NO_NOISE, *NO_DRAWS)]
 ON_VECTORS = ["Noisy-Hedge", "AS-FTRL", "AS-FTPL", "DP-FTRL"]
 ON_PAYOFFS = ["AS-SCRiBLe", "Batched-Lap-SCRiBLe", "AS-OSMD"]
 ON_GRAPHS = [name for name in NOISY if name not in (*ON_VECTORS, *ON_PAYOFFS, "DP-SE")]
-TOO_SHORT = ("DP-KLUCB", "DP-IMED", "DP-UCB-INT")
+TOO_SHORT = ("DP-GOPE", "AdaC-GOPE", "DP-KLUCB", "DP-IMED", "DP-UCB-INT")
 """Algorithms that release nothing in ten rounds on a graph."""
 GRAPHS = ("complete", "cycle", "star")
 EVERYWHERE = ("scalar", "vector")
@@ -94,6 +97,11 @@ def test_draws_without_a_claim_are_audited_too(name):
     assert (loss.epsilon > 0) == (name not in ("Uniform", "HTINF"))
 
 
+@pytest.mark.parametrize("name", NO_DRAWS)
+def test_arms_without_a_draw_hide_nothing(name):
+    assert exact_loss(name).epsilon == math.inf
+
+
 @pytest.mark.parametrize("name", NOT_AUDITED)
 def test_what_is_not_audited_says_why(name):
     with refused(NotAuditedError, name, "points"):
@@ -102,7 +110,7 @@ def test_what_is_not_audited_says_why(name):
 
 @pytest.mark.parametrize("name", NO_NOISE)
 def test_what_is_released_without_noise_hides_nothing(name):
-    loss = exact_loss(name, drivers=EVERYWHERE)
+    loss = exact_loss(name, drivers=EVERYWHERE, horizon=64 if name == "GOPE" else 16)
     assert loss.epsilon == math.inf
     assert loss.declared.model == "none" and loss.holds and math.isnan(loss.ratio)
 
@@ -117,9 +125,9 @@ def test_on_graphs_no_algorithm_loses_more_than_it_claims(name, graph):
     env = GraphEnv(graph, n_arms=3, gains=GainTable(np.random.default_rng(0).random((10, 3))))
     if name in TOO_SHORT:
         with refused(NothingReleasedError, "10 rounds", "longer game"):
-            audited(name, 1.0, env=env)
+            audited(name, 1.0, environment=env)
         return
-    loss = audited(name, 1.0, env=env)
+    loss = audited(name, 1.0, environment=env)
     assert loss.holds and not loss.differs
     assert loss.epsilon > 0
     if graph != "star" and name not in NOT_TIGHT:
@@ -137,16 +145,16 @@ def test_on_graphs_no_algorithm_loses_more_than_it_claims_at_other_epsilons(name
     algorithm = make_algorithm(name, epsilon=epsilon)
     if epsilon == 0.1 and name in TOO_SHORT:
         with refused(NothingReleasedError, "24 rounds"):
-            exact_loss(algorithm, env=env)
+            exact_loss(algorithm, environment=env)
         return
-    loss = exact_loss(algorithm, env=env, drivers=(*EVERYWHERE, "compiled"))
+    loss = exact_loss(algorithm, environment=env, drivers=(*EVERYWHERE, "compiled"))
     assert loss.holds and not loss.differs
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
 @pytest.mark.parametrize("name", ["EXP3", "EXP3-tau"])
 def test_on_graphs_own_draws_lose_no_more_than_is_claimed(name, graph):
-    loss = exact_loss(name, env=GraphEnv(graph, n_arms=3, gains=GainTable(np.zeros((2, 3)))))
+    loss = exact_loss(name, environment=GraphEnv(graph, n_arms=3, gains=GainTable(np.zeros((2, 3)))))
     assert loss.holds and 0 < loss.ratio <= 1
 
 
@@ -156,7 +164,7 @@ def test_noise_on_vectors_loses_what_it_claims(noise, game):
     """Up to 2^-30 a coordinate, by which noise is larger for rounding."""
     algorithm = make_algorithm("AS-FTRL", epsilon=1.0, noise=noise, counter="k-ary")
     env = gym.make(f"DPBandit-{game}-v0", dimension=3, horizon=6)
-    loss = exact_loss(algorithm, env=env, drivers=EVERYWHERE)
+    loss = exact_loss(algorithm, environment=env, drivers=EVERYWHERE)
     assert loss.holds and not loss.differs
     assert loss.ratio == pytest.approx(1.0, rel=1e-6)
 
@@ -167,20 +175,20 @@ def test_in_every_game_of_points_algorithms_lose_what_they_claim(name, game):
     if name in ON_PAYOFFS and (game == "Simplex" or (name == "AS-OSMD" and game == "Cube")):
         pytest.skip("it does not play this set")
     feedback = "bandit" if name in ON_PAYOFFS else "full"
-    loss = audited(name, 1.0, env=gym.make(f"DPBandit-{game}-v0", dimension=3, horizon=6, feedback=feedback))
+    loss = audited(name, 1.0, environment=gym.make(f"DPBandit-{game}-v0", dimension=3, horizon=6, feedback=feedback))
     assert loss.holds and not loss.differs
     assert loss.ratio == pytest.approx(1.0, rel=1e-6)
 
 
 def test_arms_with_features_lose_what_they_claim():
-    loss = audited("AS-EXP2", 1.0, env=gym.make("DPBandit-Linear-v0", horizon=6))
+    loss = audited("AS-EXP2", 1.0, environment=gym.make("DPBandit-Linear-v0", horizon=6))
     assert loss.holds and loss.ratio == pytest.approx(1.0, rel=1e-7)
 
 
 @pytest.mark.parametrize("epsilon", [1.0])
 def test_the_printed_noise_loses_more_than_the_paper_claims(epsilon):
     algorithm = make_algorithm("AS-FTRL", epsilon=epsilon, paper=True)
-    loss = exact_loss(algorithm, env=gym.make("DPBandit-Ball-v0", dimension=3, horizon=8))
+    loss = exact_loss(algorithm, environment=gym.make("DPBandit-Ball-v0", dimension=3, horizon=8))
     assert loss.holds and loss.ratio == pytest.approx(1.0, rel=1e-6)
     assert loss.epsilon > 2 * algorithm.paper_guarantee(n_arms=3, horizon=8).epsilon
 
@@ -281,7 +289,7 @@ def test_exact_sums_hide_nothing():
 
 def test_a_game_of_ones_own():
     table = np.zeros((5, 2))
-    loss = exact_loss(LaplaceClipRescale(epsilon=2.0), env=BanditEnv(GainTable(table)))
+    loss = exact_loss(LaplaceClipRescale(epsilon=2.0), environment=BanditEnv(GainTable(table)))
     assert loss.by_round == pytest.approx([2.0] * 5, rel=1e-7)
 
 

@@ -108,10 +108,10 @@ def test_a_release_that_rises_and_falls_with_its_draw_is_not_judged():
         float_loss(mechanism, games=20)
 
 
-@pytest.mark.parametrize("name", [name for name in NOISY if name not in SLOW])
-def test_no_algorithm_shows_a_gain_in_low_bits(name):
-    loss = float_loss(name, games=20)
-    assert loss.impossible == 0 and loss.games == 20 and loss.holds
+def test_no_algorithm_shows_a_gain_in_low_bits():
+    for name in [name for name in NOISY if name not in SLOW]:
+        loss = float_loss(name, games=20)
+        assert loss.impossible == 0 and loss.games == 20 and loss.holds
 
 
 @pytest.mark.slow

@@ -61,10 +61,10 @@ def test_no_repaired_double_is_accused_in_200_repetitions():
 @pytest.mark.parametrize("name", EXACT)
 def test_the_broken_one_loses_what_its_sentence_says(name):
     lesson = LESSONS[name]
-    loss = exact_loss(lesson.broken(0.5), env=lesson.game())
+    loss = exact_loss(lesson.broken(0.5), environment=lesson.game())
     assert loss.declared.epsilon == 0.5
     assert loss.epsilon == pytest.approx(0.5 * EXACT[name], rel=2e-9)
-    assert exact_loss(lesson.repaired(0.5), env=lesson.game()).ratio == pytest.approx(1.0, rel=2e-9)
+    assert exact_loss(lesson.repaired(0.5), environment=lesson.game()).ratio == pytest.approx(1.0, rel=2e-9)
 
 
 def name_of(lesson):

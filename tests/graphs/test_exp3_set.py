@@ -125,6 +125,37 @@ def test_without_a_graph_it_is_exp3_on_losses():
     assert np.array_equal(*games)
 
 
+def test_the_bound_by_hand():
+    """T = 200, K = 6. A star has 5 independent leaves, and 5 cliques, one with the middle; a cycle has 3 of both."""
+    algorithm, log = make_algorithm("EXP3-SET"), math.log(6)
+    for graph, size in (("empty", 6), ("complete", 1), ("star", 5), ("cycle", 3)):
+        env = GraphEnv(graph, n_arms=6, horizon=200)
+        assert algorithm.regret_bound_in(env) == pytest.approx(math.sqrt(2 * size * 200 * log), rel=1e-12)
+    assert algorithm.regret_bound(n_arms=6, horizon=200) == pytest.approx(math.sqrt(2 * 6 * 200 * log), rel=1e-12)
+    # A path of four, found from its ends: two independent arms; two cliques.
+    path = GraphEnv(nx.path_graph(4), horizon=300)
+    assert algorithm.regret_bound_in(path) == pytest.approx(math.sqrt(4 * 300 * math.log(4)), rel=1e-12)
+    for unknown in (
+        {"graph": "erdos-renyi"},
+        {"graph": nx.path_graph(4, nx.DiGraph)},
+        {"graph": "star", "max_revealed": 2},
+    ):
+        assert algorithm.regret_bound_in(GraphEnv(horizon=300, **unknown)) == math.inf
+
+
+@pytest.mark.parametrize("graph", ["empty", "star", "cycle", "complete", "karate-club"])
+def test_regret_is_below_the_bound(graph):
+    """Coins of a gap near 1 / sqrt T, in 40 games; the mean is between a tenth and half of the bound here.
+
+    False alarm: none, as all is seeded.
+    """
+    n_arms = None if graph == "karate-club" else 6
+    options = {"graph": graph, "means": [0.55] + [0.45] * (33 if n_arms is None else 5)}
+    found = simulate("DPBandit-Graph-v0", ["EXP3-SET"], horizon=500, trials=40, env_kwargs=options)["EXP3-SET"]
+    bound = make_algorithm("EXP3-SET").regret_bound_in(GraphEnv(horizon=500, **options))
+    assert 0.05 * bound < found.pseudo_regret[:, -1].mean() < bound
+
+
 @pytest.mark.parametrize("rate", [0, -1.0, math.nan, math.inf])
 def test_the_learning_rate_must_be_positive(rate):
     with refused(ValueError, "learning_rate", 0, f"received {rate}"):

@@ -185,9 +185,8 @@ def test_sparse_matrices_are_read_without_their_zeros(kind):
 # ---- refused -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("graph", "error", "words"),
-    [
+def test_what_is_no_graph_is_refused():
+    for graph, error, words in [
         (np.zeros((2, 3)), TypeError, ["graph", "square", "ndarray", "(2, 3)"]),
         (np.zeros(4), TypeError, ["graph", "networkx", "ndarray", "(4,)"]),
         (np.zeros((2, 2, 2)), TypeError, ["graph", "ndarray"]),
@@ -200,11 +199,9 @@ def test_sparse_matrices_are_read_without_their_zeros(kind):
         (np.ones((1, 1)), ValueError, ["graph", 2, 1]),
         (nx.empty_graph(1), ValueError, ["graph", 2, 1]),
         (nx.empty_graph(0), ValueError, ["graph", 2, 0]),
-    ],
-)
-def test_what_is_no_graph_is_refused(graph, error, words):
-    with refused(error, *words):
-        as_feedback_graph(graph)
+    ]:
+        with refused(error, *words):
+            as_feedback_graph(graph)
 
 
 # ---- rows and columns ----------------------------------------------------------------------------------------------

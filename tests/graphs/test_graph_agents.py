@@ -37,16 +37,16 @@ def played(name, env, seed):
 # ---- the empty graph -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("plain", "on_graph"), [*PAIRS, *((name, name) for name in OTHERS)])
-def test_on_the_empty_graph_an_algorithm_is_the_one_without_a_graph(plain, on_graph):
+def test_on_the_empty_graph_an_algorithm_is_the_one_without_a_graph():
     """Arm for arm and gain for gain: `DPBandit-Stochastic-v0` with the same means and seed has the same stream."""
-    for seed in range(3):
-        without = played(plain, BanditEnv(Stochastic(5, 400, means=MEANS)), seed)
-        with_graph = played(on_graph, GraphEnv("empty", means=MEANS, horizon=400), seed)
-        assert np.array_equal(without.arms, with_graph.arms)
-        assert np.array_equal(without.gains, with_graph.gains)
-        assert np.array_equal(without.pseudo_regret, with_graph.pseudo_regret)
-        assert len(set(without.arms.tolist())) > 1
+    for plain, on_graph in [*PAIRS, *((name, name) for name in OTHERS)]:
+        for seed in range(3):
+            without = played(plain, BanditEnv(Stochastic(5, 400, means=MEANS)), seed)
+            with_graph = played(on_graph, GraphEnv("empty", means=MEANS, horizon=400), seed)
+            assert np.array_equal(without.arms, with_graph.arms)
+            assert np.array_equal(without.gains, with_graph.gains)
+            assert np.array_equal(without.pseudo_regret, with_graph.pseudo_regret)
+            assert len(set(without.arms.tolist())) > 1
 
 
 def test_simulated_on_the_empty_graph_too():
@@ -272,27 +272,29 @@ GRAPHS = {
 }
 
 
-@pytest.mark.parametrize("graph", GRAPHS)
-@pytest.mark.parametrize("name", ["UCB-N", "UCB-MaxN", "TS-N", "TS-MaxN"])
-def test_naive_forms_play_the_same_game(name, graph):
-    from dp_bandit_envs.seeding import AGENT, stream
+def test_naive_forms_play_the_same_game():
+    for name in ["UCB-N", "UCB-MaxN", "TS-N", "TS-MaxN"]:
+        for graph in GRAPHS:
+            from dp_bandit_envs.seeding import AGENT, stream
 
-    kind, options = GRAPHS[graph]
-    rounds, seed = 300, 17
-    arms = played(name, GraphEnv(kind, horizon=rounds, **options), seed).arms
-    env = GraphEnv(kind, horizon=rounds, **options)
-    env.reset(seed=seed)
-    agent = Naive(env.n_arms, stream(seed, role=AGENT, player="one"), name.startswith("TS"), name.endswith("MaxN"))
-    elsewhere = 0
-    for t in range(rounds):
-        columns, rows = columns_of(env.graph), rows_of(env.graph)
-        arm, wanted = agent.choose(columns)
-        assert arm == arms[t], t
-        elsewhere += arm != wanted
-        gains = env.step(arm)[0]["gain"]
-        agent.learn(arm, {each: gains[each] for each in rows[arm]})
-    # MaxN plays something else than what it wants, or the test would tell nothing of it.
-    assert (elsewhere > 0) == name.endswith("MaxN")
+            kind, options = GRAPHS[graph]
+            rounds, seed = 300, 17
+            arms = played(name, GraphEnv(kind, horizon=rounds, **options), seed).arms
+            env = GraphEnv(kind, horizon=rounds, **options)
+            env.reset(seed=seed)
+            agent = Naive(
+                env.n_arms, stream(seed, role=AGENT, player="one"), name.startswith("TS"), name.endswith("MaxN")
+            )
+            elsewhere = 0
+            for t in range(rounds):
+                columns, rows = columns_of(env.graph), rows_of(env.graph)
+                arm, wanted = agent.choose(columns)
+                assert arm == arms[t], t
+                elsewhere += arm != wanted
+                gains = env.step(arm)[0]["gain"]
+                agent.learn(arm, {each: gains[each] for each in rows[arm]})
+            # MaxN plays something else than what it wants, or the test would tell nothing of it.
+            assert (elsewhere > 0) == name.endswith("MaxN")
 
 
 # ---- agents know the sensitivity -----------------------------------------------------------------------------------
@@ -334,13 +336,13 @@ WIDER = [
 ]
 
 
-@pytest.mark.parametrize(("name", "options"), WIDER, ids=str)
-def test_five_times_the_noise_is_that_of_a_fifth_of_epsilon(name, options):
-    wide = state_of(told(make_algorithm(name, epsilon=2.0, **options).agent(), 5))
-    assert wide == pytest.approx(state_of(make_algorithm(name, epsilon=0.4, **options).agent()), rel=1e-12)
-    plain = state_of(make_algorithm(name, epsilon=2.0, **options).agent())
-    assert plain == state_of(told(make_algorithm(name, epsilon=2.0, **options).agent(), 1))
-    assert plain != wide
+def test_five_times_the_noise_is_that_of_a_fifth_of_epsilon():
+    for name, options in WIDER:
+        wide = state_of(told(make_algorithm(name, epsilon=2.0, **options).agent(), 5))
+        assert wide == pytest.approx(state_of(make_algorithm(name, epsilon=0.4, **options).agent()), rel=1e-12)
+        plain = state_of(make_algorithm(name, epsilon=2.0, **options).agent())
+        assert plain == state_of(told(make_algorithm(name, epsilon=2.0, **options).agent(), 1))
+        assert plain != wide
 
 
 def test_widths_of_a_larger_sensitivity_by_hand():
@@ -395,15 +397,15 @@ def cliques_of_five(horizon=400):
     return env
 
 
-@pytest.mark.parametrize("name", BANDITS)
-def test_wrappers_and_agent_of_an_algorithm_play_its_game(name):
+def test_wrappers_and_agent_of_an_algorithm_play_its_game():
     """Both ways agent and noise fit together: `play` asks the environment. `simulate` is in test_graph_engines.py."""
-    algorithm = make_algorithm(name)
-    agent = algorithm.agent()
-    parts = play(algorithm.wrap(cliques_of_five()), agent, seed=3)
-    whole = play(cliques_of_five(), as_one_player(algorithm, player=type(agent).__name__), seed=3)
-    assert np.array_equal(whole.arms, parts.arms)
-    assert np.array_equal(whole.gains, parts.gains)
+    for name in BANDITS:
+        algorithm = make_algorithm(name)
+        agent = algorithm.agent()
+        parts = play(algorithm.wrap(cliques_of_five()), agent, seed=3)
+        whole = play(cliques_of_five(), as_one_player(algorithm, player=type(agent).__name__), seed=3)
+        assert np.array_equal(whole.arms, parts.arms)
+        assert np.array_equal(whole.gains, parts.gains)
 
 
 BY_HAND = {

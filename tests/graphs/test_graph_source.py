@@ -83,29 +83,27 @@ def test_copies_do_not_share_their_games():
     assert rows == expected
 
 
-@pytest.mark.parametrize("self_loops", [True, False])
-@pytest.mark.parametrize("most", [None, 1, 3, 100])
-@pytest.mark.parametrize(
-    ("graph", "options"),
-    [
+def test_no_round_reveals_more_than_the_sensitivity():
+    for graph, options in [
         ("erdos-renyi", {"n_arms": 12, "degree": 4, "redraw_every": 1}),
         ("power-law", {"n_arms": 12, "degree": 4, "redraw_every": 1}),
         ("planted-partition", {"n_arms": 12, "degree": 8, "groups": 2, "redraw_every": 1}),
         ("star", {"n_arms": 12}),
         (DIRECTED, {}),
-    ],
-    ids=str,
-)
-def test_no_round_reveals_more_than_the_sensitivity(graph, options, most, self_loops):
-    source = GraphSource(graph, max_revealed=most, self_loops=self_loops, **options)
-    revealed = []
-    for seed in range(4):
-        # A graph that is not drawn again is the same in all rounds.
-        revealed += [max(map(len, rows)) for rows in rounds_of(source, 100 if source.redraw_every else 1, seed)]
-    assert max(revealed) <= source.sensitivity
-    assert source.sensitivity <= (source.n_arms if most is None else most)
-    if not options.get("redraw_every"):
-        assert max(revealed) == source.sensitivity  # a fixed graph states what it is
+    ]:
+        for most in [None, 1, 3, 100]:
+            for self_loops in [True, False]:
+                source = GraphSource(graph, max_revealed=most, self_loops=self_loops, **options)
+                revealed = []
+                for seed in range(4):
+                    # A graph that is not drawn again is the same in all rounds.
+                    revealed += [
+                        max(map(len, rows)) for rows in rounds_of(source, 100 if source.redraw_every else 1, seed)
+                    ]
+                assert max(revealed) <= source.sensitivity
+                assert source.sensitivity <= (source.n_arms if most is None else most)
+                if not options.get("redraw_every"):
+                    assert max(revealed) == source.sensitivity  # a fixed graph states what it is
 
 
 def test_sensitivities_by_hand():
@@ -256,9 +254,8 @@ def test_the_stream_decides_a_random_graph(name):
     assert rows[0] == rows[1] != rows[2]
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "error", "words"),
-    [
+def test_wrong_names_and_options_are_refused():
+    for name, arguments, error, words in [
         ("karate-clu", {}, UnknownNameError, ["graph", "'karate-clu'", "karate-club"]),
         ("cliques", {"size": 0}, ValueError, ["size", 1, 0]),
         ("cliques", {"size": 2.5}, NotAnIntegerError, ["size", 1, 2.5]),
@@ -275,14 +272,11 @@ def test_the_stream_decides_a_random_graph(name):
         ("star", {"n_arms": 3.0}, NotAnIntegerError, ["n_arms", 2, 3.0]),
         (nx.path_graph(3), {"n_arms": 4}, ValueError, ["n_arms", 3, 4]),
         (nx.path_graph(3), {"degree": 4}, TypeError, ["degree"]),
-    ],
-    ids=str,
-)
-def test_wrong_names_and_options_are_refused(name, arguments, error, words):
-    with refused(error, *words):
-        GraphSource(name, **arguments)
-    with refused(error, *words):
-        GraphEnv(name, horizon=3, **arguments)
+    ]:
+        with refused(error, *words):
+            GraphSource(name, **arguments)
+        with refused(error, *words):
+            GraphEnv(name, horizon=3, **arguments)
 
 
 @pytest.mark.parametrize("n_arms", [2, 3, 7])

@@ -171,8 +171,8 @@ NOISE = (
     Mutation(
         "a boundary takes gains that are not revealed",
         "wrappers/boundary.py",
-        "        for arm, seen in enumerate(observed):\n            if seen:",
-        "        for arm, seen in enumerate(observed):\n            if seen or True:",
+        "compress(arms, observed) if idle is None",
+        "arms if idle is None",
     ),
     Mutation(
         "Hedge's range halved in its guarantee",
@@ -224,6 +224,13 @@ OTHERS = (
         "    floor = gamma / n_arms\n",
         "    floor = 0.0\n",
         ("tests/privacy/test_audit_exp3.py", "-k", "stretch"),
+    ),
+    Mutation(
+        "Gaussian TS draws twice too wide",
+        "agents/gaussian_thompson.py",
+        "    state.deviations[arm] = math.sqrt(inverse)\n",
+        "    state.deviations[arm] = 2.0 * math.sqrt(inverse)\n",
+        ("tests/agents/test_gaussian_thompson.py", "-k", "by_hand"),
     ),
     Mutation(
         "EXP3 in loss form",
@@ -417,8 +424,8 @@ OTHERS = (
     Mutation(
         "many games cost one",
         f"{PRIVACY}/guarantee.py",
-        "return changed._with(games * self.epsilon, games * self.delta, why)",
-        "return changed._with(self.epsilon, self.delta, why)",
+        "return changed._with(games * self.epsilon, games * delta, why)",
+        "return changed._with(self.epsilon, delta, why)",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand"),
     ),
     Mutation(
@@ -595,10 +602,17 @@ FROM_OUTSIDE = (
         (OUTSIDE, "-k", "wrong_reward"),
     ),
     Mutation(
+        "a copy of a game with a diary",
+        f"{ADAPTERS}/outside_game.py",
+        "        settled = self._has_begun or self._diary is not None",
+        "        settled = self._has_begun",
+        (OUTSIDE, "-k", "copied"),
+    ),
+    Mutation(
         "a copy of a game from outside",
         f"{ADAPTERS}/outside_game.py",
-        "self._refuse_copy() if self._has_begun else",
-        "self._refuse_copy() if not self._has_begun else",
+        "        settled = self._has_begun or self._diary is not None",
+        "        settled = self._diary is not None",
         (OUTSIDE, "-k", "copied"),
     ),
 )
@@ -610,7 +624,7 @@ DRAWS = (
         "    state.upward[arm, state.position[arm, LEVEL]] = noise\n",
         "    _ = noise\n",
         (
-            "tests/counters/test_counter_draws.py",
+            "tests/counters/test_counter_contract.py",
             "-k",
             "rounded_to_the_same",
         ),
@@ -621,8 +635,8 @@ GAMES = (
     Mutation(
         "only the arm played is believed to have a new release",
         "dp_bandit_envs/simulation/plan.py",
-        'return self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)',
-        "return True",
+        'own = self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)',
+        "own = True",
         ("tests/simulation/test_play_equals_simulate_on_sums.py",),
     ),
     Mutation(
@@ -696,7 +710,7 @@ ROOMS = (
         "wrappers/boundary.py",
         "        if self._forks != FORKS[0]:",
         "        if False:",
-        ("tests/wrappers/test_forked_games.py",),
+        ("tests/wrappers/test_pickled_parts.py",),
     ),
     Mutation(
         "the mechanism itself is handed out",
@@ -745,7 +759,7 @@ ROOMS = (
         f"{PRIVACY}/mechanisms/interval_sums.py",
         "    if end < 0 or state.inserted[arm] != state.ends[end]:",
         "    if end < 0:",
-        ("tests/wrappers/test_sums_draws_and_grid.py", "-k", "between_two_ends"),
+        ("tests/wrappers/test_exact_sums.py", "-k", "between_two_ends"),
     ),
     Mutation(
         "gains are added as they are",
@@ -809,6 +823,48 @@ ROOMS = (
 COMPILING, SIMULATION = "dp_bandit_envs/compiling", "dp_bandit_envs/simulation"
 PLAYED = (
     Mutation(
+        "KL-UCB's bound forgets the rounds in which the best arm looks bad",
+        "dp_bandit_envs/theory/stochastic_bounds.py",
+        "-math.expm1(-rate) + low",
+        "-math.expm1(-rate) + 0 * low",
+        ("tests/theory/test_upper_bounds.py", "-k", "by_hand"),
+    ),
+    Mutation(
+        "a window forgets the count of a gain, not the gain",
+        "agents/drifting.py",
+        "state.sums[left] = state.sums[left] - state.gains[place] if",
+        "state.sums[left] = state.sums[left] if",
+        ("tests/agents/test_drifting.py", "-k", "a_window_is_its_rule"),
+    ),
+    Mutation(
+        "a discount does not touch the number of all gains",
+        "agents/drifting.py",
+        "state.next[1] = state.next[1] * state.discount",
+        "state.next[1] = state.next[1]",
+        ("tests/agents/test_drifting.py", "-k", "a_discount_is_its_rule"),
+    ),
+    Mutation(
+        "a restart keeps what was released",
+        "agents/drifting.py",
+        "            state.means[each] = math.inf\n            state.inverses[each] = 1.0\n    return",
+        "            state.inverses[each] = 1.0\n    return",
+        ("tests/agents/test_drifting.py", "-k", "every_period"),
+    ),
+    Mutation(
+        "an open block outlives a restart",
+        "dp_bandit_envs/privacy/mechanisms/block_sums.py",
+        "        state.rounds[arm] = 0\n        state.blocks.total[arm] = 0.0\n        state.blocks.filled[arm] = 0\n",
+        "        state.rounds[arm] = 0\n",
+        ("tests/agents/test_drifting.py", "-k", "open_block"),
+    ),
+    Mutation(
+        "the dynamic regret of a compiled game is the gain collected",
+        "dp_bandit_envs/simulation/loop.py",
+        "missed.total[0] += gains[row, len(progress.pulls) + arm]",
+        "missed.total[0] += gains[row, arm]",
+        ("tests/simulation/test_dynamic_regret.py",),
+    ),
+    Mutation(
         "machine code of another Numba is run",
         f"{COMPILING}/functions.py",
         'f"{numba.__version__} {_beneath()} {content(function)}"',
@@ -855,7 +911,7 @@ PLAYED = (
         f"{COMPILING}/numba_functions.py",
         "            if hashlib.sha256(code).digest() != digest:",
         "            if False:",
-        ("tests/faults/test_damaged_machine_code.py", "-k", "damaged_file"),
+        ("tests/simulation/test_machine_code_on_disk.py", "-k", "damaged_file"),
     ),
     Mutation(
         "games of a block share their arrays",
@@ -876,21 +932,21 @@ PLAYED = (
         f"{SIMULATION}/workers.py",
         "dataclasses.replace(work, seed=0, **public)",
         "dataclasses.replace(work, **public)",
-        ("tests/simulation/test_workers.py", "-k", "seed_stays"),
+        ("tests/simulation/test_results_do_not_depend_on.py", "-k", "seed_stays"),
     ),
     Mutation(
         "processes that compile have real data",
         f"{SIMULATION}/workers.py",
         "return not work.adversary.is_real and work.adversary.ledger is None and bool(sys.executable)",
         "return bool(sys.executable)",
-        ("tests/simulation/test_workers.py", "-k", "real_data"),
+        ("tests/simulation/test_results_do_not_depend_on.py", "-k", "real_data"),
     ),
     Mutation(
         "the last tasks are as large as the first",
         f"{SIMULATION}/workers.py",
         "int(min(self._seconds() / each, self._left / self._width(), most))",
         "int(min(self._seconds() / each, most))",
-        ("tests/simulation/test_workers.py", "-k", "sizes_follow"),
+        ("tests/simulation/test_results_do_not_depend_on.py", "-k", "sizes_follow"),
     ),
     Mutation(
         "a user's file is sent by its name",
@@ -965,6 +1021,90 @@ PLAYED = (
 )
 """How games are compiled, sent and cut into tasks, and what is not compiled."""
 
-MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES, *ROOMS, *PLAYED, *OUTER_ROOMS)
+BATCHES = "tests/agents/test_linear_elimination.py"
+SHIFTS = "tests/adversaries/test_shifting.py"
+FLOORS = "tests/theory/test_lower_bounds.py"
+FRONTIER = (
+    Mutation(
+        "a batch's sum is kept for the next batch",
+        f"{PRIVACY}/mechanisms/batch_sums.py",
+        "    state.total[arm] = 0.0\n    state.filled[arm] = 0\n    state.rounds",
+        "    state.filled[arm] = 0\n    state.rounds",
+        ("tests/wrappers/test_sums_privacy_loss.py", "-k", "in_a_batch"),
+    ),
+    Mutation(
+        "Gaussian noise of a batch for one sum, where two move",
+        f"{PRIVACY}/mechanisms/batch_sums.py",
+        "            return sigma * distance, grid_of(sigma * distance)",
+        "            return sigma, grid_of(sigma)",
+        ("tests/wrappers/test_sums_privacy_loss.py", "-k", "in_a_batch"),
+    ),
+    Mutation(
+        "arms dropped at half the width",
+        "agents/linear_elimination.py",
+        "> width_between(state, best, arm, seen)",
+        "> 0.5 * width_between(state, best, arm, seen)",
+        (BATCHES, "-k", "pseudo_inverse or by_hand"),
+    ),
+    Mutation(
+        "a design of twice the leverage",
+        "agents/linear_elimination.py",
+        "if largest <= DESIGN_SLACK * rank:",
+        "if largest <= 2 * DESIGN_SLACK * rank:",
+        (BATCHES, "-k", "nearly_optimal"),
+    ),
+    Mutation(
+        "a width without the noise",
+        "agents/linear_elimination.py",
+        "growth = variance / 8.0 + spread * squares",
+        "growth = variance / 8.0",
+        (BATCHES, "-k", "pseudo_inverse"),
+    ),
+    Mutation(
+        "means that change a round late",
+        "dp_bandit_envs/adversaries/shifting.py",
+        'side="right")]',
+        'side="left")]',
+        (SHIFTS,),
+    ),
+    Mutation(
+        "local privacy hides as much as central",
+        "dp_bandit_envs/theory/lower_bounds.py",
+        "shown = math.tanh(hidden / 2) if is_local else 1.0",
+        "shown = 1.0",
+        (FLOORS, "-k", "finite"),
+    ),
+    Mutation(
+        "one expert that pays is found by half of them",
+        "dp_bandit_envs/theory/lower_bounds.py",
+        "return rounds - growth / n",
+        "return rounds - growth / (2 * n)",
+        (FLOORS, "-k", "finite"),
+    ),
+    Mutation(
+        "a bound on a directed graph",
+        "dp_bandit_envs/algorithms/exp3_family.py",
+        "if not source.is_fixed or graph.directed or not",
+        "if not source.is_fixed or not",
+        ("tests/graphs/test_exp3_set.py", "-k", "bound_by_hand"),
+    ),
+    Mutation(
+        "the pure form of lemma B.1 adds squares",
+        f"{PRIVACY}/interval_ends.py",
+        '(-v / 2 if intervals == "pure" else -v)',
+        "(-v)",
+        ("tests/privacy/test_interval_ends.py", "-k", "pure"),
+    ),
+    Mutation(
+        "the printed noise of theorem 3.5 in another unit",
+        "dp_bandit_envs/algorithms/leader_family.py",
+        "* math.sqrt(unit.nodes_per_item)",
+        "* unit.nodes_per_item",
+        ("tests/algorithms/test_leaders.py", "-k", "theorem_3_5"),
+    ),
+)
+"""Linear bandits in batches, games that drift, lower bounds, and what the papers print."""
+
+MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES, *ROOMS, *PLAYED, *FRONTIER, *OUTER_ROOMS)
 FEW = ("noise halved", "one draw for all coordinates", "total in info", "every episode has the same noise")
 """What `make test-slow` plays; the whole list takes minutes."""

@@ -528,8 +528,8 @@ ADVICE: tuple[Mutation, ...] = (
     Mutation(
         "advice for drifting arms without a bound",
         f"{ADVISED}/advising.py",
-        "horizon=rounds) < math.inf]",
-        "horizon=rounds) <= math.inf]",
+        "horizon=rounds) < math.inf\n    ]",
+        "horizon=rounds) <= math.inf\n    ]",
         ("tests/advice/test_advice.py",),
     ),
     Mutation(
@@ -617,7 +617,7 @@ PLOTS: tuple[Mutation, ...] = (
         f"{PLOTTED}/plot_style.py",
         "if wish is not None and wish.colour not in {each.colour for each in found.values()}:",
         "if wish is not None and not found:",
-        ("tests/plots/test_styles.py",),
+        ("tests/plots/test_curves_figure.py",),
     ),
     Mutation(
         "an audit beyond its claim is not red",
@@ -673,21 +673,21 @@ RECORDED_DATA: tuple[Mutation, ...] = (
     ),
     Mutation(
         "doctor turns a scale from the larger to the smaller round",
-        f"{RECORDED}/messy_columns.py",
+        f"{RECORDED}/cleaning.py",
         "value = (value - decided.worst) / (decided.best - decided.worst)",
         "value = abs(value - min(decided.worst, decided.best)) / abs(decided.best - decided.worst)",
         ("tests/recorded_data/test_messy_file.py",),
     ),
     Mutation(
         "doctor clips to 1 what is below the scale",
-        f"{RECORDED}/messy_columns.py",
+        f"{RECORDED}/cleaning.py",
         "return min(1.0, max(0.0, value)) if",
         "return 1.0 if",
         ("tests/recorded_data/test_messy_cells.py",),
     ),
     Mutation(
         "doctor keeps one record of a person too many",
-        f"{RECORDED}/messy_columns.py",
+        f"{RECORDED}/cleaning.py",
         "if most is not None and served[owner] > most:",
         "if most is not None and served[owner] > most + 1:",
         ("tests/recorded_data/test_messy_file.py",),
@@ -701,7 +701,7 @@ RECORDED_DATA: tuple[Mutation, ...] = (
     ),
     Mutation(
         "doctor reads a percent sign as nothing",
-        f"{RECORDED}/messy_columns.py",
+        f"{RECORDED}/cleaning.py",
         "value = one.value / 100 if one.percent and decided.worst is None else one.value",
         "value = one.value",
         ("tests/recorded_data/test_messy_file.py",),
@@ -861,7 +861,7 @@ CONFORMANCE: tuple[Mutation, ...] = (
     ),
     Mutation(
         "a wrapper's rule on privacy with one seed for all games",
-        "dp_bandit_envs/conformance/wrapper_games.py",
+        "dp_bandit_envs/conformance/wrapper_rules.py",
         "FIRST_SEED + number)) for number in numbers",
         "FIRST_SEED)) for number in numbers",
         ("tests/conformance/test_wrapper_rules.py", "-k", "fresh_games"),
@@ -959,7 +959,7 @@ CONFORMANCE: tuple[Mutation, ...] = (
     ),
     Mutation(
         "the first game alone of a vector form is compared",
-        "dp_bandit_envs/conformance/wrapper_games.py",
+        "dp_bandit_envs/conformance/wrapper_rules.py",
         "        for alone, all_games in zip(scalar[game], together, strict=True):",
         "        for alone, all_games in zip(scalar[0], together, strict=True) if game == 0 else ():",
         ("tests/conformance/test_wrapper_rules.py", "-k", "vector_form"),
@@ -1002,6 +1002,13 @@ COURSE: tuple[Mutation, ...] = (
         "            return Verdict(False, str(wrong))",
         "            return Verdict(True, str(wrong))",
         ("tests/course/test_checking.py",),
+    ),
+    Mutation(
+        "a table of known answers is right",
+        f"{LABS}/checking.py",
+        "        for case in (draw(rng) for _ in range(MORE)):\n",
+        "        for case in ():\n",
+        ("tests/course/test_checking.py", "-k", "table_of_known"),
     ),
     Mutation(
         "a lab does not look where noise is cut",
@@ -1097,8 +1104,8 @@ COURSE: tuple[Mutation, ...] = (
     Mutation(
         "a student's copy of a lab is overwritten",
         f"{LABS}/notebooks.py",
-        "            if not (folder / name).exists():\n                shutil",
-        "            if True:\n                shutil",
+        "            if not (folder / name).exists():\n                (folder",
+        "            if True:\n                (folder",
         ("tests/course/test_opening.py", "-k", "overwritten"),
     ),
     Mutation(
@@ -1128,6 +1135,7 @@ HELD = "dp_bandit_envs/tournament"
 RANKS = "tests/tournament/test_final_table.py"
 SAME_GAMES = "tests/tournament/test_same_games.py"
 SUBMITTED = "tests/tournament/test_submitted_agents.py"
+SUBMITTED_CODE = "tests/test_submitted_code.py"
 TOURNAMENT: tuple[Mutation, ...] = (
     Mutation(
         "a tournament ranks by name",
@@ -1146,7 +1154,7 @@ TOURNAMENT: tuple[Mutation, ...] = (
     Mutation(
         "scores of a tournament are the regret itself",
         f"{HELD}/holding.py",
-        "(regret / uniform[:, np.newaxis]).mean(axis=0)",
+        "np.average(regret / blind[:, np.newaxis], axis=0, weights=weights)",
         "regret.mean(axis=0)",
         (RANKS,),
     ),
@@ -1160,8 +1168,8 @@ TOURNAMENT: tuple[Mutation, ...] = (
     Mutation(
         "an agent that crashes has lost nothing",
         f"{HELD}/refereeing.py",
-        "            regret, failure = None, _why_it_ended(process, limits)",
-        "            regret, failure = np.zeros((len(KINDS), games.games)), _why_it_ended(process, limits)",
+        "    if ran.failure:\n",
+        "    if not envs:\n",
         (SUBMITTED, "-k", "signal_without_a_name or leaves_hard or to_the_end"),
     ),
     Mutation(
@@ -1216,31 +1224,45 @@ TOURNAMENT: tuple[Mutation, ...] = (
     ),
     Mutation(
         "an agent's process has no limit of processor time",
-        f"{HELD}/agent_process.py",
+        "dp_bandit_envs/submitted_code.py",
         "    _lower(resource, resource.RLIMIT_CPU, most, most + 1)\n",
         "",
         (SUBMITTED, "-k", "limits"),
     ),
     Mutation(
         "an agent's process has no limit by the clock",
-        f"{HELD}/refereeing.py",
+        "dp_bandit_envs/submitted_code.py",
         "            self.late = since >= 0 and self.waited + monotonic() - since > self._limit",
         "            self.late = False",
         (SUBMITTED, "-k", "asleep"),
     ),
     Mutation(
         "an agent's process has no limit of memory",
-        f"{HELD}/agent_process.py",
+        "dp_bandit_envs/submitted_code.py",
         "        _lower(resource, resource.RLIMIT_AS, used + megabytes * MEGABYTE, None)",
         "        pass",
         (SUBMITTED, "-k", "limits"),
     ),
     Mutation(
         "an agent's process has its parent's environment",
-        f"{HELD}/refereeing.py",
-        "    kept = {name: os.environ[name] for name in INHERITED if name in os.environ}",
-        "    kept = dict(os.environ)",
+        "dp_bandit_envs/submitted_code.py",
+        "        **{name: os.environ[name] for name in INHERITED if name in os.environ},\n",
+        "        **os.environ,\n",
         (SAME_GAMES, "-k", "environment_arguments"),
+    ),
+    Mutation(
+        "children outlive the submission that started them",
+        "dp_bandit_envs/submitted_code.py",
+        "    if prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):\n",
+        "    if True:\n",
+        (SUBMITTED_CODE, "-k", "nothing_outlives"),
+    ),
+    Mutation(
+        "submitted code may change any file",
+        "dp_bandit_envs/submitted_code.py",
+        '                if not path.startswith((own + os.sep, "/dev/")):\n',
+        "                if False:\n",
+        (SUBMITTED_CODE, "-k", "files_elsewhere"),
     ),
     Mutation(
         "a name on a tournament's page is HTML",
@@ -1708,7 +1730,7 @@ ALGORITHMS: tuple[Mutation, ...] = (
         "dp_bandit_envs/metrics.py",
         "QUANTILES = (0.1, 0.9)",
         "QUANTILES = (0.2, 0.8)",
-        ("tests/metrics/test_bands.py", "-k", "quantile"),
+        ("tests/metrics/test_trial_summaries.py", "-k", "quantile"),
     ),
     Mutation(
         "a tail at 95 %",
@@ -1729,7 +1751,7 @@ ALGORITHMS: tuple[Mutation, ...] = (
         "dp_bandit_envs/metrics.py",
         "stretch = np.maximum(1 - skewed * reach, 1e-6)",
         "stretch = np.maximum(1 - 0 * skewed * reach, 1e-6)",
-        ("tests/metrics/test_bands.py",),
+        ("tests/metrics/test_trial_summaries.py",),
     ),
 )
 

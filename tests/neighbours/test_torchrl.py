@@ -9,11 +9,15 @@ import pytest
 from dp_bandit_envs import register_private
 from tests.tools.boundary_games import PLANTED, find_planted
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # its libraries warn of each other
-    envs = pytest.importorskip("torchrl.envs", reason="not installed; pip install -c constraints.txt torchrl")
-
 TABLE = np.full((6, 3), PLANTED)
+
+
+@pytest.fixture(scope="module")
+def envs():
+    """Return its environments; not imported above, as every worker that collects tests would take seconds for it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its libraries warn of each other
+        return pytest.importorskip("torchrl.envs", reason="not installed; pip install -c constraints.txt torchrl")
 
 
 @pytest.fixture
@@ -29,7 +33,7 @@ def private_id():
     gym.registry.pop(id_)
 
 
-def test_a_game_is_played_by_its_id():
+def test_a_game_is_played_by_its_id(envs):
     played = envs.GymEnv("DPBandit-Stochastic-v0", means=[0.0, 0.0, 1.0], horizon=8).rollout(20)
     arms = played["action"].argmax(dim=1)
     assert played.batch_size == (8,) and played["next", "terminated"].flatten().tolist() == [False] * 7 + [True]
@@ -37,7 +41,7 @@ def test_a_game_is_played_by_its_id():
     assert (played["next", "observed"].argmax(dim=1) == arms).all()
 
 
-def test_a_private_game_is_played_by_its_id_and_shows_released_values_only(private_id):
+def test_a_private_game_is_played_by_its_id_and_shows_released_values_only(envs, private_id):
     env = envs.GymEnv(private_id)
     env.set_seed(3)
     played = env.rollout(20)

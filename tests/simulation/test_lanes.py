@@ -231,7 +231,7 @@ def test_few_checkpoints_are_a_selection_from_all(env, alone):
         for trial, columns in enumerate(found.columns):
             for name, column in columns.items():
                 whole = alone.columns[trial][name]
-                fewer = [None if part is None else part[chosen] for part in whole[:-1]]
+                fewer = [None if part is None else part[chosen] for part in whole[:5]]
                 assert_same_columns(column, type(whole)(*fewer, whole.pulls), (trial, name))
 
 

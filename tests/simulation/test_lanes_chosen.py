@@ -219,15 +219,19 @@ def test_agents_are_played_side_by_side_on_gains_of_an_adversary_of_your_own(kin
         assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=3))
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_all_engines_meet_the_same_gains(jobs):
+@pytest.mark.parametrize(
+    ("jobs", "names"),
+    [(1, ("EXP3", "DP-UCB")), (2, ("EXP3", "DP-UCB")), pytest.param(1, BANDITS, marks=pytest.mark.slow)],
+    ids=["1", "2", "all"],
+)
+def test_all_engines_meet_the_same_gains(jobs, names):
     """Regret plus gains collected is the best arm's total: the same for all players of a trial, and it varies."""
 
     class Played(Exp3):
         def begin(self, **options):
             super().begin(**options)
 
-    players = [*map(make_algorithm, BANDITS if jobs == 1 else ("EXP3", "DP-UCB")), Algorithm("played", Played)]
+    players = [*map(make_algorithm, names), Algorithm("played", Played)]
     for make in (
         lambda: gym.make("DPBandit-Oblivious-v0", horizon=200),
         lambda: BanditEnv(MemoryBounded(gains=Rising(4, 200))),

@@ -8,7 +8,7 @@ import pytest
 
 from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, play, simulate
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
+from dp_bandit_envs.agents import GaussianThompsonSampling, Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width
 from dp_bandit_envs.algorithms import Algorithm
@@ -79,6 +79,7 @@ AGENTS = {
     "IMED, private, lazy": lambda: Imed(epsilon=0.5, lazy=True),
     "TS": lambda: ThompsonSampling(width=log_log_width(0.3)),
     "TS, each first, lazy": lambda: ThompsonSampling(each_first=True, lazy=True),
+    "Gaussian TS": GaussianThompsonSampling,
     "SE": lambda: SuccessiveElimination(epsilon=0.5),
 }
 

@@ -1,13 +1,26 @@
-"""Seeds go by trial: cores, splits, checkpoints and company change nothing in a trial."""
+"""Seeds go by trial: cores, tasks, splits, checkpoints and company change nothing in a trial."""
 # ruff: noqa: D102 (the methods of a stand-in do what the protocol says)
 
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import time
+
+import cloudpickle
 import numpy as np
 import pytest
 
 from dp_bandit_envs import simulate
+from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.compiling.compiled import never
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.simulation import trials as trials_module
+from dp_bandit_envs.simulation import cluster as cluster_module, trials as trials_module, workers
+from dp_bandit_envs.simulation.outcomes import Column, Played
+from dp_bandit_envs.simulation.simulation import prepare
+from dp_bandit_envs.simulation.workers import Cutter, Task, compile_all, may_be_sent, missing_in, processes
 from tests.tools.playable import BANDITS, LEADERS
 from tests.tools.plays import POINT_IDS
 
@@ -112,3 +125,236 @@ def test_another_seed_or_trial_is_another_game():
     assert regret(seed=0) == regret(seed=0)
     assert regret(seed=0) != regret(seed=1)
     assert regret(seed=0) != regret(seed=0, first_trial=1)
+
+
+# ---- tasks are cut by measured speed, every trial is in one of them, and the last ones are small
+
+NAMES = ["EXP3", "EXP3-tau", "Uniform", "DP-EXP3-Lap"]
+PROGRAM = f"""
+import json, sys
+import dp_bandit_envs.simulation.workers as beside
+from dp_bandit_envs import simulate
+from dp_bandit_envs.compiling.numba_functions import MachineCode
+
+if sys.argv[1] == "broken":
+    sys.executable = "/does/not/exist"
+beside.cpu_count = lambda: 2
+saved, save = [], MachineCode.save_overload
+def counted(self, sig, data):
+    saved.append(sig)
+    save(self, sig, data)
+MachineCode.save_overload = counted
+outcomes = simulate("DPBandit-Stochastic-v0", {NAMES!r}, horizon=50, trials=2)
+found = [[one.engine, one.collected.tolist()] for one in outcomes.values()]
+print(json.dumps([found, len(saved)]))
+"""
+
+
+@pytest.mark.parametrize("way", ["two processes", "broken"])
+def test_a_program_from_standard_input_compiles_beside(tmp_path, way):
+    """It has no `__main__` guard: a process that ran it again would start processes of its own, without end."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-", way], input=PROGRAM, env=environment, capture_output=True, text=True, check=True
+    )
+    found, compiled_there = json.loads(run.stdout)
+    outcomes = prepared().tasks(range(2))[0].work.run_all(range(2))
+    assert found == [["compiled", outcomes[name].collected.tolist()] for name in NAMES]
+    on_disk = len(list(tmp_path.rglob("*.nbc")))
+    # Of four loops, three of which are dealt out, the process beside takes one.
+    assert on_disk - compiled_there == (1 if way == "two processes" else 0)
+    (line,) = run.stderr.splitlines()
+    assert line.startswith("compiling EXP3, EXP3-tau, Uniform and 1 more: ")
+
+
+def prepared(names=NAMES, **options):
+    options = {"horizon": 50, "seed": 0, "checkpoints": None, "env_kwargs": None, **options}
+    return prepare("DPBandit-Stochastic-v0", names, **options)
+
+
+def work_of(**options):
+    (work,) = prepared(**options).works
+    return work
+
+
+@pytest.fixture
+def nothing_on_disk(monkeypatch):
+    """Let two cores see no machine code on disk."""
+    monkeypatch.setattr(workers, "cpu_count", lambda: 2)
+    monkeypatch.setattr(workers, "missing_in", lambda work: list(work.plans))
+
+
+def test_what_is_compiled_is_not_missing():
+    work = work_of()
+    work.compile(never)
+    assert missing_in(work) == []
+
+
+def test_the_seed_stays_here(monkeypatch):
+    """Noise could be subtracted with it; and the process needs none."""
+    sent = []
+
+    class Started:
+        def __init__(self, command, stdin, **options):
+            sent.append(cloudpickle.load(stdin))
+
+    monkeypatch.setattr(subprocess, "Popen", Started)
+    work = work_of(seed=None)
+    assert work.seed != 0
+    assert work.terms.secret
+    workers.start(work)
+    assert sent[0].seed == 0
+    assert not sent[0].terms.secret
+
+
+def test_real_data_are_not_sent():
+    class Real(Stochastic):
+        is_real = True
+
+    work = work_of()
+    assert may_be_sent(work)
+    assert not may_be_sent(dataclasses.replace(work, adversary=Real(horizon=50)))
+
+
+def test_processes_are_gone_however_it_ends():
+    running = []
+    with pytest.raises(KeyboardInterrupt), processes([work_of(), work_of()]) as started:
+        running += started
+        assert len(running) == 2
+        raise KeyboardInterrupt
+    assert all(process.returncode is not None for process in running)
+
+
+def test_a_stop_ends_the_wait(nothing_on_disk, monkeypatch):
+    """A process that would never end is ended."""
+    started = []
+
+    def forever(work):
+        started.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"]))
+        return started[-1]
+
+    monkeypatch.setattr(workers, "start", forever)
+    since = time.monotonic()
+    compile_all(work_of(), lambda: time.monotonic() > since + 3)
+    assert len(started) == 1
+    assert started[0].returncode != 0
+
+
+def test_few_loops_or_one_core_start_no_process(nothing_on_disk, monkeypatch):
+    monkeypatch.setattr(workers, "start", None)
+    compile_all(work_of(names=NAMES[:2]), never)
+    monkeypatch.setattr(workers, "cpu_count", lambda: 1)
+    compile_all(work_of(), never)
+
+
+class Work:
+    """Stands for work that is never played."""
+
+    def __init__(self, at_once=1):
+        self.at_once = at_once
+
+
+def cut(tasks, seconds_a_trial, seconds=2.0, width=4):
+    """Cut all tasks, each played before the next one is cut; return what is cut."""
+    cutter, found = Cutter(tasks, lambda: seconds, sum(len(task.trials) for task in tasks), lambda: width), []
+    for task in cutter:
+        found.append(task)
+        number = len(task.trials)
+        assert cutter.result(task, Played(number * seconds_a_trial(task), {})) == (task.owner, task.trials, {})
+    return found
+
+
+def test_every_trial_is_played_once_and_with_its_owner():
+    work = Work()
+    tasks = [Task(work, range(3, 40), "id", "a"), Task(work, range(9), None, "b"), Task(Work(), range(5), None, "c")]
+    found = cut(tasks, lambda task: 0.1)
+    for task in tasks:
+        trials = [trial for piece in found if piece.owner == task.owner for trial in piece.trials]
+        assert trials == list(task.trials)
+        assert {(piece.work, piece.env_id) for piece in found if piece.owner == task.owner} == {
+            (task.work, task.env_id)
+        }
+
+
+SIZES = {
+    # 2 s of 0.25 s each are 8 trials; with 4 wanted at a time, the last 32 are divided by 4: 8, 6, 4, 3, ...
+    (1, 1001, 0.25): [1, *[8] * 121, 8, 6, 4, 3, 2, 2, *[1] * 7],
+    (1, 30, 3.0): [1] * 30,
+    # Side by side, pieces are multiples of 16 up to the last; less than one block is one piece.
+    (16, 7, 0.5): [7],
+}
+
+
+@pytest.mark.parametrize(("at_once", "trials", "each"), SIZES)
+def test_sizes_follow_the_speed(at_once, trials, each):
+    sizes = [len(task.trials) for task in cut([Task(Work(at_once), range(trials))], lambda task: each)]
+    assert sizes == SIZES[at_once, trials, each] and sum(sizes) == trials
+
+
+def test_each_work_has_a_speed_of_its_own():
+    slow, fast = Work(), Work()
+    tasks = [Task(slow, range(50)), Task(fast, range(5000)), Task(slow, range(50)), Task(fast, range(5000))]
+    found = cut(tasks, lambda task: 2.0 if task.work is slow else 0.002)
+    assert {len(task.trials) for task in found if task.work is slow} == {1}
+    assert max(len(task.trials) for task in found if task.work is fast) == 1000
+
+
+def test_loading_in_the_first_trial_does_not_count_for_long():
+    calls = []
+    found = cut([Task(Work(), range(1000))], lambda task: 0.01 if calls.append(task) or len(calls) > 1 else 5.0)
+    assert [len(task.trials) for task in found[:4]] == [1, 1, 200, 199]
+
+
+def test_results_of_a_task_have_a_most(monkeypatch):
+    """Of 80 bytes a trial, 4,000 bytes are 50 trials, however fast they are."""
+    monkeypatch.setattr(workers, "MOST_BYTES", 4000)
+    column = Column(None, None, None, None, None, np.zeros((1, 10)))
+    cutter = Cutter([Task(Work(), range(1000))], lambda: 2.0, 1000, lambda: 4)
+    cutter.result(next(cutter), Played(1e-6, {"a": column}))
+    assert len(next(cutter).trials) == 50
+
+
+def test_tasks_of_many_workers_are_longer(monkeypatch):
+    """2 s, and 20 ms for each worker from 100 on; the crew wants two tasks for each."""
+    seconds = []
+
+    class Crew:
+        def __init__(self, cluster, keep):
+            self.recover = self.submit = None
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def width(self):
+            return 2 * cluster
+
+    monkeypatch.setattr(cluster_module, "Crew", Crew)
+    monkeypatch.setattr(workers, "_played", lambda cut, *_: seconds.append(cut._seconds()) or ())
+    for cluster in (1, 100, 250):
+        list(workers.spread([], 1, in_threads=True, cluster=cluster))
+    assert seconds == [2.0, 2.0, 5.0]
+
+
+@pytest.mark.parametrize(("seconds_each", "usual"), [(3.0, 16), (0.05, 32), (0.01, 192), (0.001, 256)])
+def test_trials_that_are_played_side_by_side_stay_together(seconds_each, usual):
+    """Pieces are multiples of 16 up to the last: 2 s are 20 trials of 0.1 s, or 40 of 0.05 s, or 200 of 0.01 s.
+
+    Of 1,030 trials, a fourth of those that are left is 254 and less, which limits the size of the fastest.
+    """
+    sizes = [len(task.trials) for task in cut([Task(Work(16), range(1030))], lambda task: seconds_each)]
+    assert sizes[:2] == [16, usual]
+    assert {size % 16 for size in sizes[:-1]} == {0} and sizes[-1] == 6
+    assert sum(sizes) == 1030
+
+
+def test_one_of_each_is_tried_before_any_is_measured():
+    cutter = Cutter([Task(Work(), range(100))], lambda: 2.0, 100, lambda: 4)
+    assert [len(next(cutter).trials) for _ in range(5)] == [1] * 5
+
+
+def test_a_clock_that_does_not_move_divides_nothing_by_zero():
+    for seconds in (0.0, 1e-12):
+        assert sum(len(task.trials) for task in cut([Task(Work(), range(50))], lambda task, each=seconds: each)) == 50

@@ -1,5 +1,6 @@
-"""What the wrappers that release sums hand on: sums, counts, the released mean as reward, and the round."""
+"""What the wrappers that release sums hand on, how often their noise is drawn, and the grid that noisy sums lie on."""
 
+import itertools
 import math
 import warnings
 
@@ -9,14 +10,20 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from dp_bandit_envs.errors import StepOutsideGameError
+from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.wrappers import (
     BlockSums,
+    CounterSums,
     ExactSums,
+    HybridSums,
     IntervalSums,
+    MiniBatchAverage,
     vector,
 )
-from tests.tools.boundary_games import SUMS, act, game, games, summed
+from tests.tools.boundary_games import OWN_NOISE, SUMS, act, game, games, summed
+from tests.tools.fake_draws import Counting, Impulse
 from tests.tools.refusals import refused
+from tests.tools.sums_noise import play
 
 TABLE = [[0.25, 0.5], [0.5, 1.0], [0.0, 0.75], [1.0, 0.125]]
 FORMS = {"scalar": game, "vector": lambda table, **options: games(1, table, **options)}
@@ -122,14 +129,14 @@ ABOUT_THE_WRAPPER = (
 )
 
 
-@pytest.mark.parametrize("kind", SUMS)
-def test_gymnasiums_own_check_passes(kind):
+def test_gymnasiums_own_check_passes():
     """Its warnings are errors, but for those that say what a boundary is for."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        check_env(summed(game(np.full((14, 2), 0.5)), kind))
-    others = [str(w.message) for w in caught if not any(known in str(w.message) for known in ABOUT_THE_WRAPPER)]
-    assert not others
+    for kind in SUMS:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            check_env(summed(game(np.full((14, 2), 0.5)), kind))
+        others = [str(w.message) for w in caught if not any(known in str(w.message) for known in ABOUT_THE_WRAPPER)]
+        assert not others
 
 
 def test_a_game_that_ended_or_has_not_begun_is_not_played(make):
@@ -144,3 +151,256 @@ def test_a_game_that_ended_or_has_not_begun_is_not_played(make):
             env.step(0)
         with refused(StepOutsideGameError, "reset()"):
             env.step(0)
+
+
+# ---- how often noise is drawn by the wrappers that release sums, and the grid that noisy sums lie on
+
+
+def draws(env, arms) -> list[int]:
+    """Return how many draws each step makes."""
+    env.reset(seed=0)
+    env._released._rng = rng = Counting()
+    made = [0]
+    for arm in arms:
+        env.step(arm)
+        made.append(rng.draws)
+    return np.diff(made).tolist()
+
+
+def zeros(rounds: int):
+    """Return a game without gains."""
+    return game(np.zeros((rounds, 2)))
+
+
+# ---- draws ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_interval_is_drawn_once_however_long_its_arm_waits():
+    """Ends at 3, 6, ... (epsilon = 16, uniform): one draw for arm 0, then ten for the 30 gains of arm 1."""
+    env = IntervalSums(zeros(33), epsilon=16.0, intervals="uniform")
+    arms = [0] * 3 + [1] * 30
+    made = draws(env, arms)
+    assert made == [0, 0, 1] + [0, 0, 1] * 10
+    sums, counts = play(env, arms, np.random.default_rng(1))
+    assert len(set(sums[2:, 0].tolist())) == 1 and sums[2, 0] != 0
+    assert set(counts[2:, 0].tolist()) == {3}
+
+
+def test_redraw_draws_again_in_every_round_and_guarantees_nothing():
+    """Erratum 5. Arm 0 waits 30 rounds: 30 draws more. Arm 1 never waits while it is played."""
+    env = IntervalSums(zeros(33), epsilon=16.0, intervals="uniform", release="redraw")
+    arms = [0] * 3 + [1] * 30
+    made = draws(env, arms)
+    assert made == [0, 0, 1] + [1, 1, 2] * 10
+    sums, _ = play(env, arms, np.random.default_rng(1))
+    assert len(set(sums[2:, 0].tolist())) == 31
+    assert env.guarantee.model == "none" and env.guarantee.epsilon == math.inf
+    assert "drawn again in every round" in env.guarantee.theorem
+
+
+def test_redraw_does_not_draw_for_an_arm_between_two_ends():
+    """Arm 0 has 4 gains: its fourth is not told, and the third's mean is not told again."""
+    env = IntervalSums(zeros(12), epsilon=16.0, intervals="uniform", release="redraw")
+    assert draws(env, [0, 0, 0, 0, *[1] * 8]) == [0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0]
+
+
+def test_the_average_of_redrawn_noise_tells_the_mean():
+    """The attack: n draws of scale 3^0.55 around 3 gains of 0.8 average to 2.4, to within five standard errors.
+
+    Drawn once, the average is the first number told, and no closer than one draw.
+
+    False alarm: 7e-6 (five standard errors, two sides; and four single draws that close, 0.049^4).
+    """
+    n, scale = 20_000, 3**0.55
+
+    def close(release, seed):
+        env = IntervalSums(
+            game(np.full((n + 3, 2), 0.8)), epsilon=16.0, intervals="uniform", release=release, delta=math.exp(-10)
+        )
+        sums, _ = play(env, [0] * 3 + [1] * n, np.random.default_rng(seed))
+        return abs(sums[2:, 0].mean() - 2.4) < 5 * scale * math.sqrt(2 / n)
+
+    assert close("redraw", 2)
+    assert not all(close("once", seed) for seed in (2, 3, 4, 5))
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize(
+    ("arguments", "ends"),
+    [
+        ({"ratio": 2}, [1, 2, 4, 8, 16, 32]),
+        ({"ratio": 3}, [1, 3, 9, 27]),
+        # ceil(1.1 n): one more up to 10, then 11, 13, 15, 17, 19, 21, 24, 27, 30, 33
+        ({"ratio": 1.1}, [*range(1, 12), 13, 15, 17, 19, 21, 24, 27, 30, 33]),
+        ({"ratio": 1}, list(range(1, 34))),
+        ({"lengths": [2, 5]}, [2, 7, 12, 17, 22, 27, 32]),
+    ],
+)
+def test_a_block_is_drawn_once(arguments, ends, keep):
+    """At the gain that fills it, and never for an arm that waits."""
+    env = BlockSums(zeros(40), epsilon=1.0, keep=keep, **arguments)
+    made = draws(env, [0] * 33 + [1] * 7)
+    assert [t + 1 for t in np.flatnonzero(made[:33])] == ends
+    assert max(made) == 1
+    assert [t + 1 for t in np.flatnonzero(made[33:])] == [end for end in ends if end <= 7]
+
+
+def of_counter(name: str, horizon: int, items: int) -> list[int]:
+    """Return how many draws a counter makes for each item."""
+    some = make_counter(name, epsilon=1.0, horizon=horizon)
+    state, rng, made = some.new_state(1), Counting(), [0]
+    for _ in range(items):
+        some.noise(state, 0, rng)
+        made.append(rng.draws)
+    return np.diff(made).tolist()
+
+
+@pytest.mark.parametrize("name", COUNTERS)
+def test_counters_of_arms_that_were_not_played_draw_only_if_padded(name):
+    arms = [0] * 11 + [1] * 2
+    env = CounterSums(zeros(13), epsilon=1.0, counter=name)
+    assert draws(env, arms) == of_counter(name, 13, 11) + of_counter(name, 13, 2)
+    sums, counts = play(env, arms, np.random.default_rng(0))
+    assert not sums[:11, 1].any() and not counts[:11, 1].any()
+    padded = CounterSums(zeros(13), epsilon=1.0, counter=name, pad_unplayed=True)
+    assert draws(padded, arms) == [2 * made for made in of_counter(name, 13, 13)]
+    sums, counts = play(padded, arms, np.random.default_rng(0))
+    assert sums[11:, 1].all() or name == "logarithmic"
+    assert not sums[:11, 1].any() and not counts[:11, 1].any()  # an item 0 is no gain
+
+
+def test_infinite_epsilon_draws_nothing_and_is_exact():
+    """Gains are multiples of 1/64, so that sums are exact in whatever order they are added up."""
+    for kind in [kind for kind in OWN_NOISE if "(Response)" not in kind]:
+        rounds = 14
+        table = np.random.default_rng(4).integers(0, 65, (rounds, 2)) / 64
+        env = summed(game(table), kind, epsilon=math.inf)
+        size = 2 if "M" in SUMS[kind][0] else 1
+        arms = [0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0][: rounds // size]
+        means = table.reshape(-1, size, 2).mean(axis=1)
+        rng = Counting()
+        sums, counts = play(env, arms, rng)
+        assert rng.draws == 0
+        told = 0
+        for arm in (0, 1):
+            gains = [means[t, arm] for t in range(len(arms)) if arms[t] == arm]
+            ends = np.unique(counts[:, arm]).tolist()
+            for t in range(len(arms)):
+                count = counts[t, arm]
+                if kind == "BatchSums":
+                    # Batches of 2, 3, 3, 3 and 3 rounds; an arm keeps its sum of the last one in which it was played.
+                    ends, last = [0, 2, 5, 8, 11, 14], (0, 0)
+                    for first, end in itertools.pairwise(ends):
+                        if end <= t + 1 and arm in arms[first:end]:
+                            last = (arms[:first].count(arm), arms[:end].count(arm))
+                    assert (count, sums[t, arm]) == (last[1] - last[0], sum(gains[last[0] : last[1]]))
+                elif kind.startswith("Block") and kind != "Block, kept":
+                    # The last full block: 1, 1, 2, 4, ... or 2, 1, 1, ... or 1, 1, 1, ...
+                    lengths = {"Block, lengths": [2, *[1] * 12], "Block of 1": [1] * 14}.get(kind, [1, 1, 2, 4, 8])
+                    played, last = arms[: t + 1].count(arm), (0, 0)
+                    for index in range(len(lengths)):
+                        if sum(lengths[: index + 1]) <= played:
+                            last = (sum(lengths[:index]), sum(lengths[: index + 1]))
+                    assert count == last[1] - last[0]
+                    assert sums[t, arm] == sum(gains[last[0] : last[1]])
+                else:
+                    assert sums[t, arm] == sum(gains[:count])
+            told += len(ends)
+        assert told >= 3 and sums.any()
+
+
+# ---- the grid ------------------------------------------------------------------------------------------------------
+
+GRIDS = {
+    # The largest power of two up to the smallest deviation, over 256, for T = 13, which takes 4 levels in base 2.
+    "logarithmic": 2.0**-8,  # scale 1, deviation 1.4
+    "binary": 2.0**-6,  # 4, 5.7
+    "honaker": 2.0**-6,  # that of a leaf
+    "hybrid": 2.0**-7,  # 2, 2.8
+    "segment-trees": 2.0**-8,  # 1, 1.4
+    "smooth-binary": 2.0**-6,  # 3, 4.2, as C(6, 3) = 20 > 13 and C(5, 3) is not
+}
+
+
+def gains_of_all_sorts(rounds: int) -> list[np.ndarray]:
+    """Return tables of gains that are no multiples of anything, that nearly are, and the ends."""
+    rng = np.random.default_rng(6)
+    return [
+        rng.random((rounds, 2)),
+        np.full((rounds, 2), 0.1),
+        np.full((rounds, 2), math.pi / 4),
+        np.full((rounds, 2), 2.0**-9 + 2.0**-40),
+        np.full((rounds, 2), np.nextafter(1.0, 0.0)),
+        np.zeros((rounds, 2)),
+        np.ones((rounds, 2)),
+    ]
+
+
+def check_grid(wrap, grid: float, rounds: int, steps: int) -> None:
+    """Assert that sums are multiples of this number, whatever the gains, and not all of twice it."""
+    finer = False
+    for table in gains_of_all_sorts(rounds):
+        for seed in range(3):
+            arms = [t % 2 for t in range(steps)]
+            sums, _ = play(wrap(game(table)), arms, np.random.default_rng(seed))
+            assert not (sums % grid).any()
+            finer |= bool((sums % (2 * grid)).any())
+    assert finer
+
+
+@pytest.mark.parametrize("pad", [False, True])
+@pytest.mark.parametrize("name", GRIDS)
+def test_sums_of_counters_lie_on_a_grid(name, pad):
+    check_grid(lambda env: CounterSums(env, epsilon=1.0, counter=name, pad_unplayed=pad), GRIDS[name], 13, 13)
+
+
+@pytest.mark.parametrize("name", ["k-ary", "square-root"])
+def test_sums_of_other_counters_lie_on_a_grid(name):
+    """Bases and sigmas are the counter's, so its own scale is asked; a normal draw has 3 bits."""
+    some = make_counter(name, epsilon=1.0, horizon=13)
+    ((scale, _),) = some.item_draws()
+    deviation, bits = (scale, 3) if name == "square-root" else (math.sqrt(2) * scale, 8)
+    grid = 2.0 ** (math.floor(math.log2(deviation)) - bits)
+    check_grid(lambda env: CounterSums(env, epsilon=1.0, counter=name), grid, 13, 13)
+
+
+@pytest.mark.parametrize(("epsilon", "grid"), [(1.0, 2.0**-8), (0.3, 2.0**-6), (16.0, 2.0**-12), (1e-3, 4.0)])
+@pytest.mark.parametrize("keep", [False, True])
+def test_sums_of_blocks_lie_on_a_grid(epsilon, grid, keep):
+    """Deviations 1.4, 4.7, 1.4/16 and 1,414, a 2^8th of the power of two below; sums of multiples are multiples."""
+    check_grid(lambda env: BlockSums(env, epsilon=epsilon, ratio=1.1, keep=keep), grid, 13, 13)
+
+
+def test_sums_above_averages_lie_on_a_finer_grid():
+    """A fifth of the noise: scales 2 / 5 for the hybrid counter, 1 / 5 for blocks, deviations .57 and .28."""
+
+    def batch(env):
+        return MiniBatchAverage(env, batch_size=5)
+
+    check_grid(lambda env: BlockSums(batch(env), epsilon=1.0), 2.0**-10, 30, 6)
+    check_grid(lambda env: HybridSums(batch(env), epsilon=1.0), 2.0**-9, 30, 6)
+
+
+def test_each_release_of_an_interval_has_a_grid_of_its_own():
+    """Deviations 1.41 n^0.55 at n = 3, 6, ...: 2.6, 3.8, 4.7, 5.5, 6.3; grids 2^-7, 2^-7, 2^-6, 2^-6, 2^-6."""
+    finer = set()
+    for table in gains_of_all_sorts(15):
+        env = IntervalSums(game(table), epsilon=16.0, intervals="uniform")
+        sums, counts = play(env, [0] * 15, np.random.default_rng(1))
+        for total, count in zip(sums[:, 0], counts[:, 0], strict=True):
+            grid = {0: 1.0, 3: 2.0**-7, 6: 2.0**-7, 9: 2.0**-6, 12: 2.0**-6, 15: 2.0**-6}[int(count)]
+            assert total % grid == 0
+            finer |= {int(count)} if total % (2 * grid) else set()
+    assert finer == {3, 6, 9, 12, 15}
+
+
+def test_rounding_moves_a_sum_by_half_a_step_at_most():
+    """And it rounds after the noise: what is told is the multiple nearest to sum plus noise."""
+    table = np.random.default_rng(6).random((13, 2))
+    silent, _ = play(BlockSums(game(table), epsilon=1.0, ratio=1), [0] * 13, Impulse())
+    assert 0 < np.abs(silent[:, 0] - table[:, 0]).max() <= 2.0**-9
+    hot = Impulse(0)
+    hot.laplace = lambda location, scale: 0.3  # type: ignore[method-assign]
+    sums, _ = play(BlockSums(game(table), epsilon=1.0, ratio=1), [0] * 13, hot)
+    nearest = np.round((table[:, 0] + 0.3) * 256) / 256
+    np.testing.assert_array_equal(sums[:, 0], nearest)

@@ -100,28 +100,25 @@ class Scripted:
         return self._draws.pop(0)
 
 
-@pytest.mark.parametrize(
-    ("draw", "reject", "clip"),
-    [
-        # gain 0.5, bound 1: kept in [-1, 2], rescaled by (noisy + 1) / 3
-        (0.25, (1, 1.75 / 3), (1, 1.75 / 3)),
-        (-1.5, (1, 0.0), (1, 0.0)),  # noisy is exactly -1: still inside
-        (1.5, (1, 1.0), (1, 1.0)),  # noisy is exactly 2: still inside
-        (-1.5625, (0, 0.0), (1, 0.0)),
-        (1.5625, (0, 0.0), (1, 1.0)),
-        (0.0, (1, 0.5), (1, 0.5)),
-    ],
-)
-@pytest.mark.parametrize("outside", ["reject", "clip"])
-def test_reject_clip_and_rescale_by_hand(draw, reject, clip, outside):
-    env = LaplaceClipRescale(game(np.full((1, 2), 0.5)), epsilon=2.0, bound=1.0, outside=outside)
-    env.reset(seed=0)
-    env._released._rng = Scripted([draw])
-    observation, reward, *_ = env.step(1)
-    observed, value = reject if outside == "reject" else clip
-    assert observation["observed"].tolist() == [0, observed]
-    assert observation["gain"].tolist() == [0.0, value]
-    assert reward == value
+def test_reject_clip_and_rescale_by_hand():
+    for outside in ["reject", "clip"]:
+        for draw, reject, clip in [
+            # gain 0.5, bound 1: kept in [-1, 2], rescaled by (noisy + 1) / 3
+            (0.25, (1, 1.75 / 3), (1, 1.75 / 3)),
+            (-1.5, (1, 0.0), (1, 0.0)),  # noisy is exactly -1: still inside
+            (1.5, (1, 1.0), (1, 1.0)),  # noisy is exactly 2: still inside
+            (-1.5625, (0, 0.0), (1, 0.0)),
+            (1.5625, (0, 0.0), (1, 1.0)),
+            (0.0, (1, 0.5), (1, 0.5)),
+        ]:
+            env = LaplaceClipRescale(game(np.full((1, 2), 0.5)), epsilon=2.0, bound=1.0, outside=outside)
+            env.reset(seed=0)
+            env._released._rng = Scripted([draw])
+            observation, reward, *_ = env.step(1)
+            observed, value = reject if outside == "reject" else clip
+            assert observation["observed"].tolist() == [0, observed]
+            assert observation["gain"].tolist() == [0.0, value]
+            assert reward == value
 
 
 def test_infinite_epsilon_leaves_gains_unchanged(form):

@@ -17,7 +17,9 @@ from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms import block_sums
+from dp_bandit_envs.privacy.mechanisms.block_sums import RestartedSums
 from dp_bandit_envs.wrappers import (
+    BatchSums,
     BlockSums,
     CounterSums,
     ExactSums,
@@ -26,7 +28,7 @@ from dp_bandit_envs.wrappers import (
     MiniBatchAverage,
     PrivacyBoundary,
 )
-from tests.privacy.test_laplace_composition import delta_by_convolution
+from tests.privacy.test_groups_and_games import delta_by_convolution
 from tests.tools.boundary_games import RevealsBoth, game
 from tests.tools.fake_draws import Impulse
 from tests.tools.sums_noise import laplace_loss, linear_map, play
@@ -92,14 +94,14 @@ ATTAINED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "rounds"), ATTAINED)
-@pytest.mark.parametrize("pad", [False, True])
-def test_some_round_loses_exactly_epsilon(name, rounds, pad):
+def test_some_round_loses_exactly_epsilon():
     """One arm is played throughout. Neither too little noise nor more than the guarantee asks for."""
-    more = {"base": 3} if name == "k-ary" else {}
-    wrap = functools.partial(CounterSums, epsilon=EPSILON, counter=name, pad_unplayed=pad, **more)
-    losses = laplace_loss(linear_map(wrap, [0] * rounds, rounds))
-    assert losses.max() == pytest.approx(wrap(game(np.zeros((rounds, 2)))).guarantee.epsilon, rel=2e-9)
+    for pad in [False, True]:
+        for name, rounds in ATTAINED:
+            more = {"base": 3} if name == "k-ary" else {}
+            wrap = functools.partial(CounterSums, epsilon=EPSILON, counter=name, pad_unplayed=pad, **more)
+            losses = laplace_loss(linear_map(wrap, [0] * rounds, rounds))
+            assert losses.max() == pytest.approx(wrap(game(np.zeros((rounds, 2)))).guarantee.epsilon, rel=2e-9)
 
 
 @pytest.mark.parametrize("pad", [False, True])
@@ -186,11 +188,52 @@ def test_a_gain_in_a_block_that_was_released_loses_exactly_epsilon(arguments, le
         assert losses[[0, 5, 11]].tolist() == pytest.approx([EPSILON, EPSILON, 0.0])
 
 
+def test_a_gain_in_a_block_that_a_restart_drops_loses_nothing():
+    """Period 5. Arm 0 fills blocks of 1 and 1 in rounds 0 and 2, and begins one of 2 in round 3, which is dropped."""
+
+    def wrap(env):
+        return PrivacyBoundary(env, RestartedSums(epsilon=EPSILON, period=5))
+
+    losses = laplace_loss(linear_map(wrap, ARMS, ROUNDS))
+    assert losses == pytest.approx([0.0 if t == 3 else EPSILON for t in range(ROUNDS)], rel=2e-9)
+    assert wrap(game(np.zeros((ROUNDS, 2)))).guarantee.epsilon == EPSILON
+
+
+# ---- batches -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("lengths", [[3, 4], [2], [5], [12], [13]])
+def test_a_gain_in_a_batch_that_ended_loses_exactly_epsilon(lengths, both):
+    """A batch ends for all arms at once; one still open loses nothing. With both arms' gains seen, two sums move."""
+    wrap = functools.partial(BatchSums, epsilon=EPSILON, lengths=lengths)
+    make = (lambda table: RevealsBoth(GainTable(table))) if both else game
+    ends = [end for end in itertools.accumulate(lengths + lengths[-1:] * ROUNDS) if end <= ROUNDS]
+    expected = [EPSILON if t < max(ends, default=0) else 0.0 for t in range(ROUNDS)]
+    assert laplace_loss(linear_map(wrap, ARMS, ROUNDS, make)) == pytest.approx(expected, rel=2e-9)
+    assert wrap(make(np.zeros((ROUNDS, 2)))).guarantee.epsilon == EPSILON
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_gain_in_a_batch_with_gaussian_noise_loses_rho(both):
+    """Half the squared distance of what comes out, in standard deviations: each release has a draw of its own."""
+    wrap = functools.partial(BatchSums, epsilon=EPSILON, delta=1e-5, lengths=[3, 4])
+    make = (lambda table: RevealsBoth(GainTable(table))) if both else game
+    noise, scales, moves = linear_map(wrap, ARMS, ROUNDS, make)
+    shift = np.linalg.lstsq(noise * scales, moves, rcond=None)[0]
+    assert noise * scales @ shift == pytest.approx(moves, abs=1e-6)
+    declared = wrap(make(np.zeros((ROUNDS, 2)))).guarantee
+    assert (declared.epsilon, declared.delta) == (EPSILON, 1e-5)
+    rho = (shift**2).sum(axis=0) / 2
+    assert rho[:11] == pytest.approx([declared.rho] * 11, rel=1e-6) and rho[11] == 0
+
+
 # ---- intervals -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("intervals", "v", "epsilon"), [("uniform", 1.1, 16.0), ("lemma", 1.1, 16.0), ("lemma", 1.5, 4)]
+    ("intervals", "v", "epsilon"),
+    [("uniform", 1.1, 16.0), ("lemma", 1.1, 16.0), ("lemma", 1.5, 4), ("pure", 1.1, 4)],
 )
 def test_a_gain_pays_at_every_release_that_covers_it(intervals, v, epsilon):
     """Release j covers W_j gains with noise W_j^(v/2) on the sum: W_j^(-v/2) each, added up from the first W_j >= n."""

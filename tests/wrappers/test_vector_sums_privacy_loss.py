@@ -41,65 +41,65 @@ def steps(rounds: np.ndarray, horizon: int) -> np.ndarray:
     return (rounds[:, np.newaxis] >= np.arange(horizon)).astype(float)
 
 
-@pytest.mark.parametrize("game", ["experts", "ball"])
-@pytest.mark.parametrize("name", LAPLACE)
-@pytest.mark.parametrize("horizon", [1, 3, 4, 8])
-def test_own_norm_noise_loses_no_more_than_epsilon(game, name, horizon):
+def test_own_norm_noise_loses_no_more_than_epsilon():
     """Some round loses all of it, except where the horizon is too short for all nodes of an item."""
-    below = FACTS[game](D, horizon)
-    mechanism = CounterSums(counter=name, epsilon=EPSILON, noise="own-norm")
-    noise, asked, rounds = map_of(mechanism, below, OneNode, 2.0**30)
-    # In the corner of the cube the sup norm of a node is `height` times its scale; the L2 norm has sqrt(3) of it.
-    assert set(asked) == {D + 1.0 if game == "experts" else float(D)}
-    if game == "ball":
-        noise = noise * math.sqrt(D)
-    costs = [cheapest_shift(noise, np.ones(len(asked)), step) for step in steps(rounds, horizon).T]
-    losses = np.abs(costs).sum(axis=1) * DIAMETER[game]
-    claimed = mechanism.guarantee(below).epsilon
-    assert claimed == EPSILON
-    assert losses.max() <= claimed * (1 + 1e-6)
-    short = {("hybrid", 1), ("hybrid", 3), ("hybrid", 4), ("smooth-binary", 4), ("smooth-binary", 8)}
-    if (name, horizon) not in short:
-        assert losses.max() >= 0.95 * claimed
+    for horizon in [1, 3, 4, 8]:
+        for name in LAPLACE:
+            for game in ["experts", "ball"]:
+                below = FACTS[game](D, horizon)
+                mechanism = CounterSums(counter=name, epsilon=EPSILON, noise="own-norm")
+                noise, asked, rounds = map_of(mechanism, below, OneNode, 2.0**30)
+                # In the corner of the cube the sup norm of a node is `height` times its scale; in L2 sqrt(3) times.
+                assert set(asked) == {D + 1.0 if game == "experts" else float(D)}
+                if game == "ball":
+                    noise = noise * math.sqrt(D)
+                costs = [cheapest_shift(noise, np.ones(len(asked)), step) for step in steps(rounds, horizon).T]
+                losses = np.abs(costs).sum(axis=1) * DIAMETER[game]
+                claimed = mechanism.guarantee(below).epsilon
+                assert claimed == EPSILON
+                assert losses.max() <= claimed * (1 + 1e-6)
+                short = {("hybrid", 1), ("hybrid", 3), ("hybrid", 4), ("smooth-binary", 4), ("smooth-binary", 8)}
+                if (name, horizon) not in short:
+                    assert losses.max() >= 0.95 * claimed
 
 
-@pytest.mark.parametrize("name", LAPLACE)
-@pytest.mark.parametrize("game", FACTS)
-def test_laplace_noise_on_vectors_loses_no_more_than_epsilon(name, game):
+def test_laplace_noise_on_vectors_loses_no_more_than_epsilon():
     """All coordinates have the same map; a round moves them by the L1 distance together. On the cube, own-norm too."""
-    below = FACTS[game](D, 8)
-    for noise_kind in ("laplace", "own-norm") if game == "cube" else ("laplace",):
-        mechanism = CounterSums(counter=name, epsilon=EPSILON, noise=noise_kind)
-        noise, scales, rounds = map_of(mechanism, below, Impulse, 2.0**40)
-        used = np.abs(noise).sum(axis=0) > 0
-        cost = 1 / np.array(scales)[used]
-        shifts = np.array([cheapest_shift(noise[:, used], 1 / cost, step) for step in steps(rounds, 8).T])
-        losses = (np.abs(shifts) * cost).sum(axis=1) * below.sensitivity
-        assert 0.6 * EPSILON <= losses.max() <= EPSILON * (1 + 1e-6)
-        assert losses.max() >= 0.95 * EPSILON or name == "smooth-binary"
+    for game in FACTS:
+        for name in LAPLACE:
+            below = FACTS[game](D, 8)
+            for noise_kind in ("laplace", "own-norm") if game == "cube" else ("laplace",):
+                mechanism = CounterSums(counter=name, epsilon=EPSILON, noise=noise_kind)
+                noise, scales, rounds = map_of(mechanism, below, Impulse, 2.0**40)
+                used = np.abs(noise).sum(axis=0) > 0
+                cost = 1 / np.array(scales)[used]
+                shifts = np.array([cheapest_shift(noise[:, used], 1 / cost, step) for step in steps(rounds, 8).T])
+                losses = (np.abs(shifts) * cost).sum(axis=1) * below.sensitivity
+                assert 0.6 * EPSILON <= losses.max() <= EPSILON * (1 + 1e-6)
+                assert losses.max() >= 0.95 * EPSILON or name == "smooth-binary"
 
 
-@pytest.mark.parametrize("name", COUNTERS)
-@pytest.mark.parametrize("horizon", [1, 5, 8, 16, 33])
-def test_gaussian_noise_moves_by_no_more_than_rho(name, horizon):
+def test_gaussian_noise_moves_by_no_more_than_rho():
     """A round of experts moves all coordinates by 1: rho is D times half the squared distance of one coordinate.
 
     The distance of item j is the least L2 norm of the draws, in standard deviations, that hide it, by dense algebra.
     """
-    below = experts(D, horizon)
-    mechanism = CounterSums(counter=name, epsilon=EPSILON, noise="gaussian", delta=1e-5)
-    noise, scales, rounds = map_of(mechanism, below, Impulse, 2.0**40)
-    in_units = noise * np.array(scales)
-    moves = steps(rounds, horizon)
-    answer = np.linalg.lstsq(in_units, moves, rcond=None)[0]
-    assert np.abs(in_units @ answer - moves).max() < 1e-6
-    rho = D * (answer**2).sum(axis=0) / 2
-    declared = mechanism.guarantee(below)
-    assert (declared.epsilon, declared.delta) == (EPSILON, 1e-5)
-    assert rho.max() <= declared.rho * (1 + 1e-6)
-    if horizon == 16 and name not in ("smooth-binary", "padded-binary"):
-        # Honaker's refinement hides part of each node's draw: in L2 that is less than all nodes say.
-        assert rho.max() >= (0.85 if name == "honaker" else 0.95) * declared.rho
+    for horizon in [1, 5, 8, 16, 33]:
+        for name in COUNTERS:
+            below = experts(D, horizon)
+            mechanism = CounterSums(counter=name, epsilon=EPSILON, noise="gaussian", delta=1e-5)
+            noise, scales, rounds = map_of(mechanism, below, Impulse, 2.0**40)
+            in_units = noise * np.array(scales)
+            moves = steps(rounds, horizon)
+            answer = np.linalg.lstsq(in_units, moves, rcond=None)[0]
+            assert np.abs(in_units @ answer - moves).max() < 1e-6
+            rho = D * (answer**2).sum(axis=0) / 2
+            declared = mechanism.guarantee(below)
+            assert (declared.epsilon, declared.delta) == (EPSILON, 1e-5)
+            assert rho.max() <= declared.rho * (1 + 1e-6)
+            if horizon == 16 and name not in ("smooth-binary", "padded-binary"):
+                # Honaker's refinement hides part of each node's draw: in L2 that is less than all nodes say.
+                assert rho.max() >= (0.85 if name == "honaker" else 0.95) * declared.rho
 
 
 def dense_factors(horizon: int) -> tuple[np.ndarray, np.ndarray]:
@@ -155,12 +155,12 @@ def test_the_theorem_says_which_noise_and_which_norm():
         assert (guarantee.delta > 0) == (guarantee.rho is not None) == (noise == "gaussian")
 
 
-@pytest.mark.parametrize("name", COUNTERS)
-@pytest.mark.parametrize("facts", [box, ball, cross_polytope])
-def test_sums_of_values_of_either_sign_are_exact_without_noise(name, facts):
-    table = np.random.default_rng(2).integers(-64, 65, (20, 3)) / 64
-    sums = released(CounterSums(counter=name, epsilon=math.inf), facts(3, 20), table, np.random.default_rng(1))
-    exact = released(ExactSums(), facts(3, 20), table, None)
-    fresh = ~np.isnan(sums)
-    np.testing.assert_array_equal(sums[fresh], exact[fresh])
-    assert (exact < 0).any() and CounterSums.any_range and ExactSums.any_range
+def test_sums_of_values_of_either_sign_are_exact_without_noise():
+    for facts in [box, ball, cross_polytope]:
+        for name in COUNTERS:
+            table = np.random.default_rng(2).integers(-64, 65, (20, 3)) / 64
+            sums = released(CounterSums(counter=name, epsilon=math.inf), facts(3, 20), table, np.random.default_rng(1))
+            exact = released(ExactSums(), facts(3, 20), table, None)
+            fresh = ~np.isnan(sums)
+            np.testing.assert_array_equal(sums[fresh], exact[fresh])
+            assert (exact < 0).any() and CounterSums.any_range and ExactSums.any_range
