@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 
-.PHONY: figure-1 quick test test-slow test-lowest lint bench reproductions docs docs-links size clean
+.PHONY: figure-1 quick test test-slow test-lowest lint bench reproductions docs docs-links browser-labs size clean
 
 figure-1: $(VENV)/.base
 	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
 
-# A sixth of the tests' time, nearly all of the tests: see tests/thorough.txt for the others.
+# A sixteenth of the tests' time, three of four tests: see tests/thorough.txt for the others.
 quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not slow and not thorough'
 
@@ -17,7 +17,7 @@ test: lint
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-slow: $(VENV)/.neighbours $(VENV)/.docs
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n 3 --dist loadfile -m slow
 	$(BIN)/python -m pytest -m '' -rs tests/neighbours
 
 # With the lowest version of each direct dependency that pyproject.toml allows; old versions warn about each other.
@@ -54,6 +54,11 @@ docs: $(VENV)/.docs
 
 docs-links: $(VENV)/.docs
 	$(BIN)/sphinx-build -b linkcheck -c docs -d docs/_build/doctrees . docs/_build/links
+
+# Labs 1, 2 and 4 as pages that run Python in the reader's browser, in docs/_build/browser-labs; serve that folder.
+browser-labs: $(VENV)/.docs
+	$(BIN)/pip install --quiet uv
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python docs/generators/browser_labs.py docs/_build/browser-labs
 
 # Lines and files of each room.
 size:

@@ -13,8 +13,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from building import api_pages, navigation
 from generators import lab_pages
+from sphinx_gallery import gen_gallery
 
 import dp_bandit_envs
+
+# A folder with a README is a gallery to sphinx-gallery; examples/labs has one for teachers, and pages made elsewhere.
+gen_gallery.get_subsections = lambda *_, **__: []
 
 ROOT = navigation.ROOT
 project = "dp-bandit-envs"
@@ -81,6 +85,7 @@ html_theme = "furo"
 html_title = "dp-bandit-envs"
 html_static_path = ["_static"]
 html_css_files = ["site.css", "drawings.css"]
+html_js_files = ["lab_states.js"]
 html_favicon = "_static/favicon.svg"
 html_search_scorer = str(Path(__file__).parent / "_static" / "search_order.js")
 html_additional_pages = {"index": "redirect.html"}

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dp_bandit_envs.agents import (
         Exp3,
         Exp3Set as Exp3Set,
+        GaussianThompsonSampling as GaussianThompsonSampling,
         Htinf as Htinf,
         Imed as Imed,
         KlUcb as KlUcb,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from dp_bandit_envs.protocols import Agent
     from dp_bandit_envs.simulation import Game as Game, Simulation as Simulation, play, simulate
     from dp_bandit_envs.wrappers import (
+        BatchSums as BatchSums,
         BlockSums as BlockSums,
         CounterSums as CounterSums,
         ExactSums as ExactSums,
@@ -69,6 +71,7 @@ _HOMES = {
     "Algorithm": "algorithms",
     "BanditEnv": "envs.bandit_env",
     "BanditVectorEnv": "envs.bandit_vector_env",
+    "BatchSums": "wrappers",
     "BlockSums": "wrappers",
     "Comparison": "comparison",
     "CounterSums": "wrappers",
@@ -76,6 +79,7 @@ _HOMES = {
     "Exp3": "agents",
     "Exp3Set": "agents",
     "Game": "simulation",
+    "GaussianThompsonSampling": "agents",
     "Htinf": "agents",
     "HybridSums": "wrappers",
     "Imed": "agents",

@@ -1,16 +1,22 @@
 """Checks on arguments, written as "not (good condition)" so that NaN fails too."""
 
 import difflib
+import functools
+import importlib
+import inspect
 import math
 import operator
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, SupportsFloat, SupportsIndex
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, ParamSpec, SupportsFloat, SupportsIndex, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_bandit_envs.errors import NotAnIntegerError, UnknownNameError, WrongTypeError
+from dp_bandit_envs.errors import NotAnIntegerError, UnknownArgumentError, UnknownNameError, WrongTypeError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 MOST_ARMS: Final = 1_000_000
 """The most arms of a game: reading a graph with so many takes 2 s and 260 MB, with ten million 26 s and 1.7 GB."""
@@ -18,6 +24,88 @@ MOST_ROUNDS: Final = 2**53
 """The most rounds of a game: floats represent every integer up to here exactly."""
 MOST_ROUNDS_IN_MEMORY: Final = 2**27
 """The most rounds for parts that store a number for each round: such an array takes 1 GiB."""
+
+DOORS: Final = ("play", "simulate", "compare", "calibrate", "advise", "reproduce")
+"""Functions of the package that are named where another one is given their argument."""
+MEANT: Final = {
+    "k": "n_arms",
+    "t": "horizon",
+    "n_rounds": "horizon",
+    "rounds": "horizon",
+    "steps": "horizon",
+    "runs": "trials",
+    "repetitions": "trials",
+    "rng": "seed",
+    "random_state": "seed",
+    "agent": "algorithm",
+    "agents": "algorithms",
+    "policy": "algorithm",
+    "policies": "algorithms",
+    "game": "environment",
+    "games": "environments",
+    "workers": "jobs",
+}
+"""Names that arguments have elsewhere, in lower case, and those that they have here."""
+
+
+def answers_wrong_calls(function: Callable[P, R]) -> Callable[P, R]:
+    """Return the function with an error for arguments it does not take that says which it takes, and what does.
+
+    Raises:
+        UnknownArgumentError: When it is called with a name that it does not take.
+        WrongTypeError: When an argument is missing, or given without its name.
+    """
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError:
+            raise _wrong_call(function, signature, len(args), kwargs) from None
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _wrong_call(
+    function: Callable[..., Any], signature: inspect.Signature, given: int, named: Iterable[str]
+) -> TypeError:
+    """Return the error for a call that does not fit the signature."""
+    takes = {name: one for name, one in signature.parameters.items() if name != "self" and one.kind != one.VAR_KEYWORD}
+    name = function.__qualname__.removesuffix(".__init__")
+    given -= len(signature.parameters) - len(takes)
+    for unknown in (one for one in named if one not in takes):
+        meant = MEANT.get(unknown.lower(), unknown)
+        near = near_names(meant if meant in takes else unknown, takes)
+        hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
+        package = importlib.import_module("dp_bandit_envs")
+        doors = [one for one in DOORS if meant in inspect.signature(getattr(package, one)).parameters]
+        if doors:
+            near = [one for one in near if one in meant or meant in one]
+            hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
+        others = f" {meant} is for {', '.join(doors)}." if doors and meant not in near else ""
+        return UnknownArgumentError(f"{name}()", unknown, hint + others)
+    in_order = [key for key, one in takes.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
+    by_name = [key for key in takes if key not in in_order]
+    if given > len(in_order):
+        rule = f"all but {', '.join(in_order)}" if in_order else "everything"
+        known = f" Known: {', '.join(by_name)}." if by_name else ""
+        return WrongTypeError(f"{name} must be given {rule} by name; received {given} without a name.{known}")
+    placed = {*in_order[:given], *named}
+    missing = [key for key, one in takes.items() if one.default is one.empty and key not in placed]
+    rule = " and ".join(missing) if missing else "each argument once"
+    more = [f"{key}=..." for key in by_name if takes[key].default is inspect.Parameter.empty]
+    return WrongTypeError(f"{name} must be given {rule}, as {name}({', '.join([*in_order, *more])}).")
+
+
+def level_of_caller() -> int:
+    """Return the `stacklevel` at which a warning of the function that calls this names a line outside this package."""
+    level, frame = 1, inspect.currentframe()
+    frame = frame.f_back if frame is not None else None
+    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("dp_bandit_envs"):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def kind_of(value: Any) -> str:
@@ -152,9 +240,22 @@ def one_of(name: str, value: str, choices: Sequence[str]) -> str:
     return value
 
 
+ELSEWHERE: Final = {
+    "thompson": ("TS", "Gaussian-TS", "DP-TS"),
+    "thompsonsampling": ("TS", "Gaussian-TS", "DP-TS"),
+    "random": ("Uniform",),
+    "bernoulli": ("Stochastic",),
+}
+"""Names that other packages have, in lower case, and those of the same thing here."""
+
+
 def near_names(typed: str, names: Iterable[str]) -> list[str]:
     """Return at most three names that may have been meant, the likeliest first: of like letters, or longer ones."""
+    names = list(names)
     wanted = re.sub(r"[\W_]", "", typed.lower())
+    same = [name for name in ELSEWHERE.get(wanted, ()) if name in names]
+    if same:
+        return same
     likeness: dict[str, float] = {}
     for name in names:
         letters = re.sub(r"[\W_]", "", name.lower())

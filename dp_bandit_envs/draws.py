@@ -220,7 +220,7 @@ def _method(formula: Any) -> Any:
     @functools.wraps(numpys)
     def method(self: Stream, *arguments: Any, **named: Any) -> Any:
         for number in arguments:
-            if not isinstance(number, NUMBERS):
+            if type(number) is not float and not isinstance(number, NUMBERS):
                 return numpys(self, *arguments, **named)
         for name, number in named.items():
             if name not in names or not isinstance(number, NUMBERS):

@@ -388,6 +388,7 @@ class GraphSource:
         n_arms: Number of arms.
         sensitivity: The most gains that one round can reveal, in all games.
         graph: The graph of the next round.
+        is_fixed: Whether every round of all games has this graph.
         reveals_all: Whether every round reveals the gains of all arms, in all games.
     """
 
@@ -425,6 +426,7 @@ class GraphSource:
         most = self.n_arms if self._random else first.most_revealed
         self.sensitivity = float(most if self._most is None else min(most, self._most))
         self.graph = self._capped(first, np.random.default_rng(0))
+        self.is_fixed = not self._random and self.graph is first
         self.reveals_all = not self._random and len(self.graph.revealed) == self.n_arms**2
 
     def begin(self, rng: np.random.Generator) -> None:

@@ -161,10 +161,10 @@ def checked_options(options: dict[str, Any] | None) -> dict[str, Any] | None:
     return checked
 
 
-def warn_of_known_seed(is_real: bool, stacklevel: int = 3) -> None:
+def warn_of_known_seed(is_real: bool) -> None:
     """Warn that noise can be subtracted, if the data are real."""
     if is_real:
-        warnings.warn(KNOWN_SEED, KnownSeedWarning, stacklevel=stacklevel)
+        warnings.warn(KNOWN_SEED, KnownSeedWarning, stacklevel=checks.level_of_caller())
 
 
 class EpisodeStreams:

@@ -80,20 +80,16 @@ def test_a_lower_end_is_excluded_by_greater_than(value):
         checks.greater_than("scale", value, 0)
 
 
-@pytest.mark.parametrize("value", ["1", b"1", True, None, [1], 1j, np.ones(1)], ids=repr)
-@pytest.mark.parametrize(
-    "check",
-    [
+def test_what_is_no_number_is_a_type_error():
+    for check in [
         lambda value: checks.real("x", value),
         lambda value: checks.at_least("x", value, 0),
         lambda value: checks.greater_than("x", value, 0),
         lambda value: checks.in_range("x", value, 0, 1),
-    ],
-    ids=["real", "at_least", "greater_than", "in_range"],
-)
-def test_what_is_no_number_is_a_type_error(check, value):
-    with refused(TypeError, "x", repr(value)):
-        check(value)
+    ]:
+        for value in ["1", b"1", True, None, [1], 1j, np.ones(1)]:
+            with refused(TypeError, "x", repr(value)):
+                check(value)
 
 
 @pytest.mark.parametrize("check", [checks.epsilon, checks.delta])

@@ -1,6 +1,6 @@
 """What the documents and docstrings name exists: files, modules, make targets, functions, options and tests."""
 
-import ast
+import functools
 import importlib
 import re
 import subprocess
@@ -81,6 +81,15 @@ def resolve(dotted):
     raise AttributeError(dotted)
 
 
+@functools.cache
+def known():
+    """Return the words of the program, of tests' names, and of the code of pages, which is run."""
+    words = set(re.findall(r"\w+", PROGRAM)) | {path.stem for path in SOURCES} | OTHERS
+    words |= {path.parent.name for path in SOURCES}
+    words |= set(re.findall(r"\w+", "\n".join(code for page in OURS for code in blocks(page, "python"))))
+    return words | {name for text in SOURCES.values() for name in re.findall(r"^def (test_\w+)", text, re.MULTILINE)}
+
+
 every_document = pytest.mark.parametrize("document", DOCUMENTS)
 
 
@@ -109,17 +118,12 @@ def test_make_targets_exist(document):
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("document", [name for name in DOCUMENTS if name != ABOUT_OTHER_PROGRAMS])
-def test_every_name_stands_in_the_program(document):
+def test_every_name_stands_in_the_program():
     """A part that was renamed is named by its old name until someone looks."""
-    words = " ".join(span for span in spans(document) if not PATH.fullmatch(span))
-    names = set(re.findall(r"[A-Za-z_]\w{3,}", words))
-    known = set(re.findall(r"\w+", PROGRAM)) | {path.stem for path in SOURCES} | OTHERS
-    known |= {path.parent.name for path in SOURCES}
-    # The code of pages is run, so what it names is there.
-    known |= set(re.findall(r"\w+", "\n".join(code for page in OURS for code in blocks(page, "python"))))
-    known |= {name for text in SOURCES.values() for name in re.findall(r"^def (test_\w+)", text, re.MULTILINE)}
-    assert names - known == set()
+    for document in [name for name in DOCUMENTS if name != ABOUT_OTHER_PROGRAMS]:
+        words = " ".join(span for span in spans(document) if not PATH.fullmatch(span))
+        names = set(re.findall(r"[A-Za-z_]\w{3,}", words))
+        assert names - known() == set()
 
 
 def test_dotted_names_resolve():
@@ -142,11 +146,6 @@ def test_contributing_lists_every_layer():
 
 def test_every_test_that_a_docstring_names_exists():
     """`test_...` in a comment, a docstring or a document is a test or a file of tests."""
-    known = {path.stem for path in SOURCES} | {
-        node.name
-        for text in SOURCES.values()
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef)
-    }
+    functions = {name for text in SOURCES.values() for name in re.findall(r"^ *def (\w+)", text, re.MULTILINE)}
     everything = "\n".join([*DOCUMENTS.values(), *SOURCES.values()])
-    assert set(re.findall(r"`(test_\w+)`", everything)) <= known
+    assert set(re.findall(r"`(test_\w+)`", everything)) <= functions | {path.stem for path in SOURCES}

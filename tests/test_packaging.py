@@ -81,6 +81,8 @@ def test_the_wheel_has_one_top_level_package_and_all_of_it(wheel):
         for path in (ROOT / folder).rglob("*.py"):
             assert f"dp_bandit_envs/{inside}{path.relative_to(ROOT / folder).as_posix()}" in names
     assert "dp_bandit_envs/data/actg175.csv" in names
+    assert "dp_bandit_envs/labs/counters.py" in names
+    assert not [name for name in names if "solutions" in name or "teacher" in name]
 
 
 def test_a_game_can_be_played_from_the_wheel_in_a_clean_environment(wheel, tmp_path):

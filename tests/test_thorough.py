@@ -1,17 +1,16 @@
 """The list of what `make quick` leaves out is true: its tests exist, and every part keeps most of its own."""
 
-import ast
 import collections
+import re
 from pathlib import Path
 
 from tests.tools import thorough
 
 TESTS = Path(__file__).parent
 ALL = [
-    f"{path.relative_to(TESTS.parent).as_posix()}::{node.name}"
+    f"{path.relative_to(TESTS.parent).as_posix()}::{name}"
     for path in sorted(TESTS.rglob("test_*.py"))
-    for node in ast.parse(path.read_text(encoding="utf-8")).body
-    if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
 ]
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dp_bandit_envs.privacy import mechanisms
 
     # What `__getattr__` makes, for editors and type checkers.
+    BatchSums = wrapper_of(PrivacyBoundary, mechanisms.BatchSums)
     BlockSums = wrapper_of(PrivacyBoundary, mechanisms.BlockSums)
     CounterSums = wrapper_of(PrivacyBoundary, mechanisms.CounterSums)
     ExactSums = wrapper_of(PrivacyBoundary, mechanisms.ExactSums)

@@ -6,6 +6,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable
+from itertools import compress
 from typing import Any, SupportsIndex, TypeVar
 
 import gymnasium as gym
@@ -272,7 +273,7 @@ class CommonBoundary(Boundary):
             given: Whether the caller gives a seed; otherwise noise goes on from the last one.
         """
         if given and current() is None:
-            warn_of_known_seed(is_real_below(self.env), stacklevel=4)
+            warn_of_known_seed(is_real_below(self.env))
         failure = None
         with announced([[self.guarantee]], secret=None if given else not self._seed_is_known) as game:
             try:
@@ -495,7 +496,8 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         if self._counts_rounds and bool(terminated) != (self._round_below == self._rounds):
             raise RefusedError(ends_by_itself(type(self).__name__))
         seen = unflattened(observation, self.n_values)
-        return *gains_and_observed(seen, self._below, type(self).__name__), bool(terminated), bool(truncated)
+        gains, observed = gains_and_observed(seen, self._below, type(self).__name__)
+        return gains, observed, bool(terminated), bool(truncated)
 
     def _check_started(self) -> None:
         if self._rng is None:
@@ -528,15 +530,11 @@ class Released:
         """Feed the mechanism what one step below revealed, in the order of the arms."""
         self.refuse_fork()
         state, rng, release, idle = self._state.value, self._rng, self._release, self._idle
-        if idle is not None and not any(observed):
-            return
-        for arm, seen in enumerate(observed):
-            if seen:
-                pair = release(state, arm, gain[arm], rng)
-            elif idle is not None:
-                pair = idle(state, arm, rng)
-            else:
-                continue
+        arms = range(len(observed))
+        # Without an `idle`, only arms that were seen matter, and of many arms few are.
+        for arm in compress(arms, observed) if idle is None else arms if any(observed) else ():
+            seen = observed[arm]
+            pair = release(state, arm, gain[arm], rng) if seen or idle is None else idle(state, arm, rng)
             if not isinstance(pair, tuple) or len(pair) != 2:
                 raise RefusedError(NO_PAIR)
             value, count = pair
@@ -566,7 +564,8 @@ class Released:
 
     def observation(self) -> Observation:
         """End a step above; return what was released, in arrays that nothing here will write to again."""
-        self.end_step()
+        if self._forget is not None:
+            self._forget(self._state.value)
         shown = self._observation
         if self._releases is not None:
             return {"sum": self.values.copy(), "count": self._counts.copy(), "release": self._releases.copy()}

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 
@@ -37,11 +37,6 @@ def wrapper_of(
     takes = inspect.signature(mechanism)
 
     def __init__(self: Any, env: Any, *args: Any, **arguments: Any) -> None:
-        try:
-            takes.bind(*args, **arguments)
-        except TypeError as error:
-            known = ", ".join(["env", *takes.parameters])
-            raise WrongTypeError(f"{name}.__init__() {error}. Its arguments: {known}.") from None
         keep_parameters(self, mechanism, *args, **arguments)
         boundary.__init__(self, env, mechanism(*args, **arguments))  # type: ignore[misc]
 
@@ -50,7 +45,7 @@ def wrapper_of(
     own = [one.replace(annotation=one.empty) for one in takes.parameters.values()]
     __init__.__signature__ = inspect.Signature([*first, *own])  # type: ignore[attr-defined]
     __init__.__qualname__ = f"{name}.__init__"
-    members = {"__init__": __init__, "__module__": package, "__doc__": _docs(mechanism)}
+    members = {"__init__": checks.answers_wrong_calls(__init__), "__module__": package, "__doc__": _docs(mechanism)}
     made: Callable[Concatenate[Below, Arguments], Boundary] = parameters_of(mechanism)(type(name, (boundary,), members))
     return made
 

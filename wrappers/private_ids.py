@@ -31,6 +31,7 @@ MAKE = "make "
 """The beginning of an entry point's name; with its space, it is no name of this module."""
 
 
+@checks.answers_wrong_calls
 def register_private(
     id: str,
     *,

@@ -14,13 +14,13 @@ TOPICS = {
     ),
     "players": (
         "Agents",
-        "Agent Exp3 Exp3Set Htinf Imed KlUcb SuccessiveElimination ThompsonSampling TsallisInf TsMaxN Ucb UcbMaxN "
-        "Uniform",
+        "Agent Exp3 Exp3Set GaussianThompsonSampling Htinf Imed KlUcb SuccessiveElimination ThompsonSampling "
+        "TsallisInf TsMaxN Ucb UcbMaxN Uniform",
     ),
     "protection": (
         "Privacy",
-        "PrivacyGuarantee Ledger LaplaceClipRescale RandomizedResponse MiniBatchAverage BlockSums CounterSums "
-        "ExactSums HybridSums IntervalSums register_private",
+        "PrivacyGuarantee Ledger LaplaceClipRescale RandomizedResponse MiniBatchAverage BatchSums BlockSums "
+        "CounterSums ExactSums HybridSums IntervalSums register_private",
     ),
     "surroundings": (
         "Environments and adversaries",

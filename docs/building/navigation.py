@@ -13,7 +13,7 @@ GENERATED = "docs/generated"
 
 CAPTIONS = {
     "Start": ["docs/install", "docs/first-game", "docs/comparing", "docs/command-line", "docs/index"],
-    "Teach and learn": ["docs/labs", "docs/tournament", f"{GENERATED}/examples/index"],
+    "Teach and learn": ["docs/labs", "docs/grading", "docs/tournament", f"{GENERATED}/examples/index"],
     "Guides": [
         "docs/algorithms",
         "docs/guarantees",
@@ -60,6 +60,11 @@ CAPTIONS = {
         "docs/benchmarks",
         "docs/accounting",
         "docs/own-draws",
+        "docs/notes/exp3-privacy",
+        "docs/notes/thompson-privacy",
+        "docs/notes/own-norm-noise",
+        "docs/notes/lower-bounds",
+        "docs/notes/upper-bounds",
     ],
     "Project": ["CONTRIBUTING", "CHANGELOG"],
 }

@@ -7,10 +7,12 @@ from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.observations import Sums
 
 ON_GRAPHS = ("TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN", "EXP3-SET")
+ON_CHANGES = ("SW-UCB", "D-UCB", "SW-KLUCB-CF", "Restarted-AdaP-UCB")
 SETTINGS = {
     "any": "any gains",
     "adversarial": "adversarial",
     "stochastic": "stochastic",
+    "changes": "means that change",
     "graph": "graph feedback",
     "features": "arms with features",
     "experts": "experts",
@@ -37,6 +39,9 @@ COINS = Measured(
 )
 RHYTHMS = Measured(
     "DPBandit-Deterministic-v0", {"n_arms": 4, "horizon": HORIZON}, "external_regret", "deterministic, 4 arms"
+)
+SHIFTING = Measured(
+    "DPBandit-Shifting-v0", {"gap": 0.6, "horizon": HORIZON}, "dynamic_regret", "4 coins, 5 changes, gap .6"
 )
 GRAPH = Measured(
     "DPBandit-Graph-v0", {"graph": "karate-club", "horizon": HORIZON}, "pseudo_regret", "karate club, 34 arms"
@@ -66,6 +71,7 @@ GAMES = {
     "any": (COINS,),
     "adversarial": (COINS, RHYTHMS),
     "stochastic": (COINS,),
+    "changes": (SHIFTING,),
     "graph": (GRAPH,),
     "features": (FEATURES,),
     "experts": (EXPERTS,),
@@ -87,6 +93,8 @@ TWINS = {
     "AdaP-UCB": "UCB",
     "LDP-UCB-L": "UCB",
     "LDP-UCB-B": "UCB",
+    "SW-KLUCB-CF": "SW-UCB",
+    "Restarted-AdaP-UCB": "SW-UCB",
     "AdaP-KLUCB": "KL-UCB",
     "DP-KLUCB": "KL-UCB",
     "DP-IMED": "KL-UCB",
@@ -100,6 +108,8 @@ TWINS = {
     "AS-FTPL": "Hedge",
     "DP-FTRL": "Hedge",
     "AS-EXP2": "EXP2",
+    "DP-GOPE": "GOPE",
+    "AdaC-GOPE": "GOPE",
     "AS-SCRiBLe": "SCRiBLe",
     "Batched-Lap-SCRiBLe": "SCRiBLe",
     "AS-OSMD": "OSMD",
@@ -114,6 +124,8 @@ def setting_of(name: str) -> str:
     algorithm = make_algorithm(name)
     if name in ON_GRAPHS:
         return "graph"
+    if name in ON_CHANGES:
+        return "changes"
     if algorithm.make_agent is None:
         return "points"
     if algorithm.feedback == "full":

@@ -1,15 +1,22 @@
 """A game whose rewards come from outside: an algorithm plays in somebody else's loop, behind its own wrappers."""
 
+import contextlib
+import json
 import math
+import os
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self, SupportsFloat, SupportsIndex, TypedDict
 
 import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.algorithms.calibration import asked_privacy, played_as_asked
+from dp_bandit_envs.algorithms.naming import Player
 from dp_bandit_envs.envs.bandit_env import empty_observation, observation_space
-from dp_bandit_envs.errors import StepOutsideGameError, WrongTypeError
+from dp_bandit_envs.errors import SeedRefusedError, StepOutsideGameError, WrongTypeError
+from dp_bandit_envs.files import create_once, locked
 from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.privacy.facts import gains_of_arms
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -50,7 +57,7 @@ class RewardRange(NamedTuple):
             ValueError: If it is no number, or outside and not to be clipped. The message does not show it.
         """
         try:
-            number = float(reward)
+            number = math.nan if isinstance(reward, (str, bytes, bool, np.bool_)) else float(reward)
         except OverflowError:
             number = math.inf if reward > 0 else -math.inf
         except (TypeError, ValueError):
@@ -59,6 +66,7 @@ class RewardRange(NamedTuple):
             number = min(max(number, self.low), self.high)
         if not self.low <= number <= self.high:
             way_out = "Check where it comes from." if self.clip else "Use clip=True, or declare a wider range."
+            way_out = "Give a number." if math.isnan(number) else way_out
             raise ValueError(
                 f"a reward must be a number in [{self.low:g}, {self.high:g}]; received another one, which is withheld"
                 f" because it may be private. {way_out}"
@@ -152,6 +160,76 @@ class GameOptions(TypedDict, total=False):
     ledger: Any
 
 
+class Diary:
+    """The seed and the gains of one game in a file, by which the game goes on after a restart.
+
+    The file is as private as the rewards. It is locked while its game is open, as two games would use one noise twice.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        rounds: The arms and gains so far.
+
+    Raises:
+        ValueError: If the file is no diary.
+        BlockingIOError: If another game has it open.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._lock = contextlib.ExitStack()
+        try:
+            self._lock.enter_context(locked(self.path.with_name(f"{self.path.name}.lock")))
+        except BlockingIOError as owner:
+            raise BlockingIOError(
+                f"{self.path} is the diary of a game that is open in {owner}. Close that one first, or give each game a"
+                " diary of its own."
+            ) from None
+        self.rounds: list[tuple[int, float]] = []
+        self._first: dict[str, Any] = {}
+        if not self.path.exists():
+            return
+        # A line without an end was being written when the process was killed; its reward was not learnt from.
+        whole, end, _ = self.path.read_bytes().rpartition(b"\n")
+        try:
+            self._first, *lines = [json.loads(line) for line in whole.decode().split("\n")]
+            self._first["seed"] += 0
+            self.rounds = [(int(arm), float(gain)) for arm, gain in lines]
+        except (ValueError, TypeError, KeyError):
+            self.close()
+            raise ValueError(f"{self.path} must be a diary of OutsideGame; it is another file.") from None
+        os.truncate(self.path, len(whole + end))
+
+    def begin(self, game: dict[str, Any]) -> int:
+        """Return the secret seed of the game with these public facts; a new file is made for its owner alone.
+
+        Raises:
+            ValueError: If it is the diary of another game.
+        """
+        game = json.loads(json.dumps(game, default=repr))
+        if not self._first:
+            self._first = {"seed": drawn_seed(), **game}
+            create_once(self.path, f"{json.dumps(self._first)}\n".encode(), mode=0o600)
+        for key, one in game.items():
+            if self._first.get(key) != one:
+                raise ValueError(
+                    f"{key} must be {self._first.get(key)!r}, as in the game of {self.path}; received {one!r}."
+                )
+        return int(self._first["seed"])
+
+    def add(self, arm: int, gain: float) -> None:
+        """Write a round down, on the disk, before it is learnt from."""
+        with self.path.open("ab") as file:
+            file.write(f"{json.dumps([arm, gain])}\n".encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def close(self) -> None:
+        """Let another game open it."""
+        self._lock.close()
+
+
 class OutsideGame:
     """One game of an algorithm, driven from outside: `next_arm()`, then `learn(arm, reward)`, round after round.
 
@@ -166,9 +244,11 @@ class OutsideGame:
     logs of other policies, whose arms may depend on their gains, are refused.
 
     Args:
-        algorithm: An `Algorithm`, or the name of one.
+        algorithm: An algorithm, or what names one, as for `simulate`.
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1. The noise is made for it, and the game ends after it.
+        epsilon: For an algorithm that is named and takes one; by default its own.
+        delta: For an algorithm that is named and takes one beside an epsilon; by default T^-2.
         low: The reward that becomes the gain 0. It and `high` are public: do not take them from the data.
         high: The reward that becomes the gain 1.
         clip: Whether rewards outside [low, high] count as the nearer end; otherwise they are refused.
@@ -176,11 +256,17 @@ class OutsideGame:
             by default it comes from the operating system, and nobody knows it.
         trial: The number of the game for that seed.
         persons: The most rounds that belong to one person; None if it is not known.
-        ledger: A `dp_bandit_envs.Ledger`, which counts the game when its first arm is chosen, or refuses it.
+        ledger: A `dp_bandit_envs.Ledger`, which counts the game when its first arm is chosen, or refuses it. A game
+            that goes on by its diary was counted when it began.
+        diary: A file for the seed and the rewards, by which the same call goes on with the game after a restart: with
+            the same noise and the same arms, so that nothing new is shown. It is as private as the rewards. Close the
+            game, or end its process, before it is opened again.
 
     Raises:
-        WrongTypeError: If `algorithm` is neither an algorithm nor a name.
+        WrongTypeError: If `algorithm` is no algorithm and names none.
         WrongGameError: If it cannot play arms, or needs the gains of all arms.
+        ValueError: If the diary is one of another game.
+        BlockingIOError: If another game has the diary open.
 
     Example:
         >>> from dp_bandit_envs import OutsideGame
@@ -191,12 +277,15 @@ class OutsideGame:
         (3, 1.0)
     """
 
+    @checks.answers_wrong_calls
     def __init__(
         self,
-        algorithm: Algorithm | str,
+        algorithm: Player,
         *,
         n_arms: SupportsIndex,
         horizon: SupportsIndex,
+        epsilon: SupportsFloat | None = None,
+        delta: SupportsFloat | None = None,
         low: SupportsFloat = 0.0,
         high: SupportsFloat = 1.0,
         clip: bool = False,
@@ -204,32 +293,70 @@ class OutsideGame:
         trial: SupportsIndex = 0,
         persons: SupportsIndex | None = None,
         ledger: Any = None,
+        diary: str | Path | None = None,
     ) -> None:
-        if isinstance(algorithm, str):
-            algorithm = make_algorithm(algorithm)
-        if not isinstance(algorithm, Algorithm):
-            raise WrongTypeError(
-                "algorithm must be an Algorithm or the name of one, such as 'DP-EXP3-Lap'; received"
-                f" {checks.kind_of(algorithm)}. Use Algorithm('name', MyAgent, wrapping)."
-            )
         if ledger is not None and not callable(getattr(ledger, "enter", None)):
             raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
         use = DataUse(1, None if persons is None else checks.integer("persons", persons, at_least=1))
         self._rewards = RewardRange.checked(low, high, clip)
-        self._feed = FedEnv(n_arms, horizon, use, ledger)
-        algorithm.check_game(self._feed)
-        self._guarantee = algorithm.guarantee_in(self._feed)
-        self._to_count = [] if ledger is None else [to_count(algorithm, self._feed)]
-        self._agent = algorithm.agent(self._feed)
-        self._env = algorithm.wrap(self._feed)
-        self._name, self._player = algorithm.name, algorithm.player
-        self._batch = math.prod(layer.batch_size for layer in layers_of(self._env) if isinstance(layer, CommonBoundary))
-        self._seed, self._trial = checked_seed(seed), checks.integer("trial", trial, at_least=0)
-        warn_of_known_seed(self._seed is not None)
-        self._arm: int | None = None
-        self._rounds = 0
-        self._has_begun = self._has_failed = False
-        self._forks = FORKS[0]
+        with contextlib.ExitStack() as undo:
+            opened = None if diary is None else Diary(diary)
+            if opened is not None:
+                undo.callback(opened.close)
+            # One that goes on was counted when it began.
+            if opened is not None and opened.rounds:
+                ledger = None
+            self._feed = FedEnv(n_arms, horizon, use, ledger)
+            asked = asked_privacy([] if epsilon is None else [epsilon], delta)
+            algorithm = played_as_asked(algorithm, asked, self._feed)
+            algorithm.check_game(self._feed)
+            self._guarantee = algorithm.guarantee_in(self._feed)
+            self._to_count = [] if ledger is None else [to_count(algorithm, self._feed)]
+            self._agent = algorithm.agent(self._feed)
+            self._env = algorithm.wrap(self._feed)
+            self._name, self._player = algorithm.name, algorithm.player
+            boundaries = [layer for layer in layers_of(self._env) if isinstance(layer, CommonBoundary)]
+            self._batch = math.prod(layer.batch_size for layer in boundaries)
+            self._seed, self._trial = checked_seed(seed), checks.integer("trial", trial, at_least=0)
+            warn_of_known_seed(self._seed is not None)
+            self._arm: int | None = None
+            self._rounds = 0
+            self._has_begun = self._has_failed = False
+            self._forks = FORKS[0]
+            self._number: int | None = None
+            if opened is not None:
+                self._go_on(opened, algorithm)
+            self._diary = opened
+            undo.pop_all()
+
+    def _go_on(self, opened: Diary, algorithm: Algorithm) -> None:
+        """Bring the game to where its diary ends."""
+        if self._seed is not None:
+            raise ValueError(f"seed must be left out with a diary, which has a secret one; received {self._seed}.")
+        if self._env.has_wrapper_attr("takes_seed") and not self._env.get_wrapper_attr("takes_seed"):
+            raise SeedRefusedError("diary must be left out with draws='secure', which cannot be repeated from a file.")
+        game = {"algorithm": algorithm.name, "parameters": algorithm.parameters, "trial": self._trial}
+        self._number = opened.begin({**game, "n_arms": self.n_arms, "horizon": self.horizon, **self._rewards._asdict()})
+        for arm, gain in opened.rounds:
+            if self.next_arm() != arm:
+                raise ValueError(
+                    f"{opened.path} cannot be gone on with: round {self._rounds + 1} was of arm {arm}, and {self._name}"
+                    " chooses another one now. Its code, or that of a package, has changed."
+                )
+            self._take(arm, gain)
+        opened.rounds.clear()
+
+    def close(self) -> None:
+        """End the game here; with a diary, the same call goes on with it, in this process or another one."""
+        self._has_failed = True
+        if self._diary is not None:
+            self._diary.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def guarantee(self) -> PrivacyGuarantee:
@@ -265,7 +392,8 @@ class OutsideGame:
                 " one, whose guarantee comes on top of this one's."
             )
         if not self._has_begun:
-            number = drawn_seed() if self._seed is None else self._seed
+            secret = drawn_seed() if self._number is None else self._number
+            number = secret if self._seed is None else self._seed
             begin(
                 self._env,
                 self._agent,
@@ -304,6 +432,12 @@ class OutsideGame:
                 " the guarantee."
             )
         number, gain = self._arm, self._rewards.gain_of(reward)
+        if self._diary is not None:
+            self._diary.add(number, gain)
+        self._take(number, gain)
+
+    def _take(self, number: int, gain: float) -> None:
+        """Play a round of the game below with this gain."""
         # Until this is done there is no game to go on with: what fails or is interrupted may be half done.
         self._has_failed = True
         self._feed.hand_in(number, gain)
@@ -323,7 +457,7 @@ class OutsideGame:
         """Refuse to play on after a failure, and in a forked process, which would draw the same coins as its parent."""
         if self._has_failed:
             raise StepOutsideGameError(
-                f"a round of this game of {self._name} failed, which ended it; make another one."
+                f"this game of {self._name} has ended, as it was closed or a round failed; make another one."
             )
         if self._has_begun and self._forks != FORKS[0]:
             raise StepOutsideGameError(
@@ -337,11 +471,12 @@ class OutsideGame:
         )
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
-        """Refuse to be copied or pickled once the game has begun: the copy would draw the same noise again."""
-        return self._refuse_copy() if self._has_begun else super().__reduce_ex__(protocol)
+        """Refuse to be copied or pickled once the noise is settled: the copy would draw the same again."""
+        settled = self._has_begun or self._diary is not None
+        return self._refuse_copy() if settled else super().__reduce_ex__(protocol)
 
     def _refuse_copy(self) -> NoReturn:
         raise TypeError(
-            "an OutsideGame that has begun cannot be copied or pickled: the copy would use the same noise again, which"
-            " cancels in a difference. Copy it before its first arm, or make another one."
+            "an OutsideGame that has begun, or has a diary, cannot be copied or pickled: the copy would use the same"
+            " noise again, which cancels in a difference. Copy it before its first arm, or make another one."
         )

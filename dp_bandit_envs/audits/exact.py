@@ -145,12 +145,13 @@ class ExactLoss:
         return self.epsilon <= self.declared.epsilon * (1 + (2 if self.gaussian else 1) * TOLERANCE) + slack
 
 
+@checks.answers_wrong_calls
 def exact_loss(
     algorithm: Player | Mechanism,
     *,
     horizon: SupportsIndex | None = None,
     n_arms: SupportsIndex = 2,
-    env: Game | None = None,
+    environment: Game | None = None,
     seed: int = 0,
     drivers: Sequence[str] = (),
 ) -> ExactLoss:
@@ -169,11 +170,11 @@ def exact_loss(
         algorithm: An algorithm, or what names one, as for `play`; or a mechanism, for which the worst of a few
             sequences of arms (one arm only, and arms in turn) is taken.
         horizon: Number of rounds, at least 1; by default 16, or where the agent's own draws are the noise, as many as
-            8 gains allow. Only without `env`.
-        n_arms: Number of arms, at least 2. Only without `env`.
-        env: The game, without the algorithm's wrappers, or what names one, as for `play`; by default random gains in
-            [0, 1], all of which are revealed if the algorithm needs them all, or the ball in two dimensions for one
-            that plays points only. The gains of a game whose noise is the agent's own draws are replaced.
+            8 gains allow. Only without `environment`.
+        n_arms: Number of arms, at least 2. Only without `environment`.
+        environment: The game, without the algorithm's wrappers, or what names one, as for `play`; by default random
+            gains in [0, 1], all of which are revealed if the algorithm needs them all, or the ball in two dimensions
+            for one that plays points only. The gains of a game whose noise is the agent's own draws are replaced.
         seed: The seed of that game.
         drivers: Which of `"scalar"`, `"vector"` and `"compiled"` must release exactly what was audited, for the same
             draws. (`"compiled"` takes seconds the first time.)
@@ -189,7 +190,7 @@ def exact_loss(
     for gains chosen after earlier releases.
     """
     part = audited(algorithm)
-    env = None if env is None else environment_of(env)
+    env = None if environment is None else environment_of(environment)
     k = checks.integer("n_arms", n_arms, at_least=2)
     t = ROUNDS if horizon is None else checks.integer("horizon", horizon, at_least=1)
     game = usual_game(part, k, t, seed) if env is None else env

@@ -74,6 +74,7 @@ class FloatLoss:
         return self.delta <= self.declared_delta
 
 
+@checks.answers_wrong_calls
 def float_loss(
     part: Player | Mechanism,
     *,

@@ -6,8 +6,8 @@ None of them is in a table of mechanisms or algorithms, so no name leads to one;
     from dp_bandit_envs.audits.gallery import LESSONS
 
     lesson = LESSONS["hybrid budget"]
-    exact_loss(lesson.broken(1.0), env=lesson.game()).epsilon    # 2: it declares 1
-    exact_loss(lesson.repaired(1.0), env=lesson.game()).epsilon  # 1
+    exact_loss(lesson.broken(1.0), environment=lesson.game()).epsilon    # 2: it declares 1
+    exact_loss(lesson.repaired(1.0), environment=lesson.game()).epsilon  # 1
 
 `dp-bandit audit --gallery` runs every audit on both.
 """
@@ -51,7 +51,7 @@ ROUNDS = 16
 
 def refuted_exactly(part: Any, game: Environment) -> bool:
     """Whether the exact loss of a mechanism or an algorithm is above its claim."""
-    return not exact_loss(part, env=game).holds
+    return not exact_loss(part, environment=game).holds
 
 
 def refuted_in_floats(part: Any, game: Environment) -> bool:

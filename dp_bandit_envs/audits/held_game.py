@@ -154,7 +154,8 @@ def without_grid(state: Any) -> Any:
     Rounding a noisy number is post-processing, so the loss of what is rounded is an upper bound on that of the result.
     """
     fields = getattr(state, "_fields", ())
-    zeros = {name: np.zeros_like(getattr(state, name)) for name in ("grids",) if name in fields}
+    zeros: dict[str, Any] = {name: np.zeros_like(getattr(state, name)) for name in ("grids",) if name in fields}
+    zeros |= {name: without_grid(getattr(state, name)) for name in fields if hasattr(getattr(state, name), "_fields")}
     if "grid" in fields:
         zeros["grid"] = 0.0
     return state._replace(**zeros) if zeros else state

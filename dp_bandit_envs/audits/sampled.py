@@ -109,6 +109,7 @@ class SampledLoss:
         return self.epsilon <= self.declared.epsilon
 
 
+@checks.answers_wrong_calls
 def sampled_loss(
     algorithm: Player | Mechanism,
     *,

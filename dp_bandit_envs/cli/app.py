@@ -206,7 +206,7 @@ def run(
     measure: Annotated[
         str,
         typer.Option(
-            help="What to show: external_regret, pseudo_regret, policy_regret, collected or switches.",
+            help="What to show: external_regret, pseudo_regret, dynamic_regret, policy_regret, collected or switches.",
             metavar="MEASURE",
         ),
     ] = "external_regret",
@@ -599,6 +599,37 @@ def tournament(
 
 
 @app.command(
+    epilog="Examples: dp-bandit grade submissions; dp-bandit grade submissions --out grades/monday --secret 'a sentence"
+    " of mine'"
+)
+def grade(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER", help="Has the students' copies of labs, .py or .ipynb, or a folder of them for each."
+        ),
+    ],
+    secret: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="Cases are drawn from it; by default from a new one.")
+    ] = None,
+    seconds: Annotated[float, a_number("Time for a task; labs 9 and 10 have six times as much.")] = 20.0,
+    memory: Annotated[int, a_whole("Memory that a submission may use.", "MEGABYTES")] = 2_048,
+    jobs: Annotated[int, a_whole("Submissions to grade at a time; 0 for as many as there are cores.")] = 0,
+    out: Annotated[
+        Path,
+        typer.Option(parser=folder, metavar="FOLDER", help="Where to; grades of before are replaced as a whole."),
+    ] = Path("grades"),
+) -> None:
+    """Grade students' copies of the labs, and write a page, tables, and a results.json for each.
+
+    A submission's process has limits of time and memory, and your rights: this is NO sandbox (see docs/grading.md).
+    """
+    from dp_bandit_envs.cli.run_commands import grade_labs
+
+    grade_labs(folder, out, secret, seconds=seconds, memory=memory, jobs=cores(jobs))
+
+
+@app.command(
     epilog="Examples: dp-bandit lab; dp-bandit lab price-of-privacy; dp-bandit lab --read-only --headless --port 8000"
 )
 def lab(
@@ -606,6 +637,10 @@ def lab(
         str | None, typer.Argument(help="A lab, by its name or number as in --list; by default the page of all labs.")
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the labs, without opening one.")] = False,
+    teacher: Annotated[
+        bool,
+        typer.Option("--teacher", help="Say where solutions and the pages for teachers are, without opening a lab."),
+    ] = False,
     folder: Annotated[
         Path,
         typer.Option(
@@ -623,11 +658,24 @@ def lab(
         str, typer.Option(help="Address to listen at; 0.0.0.0 lets others on the network in.")
     ] = "127.0.0.1",
     headless: Annotated[bool, typer.Option("--headless", help="Open no browser; the address is printed.")] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            parser=folder,
+            metavar="FOLDER",
+            help="Open nothing: write the lab (by default each) to this folder as an .ipynb for Jupyter, Colab and VS"
+            " Code, and as slides for a lecture. Files of these names are replaced.",
+        ),
+    ] = None,
 ) -> None:
     """Open the labs of the course in the browser: questions, sliders, and tasks that check themselves."""
-    from dp_bandit_envs.cli.show_commands import open_lab, show_labs
+    from dp_bandit_envs.cli.show_commands import export_labs, open_lab, show_labs, show_teacher
 
     if list_:
         show_labs()
+    elif teacher:
+        show_teacher()
+    elif export is not None:
+        export_labs(name, export)
     else:
         open_lab(name, folder, read_only=read_only, host=host, port=port, headless=headless)

@@ -1,4 +1,4 @@
-"""What `run`, `reproduce` and `tournament` do: read the words, play the games, and print what came of them."""
+"""What `run`, `reproduce`, `tournament` and `grade` do: read the words, play the games, and print what came of them."""
 
 import re
 import time
@@ -19,7 +19,6 @@ from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_o
 from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.comparison.compared import comparison_of_results
 from dp_bandit_envs.comparison.drawing import AGAINST
-from dp_bandit_envs.comparison.entries import MEASURES
 from dp_bandit_envs.comparison.reporting import SECRET_SEED, folders_of, notes_on, played, report_on
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
@@ -35,11 +34,13 @@ from dp_bandit_envs.runs.experiment import (
 )
 from dp_bandit_envs.runs.run_report import CENTRES, Note, Study, View, in_words
 from dp_bandit_envs.runs.store import ResultsFolder
+from dp_bandit_envs.simulation.outcomes import MEASURES
 from dp_bandit_envs.simulation.simulation import SPACINGS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from dp_bandit_envs.course.grading import Grade
     from dp_bandit_envs.tournament.refereeing import Match
 
 WIDTH_OF_NAMES, WIDTH_OF_UNIT, WIDTH_OF_GAME = 46, 16, 34
@@ -319,17 +320,18 @@ def experiment_of(
 
 
 def _refuse_unknown_measure(experiment: Experiment, measure: str) -> None:
-    """Raise if a game has no pseudo-regret: its arms have no means, or its actions are points or payoffs."""
-    if measure != "pseudo_regret":
+    """Raise if a game has no such regret: its arms have no means, or its actions are points or payoffs."""
+    if measure not in ("pseudo_regret", "dynamic_regret"):
         return
     for panel in experiment.panels:
         game = experiment.game(panel)
         adversary = game.adversary
-        if not hasattr(game, "n_arms") or adversary.payoff is not None or adversary.means is None:
-            known = ", ".join(name for name in MEASURES if name != measure)
+        moves = measure == "dynamic_regret" and adversary.means_move
+        if not hasattr(game, "n_arms") or adversary.payoff is not None or (adversary.means is None and not moves):
+            known = ", ".join(name for name in MEASURES if name not in ("pseudo_regret", "dynamic_regret"))
             raise ValueError(
-                f"--measure must be known in every game; pseudo_regret is not in {panel.title}, where arms have no"
-                f" fixed means. Use one of {known}."
+                f"--measure must be known in every game; {measure} is not in {panel.title}, where arms have no"
+                f" {'known' if measure == 'dynamic_regret' else 'fixed'} means. Use one of {known}."
             )
 
 
@@ -340,14 +342,14 @@ def _without_tables(text: str) -> str:
 
 def hold_tournament(folder: Path, out: Path | None, command: str, **settings: Any) -> None:
     """Play everybody's agent in the same hidden games, and write a ranking, a page and a report."""
+    from dp_bandit_envs.submitted_code import NO_SANDBOX
     from dp_bandit_envs.tournament import hold
     from dp_bandit_envs.tournament.tournament_files import (
         HEAD,
-        NO_SANDBOX,
         PAGE,
         REPORT,
         about_seed,
-        reserved,
+        check_unused,
         rows_of,
         unused_folder,
         warnings_of,
@@ -358,15 +360,15 @@ def hold_tournament(folder: Path, out: Path | None, command: str, **settings: An
         say(f"{match.submission.name}: {match.failure or f'played all games, {match.seconds:,.1f} s'}")
 
     target = out or unused_folder(Path("results"))
+    check_unused(target)
     try:
-        with reserved(target):
-            console.print(NO_SANDBOX, highlight=False, soft_wrap=True)
-            one = hold(folder, progress=show, **settings)
-            write(target, one, command)
+        console.print(NO_SANDBOX, highlight=False, soft_wrap=True)
+        one = hold(folder, progress=show, **settings)
+        target = write(target, one, command)
     except KeyboardInterrupt:
         errors.print("\nInterrupted. All agents were stopped, and nothing was written.", highlight=False)
         leave_at_once(INTERRUPTED)
-    table = Table(caption="score: regret as a share of what chance loses; 0 % is the best arm throughout")
+    table = Table(caption="score: regret as a share of what a blind player loses; 0 % is the best arm throughout")
     for column in HEAD:
         table.add_column(column, justify="left" if column == "agent" else "right", overflow="fold")
     for row in rows_of(one):
@@ -375,3 +377,26 @@ def hold_tournament(folder: Path, out: Path | None, command: str, **settings: An
     for line in (*warnings_of(one), about_seed(one, command)):
         say(line)
     say(f"See {target / PAGE} and {target / REPORT}.")
+
+
+def grade_labs(folder: Path, out: Path, secret: str | None, **settings: Any) -> None:
+    """Grade a folder of submitted labs, and write a page, tables, and a file for each submission."""
+    from dp_bandit_envs.course.grade_files import PAGE, check_folder, write
+    from dp_bandit_envs.course.grading import grade
+    from dp_bandit_envs.submitted_code import NO_SANDBOX
+
+    def show(one: "Grade") -> None:
+        points = f"{one.points} of {len(one.tasks)}" if one.tasks else "not graded"
+        say(" ".join([f"{one.file}: {points}.", *one.remarks]))
+
+    check_folder(out)
+    console.print(NO_SANDBOX, highlight=False, soft_wrap=True)
+    try:
+        grading = grade(folder, secret=secret, progress=show, **settings)
+    except KeyboardInterrupt:
+        errors.print("\nInterrupted. All submissions were stopped, and nothing was written.", highlight=False)
+        leave_at_once(INTERRUPTED)
+    write(out, grading)
+    if secret is None:
+        say(f"Cases were drawn from a new secret; --secret {grading.secret} draws the same again.")
+    say(f"{len(grading.grades)} files. See {out / PAGE}.")

@@ -7,6 +7,7 @@ import re
 import signal
 import textwrap
 from collections.abc import Callable, Mapping
+from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -358,6 +359,19 @@ def open_lab(name: str | None, folder: Path, *, read_only: bool, host: str, port
             say(f"\nClosed. Your copies are in {folder}.")
 
 
+def export_labs(name: str | None, folder: Path) -> None:
+    """Write a lab, or all of them, for Jupyter and for a lecture."""
+    from dp_bandit_envs.course.exporting import export
+    from dp_bandit_envs.course.notebooks import LABS, find, leave_compiling_to_spinners
+
+    leave_compiling_to_spinners()
+    for lab in [find(name)] if name else LABS:
+        with console.status(f"Running {lab.name} for its slides: up to two minutes"):
+            written = export(lab, folder)
+        for path in written:
+            say(f"See {path}.")
+
+
 def show_labs() -> None:
     """Print the table of labs."""
     from dp_bandit_envs.course.notebooks import LABS
@@ -368,3 +382,16 @@ def show_labs() -> None:
     for place, one in enumerate(LABS, 1):
         table.add_row(str(place), one.name, one.question, str(one.minutes))
     console.print(table, highlight=False)
+
+
+def show_teacher() -> None:
+    """Say where solutions and teacher's pages are: in the repository, and not in what is installed."""
+    say(
+        "In the repository of dp-bandit-envs: examples/labs/README.md (a course of four, six or nine weeks),"
+        " examples/labs/teacher (a page for each lab) and examples/labs/solutions. None of them is in what pip"
+        " installs."
+    )
+    with resources.as_file(resources.files("dp_bandit_envs.labs")) as folder:
+        if (folder / "teacher").is_dir():
+            say(f"This clone has them in {folder.resolve()}.")
+    say("To grade students' copies: dp-bandit grade FOLDER (docs/grading.md).")

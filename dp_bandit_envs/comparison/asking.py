@@ -171,7 +171,8 @@ def _refuse_unused(panels: Sequence[GameSpec], epsilons: list[float], delta: flo
     if epsilons and all(one.asked is None for one in players):
         raise ValueError(
             f"epsilon must be for at least one algorithm; {names} would not get it, taking none or having it written"
-            " after the name. Leave epsilon out, or add an algorithm that takes one, such as DP-KLUCB."
+            " after the name. Leave epsilon out, or add an algorithm that takes one, such as DP-KLUCB; of your own,"
+            " give the function that takes epsilon, not what it returns."
         )
     if delta is not None and all(one.parameters.get("delta") != delta for one in players):
         raise ValueError(

@@ -303,6 +303,7 @@ class Comparison(Sequence[Entry]):
         folder.save(RESULTS, ((name, [np.asarray(array)]) for name, array in arrays.items()))
 
 
+@checks.answers_wrong_calls
 def load(folder: "str | Path") -> Comparison:
     """Return the results in a finished folder, by whatever version, code and data they were made.
 

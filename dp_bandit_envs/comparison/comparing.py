@@ -27,6 +27,7 @@ Wanted = Callable[[int, int], None] | bool | None
 """Whether to show progress, or a function that is called with (rounds played, rounds in all)."""
 
 
+@checks.answers_wrong_calls
 def compare(
     environments: Game | Sequence[Game],
     algorithms: Algorithms,

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import Level
 from dp_bandit_envs.protocols import FloatArray, IntArray
-
-MEASURES = ("external_regret", "pseudo_regret", "policy_regret", "collected", "switches")
+from dp_bandit_envs.simulation.outcomes import MEASURES, of_measure
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,10 +57,11 @@ class Entry:
             ValueError: If it is not known, such as the pseudo-regret where arms have no means.
         """
         checks.one_of("measure", measure, MEASURES)
-        if measure not in self.measures:
+        found: FloatArray | None = of_measure(self.measures, measure)
+        if found is None:
             known = ", ".join(name for name in MEASURES if name in self.measures)
             raise ValueError(f"measure must be known in every game; {measure} is not in {self.title}. Known: {known}.")
-        return self.measures[measure]
+        return found
 
     @property
     def trials(self) -> int:

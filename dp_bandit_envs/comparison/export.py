@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dp_bandit_envs.comparison.entries import MEASURES
 from dp_bandit_envs.comparison.tables import summary_csv
 from dp_bandit_envs.optional import require
+from dp_bandit_envs.simulation.outcomes import MEASURES
 
 if TYPE_CHECKING:
     import pandas

@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -69,8 +70,18 @@ def wide_table(entries: "Sequence[Entry]", format: str, measure: str) -> str:
         guarantees = dict.fromkeys(map(_guarantee, games.values()))
         means = [_mean(games[title], measure) if title in games else "" for title in titles]
         rows.append([algorithm, " / ".join(guarantees), *means])
-    guarantee = "guarantee" if format == "csv" else f"guarantee ({CONVENTION})"
-    return written(["algorithm", guarantee, *titles], rows, format)
+    text = written(["algorithm", "guarantee", *titles], rows, format)
+    note = f"Mean {measure.replace('_', ' ')} ± standard error; {CONVENTION}."
+    if format == "latex":
+        # In the cells and below them, as an author writes them.
+        text = re.sub(r"\b(epsilon|delta) (\S*\d)", r"$\\var\1 = \2$", text).replace(r"\vardelta", r"\delta")
+        note = (
+            note.replace("±", r"$\pm$")
+            .replace("epsilon", r"$\varepsilon$")
+            .replace("delta = 1e-6", r"$\delta = 10^{-6}$")
+        )
+        return f"{text}\n\n\\smallskip{{\\footnotesize {note}}}"
+    return {"csv": text, "html": f"{text}\n<p>{note}</p>"}.get(format, f"{text}\n\n{note}")
 
 
 def summary_csv(entries: "Sequence[Entry]", measure: str) -> str:

@@ -39,7 +39,8 @@ def in_background(compile_parts: Callable[[Stopped], object]) -> None:
     While a module is being imported, everything is compiled in this thread: Numba imports the module of each function
     that it compiles, and another thread would wait for an import that waits for it.
     """
-    if _importing():
+    specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
+    if any(getattr(spec, "_initializing", False) for spec in specs):
         compile_parts(never)
         return
     stop = threading.Event()
@@ -60,11 +61,6 @@ def in_background(compile_parts: Callable[[Stopped], object]) -> None:
         stop.set()
     if failure:
         raise failure[0]
-
-
-def _importing() -> bool:
-    specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
-    return any(getattr(spec, "_initializing", False) for spec in specs)
 
 
 MOST_NAMES = 3

@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.utils.env_checker import check_env
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
@@ -32,6 +33,7 @@ FALSE_ALARM: Final = 1e-10
 Make = Callable[[], Adversary]
 
 
+@checks.answers_wrong_calls
 def check_adversary(adversary: Any, *, horizon: int = ROUNDS) -> None:
     """Check an adversary of your own against everything that environments and the simulator rely on.
 

@@ -53,6 +53,7 @@ Choices = list[Any]
 """The arms of a game, or its points as lists."""
 
 
+@checks.answers_wrong_calls
 def check_agent(
     make_agent: AgentFactory,
     *,

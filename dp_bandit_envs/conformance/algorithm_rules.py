@@ -49,6 +49,7 @@ POINT_ROUNDS: Final = 12
 FEEDBACKS: Final = ("full", "bandit")
 
 
+@checks.answers_wrong_calls
 def check_algorithm(algorithm: Player, *, games: int = 400) -> None:
     """Check an algorithm of your own: that it plays, and that its guarantee and bounds are plausible.
 

@@ -76,6 +76,7 @@ GAMES = {
         Game("MemoryBounded", f"{_ADVERSARIES}.memory_bounded:MemoryBounded"),
         Game("Trial", f"{_ADVERSARIES}.trial:Trial"),
         Game("Linear", f"{_ADVERSARIES}.linear_gains:LinearGains"),
+        Game("Shifting", f"{_ADVERSARIES}.shifting:Shifting"),
         Game("Replay", f"{_ADVERSARIES}.replay:Replay"),
         Game(
             "Experts",
@@ -119,6 +120,7 @@ def register() -> None:
         game.register()
 
 
+@checks.answers_wrong_calls
 def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
     """Register your own adversary as the environment `DPBandit-<name>-v0`.
 

@@ -304,7 +304,10 @@ class Results:
 
     def regret(self, panel: str, algorithm: str, measure: str = "external_regret") -> FloatArray:
         """Return a measure of regret, one of `MEASURES`, shape `(trials, checkpoints)`."""
-        return self.arrays[f"{panel}/{algorithm}/{measure}"]
+        key = f"{panel}/{algorithm}/{measure}"
+        # Where means stay, the dynamic regret is the pseudo-regret.
+        stays = measure == "dynamic_regret" and key not in self.arrays
+        return self.arrays[f"{panel}/{algorithm}/pseudo_regret" if stays else key]
 
     def rounds(self, panel: str) -> IntArray:
         """Return the checkpoints of a panel."""

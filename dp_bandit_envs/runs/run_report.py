@@ -291,7 +291,9 @@ def _bound(algorithm: Algorithm, game: BanditEnv, view: View) -> float:
     means = game.adversary.means
     if not view.measure.endswith("regret"):
         return math.inf
-    if view.measure == "pseudo_regret" and means is not None:
+    if view.measure == "dynamic_regret" and means is None:
+        return math.inf
+    if view.measure in ("pseudo_regret", "dynamic_regret") and means is not None:
         return algorithm.pseudo_regret_bound(means=means.tolist(), horizon=game.horizon, sensitivity=game.sensitivity)
     return algorithm.regret_bound_in(game)
 

@@ -131,11 +131,7 @@ class _Parcel(NamedTuple):
 
 @functools.cache
 def _keep_freed_memory() -> None:
-    """Let a worker keep freed memory for the next block of gains, as any other process does; nothing without glibc.
-
-    Dask starts workers with a `MALLOC_TRIM_THRESHOLD_` of 64 kB. Blocks are then returned to the system and taken from
-    it again, which is 2 % of the time of games side by side, and 4 to 7 % of those one at a time.
-    """
+    """Undo dask's `MALLOC_TRIM_THRESHOLD_` of 64 kB, with which blocks of gains are made anew: 2 to 7 % of the time."""
     with contextlib.suppress(OSError, TypeError, AttributeError):
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(-1, 2**26)  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD, at the most that glibc itself chooses

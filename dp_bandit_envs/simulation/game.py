@@ -9,13 +9,14 @@ from typing import Any, SupportsFloat, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm, naming
 from dp_bandit_envs.algorithms.algorithm import HIDDEN, hides_gains, needs_all
-from dp_bandit_envs.algorithms.calibration import NOTHING_ASKED, AskedPrivacy, asked_privacy, played_at
+from dp_bandit_envs.algorithms.calibration import AskedPrivacy, asked_privacy, played_as_asked, refuse_asked
 from dp_bandit_envs.envs.bandit_env import FOREIGN, BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
-from dp_bandit_envs.metrics import external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.metrics import external_regret, policy_regret, pseudo_regret, shortfalls
 from dp_bandit_envs.privacy.announced import announced, current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of
@@ -142,6 +143,8 @@ class Game:
             what other arms would have paid, as in another package's environment (`adapters.from_gymnasium`).
         pseudo_regret: The expected cost of the arms played, shape `(T,)`; None if the means are unknown, with a payoff
             function, or where actions are points.
+        dynamic_regret: The same against the best arm of each round, shape `(T,)`; the pseudo-regret where means stay,
+            and more where they change (`DPBandit-Shifting-v0`). None where the means of a round are unknown.
         n_plays: Number of arms; 1 where actions are points, for which arm 0 stands.
 
     Example:
@@ -160,6 +163,7 @@ class Game:
     policy_regret: FloatArray
     pseudo_regret: FloatArray | None
     n_plays: int
+    dynamic_regret: FloatArray | None = None
 
     @property
     def collected(self) -> FloatArray:
@@ -173,9 +177,10 @@ class Game:
         return np.cumsum(changes)
 
 
+@checks.answers_wrong_calls
 def play(
     environment: naming.Game,
-    agent: Agent | PointAgent | naming.Player,
+    algorithm: Agent | PointAgent | naming.Player,
     *,
     epsilon: SupportsFloat | None = None,
     delta: SupportsFloat | None = None,
@@ -188,9 +193,9 @@ def play(
 
     Args:
         environment: A DPBandit environment, with any wrappers; or what names a game, as for `simulate`.
-        agent: Any agent; or an algorithm, or what names one, as for `simulate`, in whose wrappers the environment is
-            then wrapped. If the agent has a method `see_noise`, it is passed the scale of the noise that the wrappers
-            add, and its sensitivity.
+        algorithm: An algorithm, or what names one, as for `simulate`, in whose wrappers the environment is then
+            wrapped; or any agent. If the agent has a method `see_noise`, it is passed the scale of the noise that the
+            wrappers add, and its sensitivity.
         epsilon: For an algorithm that is named and takes one; by default its own.
         delta: For an algorithm that is named and takes one beside an epsilon; by default T^-2.
         horizon: Number of rounds T of a game that is named; by default its own.
@@ -225,7 +230,7 @@ def play(
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
         raise TypeError(FOREIGN.format("play", game))
-    agent = _player(agent, asked_privacy([] if epsilon is None else [epsilon], delta), env)
+    agent = _player(algorithm, asked_privacy([] if epsilon is None else [epsilon], delta), env)
     player = ""
     guarantees: list[PrivacyGuarantee] = []
     if isinstance(agent, Algorithm):
@@ -288,17 +293,20 @@ def play(
         warnings.warn(
             f"the game was cut after {len(arms)} of its {game.horizon} rounds by a wrapper that truncates, such as"
             " TimeLimit, which the agent was not told. Make the game with a shorter horizon instead.",
-            stacklevel=2,
+            stacklevel=checks.level_of_caller(),
         )
     collected = np.cumsum(gains)
-    means = None if points or game.adversary.payoff is not None else game.adversary.means
+    known = not points and game.adversary.payoff is None
+    means = game.adversary.means if known else None
+    pseudo = None if means is None else _pseudo_regret(arms, means)
     return Game(
         arms=arms,
         gains=gains,
         external_regret=external_regret(best_fixed[:, np.newaxis], collected),
         policy_regret=policy_regret(best_constant[:, np.newaxis], collected),
-        pseudo_regret=None if means is None else _pseudo_regret(arms, means),
+        pseudo_regret=pseudo,
         n_plays=1 if points else game.n_arms,
+        dynamic_regret=_dynamic_regret(arms, game.adversary) if known and pseudo is None else pseudo,
     )
 
 
@@ -306,14 +314,8 @@ def _player(agent: Any, privacy: AskedPrivacy, env: Environment) -> Any:
     """Return an agent or an algorithm as it is, or else the algorithm that is named."""
     named = isinstance(agent, (str, type)) or (callable(agent) and not isinstance(agent, Algorithm))
     if (named and not hasattr(agent, "update")) or isinstance(agent, type):
-        agent, given = played_at(agent, None, privacy, lambda: env)
-        privacy = NOTHING_ASKED if given else privacy
-    if privacy.epsilons or privacy.delta is not None:
-        name = getattr(agent, "name", type(agent).__name__)
-        raise ValueError(
-            f"{'epsilon' if privacy.epsilons else 'delta'} must be left out for {name}, which takes none or has its"
-            " own; name an algorithm, such as 'DP-KLUCB', to give one."
-        )
+        return played_as_asked(agent, privacy, env)
+    refuse_asked(privacy, getattr(agent, "name", type(agent).__name__))
     return agent
 
 
@@ -328,6 +330,19 @@ def to_count(player: Algorithm, env: Environment) -> PrivacyGuarantee:
         released: PrivacyGuarantee = env.get_wrapper_attr("guarantee")
         return own if released.model == "none" else released
     return own
+
+
+def _dynamic_regret(arms: IntArray, adversary: Adversary) -> FloatArray | None:
+    """Return the dynamic regret up to each round, in blocks of a million means; None if the means are unknown."""
+    step = max(1, 2**20 // adversary.n_arms)
+    lost = np.empty(len(arms))
+    for start in range(0, len(arms), step):
+        played = arms[start : start + step]
+        means = adversary.means_at(np.arange(start + 1, start + len(played) + 1))
+        if means is None:
+            return None
+        lost[start : start + step] = shortfalls(means)[np.arange(len(played)), played]
+    return np.cumsum(lost)
 
 
 def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:

@@ -88,7 +88,7 @@ class Progress(NamedTuple):
         pulls: Number of rounds in which each arm was played, shape `(n_arms,)`; `(1,)` where actions are points.
         gains, observed: The releases of a step, shape `(n_values,)`, all 0 between steps.
         sums, counts, releases: The latest releases, shape `(n_values,)`, if a mechanism releases sums.
-        history: A `History`, if there is a payoff function.
+        history: A `History`, if there is a payoff function, or `Missed`, if means move.
     """
 
     counters: IntArray
@@ -117,6 +117,15 @@ class History(NamedTuple):
     arms: IntArray
     options: FloatArray
     totals: FloatArray
+    checkpoints: IntArray
+    next_checkpoint: IntArray
+    totals_at: FloatArray
+
+
+class Missed(NamedTuple):
+    """The dynamic regret so far in a game whose means move, `(1,)`, and at checkpoints; the rest as in `History`."""
+
+    total: FloatArray
     checkpoints: IntArray
     next_checkpoint: IntArray
     totals_at: FloatArray
@@ -162,6 +171,11 @@ def new_history(memory: int, checkpoints: IntArray, n_arms: int) -> History:
     """Return the history before round 1, for a payoff function with a memory of `memory` rounds."""
     options, totals, totals_at = np.zeros((1, n_arms)), np.zeros(n_arms), np.zeros((len(checkpoints), n_arms))
     return History(np.zeros(memory + 1, np.int64), options, totals, checkpoints, np.zeros(1, np.int64), totals_at)
+
+
+def new_missed(checkpoints: IntArray) -> Missed:
+    """Return the dynamic regret before round 1."""
+    return Missed(np.zeros(1), checkpoints, np.zeros(1, np.int64), np.zeros(len(checkpoints)))
 
 
 # Placeholders, and the parts of this file that take their places.
@@ -235,6 +249,19 @@ def pay_by_payoff(
             history.totals_at[checkpoint, each] = history.totals[each]
         history.next_checkpoint[0] += 1
     return history.options[0, arm]  # type: ignore[no-any-return]
+
+
+def pay_and_miss(
+    gains: FloatArray, row: int, arm: int, gain: float, run: int, t: int, memory: int, progress: Progress
+) -> float:
+    """Return what `pay` does; also add up the dynamic regret. Behind its gains a row has each arm's shortfall."""
+    missed = progress.history
+    missed.total[0] += gains[row, len(progress.pulls) + arm]
+    checkpoint = missed.next_checkpoint[0]
+    if t == missed.checkpoints[checkpoint]:
+        missed.totals_at[checkpoint] = missed.total[0]
+        missed.next_checkpoint[0] += 1
+    return gain if counts(run, t, memory) else 0.0
 
 
 def one(world: Any, arm: int, progress: Progress) -> int:

@@ -6,6 +6,7 @@ as no random number is used twice, but only the first of them is a game that `pl
 """
 
 import dataclasses
+import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +31,7 @@ from dp_bandit_envs.protocols import FloatArray, IntArray, plays_points
 from dp_bandit_envs.simulation.game import play
 from dp_bandit_envs.simulation.loop import Game, NotCompilableError
 from dp_bandit_envs.simulation.plan import Plan, make_plan
+from dp_bandit_envs.wrappers.inspect_below import layers_of
 
 CHUNK = 2**13
 """Games that go on with the same random streams; a number of its own, so that threads change no result."""
@@ -324,10 +326,6 @@ def _holding(env: BanditEnv, algorithm: Algorithm, arms: Sequence[int]) -> Algor
     )
 
 
-def _batch(layer: Any) -> int:
+def _batch(env: Any) -> int:
     """Return the number of rounds in a step above all wrappers."""
-    batch = 1
-    while isinstance(layer, gym.Wrapper):
-        batch *= int(getattr(layer, "batch_size", 1))
-        layer = layer.env
-    return batch
+    return math.prod(int(getattr(layer, "batch_size", 1)) for layer in layers_of(env) if isinstance(layer, gym.Wrapper))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Engine = Literal["lanes", "compiled", "play"]
-MEASURES = ("external_regret", "pseudo_regret", "policy_regret", "collected", "switches")
+MEASURES = ("external_regret", "pseudo_regret", "dynamic_regret", "policy_regret", "collected", "switches")
 COLUMNS = ("algorithm", "epsilon", "delta", "mean regret", "standard error", "median", "99 % quantile", "engine")
 UNEVEN = 4
 """Rounds are drawn on a logarithmic axis if the last two are so many times as far apart as the first two."""
@@ -28,7 +28,7 @@ UNEVEN = 4
 class Column(NamedTuple):
     """An algorithm's results in some trials, each of shape `(trials, checkpoints)`, and `pulls` `(trials, n_arms)`.
 
-    Those of a single game have no axis for trials, until they are `stacked`.
+    Those of a single game have no axis for trials, until they are `stacked`. `dynamic_regret` is for means that move.
     """
 
     external_regret: FloatArray
@@ -37,6 +37,7 @@ class Column(NamedTuple):
     collected: FloatArray
     switches: IntArray
     pulls: IntArray
+    dynamic_regret: FloatArray | None = None
 
     def changed(self, change: Callable[[Any], Any]) -> "Column":
         """Return the column with another array for each that is known."""
@@ -105,6 +106,7 @@ def column_of(
     switches: IntArray,
     pulls: IntArray,
     means: Sequence[FloatArray | None],
+    dynamic: FloatArray | None = None,
 ) -> Column:
     """Return the results of some trials; copies, because views would keep whole blocks of games in memory.
 
@@ -115,6 +117,7 @@ def column_of(
         switches: The changes of arm, of the same shape.
         pulls: The pulls, shape `(trials, checkpoints, n_arms)`.
         means: The arms' means in each trial, if they are known.
+        dynamic: The dynamic regret, shape `(trials, checkpoints)`, if means move.
     """
     collected = np.array(collected, order="C")
     regret = np.ascontiguousarray(external_regret(fixed, collected))
@@ -126,6 +129,7 @@ def column_of(
         collected,
         switches.copy(),
         pulls[:, -1].copy(),
+        None if dynamic is None else dynamic.copy(),
     )
 
 
@@ -155,6 +159,8 @@ class Outcome:
             last of the arms actually played.
         policy_regret: Against the best constant play up to the checkpoint.
         pseudo_regret: The expected cost of the arms played; None if the means are unknown, or with a payoff function.
+        dynamic_regret: The same against the best arm of each round: the pseudo-regret where means stay, and more where
+            they change (`DPBandit-Shifting-v0`); None if the means of a round are unknown.
         collected: Gains collected, or what the payoff function paid, less charges.
         switches: Number of changes of arm.
         pulls: Number of rounds in which each arm was played in the whole game, shape `(trials, n_arms)`.
@@ -170,6 +176,7 @@ class Outcome:
     external_regret: FloatArray
     policy_regret: FloatArray
     pseudo_regret: FloatArray | None
+    dynamic_regret: FloatArray | None
     collected: FloatArray
     switches: IntArray
     pulls: IntArray
@@ -211,9 +218,9 @@ class Outcome:
         """The name with its guarantee, as legends show it."""
         return label_of(self.name, [level_of(self.guarantee)])
 
-    def plot(self, measure: str = "external_regret", band: str = "ci") -> "Figure":
+    def plot(self, measure: str = "external_regret", band: str = "ci", *, columns: int | None = None) -> "Figure":
         """Draw a measure against the round; the arguments are those of `Simulation.plot`."""
-        return drawn_outcomes([self], measure, band)
+        return drawn_outcomes([self], measure, band, columns)
 
     def _repr_html_(self) -> str:
         return outcomes_table([self])
@@ -249,12 +256,12 @@ class Summary(Outcome):
 
     def last(self, measure: str = "external_regret") -> FloatArray:
         """Return a measure's values at the horizon, shape `(trials,)`."""
-        known = self._table.measures.get(checks.known_name("measure", measure, MEASURES))
+        known = of_measure(self._table.measures, checks.known_name("measure", measure, MEASURES))
         values: FloatArray = _known(measure, known)[:, -1]
         return values
 
     def _moments(self, measure: str) -> Moments:
-        known = self._table.moments.get(checks.known_name("measure", measure, (*MEASURES, "pulls")))
+        known = of_measure(self._table.moments, checks.known_name("measure", measure, (*MEASURES, "pulls")))
         moments: Moments = _known(measure, known)
         return moments
 
@@ -296,19 +303,21 @@ class Simulation(Mapping[str, Outcome]):
         seed = "secret seed" if self.seed is None else f"seed {self.seed}"
         return f"Simulation({', '.join(map(repr, self.outcomes))}: {self.horizon} rounds, {seed})"
 
-    def plot(self, measure: str = "external_regret", band: str = "ci") -> "Figure":
+    def plot(self, measure: str = "external_regret", band: str = "ci", *, columns: int | None = None) -> "Figure":
         """Draw a measure of all algorithms against the round: a line through the trials with a band.
 
         Args:
-            measure: `"external_regret"`, `"pseudo_regret"`, `"policy_regret"`, `"collected"` or `"switches"`.
+            measure: `"external_regret"`, `"pseudo_regret"`, `"dynamic_regret"`, `"policy_regret"`, `"collected"` or
+                `"switches"`.
             band: `"ci"` for the mean with its 95 % confidence interval, `"spread"` for the median of means with Gini's
                 mean difference below and above, or `"quantiles"` for the median with the 10 % and 90 % quantiles.
+            columns: 1 for a figure as narrow as a column or a telephone.
 
         Raises:
             ImportError: If the extra `plots` is not installed.
             ValueError: If an argument is none of these, or an algorithm's measure is unknown in this game.
         """
-        return drawn_outcomes(list(self.outcomes.values()), measure, band)
+        return drawn_outcomes(list(self.outcomes.values()), measure, band, columns)
 
     def _repr_html_(self) -> str:
         return outcomes_table(list(self.outcomes.values()))
@@ -365,6 +374,11 @@ class Table:
 Kept = Column | Table
 
 
+def of_measure(known: Mapping[str, Any], measure: str) -> Any:
+    """Return a measure, or None if it is unknown; where means stay, the dynamic regret is the pseudo-regret."""
+    return known.get("pseudo_regret" if measure == "dynamic_regret" and measure not in known else measure)
+
+
 def _known(measure: str, found: Any) -> Any:
     if found is None:
         raise ValueError(
@@ -374,7 +388,7 @@ def _known(measure: str, found: Any) -> Any:
     return found
 
 
-def drawn_outcomes(outcomes: Sequence[Outcome], measure: str, band: str) -> "Figure":
+def drawn_outcomes(outcomes: Sequence[Outcome], measure: str, band: str, columns: int | None = None) -> "Figure":
     """Return a figure of a measure against the round, with arguments as for `Simulation.plot`."""
     from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, curves_figure
 
@@ -384,7 +398,8 @@ def drawn_outcomes(outcomes: Sequence[Outcome], measure: str, band: str) -> "Fig
     gaps = np.diff(rounds)
     uneven = len(gaps) > 1 and gaps[-1] > UNEVEN * gaps[0]
     panel = Panel(f"T = {int(rounds[-1]):,}", curves)
-    return curves_figure([panel], across=ROUND, measure=measure, band=band, x_scale="log" if uneven else "linear")
+    x_scale = "log" if uneven else "linear"
+    return curves_figure([panel], across=ROUND, measure=measure, band=band, x_scale=x_scale, columns=columns)
 
 
 def outcomes_table(outcomes: Sequence[Outcome]) -> str:

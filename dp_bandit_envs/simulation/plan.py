@@ -40,8 +40,10 @@ from dp_bandit_envs.simulation.loop import (
     Rules,
     compilable_payoff,
     new_history,
+    new_missed,
     new_progress,
     new_record,
+    pay_and_miss,
     pay_by_payoff,
     play_games,
     reveal_payoffs,
@@ -49,6 +51,7 @@ from dp_bandit_envs.simulation.loop import (
     tidied_at_times,
 )
 from dp_bandit_envs.wrappers import PrivacyBoundary
+from dp_bandit_envs.wrappers.inspect_below import layers_of
 
 KINDS = {"graph": GraphEnv, "all": ExpertsEnv, "vector": PointEnv, "arm": BanditEnv}
 """The kinds of games by what a round reveals; every game is of the last kind."""
@@ -77,6 +80,7 @@ class Plan:
         feedback: What a round reveals, a key of `loop.FEEDBACK`.
         payoff: The adversary's payoff function, if it has one.
         decision_set: The set whose points are played, if actions are points.
+        means_move: Whether each row of gains has the arms' shortfalls behind it, for the dynamic regret.
         checkpoints: Rounds at which a single game records its results, ascending; the last is the horizon, or all are
             0, which never comes.
     """
@@ -91,6 +95,7 @@ class Plan:
     feedback: str
     payoff: Callable[..., Any] | None = None
     decision_set: DecisionSet | None = None
+    means_move: bool = False
     checkpoints: IntArray = dataclasses.field(default_factory=lambda: np.zeros(1, np.int64))
 
     @functools.cached_property
@@ -112,6 +117,8 @@ class Plan:
             world = Rows(np.zeros(0, np.int64), np.zeros(0, np.int64))
         if self.payoff is not None:
             progress = progress._replace(history=new_history(self.rules.memory, self.checkpoints, self.n_arms))
+        elif self.means_move:
+            progress = progress._replace(history=new_missed(self.checkpoints))
         record = new_record(self.checkpoints, len(progress.pulls))
         streams: Any = tuple(np.random.Generator for _ in range(1 + len(states)))
         game = Game(state, states, world, self.rules, streams, progress, record)
@@ -173,21 +180,19 @@ class Plan:
             parts["pay"] = bind(pay_by_payoff, {"payoff": self.payoff})
             if self.feedback != "arm" and self.rules.observe_charge:
                 parts["reveal"] = bind(reveal_payoffs, {"reveal": parts["reveal"]})
+        elif self.means_move:
+            parts["pay"] = pay_and_miss
         playing: dict[str, Callable[..., Any]] = {"select": self.agent.functions.select}
         if self.decision_set is not None:
             playing["contains"] = self.decision_set.contains
         parts["choose"] = bind(parts["choose"], playing)
         parts["update"], tidy = self.agent.functions.update, self.agent.functions.tidy
-        if self._releases_own and self.agent.functions.update_own is not None:
+        own = self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)
+        if own and self.agent.functions.update_own is not None:  # a step releases something of the arm played only
             parts["update"] = self.agent.functions.update_own
         if tidy is not None:
             parts["tidied"] = bind(tidied_at_times, {"tidy": tidy})
         return {name: frozen(part) for name, part in parts.items()}
-
-    @property
-    def _releases_own(self) -> bool:
-        """Whether a step releases something of the arm played only."""
-        return self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)
 
     @property
     def _values(self) -> Values:
@@ -260,6 +265,7 @@ def make_plan(
         feedback=feedback,
         payoff=payoff,
         decision_set=decision_set,
+        means_move=game.adversary.means_move and decision_set is None,
         checkpoints=np.asarray(checkpoints, np.int64),
     )
     try:
@@ -281,7 +287,7 @@ def _loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Com
 def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, Below], ...]:
     """Return the mechanisms of the privacy wrappers, from the innermost."""
     found = []
-    for layer in reversed(_layers(env)):
+    for layer in reversed([layer for layer in layers_of(env) if isinstance(layer, gym.Wrapper)]):
         if type(layer) in (PassiveEnvChecker, OrderEnforcing):
             continue
         name = type(layer).__name__
@@ -291,13 +297,3 @@ def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, Below], ...]:
             raise NotCompilableError(f"{name} is a boundary that does something of its own")
         found.append((layer.mechanism, layer.below))
     return tuple(found)
-
-
-def _layers(env: Environment) -> list[gym.Wrapper[Any, Any, Any, Any]]:
-    """Return the wrappers from the outermost to the innermost."""
-    layers = []
-    layer: Any = env
-    while isinstance(layer, gym.Wrapper):
-        layers.append(layer)
-        layer = layer.env
-    return layers

@@ -218,9 +218,10 @@ class Prepared:
 
     @functools.cached_property
     def _in_lanes(self) -> dict[str, Plan]:
-        """The plans that lanes carry. Data with a ledger are played trial by trial."""
+        """The plans that lanes carry; games on data with a ledger, or whose means move, are played one by one."""
         compiled = [work for work in self.works if isinstance(work, CompiledTrials)]
-        if self.game.adversary.ledger is not None or not compiled or compiled[0].source:
+        adversary = self.game.adversary
+        if adversary.ledger is not None or adversary.means_move or not compiled or compiled[0].source:
             return {}
         return {name: plan for name, plan in compiled[0].plans.items() if carries(plan)}
 
@@ -238,6 +239,7 @@ class Prepared:
         if table.moments:
             return Summary(table, **about)
         measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
+        measures.setdefault("dynamic_regret", measures["pseudo_regret"])
         return Outcome(**about, **measures)
 
 
@@ -357,20 +359,17 @@ def jobs_for(reasons: Iterable[str], jobs: int) -> int:
 
 
 def placed(prepared: Prepared, *, trials: int, cluster: Any) -> Prepared:
-    """Return the simulation as it is best played: small ones here by `play`.
+    """Return the simulation with those algorithms played here that are small and have no machine code on disk.
 
     Args:
         prepared: The simulation.
         trials: Number of trials.
         cluster: As for `simulate`.
     """
-    return played_if_small(prepared, trials) if cluster is None else prepared
-
-
-def played_if_small(prepared: Prepared, trials: int) -> Prepared:
-    """Return the simulation with those algorithms played that are small and have no machine code on disk."""
     work = next((work for work in prepared.works if isinstance(work, CompiledTrials)), None)
-    if work is None or work.adversary.ledger is not None or not is_few(work.adversary.horizon, trials):
+    if cluster is not None or work is None:
+        return prepared
+    if work.adversary.ledger is not None or not is_few(work.adversary.horizon, trials):
         return prepared
     rounds = trials * (work.adversary.horizon + ROUNDS_TO_BEGIN)
     small = [name for name, plan in work.plans.items() if _played[plan.loop] + rounds <= MOST_ROUNDS]
@@ -406,6 +405,7 @@ def _counted(plan: Plan, rounds: int) -> bool:
 Progress = Callable[[int, int], None]
 
 
+@checks.answers_wrong_calls
 def simulate(
     environment: Game,
     algorithms: Algorithms,

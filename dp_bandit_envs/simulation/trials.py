@@ -21,6 +21,7 @@ from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.bandit_env import counted
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
+from dp_bandit_envs.metrics import shortfalls
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.game import play
@@ -30,6 +31,7 @@ from dp_bandit_envs.simulation.loop import (
     NO_ARM,
     Game,
     History,
+    Missed,
     NotCompilableError,
     Progress,
     RefusedByNumbaError,
@@ -131,13 +133,7 @@ def games_of(plan: Plan, seed: int, trials: Sequence[int]) -> tuple[IntArray, li
 
 
 def _explained(error: Exception, plan: Plan, chosen: int) -> Exception:
-    """Return the error to raise in place of one of the compiled loop: another, or the same with a note.
-
-    Args:
-        error: What the loop raised.
-        plan: What it plays.
-        chosen: The number that `select` returned last.
-    """
+    """Return the error to raise in place of one of the loop, or that with a note; `select` returned `chosen` last."""
     agent, foreign = type(plan.agent).__name__, plan.foreign
     if isinstance(error, IndexError) and str(error) == NO_ARM:
         return IndexError(
@@ -212,6 +208,7 @@ class CompiledTrials:
             known.append(adversary.means if constant is None and self.decision_set is None else None)
             if constant is not None:
                 constant_at[place] = constant.totals_at
+        moved = self._means_move and adversary.means is None and adversary.means_at([1]) is not None
         fixed = self._fixed(totals_at)
         always = fixed if constant_at is totals_at else self._fixed(constant_at)
         columns = {}
@@ -219,11 +216,14 @@ class CompiledTrials:
             image, block = plan.image, blocks[name]
             record: Any = image.form.inner[Game._fields.index("record")]
             _, collected, switches, pulls = (image.arrays(block, place) for place in record.inner)
+            progress: Any = image.form.inner[PROGRESS]
+            history = progress.inner[Progress._fields.index("history")]
+            dynamic = None
             if plan.payoff is not None:
-                progress: Any = image.form.inner[PROGRESS]
-                history = progress.inner[Progress._fields.index("history")]
                 fixed = self._fixed(image.arrays(block, history.inner[History._fields.index("totals_at")]))
-            columns[name] = column_of(fixed, always, collected, switches, pulls, known)
+            elif moved:
+                dynamic = image.arrays(block, history.inner[Missed._fields.index("totals_at")])
+            columns[name] = column_of(fixed, always, collected, switches, pulls, known, dynamic)
         return columns
 
     def _play(
@@ -248,11 +248,18 @@ class CompiledTrials:
             valid = adding_up()(gains, totals, start + 1, self.checkpoints, totals_at)
             self._check(gains, valid)
             self._add_up_constant(gains, start + 1, constant)
+            if self._means_move:
+                means = adversary.means_at(np.arange(start + 1, start + len(gains) + 1))
+                gains = np.hstack([gains, np.zeros_like(gains) if means is None else shortfalls(means)])
             pieces = list(_pieces(gains, source))
             for game in games:
                 for piece, graph in pieces:
                     game.play(piece, graph)
         return adversary, constant
+
+    @property
+    def _means_move(self) -> bool:
+        return any(plan.means_move for plan in self.plans.values())
 
     def _check(self, gains: FloatArray, valid: bool) -> None:
         """Raise if gains break the game's rules; `valid` if they are in [0, 1]."""
@@ -345,6 +352,7 @@ class PlayedTrials:
                 game.collected[at],
                 game.switches[at],
                 np.bincount(game.arms, minlength=game.n_plays),
+                None if game.pseudo_regret is not None or game.dynamic_regret is None else game.dynamic_regret[at],
             )
         return columns
 

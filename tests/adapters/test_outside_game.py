@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import json
 import math
 import os
 import pickle
@@ -28,6 +29,7 @@ from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.errors import (
     BudgetSpentError,
     KnownSeedWarning,
+    SeedRefusedError,
     StepOutsideGameError,
     UnprotectedGameError,
     WrongGameError,
@@ -74,13 +76,13 @@ def everything_below(thing):
         found += one.ravel().tolist() if isinstance(one, np.ndarray) else gc.get_referents(one)
 
 
-@pytest.mark.parametrize("name", PLAYABLE)
-def test_it_chooses_the_arms_of_play_on_the_same_gains(name):
+def test_it_chooses_the_arms_of_play_on_the_same_gains():
     """For every algorithm for arms, to the last arm, batches of any length among them."""
-    game = game_of(name, seed=5, trial=2)
-    assert drive(game) == play(GAME, make_algorithm(name), seed=5, trial=2).arms.tolist()
-    own = make_algorithm(name).guarantee_in(GAME)
-    assert (game.guarantee.epsilon, game.guarantee.delta, game.guarantee.rho) == (own.epsilon, own.delta, own.rho)
+    for name in PLAYABLE:
+        game = game_of(name, seed=5, trial=2)
+        assert drive(game) == play(GAME, make_algorithm(name), seed=5, trial=2).arms.tolist()
+        own = make_algorithm(name).guarantee_in(GAME)
+        assert (game.guarantee.epsilon, game.guarantee.delta, game.guarantee.rho) == (own.epsilon, own.delta, own.rho)
 
 
 def test_rewards_of_another_range_are_scaled():
@@ -100,21 +102,21 @@ def test_a_seed_on_what_is_real_is_warned_of():
         game_of(seed=5)
 
 
-@pytest.mark.parametrize("name", PRIVATE)
-def test_a_reward_is_nowhere_in_the_game_once_it_was_released(name):
+def test_a_reward_is_nowhere_in_the_game_once_it_was_released():
     """Everything the game holds is searched for the float itself, below the boundary too.
 
     What a mechanism keeps is not a gain: running sums are no multiple of it at round 1, so one round is played.
     """
-    parts = make_algorithm(name)
-    game = game_of(name)
-    arm = game.next_arm()
-    game.learn(arm, PLANTED)
-    out = [game.next_arm(), repr(game), str(vars(game)), game.guarantee, game.rounds]
-    assert not list(find_planted(out)) and not list(find_planted(vars(game)))
-    if game._feed.waiting == 0 and not parts.wrap(GAME).releases_sums:
-        held = [one for one in everything_below(game) if isinstance(one, float) and math.isclose(one, PLANTED)]
-        assert not held
+    for name in PRIVATE:
+        parts = make_algorithm(name)
+        game = game_of(name)
+        arm = game.next_arm()
+        game.learn(arm, PLANTED)
+        out = [game.next_arm(), repr(game), str(vars(game)), game.guarantee, game.rounds]
+        assert not list(find_planted(out)) and not list(find_planted(vars(game)))
+        if game._feed.waiting == 0 and not parts.wrap(GAME).releases_sums:
+            held = [one for one in everything_below(game) if isinstance(one, float) and math.isclose(one, PLANTED)]
+            assert not held
 
 
 def test_the_search_finds_what_an_algorithm_without_privacy_keeps():
@@ -257,14 +259,13 @@ def test_a_wrapper_that_changes_arms_cannot_move_a_reward_to_another_arm():
             call()
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
+def test_wrong_arguments_are_refused():
+    for options, error, words in [
         ({"algorithm": "Hedge"}, WrongGameError, ["Hedge"]),
         ({"algorithm": "AS-FTPL"}, WrongGameError, ["AS-FTPL"]),
         ({"algorithm": "SCRiBLe"}, WrongGameError, ["SCRiBLe"]),
         ({"algorithm": "EXP4"}, ValueError, ["'EXP4'"]),
-        ({"algorithm": Exp3}, WrongTypeError, ["Exp3", "Algorithm"]),
+        ({"algorithm": "UCB", "epsilon": 1.0}, ValueError, ["epsilon", "UCB"]),
         ({"algorithm": Exp3()}, WrongTypeError, ["Exp3", "Algorithm"]),
         ({"n_arms": 1}, ValueError, ["n_arms", 1]),
         ({"horizon": 0}, ValueError, ["horizon", 0]),
@@ -273,11 +274,9 @@ def test_a_wrapper_that_changes_arms_cannot_move_a_reward_to_another_arm():
         ({"persons": 0}, ValueError, ["persons", 0]),
         ({"seed": -1}, ValueError, ["seed", -1]),
         ({"trial": -1}, ValueError, ["trial", -1]),
-    ],
-)
-def test_wrong_arguments_are_refused(options, error, words):
-    with refused(error, *words):
-        game_of(**options)
+    ]:
+        with refused(error, *words):
+            game_of(**options)
 
 
 def test_an_agent_that_needs_sums_is_refused_when_it_first_learns():
@@ -360,3 +359,94 @@ def test_a_reward_that_was_handed_in_is_not_handed_in_again(monkeypatch):
     for call in (game.next_arm, lambda: game.learn(arm, 0.75)):
         with refused(StepOutsideGameError, "another"):
             call()
+
+
+# ---- the diary
+
+
+@pytest.mark.parametrize("name", ["DP-KLUCB", "EXP3-tau:batch_size=19"])
+def test_a_diary_goes_on_with_the_same_arms(name, tmp_path):
+    """Three restarts and none: with the same secret seed, the same rewards have the same arms."""
+    arms = []
+    for rounds in (30, 31, 100, 39):
+        with game_of(name, diary=tmp_path / "diary.jsonl") as game:
+            assert game.rounds == len(arms)
+            for t in range(len(arms), len(arms) + rounds):
+                arms.append(game.next_arm())
+                game.learn(arms[-1], TABLE[t, arms[-1]])
+    seed = json.loads((tmp_path / "diary.jsonl").read_text().splitlines()[0])["seed"]
+    with pytest.warns(KnownSeedWarning):
+        assert drive(game_of(name, seed=seed)) == arms
+    with game_of(name, diary=tmp_path / "diary.jsonl") as game, refused(StepOutsideGameError, "ended"):
+        game.next_arm()
+    assert [path.name for path in tmp_path.iterdir()] == ["diary.jsonl"]
+    assert os.name == "nt" or (tmp_path / "diary.jsonl").stat().st_mode & 0o077 == 0
+
+
+def test_a_diary_is_open_in_one_game_only_and_of_one_game(tmp_path):
+    diary = tmp_path / "diary.jsonl"
+    with game_of(diary=diary) as game:
+        game.learn(game.next_arm(), 0.5)
+        with refused(BlockingIOError, "diary.jsonl", f"process {os.getpid()}"):
+            game_of(diary=diary)
+    with refused(StepOutsideGameError, "closed"):
+        game.next_arm()
+    for other, word in (({"high": 2.0}, "high"), ({"epsilon": 0.3}, "parameters"), ({"horizon": 9}, "horizon")):
+        with refused(ValueError, word, "diary.jsonl"):
+            game_of(**{"algorithm": "DP-EXP3-Lap", **other, "diary": diary})
+    with refused(ValueError, "seed", 1), pytest.warns(KnownSeedWarning):
+        game_of(diary=diary, seed=1)
+    secure = Algorithm("secure", Exp3, lambda env: LaplaceClipRescale(env, epsilon=1.0, draws="secure"))
+    with refused(SeedRefusedError, "diary", "draws='secure'"):
+        game_of(secure, diary=tmp_path / "other.jsonl")
+    (tmp_path / "text.md").write_text("Dear diary,\n")
+    with refused(ValueError, "text.md"):
+        game_of(diary=tmp_path / "text.md")
+
+
+def test_a_game_with_a_diary_is_not_copied_and_keeps_no_reward(tmp_path):
+    """Before its first arm its noise is settled already: two copies would have the same."""
+    diary = tmp_path / "diary.jsonl"
+    with game_of(diary=diary) as game:
+        for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+            with refused(TypeError, "diary"):
+                copied(game)
+        game.learn(game.next_arm(), PLANTED)
+    with game_of(diary=diary) as game:
+        assert game.rounds == 1 and game._diary.rounds == []
+    with refused(ValueError, "n_arms"):
+        game_of(diary=diary, n_arms=1)
+    with game_of(diary=diary) as game:  # what was refused let go of it
+        assert game.rounds == 1
+
+
+def test_a_line_that_was_cut_is_a_reward_that_did_not_come(tmp_path):
+    diary = tmp_path / "diary.jsonl"
+    with game_of(diary=diary) as game:
+        drive(game, rounds=5)
+    whole = diary.read_bytes()
+    diary.write_bytes(whole[:-4])
+    with game_of(diary=diary) as game:
+        assert game.rounds == 4
+        assert game.next_arm() == json.loads(whole.splitlines()[-1])[0]
+        drive(game, TABLE[4:], rounds=1)
+    assert diary.read_bytes() == whole
+
+
+def test_a_changed_diary_or_algorithm_is_found_by_its_arms(tmp_path):
+    diary = tmp_path / "diary.jsonl"
+    with game_of(diary=diary) as game:
+        drive(game, rounds=5)
+    lines = diary.read_text().splitlines()
+    arm, gain = json.loads(lines[3])
+    diary.write_text("\n".join([*lines[:3], json.dumps([(arm + 1) % 3, gain]), *lines[4:]]) + "\n")
+    with refused(ValueError, "round 3", f"arm {(arm + 1) % 3}"):
+        game_of(diary=diary)
+
+
+def test_a_ledger_counts_a_game_with_a_diary_once(tmp_path):
+    ledger = Ledger.create(tmp_path / "budget.ledger", epsilon=1.5, delta=1e-6)
+    for _ in range(3):
+        with game_of(algorithm="DP-EXP3-Lap", epsilon=1.0, ledger=ledger, diary=tmp_path / "diary.jsonl") as game:
+            drive(game, rounds=2)
+    assert ledger.spent.epsilon == pytest.approx(1.0)

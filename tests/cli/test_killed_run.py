@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = ["dp-bandit", "reproduce", "figure-1", "--trials", "40", "--horizon", "512", "--out", "out"]
+COMMAND = ["dp-bandit", "reproduce", "figure-1", "--trials", "40", "--horizon", "64", "--out", "out"]
 # Runs the command, and sends itself SIGKILL when half of a file with a certain name is on the disk.
 KILLED = """
 import os, signal, sys

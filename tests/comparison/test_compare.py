@@ -210,9 +210,8 @@ def test_gains_are_played_and_never_written(kind, tmp_path):
         assert "0.3125" not in text
 
 
-@pytest.mark.parametrize(
-    ("words", "error", "named"),
-    [
+def test_wrong_words_are_refused():
+    for words, error, named in [
         (("Stochastik", "UCB", {}), UnknownNameError, ("Stochastic",)),
         (("Stochastic", "UBC", {}), UnknownNameError, ("UCB",)),
         (("Stochastic", [], {}), ValueError, ("algorithms",)),
@@ -236,12 +235,10 @@ def test_gains_are_played_and_never_written(kind, tmp_path):
         (("Stochastic", f"{__name__}:noisy:", {}), ValueError, ("noisy", "parameter=value")),
         (("Stochastic", f"{__name__}:noisy:epsilon", {}), ValueError, ("'epsilon'", "name=value")),
         (("Stochastic", f"{__name__}:FIXED:epsilon=1", {}), ValueError, ("'epsilon'",)),
-    ],
-)
-def test_wrong_words_are_refused(words, error, named):
-    environments, algorithms, more = words
-    with refused(error, *named):
-        compare(environments, algorithms, **{"horizon": 20, "trials": 1, **more})
+    ]:
+        environments, algorithms, more = words
+        with refused(error, *named):
+            compare(environments, algorithms, **{"horizon": 20, "trials": 1, **more})
 
 
 def test_a_ledger_is_refused(tmp_path):

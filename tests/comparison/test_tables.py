@@ -54,6 +54,15 @@ def test_a_wide_table_has_a_column_for_each_game():
             if epsilon is not None:
                 assert row["guarantee"] == f"epsilon {entry.level.epsilon:.4g}, central"
                 assert entry.level.epsilon == epsilon
+    # What a cell is, below: in a paper the header has no room for it.
+    text = compared.table("latex", wide=True)
+    assert r"algorithm & guarantee & " in text and r"DP-UCB & $\varepsilon = 5$, central & " in text
+    assert text.endswith(r"is pure up to 30, or else the least at $\delta = 10^{-6}$.}")
+    assert r"{\footnotesize Mean external regret $\pm$ standard error; $\varepsilon$ is" in text
+    for format in ("markdown", "html"):
+        assert "Mean switches ± standard error; epsilon is pure" in compared.table(
+            format, wide=True, measure="switches"
+        )
 
 
 def test_latex_takes_every_letter():

@@ -21,9 +21,8 @@ def compared():
     return compare("Stochastic", ["UCB", "DP-KLUCB"], epsilon=1, horizon=20, trials=2)
 
 
-@pytest.mark.parametrize(
-    ("environments", "algorithms", "more", "error", "words"),
-    [
+def test_a_wrong_question_is_refused():
+    for environments, algorithms, more, error, words in [
         ("Stochastic", "UCB", {"epsilon": 1}, ValueError, ("epsilon", "UCB", "DP-KLUCB")),
         ("Stochastic", "UCB", {"delta": 1e-6}, ValueError, ("delta", "UCB", "DP-UCB-INT")),
         ("Stochastic", "DP-KLUCB:epsilon=1", {"epsilon": 2}, ValueError, ("epsilon", "DP-KLUCB (epsilon=1)")),
@@ -45,11 +44,9 @@ def compared():
         ("Stochastic", "UCB:", {}, ValueError, ("colon", "'UCB:'")),
         ("Stochastic", "DP-UCB-BOUND:counter=logarithmic", {}, ValueError, ("'logarithmic'", "hybrid")),
         (["Stochastic", "Simplex"], "EXP3", {}, WrongGameError, ("EXP3", "OSMD", "Simplex")),
-    ],
-)
-def test_a_wrong_question_is_refused(environments, algorithms, more, error, words):
-    with refused(error, *words):
-        compare(environments, algorithms, **{**SMALL, **more})
+    ]:
+        with refused(error, *words):
+            compare(environments, algorithms, **{**SMALL, **more})
 
 
 @pytest.mark.parametrize(

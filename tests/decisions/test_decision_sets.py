@@ -273,11 +273,11 @@ def test_sets_are_equal_if_they_are_the_same_set():
     assert Ball(3) == Ball(3) and hash(Ball(3)) == hash(Ball(3)) and repr(Ball(3)) == "Ball(3)"
 
 
-@pytest.mark.parametrize("kind", DECISION_SETS.values())
-@pytest.mark.parametrize("dimension", [0, -1, 1.5, "3", None, True])
-def test_the_dimension_must_be_a_number(kind, dimension):
-    with refused(ValueError, "dimension", repr(dimension)):
-        kind(dimension)
+def test_the_dimension_must_be_a_number():
+    for dimension in [0, -1, 1.5, "3", None, True]:
+        for kind in DECISION_SETS.values():
+            with refused(ValueError, "dimension", repr(dimension)):
+                kind(dimension)
 
 
 def test_plays_of_the_tests_are_inside_and_on_the_edge():

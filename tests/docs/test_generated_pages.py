@@ -71,52 +71,54 @@ def check_moving(drawing):
     assert "animation:" not in rules[0] and "animation-play-state:paused" in rules[2]
 
 
-@pytest.mark.parametrize("name", algorithm_names())
-def test_every_algorithm_has_a_page_with_all_its_parts(name):
-    parts = docstrings.algorithm_parts(ALGORITHMS[name])
-    page = algorithm_pages.page(name, "<svg></svg>")
-    assert re.findall(r"^## (.+)$", page, re.MULTILINE) == [
-        *PARTS[:4],
-        *(["What else to know"] if parts.notes else []),
-        *PARTS[4:],
-    ]
-    # The rule, the reason, and the differences are sentences of its docstring; the source is a paper.
-    assert len(parts.rule) > 50 and " because " in parts.reason and parts.differs.endswith(".")
-    assert all(part in page for part in (parts.rule, parts.reason, parts.differs))
-    assert "| source | " in page and settings.SETTINGS[settings.setting_of(name)] in page
-    declared = make_algorithm(name).guarantee(n_arms=4, horizon=1000) if settings.setting_of(name) != "points" else None
-    if declared is not None:
-        assert (declared.model == "none") == parts.reason.startswith("Not private")
+def test_every_algorithm_has_a_page_with_all_its_parts():
+    for name in algorithm_names():
+        parts = docstrings.algorithm_parts(ALGORITHMS[name])
+        page = algorithm_pages.page(name, "<svg></svg>")
+        assert re.findall(r"^## (.+)$", page, re.MULTILINE) == [
+            *PARTS[:4],
+            *(["What else to know"] if parts.notes else []),
+            *PARTS[4:],
+        ]
+        # The rule, the reason, and the differences are sentences of its docstring; the source is a paper.
+        assert len(parts.rule) > 50 and " because " in parts.reason and parts.differs.endswith(".")
+        assert all(part in page for part in (parts.rule, parts.reason, parts.differs))
+        assert "| source | " in page and settings.SETTINGS[settings.setting_of(name)] in page
+        declared = (
+            make_algorithm(name).guarantee(n_arms=4, horizon=1000) if settings.setting_of(name) != "points" else None
+        )
+        if declared is not None:
+            assert (declared.model == "none") == parts.reason.startswith("Not private")
 
 
-@pytest.mark.parametrize("name", algorithm_names())
-def test_every_algorithm_is_measured_where_it_can_play_beside_one_without_privacy(name):
-    assert settings.TWINS.get(name, name) in ALGORITHMS
-    for game in settings.GAMES[settings.setting_of(name)]:
-        env = gym.make(game.id, **game.arguments)
-        assert make_algorithm(name).refusal(env) is None
-        assert name in measured.players_of(game)
-        # Points have an uncalibrated leader in place of Hedge, which plays arms only.
-        twin = settings.TWINS.get(name, name)
-        assert twin in measured.players_of(game) or game is settings.BALL
-        env.close()
-    private = settings.can_be_calibrated(name)
-    assert private == (name in settings.TWINS) or settings.setting_of(name) == "graph"
+def test_every_algorithm_is_measured_where_it_can_play_beside_one_without_privacy():
+    for name in algorithm_names():
+        assert settings.TWINS.get(name, name) in ALGORITHMS
+        for game in settings.GAMES[settings.setting_of(name)]:
+            env = gym.make(game.id, **game.arguments)
+            assert make_algorithm(name).refusal(env) is None
+            assert name in measured.players_of(game)
+            # Points have an uncalibrated leader in place of Hedge, which plays arms only.
+            twin = settings.TWINS.get(name, name)
+            assert twin in measured.players_of(game) or game is settings.BALL
+            env.close()
+        private = settings.can_be_calibrated(name)
+        assert private == (name in settings.TWINS) or settings.setting_of(name) == "graph"
 
 
-@pytest.mark.parametrize("id_", OURS)
-def test_every_environment_can_be_shown(id_):
-    one, parts = shown_games.shown(id_), docstrings.headings(GAMES[id_].env_class)
-    assert GAMES[id_].name in shown_games.SHOWN
-    assert {"Description", "Arguments", "References", *environment_pages.OWN_PARTS} <= set(parts)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KnownSeedWarning)
-        env = gym.make(id_, **one.values)
-    assert 500 <= env.get_wrapper_attr("horizon") <= 20_000
-    for name, parameters in one.players:
-        assert make_algorithm(name, **parameters).refusal(env) is None
-    compile(environment_pages.code(id_, one), id_, "exec")
-    assert environment_pages.first_line(id_).endswith(".") and len(environment_pages.first_line(id_)) < 160
+def test_every_environment_can_be_shown():
+    for id_ in OURS:
+        one, parts = shown_games.shown(id_), docstrings.headings(GAMES[id_].env_class)
+        assert GAMES[id_].name in shown_games.SHOWN
+        assert {"Description", "Arguments", "References", *environment_pages.OWN_PARTS} <= set(parts)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KnownSeedWarning)
+            env = gym.make(id_, **one.values)
+        assert 500 <= env.get_wrapper_attr("horizon") <= 20_000
+        for name, parameters in one.players:
+            assert make_algorithm(name, **parameters).refusal(env) is None
+        compile(environment_pages.code(id_, one), id_, "exec")
+        assert environment_pages.first_line(id_).endswith(".") and len(environment_pages.first_line(id_)) < 160
 
 
 def test_the_page_of_one_environment(monkeypatch):

@@ -1,9 +1,12 @@
 """The documentation's site: every page has its place, every public name its entry, and all of it builds."""
 
+import base64
 import importlib.util
+import io
 import re
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -105,6 +108,27 @@ def test_what_a_lab_shows_has_no_scripts(monkeypatch):
     assert pages.lab_pages.linked(f"| 4 | `{lab.name}` |") == "| 4 | [`counters`](/docs/generated/labs/counters.md) |"
 
 
+def test_a_labs_first_slider_shows_one_of_its_states(monkeypatch):
+    """Three values, the second at first; headings stay, and pictures have few colours."""
+    pytest.importorskip("latex2mathml")
+    image = pytest.importorskip("PIL.Image")
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    slider = pages.lab_pages.slider(types.SimpleNamespace(label_shown="epsilon", value=1.0), [0.5, 1.0, 2.0])
+    assert 'max="2"' in slider and 'value="1"' in slider and "<output>1.0</output>" in slider
+    written = io.BytesIO()
+    image.linear_gradient("L").convert("RGB").save(written, "png")
+    picture = f'<img src="data:image/png;base64,{base64.b64encode(written.getvalue()).decode()}">'
+    shown = pages.lab_pages.moving(slider, [f"<h2>Try it</h2><p>{each}</p>{picture}" for each in "abc"], 1)
+    assert shown.startswith("## Try it") and shown.count("Try it") == 1 and shown.count("lab-slider") == 1
+    assert re.findall(r'<div data-state="(\d)"( hidden)?><p>(\w)', shown) == [
+        ("0", " hidden", "a"),
+        ("1", "", "b"),
+        ("2", " hidden", "c"),
+    ]
+    found = re.findall(r'src="data:image/png;base64,([^"]+)"', shown)
+    assert [len(image.open(io.BytesIO(base64.b64decode(each))).getcolors()) for each in found] == [64] * 3
+
+
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path):
     pytest.importorskip("sphinx")
@@ -114,5 +138,9 @@ def test_the_site_builds_without_a_warning(tmp_path):
     for page in ("index", "README", "docs/first-game", "docs/generated/examples/01_first_game"):
         assert (tmp_path / "html" / f"{page}.html").is_file()
     assert broken(tmp_path / "html") == []
+    for lab in LABS:
+        page = (tmp_path / "html" / "docs" / "generated" / "labs" / f"{lab.name}.html").read_text(encoding="utf-8")
+        assert "data-state=" in page and len(page) < 3_000_000, lab.name
+        assert 'href="../../../docs/' in page
     shown = (tmp_path / "html/docs/generated/api/players.html").read_text(encoding="utf-8")
     assert "the best arm in" in shown and "<math" in shown

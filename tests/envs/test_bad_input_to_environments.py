@@ -34,17 +34,17 @@ def test_step_before_reset_raises(id_):
         env.step(play(env, 0))
 
 
-@pytest.mark.parametrize(("id_", "block_length"), one_each(IDS, [4, 1, 4096]))
-def test_step_after_the_end_raises_and_a_reset_mends_it(id_, block_length):
-    env = gym.make(id_, horizon=6, block_length=block_length).unwrapped
-    env.reset(seed=0)
-    for _ in range(6):
-        env.step(play(env, 0))
-    for _ in range(2):
-        with refused(StepOutsideGameError, 6, "reset()"):
+def test_step_after_the_end_raises_and_a_reset_mends_it():
+    for id_, block_length in one_each(IDS, [4, 1, 4096]):
+        env = gym.make(id_, horizon=6, block_length=block_length).unwrapped
+        env.reset(seed=0)
+        for _ in range(6):
             env.step(play(env, 0))
-    env.reset()
-    assert env.step(play(env, 0))[4] == {"round": 1}
+        for _ in range(2):
+            with refused(StepOutsideGameError, 6, "reset()"):
+                env.step(play(env, 0))
+        env.reset()
+        assert env.step(play(env, 0))[4] == {"round": 1}
 
 
 @pytest.mark.parametrize("make", [BanditEnv, lambda adversary: BanditVectorEnv(2, adversary)], ids=["one", "many"])
@@ -141,16 +141,16 @@ def test_numpys_integers_are_arms_too(arm):
     np.testing.assert_equal(env.step(arm), again.step(1))
 
 
-@pytest.mark.parametrize(("id_", "horizon"), one_each(IDS, [0, -1, 1.5, np.nan, "10", True]), ids=repr)
-def test_horizon_must_be_a_number_of_rounds(id_, horizon):
-    with refused(ValueError, "horizon", 1, repr(horizon)):
-        gym.make(id_, horizon=horizon)
+def test_horizon_must_be_a_number_of_rounds():
+    for id_, horizon in one_each(IDS, [0, -1, 1.5, np.nan, "10", True]):
+        with refused(ValueError, "horizon", 1, repr(horizon)):
+            gym.make(id_, horizon=horizon)
 
 
-@pytest.mark.parametrize(("id_", "n_arms"), one_each(WITH_ARMS, [1, 0, -4, 2.5, "4", True]), ids=repr)
-def test_number_of_arms_must_be_an_integer_of_at_least_two(id_, n_arms):
-    with refused(ValueError, "n_arms", 2, repr(n_arms)):
-        gym.make(id_, n_arms=n_arms)
+def test_number_of_arms_must_be_an_integer_of_at_least_two():
+    for id_, n_arms in one_each(WITH_ARMS, [1, 0, -4, 2.5, "4", True]):
+        with refused(ValueError, "n_arms", 2, repr(n_arms)):
+            gym.make(id_, n_arms=n_arms)
 
 
 @pytest.mark.parametrize(("id_", "dimension"), one_each(POINT_IDS, [1, 0, -4, 2.5, "4", True]), ids=repr)
@@ -160,10 +160,8 @@ def test_dimension_must_be_an_integer_of_at_least_two(id_, dimension):
             make(id_, dimension=dimension)
 
 
-@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
-@pytest.mark.parametrize(
-    ("wrong", "error", "words"),
-    [
+def test_wrong_arguments_of_a_game_of_points_are_refused_by_name():
+    for wrong, error, words in [
         ({"feedback": "graph"}, ValueError, ("feedback", "full", "bandit", "graph")),
         ({"gains": "Noisy"}, ValueError, ("gains", "Noisy")),
         ({"gains": 3}, TypeError, ("gains", "int")),
@@ -172,11 +170,10 @@ def test_dimension_must_be_an_integer_of_at_least_two(id_, dimension):
         ({"gains": np.zeros((3, 2)), "dimension": 3}, ValueError, ("dimension", 2, 3)),
         ({"gains": np.zeros((3, 2)), "horizon": 4}, ValueError, ("horizon", 3, 4)),
         ({"n_arms": 4}, TypeError, ("n_arms", "dimension")),
-    ],
-)
-def test_wrong_arguments_of_a_game_of_points_are_refused_by_name(make, wrong, error, words):
-    with refused(error, *words):
-        make("DPBandit-Ball-v0", **wrong)
+    ]:
+        for make in [gym.make, gym.make_vec]:
+            with refused(error, *words):
+                make("DPBandit-Ball-v0", **wrong)
 
 
 @pytest.mark.parametrize(
@@ -243,10 +240,10 @@ def test_gain_vectors_are_refused_where_arms_are_played(make):
         BanditVectorEnv(2, make())
 
 
-@pytest.mark.parametrize(("id_", "block_length"), one_each(IDS, [0, 1.5]))
-def test_block_length_must_be_a_positive_integer(id_, block_length):
-    with refused(ValueError, "block_length", 1, block_length):
-        gym.make(id_, block_length=block_length)
+def test_block_length_must_be_a_positive_integer():
+    for id_, block_length in one_each(IDS, [0, 1.5]):
+        with refused(ValueError, "block_length", 1, block_length):
+            gym.make(id_, block_length=block_length)
 
 
 @pytest.mark.parametrize("wrong", [{"horizon": "ten"}, {"observe_charge": 3}, {"typo": 1}])
@@ -274,22 +271,19 @@ def test_arguments_of_a_given_adversary_are_refused():
         BanditEnv(Stochastic(), n_arms=5)
 
 
-@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
-@pytest.mark.parametrize(
-    ("id_", "arguments"),
-    [
+def test_an_unknown_argument_is_refused_in_pythons_own_words():
+    """TorchRL and Stable-Baselines3 look for them, and then leave the argument out."""
+    for id_, arguments in [
         *((id_, {}) for id_ in IDS),
         ("DPBandit-Replay-v0", {"gains": np.ones((2, 2))}),
         ("DPBandit-Graph-v0", {"graph": "erdos-renyi"}),
         ("DPBandit-Graph-v0", {"graph": np.zeros((3, 3))}),
-    ],
-)
-def test_an_unknown_argument_is_refused_in_pythons_own_words(make, id_, arguments):
-    """TorchRL and Stable-Baselines3 look for them, and then leave the argument out."""
-    with refused(UnknownArgumentError, "got an unexpected keyword argument 'frameskip'") as caught:
-        make(id_, frameskip=1, **arguments)
-    assert "gains" not in str(caught.value).partition("Known")[0]
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    ]:
+        for make in [gym.make, gym.make_vec]:
+            with refused(UnknownArgumentError, "got an unexpected keyword argument 'frameskip'") as caught:
+                make(id_, frameskip=1, **arguments)
+            assert "gains" not in str(caught.value).partition("Known")[0]
+            assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 # ---- seeds and options of reset, under every wrapper ----------------------------------------------------------------
@@ -328,32 +322,28 @@ def goes_on_after(env, error, *words, **wrong):
 OPTIONS = [3, "trial", [3], (("trial", 1),), 1.5, True, {3}]
 
 
-@pytest.mark.parametrize(("maker", "options"), one_each(MAKERS, OPTIONS), ids=repr)
-def test_options_must_be_a_dict(maker, options):
-    goes_on_after(MAKERS[maker], TypeError, "options", "dict", options=options)
+def test_options_must_be_a_dict():
+    for maker, options in one_each(MAKERS, OPTIONS):
+        goes_on_after(MAKERS[maker], TypeError, "options", "dict", options=options)
 
 
-@pytest.mark.parametrize(("maker", "trial"), one_each(MAKERS, [-1, 2**32, None, "first", 1.5]), ids=repr)
-def test_the_trial_must_be_a_number(maker, trial):
-    goes_on_after(MAKERS[maker], ValueError, "trial", seed=5, options={"trial": trial})
+def test_the_trial_must_be_a_number():
+    for maker, trial in one_each(MAKERS, [-1, 2**32, None, "first", 1.5]):
+        goes_on_after(MAKERS[maker], ValueError, "trial", seed=5, options={"trial": trial})
 
 
-@pytest.mark.parametrize(("maker", "seed"), one_each(MAKERS, [-1, 2**128, "seven", 1.5, True, np.nan]), ids=repr)
-def test_the_seed_must_be_a_number(maker, seed):
-    goes_on_after(MAKERS[maker], ValueError, "seed", seed=seed)
+def test_the_seed_must_be_a_number():
+    for maker, seed in one_each(MAKERS, [-1, 2**128, "seven", 1.5, True, np.nan]):
+        goes_on_after(MAKERS[maker], ValueError, "seed", seed=seed)
 
 
-@pytest.mark.parametrize(
-    ("name", "seed"),
-    one_each(
+def test_seeds_of_many_games_must_be_one_for_each():
+    """Two games with one seed would have one noise."""
+    for name, seed in one_each(
         [name for name in MAKERS if "vector" in name],
         [[7, 7], [1], [1, 2, 3], [1, -1], [1, "two"], [], {1, 2}, 2**128 - 1],
-    ),
-    ids=repr,
-)
-def test_seeds_of_many_games_must_be_one_for_each(name, seed):
-    """Two games with one seed would have one noise."""
-    goes_on_after(MAKERS[name], ValueError, "seed", seed=seed)
+    ):
+        goes_on_after(MAKERS[name], ValueError, "seed", seed=seed)
 
 
 def test_numpys_integers_and_arrays_are_seeds_too():

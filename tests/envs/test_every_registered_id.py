@@ -128,14 +128,14 @@ def test_a_class_of_no_game_is_an_attribute_error():
     assert {"SwitchingEnv", "SwitchingVectorEnv"} <= set(dir(game_classes))
 
 
-@pytest.mark.parametrize("id_", ARM_IDS)
-def test_spaces_are_those_of_the_default_number_of_arms(id_):
-    env = gym.make(id_)
-    n_arms = ARMS.get(id_, 4)
-    assert env.action_space == gym.spaces.Discrete(n_arms)
-    assert env.observation_space == gym.spaces.Dict(
-        gain=gym.spaces.Box(0.0, 1.0, (n_arms,), np.float64), observed=gym.spaces.MultiBinary(n_arms)
-    )
+def test_spaces_are_those_of_the_default_number_of_arms():
+    for id_ in ARM_IDS:
+        env = gym.make(id_)
+        n_arms = ARMS.get(id_, 4)
+        assert env.action_space == gym.spaces.Discrete(n_arms)
+        assert env.observation_space == gym.spaces.Dict(
+            gain=gym.spaces.Box(0.0, 1.0, (n_arms,), np.float64), observed=gym.spaces.MultiBinary(n_arms)
+        )
 
 
 @every_id
@@ -173,31 +173,31 @@ def test_a_step_reveals_the_gain_vector_or_the_payoff_of_the_point_alone(id_, fe
     assert env.external_regret() == env.policy_regret() == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("id_", ARM_IDS)
-def test_a_step_reveals_the_reward_of_the_arm_played_and_other_gains_to_experts_only(id_):
-    four = {GRAPH: {"graph": "empty", "n_arms": 4}, EXPERTS: {"n_arms": 4}, LINEAR: {"n_arms": 4}}
-    env = gym.make(id_, horizon=30, **four.get(id_, {})).unwrapped
-    observation, info = env.reset(seed=1)
-    assert not observation["gain"].any()
-    assert not observation["observed"].any()
-    assert info == {"round": 0}
-    before = env.cumulative_gains
-    for t in range(1, 31):
-        arm = t // 4 % 4
-        observation, reward, terminated, truncated, info = env.step(arm)
-        assert env.observation_space.contains(observation)
-        revealed = np.ones(4) if id_ == EXPERTS else np.eye(4)[arm]
-        gains = env.cumulative_gains - before
+def test_a_step_reveals_the_reward_of_the_arm_played_and_other_gains_to_experts_only():
+    for id_ in ARM_IDS:
+        four = {GRAPH: {"graph": "empty", "n_arms": 4}, EXPERTS: {"n_arms": 4}, LINEAR: {"n_arms": 4}}
+        env = gym.make(id_, horizon=30, **four.get(id_, {})).unwrapped
+        observation, info = env.reset(seed=1)
+        assert not observation["gain"].any()
+        assert not observation["observed"].any()
+        assert info == {"round": 0}
         before = env.cumulative_gains
-        expected = np.where(np.arange(4) == arm, reward, gains)
-        np.testing.assert_array_equal(observation["gain"], expected * revealed)
-        np.testing.assert_array_equal(observation["observed"], revealed)
-        assert info == {"round": t}
-        assert type(info["round"]) is int
-        assert type(reward) is float
-        assert type(terminated) is bool
-        assert terminated == (t == 30)
-        assert truncated is False
+        for t in range(1, 31):
+            arm = t // 4 % 4
+            observation, reward, terminated, truncated, info = env.step(arm)
+            assert env.observation_space.contains(observation)
+            revealed = np.ones(4) if id_ == EXPERTS else np.eye(4)[arm]
+            gains = env.cumulative_gains - before
+            before = env.cumulative_gains
+            expected = np.where(np.arange(4) == arm, reward, gains)
+            np.testing.assert_array_equal(observation["gain"], expected * revealed)
+            np.testing.assert_array_equal(observation["observed"], revealed)
+            assert info == {"round": t}
+            assert type(info["round"]) is int
+            assert type(reward) is float
+            assert type(terminated) is bool
+            assert terminated == (t == 30)
+            assert truncated is False
 
 
 @every_id

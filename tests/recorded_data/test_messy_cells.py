@@ -7,7 +7,7 @@ import pytest
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.recorded_data import clean
-from dp_bandit_envs.recorded_data.messy_columns import are_near, arms_of
+from dp_bandit_envs.recorded_data.cleaning import are_near, arms_of
 from dp_bandit_envs.recorded_data.written_numbers import has_decimal_comma, read_number
 from tests.tools.refusals import refused
 
@@ -21,9 +21,8 @@ def found(records):
     return {(one.kind, one.column): (one.count, one.lines, one.is_open) for one in records.problems}
 
 
-@pytest.mark.parametrize(
-    ("cell", "decimal", "value"),
-    [
+def test_one_number():
+    for cell, decimal, value in [
         ("0.5", None, 0.5),
         ("0,5", None, 0.5),
         ("0,125", None, 0.125),
@@ -41,10 +40,8 @@ def found(records):
         ("1,234", "point", 1234),
         ("1.234", "comma", 1234),
         ("1.234", None, 1.234),
-    ],
-)
-def test_one_number(cell, decimal, value):
-    assert read_number(cell, decimal=decimal).value == value
+    ]:
+        assert read_number(cell, decimal=decimal).value == value
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,8 @@ from tests.tools.pages import PAGES
 FREE = Level(math.inf, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("levels", "words"),
-    [
+def test_levels_in_words():
+    for levels, words in [
         ([FREE], "(no privacy)"),
         ([Level(1, 0)], "eps 1"),
         ([Level(1, 1e-10)], "eps 1, delta 1e-10"),
@@ -31,10 +30,8 @@ FREE = Level(math.inf, 0.0)
         ([Level(0, 0)], "eps 0"),
         ([Level(20, 0, exact=True)], "eps 20 with exact noise"),
         ([Level(20, 0, exact=True), Level(1, 0)], "eps 20 with exact noise or eps 1"),
-    ],
-)
-def test_levels_in_words(levels, words):
-    assert in_words(levels) == words
+    ]:
+        assert in_words(levels) == words
 
 
 def test_the_level_of_a_guarantee():

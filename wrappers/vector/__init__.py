@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dp_bandit_envs.privacy import mechanisms
 
     # What `__getattr__` makes, for editors and type checkers.
+    BatchSums = wrapper_of(VectorPrivacyBoundary, mechanisms.BatchSums)
     BlockSums = wrapper_of(VectorPrivacyBoundary, mechanisms.BlockSums)
     CounterSums = wrapper_of(VectorPrivacyBoundary, mechanisms.CounterSums)
     ExactSums = wrapper_of(VectorPrivacyBoundary, mechanisms.ExactSums)
