@@ -68,3 +68,16 @@ def only_constant_play_is_too_much(gains, arms, t):
 
 def beyond_the_arms(gains, arms, t):
     return gains[arms[-1] + 1]
+
+
+WRONG = [too_much, negative, not_a_number, nothing, only_constant_play_is_too_much]
+
+
+def writes_gains(gains, arms, t):
+    gains[0] = 0.0
+    return 0.5
+
+
+def writes_arms(gains, arms, t):
+    arms[0] = 0
+    return 0.5
