@@ -1,9 +1,7 @@
 """A feedback graph holds the right rows, the right transpose and no more memory than its edges need."""
 
-import errno
 import gzip
 import itertools
-import os
 import tracemalloc
 
 import networkx as nx
@@ -68,47 +66,34 @@ def test_a_directed_graph_reveals_where_its_edges_lead():
     assert columns_of(bare) == [[3], [], [0, 1], [2]]
 
 
-def test_nodes_become_arms_in_their_order_whatever_they_are_called():
-    graph = nx.Graph()
-    graph.add_nodes_from(["z", ("a", 1), 7])
-    graph.add_edge(7, "z")
-    assert rows_of(as_feedback_graph(graph)) == [[0, 2], [1], [0, 2]]
-
-
 def test_double_edges_count_once():
     several = nx.MultiDiGraph([(0, 1), (0, 1), (1, 0), (0, 0)])
     assert rows_of(as_feedback_graph(several)) == [[0, 1], [0, 1]]
     graph = FeedbackGraph.from_edges(3, [0, 1, 0, 0], [1, 0, 1, 0], directed=False)
     assert rows_of(graph) == [[0, 1], [0, 1], [2]]
     assert graph.revealed.dtype == graph.starts.dtype == np.int64
-
-
-def test_a_graph_without_edges_reveals_the_own_arm_or_nothing():
-    assert rows_of(as_feedback_graph(nx.empty_graph(3))) == [[0], [1], [2]]
     bare = as_feedback_graph(nx.empty_graph(3), self_loops=False)
     assert rows_of(bare) == columns_of(bare) == [[], [], []]
     assert bare.most_revealed == bare.edges == 0
 
 
-# ---- from matrices -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", [bool, np.int8, np.uint16, float])
-def test_matrices_of_every_kind_give_the_same_graph(kind):
+def test_matrices_of_every_kind_give_the_same_graph_as_networkx():
     for matrix in some_graphs():
-        graph = as_feedback_graph((matrix * 2).astype(kind), self_loops=False)
-        assert (rows_of(graph), columns_of(graph)) == brute(matrix)
+        rows, columns = brute(matrix)
+        symmetric = np.array_equal(matrix, matrix.T)
+        for kind in (bool, np.int8, np.uint16, float):
+            graph = as_feedback_graph((matrix * 2).astype(kind), self_loops=False)
+            assert (rows_of(graph), columns_of(graph)) == (rows, columns)
+        for kind in ("csr_matrix", "coo_array", "csc_array", "lil_matrix"):
+            graph = as_feedback_graph(getattr(scipy.sparse, kind)(matrix.astype(float)), self_loops=False)
+            assert (rows_of(graph), columns_of(graph), graph.directed) == (rows, columns, not symmetric)
+        theirs = nx.from_numpy_array(matrix, create_using=nx.Graph if symmetric else nx.DiGraph)
+        graph = as_feedback_graph(theirs, self_loops=False)
+        assert (rows_of(graph), columns_of(graph)) == (rows, columns)
         graph = as_feedback_graph(matrix.tolist())
-        assert (rows_of(graph), columns_of(graph)) == brute(matrix | np.eye(len(matrix), dtype=bool))
-
-
-def test_networkx_graphs_and_their_matrices_are_the_same():
-    for matrix in some_graphs():
-        plain = nx.from_numpy_array(matrix, create_using=nx.DiGraph)
-        graph = as_feedback_graph(plain, self_loops=False)
-        assert (rows_of(graph), columns_of(graph)) == brute(matrix)
-        if np.array_equal(matrix, matrix.T):
-            assert rows_of(as_feedback_graph(plain.to_undirected(), self_loops=False)) == brute(matrix)[0]
+        looped = brute(matrix | np.eye(len(matrix), dtype=bool))
+        assert (rows_of(graph), columns_of(graph)) == looped
+        assert graph.edges == sum(map(len, looped[0])) - graph.n_arms
 
 
 def test_a_symmetric_matrix_is_undirected_whatever_its_weights():
@@ -119,129 +104,71 @@ def test_a_symmetric_matrix_is_undirected_whatever_its_weights():
     assert (rows_of(one_way), columns_of(one_way)) == ([[0, 1], [1], [2]], [[0], [0, 1], [2]])
 
 
-def test_the_random_graphs_above_hold_every_kind():
-    """Otherwise the tests that use them could pass on empty graphs."""
-    symmetric = [np.array_equal(matrix, matrix.T) for matrix in some_graphs()]
-    assert 10 < sum(symmetric) < len(symmetric) - 5
-    assert {0, 64} < {int(matrix.sum()) for matrix in some_graphs()}
-
-
-# ---- from files ----------------------------------------------------------------------------------------------------
-
-
-def test_a_file_of_edges_may_have_comments_commas_and_blank_lines(tmp_path):
+def test_a_file_of_edges_may_have_comments_commas_and_blank_lines(tmp_path, monkeypatch):
     path = tmp_path / "edges.csv"
-    path.write_text("# two arm numbers a line\n0, 1\n\n1\t2  # an edge\n3,3\n2 1\n", encoding="utf-8")
-    for given in (path, str(path)):
+    text = "# two arm numbers a line\n0, 1\n\n1\t2  # an edge\n3,3\n2 1\n"
+    path.write_text(text, encoding="utf-8-sig")
+    for given in (path, str(path), DataFile("edges.gz", gzip.compress(text.encode()))):
         assert rows_of(as_feedback_graph(given)) == [[0, 1], [0, 1, 2], [1, 2], [3]]
     assert rows_of(as_feedback_graph(path, self_loops=False)) == [[1], [0, 2], [1], [3]]
-
-
-def test_a_file_may_have_arms_without_edges_and_a_mark_of_its_encoding(tmp_path):
-    path = tmp_path / "edges"
-    path.write_text("0 1\n", encoding="utf-8-sig")
-    assert rows_of(as_feedback_graph(path, n_arms=4)) == [[0, 1], [0, 1], [2], [3]]
-    with refused(ValueError, "n_arms", 6, str(path), 5, 4):
-        path.write_text("0 5\n", encoding="utf-8")
-        as_feedback_graph(path, n_arms=4)
-
-
-def test_a_file_without_dot_or_folder_in_its_name_is_found(tmp_path, monkeypatch):
+    # Arms without edges; and a name without dot or folder, but a known name is that graph, whatever files there are.
+    assert rows_of(as_feedback_graph(path, n_arms=5))[4] == [4]
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "edges").write_text("0 1\n1 2\n", encoding="utf-8")
-    (tmp_path / "star").write_text("0 1\n", encoding="utf-8")
+    for name in ("edges", "star"):
+        (tmp_path / name).write_text("0 1\n1 2\n", encoding="utf-8")
     assert rows_of(GraphSource("edges").graph) == [[0, 1], [0, 1, 2], [1, 2]]
     assert rows_of(GraphSource("edges", n_arms=4).graph)[3] == [3]
-    # A known name is that graph, whatever files there are.
     assert GraphSource("star", n_arms=5).n_arms == 5
-    with refused(KeyError, "graph", "'edgse'"):
-        GraphSource("edgse")
+    with refused(ValueError, "n_arms", 4, str(path), 3):
+        as_feedback_graph(path, n_arms=3)
+    for name in ("edgse", "long" * 200):
+        with refused(KeyError, "graph", repr(name)):
+            GraphSource(name)
 
 
-def test_nodes_that_are_numbers_of_arms_stay_those_arms():
+def test_nodes_that_are_numbers_of_arms_stay_those_arms_and_others_come_in_order():
     """Read edge by edge, node 3 comes second; it is arm 3 all the same."""
     graph = as_feedback_graph(nx.Graph([(0, 3), (3, 1), (1, 2)]))
     assert rows_of(graph) == [[0, 3], [1, 2, 3], [1, 2], [0, 1, 3]]
     assert graph.names is None
-    named = as_feedback_graph(nx.Graph([("x", "z"), ("z", "y")]))
-    assert named.names == ("x", "z", "y") and rows_of(named) == [[0, 1], [0, 1, 2], [1, 2]]
+    named = as_feedback_graph(nx.Graph([("x", ("z", 1)), (("z", 1), "y")]))
+    assert named.names == ("x", ("z", 1), "y") and rows_of(named) == [[0, 1], [0, 1, 2], [1, 2]]
     assert named.capped(2, np.random.default_rng(0)).names == named.names
     # Numbers with gaps are names as well.
     assert as_feedback_graph(nx.Graph([(5, 7)])).names == (5, 7)
 
 
-@pytest.mark.parametrize("kind", ["csr_matrix", "coo_array", "csc_array", "lil_matrix"])
-def test_sparse_matrices_are_read_without_their_zeros(kind):
-    for matrix in some_graphs():
-        made = getattr(scipy.sparse, kind)(matrix.astype(float))
-        rows, columns = brute(matrix)
-        graph = as_feedback_graph(made, self_loops=False)
-        assert rows_of(graph) == rows and columns_of(graph) == columns
-        assert graph.directed == (not np.array_equal(matrix, matrix.T))
-    with refused(TypeError, "square", "(2, 3)"):
-        as_feedback_graph(scipy.sparse.csr_matrix(np.ones((2, 3))))
-
-
-# ---- refused -------------------------------------------------------------------------------------------------------
-
-
 def test_what_is_no_graph_is_refused():
     for graph, error, words in [
+        (scipy.sparse.csr_matrix(np.ones((2, 3))), TypeError, ["square", "(2, 3)"]),
         (np.zeros((2, 3)), TypeError, ["graph", "square", "ndarray", "(2, 3)"]),
         (np.zeros(4), TypeError, ["graph", "networkx", "ndarray", "(4,)"]),
-        (np.zeros((2, 2, 2)), TypeError, ["graph", "ndarray"]),
         ([[0, 1], [1]], TypeError, ["graph", "list"]),
         ([["0", "1"], ["1", "0"]], TypeError, ["graph", "list"]),
         (np.zeros((2, 2), complex), TypeError, ["graph", "ndarray"]),
-        (None, TypeError, ["graph", "NoneType"]),
         (5, TypeError, ["graph", "int"]),
         ([[0.0, np.nan], [0.0, 0.0]], ValueError, ["matrix", np.nan]),
         (np.ones((1, 1)), ValueError, ["graph", 2, 1]),
         (nx.empty_graph(1), ValueError, ["graph", 2, 1]),
-        (nx.empty_graph(0), ValueError, ["graph", 2, 0]),
     ]:
         with refused(error, *words):
             as_feedback_graph(graph)
 
 
-# ---- rows and columns ----------------------------------------------------------------------------------------------
-
-
-def test_rows_ascend_and_revealers_are_the_transpose():
-    for matrix in some_graphs():
-        graph = as_feedback_graph(matrix)
-        assert graph.starts[0] == graph.revealer_starts[0] == 0
-        assert graph.starts[-1] == graph.revealer_starts[-1] == len(graph.revealed) == len(graph.revealers)
-        for row in (*rows_of(graph), *columns_of(graph)):
-            assert row == sorted(set(row))
-        pairs = {(arm, each) for arm, row in enumerate(rows_of(graph)) for each in row}
-        assert pairs == {(each, arm) for arm, row in enumerate(columns_of(graph)) for each in row}
-        assert graph.edges == len(pairs) - graph.n_arms
-
-
-# ---- memory --------------------------------------------------------------------------------------------------------
-
-
-def arrays_of(graph):
-    return {id(each): each for each in (graph.starts, graph.revealed, graph.revealer_starts, graph.revealers)}.values()
-
-
-@pytest.mark.parametrize("directed", [False, True])
-def test_memory_is_linear_in_edges(directed):
+def test_memory_is_linear_in_edges():
     """K = 10,000 and 50,000 edges: K x K would be 100 MB in single bytes, 800 MB in numbers."""
     n_arms, rng = 10_000, np.random.default_rng(1)
     sources, targets = rng.integers(n_arms, size=(2, 50_000))
     tracemalloc.start()
-    graph = FeedbackGraph.from_edges(n_arms, sources, targets, directed=directed)
+    graph = FeedbackGraph.from_edges(n_arms, sources, targets, directed=True)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     entries = len(graph.revealed)
-    assert n_arms + 49_000 < entries <= n_arms + (1 if directed else 2) * 50_000
-    numbers = sum(array.nbytes for array in arrays_of(graph)) / 8
-    assert numbers == (2 if directed else 1) * (entries + n_arms + 1)
+    assert n_arms + 49_000 < entries <= n_arms + 50_000
+    arrays = (graph.starts, graph.revealed, graph.revealer_starts, graph.revealers)
+    assert sum(array.nbytes for array in arrays) / 8 == 2 * (entries + n_arms + 1)
     # A dozen copies on the way, of 8 bytes an entry, and Python's numbers of 40 bytes: but nothing near K x K.
-    assert peak < 250 * entries
-    assert peak < n_arms**2 / 2
+    assert peak < min(250 * entries, n_arms**2 / 2)
 
 
 def test_capping_and_covering_ten_thousand_arms_needs_no_square():
@@ -256,11 +183,7 @@ def test_capping_and_covering_ten_thousand_arms_needs_no_square():
     assert peak < n_arms**2 / 4
 
 
-# ---- capped --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("most", [1, 2, 3, 6])
-@pytest.mark.parametrize("self_loops", [True, False])
+@pytest.mark.parametrize(("most", "self_loops"), [(1, True), (3, True), (2, False)])
 def test_a_capped_graph_keeps_the_own_arm_and_some_of_the_others(most, self_loops):
     rng = np.random.default_rng(3)
     for matrix in some_graphs():
@@ -323,14 +246,6 @@ def cover_number(rows):
     return fewest[-1]
 
 
-def test_the_brute_force_knows_the_five_cycle():
-    """Of the cycle of five, alpha is 2, and three cliques are needed."""
-    rows = rows_of(as_feedback_graph(nx.cycle_graph(5)))
-    assert (independence_number(rows), cover_number(rows)) == (2, 3)
-    rows = rows_of(as_feedback_graph(nx.complete_graph(4)))
-    assert (independence_number(rows), cover_number(rows)) == (1, 1)
-
-
 def greedy_set(graph):
     """Return a set that the greedy rule finds, by asking for it again without the library's arrays."""
     rows, free, found = rows_of(graph), set(range(graph.n_arms)), []
@@ -371,19 +286,6 @@ def test_a_cover_holds_every_arm_once_in_cliques_of_both_directions():
         exact += len(cover) == optimum
         total += 1
     assert exact > 0.75 * total
-
-
-def test_known_graphs_have_their_numbers():
-    expected = {"complete": (1, 1), "empty": (6, 6), "star": (5, 5), "cycle": (3, 3)}
-    made = {
-        "complete": nx.complete_graph(6),
-        "empty": nx.empty_graph(6),
-        "star": nx.star_graph(5),
-        "cycle": nx.cycle_graph(6),
-    }
-    for name, numbers in expected.items():
-        graph = as_feedback_graph(made[name])
-        assert (graph.independent_arms, len(graph.clique_cover)) == numbers, name
     # In a directed cycle no two arms reveal each other.
     one_way = as_feedback_graph(nx.cycle_graph(6, create_using=nx.DiGraph))
     assert (one_way.independent_arms, len(one_way.clique_cover)) == (3, 6)
@@ -394,22 +296,13 @@ def test_known_graphs_have_their_numbers():
 
 WRONG = {
     "a weight": (b"# edges\n0 1\n0 1 0.5\n", ["line 3", "0 3", 3]),
-    "one arm": (b"0 1\n4\n", ["line 2", "0 3", 1]),
     "a negative arm": (b"0 1\n0 -1\n", ["line 2, column 2", "0 3"]),
-    "names": (b"0 1\na b\n", ["line 2, column 1"]),
     "a half": (b"0 1\n1.0 2\n", ["line 2, column 1"]),
     "semicolons": (b"0 1\n0;1\n", ["line 2", "0 3", 1]),
-    "a superscript": ("0 1\n0 ²\n".encode(), ["line 2, column 2"]),
     "a digit of another alphabet": ("0 1\n٣ 1\n".encode(), ["line 2, column 1"]),
-    "a digit in a circle": ("0 ①\n".encode(), ["line 1, column 2"]),
     "5,000 digits": (b"0 1\n0 " + b"9" * 5000 + b"\n", ["line 2, column 2", "[0, 999,999]", "5,000 digits"]),
-    "5,000 zeros": (b"0 1\n0 " + b"0" * 5000 + b"\n", ["line 2, column 2", "5,000 digits"]),
     "too many arms": (b"0 50000000\n", ["line 1, column 2", "[0, 999,999]", 50000000]),
-    "Latin-1": ("# amis de José\n0 1\n".encode("latin-1"), ["line 1", "Latin-1", "UTF-8"]),
-    "UTF-16": ("0 1\n".encode("utf-16"), ["line 1", "UTF-16"]),
-    "NUL": (b"0 1\n0 \0\n", ["line 2", "NUL"]),
     "no edges": (b"# nothing\n", ["none"]),
-    "empty": (b"", ["none"]),
     "one arm alone": (b"0 0\n", [2, 1, "n_arms="]),
 }
 
@@ -452,22 +345,3 @@ def test_more_arms_than_are_read_are_refused_before_they_take_memory():
         assert tracemalloc.get_traced_memory()[1] < 2**20
     finally:
         tracemalloc.stop()
-
-
-def test_the_largest_arm_that_is_read():
-    assert as_feedback_graph(DataFile("edges", b"0 999999\n")).n_arms == MOST_ARMS == 1_000_000
-
-
-def test_no_file_and_a_folder_are_refused(tmp_path):
-    file_refused(tmp_path / "no such file", "path")
-    file_refused(tmp_path, "folder")
-    file_refused(tmp_path / ("long" * 200), os.strerror(errno.ENAMETOOLONG))
-
-
-def test_a_name_that_is_too_long_for_a_file_is_an_unknown_name():
-    with refused(KeyError, "graph", repr("long" * 200)):
-        GraphSource("long" * 200)
-
-
-def test_a_compressed_file_of_edges_is_read():
-    assert as_feedback_graph(DataFile("edges.gz", gzip.compress(b"0 1\n1 2\n"))).n_arms == 3

@@ -1,6 +1,5 @@
 """TS-N, UCB-N and their MaxN forms: known algorithms in the limit cases, and by hand on four nodes."""
 
-import itertools
 import math
 
 import gymnasium as gym
@@ -9,21 +8,21 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import play
-from dp_bandit_envs.adversaries import MemoryBounded, Stochastic
-from dp_bandit_envs.agents import Htinf, Imed, KlUcb, LocalUcb, ThompsonSampling, Ucb
+from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.agents import Htinf, Imed, LocalUcb, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.largest_beta import MANY, among_many, changed, one_by_one, start
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
-from dp_bandit_envs.agents.noise_width import counter_width, log_width
-from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.agents.noise_width import log_width
+from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.privacy import Noise
-from dp_bandit_envs.simulation import simulate
-from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, LaplaceClipRescale
+from dp_bandit_envs.seeding import ADVERSARY, AGENT, stream
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, LaplaceClipRescale
+from tests.tools.doors import one_each
 from tests.tools.graph_games import DIRECTED, columns_of, rows_of, table_game
 from tests.tools.one_noise import as_one_player
-from tests.tools.playable import BANDITS
 
 MEANS = [0.3, 0.8, 0.5, 0.75, 0.1]
 PAIRS = [("UCB", "UCB-N"), ("UCB", "UCB-MaxN"), ("TS", "TS-N"), ("TS", "TS-MaxN")]
@@ -34,86 +33,23 @@ def played(name, env, seed):
     return play(env, as_one_player(make_algorithm(name)), seed=seed)
 
 
-# ---- the empty graph -----------------------------------------------------------------------------------------------
-
-
 def test_on_the_empty_graph_an_algorithm_is_the_one_without_a_graph():
     """Arm for arm and gain for gain: `DPBandit-Stochastic-v0` with the same means and seed has the same stream."""
     for plain, on_graph in [*PAIRS, *((name, name) for name in OTHERS)]:
-        for seed in range(3):
-            without = played(plain, BanditEnv(Stochastic(5, 400, means=MEANS)), seed)
-            with_graph = played(on_graph, GraphEnv("empty", means=MEANS, horizon=400), seed)
-            assert np.array_equal(without.arms, with_graph.arms)
-            assert np.array_equal(without.gains, with_graph.gains)
-            assert np.array_equal(without.pseudo_regret, with_graph.pseudo_regret)
-            assert len(set(without.arms.tolist())) > 1
-
-
-def test_simulated_on_the_empty_graph_too():
-    every_round = range(1, 1001)
-    plain = simulate(
-        "DPBandit-Stochastic-v0",
-        {name: as_one_player(make_algorithm(name)) for name in ("UCB", "TS")},
-        horizon=1000,
-        trials=3,
-        checkpoints=every_round,
-        env_kwargs={"n_arms": 5},
-    )
-    means = [0.55, 0.5, 0.5, 0.5, 0.5]
-    on_graph = simulate(
-        lambda: GraphEnv("empty", means=means, horizon=1000),
-        {name: as_one_player(make_algorithm(name)) for _, name in PAIRS},
-        trials=3,
-        checkpoints=every_round,
-    )
-    for name, other in PAIRS:
-        assert np.array_equal(plain[name].collected, on_graph[other].collected)
-        assert np.array_equal(plain[name].switches, on_graph[other].switches)
-        assert np.array_equal(plain[name].pulls, on_graph[other].pulls)
-
-
-def test_on_another_graph_they_are_not():
-    """Otherwise the tests above could pass because the graph is never looked at."""
-    for (_, name), seed in itertools.product(PAIRS, range(2)):
-        empty, cycle = (
-            played(name, GraphEnv(graph, means=MEANS, horizon=400), seed).arms for graph in ("empty", "cycle")
-        )
-        assert not np.array_equal(empty, cycle)
-    for kind in ("UCB", "TS"):
-        plain, best = (
-            played(f"{kind}-{form}", GraphEnv("cycle", means=MEANS, horizon=400), 0).arms for form in ("N", "MaxN")
-        )
-        assert not np.array_equal(plain, best)
-
-
-def test_charges_are_the_same_on_the_empty_graph():
-    for observe_charge in (True, False):
-        games = []
-        for make in (BanditEnv, lambda gains, **more: GraphEnv("empty", gains=gains, **more)):
-            gains = MemoryBounded(memory=2, gains=Stochastic(5, 300, means=MEANS))
-            games.append(played("TS", make(gains, observe_charge=observe_charge), 4))
-        assert np.array_equal(games[0].arms, games[1].arms)
-        assert np.array_equal(games[0].gains, games[1].gains)
-
-
-# ---- the complete graph --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", [Ucb, ThompsonSampling, UcbMaxN, TsMaxN])
-def test_on_the_complete_graph_every_arm_has_been_seen_t_times(kind):
-    env = ExactSums(GraphEnv("complete", means=MEANS, horizon=100))
-    agent = kind()
-    agent.begin(n_arms=5, horizon=100, rng=np.random.default_rng(0))
-    env.reset(seed=0)
-    agent.see_graph(env.graph)
-    for t in range(1, 101):
-        arm = agent.select_arm()
-        observation = env.step(arm)[0]
-        assert observation["count"].tolist() == [t] * 5
-        assert np.array_equal(observation["sum"], env.unwrapped.cumulative_gains)
-        agent.update(arm, observation)
-        inner = getattr(agent._state, "inner", agent._state)
-        assert list(inner.counts) == [t] * 5
+        without = played(plain, BanditEnv(Stochastic(5, 400, means=MEANS)), 1)
+        with_graph = played(on_graph, GraphEnv("empty", means=MEANS, horizon=400), 1)
+        assert np.array_equal(without.arms, with_graph.arms)
+        assert np.array_equal(without.gains, with_graph.gains)
+        assert np.array_equal(without.pseudo_regret, with_graph.pseudo_regret)
+        assert len(set(without.arms.tolist())) > 1
+    # Otherwise that could be because the graph is never looked at.
+    on = {
+        (graph, name): played(name, GraphEnv(graph, means=MEANS, horizon=400), 0).arms.tolist()
+        for graph in ("empty", "cycle")
+        for _, name in PAIRS
+    }
+    assert all(on["empty", name] != on["cycle", name] for _, name in PAIRS)
+    assert all(on["cycle", f"{kind}-N"] != on["cycle", f"{kind}-MaxN"] for kind in ("UCB", "TS"))
 
 
 def test_on_the_complete_graph_ucb_follows_the_leader_and_maxn_agrees():
@@ -121,8 +57,6 @@ def test_on_the_complete_graph_ucb_follows_the_leader_and_maxn_agrees():
     env = GraphEnv("complete", means=MEANS, horizon=300)
     ucb, best = played("UCB-N", env, 1).arms, played("UCB-MaxN", env, 1).arms
     table = Stochastic(5, 300, means=MEANS)
-    from dp_bandit_envs.seeding import ADVERSARY, stream
-
     table.begin(stream(1, role=ADVERSARY))
     sums = np.cumsum(table.next_gains(300), axis=0)
     # The first of the largest sums; round 1 has none, and plays arm 0.
@@ -131,8 +65,6 @@ def test_on_the_complete_graph_ucb_follows_the_leader_and_maxn_agrees():
     # Nothing is known in round 1: all means are 1/2, and the lowest arm that reveals arm 0 is arm 0.
     assert best.tolist() == leaders
 
-
-# ---- posteriors by hand --------------------------------------------------------------------------------------------
 
 ROWS = [[1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.5, 1.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
 
@@ -169,9 +101,6 @@ def test_posteriors_on_a_directed_graph_by_hand():
     assert states[2] == ([2, 2, 3, 2], [2, 1, 1, 1])
 
 
-# ---- MaxN by hand --------------------------------------------------------------------------------------------------
-
-
 def test_maxn_plays_the_best_arm_that_reveals_the_wanted_one_by_hand():
     """Revealed by: 0 by {0, 3}, 1 by {1}, 2 by {0, 1, 2}, 3 by {2, 3}. UCB wants arms without a gain first, in order.
 
@@ -200,7 +129,7 @@ def test_maxn_leaves_a_wanted_arm_for_a_better_one_by_hand():
     assert played("UCB-MaxN", table_game(table, DIRECTED), 0).arms.tolist()[:3] == [0, 1, 3]
 
 
-def test_ucb_maxn_passes_over_an_arm_that_nobody_reveals():
+def test_ucb_maxn_passes_over_an_arm_that_nobody_reveals_and_ts_maxn_plays_it():
     agent = UcbMaxN()
     agent.begin(n_arms=4, horizon=9, rng=np.random.default_rng(0))
     agent.see_graph(as_feedback_graph(DIRECTED, self_loops=False))
@@ -213,16 +142,10 @@ def test_ucb_maxn_passes_over_an_arm_that_nobody_reveals():
     # Where nothing reveals anything, nothing can be learned.
     agent.see_graph(as_feedback_graph(np.zeros((4, 4)), self_loops=False))
     assert agent.select_arm() == 0
-
-
-def test_ts_maxn_plays_an_arm_that_nobody_reveals_itself():
     agent = TsMaxN()
     agent.begin(n_arms=4, horizon=9, rng=np.random.default_rng(0))
     agent.see_graph(as_feedback_graph(np.zeros((4, 4)), self_loops=False))
     assert {agent.select_arm() for _ in range(60)} == {0, 1, 2, 3}
-
-
-# ---- MaxN and N against naive ones ---------------------------------------------------------------------------------
 
 
 class Naive:
@@ -273,31 +196,24 @@ GRAPHS = {
 
 
 def test_naive_forms_play_the_same_game():
-    for name in ["UCB-N", "UCB-MaxN", "TS-N", "TS-MaxN"]:
-        for graph in GRAPHS:
-            from dp_bandit_envs.seeding import AGENT, stream
-
-            kind, options = GRAPHS[graph]
-            rounds, seed = 300, 17
-            arms = played(name, GraphEnv(kind, horizon=rounds, **options), seed).arms
-            env = GraphEnv(kind, horizon=rounds, **options)
-            env.reset(seed=seed)
-            agent = Naive(
-                env.n_arms, stream(seed, role=AGENT, player="one"), name.startswith("TS"), name.endswith("MaxN")
-            )
-            elsewhere = 0
-            for t in range(rounds):
-                columns, rows = columns_of(env.graph), rows_of(env.graph)
-                arm, wanted = agent.choose(columns)
-                assert arm == arms[t], t
-                elsewhere += arm != wanted
-                gains = env.step(arm)[0]["gain"]
-                agent.learn(arm, {each: gains[each] for each in rows[arm]})
-            # MaxN plays something else than what it wants, or the test would tell nothing of it.
-            assert (elsewhere > 0) == name.endswith("MaxN")
-
-
-# ---- agents know the sensitivity -----------------------------------------------------------------------------------
+    for graph, name in one_each(list(GRAPHS), ["TS-MaxN", "UCB-MaxN", "TS-N", "UCB-N"]):
+        kind, options = GRAPHS[graph]
+        rounds, seed = 300, 17
+        arms = played(name, GraphEnv(kind, horizon=rounds, **options), seed).arms
+        env = GraphEnv(kind, horizon=rounds, **options)
+        env.reset(seed=seed)
+        rng = stream(seed, role=AGENT, player="one")
+        agent = Naive(env.n_arms, rng, name.startswith("TS"), name.endswith("MaxN"))
+        elsewhere = 0
+        for t in range(rounds):
+            columns, rows = columns_of(env.graph), rows_of(env.graph)
+            arm, wanted = agent.choose(columns)
+            assert arm == arms[t], t
+            elsewhere += arm != wanted
+            gains = env.step(arm)[0]["gain"]
+            agent.learn(arm, {each: gains[each] for each in rows[arm]})
+        # MaxN plays something else than what it wants, or the test would tell nothing of it.
+        assert (elsewhere > 0) == name.endswith("MaxN")
 
 
 def numbers_of(state):
@@ -366,28 +282,18 @@ def test_widths_of_a_larger_sensitivity_by_hand():
     assert five == pytest.approx(5 * one, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["DP-KLUCB", "DP-IMED"])
-def test_first_blocks_grow_with_the_sensitivity(name):
+def test_first_blocks_and_epochs_grow_with_the_sensitivity():
     """Four gains for each unit of the noise's scale s / epsilon: 4 * 3 / 2 = 6 on a cycle, 2 without a graph."""
-    wrapped = make_algorithm(name, epsilon=2.0).wrap(GraphEnv("cycle", horizon=100))
-    assert wrapped.mechanism.blocks(100)[0] == 6
-    wrapped = make_algorithm(name, epsilon=2.0).wrap(BanditEnv(Stochastic(4, 100)))
-    assert wrapped.mechanism.blocks(100)[0] == 2
 
+    def blocks(name, epsilon, env):
+        return make_algorithm(name, epsilon=epsilon).wrap(env).mechanism.blocks(env.horizon)
 
-def test_epochs_of_successive_elimination_grow_with_the_sensitivity():
-    cycle, small, plain = (
-        make_algorithm("DP-SE", epsilon=epsilon).wrap(env).mechanism.blocks(10**6)
-        for epsilon, env in (
-            (0.3, GraphEnv("cycle", n_arms=4, horizon=10**6)),
-            (0.1, BanditEnv(Stochastic(4, 10**6))),
-            (0.3, BanditEnv(Stochastic(4, 10**6))),
-        )
-    )
+    for name in ("DP-KLUCB", "DP-IMED"):
+        assert blocks(name, 2.0, GraphEnv("cycle", horizon=100))[0] == 6
+        assert blocks(name, 2.0, BanditEnv(Stochastic(4, 100)))[0] == 2
+    cycle = blocks("DP-SE", 0.3, GraphEnv("cycle", n_arms=4, horizon=10**6))
+    small, plain = (blocks("DP-SE", epsilon, BanditEnv(Stochastic(4, 10**6))) for epsilon in (0.1, 0.3))
     assert cycle == small != plain
-
-
-# ---- nobody has to tell them ---------------------------------------------------------------------------------------
 
 
 def cliques_of_five(horizon=400):
@@ -397,29 +303,10 @@ def cliques_of_five(horizon=400):
     return env
 
 
-def test_wrappers_and_agent_of_an_algorithm_play_its_game():
-    """Both ways agent and noise fit together: `play` asks the environment. `simulate` is in test_graph_engines.py."""
-    for name in BANDITS:
-        algorithm = make_algorithm(name)
-        agent = algorithm.agent()
-        parts = play(algorithm.wrap(cliques_of_five()), agent, seed=3)
-        whole = play(cliques_of_five(), as_one_player(algorithm, player=type(agent).__name__), seed=3)
-        assert np.array_equal(whole.arms, parts.arms)
-        assert np.array_equal(whole.gains, parts.gains)
-
-
 BY_HAND = {
     "AdaP-UCB": (
         lambda env: BlockSums(env, epsilon=4.0),
         lambda: Ucb(exploration=3.1 / 2, log_factor=2.0, width=log_width(3.1 / 4.0), lazy=True),
-    ),
-    "AdaP-KLUCB": (
-        lambda env: BlockSums(env, epsilon=4.0),
-        lambda: KlUcb(level=3.1, width=log_width(3.1 / 4.0), lazy=True),
-    ),
-    "DP-UCB-BOUND": (
-        lambda env: CounterSums(env, epsilon=4.0, counter="hybrid", budget="split"),
-        lambda: Ucb(width=counter_width("hybrid", epsilon=4.0)),
     ),
     "LDP-UCB-L": (lambda env: BlockSums(env, epsilon=4.0, ratio=1, keep=True), lambda: LocalUcb(epsilon=4.0)),
     "DP-IMED": (
@@ -455,24 +342,6 @@ def test_an_agent_of_gains_learns_scale_and_bound_by_itself():
     state = agent.initial_state(10, 400)
     assert state.sigma == pytest.approx(math.sqrt(201))
     assert state.bound == pytest.approx(10.0 * math.log(400), rel=2e-9)
-
-
-def test_an_agent_that_does_not_ask_is_not_told():
-    class Deaf:
-        """No `see_noise`."""
-
-        def begin(self, *, n_arms, horizon, rng):
-            """Begin."""
-
-        def select_arm(self):
-            """Play arm 0."""
-            return 0
-
-        def update(self, arm, observation):
-            """Learn nothing."""
-
-    own = Algorithm("Deaf", Deaf, lambda env: HybridSums(env, epsilon=1.0))
-    assert play(cliques_of_five(20), own).arms.tolist() == [0] * 20
 
 
 def test_wrappers_above_the_boundary_do_not_hide_its_noise():

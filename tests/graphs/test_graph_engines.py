@@ -30,6 +30,8 @@ PRIVATE = [
     *("DP-KLUCB", "DP-IMED", "DP-UCB-BOUND", "DP-UCB", "AdaP-KLUCB", "Lazy-DP-TS", "DP-TS", "DP-UCB-INT"),
     *("LDP-UCB-B", "LDP-UCB-L", "Batched-Lap-HTINF", "DP-EXP3-Lap", "EXP3-tau"),
 ]
+SOME = ["DP-UCB-BOUND", "DP-UCB-INT", "LDP-UCB-B", "DP-EXP3-Lap", "EXP3-tau"]
+"""One of each chain of wrappers, which `tests/simulation` compiles for graphs, too."""
 
 
 def batch(env, batch_size=3):
@@ -139,36 +141,24 @@ def assert_same(make_env, algorithms, *, trials=2, first_trial=0, jobs=1):
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_every_graph_algorithm_plays_the_same_game_both_ways(game):
+def test_algorithms_play_the_same_game_both_ways(game):
+    """Those for graphs in every game; and in three games some private ones, whose chains are others, and batches."""
     arms = assert_same(GAMES[game], able([make_algorithm(name) for name in ON_GRAPHS], GAMES[game]))
-    if "without self-loops" not in game:
-        assert all(len(set(played.tolist())) > 1 for played in arms.values())
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_private_algorithms_play_the_same_game_both_ways(game):
-    arms = assert_same(GAMES[game], able(private(), GAMES[game]), trials=1)
+    if game in ("directed", "capped and redrawn", "memory, redrawn"):
+        some = [one for one in private() if one.name in SOME] + IN_BATCHES[3:5]
+        arms |= assert_same(GAMES[game], some, trials=1)
     if "without self-loops" not in game:
         # Otherwise most would sit on their first arm, and there would be nothing to compare.
         assert sum(len(set(played.tolist())) > 1 for played in arms.values()) > 0.6 * len(arms)
 
 
-# Their agents play on graphs above, and others are in these chains.
-MORE_BATCHES = ("TS-N in batches", "UCB-MaxN in batches", "EXP3-SET in batches")
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_batches_and_chains_play_the_same_game_both_ways(game):
-    chosen = [one for one in IN_BATCHES if one.name not in MORE_BATCHES]
-    assert_same(GAMES[game], able(chosen, GAMES[game]), trials=1)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
-def test_all_batches_and_chains_play_the_same_game_both_ways(game):
-    assert_same(GAMES[game], able(IN_BATCHES, GAMES[game]), trials=1)
+def test_all_private_ones_and_batches_play_the_same_game_both_ways(game):
+    assert_same(GAMES[game], able(private() + IN_BATCHES, GAMES[game]), trials=1)
 
 
+# Their agents play on graphs above, and others are in these chains.
 def test_successive_elimination_agrees_beyond_its_first_epochs():
     """Its epochs are long: two epochs of two arms are thousands of rounds."""
     arms = assert_same(
@@ -246,58 +236,43 @@ SUM_CHAINS = {
 }
 
 
-@pytest.mark.parametrize("game", ["redrawn", "memory, redrawn"])
-def test_what_an_agent_is_told_of_all_arms_is_equal_to_the_last_bit(game):
-    _compare_bits(game, {"Laplace that rejects around batch", "hybrid around batch"})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("game", GAMES)
-def test_what_an_agent_is_told_in_any_chain_is_equal_to_the_last_bit(game):
-    _compare_bits(game, {*GAIN_CHAINS, *SUM_CHAINS})
-
-
-def _compare_bits(game, chains):
-    algorithms = [Algorithm(name, BitsOfGains, chain) for name, chain in GAIN_CHAINS.items() if name in chains]
-    algorithms += [Algorithm(name, BitsOfSums, chain) for name, chain in SUM_CHAINS.items() if name in chains]
-    arms = assert_same(GAMES[game], algorithms, trials=1)
+@pytest.mark.parametrize(
+    ("game", "chains"), [("memory, redrawn", 1), *(pytest.param(game, 10, marks=pytest.mark.slow) for game in GAMES)]
+)
+def test_what_an_agent_is_told_of_all_arms_is_equal_to_the_last_bit(game, chains):
+    """In all ten chains, or in one, a hybrid counter around batches."""
+    every = [(BitsOfGains, GAIN_CHAINS), (BitsOfSums, SUM_CHAINS)]
+    algorithms = [Algorithm(name, kind, chain) for kind, those in every for name, chain in those.items()]
+    arms = assert_same(GAMES[game], algorithms if chains == 10 else algorithms[7:8], trials=1)
     played = list(arms.values())
     assert not any(np.array_equal(one, other) for index, one in enumerate(played) for other in played[:index])
 
 
-@pytest.mark.parametrize("rounds_at_once", [1, 5])
-@pytest.mark.parametrize("game", ["redrawn", "memory, redrawn", "capped"])
-def test_blocks_of_the_simulator_may_cut_graphs_and_batches_anywhere(monkeypatch, game, rounds_at_once):
+@pytest.mark.parametrize(("rounds_at_once", "block_length"), [(1, 330), (5, 1), (5, 4)])
+@pytest.mark.parametrize("game", ["redrawn", "memory, redrawn"])
+def test_blocks_of_simulator_and_environment_may_cut_graphs_and_batches_anywhere(
+    monkeypatch, game, rounds_at_once, block_length
+):
     monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
-    some = [make_algorithm(name) for name in ("TS-MaxN", "UCB-MaxN", "EXP3-SET")]
-    some += [each for each in IN_BATCHES if each.name in ("TS-MaxN in batches", "UCB on counters in batches")]
-    assert_same(GAMES[game], some, trials=1)
+
+    def make():
+        env = GAMES[game]()
+        env._block_length = block_length
+        return env
+
+    assert_same(make, [make_algorithm("UCB-MaxN"), make_algorithm("EXP3-SET"), IN_BATCHES[3]], trials=1)
 
 
-@pytest.mark.parametrize("block_length", [1, 4, 330])
-def test_blocks_of_the_environment_may_have_any_length(block_length):
-    make = fixed("erdos-renyi", n_arms=6, degree=2, redraw_every=7, block_length=block_length)
-    assert_same(make, [make_algorithm("UCB-MaxN"), IN_BATCHES[3]], trials=1)
-
-
-def test_later_trials_and_several_at_a_time_are_the_same_games():
-    algorithms = [make_algorithm(name) for name in ("TS-MaxN", "EXP3-SET", "DP-IMED")]
-    assert_same(GAMES["redrawn"], algorithms, trials=3, first_trial=5, jobs=2)
+def test_later_trials_have_graphs_of_their_own_and_several_at_a_time_are_the_same_games():
+    algorithms = [make_algorithm(name) for name in ("TS-MaxN", "EXP3-SET")]
+    arms = assert_same(GAMES["redrawn"], algorithms, trials=3, first_trial=5, jobs=2)
+    assert len({tuple(arms["EXP3-SET", trial].tolist()) for trial in range(3)}) == 3
 
 
 def test_many_arms_in_short_blocks_agree():
     """More gains than one block of the simulator and of the environment holds."""
-    make = fixed("power-law", n_arms=2000)
-    algorithms = [make_algorithm(name) for name in ("TS-MaxN", "EXP3-SET")]
-    assert_same(make, algorithms, trials=1)
+    assert_same(fixed("power-law", n_arms=2000), [make_algorithm("UCB-MaxN")], trials=1)
     assert trials_module.NUMBERS_AT_ONCE // 2000 < HORIZON
-
-
-def test_trials_have_graphs_of_their_own():
-    """With equal means the regret of uniform play would not tell; what EXP3-SET learns from does."""
-    make = fixed("erdos-renyi", n_arms=8, degree=3, means=[0.9] + [0.1] * 7)
-    outcome = simulate(make, ["UCB-N"], trials=4, seed=1)["UCB-N"]
-    assert len({tuple(pulls) for pulls in outcome.pulls.tolist()}) == 4
 
 
 class Looks:
@@ -331,12 +306,8 @@ def test_an_agent_of_ones_own_is_told_of_every_graph_before_it_chooses():
     for arm in game.arms.tolist():
         assert arm == env.graph.revealed_by(0)[-1]
         env.step(arm)
-
-
-def test_a_fixed_graph_is_told_once():
-    agent = Looks()
     play(fixed(nx.path_graph(4))(), agent, seed=SEED)
-    assert agent.told == 1
+    assert agent.told == 1  # of a fixed graph once
 
 
 def test_gains_are_those_of_other_graphs_with_the_same_seed():
@@ -349,14 +320,12 @@ def test_gains_are_those_of_other_graphs_with_the_same_seed():
     assert len(totals) == 1
 
 
-@pytest.mark.parametrize("name", ["UCB-N", "DP-KLUCB", "DP-IMED", "DP-SE", "Lazy-DP-TS"])
-@pytest.mark.parametrize("engine", ["play", "simulate"])
-def test_agents_that_wait_for_an_arms_own_gains_refuse_graphs_that_hide_them(name, engine):
+def test_agents_that_wait_for_an_arms_own_gains_refuse_graphs_that_hide_them():
     """They would play arm 0 to the end."""
     env = fixed("cycle", n_arms=6, self_loops=False)()
-    algorithm = make_algorithm(name)
-    with refused(ValueError, "self_loops=True", "TsMaxN", "UcbMaxN"):
-        if engine == "play":
+    for name in ("UCB-N", "DP-KLUCB", "DP-IMED", "DP-SE", "Lazy-DP-TS"):
+        algorithm = make_algorithm(name)
+        with refused(ValueError, "self_loops=True", "TsMaxN", "UcbMaxN"):
             play(algorithm.wrap(env), algorithm.agent())
-        else:
-            simulate(lambda: env, [algorithm])
+        with refused(ValueError, "self_loops=True", "TsMaxN", "UcbMaxN"):
+            simulate(fixed("cycle", n_arms=6, self_loops=False), [algorithm])

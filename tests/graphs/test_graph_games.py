@@ -1,5 +1,8 @@
 """Games with graph feedback: what a round reveals, to whom, and that many games at once are the same games."""
 
+import functools
+import tracemalloc
+
 import gymnasium as gym
 import networkx as nx
 import numpy as np
@@ -13,6 +16,7 @@ from dp_bandit_envs.envs.graph_env import GraphEnv, GraphVectorEnv
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
+from tests.tools.doors import one_each
 from tests.tools.graph_games import DIRECTED, rows_of, table_game
 from tests.tools.refusals import refused
 
@@ -46,8 +50,6 @@ def watch(env, arms, **reset):
     return seen
 
 
-# ---- four nodes by hand --------------------------------------------------------------------------------------------
-
 TABLE = [[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8], [0.9, 1.0, 0.0, 0.25], [0.75, 0.5, 0.125, 1.0]]
 
 
@@ -60,9 +62,7 @@ def test_what_each_play_reveals_in_a_directed_graph_of_four():
     assert env.sensitivity == 2.0
     assert env.collected == pytest.approx(1.7)
     assert env.external_regret() == pytest.approx(2.45 - 1.7)  # arm 3: 0.4 + 0.8 + 0.25 + 1
-
-
-def test_without_self_loops_the_own_gain_is_hidden_but_paid():
+    # Without self-loops the own gain is hidden, but paid.
     env = table_game(TABLE, DIRECTED, self_loops=False)
     gains, observed, rewards, _ = zip(*watch(env, [0, 1, 2, 3], seed=0), strict=True)
     assert list(gains) == [[0, 0, 0.3, 0], [0, 0, 0.7, 0], [0, 0, 0, 0.25], [0.75, 0, 0, 0]]
@@ -77,14 +77,6 @@ def test_the_empty_graph_is_bandit_feedback_and_the_complete_one_full_informatio
     assert [gain for gain, *_ in watch(table_game(TABLE, "complete"), [3, 2, 1, 0], seed=0)] == TABLE
 
 
-# ---- charges -------------------------------------------------------------------------------------------------------
-
-
-def charged_game(observe_charge, memory=1, graph="complete"):
-    gains = MemoryBounded(memory=memory, gains=GainTable(np.array(TABLE)))
-    return GraphEnv(graph, gains=gains, observe_charge=observe_charge)
-
-
 @pytest.mark.parametrize(
     ("observe_charge", "memory", "arms", "changed", "rewards"),
     [
@@ -95,49 +87,32 @@ def charged_game(observe_charge, memory=1, graph="complete"):
     ],
 )
 def test_a_charge_falls_on_the_arm_played_only_by_hand(observe_charge, memory, arms, changed, rewards):
-    played = watch(charged_game(observe_charge, memory), arms, seed=0)
+    charged = MemoryBounded(memory=memory, gains=GainTable(np.array(TABLE)))
+    played = watch(GraphEnv("complete", gains=charged, observe_charge=observe_charge), arms, seed=0)
     assert [gain for gain, *_ in played] == [changed.get(t, row) for t, row in enumerate(TABLE)]
     assert [reward for _, _, reward, _ in played] == rewards
-
-
-def test_a_charge_without_a_self_loop_is_paid_unseen():
-    played = watch(charged_game(True, graph=nx.complete_graph(4)), [0, 1, 1, 1], seed=0)
-    gains = MemoryBounded(memory=1, gains=GainTable(np.array(TABLE)))
-    bare = watch(GraphEnv("complete", gains=gains, self_loops=False), [0, 1, 1, 1], seed=0)
-    assert [reward for _, _, reward, _ in bare] == [reward for _, _, reward, _ in played] == [0.1, 0.0, 1.0, 0.5]
-    assert [gain[arm] for (gain, *_), arm in zip(bare, [0, 1, 1, 1], strict=True)] == [0.0] * 4
-
-
-# ---- what is seen does not depend on gains -------------------------------------------------------------------------
+    # Without a self-loop it is paid unseen.
+    gains = MemoryBounded(memory=memory, gains=GainTable(np.array(TABLE)))
+    bare = watch(GraphEnv("complete", gains=gains, self_loops=False), arms, seed=0)
+    assert [reward for _, _, reward, _ in bare] == rewards
+    assert [gain[arm] for (gain, *_), arm in zip(bare, arms, strict=True)] == [0.0] * 4
 
 
 @kinds
-def test_graphs_and_what_is_observed_do_not_depend_on_gains(kind):
-    arms = np.random.default_rng(2).integers(made(kind).n_arms, size=50).tolist()
+def test_what_is_observed_is_the_row_of_the_arm_in_the_public_graph_and_depends_on_no_gain(kind):
     n_arms = made(kind).n_arms
-    tables = [np.zeros((50, n_arms)), np.ones((50, n_arms)), np.random.default_rng(3).random((50, n_arms))]
-    seen = [
-        [
-            (observed, rows)
-            for _, observed, _, rows in watch(made(kind, horizon=None, gains=GainTable(table)), arms, seed=6)
-        ]
-        for table in tables
-    ]
+    arms = np.random.default_rng(2).integers(n_arms, size=50).tolist()
+    seen = []
+    for table in (np.zeros((50, n_arms)), np.ones((50, n_arms)), np.random.default_rng(3).random((50, n_arms))):
+        env = made(kind, horizon=None, gains=GainTable(table))
+        game = watch(env, arms, seed=6)
+        seen.append([(observed, rows) for _, observed, _, rows in game])
+        for arm, (gain, observed, reward, rows) in zip(arms, game, strict=True):
+            assert np.flatnonzero(observed).tolist() == rows[arm]
+            assert sum(observed) <= env.sensitivity
+            assert all(gain[other] == 0 for other in range(n_arms) if not observed[other])
+            assert not observed[arm] or gain[arm] == reward
     assert seen[0] == seen[1] == seen[2]
-
-
-@kinds
-def test_what_is_observed_is_the_row_of_the_arm_in_the_public_graph(kind):
-    env = made(kind)
-    arms = np.random.default_rng(2).integers(env.n_arms, size=50).tolist()
-    for arm, (gain, observed, reward, rows) in zip(arms, watch(env, arms, seed=1), strict=True):
-        assert np.flatnonzero(observed).tolist() == rows[arm]
-        assert sum(observed) <= env.sensitivity
-        assert all(gain[other] == 0 for other in range(env.n_arms) if not observed[other])
-        assert not observed[arm] or gain[arm] == reward
-
-
-# ---- seeds and trials ----------------------------------------------------------------------------------------------
 
 
 @kinds
@@ -168,20 +143,9 @@ def test_graphs_and_gains_have_streams_of_their_own(kind):
         assert reward == whole[0]
 
 
-def test_games_without_a_seed_go_on_with_other_graphs():
-    env = made("drawn")
-    rows = [watch(env, [0], **reset)[0][3] for reset in ({"seed": 3}, {}, {}, {"seed": 3}, {})]
-    assert rows[0] == rows[3] and rows[1] == rows[4]
-    assert rows[0] != rows[1] != rows[2] != rows[0]
-
-
-# ---- many games at once --------------------------------------------------------------------------------------------
-
-
-@kinds
-@pytest.mark.parametrize("charged", [False, True])
+@pytest.mark.parametrize(("kind", "charged"), one_each(list(KINDS), [True, False]))
 def test_many_games_at_once_are_the_single_games_bit_for_bit(kind, charged):
-    """Three games in a row: one with seeds, and two that follow by themselves."""
+    """Three games in a row: one with seeds, and two that follow by themselves, with other graphs."""
     graph, options = KINDS[kind]
     n_arms = made(kind).n_arms
     rounds = 23
@@ -198,11 +162,13 @@ def test_many_games_at_once_are_the_single_games_bit_for_bit(kind, charged):
     many.reset(seed=11)
     for index, env in enumerate(single):
         env.reset(seed=11 + index)
+    graphs = []
     for game in range(3):
         if game:
             many.step(np.zeros(3, np.int64))
             for env in single:
                 env.reset()
+        graphs += [str(rows_of(one)) for one in many.graphs]
         for _ in range(rounds):
             arms = rng.integers(n_arms, size=3)
             assert [rows_of(one) for one in many.graphs] == [rows_of(env.graph) for env in single]
@@ -214,60 +180,33 @@ def test_many_games_at_once_are_the_single_games_bit_for_bit(kind, charged):
                     assert observation[part].dtype == expected[part].dtype
                 assert (reward[index], terminated[index]) == (gain, ended)
         assert np.array_equal(many.external_regret(), [env.external_regret() for env in single])
+    assert len(set(graphs)) == (9 if "drawn" in kind or "capped" in kind else 1)
 
 
-def test_games_in_lockstep_have_graphs_of_their_own():
-    many = GraphVectorEnv(4, "erdos-renyi", n_arms=20, degree=4, horizon=5)
-    many.reset(seed=0)
-    rows = [rows_of(graph) for graph in many.graphs]
-    assert all(one != other for index, one in enumerate(rows) for other in rows[:index])
-
-
-def test_a_vector_of_games_can_be_made_and_drawn():
-    many = gym.make_vec("DPBandit-Graph-v0", 2, vectorization_mode="vector_entry_point", horizon=5, render_mode="ansi")
-    many.reset(seed=0)
-    many.step(np.array([0, 1]))
-    assert len(many.render()) == 2 and "game 1" in many.render()[1]
-
-
-# ---- arguments -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [
-        ({"means": [0.1, 0.2], "prior": (1, 1)}, ["means", "prior"]),
-        ({"gains": Stochastic(2, 5), "means": [0.1, 0.2]}, ["gains", "means"]),
-        ({"gains": Stochastic(2, 5), "prior": (1, 1)}, ["gains", "prior"]),
-        ({"gains": Stochastic(2, 5), "means": [0.1, 0.2], "prior": (1, 1)}, ["gains", "means", "prior"]),
-    ],
-)
-@pytest.mark.parametrize("made_by", [GraphEnv, lambda *given, **options: GraphVectorEnv(2, *given, **options)])
-def test_only_one_argument_says_what_arms_pay(options, names, made_by):
-    with refused(ValueError, " and ".join(names)):
-        made_by("empty", **options)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "words"),
-    [
+def test_wrong_arguments_are_refused():
+    for arguments, error, words in [
+        *(
+            ({name: value[name] for name in names}, ValueError, [" and ".join(names)])
+            for value in [{"gains": Stochastic(2, 5), "means": [0.1, 0.2], "prior": (1, 1)}]
+            for names in (("means", "prior"), ("gains", "means"), ("gains", "prior"), ("gains", "means", "prior"))
+        ),
         ({"gains": 3}, TypeError, ["gains", "Deterministic", "int"]),
         ({"gains": "Switch"}, KeyError, ["gains", "'Switch'", "Switching"]),
         ({"gains": Stochastic(3, 9), "horizon": 8}, ValueError, ["gains", 9, "horizon=8"]),
         ({"graph": DIRECTED, "gains": Stochastic(3, 9)}, ValueError, ["gains", "graph", 3, 4]),
         ({"graph": DIRECTED, "means": [0.5] * 3}, ValueError, ["means", 4, "[0, 1]"]),
-        ({"prior": (0, 1)}, ValueError, ["alpha", "received 0"]),
         ({"prior": (1, np.nan)}, ValueError, ["beta", 0, np.nan]),
         ({"horizon": 0}, ValueError, ["horizon", 1, 0]),
         ({"colour": 3}, TypeError, ["colour", "'empty'"]),
         ({"render_mode": "human"}, ValueError, ["render_mode", "'rgb_array'", "'human'"]),
-        ({"block_length": 0}, ValueError, ["block_length", 1, 0]),
-    ],
-    ids=lambda value: ", ".join(value) if isinstance(value, dict) else getattr(value, "__name__", value),
-)
-def test_wrong_arguments_are_refused(arguments, error, words):
-    with refused(error, *words):
-        GraphEnv(**{"graph": "empty", **arguments})
+        ({"self_loops": "false"}, TypeError, ["self_loops", True, False, "'false'"]),
+        ({"observe_charge": 1}, TypeError, ["observe_charge", True, False, 1]),
+    ]:
+        for make in (GraphEnv, functools.partial(GraphVectorEnv, 2)):
+            with refused(error, *words):
+                make(**{"graph": "empty", **arguments})
+    with refused(ValueError, "block_length", 1, 0):
+        GraphEnv("empty", block_length=0)
 
 
 def test_means_and_gains_say_how_many_arms_a_named_graph_has():
@@ -278,21 +217,13 @@ def test_means_and_gains_say_how_many_arms_a_named_graph_has():
     assert GraphEnv().n_arms == 34
     assert isinstance(GraphEnv("cycle", prior=(2, 3)).adversary, BernoulliPrior)
     assert GraphEnv("cycle", prior=np.array([2, 3])).adversary.beta == 3.0
-
-
-def test_other_adversaries_go_by_the_names_of_their_environments():
     env = GraphEnv("karate-club", gains="switching", horizon=50)
     assert isinstance(env.adversary, SwitchingCost) and (env.n_arms, env.horizon) == (34, 50)
     assert len({type(GraphEnv("star", gains=name, horizon=9).adversary) for name in sized_adversaries()}) >= 6
 
 
-# ---- Gymnasium's contract ------------------------------------------------------------------------------------------
-
-
 def test_a_game_of_ten_thousand_arms_is_played_in_linear_memory():
     """Nothing of the size K x K = 100 MB in single bytes is ever made: gains come in short blocks."""
-    import tracemalloc
-
     env = GraphEnv("power-law", n_arms=10_000, horizon=30)
     tracemalloc.start()
     env.reset(seed=0)
@@ -304,10 +235,9 @@ def test_a_game_of_ten_thousand_arms_is_played_in_linear_memory():
     assert peak < 6e7
 
 
+@pytest.mark.slow
 def test_playing_many_arms_needs_no_table_of_rounds_by_arms():
     """4,000 arms and 1,000 rounds: counts of plays up to each round would make it 78 MB; it is 36 MB."""
-    import tracemalloc
-
     env = GraphEnv("empty", n_arms=4_000, horizon=1_000, block_length=64)
     tracemalloc.start()
     game = play(env, Uniform(), seed=3)
@@ -316,9 +246,6 @@ def test_playing_many_arms_needs_no_table_of_rounds_by_arms():
     assert peak < 6e7
     means = env.adversary.means
     assert game.pseudo_regret[-1] == pytest.approx(np.sum(means.max() - means[game.arms]))
-
-
-# ---- pictures ------------------------------------------------------------------------------------------------------
 
 
 def test_text_shows_how_often_arms_were_played_and_seen():
@@ -350,20 +277,6 @@ def test_a_picture_changes_with_what_was_played_and_a_new_game_has_a_new_one():
     assert not np.array_equal(pictures[0], pictures[1]) and not np.array_equal(pictures[1], pictures[2])
     assert np.array_equal(pictures[0], pictures[3]) and np.array_equal(pictures[1], pictures[4])
 
-
-@pytest.mark.parametrize("kind", ["fixed", "redrawn always", "capped", "without self-loops"])
-def test_every_kind_of_graph_can_be_drawn(kind):
-    env = made(kind, render_mode="rgb_array")
-    env.reset(seed=0)
-    env.step(1)
-    assert env.render().std() > 0
-    text = made(kind, render_mode="ansi")
-    text.reset(seed=0)
-    text.step(1)
-    assert text.render().count("\n") == text.n_arms + 2
-
-
-# ---- the privacy boundary ------------------------------------------------------------------------------------------
 
 BOUNDARIES = {
     "Laplace": lambda env: LaplaceClipRescale(env, epsilon=1.0),
@@ -403,15 +316,10 @@ def test_a_boundary_hands_the_graph_through_and_nothing_else(boundary):
     assert wrapped.spec is None or not wrapped.spec.kwargs
 
 
-def test_a_boundary_around_a_game_without_a_graph_has_none():
+def test_a_boundary_around_a_game_without_a_graph_has_none_and_needs_something_revealed():
     wrapped = LaplaceClipRescale(gym.make("DPBandit-Stochastic-v0", horizon=5), epsilon=1.0)
     assert not wrapped.has_wrapper_attr("graph")
     with refused(AttributeError, "LaplaceClipRescale", "'graph'"):
         _ = wrapped.graph
-
-
-def test_a_graph_in_which_nothing_is_revealed_cannot_be_made_private_by_noise():
-    env = GraphEnv("empty", self_loops=False, horizon=5)
-    assert watch(env, [2], seed=0)[0][1] == [0] * 10
     with refused(ValueError, "LaplaceClipRescale", "sensitivity", "received 0.0"):
-        LaplaceClipRescale(env, epsilon=1.0)
+        LaplaceClipRescale(GraphEnv("empty", self_loops=False, horizon=5), epsilon=1.0)
