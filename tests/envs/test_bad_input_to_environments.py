@@ -23,20 +23,14 @@ from tests.tools.doors import one_each
 from tests.tools.plays import ARM_IDS, POINT_IDS, play, wrong_points
 from tests.tools.refusals import refused
 
-every_id = pytest.mark.parametrize("id_", IDS)
 WITH_ARMS = [id_ for id_ in ARM_IDS if "Trial" not in id_ and "Replay" not in id_]
 
 
-@every_id
-def test_step_before_reset_raises(id_):
-    with refused(StepOutsideGameError, "reset()"):
-        env = gym.make(id_).unwrapped
-        env.step(play(env, 0))
-
-
-def test_step_after_the_end_raises_and_a_reset_mends_it():
+def test_steps_outside_of_a_game_raise_and_a_reset_mends_it():
     for id_, block_length in one_each(IDS, [4, 1, 4096]):
         env = gym.make(id_, horizon=6, block_length=block_length).unwrapped
+        with refused(StepOutsideGameError, "reset()"):
+            env.step(play(env, 0))
         env.reset(seed=0)
         for _ in range(6):
             env.step(play(env, 0))
@@ -45,15 +39,12 @@ def test_step_after_the_end_raises_and_a_reset_mends_it():
                 env.step(play(env, 0))
         env.reset()
         assert env.step(play(env, 0))[4] == {"round": 1}
-
-
-@pytest.mark.parametrize("make", [BanditEnv, lambda adversary: BanditVectorEnv(2, adversary)], ids=["one", "many"])
-@pytest.mark.parametrize(
-    "ask", [lambda env: env.cumulative_gains, lambda env: env.collected, lambda env: env.external_regret()]
-)
-def test_evaluator_before_reset_raises(ask, make):
+    for env in (BanditEnv(Stochastic()), BanditVectorEnv(2, Stochastic())):
+        for ask in (lambda env: env.cumulative_gains, lambda env: env.collected, lambda env: env.external_regret()):
+            with refused(StepOutsideGameError, "reset()"):
+                ask(env)
     with refused(StepOutsideGameError, "reset()"):
-        ask(make(Stochastic()))
+        env.step([0, 0])
 
 
 @pytest.mark.parametrize(("id_", "arm"), one_each(ARM_IDS, [-1, 1000, 1.5, 2.0, np.nan, "a", None, [1]]), ids=repr)
@@ -64,17 +55,22 @@ def test_a_wrong_arm_is_refused_and_does_not_cost_a_round(id_, arm):
         seen = []
         for t in range(8):
             if interrupt:
-                with refused(ValueError, "arm", f"[0, {env.n_arms - 1}]", repr(arm)):
+                with refused(ValueError, "arm", f"[0, {env.n_arms - 1}]", repr(arm)) as caught:
                     env.step(arm)
+                assert isinstance(caught.value, TypeError) == (type(arm) is not int)
             seen.append(env.step(t // 2)[1])
         return seen, env.cumulative_gains.tolist()
 
     assert rewards(interrupt=True) == rewards(interrupt=False)
 
 
-@pytest.mark.parametrize("feedback", ["full", "bandit"])
-@pytest.mark.parametrize("num_envs", [None, 2])
-@pytest.mark.parametrize("id_", POINT_IDS)
+@pytest.mark.parametrize(
+    ("id_", "num_envs", "feedback"),
+    [
+        *((id_, None, "full") for id_ in POINT_IDS),
+        *(("DPBandit-Ball-v0", many, feedback) for many, feedback in ((None, "bandit"), (2, "full"), (2, "bandit"))),
+    ],
+)
 def test_a_wrong_point_is_refused_without_a_gain_and_does_not_cost_a_round(id_, num_envs, feedback):
     # Noisy gain vectors with a planted number in every round, which no message may show.
     gains = np.random.default_rng(1).random((8, 4)) / 4
@@ -104,18 +100,24 @@ def test_a_wrong_point_is_refused_without_a_gain_and_does_not_cost_a_round(id_, 
     assert rewards(interrupt=True) == rewards(interrupt=False)
 
 
-def test_whole_numbers_lists_and_other_floats_are_points_too():
-    for given in ([1, 0], (0.0, -1.0), np.array([0, 1], np.int8), np.array([0.5, 0.25], np.float32)):
-        env, again = (gym.make("DPBandit-Ball-v0", dimension=2, horizon=3).unwrapped for _ in range(2))
+def test_numbers_of_other_types_are_arms_and_points_too():
+    points = ([1, 0], (0.0, -1.0), np.array([0, 1], np.int8), np.array([0.5, 0.25], np.float32))
+    for made, given, plain in (
+        *((BanditEnv, arm, 1) for arm in (np.int64(1), np.uint8(1), np.array(1))),
+        *((None, each, np.array(each, np.float64)) for each in points),
+    ):
+        env, again = (
+            BanditEnv(Stochastic()) if made else gym.make("DPBandit-Ball-v0", dimension=2, horizon=3).unwrapped
+            for _ in range(2)
+        )
         env.reset(seed=0)
         again.reset(seed=0)
-        np.testing.assert_equal(env.step(given), again.step(np.array(given, np.float64)))
+        np.testing.assert_equal(env.step(given), again.step(plain))
 
 
-@pytest.mark.parametrize("id_", POINT_IDS)
-def test_the_callers_point_is_not_kept(id_):
+def test_the_callers_point_is_not_kept():
     """A caller that fills the same array in every round changes no picture and no round."""
-    env, again = (gym.make(id_, horizon=2, render_mode="ansi").unwrapped for _ in range(2))
+    env, again = (gym.make("DPBandit-Cube-v0", horizon=2, render_mode="ansi").unwrapped for _ in range(2))
     for each, changes in ((env, True), (again, False)):
         each.reset(seed=0)
         right = play(each, 3)
@@ -125,42 +127,31 @@ def test_the_callers_point_is_not_kept(id_):
     assert env.render() == again.render()
 
 
-@pytest.mark.parametrize("arm", [1.5, np.nan, "a", None])
-def test_an_arm_of_the_wrong_type_is_also_a_type_error(arm):
-    env = BanditEnv(Stochastic())
-    env.reset(seed=0)
-    with refused(TypeError, "arm", "[0, 3]", repr(arm)):
-        env.step(arm)
+def test_sizes_must_be_whole_numbers():
+    for ids, argument, least, values in (
+        (IDS, "horizon", 1, [0, -1, 1.5, np.nan, "10", True]),
+        (WITH_ARMS, "n_arms", 2, [1, 0, -4, 2.5, "4", True]),
+        (POINT_IDS, "dimension", 2, [1, 0, -4, 2.5, "4", True]),
+        (IDS, "block_length", 1, [0, 1.5]),
+    ):
+        for id_, value in one_each(ids, values):
+            for make in (gym.make,) if argument == "block_length" else (gym.make, gym.make_vec):
+                with refused(ValueError, argument, least, repr(value)):
+                    make(id_, **{argument: value})
 
 
-@pytest.mark.parametrize("arm", [np.int64(1), np.int8(1), np.uint8(1), np.array(1)], ids=repr)
-def test_numpys_integers_are_arms_too(arm):
-    env, again = BanditEnv(Stochastic()), BanditEnv(Stochastic())
-    env.reset(seed=0)
-    again.reset(seed=0)
-    np.testing.assert_equal(env.step(arm), again.step(1))
-
-
-def test_horizon_must_be_a_number_of_rounds():
-    for id_, horizon in one_each(IDS, [0, -1, 1.5, np.nan, "10", True]):
-        with refused(ValueError, "horizon", 1, repr(horizon)):
-            gym.make(id_, horizon=horizon)
-
-
-def test_number_of_arms_must_be_an_integer_of_at_least_two():
-    for id_, n_arms in one_each(WITH_ARMS, [1, 0, -4, 2.5, "4", True]):
-        with refused(ValueError, "n_arms", 2, repr(n_arms)):
-            gym.make(id_, n_arms=n_arms)
-
-
-@pytest.mark.parametrize(("id_", "dimension"), one_each(POINT_IDS, [1, 0, -4, 2.5, "4", True]), ids=repr)
-def test_dimension_must_be_an_integer_of_at_least_two(id_, dimension):
-    for make in (gym.make, gym.make_vec):
-        with refused(ValueError, "dimension", 2, repr(dimension)):
-            make(id_, dimension=dimension)
-
-
-def test_wrong_arguments_of_a_game_of_points_are_refused_by_name():
+def test_wrong_adversaries_and_arguments_of_points_are_refused_by_name():
+    for call, words in [
+        (BanditEnv, ("BanditEnv(Stochastic",)),
+        (lambda: BanditEnv("Stochastic"), ("adversary", "Adversary", "str")),
+        (lambda: BanditEnv(Stochastic(), n_arms=5), ("n_arms", "adversary")),
+    ]:
+        with refused(TypeError, *words):
+            call()
+    for adversary in (OneAxis(3, 9), VectorTable([[-0.5, 0.5]])):
+        for make in (BanditEnv, lambda one: BanditVectorEnv(2, one)):
+            with refused(WrongGameError, "points"):
+                make(adversary)
     for wrong, error, words in [
         ({"feedback": "graph"}, ValueError, ("feedback", "full", "bandit", "graph")),
         ({"gains": "Noisy"}, ValueError, ("gains", "Noisy")),
@@ -232,20 +223,6 @@ class Given(Adversary):
         return self.table[self.round - rounds : self.round].copy()
 
 
-@pytest.mark.parametrize("make", [lambda: OneAxis(3, 9), lambda: VectorTable([[-0.5, 0.5]])])
-def test_gain_vectors_are_refused_where_arms_are_played(make):
-    with refused(WrongGameError, "points"):
-        BanditEnv(make())
-    with refused(WrongGameError, "points"):
-        BanditVectorEnv(2, make())
-
-
-def test_block_length_must_be_a_positive_integer():
-    for id_, block_length in one_each(IDS, [0, 1.5]):
-        with refused(ValueError, "block_length", 1, block_length):
-            gym.make(id_, block_length=block_length)
-
-
 @pytest.mark.parametrize("wrong", [{"horizon": "ten"}, {"observe_charge": 3}, {"typo": 1}])
 def test_gymnasium_does_not_show_private_gains_in_a_message(wrong):
     """It raises a TypeError anew with all arguments behind the message."""
@@ -254,21 +231,6 @@ def test_gymnasium_does_not_show_private_gains_in_a_message(wrong):
             make("DPBandit-Replay-v0", gains=np.full((3, 2), 0.1234567891), **wrong)
         assert "1234567" not in str(caught.value)
         assert str(caught.value).endswith(".")
-
-
-def test_an_environment_without_an_adversary_says_how_to_give_one():
-    with refused(TypeError, "BanditEnv(Stochastic"):
-        BanditEnv()
-
-
-def test_an_adversary_must_be_one():
-    with refused(TypeError, "adversary", "Adversary", "str"):
-        BanditEnv("Stochastic")
-
-
-def test_arguments_of_a_given_adversary_are_refused():
-    with refused(TypeError, "n_arms", "adversary"):
-        BanditEnv(Stochastic(), n_arms=5)
 
 
 def test_an_unknown_argument_is_refused_in_pythons_own_words():
@@ -319,22 +281,14 @@ def goes_on_after(env, error, *words, **wrong):
         np.testing.assert_equal(call(env), call(twin))
 
 
-OPTIONS = [3, "trial", [3], (("trial", 1),), 1.5, True, {3}]
-
-
-def test_options_must_be_a_dict():
-    for maker, options in one_each(MAKERS, OPTIONS):
-        goes_on_after(MAKERS[maker], TypeError, "options", "dict", options=options)
-
-
-def test_the_trial_must_be_a_number():
-    for maker, trial in one_each(MAKERS, [-1, 2**32, None, "first", 1.5]):
-        goes_on_after(MAKERS[maker], ValueError, "trial", seed=5, options={"trial": trial})
-
-
-def test_the_seed_must_be_a_number():
-    for maker, seed in one_each(MAKERS, [-1, 2**128, "seven", 1.5, True, np.nan]):
-        goes_on_after(MAKERS[maker], ValueError, "seed", seed=seed)
+def test_seeds_trials_and_options_of_reset_are_checked():
+    for error, name, values, wrong in (
+        (TypeError, "options", [3, "trial", [3], (("trial", 1),), True], lambda value: {"options": value}),
+        (ValueError, "trial", [-1, 2**32, None, "first", 1.5], lambda value: {"seed": 5, "options": {"trial": value}}),
+        (ValueError, "seed", [-1, 2**128, "seven", 1.5, True, np.nan], lambda value: {"seed": value}),
+    ):
+        for maker, value in one_each(MAKERS, values):
+            goes_on_after(MAKERS[maker], error, name, **wrong(value))
 
 
 def test_seeds_of_many_games_must_be_one_for_each():

@@ -1,10 +1,9 @@
 """Full information: every gain is revealed, and the game is that of a complete feedback graph."""
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3Set, make_algorithm, play, simulate
+from dp_bandit_envs import Exp3Set, make_algorithm, play
 from dp_bandit_envs.adversaries import Stochastic, SwitchingCost, overfished
 from dp_bandit_envs.adversaries.memory_bounded import MemoryBounded
 from dp_bandit_envs.adversaries.replay import GainTable
@@ -13,22 +12,9 @@ from dp_bandit_envs.envs.experts_env import ExpertsEnv, ExpertsVectorEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import UnknownNameError, WrongTypeError
 from dp_bandit_envs.wrappers import HybridSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse
-from tests.tools.doors import one_each
 from tests.tools.refusals import refused
 
 TABLE = np.random.default_rng(3).random((60, 5))
-ALGORITHMS = [
-    "EXP3",
-    "UCB",
-    "KL-UCB",
-    "TS",
-    "DP-EXP3-Lap",
-    "Batched-Lap-EXP3",
-    "DP-UCB",
-    "DP-IMED",
-    "LDP-UCB-B",
-    "DP-TS",
-]
 
 
 def test_every_gain_is_revealed():
@@ -42,35 +28,25 @@ def test_every_gain_is_revealed():
     assert ended and env.cumulative_gains == pytest.approx(TABLE.sum(axis=0))
 
 
-SOME = [
-    (lambda: SwitchingCost(5, 60), True),
-    (lambda: SwitchingCost(5, 60), False),
-    (lambda: MemoryBounded(5, 60, payoff=overfished), True),
-    (lambda: MemoryBounded(5, 60, payoff=overfished), False),
-]
-
-
 def test_it_is_the_game_of_the_complete_graph():
-    for name, game in one_each(ALGORITHMS, SOME):
-        algorithm, (adversary, observe_charge) = make_algorithm(name), game
-        full = play(ExpertsEnv(gains=adversary(), observe_charge=observe_charge), algorithm, seed=4)
-        graph = play(GraphEnv("complete", gains=adversary(), observe_charge=observe_charge), algorithm, seed=4)
-        np.testing.assert_array_equal(full.arms, graph.arms)
-        np.testing.assert_array_equal(full.gains, graph.gains)
-        np.testing.assert_array_equal(full.external_regret, graph.external_regret)
-        np.testing.assert_array_equal(full.policy_regret, graph.policy_regret)
-
-
-@pytest.mark.parametrize("name", ["EXP3", "Batched-Lap-EXP3", "DP-UCB", "DP-TS"])
-def test_played_and_compiled_games_are_the_same(name):
-    algorithm = make_algorithm(name)
-    given = {"horizon": 300, "env_kwargs": {"n_arms": 4}, "seed": 2, "trials": 2, "checkpoints": range(1, 301)}
-    outcome = simulate("DPBandit-Experts-v0", [algorithm], **given)[name]
-    assert outcome.engine == "compiled"
-    for trial in range(2):
-        game = play(gym.make("DPBandit-Experts-v0", horizon=300, n_arms=4), algorithm, seed=2, trial=trial)
-        np.testing.assert_array_equal(outcome.external_regret[trial], game.external_regret)
-        np.testing.assert_array_equal(outcome.switches[trial], game.switches)
+    """EXP3-SET needs no graph here: with the same learning rate every gain is revealed with probability 1."""
+    games = [
+        *((lambda: SwitchingCost(5, 200), name) for name in ("UCB", "DP-EXP3-Lap", "Batched-Lap-EXP3", "DP-IMED")),
+        *((lambda: MemoryBounded(5, 60, payoff=overfished), name) for name in ("EXP3", "DP-TS")),
+        (lambda: SwitchingCost(5, 400), Exp3Set(learning_rate=0.1)),
+    ]
+    for adversary, player in games:
+        for observe_charge in (True, False):
+            algorithm = make_algorithm(player) if isinstance(player, str) else player
+            full = play(ExpertsEnv(gains=adversary(), observe_charge=observe_charge), algorithm, seed=4)
+            graph = play(GraphEnv("complete", gains=adversary(), observe_charge=observe_charge), algorithm, seed=4)
+            np.testing.assert_array_equal(full.arms, graph.arms)
+            np.testing.assert_array_equal(full.gains, graph.gains)
+            np.testing.assert_array_equal(full.external_regret, graph.external_regret)
+            np.testing.assert_array_equal(full.policy_regret, graph.policy_regret)
+    assert len(set(full.arms.tolist())) == 5
+    bandit = play(BanditEnv(SwitchingCost(5, 400)), algorithm, seed=4)
+    assert not np.array_equal(full.arms, bandit.arms)
 
 
 def test_noise_is_scaled_to_all_gains_of_a_round():
@@ -105,14 +81,11 @@ def test_vector_games_show_a_charge_to_the_arm_played_only():
     assert charged > 20
 
 
-def test_sizes_and_gains():
+def test_sizes_and_what_is_no_game_of_experts():
     env = ExpertsEnv(means=[0.1, 0.9, 0.2])
     assert (env.n_arms, env.horizon) == (3, 2**16) and isinstance(env.adversary, Stochastic)
     assert ExpertsEnv(gains="switching", n_arms=6, horizon=50).adversary.gap == SwitchingCost(6, 50).gap
     assert ExpertsEnv(gains=SwitchingCost(6, 50), horizon=50).n_arms == 6
-
-
-def test_what_is_no_game_of_experts_is_refused():
     with refused(ValueError, "gains", "means"):
         ExpertsEnv(gains="Switching", means=[0.1, 0.2])
     with refused(ValueError, "n_arms", 6, 7):
@@ -123,15 +96,3 @@ def test_what_is_no_game_of_experts_is_refused():
         ExpertsEnv(gains=0.5)
     with refused(UnknownNameError, "'Swtching'", "Switching"):
         ExpertsEnv(gains="Swtching")
-
-
-def test_exp3_set_needs_no_graph_here():
-    """With the same learning rate it is its game on the complete graph: every gain is revealed with probability 1."""
-    given = {"gains": SwitchingCost(5, 400)}
-    agent = Exp3Set(learning_rate=0.1)
-    full = play(ExpertsEnv(**given), agent, seed=4)
-    graph = play(GraphEnv("complete", **given), agent, seed=4)
-    np.testing.assert_array_equal(full.arms, graph.arms)
-    assert len(set(full.arms.tolist())) == 5
-    bandit = play(BanditEnv(SwitchingCost(5, 400)), agent, seed=4)
-    assert not np.array_equal(full.arms, bandit.arms)

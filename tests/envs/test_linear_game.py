@@ -9,14 +9,13 @@ from dp_bandit_envs.adversaries import LinearGains, Stochastic
 from dp_bandit_envs.agents import Exp2
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage
-from tests.tools.refusals import refused
 
 SQUARE = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
 
 
-def table(adversary, rounds, seed=1, blocks=None):
-    adversary.begin(np.random.default_rng(seed))
-    return np.concatenate([adversary.next_gains(size) for size in (blocks or [rounds])])
+def table(adversary, rounds):
+    adversary.begin(np.random.default_rng(1))
+    return adversary.next_gains(rounds)
 
 
 def test_gains_are_linear_in_the_features():
@@ -42,12 +41,6 @@ def test_the_best_arm_is_ahead_by_the_gap(coins):
     expected = (1 + 0.6 * adversary.features @ adversary._direction) / 2
     assert np.abs(means - expected)[[means.argmax(), means.argmin()]].max() < 0.018
     assert expected.max() > 0.75
-
-
-@pytest.mark.parametrize("coins", [False, True])
-def test_blocks_change_nothing(coins):
-    adversary = LinearGains(9, 100, coins=coins)
-    np.testing.assert_array_equal(table(adversary, 100), table(adversary, 100, blocks=[1, 2, 60, 37]))
 
 
 def test_default_features_are_public_and_always_the_same():
@@ -81,19 +74,3 @@ def test_agents_get_features_also_through_boundaries():
     np.testing.assert_array_equal(env.features, SQUARE)
     play(BanditEnv(Stochastic(4, 30)), agent)
     assert agent.seen is None
-
-
-@pytest.mark.parametrize(
-    "features", [[[0.5]], [[2.0], [0.1]], [[0.0, 0.0]] * 3, [0.5, 0.5], [[np.nan], [0.1]], "two", [[0.1], [0.1, 0.2]]]
-)
-def test_wrong_features_are_refused(features):
-    with refused(ValueError, "features"):
-        LinearGains(features=features)
-
-
-def test_sizes_must_fit():
-    for options in ({"n_arms": 5}, {"dimension": 3}):
-        with refused(ValueError, "features", "n_arms", "dimension"):
-            LinearGains(features=SQUARE, **options)
-    with refused(ValueError, "gap", 2):
-        LinearGains(gap=2)

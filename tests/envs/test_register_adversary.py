@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-import dp_bandit_envs
 from dp_bandit_envs import Exp3, adversaries, make_algorithm, play, register_adversary, simulate
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
@@ -64,9 +63,8 @@ def test_it_is_a_game_like_any_other(drifting):
     many = gym.make_vec(drifting, num_envs=2, power=2.0)
     many.reset(seed=5)
     assert [many.step(np.full(2, t % 3))[1][0] for t in range(50)] == gains_of(env)
-
-
-def test_its_docstring_and_arguments_are_the_environments(drifting):
+    on_graph = gym.make("DPBandit-Graph-v0", graph="star", gains="drifting", n_arms=5, horizon=7).unwrapped
+    assert isinstance(on_graph.adversary, Drifting) and (on_graph.n_arms, on_graph.horizon) == (5, 7)
     class_ = type(gym.make(drifting).unwrapped)
     assert str(inspect.signature(class_)).startswith("(*, n_arms=3, horizon=50, power=1.0, observe_charge=True")
     assert class_.__name__ == "DriftingEnv"
@@ -79,11 +77,6 @@ def test_it_is_simulated_compiled_and_the_same_as_its_object(drifting):
     assert ours.engine == "compiled"
     theirs = simulate(lambda: BanditEnv(Drifting()), ["EXP3"], trials=2)["EXP3"]
     np.testing.assert_array_equal(ours.external_regret, theirs.external_regret)
-
-
-def test_it_pays_on_a_graph_by_name(drifting):
-    env = gym.make("DPBandit-Graph-v0", graph="star", gains="drifting", n_arms=5, horizon=7).unwrapped
-    assert isinstance(env.adversary, Drifting) and (env.n_arms, env.horizon) == (5, 7)
 
 
 def test_a_pickled_environment_carries_its_registration_along(drifting):
@@ -165,33 +158,28 @@ def test_the_command_line_runs_it_by_the_modules_name(folder):
     assert done.returncode == 2 and missing(done.stderr, "yours") == []
 
 
-@pytest.mark.parametrize("name", ["", "drifting", "Two Words", "A-B", "A.b", "Ünder", "9Lives", "Many\n", "ManyVector"])
-def test_wrong_names_are_refused(name):
-    with refused(ValueError, "name", repr(name)):
-        register_adversary(name, Drifting)
+class Takes(Drifting):
+    """Takes what every environment takes."""
+
+    def __init__(self, render_mode=None):
+        super().__init__()
 
 
-def test_a_name_of_another_type_is_refused():
-    with refused(TypeError, "name", "int"):
-        register_adversary(3, Drifting)
-
-
-@pytest.mark.parametrize("name", ["Switching", "SWITCHING", "Graph"])
-def test_names_of_this_project_are_taken(name):
-    with refused(NameTakenError, "name", repr(name)):
-        register_adversary(name, Drifting)
-
-
-def test_a_name_is_taken_once_it_is_registered(drifting):
-    with refused(NameTakenError, "'DRifting'", "DPBandit-Drifting-v0"):
-        register_adversary("DRifting", Drifting)
-
-
-CELL = """
-class Cell(Drifting):
-    def next_gains(self, rounds):
-        return super().next_gains(rounds) * {factor}
-"""
+def test_wrong_names_and_classes_are_refused(drifting):
+    for name, made, error, words in [
+        *((name, Drifting, ValueError, ("name", repr(name))) for name in ("", "drifting", "Two Words", "A-B", "Ünder")),
+        *((name, Drifting, ValueError, ("name", repr(name))) for name in ("9Lives", "Many\n", "ManyVector")),
+        (3, Drifting, TypeError, ("name", "int")),
+        *((name, Drifting, NameTakenError, ("name", repr(name))) for name in ("SWITCHING", "Graph")),
+        ("DRifting", Drifting, NameTakenError, ("'DRifting'", drifting)),
+        *(("Mine", one, TypeError, ("adversary_class", "Adversary", one.__name__)) for one in (Exp3, dict)),
+        ("Mine", adversaries.Adversary, TypeError, ("adversary_class",)),
+        ("Mine", Drifting(), TypeError, ("adversary_class", "Drifting")),
+        ("Takes", Takes, ValueError, ("Takes", "render_mode")),
+    ]:
+        with refused(error, *words):
+            register_adversary(name, made)
+    assert "DPBandit-Mine-v0" not in IDS
 
 
 def test_a_class_that_is_defined_again_takes_the_place_of_the_older_one():
@@ -200,7 +188,8 @@ def test_a_class_that_is_defined_again_takes_the_place_of_the_older_one():
     try:
         gains = []
         for factor in (1.0, 0.5):
-            exec(CELL.format(factor=factor), names)
+            code = f"class Cell(Drifting):\n def next_gains(self, n):\n  return super().next_gains(n) * {factor}\n"
+            exec(code, names)
             id_ = register_adversary("Cell", names["Cell"])
             assert register_adversary("Cell", names["Cell"]) == id_
             env, many = gym.make(id_), gym.make_vec(id_, num_envs=2)
@@ -214,29 +203,3 @@ def test_a_class_that_is_defined_again_takes_the_place_of_the_older_one():
             register_adversary("Cell", Drifting)
     finally:
         gym.registry.pop(GAMES.pop("DPBandit-Cell-v0").id)
-
-
-@pytest.mark.parametrize("wrong", [Exp3, dict, adversaries.Adversary])
-def test_classes_that_are_no_adversaries_are_refused(wrong):
-    with refused(TypeError, "adversary_class", "Adversary", wrong.__name__):
-        register_adversary("Mine", wrong)
-    assert "DPBandit-Mine-v0" not in IDS
-
-
-@pytest.mark.parametrize("wrong", [Drifting(), "Drifting", None])
-def test_objects_are_refused(wrong):
-    with refused(TypeError, "adversary_class", type(wrong).__name__):
-        register_adversary("Mine", wrong)
-
-
-def test_an_argument_of_every_environment_is_refused():
-    class Takes(Drifting):
-        def __init__(self, render_mode=None):
-            super().__init__()
-
-    with refused(ValueError, "Takes", "render_mode"):
-        register_adversary("Takes", Takes)
-
-
-def test_it_is_on_the_package():
-    assert "register_adversary" in dp_bandit_envs.__all__
