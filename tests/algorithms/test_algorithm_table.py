@@ -12,6 +12,7 @@ from dp_bandit_envs.agents import TsallisInf
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import UnknownNameError
+from tests.tools.doors import one_each
 from tests.tools.one_noise import with_one_noise
 from tests.tools.playable import FULL_INFORMATION
 from tests.tools.refusals import refused
@@ -77,20 +78,14 @@ def test_these_stochastic_algorithms_have_a_pseudo_regret_bound_that_grows():
             assert all(bound <= gap * horizon * (1 + 1e-12) for bound, horizon in zip(bounds, horizons, strict=True))
 
 
-@pytest.mark.parametrize("name", STOCHASTIC_WITHOUT_BOUND)
-def test_these_stochastic_algorithms_have_none(name):
-    assert make_algorithm(name).pseudo_regret_bound(means=[0.9, 0.6], horizon=1000) == math.inf
-
-
-def test_no_stochastic_algorithm_claims_anything_against_adversaries():
-    """An index that knows when it is played can be led astray by gains that are not independent."""
-    for name in STOCHASTIC_WITH_BOUND + STOCHASTIC_WITHOUT_BOUND:
-        assert make_algorithm(name).regret_bound(n_arms=4, horizon=1000) == math.inf
-
-
 def test_bounds_hold_for_oblivious_adversaries_only():
+    """And an index that knows when it is played can be led astray by gains that are not independent."""
     finite = [name for name in NAMES if make_algorithm(name).regret_bound(n_arms=4, horizon=1000, memory=1) < math.inf]
     assert finite == ["EXP3-tau"]
+    for name in STOCHASTIC_WITH_BOUND + STOCHASTIC_WITHOUT_BOUND:
+        assert make_algorithm(name).regret_bound(n_arms=4, horizon=1000) == math.inf
+    for name in STOCHASTIC_WITHOUT_BOUND:
+        assert make_algorithm(name).pseudo_regret_bound(means=[0.9, 0.6], horizon=1000) == math.inf
 
 
 def test_the_bound_of_batches_reaches_as_far_as_a_batch():
@@ -126,8 +121,7 @@ def test_an_algorithm_of_ones_own_guarantees_nothing_until_it_says_so():
     assert mine.pseudo_regret_bound(means=[0.1, 0.2], horizon=10) == math.inf
 
 
-@pytest.mark.parametrize("name", LAPLACE)
-@pytest.mark.parametrize("epsilon", [0.1, 3.7])
+@pytest.mark.parametrize(("name", "epsilon"), one_each(LAPLACE, [0.1, 3.7]))
 def test_laplace_algorithms_guarantee_the_epsilon_they_were_given(name, epsilon):
     guarantee = make_algorithm(name, epsilon=epsilon).guarantee(n_arms=4, horizon=1000)
     assert (guarantee.epsilon, guarantee.delta, guarantee.agents) == (epsilon, 0.0, "any agent")
@@ -135,26 +129,13 @@ def test_laplace_algorithms_guarantee_the_epsilon_they_were_given(name, epsilon)
     assert guarantee.model == ("central" if batched else "local")
 
 
-def test_labels_tell_settings_apart():
+def test_names_and_labels():
+    assert make_algorithm("dp-exp3-LAP").name == "DP-EXP3-Lap"
     for name in NAMES:
         assert make_algorithm(name, label="another").name == "another"
-
-
-def test_names_may_be_written_in_any_case():
-    assert make_algorithm("dp-exp3-LAP").name == "DP-EXP3-Lap"
-
-
-@pytest.mark.parametrize(
-    ("wrong", "near"), [("EXP4", "EXP3"), ("DP-EXP3", "DP-EXP3-Lap"), ("Batched-EXP3", "Batched-Lap-EXP3")]
-)
-def test_an_unknown_name_suggests_near_ones(wrong, near):
-    with refused(UnknownNameError, "algorithm", repr(wrong), near):
-        make_algorithm(wrong)
-
-
-def test_a_name_like_no_other_gets_the_whole_list():
-    with refused(UnknownNameError, *algorithm_names()):
-        make_algorithm("qqqq")
+    for wrong, near in (("EXP4", ["EXP3"]), ("DP-EXP3", ["DP-EXP3-Lap"]), ("qqqq", NAMES)):
+        with refused(UnknownNameError, "algorithm", repr(wrong), *near):
+            make_algorithm(wrong)
 
 
 def test_every_epsilon_must_be_positive():
@@ -167,69 +148,60 @@ def test_every_epsilon_must_be_positive():
                     make_algorithm(name, epsilon=wrong, **more)
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [("EXP3-tau", 2.5), ("Batched-Lap-EXP3", 0), ("Batched-Lap-HTINF", -3), ("Batched-Lap-SCRiBLe", math.nan)],
-)
-def test_a_batch_must_be_a_whole_number_of_rounds(name, wrong):
-    with refused(ValueError, "batch_size", 1, wrong):
-        make_algorithm(name, batch_size=wrong)
-
-
-@pytest.mark.parametrize("wrong", [0, 1, -0.1, math.nan])
-def test_delta_must_be_a_probability(wrong):
-    with refused(ValueError, "delta", "(0, 1)", wrong):
-        make_algorithm("EXP3-tau", epsilon=1.0, delta=wrong)
-
-
-@pytest.mark.parametrize("half", [{"epsilon": 1.0}, {"delta": 1e-6}])
-def test_epsilon_and_delta_belong_together(half):
-    with refused(ValueError, "epsilon", "delta"):
-        make_algorithm("EXP3-tau", **half)
-
-
-def test_a_batch_size_and_a_target_exclude_each_other():
-    with refused(ValueError, "batch_size", "epsilon", "delta"):
-        make_algorithm("EXP3-tau", batch_size=3, epsilon=1.0, delta=1e-6)
-
-
-def test_a_target_that_the_horizon_cannot_meet_is_refused():
-    algorithm = make_algorithm("EXP3-tau", epsilon=0.001, delta=1e-6)
-    with refused(ValueError, "horizon", 100):
-        algorithm.guarantee(n_arms=4, horizon=100)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"base": "EXP4"}, ("base", "'EXP4'", "EXP3")),
-        ({"base": 5}, ("base", 5)),
-        ({"outside": "wrap"}, ("outside", "'reject'", "'clip'", "'wrap'")),
-        ({"bound": -1.0}, ("bound", 0, -1.0)),
-        ({"epsilon": "1"}, ("epsilon", "'1'")),
-        ({"sigma": 0}, ("sigma",)),
-    ],
-    ids=lambda value: str(value)[:20],
-)
-def test_wrong_parameters_are_refused_when_the_algorithm_is_made(parameters, words):
+def test_wrong_parameters_are_refused_when_the_algorithm_is_made():
     """At once, not in the middle of an experiment."""
-    name = "Batched-Lap-HTINF" if "sigma" in parameters else "DP-Lambda-Lap"
-    with refused((ValueError, TypeError), *words):
-        make_algorithm(name, **parameters)
+    for name, parameters, words in [
+        ("EXP3-tau", {"batch_size": 2.5}, ("batch_size", 1, 2.5)),
+        ("Batched-Lap-EXP3", {"batch_size": 0}, ("batch_size", 1, 0)),
+        ("Batched-Lap-HTINF", {"batch_size": -3}, ("batch_size", 1, -3)),
+        ("Batched-Lap-SCRiBLe", {"batch_size": math.nan}, ("batch_size", 1, "nan")),
+        ("Batched-Lap-HTINF", {"sigma": 0}, ("sigma",)),
+        *(("EXP3-tau", {"epsilon": 1.0, "delta": one}, ("delta", "(0, 1)", one)) for one in (0, 1, -0.1, math.nan)),
+        ("EXP3-tau", {"epsilon": 1.0}, ("epsilon", "delta")),
+        ("EXP3-tau", {"delta": 1e-6}, ("epsilon", "delta")),
+        ("EXP3-tau", {"batch_size": 3, "epsilon": 1.0, "delta": 1e-6}, ("batch_size", "epsilon", "delta")),
+        ("DP-Lambda-Lap", {"base": "EXP4"}, ("base", "'EXP4'", "EXP3")),
+        ("DP-Lambda-Lap", {"base": 5}, ("base", 5)),
+        ("DP-Lambda-Lap", {"outside": "wrap"}, ("outside", "'reject'", "'clip'", "'wrap'")),
+        ("DP-Lambda-Lap", {"bound": -1.0}, ("bound", 0, -1.0)),
+        ("DP-Lambda-Lap", {"epsilon": "1"}, ("epsilon", "'1'")),
+        ("DP-UCB-BOUND", {"counter": "tree"}, ("counter", "'tree'")),
+        ("DP-UCB-BOUND", {"budget": "half"}, ("budget", "'split'", "'paper'", "'half'")),
+        ("DP-UCB", {"counter": "binary", "budget": "paper"}, ("budget='paper'", "hybrid", "'binary'")),
+        ("DP-UCB-BOUND", {"formula": "other"}, ("formula", "'chernoff'", "'printed'", "'other'")),
+        ("DP-UCB-BOUND", {"formula": "printed", "counter": "binary"}, ("printed", "hybrid")),
+        ("DP-UCB-INT", {"mode": "twice"}, ("mode", "'once'", "'bonus'", "'redraw'", "'twice'")),
+        ("DP-UCB-INT", {"intervals": "none"}, ("intervals", "'lemma'", "'uniform'", "'none'")),
+        ("DP-UCB-INT", {"delta": 0}, ("delta", "(0, 1)", 0)),
+        ("Private-UCB", {"constants": "best"}, ("constants", "'paper'", "'improved'", "'best'")),
+        ("Private-UCB", {"failure_probability": 0}, ("failure_probability", 0)),
+        ("Private-UCB", {"failure_probability": 1.5}, ("failure_probability", "[0, 1]", 1.5)),
+        ("Private-UCB", {"failure_probability": 0.1, "constants": "improved"}, ("constants='paper'",)),
+        ("AdaP-UCB", {"alpha": 0}, ("alpha", 0)),
+        ("AdaP-KLUCB", {"alpha": math.nan}, ("alpha", 0, "nan")),
+        ("DP-KLUCB", {"ratio": 1}, ("ratio", 1)),
+        ("DP-IMED", {"ratio": math.inf}, ("ratio", "inf")),
+        ("DP-IMED", {"first": 0}, ("first", 1, 0)),
+        ("DP-KLUCB", {"epsilon": 1e-308}, ("epsilon", 1e-308)),
+    ]:
+        with refused((ValueError, TypeError), *words):
+            make_algorithm(name, **parameters)
 
 
-@pytest.mark.parametrize("name", ["DP-EXP3-Lap", "Batched-Lap-EXP3", "Batched-Lap-HTINF", "EXP3-tau"])
-def test_an_epsilon_too_small_for_the_machine_gets_the_error_form(name):
-    extra = {"delta": 1e-6} if name == "EXP3-tau" else {}
-    with pytest.raises(ValueError, match="epsilon"):
-        make_algorithm(name, epsilon=1e-320, **extra).guarantee(n_arms=4, horizon=1000)
-
-
-@pytest.mark.parametrize(("argument", "least"), [("n_arms", 2), ("horizon", 1)])
-def test_sizes_are_checked(argument, least):
-    for call in ("guarantee", "paper_guarantee", "regret_bound"):
-        with refused(ValueError, argument, least, least - 1):
-            getattr(make_algorithm("EXP3"), call)(**{"n_arms": 4, "horizon": 10, argument: least - 1})
+def test_what_a_game_has_to_fit_is_refused_when_it_is_known():
+    with refused(ValueError, "horizon", 100):
+        make_algorithm("EXP3-tau", epsilon=0.001, delta=1e-6).guarantee(n_arms=4, horizon=100)
+    for v in (1, 1.6, math.nan):
+        with refused(ValueError, "v", v):
+            make_algorithm("DP-UCB-INT", v=v).wrap(ExpertsEnv(3, 50))
+    # Too small for the machine.
+    for name, more in (("DP-EXP3-Lap", {}), ("Batched-Lap-EXP3", {}), ("EXP3-tau", {"delta": 1e-6})):
+        with pytest.raises(ValueError, match="epsilon"):
+            make_algorithm(name, epsilon=1e-320, **more).guarantee(n_arms=4, horizon=1000)
+    for argument, least in (("n_arms", 2), ("horizon", 1)):
+        for call in ("guarantee", "paper_guarantee", "regret_bound"):
+            with refused(ValueError, argument, least, least - 1):
+                getattr(make_algorithm("EXP3"), call)(**{"n_arms": 4, "horizon": 10, argument: least - 1})
 
 
 def test_means_are_checked_whether_there_is_a_bound_or_not():

@@ -11,7 +11,7 @@ from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.algorithms.leader_family import as_ftrl
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.metrics import mean_and_standard_error
-from dp_bandit_envs.privacy.gaussian import gaussian_epsilon, gaussian_sigma, smallest_delta
+from dp_bandit_envs.privacy.gaussian import gaussian_epsilon
 from dp_bandit_envs.simulation import play, simulate
 from dp_bandit_envs.theory.experts_bounds import (
     equal_noise_bound,
@@ -70,7 +70,15 @@ PUBLISHED = [
 ]
 
 
-def agrees_with(case, trials):
+@pytest.mark.parametrize(
+    ("case", "trials"),
+    [
+        *((PUBLISHED[place], 12) for place in (6, 12, 13)),
+        *(pytest.param(case, 60, marks=pytest.mark.slow) for case in PUBLISHED),
+    ],
+    ids=str,
+)
+def test_regret_is_that_of_an_independent_prototype(case, trials):
     """Compare means by four standard errors of both. False alarm: 6e-5."""
     name, parameters, game, gap, mean, error = case
     regrets, bound = final_regrets(name, game, trials, 2**16, parameters=parameters, gap=gap)
@@ -79,29 +87,14 @@ def agrees_with(case, trials):
     assert found < bound
 
 
-@pytest.mark.parametrize("case", [PUBLISHED[place] for place in (0, 6, 9, 12, 13)], ids=str)
-def test_regret_is_that_of_an_independent_prototype(case):
-    agrees_with(case, 12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", PUBLISHED, ids=str)
-def test_every_published_regret_is_that_of_an_independent_prototype(case):
-    agrees_with(case, 60)
-
-
-@pytest.mark.parametrize("game", SETS)
-@pytest.mark.parametrize("name", ["AS-FTRL", "AS-FTPL", "DP-FTRL"])
-def test_playing_is_simulating(name, game):
-    algorithm = make_algorithm(name, epsilon=2.0)
-    outcome = simulate(f"DPBandit-{game}-v0", [algorithm], horizon=200, trials=2, seed=9, checkpoints=[1, 77, 200])
-    played = play(gym.make(f"DPBandit-{game}-v0", horizon=200), algorithm, seed=9, trial=1)
-    assert outcome[name].engine == "compiled"
-    assert outcome[name].external_regret[1].tolist() == played.external_regret[[0, 76, 199]].tolist()
-
-
-@pytest.mark.parametrize("game", ["Ball", "Cube", "Simplex"])
-@pytest.mark.parametrize(("name", "parameters"), [("AS-FTRL", {"counter": "padded-binary"}), ("DP-FTRL", {})])
+@pytest.mark.parametrize(
+    ("name", "parameters", "game"),
+    [
+        *(("AS-FTRL", {"counter": "padded-binary"}, game) for game in SETS[:3]),
+        ("DP-FTRL", {}, "Ball"),
+        ("Noisy-Hedge", {}, "Cube"),
+    ],
+)
 def test_without_noise_it_is_the_regularised_leader_by_hand(name, parameters, game):
     """The leader's point is recomputed from sums of true gains with NumPy's functions, not with the agent's."""
     horizon = 60
@@ -163,34 +156,20 @@ def test_the_printed_noise_of_theorem_3_5(game, largest, distance):
         make_algorithm("AS-FTPL", paper=True, deviation=3.0)
 
 
-def free_and_private(horizon, dimension, epsilon=1.0):
-    private = make_algorithm("AS-FTPL", epsilon=epsilon)
-    free = dataclasses.replace(make_algorithm("AS-FTPL", epsilon=math.inf), player=private.player)
-    env = {"dimension": dimension}
-    outcomes = [
-        simulate("DPBandit-Ball-v0", [one], horizon=horizon, trials=1, seed=2, env_kwargs=env)["AS-FTPL"]
-        for one in (private, free)
-    ]
-    return outcomes
-
-
 def test_on_the_ball_privacy_is_exactly_free_from_two_to_the_fifteen_on():
     """Where the noise that regret asks for is larger than that of privacy: the same game, play for play."""
-    for horizon, same in ((2**14, False), (2**15, True), (2**16, True)):
-        private, free = free_and_private(horizon, 10)
-        equal = private.external_regret.tolist() == free.external_regret.tolist()
-        assert equal == same
+    for horizon, same in ((2**14, False), (2**15, True)):
+        private, free = (
+            simulate(
+                "DPBandit-Ball-v0",
+                [dataclasses.replace(make_algorithm("AS-FTPL", epsilon=epsilon), player="one")],
+                **{"horizon": horizon, "seed": 2, "env_kwargs": {"dimension": 10}},
+            )["AS-FTPL"]
+            for epsilon in (1.0, math.inf)
+        )
+        assert (private.external_regret.tolist() == free.external_regret.tolist()) == same
         assert (private.guarantee.epsilon < 1) == same
         assert private.guarantee.delta == 1e-6
-
-
-def test_epsilon_of_a_gaussian_is_the_smallest_that_holds():
-    for delta in [1e-3, 1e-6, 1e-12]:
-        for sigma in [0.3, 1.0, 7.5, 200.0]:
-            epsilon = gaussian_epsilon(sigma, delta)
-            assert smallest_delta(sigma, epsilon) <= delta
-            assert smallest_delta(sigma, epsilon * (1 - 1e-6)) > delta
-            assert gaussian_sigma(epsilon, delta) == pytest.approx(sigma, rel=1e-6)
 
 
 def test_bounds_by_hand():
@@ -245,11 +224,30 @@ def test_the_bound_covers_the_mean_of_the_conjugate(set_name, kind):
         assert mean - 4 * error <= bound <= 3 * mean + 4 * error
 
 
-@pytest.mark.parametrize("name", ["AS-FTPL", "DP-FTRL"])
-@pytest.mark.parametrize("delta", [1e-9, 1e-3])
+@pytest.mark.parametrize(("name", "delta"), [("AS-FTPL", 1e-9), ("DP-FTRL", 1e-9), ("DP-FTRL", 1e-3)])
 def test_they_guarantee_the_epsilon_asked_for_at_the_delta_asked_for(name, delta):
     asked = make_algorithm(name, epsilon=0.1, delta=delta).guarantee(n_arms=4, horizon=1000)
     assert 0.0999 < asked.epsilon_at(delta) <= 0.1
+
+
+def test_as_ftpl_guarantees_it_above_batches_and_in_games_of_a_few_rounds():
+    """A batch of 3 moves averages by a third of the distance, so a third of the noise is as private.
+
+    In few rounds so little noise is wanted that fast draws would need much of delta; then there is a little more.
+    """
+    for game in SETS:
+        env = gym.make(f"DPBandit-{game}-v0", horizon=3 * 64)
+        batches = MiniBatchAverage(env, batch_size=3)
+        assert batches.values.l2 == pytest.approx(env.get_wrapper_attr("values").l2 / 3)
+        algorithm = make_algorithm("AS-FTPL", epsilon=0.1)
+        found = algorithm.guarantee_in(batches)
+        assert (found.epsilon, found.delta) == (0.1, 1e-6)
+        assert algorithm.wrap(batches).guarantee == found
+    free = make_algorithm("AS-FTPL", epsilon=math.inf)
+    for horizon in (1, 2, 40):
+        game = gym.make("DPBandit-Ball-v0", horizon=horizon)
+        assert free.guarantee_in(game).epsilon <= 20
+        assert np.isfinite(play(game, make_algorithm("AS-FTPL")).external_regret).all()
 
 
 def test_they_refuse_games_that_hide_gains():
@@ -257,16 +255,6 @@ def test_they_refuse_games_that_hide_gains():
         for game, arguments in (("Stochastic", {}), ("Ball", {"feedback": "bandit"})):
             with pytest.raises(WrongGameError):
                 play(gym.make(f"DPBandit-{game}-v0", horizon=5, **arguments), make_algorithm(name))
-
-
-@pytest.mark.parametrize("horizon", [1, 2, 5, 40])
-def test_perturbed_leader_plays_games_of_a_few_rounds(horizon):
-    """So little noise is wanted there that fast draws would need much of delta; then there is a little more."""
-    env_id = "DPBandit-Ball-v0"
-    free = make_algorithm("AS-FTPL", epsilon=math.inf)
-    assert free.guarantee_in(gym.make(env_id, horizon=horizon)).epsilon <= 20
-    out = simulate(env_id, ["AS-FTPL"], horizon=horizon, trials=1)
-    assert all(np.isfinite(one.external_regret).all() for one in out.values())
 
 
 def test_the_bound_of_the_perturbed_leader_skips_no_growth_of_its_noise():
@@ -280,70 +268,24 @@ def test_the_bound_of_the_perturbed_leader_skips_no_growth_of_its_noise():
     assert exact <= algorithm.regret_bound_in(game) <= exact * (1 + 1e-5)
 
 
-@pytest.mark.parametrize("game", SETS)
-def test_as_ftpl_says_what_it_guarantees_above_batches(game):
-    """A batch of 3 moves averages by a third of the distance, so a third of the noise is as private."""
-    env = gym.make(f"DPBandit-{game}-v0", horizon=3 * 64)
-    batches = MiniBatchAverage(env, batch_size=3)
-    assert batches.values.l2 == pytest.approx(env.get_wrapper_attr("values").l2 / 3)
-    algorithm = make_algorithm("AS-FTPL", epsilon=0.1)
-    found = algorithm.guarantee_in(batches)
-    assert (found.epsilon, found.delta) == (0.1, 1e-6)
-    assert algorithm.wrap(batches).guarantee == found
-
-
-@pytest.mark.parametrize("name", SETS[:3])
-def test_playing_noisy_hedge_on_points_is_simulating(name):
-    env_id, algorithm = f"DPBandit-{name}-v0", make_algorithm("Noisy-Hedge", epsilon=2.0)
-    out = simulate(env_id, [algorithm], horizon=50, trials=2, seed=3, checkpoints=range(1, 51))["Noisy-Hedge"]
-    game = play(gym.make(env_id, horizon=50), algorithm, seed=3, trial=1)
-    assert out.engine == "compiled" and np.array_equal(out.external_regret[1], game.external_regret)
-
-
-@pytest.mark.parametrize(("name", "distance"), [("Ball", 2 * math.sqrt(10)), ("Cube", 2.0), ("Simplex", 10.0)])
-def test_noise_of_noisy_hedge_is_scaled_to_two_gain_vectors(name, distance):
-    game = gym.make(f"DPBandit-{name}-v0", horizon=100).unwrapped
-    algorithm = make_algorithm("Noisy-Hedge", epsilon=0.5)
-    below = algorithm.wrap(game).env
-    assert below.get_wrapper_attr("noise").scale == pytest.approx(distance / 0.5)
-    assert algorithm.guarantee_in(game).epsilon == 0.5 and algorithm.guarantee_in(game).model == "local"
-
-
-@pytest.mark.parametrize("name", SETS[:3])
-def test_noisy_hedge_without_noise_is_the_regularised_leader(name):
-    """The rates differ on the simplex only by rounding: sqrt(ln d / (T / 8)) and sqrt(8 ln d / T)."""
-    env_id = f"DPBandit-{name}-v0"
-    learners = [
-        make_algorithm("Noisy-Hedge", epsilon=math.inf),
-        make_algorithm("AS-FTRL", epsilon=math.inf, counter="binary"),
-    ]
-    out = simulate(env_id, learners, horizon=200, trials=2, checkpoints=50)
-    fresh, leader = (out[one.name].external_regret for one in learners)
-    assert fresh == pytest.approx(leader, abs=1e-6)
-
-
-@pytest.mark.parametrize("set_name", ["ball", "cube"])
-def test_the_rate_of_fresh_noise_has_the_smallest_bound(set_name):
-    rate = fresh_noise_rate(set_name, 10, 5000, 6.3)
-    best = fresh_noise_bound(set_name, 10, 5000, rate, 6.3)
-    assert best < fresh_noise_bound(set_name, 10, 5000, 1.1 * rate, 6.3)
-    assert best < fresh_noise_bound(set_name, 10, 5000, rate / 1.1, 6.3)
-
-
-def test_the_bound_of_fresh_noise_by_hand():
+def test_the_bound_of_fresh_noise_by_hand_and_its_best_rate():
     # Ball: A = 1/2, d = 4, T = 100, b = 2: 1 / (2 * 0.1) + 0.05 * 100 * (1 + 2 * 4 * 4) + 2 * 2 = 5 + 165 + 4.
     assert fresh_noise_bound("ball", 4, 100, 0.1, 2.0) == pytest.approx(174)
     # Cube: A = d / 2 = 2, and the clipped part is d b = 8.
     assert fresh_noise_bound("cube", 4, 100, 0.1, 2.0) == pytest.approx(20 + 165 + 8)
+    for set_name in ("ball", "cube"):
+        rate = fresh_noise_rate(set_name, 10, 5000, 6.3)
+        best = fresh_noise_bound(set_name, 10, 5000, rate, 6.3)
+        assert best < min(fresh_noise_bound(set_name, 10, 5000, other * rate, 6.3) for other in (1.1, 1 / 1.1))
 
 
-@pytest.mark.parametrize("name", SETS[:3])
-def test_regret_of_noisy_hedge_on_points_is_within_its_bound(name):
+@pytest.mark.parametrize(("name", "distance"), [("Ball", 2 * math.sqrt(10)), ("Cube", 2.0), ("Simplex", 10.0)])
+def test_noise_of_noisy_hedge_is_scaled_to_two_gain_vectors_and_its_regret_is_within_its_bound(name, distance):
     """The mean of 12 games, four standard errors below the bound. False alarm: 6e-5."""
-    env_id, algorithm = f"DPBandit-{name}-v0", make_algorithm("Noisy-Hedge", epsilon=3.0)
-    out = simulate(env_id, [algorithm], horizon=4096, trials=12, env_kwargs={"gap": 0.5}, checkpoints=1)
-    regret = out["Noisy-Hedge"].external_regret[:, -1]
-    bound = algorithm.regret_bound_in(gym.make(env_id, horizon=4096))
+    game, algorithm = gym.make(f"DPBandit-{name}-v0", horizon=100).unwrapped, make_algorithm("Noisy-Hedge", epsilon=0.5)
+    assert algorithm.wrap(game).env.get_wrapper_attr("noise").scale == pytest.approx(distance / 0.5)
+    assert algorithm.guarantee_in(game).epsilon == 0.5 and algorithm.guarantee_in(game).model == "local"
+    regret, bound = final_regrets("Noisy-Hedge", name, 12, 4096, parameters={"epsilon": 3.0}, gap=0.5)
     assert 0 < regret.mean() + 4 * regret.std() / math.sqrt(12) < bound < 4096 * 2
 
 

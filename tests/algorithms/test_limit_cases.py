@@ -1,6 +1,5 @@
 """In their limits the private algorithms are known algorithms, arm by arm."""
 
-import itertools
 import math
 
 import numpy as np
@@ -28,52 +27,51 @@ def made(name, parameters):
     return OWN[name]() if name in OWN else make_algorithm(name, **parameters)
 
 
-def same_game(one, other, env_id, horizon=1000):
+def same_game(one, other, env_id, horizon=500):
     """Whether two algorithms play the same arms: equal regret, pulls and changes of arm at every round."""
-    simulation = simulate(env_id, with_one_noise(one, other), horizon=horizon, trials=3, checkpoints=horizon)
+    simulation = simulate(env_id, with_one_noise(one, other), horizon=horizon, trials=2, checkpoints=horizon)
     left, right = simulation.outcomes.values()
     fields = ("external_regret", "collected", "switches", "pulls")
     return all(np.array_equal(getattr(left, field), getattr(right, field)) for field in fields)
 
 
-# An algorithm with parameters, the one that it is then, and the games in which they are compared.
+# An algorithm with parameters, the one that it is then, and the game in which they are compared.
 SAME = [
-    ("DP-EXP3-Lap", {**FREE, "outside": "reject"}, "EXP3", {}, (COINS, WALK)),
-    ("DP-EXP3-Lap", {**FREE, "outside": "clip"}, "EXP3", {}, (COINS, WALK)),
-    ("EXP3-tau", {"batch_size": 1}, "EXP3", {}, (COINS, WALK)),
-    ("EXP3-tau", {**FREE, "delta": 1e-6}, "EXP3", {}, (COINS, WALK)),
-    ("Batched-Lap-EXP3", {"epsilon": 0.4, "batch_size": 1}, "DP-EXP3-Lap", {"epsilon": 0.4}, (COINS, WALK)),
-    ("Batched-Lap-EXP3", {**FREE, "batch_size": 5}, "EXP3-tau", {"batch_size": 5}, (COINS, WALK)),
-    ("DP-Lambda-Lap", {"base": "EXP3", "epsilon": 2.0}, "DP-EXP3-Lap", {"epsilon": 2.0}, (COINS, WALK)),
-    ("DP-Lambda-Lap", {"base": "HTINF", **FREE}, "HTINF", {}, (COINS, WALK)),
-    ("DP-UCB-BOUND", FREE, "UCB", {}, (COINS, WALK)),
-    ("DP-UCB-BOUND", {**FREE, "budget": "paper", "formula": "printed"}, "UCB", {}, (COINS, WALK)),
-    ("DP-UCB-BOUND", {**FREE, "counter": "k-ary"}, "UCB", {}, (COINS, WALK)),
-    ("DP-UCB", FREE, "UCB", {}, (COINS, WALK)),
-    ("Private-UCB", FREE, "UCB", {}, (COINS, WALK)),
-    ("Private-UCB", {**FREE, "constants": "improved"}, "UCB", {}, (COINS, WALK)),
-    ("LDP-UCB-L", FREE, "UCB", {}, (COINS, WALK)),
-    ("LDP-UCB-L", {**FREE, "constants": "improved"}, "UCB", {}, (COINS, WALK)),
+    ("DP-EXP3-Lap", {**FREE, "outside": "reject"}, "EXP3", {}, WALK),
+    ("DP-EXP3-Lap", {**FREE, "outside": "clip"}, "EXP3", {}, WALK),
+    ("EXP3-tau", {"batch_size": 1}, "EXP3", {}, WALK),
+    ("EXP3-tau", {**FREE, "delta": 1e-6}, "EXP3", {}, WALK),
+    ("Batched-Lap-EXP3", {"epsilon": 0.4, "batch_size": 1}, "DP-EXP3-Lap", {"epsilon": 0.4}, WALK),
+    ("Batched-Lap-EXP3", {**FREE, "batch_size": 5}, "EXP3-tau", {"batch_size": 5}, WALK),
+    ("DP-Lambda-Lap", {"base": "EXP3", "epsilon": 2.0}, "DP-EXP3-Lap", {"epsilon": 2.0}, WALK),
+    ("DP-Lambda-Lap", {"base": "HTINF", **FREE}, "HTINF", {}, WALK),
+    ("DP-UCB-BOUND", FREE, "UCB", {}, WALK),
+    ("DP-UCB-BOUND", {**FREE, "budget": "paper", "formula": "printed"}, "UCB", {}, WALK),
+    ("DP-UCB-BOUND", {**FREE, "counter": "k-ary"}, "UCB", {}, WALK),
+    ("DP-UCB", FREE, "UCB", {}, WALK),
+    ("Private-UCB", FREE, "UCB", {}, WALK),
+    ("Private-UCB", {**FREE, "constants": "improved"}, "UCB", {}, WALK),
+    ("LDP-UCB-L", FREE, "UCB", {}, WALK),
+    ("LDP-UCB-L", {**FREE, "constants": "improved"}, "UCB", {}, WALK),
     # A gain of 0 or 1 is its own answer; one in between still becomes a coin.
-    ("LDP-UCB-B", FREE, "UCB", {}, (COINS,)),
+    ("LDP-UCB-B", FREE, "UCB", {}, COINS),
     # At the end of every interval of one gain, each mode.
-    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "once"}, "UCB", {}, (COINS, WALK)),
-    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "bonus"}, "UCB", {}, (COINS, WALK)),
-    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "redraw"}, "UCB", {}, (COINS, WALK)),
-    ("DP-TS", FREE, "TS, each first", {}, (COINS,)),
-    ("DP-KLUCB", SINGLE, "KL-UCB", {}, (COINS,)),
-    ("DP-IMED", SINGLE, "IMED", {}, (COINS,)),
-    ("DP-Hedge", FREE, "Hedge", {}, ("DPBandit-Experts-v0",)),
-    ("Lazy-Hedge", FREE, "Hedge", {}, ("DPBandit-Experts-v0",)),
-    ("Noisy-Hedge", FREE, "Hedge", {}, ("DPBandit-Experts-v0",)),
-    ("Hedge on exact sums", {}, "Hedge", {}, ("DPBandit-Experts-v0",)),
+    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "once"}, "UCB", {}, WALK),
+    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "bonus"}, "UCB", {}, WALK),
+    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "redraw"}, "UCB", {}, WALK),
+    ("DP-TS", FREE, "TS, each first", {}, COINS),
+    ("DP-KLUCB", SINGLE, "KL-UCB", {}, COINS),
+    ("DP-IMED", SINGLE, "IMED", {}, COINS),
+    ("DP-Hedge", FREE, "Hedge", {}, "DPBandit-Experts-v0"),
+    ("Lazy-Hedge", FREE, "Hedge", {}, "DPBandit-Experts-v0"),
+    ("Noisy-Hedge", FREE, "Hedge", {}, "DPBandit-Experts-v0"),
+    ("Hedge on exact sums", {}, "Hedge", {}, "DPBandit-Experts-v0"),
 ]
 
 
-@pytest.mark.parametrize(("name", "parameters", "other", "its", "games"), SAME, ids=str)
-def test_it_is_the_other_algorithm(name, parameters, other, its, games):
-    for env_id in games:
-        assert same_game(made(name, parameters), made(other, its), env_id)
+@pytest.mark.parametrize(("name", "parameters", "other", "its", "game"), SAME, ids=str)
+def test_it_is_the_other_algorithm(name, parameters, other, its, game):
+    assert same_game(made(name, parameters), made(other, its), game)
 
 
 @pytest.mark.parametrize(
@@ -81,14 +79,10 @@ def test_it_is_the_other_algorithm(name, parameters, other, its, games):
     [
         ("DP-EXP3-Lap", {"epsilon": 100.0}, "EXP3", {}, COINS),
         ("EXP3-tau", {"batch_size": 2}, "EXP3", {}, COINS),
-        ("Batched-Lap-EXP3", {"epsilon": 0.4}, "DP-EXP3-Lap", {"epsilon": 0.4}, COINS),
-        ("DP-Lambda-Lap", {"base": "Tsallis-INF", "epsilon": 2.0}, "DP-EXP3-Lap", {"epsilon": 2.0}, COINS),
-        *[(name, {**given, "epsilon": 1.0}, *rest[:2], COINS) for name, given, *rest in SAME if rest[0] == "UCB"],
+        ("DP-UCB-BOUND", {"epsilon": 1.0}, "UCB", {}, COINS),
         ("LDP-UCB-B", FREE, "UCB", {}, WALK),
         ("DP-TS", FREE, "TS", {}, COINS),
         ("DP-KLUCB", FREE, "KL-UCB", {}, COINS),
-        ("DP-KLUCB", {**SINGLE, "epsilon": 1.0}, "KL-UCB", {}, COINS),
-        ("DP-IMED", FREE, "IMED", {}, COINS),
     ],
     ids=str,
 )
@@ -105,31 +99,6 @@ def test_exp3_at_exploration_rate_1_learns_nothing():
     given = {"horizon": 3000, "trials": 10, "env_kwargs": {"means": [1, 0, 0, 0]}}
     pulls = simulate("DPBandit-Stochastic-v0", [explorer], **given)["EXP3"].pulls
     assert np.all(np.abs(pulls - 750) < 5.5 * math.sqrt(3000 * 3 / 16))
-
-
-def test_noise_alone_teaches_nothing():
-    """At epsilon = 0.0001 DP-EXP3-Lap plays like a die on the same game: mean pulls within five standard errors.
-
-    False alarm: 1.3e-5 (five measured standard errors of 40 trials, Student's law, two sides).
-    """
-    lap = make_algorithm("DP-EXP3-Lap", epsilon=1e-4)
-    given = {"horizon": 3000, "trials": 40, "env_kwargs": {"means": [1, 0, 0, 0]}}
-    best = simulate("DPBandit-Stochastic-v0", [lap], **given)["DP-EXP3-Lap"].pulls[:, 0]
-    assert abs(best.mean() - 750) < 5 * best.std(ddof=1) / math.sqrt(40)
-
-
-def test_less_noise_means_less_regret():
-    """Paired over trials, each step of epsilon by more than four standard errors.
-
-    False alarm: below 1e-9 (each step is more than 20 of its standard errors).
-    """
-    algorithms = [make_algorithm("DP-EXP3-Lap", epsilon=epsilon, label=str(epsilon)) for epsilon in (0.1, 1, 5, 100)]
-    given = {"horizon": 5000, "trials": 40, "checkpoints": 1, "env_kwargs": {"means": [0.9, 0.1, 0.1, 0.1]}}
-    simulation = simulate("DPBandit-Stochastic-v0", algorithms, **given)
-    regrets = [outcome.external_regret[:, -1] for outcome in simulation.values()]
-    for noisy, clear in itertools.pairwise(regrets):
-        difference = noisy - clear
-        assert difference.mean() > 4 * difference.std(ddof=1) / math.sqrt(40)
 
 
 def test_batches_help_where_epsilon_is_small():

@@ -19,8 +19,6 @@ COINS = ("DPBandit-Stochastic-v0", {"means": [0.6] + [0.4] * 9})
 FULL_BALL, FULL_CUBE = ((id_, {**given, "feedback": "full"}) for id_, given in (BALL, CUBE))
 FEATURES = ("DPBandit-Linear-v0", {})
 ON_POINTS = ["SCRiBLe", "AS-SCRiBLe", "Batched-Lap-SCRiBLe", "OSMD", "AS-OSMD"]
-ON_ARMS = ["EXP2", "AS-EXP2"]
-
 # AS-OSMD with the rate for which the prototype's number is: it counts the noise d times, not d^2.
 OSMD_RATE = math.sqrt(math.log(HORIZON) / (2 * 5 * HORIZON * 9))
 MEASURED = [
@@ -64,7 +62,14 @@ def regrets_of(game, name, parameters, trials, horizon=HORIZON):
     return regrets(game[0], name, tuple(parameters.items()), options, trials, horizon)
 
 
-def compare(game, name, parameters, mean, error, trials):
+@pytest.mark.parametrize(
+    ("game", "name", "parameters", "mean", "error", "trials"),
+    [
+        *((*MEASURED[place], 6) for place in (1, 6, 8, 13, 15)),
+        *(pytest.param(*one, 48, marks=pytest.mark.slow) for one in MEASURED),
+    ],
+)
+def test_regret_is_that_of_an_independent_prototype(game, name, parameters, mean, error, trials):
     """Four standard errors of the difference; and the mean is below the bound, if the rate is one with a bound.
 
     False alarm: 6.3e-5 (four standard errors, two sides), if the errors are known; these are of few games.
@@ -78,19 +83,7 @@ def compare(game, name, parameters, mean, error, trials):
     assert math.isinf(bound) == ("learning_rate" in parameters)
 
 
-@pytest.mark.parametrize(("game", "name", "parameters", "mean", "error"), MEASURED)
-def test_regret_is_that_of_an_independent_prototype(game, name, parameters, mean, error):
-    compare(game, name, parameters, mean, error, trials=6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("game", "name", "parameters", "mean", "error"), MEASURED)
-def test_regret_is_that_of_an_independent_prototype_in_many_games(game, name, parameters, mean, error):
-    compare(game, name, parameters, mean, error, trials=48)
-
-
-@pytest.mark.parametrize("coins", [False, True])
-@pytest.mark.parametrize("name", ON_ARMS)
+@pytest.mark.parametrize(("name", "coins"), [("EXP2", True), ("AS-EXP2", True), ("AS-EXP2", False)])
 def test_with_features_regret_is_below_its_bound_and_below_that_of_plain_arms(name, coins):
     """Features of rank 5 tell 100 arms apart with a fraction of the regret that EXP3 has without them."""
     game = ("DPBandit-Linear-v0", {"n_arms": 100, "coins": coins})
@@ -118,6 +111,12 @@ def test_without_noise_it_is_the_algorithm_without_privacy(game, noisy, plain, p
     # Rescaling from [-1, 1] to itself rounds in the last bit.
     np.testing.assert_allclose(play(env, one).gains, play(env, other).gains, atol=1e-9)
     assert one.regret_bound_in(env) == other.regret_bound_in(env)
+    if noisy.startswith("Batched"):  # and batches of one round are as the one without
+        every, batched = (
+            dataclasses.replace(make_algorithm(name, epsilon=0.5, **more), player="one")
+            for name, more in (("AS-SCRiBLe", {}), (noisy, {"batch_size": 1}))
+        )
+        np.testing.assert_array_equal(play(env, every).gains, play(env, batched).gains)
 
 
 @pytest.mark.parametrize("game", ["Ball", "Cube"])
@@ -137,17 +136,6 @@ def test_the_papers_noise_only_adds_noise(game):
     assert bounds[0] < bounds[1] < 10**7
 
 
-@pytest.mark.parametrize("game", ["Ball", "Cube"])
-def test_with_the_papers_noise_play_equals_simulate(game):
-    id_, given = {"Ball": FULL_BALL, "Cube": FULL_CUBE}[game]
-    algorithm = make_algorithm("AS-SCRiBLe", paper_noise=True)
-    outcome = simulate(id_, [algorithm], horizon=300, trials=2, seed=5, checkpoints=range(1, 301), env_kwargs=given)
-    assert outcome["AS-SCRiBLe"].engine == "compiled"
-    for trial in range(2):
-        played = play(gym.make(id_, horizon=300, **given), algorithm, seed=5, trial=trial)
-        assert np.array_equal(played.external_regret, outcome["AS-SCRiBLe"].external_regret[trial])
-
-
 def test_noise_of_payoffs_exceeds_its_bound_no_more_often_than_said():
     """Games of 50 payoffs, at points of the sphere and at corners of the cube; False alarm: 1e-11 (seven errors)."""
     rng, rounds, games, dimension = np.random.default_rng(1), 50, 4000, 5
@@ -161,31 +149,17 @@ def test_noise_of_payoffs_exceeds_its_bound_no_more_often_than_said():
         assert noise.std() == pytest.approx(math.sqrt(2) * scale, rel=0.03)
 
 
-def test_batches_of_one_round_are_as_scrible():
-    one = make_algorithm("AS-SCRiBLe", epsilon=0.5)
-    other = dataclasses.replace(make_algorithm("Batched-Lap-SCRiBLe", epsilon=0.5, batch_size=1), player=one.player)
-    env = gym.make(BALL[0], horizon=400, **BALL[1])
-    np.testing.assert_array_equal(play(env, one).gains, play(env, other).gains)
-
-
-@pytest.mark.parametrize("epsilon", [0.3, 1.0])
-@pytest.mark.parametrize("game", [BALL, CUBE, COINS, FEATURES, ("DPBandit-Linear-v0", {"coins": True, "n_arms": 3})])
-def test_play_equals_simulate_to_the_last_bit(game, epsilon):
-    """331 rounds: no batch size divides them."""
-    env = gym.make(game[0], horizon=331, **game[1])
-    names = [name for name in ON_POINTS + ON_ARMS if make_algorithm(name).refusal(env) is None]
-    assert len(names) >= 2
-    algorithms = {
-        name: make_algorithm(name, **({"epsilon": epsilon} if name.startswith(("AS", "Batched")) else {}))
-        for name in names
-    }
-    outcomes = simulate(
-        game[0], algorithms, horizon=331, trials=2, seed=8, checkpoints=range(1, 332), env_kwargs=game[1]
-    )
-    for name, outcome in outcomes.items():
-        assert outcome.engine == "compiled"
-        played = play(env, algorithms[name], seed=8, trial=1)
-        np.testing.assert_array_equal(outcome.external_regret[1], played.external_regret)
+@pytest.mark.parametrize(
+    ("game", "parameters"), [(FULL_BALL, {"paper_noise": True}), (("DPBandit-Linear-v0", {"coins": True}), {})]
+)
+def test_play_equals_simulate_to_the_last_bit(game, parameters):
+    """As in all other games: see `tests/simulation`."""
+    name = "AS-SCRiBLe" if parameters else "AS-EXP2"
+    algorithm = make_algorithm(name, epsilon=0.3, **parameters)
+    outcome = simulate(game, [algorithm], horizon=331, trials=2, seed=8, checkpoints=range(1, 332))[name]
+    assert outcome.engine == "compiled"
+    played = play(gym.make(game[0], horizon=331, **game[1]), algorithm, seed=8, trial=1)
+    np.testing.assert_array_equal(outcome.external_regret[1], played.external_regret)
 
 
 @pytest.mark.parametrize("name", ON_POINTS)

@@ -30,11 +30,6 @@ def mean_and_error(sample):
     return sample.mean(), sample.std(ddof=1) / math.sqrt(len(sample))
 
 
-def standard_errors(difference):
-    mean, error = mean_and_error(difference)
-    return mean / error
-
-
 def everything():
     algorithms = [make_algorithm(name) for name in BANDITS]
     for epsilon in (0.1, 20.0):
@@ -99,58 +94,40 @@ def slope(horizons, samples):
     return (weights * centred * y).sum() / spread, 1 / math.sqrt(spread)
 
 
-def exp3_slope(horizons, trials):
+def check_slope(horizons, samples, expected):
+    """Within five standard errors, which must be small enough to tell 1/2, 2/3 and 1 apart.
+
+    False alarm: 3e-6 (five standard errors, two sides, weights from 60 trials).
+    """
+    value, error = slope(horizons, samples)
+    assert error < 1 / 48
+    assert abs(value - expected) < 5 * error
+
+
+@pytest.mark.parametrize(
+    ("powers", "trials"), [(range(9, 15), 60), pytest.param(range(11, 20), 200, marks=pytest.mark.slow)]
+)
+def test_regret_of_exp3_grows_like_the_root_of_T(powers, trials):
     """With a gap of sqrt(K ln K / T), the hardest for EXP3, pseudo-regret is of order sqrt(T) and no less."""
     samples = []
-    for horizon in horizons:
-        means = [0.5 + math.sqrt(4 * math.log(4) / horizon) / 2, 0.5, 0.5, 0.5]
-        given = {"horizon": horizon, "trials": trials, "seed": 1, "checkpoints": 1, "env_kwargs": {"means": means}}
-        samples.append(simulate("DPBandit-Stochastic-v0", ["EXP3"], **given)["EXP3"].pseudo_regret[:, -1])
-    return slope(horizons, samples)
+    for horizon in (horizons := [2**k for k in powers]):
+        means = (0.5 + math.sqrt(4 * math.log(4) / horizon) / 2, 0.5, 0.5, 0.5)
+        samples.append(pseudo_regrets(["EXP3"], means, horizon=horizon, trials=trials, seed=1)["EXP3"])
+    check_slope(horizons, samples, 1 / 2)
 
 
-def tau_slope(sizes, trials):
+@pytest.mark.parametrize(
+    ("sizes", "trials"),
+    [((2, 3, 4, 6, 8), 60), pytest.param((3, 4, 6, 8, 12, 16, 19, 24), 100, marks=pytest.mark.slow)],
+)
+def test_regret_of_exp3_tau_against_switching_costs_grows_like_T_to_the_two_thirds(sizes, trials):
     """At T = 7 K ln K n^3 the best batch size is n sharp, so that rounding it up does not bend the line."""
     horizons = [int(7 * 4 * math.log(4) * size**3) for size in sizes]
     samples = [
         last_regrets("Switching", ["EXP3-tau"], horizon=horizon, trials=trials, seed=1)["EXP3-tau"]
         for horizon in horizons
     ]
-    return slope(horizons, samples)
-
-
-def assert_slope(found, expected):
-    """Within five standard errors, which must be small enough to tell 1/2, 2/3 and 1 apart.
-
-    False alarm: 3e-6 (five standard errors, two sides, weights from 60 trials).
-    """
-    value, error = found
-    assert error < 1 / 48
-    assert abs(value - expected) < 5 * error
-
-
-def test_regret_of_exp3_grows_like_the_root_of_T():
-    assert_slope(exp3_slope([2**k for k in range(9, 15)], 60), 1 / 2)
-
-
-def test_regret_of_exp3_tau_against_switching_costs_grows_like_T_to_the_two_thirds():
-    assert_slope(tau_slope((2, 3, 4, 6, 8), 60), 2 / 3)
-
-
-@pytest.mark.slow
-def test_regret_of_exp3_grows_like_the_root_of_T_up_to_full_size():
-    assert_slope(exp3_slope([2**k for k in range(11, 20)], 200), 1 / 2)
-
-
-@pytest.mark.slow
-def test_regret_of_exp3_tau_grows_like_T_to_the_two_thirds_up_to_full_size():
-    assert_slope(tau_slope((3, 4, 6, 8, 12, 16, 19, 24), 100), 2 / 3)
-
-
-@pytest.fixture(scope="module")
-def figure_1():
-    """The last regrets of figure 1, small: panel to algorithm to sample."""
-    return figure_1_regrets(2**14, 60)
+    check_slope(horizons, samples, 2 / 3)
 
 
 def figure_1_regrets(horizon, trials):
@@ -170,7 +147,7 @@ def assert_order(regrets):
     for panel, samples in regrets.items():
         sign = -1 if panel == "Switching" else 1
         for other in ("EXP3", "DP-EXP3-Lap"):
-            assert sign * standard_errors(samples["EXP3-tau"] - samples[other]) > 5, (panel, other)
+            assert below(*(sign * samples[name] for name in (other, "EXP3-tau"))) > 5, (panel, other)
 
 
 def assert_close(regrets, horizon):
@@ -202,35 +179,20 @@ def assert_same_law(regrets):
         assert abs(one.std(ddof=1) - other.std(ddof=1)) < 5 * math.sqrt(2) * spread / math.sqrt(len(one)), name
 
 
-def test_exp3_tau_wins_against_switching_costs_and_loses_elsewhere(figure_1):
-    assert_order(figure_1)
+@pytest.mark.parametrize(("horizon", "trials"), [(2**14, 60), pytest.param(2**18, 72, marks=pytest.mark.slow)])
+def test_figure_1_compares_as_the_paper_says(horizon, trials):
+    """With a gap of .08 instead of .05 the same law would be refused for EXP3-tau, so it means something.
 
-
-def test_dp_exp3_lap_is_close_to_exp3(figure_1):
-    assert_close(figure_1, 2**14)
-
-
-def test_stochastic_and_fully_oblivious_gains_have_the_same_law(figure_1):
-    assert_same_law(figure_1)
-
-
-def test_the_two_laws_would_be_told_apart(figure_1):
-    """With a gap of .08 instead of .05 the comparison above fails for EXP3-tau, so it means something.
-
-    False alarm: 1e-6 (the difference is ten of its standard errors).
+    False alarm: 3e-5 (that of each part).
     """
-    other = last_regrets("FullyOblivious", ["EXP3-tau"], horizon=2**14, trials=60, gap=0.08)
-    mean, error = mean_and_error(figure_1["Stochastic"]["EXP3-tau"])
-    other_mean, other_error = mean_and_error(other["EXP3-tau"])
-    assert abs(mean - other_mean) > 5 * math.hypot(error, other_error)
-
-
-@pytest.mark.slow
-def test_figure_1_compares_as_the_paper_says_at_full_size():
-    regrets = figure_1_regrets(2**18, 72)
+    regrets = figure_1_regrets(horizon, trials)
     assert_order(regrets)
-    assert_close(regrets, 2**18)
+    assert_close(regrets, horizon)
     assert_same_law(regrets)
+    if horizon == 2**14:
+        other = last_regrets("FullyOblivious", ["EXP3-tau"], horizon=horizon, trials=trials, gap=0.08)["EXP3-tau"]
+        (mean, error), (other_mean, other_error) = map(mean_and_error, (regrets["Stochastic"]["EXP3-tau"], other))
+        assert abs(mean - other_mean) > 5 * math.hypot(error, other_error)
 
 
 WITH_BOUND = ["UCB", "DP-UCB-BOUND", "DP-SE", "AdaP-UCB", "LDP-UCB-L", "LDP-UCB-B"]
@@ -250,8 +212,7 @@ def below(one, other):
     return mean / error
 
 
-@pytest.mark.parametrize("means", [(0.9, 0.6), (0.7, 0.5, 0.5, 0.3)], ids=str)
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, math.inf])
+@pytest.mark.parametrize(("means", "epsilon"), [((0.9, 0.6), 0.3), ((0.7, 0.5, 0.5, 0.3), math.inf)], ids=str)
 def test_mean_pseudo_regret_is_below_the_bound(means, epsilon):
     """Twenty trials of 20,000 rounds; DP-SE is just below, as its first epochs are played by the clock.
 
@@ -273,7 +234,8 @@ def test_successive_elimination_loses_what_its_first_epoch_costs():
     assert regret.tolist() == pytest.approx([0.9 * 1624] * 10, rel=1e-12)
 
 
-def assert_ucb_is_the_one_measured_elsewhere(trials):
+@pytest.mark.parametrize("trials", [200, pytest.param(400, marks=pytest.mark.slow)])
+def test_ucb_is_the_one_measured_elsewhere(trials):
     """370.1 +- 2.3 for UCB1 at T = 20,000, from 400 games of another program: within five combined standard errors.
 
     False alarm: 1e-6 (five standard errors, two sides).
@@ -283,56 +245,30 @@ def assert_ucb_is_the_one_measured_elsewhere(trials):
     assert abs(mean - 370.1) < 5 * math.hypot(error, 2.3)
 
 
-def test_ucb_is_the_one_measured_elsewhere_in_few_games():
-    assert_ucb_is_the_one_measured_elsewhere(200)
-
-
-@pytest.mark.slow
-def test_ucb_is_the_one_measured_elsewhere():
-    assert_ucb_is_the_one_measured_elsewhere(400)
-
-
-def assert_adap_ucb_is_the_one_measured_elsewhere(trials):
+@pytest.mark.parametrize("trials", [200, pytest.param(4000, marks=pytest.mark.slow)])
+def test_adap_ucb_is_the_one_measured_elsewhere(trials):
     """About 268 on (.9, .6) at T = 30,000 and epsilon = 1, without a standard error: three percent for its own.
 
-    False alarm: 1e-6 (five standard errors, two sides).
+    Its regret has a standard deviation of 67. False alarm: 1e-6 (five standard errors, two sides).
     """
     mean, error = mean_and_error(pseudo_regrets(["AdaP-UCB"], (0.9, 0.6), horizon=30_000, trials=trials)["AdaP-UCB"])
     assert abs(mean - 268) < 5 * error + 0.03 * 268
 
 
-def test_adap_ucb_is_the_one_measured_elsewhere_in_few_games():
-    assert_adap_ucb_is_the_one_measured_elsewhere(200)
-
-
-@pytest.mark.slow
-def test_adap_ucb_is_the_one_measured_elsewhere():
-    """Its regret has a standard deviation of 67, so that the standard error is 1."""
-    assert_adap_ucb_is_the_one_measured_elsewhere(4000)
-
-
 NAMES = ("DP-KLUCB", "DP-IMED", "AdaP-KLUCB", "AdaP-UCB", "DP-SE", "DP-UCB")
 
 
-def assert_order_of_the_papers(regrets, at_least):
-    """The better one's mean is so many standard errors of the difference below, and the equal ones not above.
+@pytest.mark.parametrize("horizon", [100_000, pytest.param(10**6, marks=pytest.mark.slow)])
+def test_private_algorithms_compare_as_the_papers_say(horizon):
+    """Five arms, epsilon = 1: by five standard errors of the difference. In long games KL beats its UCB, by little.
 
     False alarm: below 1e-9 (the smallest difference is 20 of its standard errors).
     """
+    regrets = pseudo_regrets(NAMES, AZIZE_BASU, horizon=horizon, trials=20)
     for best in ("DP-KLUCB", "DP-IMED"):
-        assert below(regrets[best], regrets["AdaP-KLUCB"]) > at_least, best
+        assert below(regrets[best], regrets["AdaP-KLUCB"]) > 5, best
     for worse in ("DP-SE", "DP-UCB"):
-        assert below(regrets["AdaP-UCB"], regrets[worse]) > at_least, worse
-
-
-def test_private_algorithms_compare_as_the_papers_say_in_short_games():
-    """Five arms, epsilon = 1. That KL beats its UCB shows only in longer games, and by little: see the slow test."""
-    assert_order_of_the_papers(pseudo_regrets(NAMES, AZIZE_BASU, horizon=100_000, trials=20), 5)
-
-
-@pytest.mark.slow
-def test_private_algorithms_compare_as_the_papers_say():
-    """T = 10^6: 20 trials for the wide gaps; 200 for AdaP-KLUCB against AdaP-UCB, whose means are near each other."""
-    assert_order_of_the_papers(pseudo_regrets(NAMES, AZIZE_BASU, horizon=10**6, trials=20), 5)
-    near = pseudo_regrets(("AdaP-KLUCB", "AdaP-UCB"), AZIZE_BASU, horizon=10**6, trials=200)
-    assert below(near["AdaP-KLUCB"], near["AdaP-UCB"]) > 3
+        assert below(regrets["AdaP-UCB"], regrets[worse]) > 5, worse
+    if horizon == 10**6:
+        near = pseudo_regrets(("AdaP-KLUCB", "AdaP-UCB"), AZIZE_BASU, horizon=horizon, trials=200)
+        assert below(near["AdaP-KLUCB"], near["AdaP-UCB"]) > 3

@@ -51,19 +51,6 @@ def test_every_algorithm_plays_with_secure_draws():
         assert len(play(env, exact, seed=None).arms) == 30
 
 
-@pytest.mark.parametrize("name", WEIGHED)
-def test_a_counter_that_weighs_its_draws_is_refused(name):
-    fast = make_algorithm(name)
-    with refused(ValueError, "draws='secure'", "'square-root'", "fractions"):
-        secured(fast).wrap(game_for(fast))
-
-
-def test_own_norm_noise_is_refused():
-    env = ExpertsEnv(gains=Stochastic(3, 30))
-    with refused(ValueError, "own-norm"):
-        secured(make_algorithm("AS-FTRL", counter="k-ary", noise="own-norm")).wrap(env)
-
-
 def test_names_of_wrappers_stay_and_the_algorithm_is_not_changed():
     env, fast = BanditEnv(Stochastic(3, 30)), make_algorithm("Batched-Lap-EXP3", epsilon=0.5)
     wrapped = secured(fast).wrap(env)
@@ -89,15 +76,17 @@ class Coin(Mechanism):
         return PrivacyGuarantee(1.0986122886681098, model="local")
 
 
-def test_noise_of_others_and_wrappers_of_others_are_refused():
+def test_what_has_no_secure_form_is_refused():
     mine = Algorithm("mine", Exp3, lambda env: PrivacyBoundary(env, Coin()))
-    with refused(WrongTypeError, "PrivacyBoundary"):
-        secured(mine).wrap(BanditEnv(Stochastic(3, 30)))
     limited = Algorithm("limited", Exp3, lambda env: gym.wrappers.TimeLimit(env, 30))
-    with refused(WrongTypeError, "TimeLimit"):
-        secured(limited).wrap(BanditEnv(Stochastic(3, 30)))
-
-
-def test_only_algorithms_can_be_secured():
+    own_norm = make_algorithm("AS-FTRL", counter="k-ary", noise="own-norm")
+    for algorithm, error, words in [
+        (mine, WrongTypeError, ("PrivacyBoundary",)),
+        (limited, WrongTypeError, ("TimeLimit",)),
+        (own_norm, ValueError, ("own-norm",)),
+        *((make_algorithm(name), ValueError, ("draws='secure'", "'square-root'", "fractions")) for name in WEIGHED),
+    ]:
+        with refused(error, *words):
+            secured(algorithm).wrap(game_for(algorithm))
     with refused(WrongTypeError, "make_algorithm", "'DP-IMED'"):
         secured("DP-IMED")
