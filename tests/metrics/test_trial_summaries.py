@@ -1,6 +1,5 @@
 """Trials in a few numbers, by hand and by the definition: means, medians, spread and tail, and lines with bands."""
 
-import itertools
 import math
 
 import numpy as np
@@ -35,6 +34,19 @@ def test_value_and_interval_by_hand():
     assert result.low == pytest.approx(3.5 - math.sqrt(24), rel=1e-14)
     assert result.high == pytest.approx(3.5 + math.sqrt(24), rel=1e-14)
     assert result.confidence == pytest.approx(1 - math.exp(-2 / 3), rel=1e-14)
+    # One group is the mean; with fewer trials than groups each trial is one; one trial has no interval.
+    assert median_of_means(np.array([1.0, 2.0, 6.0]), groups=1).value == 3.0
+    result = median_of_means(np.array([5.0, 1.0, 9.0]))
+    assert (result.value, result.confidence) == (5.0, pytest.approx(1 - math.exp(-3 / 4.5), rel=1e-14))
+    result = median_of_means(np.array([[5.0, 7.0]]))
+    assert result.value.tolist() == [5.0, 7.0] and np.isnan([result.low, result.high]).all()
+    # One wild trial moves the mean only.
+    wild = np.tile([0.0, 1.0], 120)
+    wild[7] = 1e9
+    assert median_of_means(wild, groups=24).value <= 1 < 1e6 < wild.mean()
+    for groups in (0, 2.5):
+        with refused(ValueError, "groups", 1, groups):
+            median_of_means(np.ones(5), groups=groups)
 
 
 def test_the_papers_720_trials_in_24_groups():
@@ -45,40 +57,11 @@ def test_the_papers_720_trials_in_24_groups():
     assert result.value == pytest.approx((by_hand[11] + by_hand[12]) / 2, rel=1e-12)
     assert result.confidence == pytest.approx(0.9952, abs=5e-5)
     assert result.high - result.value == pytest.approx(samples.std(ddof=1) * math.sqrt(0.2), rel=1e-12)
-
-
-def test_every_column_has_its_own_median_of_means():
-    samples = np.random.default_rng(0).exponential(size=(50, 3, 2))
-    together = median_of_means(samples, groups=7)
+    table = samples.reshape(120, 3, 2)
+    together = median_of_means(table, groups=7)
     for index in np.ndindex(3, 2):
-        alone = median_of_means(samples[:, *index], groups=7)
+        alone = median_of_means(table[:, *index], groups=7)
         np.testing.assert_allclose([part[index] for part in together[:3]], alone[:3], rtol=1e-12)
-
-
-def test_one_group_is_the_mean():
-    samples = np.array([1.0, 2.0, 6.0])
-    assert median_of_means(samples, groups=1).value == 3.0
-
-
-def test_with_fewer_trials_than_groups_each_trial_is_a_group():
-    result = median_of_means(np.array([5.0, 1.0, 9.0]))
-    assert result.value == 5.0
-    assert result.confidence == pytest.approx(1 - math.exp(-3 / 4.5), rel=1e-14)
-
-
-def test_one_trial_has_a_value_and_no_interval():
-    result = median_of_means(np.array([[5.0, 7.0]]))
-    assert result.value.tolist() == [5.0, 7.0]
-    assert np.isnan(result.low).all()
-    assert np.isnan(result.high).all()
-
-
-def test_one_wild_trial_moves_the_mean_and_not_the_median_of_means():
-    samples = np.tile([0.0, 1.0], 120)
-    wild = samples.copy()
-    wild[7] = 1e9
-    assert median_of_means(wild, groups=24).value <= 1
-    assert wild.mean() > 1e6
 
 
 @pytest.mark.parametrize(("trials", "groups"), [(24, 24), (48, 24), (60, 5)])
@@ -93,50 +76,29 @@ def test_interval_covers_the_mean_as_often_as_it_says(trials, groups):
     assert covered >= result.confidence - 5 * math.sqrt(result.confidence * (1 - result.confidence) / n)
 
 
-@pytest.mark.parametrize("groups", [0, -1, 2.5])
-def test_number_of_groups_must_be_a_positive_integer(groups):
-    with refused(ValueError, "groups", 1, groups):
-        median_of_means(np.ones(5), groups=groups)
-
-
 def by_definition(samples):
     """The average of |x_i - x_j| over all pairs i != j, the slow way."""
     n = len(samples)
     return sum(abs(x - y) for x in samples for y in samples) / (n * (n - 1))
 
 
-def test_three_trials_by_hand():
-    """1, 2, 4: the distances 1, 3, 2 average 2; the sum (2j - N - 1) x_(j) = -2 + 0 + 8 = 6, times 2 / 6, is 2."""
-    assert gini_mean_difference(np.array([4.0, 1.0, 2.0])) == 2.0
-
-
 @pytest.mark.parametrize("n", [2, 3, 24, 101])
 def test_sorted_sum_equals_the_definition_over_all_pairs(n):
-    samples = np.random.default_rng(n).exponential(size=n)
-    assert gini_mean_difference(samples) == pytest.approx(by_definition(samples), rel=1e-12)
-
-
-def test_normal_trials_differ_by_two_sigma_over_root_pi():
-    """400 batches of 50 standard normal trials; the standard error is that of the batches' average.
-
-    False alarm: 9e-7 (five measured standard errors of 400 batches, two sides).
-    """
-    differences = gini_mean_difference(np.random.default_rng(0).normal(size=(50, 400)))
-    assert abs(differences.mean() - 2 / math.sqrt(math.pi)) <= 5 * differences.std(ddof=1) / math.sqrt(400)
-
-
-def test_every_column_has_its_own_mean_difference():
-    samples = np.random.default_rng(0).normal(size=(9, 2, 3))
-    together = gini_mean_difference(samples)
-    assert together.shape == (2, 3)
-    for index in np.ndindex(2, 3):
-        assert together[index] == pytest.approx(by_definition(samples[:, *index]), rel=1e-12)
-
-
-@pytest.mark.parametrize("trials", [0, 1])
-def test_one_trial_or_none_has_no_differences(trials):
-    assert gini_mean_difference(np.ones((trials, 3))).tolist() == [0, 0, 0]
-    assert gini_mean_difference(np.ones(trials)) == 0
+    """1, 2, 4: the distances 1, 3, 2 average 2; the sum (2j - N - 1) x_(j) = -2 + 0 + 8 = 6, times 2 / 6, is 2."""
+    assert gini_mean_difference(np.array([4.0, 1.0, 2.0])) == 2.0
+    samples = np.random.default_rng(n).exponential(size=(n, 2))
+    together, (below, above) = (
+        gini_mean_difference(samples),
+        gini_below_and_above(samples, centre := samples.mean(axis=0)),
+    )
+    for column in range(2):
+        own = samples[:, column]
+        assert together[column] == pytest.approx(by_definition(own), rel=1e-12)
+        for side, part in ((below, own[own < centre[column]]), (above, own[own > centre[column]])):
+            assert side[column] == pytest.approx(by_definition(part) if len(part) > 1 else 0.0, rel=1e-12)
+    for trials in (0, 1):
+        assert gini_mean_difference(np.ones((trials, 3))).tolist() == [0, 0, 0]
+    assert gini_mean_difference(np.ones(1)) == 0
 
 
 def test_below_and_above_by_hand():
@@ -145,71 +107,45 @@ def test_below_and_above_by_hand():
     assert (below, above) == (1.0, 10.0)
 
 
-def test_each_checkpoint_has_its_own_centre():
-    samples = np.random.default_rng(0).normal(size=(40, 2, 3))
-    centre = np.median(samples, axis=0) + 0.1
-    below, above = gini_below_and_above(samples, centre)
-    assert below.shape == above.shape == (2, 3)
-    for index in np.ndindex(2, 3):
-        column = samples[:, *index]
-        assert below[index] == pytest.approx(by_definition(column[column < centre[index]]), rel=1e-12)
-        assert above[index] == pytest.approx(by_definition(column[column > centre[index]]), rel=1e-12)
-
-
-def test_a_side_with_one_trial_has_no_differences():
-    below, above = gini_below_and_above(np.array([[1.0], [5.0], [7.0]]), np.array([4.0]))
-    assert (below.tolist(), above.tolist()) == ([0.0], [2.0])
-
-
-def test_one_trial_has_no_differences_on_either_side():
-    below, above = gini_below_and_above(np.array([[5.0, 7.0]]), np.array([5.0, 7.0]))
-    assert (below.tolist(), above.tolist()) == ([0, 0], [0, 0])
-
-
 def test_four_trials_by_hand():
     """1, 2, 3, 6: mean 3, squared deviations 4 + 1 + 0 + 9 = 14, variance 14 / 3, error sqrt(14 / 3 / 4)."""
     mean, error = mean_and_standard_error(np.array([1.0, 2.0, 3.0, 6.0]))
     assert mean == 3
     assert error == pytest.approx(math.sqrt(14 / 12), rel=1e-14)
-
-
-def test_every_column_has_its_own_mean_and_error():
     mean, error = mean_and_standard_error(np.array([[1.0, 10.0], [3.0, 30.0]]))
-    assert mean.tolist() == [2, 20]
-    np.testing.assert_allclose(error, [1, 10], rtol=1e-14)
-
-
-def test_median_and_tail_by_hand():
-    assert median_and_tail(np.arange(101.0)) == (50.0, 99.0)
-
-
-def test_error_is_the_spread_of_means_over_repetitions():
-    """20,000 means of 10 trials have deviation s = 1 / sqrt(10), itself known to s / sqrt(2 * 20,000): allow five.
-
-    The average squared error estimates s^2 without bias; its relative deviation over the same repetitions is
-    sqrt(2 / (9 * 20,000)): allow five of them too.
-
-    False alarm: 1.2e-6 (five standard errors, two sides, two numbers).
-    """
-    mean, error = mean_and_standard_error(np.random.default_rng(0).normal(size=(10, 20_000)))
-    assert abs(mean.std() * math.sqrt(10) - 1) <= 5 / math.sqrt(40_000)
-    assert abs(np.mean(error**2) * 10 - 1) <= 5 * math.sqrt(2 / 180_000)
-
-
-def test_error_of_one_trial_is_not_a_number():
+    assert mean.tolist() == [2, 20] and error == pytest.approx(np.array([1, 10]), rel=1e-14)
     mean, error = mean_and_standard_error(np.array([[4.0, 5.0]]))
-    assert mean.tolist() == [4, 5]
-    assert np.isnan(error).all()
-    assert error.shape == (2,)
+    assert mean.tolist() == [4, 5] and np.isnan(error).all() and error.shape == (2,)
+    assert median_and_tail(np.arange(101.0)) == (50.0, 99.0)
 
 
 # ---- lines with bands: values by hand, ends above 0 for positive samples, and how often an interval holds the mean
 
 
-def test_quantiles_by_hand():
+def test_quantiles_and_the_bootstrap_of_two_trials_by_hand():
     """0, ..., 10: the median is 5, the 10 % quantile 1 and the 90 % quantile 9."""
     samples = np.arange(11.0)[::-1, None] * [1, 10]
     assert [part.tolist() for part in quantile_band(samples)] == [[5, 50], [1, 10], [9, 90]]
+    # Resamples of 0 and 1 have means 0, 1/2 and 1 with chances 1/4, 1/2, 1/4; bias and skewness are 0.
+    assert [part[0] for part in confidence_band(np.array([[0.0], [1.0]]))] == [0.5, 0.0, 1.0]
+    assert band_of(np.array([[1, 2], [3, 4]]), "ci").line.tolist() == [2.0, 3.0]  # whole numbers are samples too
+    with refused(ValueError, "band", "'sd'", "spread"):
+        band_of(np.ones((2, 2)), "sd")
+    words = [band_in_words(kind, 30, 30) for kind in BANDS]
+    assert all("30" in each for each in words) and len(set(words)) == len(words)
+
+
+@pytest.mark.parametrize("kind", BANDS)
+def test_places_may_have_other_numbers_of_trials_and_equal_trials_have_no_width(kind):
+    rng = np.random.default_rng(0)
+    samples = [rng.random(trials) for trials in (3, 30, 7)]
+    together = band_of(samples, kind)
+    for place, sample in enumerate(samples):
+        alone = band_of(sample[:, None], kind)
+        assert [part[place] for part in together] == [part[0] for part in alone]
+    for samples in (np.full((9, 3), 0.1), np.array([[0.1, 7.0, 0.0]])):
+        line, low, high = BANDS[kind](samples)
+        assert line == pytest.approx(samples[0]) and low == pytest.approx(line) and high == pytest.approx(line)
 
 
 def test_the_spread_is_ginis_around_the_median_of_means():
@@ -218,27 +154,6 @@ def test_the_spread_is_ginis_around_the_median_of_means():
     below, above = gini_below_and_above(samples, middle)
     line, low, high = spread_band(samples)
     assert np.array_equal(line, middle) and np.array_equal(low, middle - below) and np.array_equal(high, middle + above)
-
-
-def test_the_bootstrap_of_two_trials_by_hand():
-    """Resamples of 0 and 1 have means 0, 1/2 and 1 with chances 1/4, 1/2, 1/4; bias and skewness are 0."""
-    line, low, high = confidence_band(np.array([[0.0], [1.0]]))
-    assert (line[0], low[0], high[0]) == (0.5, 0.0, 1.0)
-
-
-def test_the_bootstrap_of_a_long_sample_is_1_96_standard_errors():
-    """A second route: for many normal trials both are the same interval.
-
-    Each end is a quantile of 2,000 resamples, with standard error sqrt(0.025 * 0.975 / 2000) / 0.058 = 0.060 in units
-    of the mean's: allow five of them. The bias correction adds the noise of a share, 1.25 / sqrt(2000) = 0.028, twice.
-    False alarm: below 1e-5.
-    """
-    samples = np.random.default_rng(0).normal(3, 2, size=(2000, 5))
-    mean, error = mean_and_standard_error(samples)
-    line, low, high = confidence_band(samples)
-    assert np.array_equal(line, mean)
-    for end, half in ((low, -1.96), (high, 1.96)):
-        assert np.abs((end - mean) / error - half).max() < 5 * math.hypot(0.060, 2 * 0.028)
 
 
 @pytest.mark.parametrize("law", ["exponential", "normal"])
@@ -287,23 +202,6 @@ def test_positive_samples_have_a_positive_lower_end():
                 assert np.any(mean - 1.96 * error < 0)
 
 
-@pytest.mark.parametrize("kind", BANDS)
-def test_equal_trials_and_one_trial_have_no_width(kind):
-    for samples in (np.full((9, 3), 0.1), np.array([[0.1, 7.0, 0.0]])):
-        line, low, high = BANDS[kind](samples)
-        assert line == pytest.approx(samples[0]) and low == pytest.approx(line) and high == pytest.approx(line)
-
-
-@pytest.mark.parametrize("kind", BANDS)
-def test_places_may_have_other_numbers_of_trials(kind):
-    rng = np.random.default_rng(0)
-    samples = [rng.random(trials) for trials in (3, 30, 7)]
-    together = band_of(samples, kind)
-    for place, sample in enumerate(samples):
-        alone = band_of(sample[:, None], kind)
-        assert [part[place] for part in together] == [part[0] for part in alone]
-
-
 def test_a_place_does_not_depend_on_the_others_and_a_band_not_on_the_call():
     samples = np.random.default_rng(0).random((12, 6))
     whole = confidence_band(samples)
@@ -311,18 +209,3 @@ def test_a_place_does_not_depend_on_the_others_and_a_band_not_on_the_call():
         for part, alone in zip(whole, confidence_band(samples[:, [place]]), strict=True):
             assert part[place] == pytest.approx(alone[0], rel=1e-12)
     assert all(np.array_equal(one, two) for one, two in zip(whole, confidence_band(samples), strict=True))
-
-
-def test_whole_numbers_are_samples_too():
-    assert band_of(np.array([[1, 2], [3, 4]]), "ci").line.tolist() == [2.0, 3.0]
-
-
-def test_an_unknown_band_is_refused():
-    with refused(ValueError, "band", "'sd'", "spread"):
-        band_of(np.ones((2, 2)), "sd")
-
-
-def test_each_band_is_explained_in_its_own_words():
-    words = [band_in_words(kind, 30, 30) for kind in BANDS]
-    assert all("30" in each for each in words)
-    assert all(one != other for one, other in itertools.combinations(words, 2))

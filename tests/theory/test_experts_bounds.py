@@ -27,12 +27,7 @@ def test_the_binomial_tail_is_the_sum_of_its_terms(trials, probability, most):
         math.comb(trials, n) * probability**n * (1 - probability) ** (trials - n) for n in range(most + 1, trials + 1)
     ]
     assert binomial_tail(trials, probability, most) == pytest.approx(sum(terms), rel=1e-10)
-
-
-def test_ends_of_the_binomial_tail():
-    assert binomial_tail(10, 0.3, 10) == 0.0
-    assert binomial_tail(10, 0.0, 0) == 0.0
-    assert binomial_tail(10, 1.0, 9) == 1.0
+    assert binomial_tail(10, 0.3, 10) == binomial_tail(10, 0.0, 0) == 0.0 and binomial_tail(10, 1.0, 9) == 1.0
 
 
 def test_lazy_hedge_with_a_draw_in_every_round_has_hedges_bound():
@@ -41,8 +36,7 @@ def test_lazy_hedge_with_a_draw_in_every_round_has_hedges_bound():
     assert lazy_hedge_regret_bound(5, 100, 0.2, 1.0, 98) == hedge_regret_bound(5, 100, 0.2) + 100
 
 
-@pytest.mark.parametrize("scale", [0.2, 2.0, 30.0])
-@pytest.mark.parametrize("gain", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize(("scale", "gain"), [(0.2, 0.0), (2.0, 0.3), (30.0, 1.0), (2.0, 1.0)])
 def test_clipped_noise_keeps_what_the_proof_says(scale, gain):
     """Mean and exponential moment of a clipped noisy gain, by integrals of the density on 4 million points."""
     horizon = 1000
@@ -60,16 +54,14 @@ def test_clipped_noise_keeps_what_the_proof_says(scale, gain):
     assert unclipped == pytest.approx(1 / (1 - (rate * scale) ** 2), rel=1e-6)
 
 
-def test_noisy_hedge_without_noise_has_hedges_bound():
+def test_noisy_hedges_bound_by_hand():
+    """Ln K = 2, a = .1, T = 100 and b = 2: 2 / .1 + .1 * 100 / 8 - 100 ln(1 - .04) / .1 + (2 + 1) / 2."""
+    assert noisy_hedge_regret_bound(math.exp(2), 100, 0.1, 2.0) == pytest.approx(20 + 1.25 + 40.8219945203 + 1.5)
+    # Without noise it is Hedge's.
     rate = noisy_hedge_rate(10, 500, 0.0)
     assert rate == pytest.approx(math.sqrt(8 * math.log(10) / 500))
     assert noisy_hedge_regret_bound(10, 500, rate, 0.0) == pytest.approx(hedge_regret_bound(10, 500, rate))
     assert noisy_hedge_regret_bound(10, 500, 1.0, 1.0) == math.inf
-
-
-def test_noisy_hedges_bound_by_hand():
-    """Ln K = 2, a = .1, T = 100 and b = 2: 2 / .1 + .1 * 100 / 8 - 100 ln(1 - .04) / .1 + (2 + 1) / 2."""
-    assert noisy_hedge_regret_bound(math.exp(2), 100, 0.1, 2.0) == pytest.approx(20 + 1.25 + 40.8219945203 + 1.5)
 
 
 def test_the_rate_of_noisy_hedge_is_nearly_the_best():

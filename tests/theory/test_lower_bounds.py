@@ -11,7 +11,6 @@ from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.theory.divergences import below_kl_upper, bernoulli_kl, kl_upper, private_divergence, private_upper
 from dp_bandit_envs.theory.lower_bounds import (
-    arm_means,
     experts_lower_bound,
     graph_lower_bound,
     lai_robbins,
@@ -70,7 +69,7 @@ def test_private_divergence_is_the_least_over_a_grid(epsilon):
         assert least - curvature * ((y - x) / grid) ** 2 <= value <= least + 1e-15
 
 
-def test_private_divergence_by_hand():
+def test_private_divergence_by_hand_and_at_its_limits():
     """d_1(0.1, 0.9): the log-odds differ by 2 ln 9 > 1, so it is -0.1 - ln(1 - 0.9 (1 - 1/e)) = 0.7414...
 
     For y = 1 it is epsilon (1 - x): only moving all the mass of x up makes the two the same.
@@ -78,23 +77,11 @@ def test_private_divergence_by_hand():
     assert private_divergence(0.1, 0.9, 1.0) == pytest.approx(-0.1 - math.log(0.1 + 0.9 / math.e), rel=1e-14)
     assert private_divergence(0.25, 1.0, 3.0) == 2.25
     assert private_divergence(0.25, 1.0, 1000.0) == 750.0
-
-
-def test_private_divergence_at_its_limits():
+    assert private_divergence(0.4, 0.4, 1.0) == private_divergence(0.6, 0.4, 1.0) == 0
     for x, y in [(0.0, 0.2), (0.1, 0.6), (0.5, 1.0), (0.0, 1.0)]:
         assert private_divergence(x, y, math.inf) == bernoulli_kl(x, y)
         # As epsilon vanishes it is epsilon times the total variation distance.
         assert private_divergence(x, y, 1e-7) == pytest.approx(1e-7 * (y - x), rel=1e-6)
-    assert private_divergence(0.4, 0.4, 1.0) == private_divergence(0.6, 0.4, 1.0) == 0
-
-
-def test_private_divergence_has_no_jump_where_its_cases_meet():
-    """At y with log-odds exactly epsilon above those of x both cases give the same number."""
-    for x, epsilon in [(0.3, 0.5), (0.01, 3.0), (0.2, 20.0)]:
-        y = x / (x + (1 - x) * math.exp(-epsilon))
-        sides = [private_divergence(x, y * (1 + side * 1e-13), epsilon) for side in (-1, 1)]
-        # 1 - y is known to 2^-53, and y was moved by 1e-13; the slope is at most 1 / (1 - y).
-        assert sides[1] - sides[0] == pytest.approx(0, abs=1e-12 / (1 - y))
 
 
 def bisected(divergence, mean, level):
@@ -131,6 +118,8 @@ def test_upper_ends_by_hand():
     assert kl_upper(0.25, bernoulli_kl(0.25, 0.5)) == pytest.approx(0.5, rel=1e-13)
     assert private_upper(0.0, math.log(2), math.log(3)) == pytest.approx(0.75, rel=1e-15)
     assert private_upper(0.1, private_divergence(0.1, 0.9, 1.0), 1.0) == pytest.approx(0.9, rel=1e-13)
+    # From the level that covers all means on it is 1.
+    assert private_upper(0.25, 0.75 * 0.5, 0.5) == 1 > private_upper(0.25, 0.75 * 0.5 - 1e-3, 0.5) > 0.99
 
 
 def test_upper_ends_at_their_limits():
@@ -151,11 +140,6 @@ def test_a_number_a_little_below_an_upper_end(mean):
         assert math.isnan(below_kl_upper(*wrong))
 
 
-def test_private_upper_end_is_1_from_the_level_that_covers_all_means():
-    assert private_upper(0.25, 0.75 * 0.5, 0.5) == 1
-    assert 0.99 < private_upper(0.25, 0.75 * 0.5 - 1e-3, 0.5) < 1
-
-
 def random_arguments():
     rng = np.random.default_rng(0)
     means = np.concatenate(
@@ -168,7 +152,8 @@ def random_arguments():
 
 
 def test_compiled_functions_give_the_same_bits():
-    compiled = {name: Compiled(function, {}) for name, function in FUNCTIONS.items()}
+    functions = (bernoulli_kl, private_divergence, kl_upper, below_kl_upper, private_upper)
+    compiled = {function.__name__: Compiled(function, {}) for function in functions}
     for mean, level, epsilon in random_arguments():
         assert compiled["kl_upper"](mean, level) == kl_upper(mean, level)
         assert str(compiled["below_kl_upper"](mean, level)) == str(below_kl_upper(mean, level))
@@ -178,30 +163,19 @@ def test_compiled_functions_give_the_same_bits():
         assert compiled["private_divergence"](mean, other, epsilon) == private_divergence(mean, other, epsilon)
 
 
-FUNCTIONS = {
-    "bernoulli_kl": bernoulli_kl,
-    "private_divergence": private_divergence,
-    "kl_upper": kl_upper,
-    "below_kl_upper": below_kl_upper,
-    "private_upper": private_upper,
-}
-
-
 def test_lai_robbins_by_hand():
     """Means 1/2, 1/4 and 1/2: one gap of 1/4, over kl(1/4, 1/2) = 0.1308..., times ln 1000."""
     nats = -0.25 * math.log(2) + 0.75 * math.log(1.5)
     assert lai_robbins([0.5, 0.25, 0.5], 1000) == pytest.approx(0.25 / nats * math.log(1000), rel=1e-13)
+    # Each suboptimal arm adds its own term.
+    pairs = [lai_robbins([0.7, mean], 99) for mean in (0.1, 0.3, 0.6)]
+    assert lai_robbins(np.array([0.1, 0.7, 0.3, 0.6]), 99) == pytest.approx(sum(pairs), rel=1e-14)
 
 
 def test_private_lower_bound_by_hand():
     """Means 0.9 and 0.1, epsilon 1: gap 0.8 over -0.1 - ln(0.1 + 0.9 / e), times ln 1000."""
     nats = -0.1 - math.log(0.1 + 0.9 / math.e)
     assert private_lower_bound([0.9, 0.1], 1000, 1) == pytest.approx(0.8 / nats * math.log(1000), rel=1e-13)
-
-
-def test_each_suboptimal_arm_adds_its_own_term():
-    pairs = [lai_robbins([0.7, mean], 99) for mean in (0.1, 0.3, 0.6)]
-    assert lai_robbins([0.1, 0.7, 0.3, 0.6], 99) == pytest.approx(sum(pairs), rel=1e-14)
 
 
 def test_lower_bounds_at_their_limits():
@@ -216,34 +190,23 @@ def test_lower_bounds_at_their_limits():
     assert private_lower_bound([1.0, 0.6], 1000, 2.0) == pytest.approx(math.log(1000) / 2, rel=1e-14)
 
 
-def test_more_privacy_never_makes_it_easier():
-    bounds = [private_lower_bound([0.9, 0.6, 0.2], 1000, epsilon) for epsilon in EPSILONS]
-    assert bounds == sorted(bounds, reverse=True)
-    assert bounds[0] > 10 * bounds[-1]
-
-
-@pytest.mark.parametrize("bound", [lai_robbins, lambda means, horizon: private_lower_bound(means, horizon, 1.0)])
-def test_bad_means_and_horizons_are_refused(bound):
-    with refused(ValueError, "means[1]", "[0, 1]", 1.5):
-        bound([0.5, 1.5], 10)
-    with refused(ValueError, "means[0]", "[0, 1]", "nan"):
-        bound([math.nan, 0.5], 10)
-    with refused(TypeError, "means[0]", "'a'"):
-        bound(["a", 0.5], 10)
-    with refused(ValueError, "means", 2, 1):
-        bound([0.5], 10)
-    with refused(ValueError, "horizon", 1, 0):
-        bound([0.5, 0.4], 0)
-
-
-@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan])
-def test_epsilon_must_be_positive(epsilon):
-    with refused(ValueError, "epsilon", 0, epsilon):
-        private_lower_bound([0.5, 0.4], 10, epsilon)
-
-
-def test_means_may_be_any_sequence_of_numbers():
-    assert arm_means(np.array([0.25, 1.0])) == arm_means((0.25, 1)) == [0.25, 1.0]
+def test_what_bounds_are_not_for_is_refused():
+    for bound in (lai_robbins, lambda means, horizon: private_lower_bound(means, horizon, 1.0)):
+        for means, horizon, error, words in [
+            ([0.5, 1.5], 10, ValueError, ("means[1]", "[0, 1]", 1.5)),
+            ([math.nan, 0.5], 10, ValueError, ("means[0]", "[0, 1]", "nan")),
+            (["a", 0.5], 10, TypeError, ("means[0]", "'a'")),
+            ([0.5], 10, ValueError, ("means", 2, 1)),
+            ([0.5, 0.4], 0, ValueError, ("horizon", 1, 0)),
+        ]:
+            with refused(error, *words):
+                bound(means, horizon)
+    for epsilon in (0.0, -1.0, math.nan):
+        with refused(ValueError, "epsilon", 0, epsilon):
+            private_lower_bound([0.5, 0.4], 10, epsilon)
+    for wrong in ({"n_arms": 1}, {"horizon": 0}, {"epsilon": 0}, {"model": "shuffled"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            minimax_lower_bound(**{"n_arms": 3, "horizon": 9, "epsilon": 1.0, **wrong})
 
 
 # ---- finite bounds for the worst game of a size; the proofs are docs/notes/lower-bounds.md
@@ -277,7 +240,9 @@ def test_fair_coins_by_enumeration():
     assert experts_lower_bound(2, 10**8) == pytest.approx(math.sqrt(10**8 / (4 * math.pi)), rel=1e-6)
 
 
-def test_finite_bounds_grow_as_they_must():
+def test_bounds_grow_as_they_must():
+    bounds = [private_lower_bound([0.9, 0.6, 0.2], 1000, epsilon) for epsilon in EPSILONS]
+    assert bounds == sorted(bounds, reverse=True) and bounds[0] > 10 * bounds[-1]
     levels = [minimax_lower_bound(10, 1000, epsilon) for epsilon in (0.001, 0.01, 0.1, 1, 10, math.inf)]
     assert levels == sorted(levels, reverse=True)
     sizes = [minimax_lower_bound(k, 1000, 0.1) for k in (2, 3, 10, 100)]
@@ -320,9 +285,3 @@ def test_a_good_private_algorithm_is_above_the_bound_in_the_worst_of_the_worlds(
         )
         regret = max(regret, next(iter(results.values())).pseudo_regret[:, -1].mean())
     assert 20 < bound <= regret
-
-
-@pytest.mark.parametrize("wrong", [{"n_arms": 1}, {"horizon": 0}, {"epsilon": 0}, {"model": "shuffled"}])
-def test_finite_bounds_refuse_what_they_are_not_for(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        minimax_lower_bound(**{"n_arms": 3, "horizon": 9, "epsilon": 1.0, **wrong})

@@ -34,7 +34,6 @@ PRIVATE = {
     "AdaP-UCB": bounds.adap_ucb_bound,
     "DP-SE": bounds.dp_se_bound,
 }
-private_bounds = pytest.mark.parametrize("bound", PRIVATE.values(), ids=PRIVATE)
 
 
 def test_ucb_by_hand():
@@ -57,6 +56,12 @@ def test_failures_counted_once_are_below_those_of_auer():
     for means in PAPER_MEANS:
         ours, published = bounds.private_ucb_bound(means, 100_000, 0, 0), bounds.ucb_bound(means, 100_000)
         assert published - (1 + math.pi**2 / 3) * len(means) <= ours < published
+        # And it is what others are without noise, the counter's with failures of both kinds.
+        assert bounds.ldp_ucb_b_bound(means, 10**5, math.inf) == published
+        assert bounds.ldp_ucb_l_bound(means, 10**5, math.inf) == ours
+        without = bounds.counter_ucb_bound(means, 100_000, lambda items, failure_probability: 0.0)
+        gaps = sum(max(means) - mean for mean in means)
+        assert without == pytest.approx(ours + gaps * FAILURES, abs=1e-7)
 
 
 def test_randomized_response_by_hand():
@@ -65,27 +70,23 @@ def test_randomized_response_by_hand():
     assert bounds.ldp_ucb_b_bound([0.9, 0.6], 100_000, math.log(3)) == pytest.approx(0.3 * plays, rel=1e-12)
 
 
-def test_laplace_bonus_by_hand():
-    assert bounds.ldp_laplace_bonus(0.5) == (66.0, 8.0)
-    assert bounds.ldp_laplace_bonus(math.inf) == (2.0, 0.0)
-
-
 def laplace_bonus(epsilon, t, n):
     variance, slope = bounds.ldp_laplace_bonus(epsilon)
     return math.sqrt(variance * math.log(t) / n) + slope * math.log(t) / n
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
-def test_laplace_bonus_covers_the_exact_tails_of_one_and_two_draws(epsilon):
-    """P(X > x) = e^-x / 2 for a draw of scale 1, and (2 + x) e^-x / 4 for the sum of two; gains without spread."""
-    for t in (2, 10, 1e3, 1e6, 1e12):
-        one, two = (n * epsilon * laplace_bonus(epsilon, t, n) for n in (1, 2))
-        assert math.exp(-one) / 2 <= t**-4
-        assert (2 + two) * math.exp(-two) / 4 <= t**-4
-
-
 def test_laplace_bonus_covers_gains_and_noise_together():
-    """Chernoff's bound, at the best s of a grid, with the moment generating functions themselves."""
+    """Chernoff's bound, at the best s of a grid, with the moment generating functions themselves.
+
+    For one and two gains without spread by the exact tails: P(X > x) = e^-x / 2 for a draw of scale 1, and
+    (2 + x) e^-x / 4 for the sum of two.
+    """
+    assert bounds.ldp_laplace_bonus(0.5) == (66.0, 8.0) and bounds.ldp_laplace_bonus(math.inf) == (2.0, 0.0)
+    for epsilon in [0.1, 1.0, 10.0]:
+        for t in (2, 10, 1e3, 1e6, 1e12):
+            one, two = (n * epsilon * laplace_bonus(epsilon, t, n) for n in (1, 2))
+            assert math.exp(-one) / 2 <= t**-4
+            assert (2 + two) * math.exp(-two) / 4 <= t**-4
     for n in [1, 3, 30, 1000, 10**6]:
         for epsilon in [0.1, 1.0, 10.0]:
             s = epsilon * (1 - np.logspace(0, -6, 4000))[1:]
@@ -167,13 +168,6 @@ def test_dp_ucb_bound_is_below_the_corrected_theorem():
 
         best = min(corrected(share / 100) for share in range(1, 100))
         assert best / 4 < dp_ucb_bound_bound(means, horizon, 1.0) < best
-
-
-def test_without_noise_dp_ucb_bound_is_ucb_with_other_failures():
-    for means in PAPER_MEANS:
-        without = bounds.counter_ucb_bound(means, 100_000, lambda items, failure_probability: 0.0)
-        gaps = sum(max(means) - mean for mean in means)
-        assert without == pytest.approx(bounds.private_ucb_bound(means, 100_000, 0, 0) + gaps * FAILURES, abs=1e-7)
 
 
 def test_dp_ucb_int_by_hand():
@@ -281,49 +275,27 @@ def test_successive_elimination_ends_by_the_epoch_of_the_gap(epsilon):
     assert bounds.dp_se_bound([0.5, 0.5 - gap, 0.5], horizon, epsilon) == pytest.approx(by_hand, rel=1e-9)
 
 
-@private_bounds
-def test_less_privacy_means_a_smaller_bound(bound):
+@pytest.mark.parametrize("bound", PRIVATE.values(), ids=PRIVATE)
+def test_bounds_grow_with_privacy_and_rounds_and_stay_between_the_lower_bound_and_the_worst_play(bound):
+    """The former is not a theorem at a given horizon, as it is asymptotic; but constants of 8 leave room."""
     for means in PAPER_MEANS:
         found = [bound(means, 10**6, epsilon) for epsilon in (0.01, 0.1, 0.5, 1.0, 3.0, 20.0, math.inf)]
         assert found == sorted(found, reverse=True)
         assert found[0] > 2 * found[-1]
-
-
-@private_bounds
-def test_longer_games_have_larger_bounds(bound):
-    for means in PAPER_MEANS:
         found = [bound(means, horizon, 1.0) for horizon in (1, 2, 3, 10, 99, 1000, 10**4, 10**5, 10**6, 10**7)]
         assert found == sorted(found)
         # Not linear in the end: from 10^6 on the bound no longer follows the number of rounds.
         assert found[-1] < 3 * found[-2]
-
-
-@private_bounds
-@pytest.mark.parametrize("epsilon", [1e-300, 0.1, 1.0, math.inf])
-def test_no_bound_is_above_the_worst_play(bound, epsilon):
-    epsilon = max(epsilon, 1e-200) if bound is dp_ucb_bound_bound else epsilon
-    for horizon in (1, 2, 50):
-        assert bound([0.9, 0.6, 0.8], horizon, epsilon) <= 0.3 * horizon * (1 + 1e-12)
-
-
-@private_bounds
-def test_equal_arms_cost_nothing(bound):
-    assert bound([0.4, 0.4, 0.4], 1000, 1.0) == 0
-
-
-@private_bounds
-def test_bounds_are_above_the_lower_bounds(bound):
-    """Not a theorem at a given horizon, as the lower bounds are asymptotic; but constants of 8 leave room."""
-    for means in PAPER_MEANS:
         for epsilon in (0.3, 1.0, math.inf):
             assert bound(means, 10**6, epsilon) > private_lower_bound(means, 10**6, epsilon)
         assert bounds.ucb_bound(means, 10**6) > lai_robbins(means, 10**6)
-
-
-def test_limits_without_noise():
-    for means in PAPER_MEANS:
-        assert bounds.ldp_ucb_b_bound(means, 10**5, math.inf) == bounds.ucb_bound(means, 10**5)
-        assert bounds.ldp_ucb_l_bound(means, 10**5, math.inf) == bounds.private_ucb_bound(means, 10**5, 0, 0)
+    for epsilon in (1e-200, 0.1, math.inf):
+        for horizon in (1, 2, 50):
+            assert bound([0.9, 0.6, 0.8], horizon, epsilon) <= 0.3 * horizon * (1 + 1e-12)
+    assert bound([0.4, 0.4, 0.4], 1000, 1.0) == 0
+    for epsilon in (0.0, -1.0, math.nan):
+        with refused(ValueError, "epsilon", 0, epsilon):
+            bound([0.5, 0.4], 10, epsilon)
 
 
 def test_rounds_are_shared_out_to_the_worst_arms_first():
@@ -333,39 +305,20 @@ def test_rounds_are_shared_out_to_the_worst_arms_first():
     assert shared == pytest.approx(0.5 * worst + 0.25 * (10 - worst), abs=1e-9)
 
 
-def every_bound(means, horizon):
-    """The calls that all must refuse bad means and horizons."""
-    return [
-        lambda: bounds.ucb_bound(means, horizon),
-        lambda: bounds.private_ucb_bound(means, horizon, 1.0, 0.1),
-        *[lambda bound=bound: bound(means, horizon, 1.0) for bound in PRIVATE.values()],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("means", "horizon", "words"),
-    [
+def test_what_bounds_are_not_for_is_refused():
+    for means, horizon, words in [
         ([0.5, 1.5], 10, ("means[1]", "[0, 1]", 1.5)),
         ([0.5, math.nan], 10, ("means[1]", "[0, 1]", "nan")),
         ([0.5], 10, ("means", 2, 1)),
         ([0.5, 0.4], 0, ("horizon", 1, 0)),
         ([0.5, 0.4], 1.5, ("horizon", 1, 1.5)),
-    ],
-)
-def test_bad_means_and_horizons_are_refused(means, horizon, words):
-    for call in every_bound(means, horizon):
-        with refused(ValueError, *words):
-            call()
-
-
-@private_bounds
-@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan])
-def test_epsilon_must_be_positive(bound, epsilon):
-    with refused(ValueError, "epsilon", 0, epsilon):
-        bound([0.5, 0.4], 10, epsilon)
-
-
-def test_bad_parameters_are_refused():
+    ]:
+        for bound in (bounds.ucb_bound, lambda *sizes: bounds.private_ucb_bound(*sizes, 1.0, 0.1)):
+            with refused(ValueError, *words):
+                bound(means, horizon)
+        for bound in PRIVATE.values():
+            with refused(ValueError, *words):
+                bound(means, horizon, 1.0)
     with refused(ValueError, "alpha", 2):
         bounds.adap_ucb_bound([0.5, 0.4], 10, 1.0, alpha=2)
     with refused(ValueError, "width", 0, -1):

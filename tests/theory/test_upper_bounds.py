@@ -62,8 +62,9 @@ def settings(number, seed):
         yield means.tolist(), int(2 ** rng.uniform(3, 13)), float(rng.choice([0.1, 0.5, 1.0, 5.0, 50.0]))
 
 
-def check(number, seed, capsys):
-    """Compare means of 8 games with bounds. False alarm: below 1e-6: where a bound says something it is far above."""
+@pytest.mark.parametrize(("number", "seed"), [(12, 1), pytest.param(400, 2, marks=pytest.mark.slow)])
+def test_no_setting_violates_a_bound(number, seed, capsys):
+    """Compare means of 8 games with bounds. False alarm: below 1e-5: where a bound says something it is far above."""
     useful, nearest = dict.fromkeys(NAMES, 0), dict.fromkeys(NAMES, 0.0)
     for means, horizon, epsilon in settings(number, seed):
         private = [make_algorithm(name, epsilon=epsilon) for name in NAMES[1:]]
@@ -81,14 +82,3 @@ def check(number, seed, capsys):
         for name, share in useful.items():
             print(f"{name}: {share / number:.0%} not vacuous, means up to {nearest[name]:.3f} of the bound")
     assert useful["KL-UCB"] > number / 4
-
-
-def test_no_setting_violates_a_bound(capsys):
-    """False alarm: below 1e-5: where a bound says something it is far above."""
-    check(12, 1, capsys)
-
-
-@pytest.mark.slow
-def test_none_of_400_settings_violates_a_bound(capsys):
-    """False alarm: below 1e-5: where a bound says something, no mean of 8 games was above .62 of it."""
-    check(400, 2, capsys)
