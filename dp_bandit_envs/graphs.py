@@ -370,6 +370,13 @@ REAL = {
 """Real social graphs, each with its source."""
 
 NAMES = (*SIMPLE, "cliques", *RANDOM, *REAL)
+OPTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "cliques": ("size",),
+    "erdos-renyi": ("degree",),
+    "planted-partition": ("degree", "groups"),
+    "power-law": ("degree",),
+}
+"""The options of named graphs; those that are not here have none."""
 
 
 class GraphSource:
@@ -477,38 +484,26 @@ def named_graph(
         ImportError: If networkx is needed and not installed.
     """
     known = checks.known_name("graph", name, NAMES)
+    checked = _checked_options(known, options)
     if known in REAL:
-        if options:
-            raise _no_options(known, options)
         return REAL[known][0]()
     count = 10 if n_arms is None else n_arms
     if known in RANDOM:
-        return RANDOM[known](count, rng, **_positive(known, options, ("degree", "groups")))
-    if known == "cliques":
-        edges = cliques(count, **_positive(known, options, ("size",)))
-    elif options:
-        raise _no_options(known, options)
-    else:
-        edges = SIMPLE[known](count)
+        return RANDOM[known](count, rng, **checked)
+    edges = cliques(count, **checked) if known == "cliques" else SIMPLE[known](count)
     ends = np.array([*edges], np.int64).reshape(-1, 2)
     return FeedbackGraph.from_edges(count, ends[:, 0], ends[:, 1], directed=False, self_loops=self_loops)
 
 
-def _no_options(graph: str, options: dict[str, Any]) -> UnknownArgumentError:
-    return UnknownArgumentError(f"the graph {graph!r}", next(iter(options)), "It has no options.")
-
-
-def _positive(graph: str, options: dict[str, Any], allowed: tuple[str, ...]) -> dict[str, Any]:
-    if graph != "planted-partition":
-        allowed = tuple(name for name in allowed if name != "groups")
+def _checked_options(graph: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a named graph, or raise."""
+    allowed = OPTIONS.get(graph, ())
     checked: dict[str, Any] = {}
     for name, value in options.items():
         if name not in allowed:
-            raise UnknownArgumentError(f"the graph {graph!r}", name, f"Known: {', '.join(allowed)}.")
-        if name == "degree":
-            checked[name] = checks.at_least(name, value, 0)
-        else:
-            checked[name] = checks.integer(name, value, at_least=1)
+            hint = f"Known: {', '.join(allowed)}." if allowed else "It has no options."
+            raise UnknownArgumentError(f"the graph {graph!r}", name, hint)
+        checked[name] = checks.at_least(name, value, 0) if name == "degree" else checks.integer(name, value, at_least=1)
     return checked
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import Compiled, in_background, obstacle
-from dp_bandit_envs.compiling.functions import bind, draws_elsewhere, is_ours, put_back, stream_address, stream_at
+from dp_bandit_envs.compiling.functions import bind, is_ours, put_back, stream_address, stream_at
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import GainRangeError, WrongGainsError, WrongTypeError
 from dp_bandit_envs.optional import installed
@@ -389,14 +389,11 @@ def compiled(
     """Compile a loop like `fill_rounds` for arguments like these, for streams of SFC64; nothing is drawn.
 
     Returns:
-        The machine code, called like the loop; None if Numba is missing or switched off, or if somebody else's
-        function in it draws from another generator.
+        The machine code, called like the loop; None if Numba is missing or switched off.
     """
     if obstacle():
         return None
     entry = Compiled(enter, {"fill_rounds": loop})
-    if draws_elsewhere(entry.foreign, {}):
-        return None
 
     def fill(state: Any, first: int, gains: FloatArray, rng: np.random.Generator) -> None:
         entry(state, first, len(gains), gains, stream_address(rng))

@@ -93,13 +93,6 @@ class LinearGains(Adversary):
         return np.clip((1 + total) / 2, 0.0, 1.0)
 
 
-def features_of(adversary: Adversary) -> FloatArray:
-    """Return the public feature vectors of an adversary's arms, or raise AttributeError if there are none."""
-    if adversary.features is None:
-        raise AttributeError(f"the arms of {type(adversary).__name__} have no features.")
-    return adversary.features
-
-
 def default_features(n_arms: int, dimension: int) -> FloatArray:
     """Return the default feature vectors: uniform unit vectors, shape `(n_arms, dimension)`."""
     return unit_vectors(n_arms, dimension, np.random.default_rng(FEATURE_SEED))

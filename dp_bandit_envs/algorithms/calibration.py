@@ -1,14 +1,14 @@
 """Finds the parameter at which an algorithm's real guarantee meets a target, by a monotone search."""
 
 import functools
-import inspect
 import math
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.algorithms.algorithm_table import ALGORITHMS, make_algorithm
+from dp_bandit_envs.algorithms.algorithm_table import make_algorithm
+from dp_bandit_envs.algorithms.exp3_family import smallest_between
 from dp_bandit_envs.algorithms.naming import Asked, Player, algorithm_of
 from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -81,11 +81,15 @@ def parameters_at(
         ValueError: If persons are known to serve in more rounds than the guarantee is asked for.
     """
     if epsilon is None or not wanted.at_guarantee:
-        horizon = functools.partial(_horizon_of, game)
-        return one.at(epsilon, wanted.delta, horizon), epsilon if one.takes_epsilon else None
+        parameters = one.at(epsilon, wanted.delta, lambda: int(game().get_wrapper_attr("horizon")))
+        return parameters, epsilon if one.takes_epsilon else None
     env, rounds = game(), wanted.rounds or 1
-    if wanted.rounds is not None:
-        _refuse_too_few(rounds, env)
+    use = None if wanted.rounds is None else env.unwrapped.adversary.data_use  # type: ignore[attr-defined]
+    if use is not None and use.person is not None and use.person > rounds:
+        raise ValueError(
+            f"rounds_per_person must be at least {use.person:,} here, the rounds in which the data of one person can"
+            f" serve; received {rounds:,}."
+        )
     needed = {key for key, each in one.takes.items() if each.default is each.empty and key not in one.parameters}
     made = one.made({**one.parameters, **{key: epsilon if key == "epsilon" else 1e-6 for key in needed}})
     made.check_game(env)
@@ -238,64 +242,29 @@ def _calibrated(
     most_rounds: int,
     group: int,
 ) -> dict[str, Any]:
-    """Return the parameters of an algorithm that meet a target, from what `calibrated_parameters` takes."""
-    if one.maker is None:
-        make: Callable[..., Algorithm] = functools.partial(make_algorithm, one.name)
-        return calibrated_parameters(
-            make, ALGORITHMS[one.name], one.name, target, measure, most_rounds, one.parameters, group
-        )
-    if one.takes_epsilon:
-        return calibrated_parameters(
-            one.maker, one.maker, one.shown_as, target, measure, most_rounds, one.parameters, group
-        )
-    guarantee = PrivacyGuarantee.for_group(measure(one.made(one.parameters)), group)
-    reached = guarantee.epsilon_at(target[1]) if target[1] > 0 else guarantee.pure_epsilon
-    if not reached <= target[0]:
-        raise UnreachableGuaranteeError(
-            f"{one.shown_as} must have a guarantee of at most the target; it has epsilon = {reached:g}, and the target"
-            f" is {target[0]:g}. Use another parameter for it, or give a function that takes epsilon and returns it."
-        )
-    return dict(one.parameters)
-
-
-def _horizon_of(game: Callable[[], Environment]) -> int:
-    return int(game().get_wrapper_attr("horizon"))
-
-
-def _refuse_too_few(rounds: int, env: Environment) -> None:
-    use = env.unwrapped.adversary.data_use  # type: ignore[attr-defined]
-    serves = None if use is None else use.person
-    if serves is not None and serves > rounds:
-        raise ValueError(
-            f"rounds_per_person must be at least {serves:,} here, the rounds in which the data of one person can serve;"
-            f" received {rounds:,}."
-        )
-
-
-def calibrated_parameters(
-    make: Callable[..., Algorithm],
-    maker: Callable[..., Algorithm],
-    name: str,
-    target: tuple[float, float],
-    measure: Callable[[Algorithm], PrivacyGuarantee],
-    most_rounds: int,
-    parameters: dict[str, Any],
-    group: int = 1,
-) -> dict[str, Any]:
     """Return the parameters at which an algorithm's guarantee meets the target as closely as possible from below.
 
     Args:
-        make: `make_algorithm` for this name, to which parameters are passed.
-        maker: The function in the table, whose signature names the parameters.
-        name: The algorithm's name.
+        one: The algorithm.
         target: (epsilon, delta).
         measure: Returns the guarantee that counts.
         most_rounds: The horizon, which no batch size exceeds.
-        parameters: The other parameters.
         group: The most rounds of a person, whom the target is for: `guarantee.for_group(group)` meets it.
     """
     epsilon, delta = target
-    takes = inspect.signature(maker).parameters
+    if one.maker is not None and not one.takes_epsilon:
+        guarantee = PrivacyGuarantee.for_group(measure(one.made(one.parameters)), group)
+        already = guarantee.epsilon_at(delta) if delta > 0 else guarantee.pure_epsilon
+        if not already <= epsilon:
+            raise UnreachableGuaranteeError(
+                f"{one.shown_as} must have a guarantee of at most the target; it has epsilon = {already:g}, and the"
+                f" target is {epsilon:g}. Use another parameter for it, or give a function that takes epsilon and"
+                " returns it."
+            )
+        return dict(one.parameters)
+    name = one.name if one.maker is None else one.shown_as
+    make = functools.partial(make_algorithm, one.name) if one.maker is None else one.maker
+    takes, parameters = one.takes, one.parameters
     knob = SEARCHED.get(name, "epsilon")
     has_delta = "delta" in takes and (takes["delta"].default is not None or parameters.get("noise") == "gaussian")
     if has_delta and delta > 0 and "delta" not in parameters:
@@ -322,7 +291,7 @@ def calibrated_parameters(
         best: Any = None
         met = reached(None) <= epsilon
     elif knob == "batch_size":
-        best = _smallest_batch(reached, epsilon, most_rounds)
+        best = smallest_between(0, most_rounds, lambda size: reached(size) <= epsilon)
         met = reached(best) <= epsilon
     else:
         best = _largest(reached, epsilon, epsilon if knob == "epsilon" else 1.0)
@@ -342,15 +311,6 @@ def calibrated_parameters(
             " what it guarantees."
         )
     return {**parameters, **({} if best is None else {knob: best})}
-
-
-def _smallest_batch(reached: Callable[[int], float], epsilon: float, most: int) -> int:
-    """Return the smallest batch size that meets the target, or `most`."""
-    low, high = 0, most
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) <= epsilon else (middle, high)
-    return high
 
 
 def _largest(reached: Callable[[float], float], epsilon: float, start: float) -> float:

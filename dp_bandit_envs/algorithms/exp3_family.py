@@ -445,7 +445,7 @@ def private_batch_size(n_arms: int, horizon: int, epsilon: float, delta: float) 
     failed, tried = 0, 1
     while tried <= horizon and default_exploration_rate(n_arms, horizon // tried) < 1:
         if met(tried):
-            return _between(failed, tried, met)
+            return smallest_between(failed, tried, met)
         failed, tried = tried, tried + max(1, tried // FINENESS)
     by_zcdp = _batch_size_by_zcdp(horizon, epsilon, delta)
     if by_zcdp > horizon:
@@ -456,14 +456,11 @@ def private_batch_size(n_arms: int, horizon: int, epsilon: float, delta: float) 
     return int(by_zcdp)
 
 
-def _between(failed: int, met_at: int, met: Callable[[int], bool]) -> int:
-    """Return the smallest batch size that meets the target, if all below it fail."""
+def smallest_between(failed: int, met_at: int, met: Callable[[int], bool]) -> int:
+    """Return the smallest batch size that meets the target, or `met_at`, if all below it fail."""
     while met_at - failed > 1:
         middle = (failed + met_at) // 2
-        if met(middle):
-            met_at = middle
-        else:
-            failed = middle
+        failed, met_at = (failed, middle) if met(middle) else (middle, met_at)
     return met_at
 
 

@@ -12,7 +12,6 @@ from gymnasium import spaces
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.adversaries.linear_gains import features_of
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.registration import sized_adversaries
@@ -44,7 +43,31 @@ LATE: Final = (
 )
 
 
-class BanditEnv(gym.Env[Observation, int]):
+class ArmFacts:
+    """What games of arms and their vector forms share: the public facts, and what the best fixed arm collects."""
+
+    adversary_class: ClassVar[type[Adversary] | None] = None
+    sensitivity: float = 1.0
+    """L1 distance between observations in neighbouring games: bandit feedback reveals one gain in [0, 1]."""
+    n_arms: int
+
+    @property
+    def n_values(self) -> int:
+        """Number of values that a round of one game can reveal."""
+        return self.n_arms
+
+    @property
+    def values(self) -> Values:
+        """What is public about the values that a round of one game reveals."""
+        return gains_of_arms(self.sensitivity)
+
+    def best(self, totals: FloatArray) -> FloatArray:
+        """Return what the best fixed arm collects on summed gains of shape `(..., n_arms)`, shape `(...)`."""
+        largest: FloatArray = np.max(totals, axis=-1)
+        return largest
+
+
+class BanditEnv(ArmFacts, gym.Env[Observation, int]):
     """A game of `horizon` rounds against an adversary.
 
     ## Action Space
@@ -89,9 +112,6 @@ class BanditEnv(gym.Env[Observation, int]):
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 10}  # type: ignore[misc]
-    adversary_class: ClassVar[type[Adversary] | None] = None
-    sensitivity: float = 1.0
-    """L1 distance between observations in neighbouring games: bandit feedback reveals one gain in [0, 1]."""
 
     def __init_subclass__(cls) -> None:
         """Append the headings that a subclass's docstring lacks, from the nearest class that has them."""
@@ -225,19 +245,11 @@ class BanditEnv(gym.Env[Observation, int]):
         return row
 
     @property
-    def n_values(self) -> int:
-        """Number of values that a round can reveal."""
-        return self.n_arms
-
-    @property
     def features(self) -> FloatArray:
         """Public feature vectors of the arms, shape `(n_arms, dimension)`, in games that have any."""
-        return features_of(self.adversary)
-
-    @property
-    def values(self) -> Values:
-        """What is public about the values that a round reveals."""
-        return gains_of_arms(self.sensitivity)
+        if self.adversary.features is None:
+            raise AttributeError(f"the arms of {type(self.adversary).__name__} have no features.")
+        return self.adversary.features
 
     @property
     def cumulative_gains(self) -> FloatArray:
@@ -250,11 +262,6 @@ class BanditEnv(gym.Env[Observation, int]):
         """The gains that counted so far. For the evaluator."""
         self._check_started()
         return self._collected
-
-    def best(self, totals: FloatArray) -> FloatArray:
-        """Return what the best fixed arm collects on summed gains of shape `(..., n_arms)`, shape `(...)`."""
-        largest: FloatArray = np.max(totals, axis=-1)
-        return largest
 
     def external_regret(self) -> float:
         """Return what the best fixed arm would have collected so far, less what was collected. For the evaluator.

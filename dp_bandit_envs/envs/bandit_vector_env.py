@@ -14,6 +14,7 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.bandit_env import (
+    ArmFacts,
     BanditEnv,
     counted,
     make_adversary,
@@ -23,14 +24,13 @@ from dp_bandit_envs.envs.bandit_env import (
 )
 from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.pictures import Scoreboard
-from dp_bandit_envs.privacy.facts import Values, gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorStep, every_game
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, Seeds, checked_options, spread_seeds
 
 BLOCK_BYTES = 2**25
 
 
-class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]]):
+class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]]):
     """`num_envs` independent games against the same kind of adversary, in lockstep.
 
     Game i with seed s plays exactly as `BanditEnv` does with that seed; `reset(seed=s)` gives game i the seed s + i,
@@ -61,8 +61,6 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         **BanditEnv.metadata,
         "autoreset_mode": gym.vector.AutoresetMode.NEXT_STEP,
     }
-    adversary_class: ClassVar[type[Adversary] | None] = None
-    sensitivity: float = 1.0
 
     def __init__(
         self,
@@ -169,16 +167,6 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         return int(np.argmax(self._totals_of_fixed_arms()[game]))
 
     @property
-    def n_values(self) -> int:
-        """Number of values that a round of one game can reveal."""
-        return self.n_arms
-
-    @property
-    def values(self) -> Values:
-        """What is public about the values that a round of one game reveals."""
-        return gains_of_arms(self.sensitivity)
-
-    @property
     def cumulative_gains(self) -> FloatArray:
         """Each arm's gains so far before any charge or payoff, shape `(num_envs, n_arms)`. For the evaluator."""
         self._check_started()
@@ -190,11 +178,6 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         """The gains that counted so far, shape `(num_envs,)`. For the evaluator."""
         self._check_started()
         return self._collected.copy()
-
-    def best(self, totals: FloatArray) -> FloatArray:
-        """Return what the best fixed arm collects on summed gains of shape `(..., n_arms)`, shape `(...)`."""
-        largest: FloatArray = np.max(totals, axis=-1)
-        return largest
 
     def external_regret(self) -> FloatArray:
         """Return the external regret of every game so far, shape `(num_envs,)`. For the evaluator."""
