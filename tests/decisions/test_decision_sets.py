@@ -167,6 +167,10 @@ def test_payoffs_of_many_equal_those_of_each_to_the_last_bit(decision_set):
     low, high = decision_set.payoffs
     each = [payoff(one.tolist(), own.tolist(), low, high) for one, own in zip(gains, plays, strict=True)]
     assert payoffs(gains, plays, low, high).tolist() == each
+    # Rounding errors are cut off at both ends.
+    beyond = np.array([[1 + 1e-12, 0.0], [low - 1e-12, 0.0]])
+    assert payoffs(beyond, np.array([[1.0, 0.0]] * 2), low, high).tolist() == [high, low]
+    assert [payoff(one, [1.0, 0.0], low, high) for one in beyond.tolist()] == [high, low]
 
 
 @every_set
