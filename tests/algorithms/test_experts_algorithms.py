@@ -79,7 +79,7 @@ def mean_and_error(sample):
     return sample.mean(), sample.std(ddof=1) / math.sqrt(len(sample))
 
 
-@pytest.mark.parametrize(("gains", "epsilon"), [("Deterministic", 0.3), ("Oblivious", 3.0), ("FullyOblivious", 0.3)])
+@pytest.mark.parametrize(("gains", "epsilon"), [("Deterministic", 0.3), ("Oblivious", 3.0)])
 def test_mean_regret_is_below_the_bound(gains, epsilon):
     """The mean less five standard errors.
 
