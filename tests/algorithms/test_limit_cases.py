@@ -90,17 +90,6 @@ def test_short_of_the_limit_it_is_not(name, parameters, other, its, env_id):
     assert not same_game(made(name, parameters), made(other, its), env_id)
 
 
-def test_exp3_at_exploration_rate_1_learns_nothing():
-    """Its pulls are those of a fair die: 3,000 rounds, standard deviation sqrt(T 3/16), allow 5.5.
-
-    False alarm: 1.6e-6 (5.5 standard errors, two sides, ten trials of four arms).
-    """
-    explorer = make_algorithm("EXP3", exploration_rate=1)
-    given = {"horizon": 3000, "trials": 10, "env_kwargs": {"means": [1, 0, 0, 0]}}
-    pulls = simulate("DPBandit-Stochastic-v0", [explorer], **given)["EXP3"].pulls
-    assert np.all(np.abs(pulls - 750) < 5.5 * math.sqrt(3000 * 3 / 16))
-
-
 def test_batches_help_where_epsilon_is_small():
     """Asi, Raman and Talwar (2025) against noise on every gain at epsilon = 0.1, paired, four standard errors.
 

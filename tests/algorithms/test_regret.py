@@ -61,27 +61,14 @@ def test_mean_regret_is_below_the_bound(panel, horizon):
         assert mean - 4 * error <= bound, algorithm.name
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
+def test_parameters_of_ones_own_that_may_fail_have_no_bound():
+    """HTINF's bound needs E[loss^2] <= sigma^2; with a smaller sigma it skips nearly everything, and may fail."""
+    for name, parameters in (
         ("HTINF", {"sigma": 0.1}),
         ("Batched-Lap-HTINF", {"epsilon": 1.0, "sigma": 0.05}),
         ("Batched-Lap-HTINF", {"epsilon": 0.01, "batch_size": 1}),
-    ],
-    ids=str,
-)
-def test_a_bound_holds_for_parameters_of_ones_own_or_is_none(name, parameters):
-    """HTINF's bound needs E[loss^2] <= sigma^2; with a smaller sigma it skips nearly everything, and may fail.
-
-    One arm always pays and the others never do, so that a game without learning costs three quarters of T.
-
-    False alarm: none (these bounds are infinite).
-    """
-    algorithm = make_algorithm(name, **parameters)
-    means = [1, 0, 0, 0]
-    regret = last_regrets("Stochastic", [algorithm], horizon=50_000, trials=5, means=means)[name]
-    mean, error = mean_and_error(regret)
-    assert mean - 4 * error <= algorithm.regret_bound(n_arms=4, horizon=50_000)
+    ):
+        assert make_algorithm(name, **parameters).regret_bound(n_arms=4, horizon=50_000) == math.inf
 
 
 def slope(horizons, samples):
