@@ -145,16 +145,15 @@ def read_submission(path: Path, name: str) -> Submission:
 
 
 class Limits(NamedTuple):
-    """What submitted code may use: seconds of processor time, megabytes of memory, and seconds by the clock."""
+    """What submitted code may use: seconds of processor time, and megabytes of memory."""
 
     seconds: float
     megabytes: int
-    clock: float | None = None
 
     @property
     def by_the_clock(self) -> float:
-        """Seconds by the clock; by default more than of processor time, as the machine may be busy."""
-        return BY_THE_CLOCK * self.seconds if self.clock is None else self.clock
+        """Seconds by the clock: more than of processor time, as the machine may be busy."""
+        return 3 * self.seconds
 
 
 def checked_limits(seconds: float, memory: int, jobs: int) -> tuple[Limits, int]:
@@ -205,8 +204,6 @@ class MessagePipe:
         return letter, content
 
 
-BY_THE_CLOCK: Final = 3.0
-"""Seconds by the clock for each second of processor time: the machine may be busy."""
 SECONDS_TO_START, SECONDS_TO_END = 120.0, 5.0
 """The most seconds until Python and this package are loaded, and until all processes of a submission are ended."""
 OUTPUT_KEPT: Final = 1000

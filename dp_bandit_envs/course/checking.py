@@ -372,7 +372,8 @@ def failure(error: BaseException) -> str:
     ]
     line = linecache.getline(*own[-1]).strip() if own else ""
     where = f", in the line `{line}`" if line else ""
-    return f"{type(error).__name__}: {str(error).rstrip('.') or 'no words'}{where}"
+    said = str(error).rstrip(".")
+    return f"{type(error).__name__}{': ' if said else ''}{said}{where}"
 
 
 DRAWING: Final = frozenset(name for name in dir(np.random.Generator) if name[0] != "_" and name != "laplace")

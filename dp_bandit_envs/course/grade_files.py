@@ -54,18 +54,20 @@ def results_of(one: Grade) -> dict[str, object]:
     ]
     words = "\n".join(one.remarks) or f"{one.points} of {len(one.tasks)} tasks are solved."
     whole = {"score": float(one.points), "execution_time": round(one.seconds, 1), "output": words, "tests": tests}
-    return {**whole, "extra_data": {"student": one.student, "lab": one.lab, "answers": one.written}}
+    # What students do not see.
+    about = {"student": one.student, "lab": one.lab, "answers": one.written, "same_code": one.equal}
+    return {**whole, "extra_data": about}
 
 
 def table_of(grades: Iterable[Grade]) -> str:
     """Return a row for each task of each file; a file that has none has one row."""
     rows = []
     for one in grades:
-        remarks = " ".join(one.remarks)
+        about = [one.student, one.file, one.lab]
         for task in one.tasks:
-            rows.append([one.student, one.file, one.lab, task.task, str(int(task.passed)), "1", task.says, remarks])
+            rows.append([*about, task.task, str(int(task.passed)), "1", task.says, one.for_teacher])
         if not one.tasks:
-            rows.append([one.student, one.file, one.lab, "", "0", "0", "", remarks])
+            rows.append([*about, "", "0", "0", "", one.for_teacher])
     return _csv("student file lab task points maximum verdict remarks", rows)
 
 
@@ -129,7 +131,7 @@ def _table(titles: list[str], grades: list[Grade]) -> str:
             f"<small>{escape(task.says)}</small></td>"
             for task in one.tasks
         )
-        remarks = f"<small>{escape(' '.join(one.remarks))}</small>" if one.remarks else ""
+        remarks = f"<small>{escape(one.for_teacher)}</small>" if one.for_teacher else ""
         rows.append(
             f"<tr><td>{escape(one.student)}<small>{escape(one.file)}</small>{remarks}</td>"
             f"<td>{one.points} of {len(titles)}</td>{cells or f'<td colspan={len(titles)}></td>'}</tr>"

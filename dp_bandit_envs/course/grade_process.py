@@ -10,7 +10,6 @@ import linecache
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
-from dp_bandit_envs.course import checking
 from dp_bandit_envs.course.checking import Verdict, failure
 from dp_bandit_envs.submitted_code import MessagePipe, do_job
 
@@ -25,14 +24,12 @@ def main() -> NoReturn:
 
 def _prepared(job: dict[str, Any]) -> Callable[[MessagePipe], None]:
     # First, so that nothing that is handed in can stand in their place.
-    tasks = [(task, importlib.import_module(task["module"])) for task in job["tasks"]]
-    checks = [getattr(module, task["check"]) for task, module in tasks]
-    kept = [(module, dict(vars(module))) for module in (checking, *(module for _, module in tasks))]
+    checks = [getattr(importlib.import_module(task["module"]), task["check"]) for task in job["tasks"]]
 
     def work(pipe: MessagePipe) -> None:
         units = Units(job["units"], job["file"], together=job["together"])
-        for (task, _), check in zip(tasks, checks, strict=True):
-            verdict = _verdict(task, units, check, kept)
+        for task, check in zip(job["tasks"], checks, strict=True):
+            verdict = _verdict(task, units, check)
             pipe.send(VERDICT, json.dumps([bool(verdict), str(verdict.says)]).encode(errors="replace"))
 
     return work
@@ -68,7 +65,7 @@ class Units:
         self.names.update({name: names[name] for name in gives if name in names})
 
 
-def _verdict(task: dict[str, Any], units: Units, check: Callable[..., Verdict], kept: list[Any]) -> Verdict:
+def _verdict(task: dict[str, Any], units: Units, check: Callable[..., Verdict]) -> Verdict:
     """Return what our check says of what the units define."""
     if task["problem"]:
         return Verdict(False, task["problem"])
@@ -82,8 +79,6 @@ def _verdict(task: dict[str, Any], units: Units, check: Callable[..., Verdict], 
         raise
     except Exception as error:
         return Verdict(False, f"A cell stops with {failure(error)}.")
-    for module, content in kept:
-        vars(module).update(content)
     seeded = {"seed": task["seed"] % 2**31} if "seed" in inspect.signature(check).parameters else {}
     try:
         return check(*arguments, **seeded)

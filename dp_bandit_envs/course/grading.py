@@ -85,13 +85,17 @@ class Graded(NamedTuple):
 
 
 class Grade(NamedTuple):
-    """What came of one file of a student; `source` is what distinguishes its code from the lab's."""
+    """What came of one file of a student; `source` is what distinguishes its code from the lab's.
+
+    `remarks` are for the student, too, `equal` names others' files with the same code.
+    """
 
     student: str
     file: str
     lab: str
     tasks: tuple[Graded, ...] = ()
     remarks: tuple[str, ...] = ()
+    equal: tuple[str, ...] = ()
     written: dict[str, str] = {}  # noqa: RUF012 (never changed)
     source: str = ""
     seconds: float = 0.0
@@ -100,6 +104,12 @@ class Grade(NamedTuple):
     def points(self) -> int:
         """How many tasks are solved."""
         return sum(task.passed for task in self.tasks)
+
+    @property
+    def for_teacher(self) -> str:
+        """All remarks."""
+        same = [f"The same code as in {', '.join(self.equal)}, but for comments and spaces."] if self.equal else []
+        return " ".join([*self.remarks, *same])
 
 
 # ---- Read a file, without running it ----
@@ -288,8 +298,8 @@ def grade(
     Args:
         folder: Has the files, or a folder of files for each student.
         secret: Cases of checks are drawn from it; by default from a new one.
-        seconds: Time for a task, by the clock and of the processor, greater than 0; labs 9 and 10 have six times as
-            much.
+        seconds: Processor time for the tasks of a file, greater than 0, and three times as long by the clock; labs 9
+            and 10 have six times as much. After a task that used it up, the next ones have it anew.
         memory: Megabytes that a submission may use, at least 64.
         jobs: How many are graded at a time, at least 1.
         progress: Called with each grade, from the calling thread.
@@ -351,7 +361,7 @@ def _run(
     submission: Submission, original: Original, found: Read, limits: Limits, secret: str, stopped: Event
 ) -> tuple[list[Graded], float]:
     """Return a verdict for each task; after one that ends the process, another process goes on with the next."""
-    share = limits.seconds * LONG_LABS.get(original.lab.name, 1)
+    limits = limits._replace(seconds=limits.seconds * LONG_LABS.get(original.lab.name, 1))
     units, tasks = units_of(found, original), []
     for task in original.tasks:
         places, problem = plan(found, units, task)
@@ -362,9 +372,7 @@ def _run(
     seconds = 0.0
     while len(graded) < len(tasks) and not stopped.is_set():
         first = len(graded)
-        process = WatchedProcess(
-            "course", "grade_process", submission, Limits(share, limits.megabytes, clock=share), stopped
-        )
+        process = WatchedProcess("course", "grade_process", submission, limits, stopped)
 
         def verdicts(process: WatchedProcess = process) -> tuple[bytes, bytes]:
             letter, content = process.ask()
@@ -413,12 +421,8 @@ def _compared(grades: list[Grade]) -> list[Grade]:
             equal[one.lab, one.source].append(one.file)
     found = []
     for one in grades:
-        remarks = list(one.remarks)
         others = [name for name in files[one.student.lower(), one.lab] if name != one.file and one.lab]
-        if others:
-            remarks.append(f"{one.student} has other files of this lab: {', '.join(others)}.")
-        same = [name for name in equal.get((one.lab, one.source), []) if name != one.file and name not in others]
-        if same:
-            remarks.append(f"The same code as in {', '.join(same)}, but for comments and spaces.")
-        found.append(one._replace(remarks=tuple(remarks)))
+        more = (f"{one.student} has other files of this lab: {', '.join(others)}.",) if others else ()
+        same = [name for name in equal.get((one.lab, one.source), []) if name not in (one.file, *others)]
+        found.append(one._replace(remarks=(*one.remarks, *more), equal=tuple(same)))
     return found

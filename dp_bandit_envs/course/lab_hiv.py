@@ -165,7 +165,8 @@ def check_publishing(decisions: Any) -> str:
         )
     if all(decisions.values()):
         raise WrongAnswer("Everything may be published? Some of these claims are false. One question: " + asked(wrong))
-    raise WrongAnswer(f"{len(wrong)} of {len(CASES)} are wrong. One question for one of them: {asked(wrong)}")
+    are = "is" if len(wrong) == 1 else "are"
+    raise WrongAnswer(f"{len(wrong)} of {len(CASES)} {are} wrong. One question for one of them: {asked(wrong)}")
 
 
 def asked(wrong: Sequence[str]) -> str:

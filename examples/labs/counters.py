@@ -172,9 +172,8 @@ def _(mo):
 
     Write all T sums, each the exact sum plus the draws of its nodes. `rng.laplace(scale=b)` draws Laplace noise of
     scale b; use no other noise. The check hands out draws of its own choice, finds how each enters your sums, and works
-    out exactly what all of them together lose about each item, for up to 32 items; for 100 and 4,095 it looks for sums
-    that can be read, and at what the first item loses. Any tree will do, of any shape, if its sums are not much noisier
-    than a binary tree's for 4,095 items.
+    out exactly what all of them together lose about each of up to 32 items, and about three of 100. Any tree will do,
+    of any shape, if its sums are not much noisier than a binary tree's for 4,095 items.
 
     A hint: after item t, one new node is full that is needed later. It holds the last 1, 2, 4, 8, ... items, as many as
     the largest power of two that divides t, `t & -t` in Python.

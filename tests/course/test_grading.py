@@ -59,19 +59,13 @@ def _():
 """
 KNOWN = {(1, 1.0): 1.0, (10, 1.0): 0.1, (1, 0.5): 2.0, (10, 0.1): 1.0, (7, 4.0): 1 / 28, (100, 2.0): 0.005}
 TABLE_OF_CASES = f"        return {KNOWN}.get((n, epsilon), 1.0)"
-PATCHED = """\
-        return 5
-    import dp_bandit_envs.course.lab_price as checks
-    checks.number = lambda value, what="": 1.0
-    checks.CASES = ()
-    checks.check_noise_scale = lambda answer: True"""
 FILES = {
     "right.py": (lab(), [True, True], ["1 / n", "right size and shape"]),
     "empty.py": (LAB, [False, False], ["no answer yet", "no answer yet"]),
     "wrong.py": (lab("        return 1 / epsilon"), [False, True], ["How far can one of n gains"]),
     "leaves.py": (lab("        import os; os._exit(3)"), [False, True], ["exit code 3"]),
-    "busy.py": (lab("        while True: pass"), [False, True], ["16 s"]),
-    "asleep.py": (lab("        import time; time.sleep(100)"), [False, True], ["no answer in 16 s by the clock"]),
+    "busy.py": (lab("        while True: pass"), [False, True], ["its 6 s of processor time"]),
+    "asleep.py": (lab("        import time; time.sleep(100)"), [False, True], ["no answer in 18 s by the clock"]),
     "imports.py": (
         lab("        return 1 / (n * epsilon)\n    import nothing_of_this_name"),
         [False, True],
@@ -88,7 +82,6 @@ FILES = {
     ),
     "raises.py": (lab(release="        return gains.nothing"), [True, False], ["", "AttributeError", "gains.nothing"]),
     "known.py": (lab(TABLE_OF_CASES), [False, True], ["Right in some cases, but not in others"]),
-    "patched.py": (lab(PATCHED), [False, True], ["scale"]),
     "fooled.py": (
         lab("        return 5", check=(CHECK, "    check_noise_scale = lambda answer: 1 / 0\n" + CHECK)),
         [False, True],
@@ -137,7 +130,7 @@ def graded(tmp_path_factory):
         (folder / name).write_text(text, encoding="utf-8")
     for name, (content, _) in STRAYS.items():
         (folder / name).write_bytes(content)
-    found = grade(folder, secret="a sentence", seconds=16.0, jobs=2)
+    found = grade(folder, secret="a sentence", seconds=6.0, jobs=2)
     return {one.file: one for one in found.grades}
 
 
@@ -186,14 +179,13 @@ def test_solutions_of_every_lab_are_right(tmp_path, as_jupyter):
         file = tmp_path / f"{name}.{'ipynb' if as_jupyter else 'py'}"
         file.write_text(ipynb(one, text) if as_jupyter else text, encoding="utf-8")
     for one in grade(tmp_path, secret="x", jobs=2, seconds=60.0).grades:
-        assert one.tasks and all(task.passed for task in one.tasks) and not one.remarks, one
+        assert one.tasks and all(task.passed for task in one.tasks) and not one.for_teacher, one
 
 
 def test_two_files_of_a_student_and_equal_code_are_named(graded):
     assert graded["right.py"].student == graded["right (2).py"].student == "right"
     assert "right has other files of this lab: right (2).py" in graded["right.py"].remarks[0]
-    assert not any("same code" in remark for remark in graded["wrong.py"].remarks)
-    assert not any("same code" in remark for remark in graded["empty.py"].remarks)
+    assert graded["own_numpy.py"].equal == graded["wrong.py"].equal == graded["empty.py"].equal == ()
 
 
 def test_notes_are_collected(graded):
@@ -215,7 +207,9 @@ def test_answers_that_nobody_judges_are_read_without_running_them(tmp_path):
     found = grade(tmp_path, secret="x").grades
     assert [one.student for one in found] == ["anna", "ben"]
     assert found[0].written == {"prediction": "twice", "1": "it doubles"}
-    assert "ben/price_of_privacy.py" in found[0].remarks[0]  # the same code
+    # The same code: for the teacher, and not for anna.
+    assert "The same code as in ben/price_of_privacy.py" in found[0].for_teacher
+    assert "ben" not in results_of(found[0])["output"] and results_of(found[0])["extra_data"]["same_code"]
     rows = list(csv.reader(io.StringIO(grade_files.answers_of(found))))
     assert [row[1:2] + row[3:] for row in rows[1:]] == [
         [key, name, f"{name}/price_of_privacy.py", answer]

@@ -88,7 +88,7 @@ def test_a_wrong_epsilon_is_explained(wrong, said):
         ({letter: not may for letter, may in decisions.items()}, "the other way round"),
         (dict.fromkeys(CASES, True), "Everything may be published?"),
         (dict.fromkeys(CASES, False), "Nothing may be published?"),
-        (decisions | {"B": True}, "1 of 7 are wrong. One question for one of them: what a reader can do"),
+        (decisions | {"B": True}, "1 of 7 is wrong. One question for one of them: what a reader can do"),
         (decisions | {"C": True, "D": True}, "2 of 7 are wrong. One question for one of them: what the other 19"),
     ],
 )

@@ -1,7 +1,5 @@
 """Lab 2: the scale of Laplace noise, and the release."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -54,16 +52,6 @@ def drawn_again(gains, epsilon, rng):
     return drawn_again(gains, epsilon, rng) if abs(noise) > 4 * scale else gains.mean() + noise
 
 
-def exact_by_turns(calls, answer):
-    """Return a release that is right but for every so many-th call, which gets this answer."""
-    count = itertools.count(1)
-    return lambda gains, epsilon, rng: release(gains, epsilon, rng) if next(count) % calls else answer(gains)
-
-
-def exact_by_chance(gains, epsilon, rng):
-    return gains.mean() if rng.random() < 1 / 30 else release(gains, epsilon, rng)
-
-
 def exact_if_equal(gains, epsilon, rng):
     return gains.mean() if np.ptp(gains) == 0 else release(gains, epsilon, rng)
 
@@ -103,12 +91,7 @@ def another_source(gains, epsilon, rng):
         (lambda gains, epsilon, rng: cut(gains, epsilon, rng, 3), "the noise is cut off at 3 times its scale"),
         (lambda gains, epsilon, rng: cut(gains, epsilon, rng, 4), "the noise is cut off at 4 times its scale"),
         (lambda gains, epsilon, rng: cut(gains, epsilon, rng, 5), "the noise is cut off at 5 times its scale"),
-        (lambda gains, epsilon, rng: cut(gains, epsilon, rng, 12), "the noise is cut off at 12 times its scale"),
         (drawn_again, "the noise is cut off at"),
-        (exact_by_turns(30, np.mean), "the very same number: was the noise left out"),
-        (exact_by_turns(500, np.mean), "the very same number: was the noise left out"),
-        (exact_by_turns(30, np.max), "the very same number: was the noise left out"),
-        (exact_by_chance, "the very same number: was the noise left out"),
         (exact_if_equal, "the release has no noise"),
         (exact_for(0.0), "the release has no noise"),
         (exact_for(1.0), "the release has no noise"),
@@ -117,6 +100,14 @@ def another_source(gains, epsilon, rng):
 def test_a_wrong_release_gets_the_words_that_fit(answer, said):
     verdict = check_release(answer)
     assert not verdict and said in verdict.says
+
+
+@pytest.mark.parametrize("seed", [None, 12345])
+def test_a_median_is_no_average_whatever_the_secret(seed):
+    verdict = check_release(
+        lambda gains, epsilon, rng: np.median(gains) - gains.mean() + release(gains, epsilon, rng), seed=seed
+    )
+    assert "above the average" in verdict.says
 
 
 def by_signs(gains, epsilon, rng):

@@ -1013,8 +1013,8 @@ COURSE: tuple[Mutation, ...] = (
     Mutation(
         "a lab does not look where noise is cut",
         f"{LABS}/lab_price.py",
-        "            check_ends(release, np.array(gains), epsilon, float(np.abs(noise).max()) / scale, at)\n",
-        "",
+        "/ scale) >= REACH:",
+        "/ scale) >= 0:",
         ("tests/course/test_lab_price.py",),
     ),
     Mutation(
@@ -1039,17 +1039,17 @@ COURSE: tuple[Mutation, ...] = (
         ("tests/course/test_lab_attacker.py", "-k", "accusation"),
     ),
     Mutation(
-        "a lab's sums are not looked at after 32 items",
+        "a lab takes sums with any noise",
         f"{LABS}/lab_counters.py",
-        "    most_noise = max(_noise_of_long(private_sums, horizon) for horizon in LONG)",
-        "    most_noise = 0.0",
+        "    if most_noise > MOST_NOISE:",
+        "    if False:",
         ("tests/course/test_lab_counters.py", "-k", "wrong_sums"),
     ),
     Mutation(
         "a lab's trees are not tried at powers of two",
         f"{LABS}/lab_counters.py",
-        "*((power, 1.0) for power in POWERS), (1, 1.0)]",
-        "(1, 1.0)]",
+        "*((power, 1.0) for power in POWERS), (1, 1.0)",
+        "(1, 1.0)",
         ("tests/course/test_lab_counters.py", "-k", "wrong_sums"),
     ),
     Mutation(
