@@ -20,7 +20,8 @@ NOTES: Final = (
     "Predictions and free answers are below, as they were written; nothing judges them.",
 )
 STYLE: Final = """
-.wide td { min-width: 9rem; } b.yes { color: var(--yes); } b.no { color: var(--no); } .answer { white-space: pre-wrap; }
+.wide td:nth-child(n + 3) { min-width: 9rem; }
+b.yes { color: var(--yes); } b.no { color: var(--no); } .answer { white-space: pre-wrap; }
 """
 
 

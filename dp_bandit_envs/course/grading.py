@@ -215,7 +215,7 @@ def _original(lab: Lab, text: str) -> Original:
     titles = [title.strip() for title in re.findall(r"^\s*\"?#+ (Task\b[^\n\\\"]*)", text, re.MULTILINE)]
     questions = {PREDICTION: "What do you predict?"}
     asked = re.search(r"Find out, and write down:\n(.*?)\n\s*\"\"\"", text, re.DOTALL)
-    for number, question in re.findall(r"^\s*(\d)\. (.*(?:\n\s{5,}.*)*)", asked[1] if asked else "", re.MULTILINE):
+    for number, question in re.findall(r"^\s*(\d)\. (.*(?:\n {5,}\S.*)*)", asked[1] if asked else "", re.MULTILINE):
         questions[number] = " ".join(question.split())
     return Original(
         lab,

@@ -166,12 +166,27 @@ def _(
 
 @app.cell(hide_code=True)
 def _(mo):
-    mo.md(r"""
+    mo.md("""
+    Find out, and write down:
+
     1. Move *other games*: how often is the grey ratio above the declared epsilon? Is the bound ever?
     2. Which rounds give AdaP-UCB away, and why do the last ones show nothing?
     3. DP-UCB keeps its sums in trees. Its bound is low: is it more private than it says, or is the attack weak?
     4. EXP3 promises nothing and adds no noise. Why can the attacker still not be sure?
+    """)
+    return
 
+
+@app.cell
+def _():
+    # Your answers, for whoever collects them: what you predicted, and each question by its number.
+    written_down = {"prediction": "", 1: "", 2: "", 3: "", 4: ""}
+    return (written_down,)
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.md("""
     ## Broken on purpose
 
     With the noise known, one need not sample: the audit works out the loss of each round **exactly**, for an attacker

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binom, binomtest, norm
+from scipy.stats import beta, binom, binomtest
 
 from dp_bandit_envs.audits import exact_loss
 from dp_bandit_envs.course.lab_attacker import (
@@ -55,22 +55,9 @@ def test_the_bound_passes_however_it_is_computed(solution):
     assert verdict.passed, verdict
 
 
-def wald(more, less, games, confidence):
-    z, p, q = norm.isf((1 - confidence) / 2), more / games, less / games
-    return math.log((p - z * math.sqrt(p * (1 - p) / games)) / (q + z * math.sqrt(q * (1 - q) / games)))
-
-
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda m, s, n, c: math.log(m / s), "off by chance"),
-        (lambda m, s, n, c: math.log(s / m), "upside down"),
-        (lambda m, s, n, c: math.log(low(m, n, 1 - c) / high(s, n, 1 - c)), "split the failure probability"),
-        (lambda m, s, n, c: math.log(high(m, n, (1 - c) / 2) / low(s, n, (1 - c) / 2)), "wrong side"),
-        (lambda m, s, n, c: low(m, n, (1 - c) / 2) / high(s, n, (1 - c) / 2), "e to the epsilon"),
-        (lambda m, s, n, c: math.log2(low(m, n, (1 - c) / 2) / high(s, n, (1 - c) / 2)), "natural logarithm"),
-        (wald, "normal distribution"),
-        (lambda m, s, n, c: epsilon_bound(m, s, n, 1 - (1 - c) / 2), "Too cautious"),
         (lambda m, s, n, c: epsilon_bound(m, s, n, 0.99), "confidence of 0.99 only"),
         (lambda m, s, n, c: max(0, epsilon_bound(m, s, n, c) - 0.1), "smaller than it can be"),
         (lambda m, s, n, c: epsilon_bound(s, m, n, c), "smaller than it can be"),

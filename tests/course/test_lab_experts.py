@@ -17,14 +17,6 @@ def test_the_solution_passes_both_checks():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda k, epsilon: k, "does not depend on epsilon"),
-        (lambda k, epsilon: k * epsilon, "grows with epsilon"),
-        (lambda k, epsilon: 1 / epsilon, "enough for one published gain"),
-        (lambda k, epsilon: math.sqrt(k) / epsilon, "L2 distance"),
-        (lambda k, epsilon: 2 * (k / epsilon) ** 2, "variance"),
-        (lambda k, epsilon: math.sqrt(2) * k / epsilon, "standard deviation"),
-        (lambda k, epsilon: 2 * k / epsilon, "twice the noise"),
-        (lambda k, epsilon: k / epsilon**2, "entered twice"),
         (lambda k, epsilon: k / epsilon**3, "right at epsilon = 1, but"),
         (lambda k, epsilon: round(k / epsilon, 2), "right, but rounded"),
         (lambda k, epsilon: 0.9 * k / epsilon, "not private"),
@@ -77,21 +69,3 @@ def test_a_wrong_step_is_explained(wrong, said):
 )
 def test_other_right_steps_pass(step):
     assert check_probabilities(step)
-
-
-@pytest.mark.slow
-def test_two_hundred_ways_to_write_the_solution_pass():
-    """Nothing is drawn by the checks: none may fail, whatever rounding does to a right formula."""
-    rng = np.random.default_rng(11)
-    for shift, unit in zip(rng.uniform(-3, 3, 200), rng.uniform(0.1, 10, 200), strict=True):
-
-        def scale(k, epsilon, unit=unit):
-            return np.float32(k * unit) / (epsilon * unit) if unit > 5 else (k * unit) / (epsilon * unit)
-
-        def step(sums, rate, shift=shift, unit=unit):
-            weights = np.exp(rate * (sums - sums.max()) + shift) * unit
-            found = weights / weights.sum()
-            return found.tolist() if shift > 0 else found
-
-        assert check_noise_scale(scale).passed
-        assert check_probabilities(step).passed

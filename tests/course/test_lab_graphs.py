@@ -17,13 +17,6 @@ def test_the_solutions_pass():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda reveals: reveals.sum(axis=1).mean(), "on average"),
-        (lambda reveals: reveals.sum(axis=0).max(), "by how many arms"),
-        (lambda reveals: reveals.sum(axis=1).max() - 1, "of the arm played"),
-        (lambda reveals: len(reveals), "more than needed on most"),
-        (lambda reveals: reveals.sum(), "only one arm is played"),
-        (lambda reveals: np.sqrt(reveals.sum(axis=1).max()), "Gaussian"),
-        (lambda reveals: 1, "reveals more"),
         (lambda reveals: (reveals | reveals.T).sum(axis=1).max() + (reveals != reveals.T).any(), "both directions"),
         (lambda reveals: 2 * reveals.sum(axis=1).max(), "more than needed"),
         (lambda reveals: reveals.sum(axis=1), "one number"),

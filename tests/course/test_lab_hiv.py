@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import statistics
 from fractions import Fraction
 
 import gymnasium as gym
@@ -50,16 +49,6 @@ def test_rounds_of_a_patient_are_those_that_the_environment_states():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda promise, patients, rounds: promise, "the promise itself"),
-        (lambda promise, patients, rounds: promise * math.ceil(rounds / min(patients)), "more than the promise"),
-        (lambda promise, patients, rounds: promise / max(1, rounds // min(patients)), "once more"),
-        (lambda promise, patients, rounds: promise * min(patients) / rounds, "whole number of rounds"),
-        (lambda promise, patients, rounds: promise / math.ceil(rounds / max(patients)), "most patients"),
-        (lambda promise, patients, rounds: promise / math.ceil(rounds / statistics.mean(patients)), "average"),
-        (lambda promise, patients, rounds: promise / math.ceil(rounds / patients[0]), "first treatment only"),
-        (lambda promise, patients, rounds: promise / math.ceil(rounds / sum(patients)), "not shared"),
-        (lambda promise, patients, rounds: promise / rounds, "in every round"),
-        (lambda promise, patients, rounds: promise / len(patients), "number of treatments"),
         (lambda promise, patients, rounds: round(epsilon_of_a_round(promise, patients, rounds), 2), "but rounded"),
         (lambda promise, patients, rounds: promise / 10, "more of it was free"),
         (lambda promise, patients, rounds: promise / 3, "breaks the promise"),
@@ -102,17 +91,3 @@ def test_one_answer_of_all_passes_and_no_hint_names_its_case():
     answers = [dict(zip(CASES, each, strict=True)) for each in itertools.product((True, False), repeat=len(CASES))]
     assert [answer for answer in answers if check_publishing(answer).passed] == [decisions]
     assert not any(f" {letter} " in f" {case.hint} " for letter, case in CASES.items() if letter != "A")
-
-
-@pytest.mark.slow
-def test_two_hundred_ways_to_write_the_solution_pass():
-    """Nothing is drawn by the check: none may fail, whatever rounding does to a right formula."""
-    rng = np.random.default_rng(12)
-    for unit, way in zip(rng.uniform(0.1, 10, 200), itertools.cycle(range(3)), strict=False):
-
-        def answer(promise, patients, rounds, unit=unit, way=way):
-            passes = max(-(-rounds // n) for n in patients) if way else int(np.ceil(rounds / np.min(patients)))
-            found = promise * unit / (passes * unit)
-            return np.float64(found) if way == 1 else found
-
-        assert check_epsilon_of_a_round(answer).passed
