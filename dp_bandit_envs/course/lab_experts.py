@@ -1,5 +1,6 @@
 """Lab 7, experts: games of Hedge with three kinds of noise, and checks of the noise and of the step of Hedge."""
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -167,22 +168,15 @@ def check_probabilities(probabilities: Any, *, seed: int | None = None) -> str:
             if not same(answer, right):
                 raise WrongAnswer(wrong_step(np.array(sums), rate, answer, right))
     for sums in FAR:
-        far = far_answer(probabilities, np.array(sums))
+        far = None
+        with contextlib.suppress(WrongAnswer), np.errstate(all="ignore"):
+            far = numbers(call(probabilities, np.array(sums), 1.0), (len(sums),))
         if far is None or not same(far, softmax(np.array(sums), 1.0)):
             raise WrongAnswer(
                 f"With sums {list(sums)} and rate 1 the exponentials leave the range of floats. Which number may be"
                 " taken from all sums without changing any probability?"
             )
     return "Only differences of sums matter, and noise may make sums negative or large: your step copes with all of it."
-
-
-def far_answer(probabilities: Callable[[FloatArray, float], FloatArray], sums: FloatArray) -> FloatArray | None:
-    """Return the answer for large sums at rate 1, or None if it failed or is not made of finite numbers."""
-    try:
-        with np.errstate(all="ignore"):
-            return numbers(call(probabilities, sums, 1.0), sums.shape)
-    except WrongAnswer:
-        return None
 
 
 def wrong_step(sums: FloatArray, rate: float, answer: FloatArray, right: FloatArray) -> str:

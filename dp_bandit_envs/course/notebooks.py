@@ -258,7 +258,16 @@ def served(
     address = f"http://{LOOPBACK if host == '0.0.0.0' else host}:{port}/?file={page}"
     address += f"&access_token={password}" if password else ""
     with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=said, stderr=said, **apart())
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=said,
+            stderr=said,
+            # Ctrl-C is not for the child: it is ours to end it, without its questions. The first is for Windows.
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            start_new_session=True,
+        )
         try:
             assert process.stdin is not None
             process.stdin.write(password.encode())
@@ -271,13 +280,6 @@ def served(
             yield address, process
         finally:
             stop(process)
-
-
-def apart() -> dict[str, Any]:
-    """Return the arguments that keep Ctrl-C from a child: it is ours to end it, without its questions."""
-    if sys.platform == "win32":
-        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    return {"start_new_session": True}
 
 
 def stop(process: "subprocess.Popen[bytes]", seconds: float = 5.0) -> None:
