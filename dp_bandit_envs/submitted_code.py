@@ -14,7 +14,6 @@ import json
 import math
 import os
 import re
-import shutil
 import signal
 import site
 import struct
@@ -66,8 +65,6 @@ FORMULA: Final = ("=", "+", "-", "@")
 MOST_BYTES: Final = 2**20
 """The longest file, which is read into memory."""
 MOST_LETTERS: Final = 60
-FLAGS: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-"""Nobody waits for a writer to a named pipe."""
 
 
 class Submission(NamedTuple):
@@ -130,9 +127,9 @@ def read_submission(path: Path, name: str) -> Submission:
     source, problem = b"", ""
     try:
         if path.is_file():
-            with os.fdopen(os.open(path, FLAGS), "rb") as file:
+            with path.open("rb") as file:
                 source = file.read(MOST_BYTES + 1)
-        else:
+        else:  # a folder, or a named pipe, for whose writer nobody waits
             problem = "cannot be read: it is no regular file"
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
@@ -235,8 +232,8 @@ class WatchedProcess:
     def __enter__(self) -> Self:
         self._rooms = contextlib.ExitStack()
         try:
-            folder = tempfile.mkdtemp(prefix="dp-bandit-")
-            self._rooms.callback(_remove, folder)
+            own = tempfile.TemporaryDirectory(prefix="dp-bandit-", ignore_cleanup_errors=True)
+            folder = self._rooms.enter_context(own)
             (Path(folder) / self._submission.file).write_bytes(self._submission.source)
             self._output = self._rooms.enter_context(tempfile.TemporaryFile())
             self._process = subprocess.Popen(
@@ -309,8 +306,7 @@ class WatchedProcess:
         if code == OUT_OF_MEMORY:
             return f"needed more than {limits.megabytes:,} MB of memory"
         if code < 0:
-            names = {one.value: one.name for one in signal.Signals}  # those for real-time use have none
-            return f"its process was ended by the signal {names.get(-code, -code)}"
+            return f"its process was ended by signal {-code} ({signal.strsignal(-code)})"
         return f"its process ended in the middle of its work, with exit code {code}"
 
     @property
@@ -346,12 +342,6 @@ def _environment(folder: str) -> dict[str, str]:
         **own,
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-
-
-def _remove(folder: str) -> None:
-    """Remove a submission's folder; one that is nested deeper than Python recurses stays, without an error."""
-    with contextlib.suppress(RecursionError):
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Ran(NamedTuple):
@@ -505,10 +495,7 @@ def words_of(error: BaseException, file: str) -> str:
         return f"called sys.exit{where}; it has to go on to the end"
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
         return f"printed more than {MOST_WRITTEN:,} characters, or wrote as large a file"
-    try:
-        said = str(error)
-    except BaseException:
-        said = ""
+    said = str(error)
     notes = "".join(getattr(error, "__notes__", ()))
     return f"stopped with {type(error).__name__}{where}{': ' if said else ''}{said}{notes}"
 
@@ -553,9 +540,6 @@ def set_limits(seconds: float, megabytes: int) -> list[str]:
     """Limit this process from now on, beyond what it has used; return in words what this system cannot limit."""
     sys.addaudithook(functools.partial(refuse_event, own=os.getcwd()))
     try:
-        import _posixsubprocess  # multiprocessing calls it, and Python tells no audit hook
-
-        vars(_posixsubprocess)["fork_exec"] = lambda *_: refuse_event("subprocess.Popen", ())
         import resource
     except ImportError:
         return ["processor time", "memory", "processes", "what is written to files"]

@@ -44,7 +44,7 @@ class Units:
     def __init__(self, units: list[Any], file: str, *, together: bool) -> None:
         self._units, self._file, self._together = units, file, together
         self.names: dict[str, Any] = {"__name__": "submission", "__file__": file}
-        self._ran: dict[int, Exception | None] = {}
+        self._ran: dict[int, BaseException | None] = {}
 
     def run(self, place: int) -> None:
         """Run a unit, or raise what it raised before."""
@@ -53,7 +53,7 @@ class Units:
             try:
                 self._execute(*self._units[place])
             except (Exception, SystemExit) as error:
-                self._ran[place] = error if isinstance(error, Exception) else RuntimeError("sys.exit was called")
+                self._ran[place] = error
         if (before := self._ran[place]) is not None:
             raise before
 
@@ -75,14 +75,10 @@ def _verdict(task: dict[str, Any], units: Units, check: Callable[..., Verdict]) 
         arguments = [eval(text, dict(units.names)) for text in task["arguments"]]
     except ModuleNotFoundError as error:
         return Verdict(False, f"It imports {error.name}, which is not installed here.")
-    except MemoryError:
-        raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Verdict(False, f"A cell stops with {failure(error)}.")
     seeded = {"seed": task["seed"] % 2**31} if "seed" in inspect.signature(check).parameters else {}
     try:
         return check(*arguments, **seeded)
-    except MemoryError:
-        raise
     except Exception as error:
         return Verdict(False, f"The check cannot judge this, please look: {failure(error)}.")

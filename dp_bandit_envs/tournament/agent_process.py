@@ -64,12 +64,9 @@ def _stream(state: list[int]) -> Stream:
 
 def _begin(agent: Any, n_arms: int, horizon: int, noise: Noise, rng: Stream) -> None:
     """Begin a game in the same order as `play`."""
-    see_noise = getattr(agent, "see_noise", None)
-    if see_noise is not None:
-        see_noise(noise)
-    see_features = getattr(agent, "see_features", None)
-    if see_features is not None:
-        see_features(None)
+    for see, what in (("see_noise", noise), ("see_features", None)):
+        if (look := getattr(agent, see, None)) is not None:
+            look(what)
     agent.begin(n_arms=n_arms, horizon=horizon, rng=rng)
 
 
@@ -96,14 +93,9 @@ def _arm(value: Any, n_arms: int) -> int:
         arm = operator.index(value)
         if 0 <= arm < n_arms:
             return arm
-    raise SubmissionError(f"select_arm must return an arm, an integer in [0, {n_arms - 1}]; it returned {_repr(value)}")
-
-
-def _repr(value: Any) -> str:
-    try:
-        return reprlib.repr(value)
-    except Exception:
-        return f"a {type(value).__name__}"
+    raise SubmissionError(
+        f"select_arm must return an arm, an integer in [0, {n_arms - 1}]; it returned {reprlib.repr(value)}"
+    )
 
 
 MODULE: Final = "submission"

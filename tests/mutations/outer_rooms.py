@@ -1170,7 +1170,7 @@ TOURNAMENT: tuple[Mutation, ...] = (
         f"{HELD}/refereeing.py",
         "    if ran.failure:\n",
         "    if not envs:\n",
-        (SUBMITTED, "-k", "signal_without_a_name or leaves_hard or to_the_end"),
+        (SUBMITTED, "-k", "killed or leaves_hard or to_the_end"),
     ),
     Mutation(
         "an agent that stopped is scored",

@@ -37,8 +37,6 @@ def agent(*, begin="pass", select="return 0", update="pass", top=""):
     return "\n".join(lines) + "\n"
 
 
-SPAWN = "import multiprocessing.util as util\nutil.spawnv_passfds(b'/bin/true', [b'/bin/true'], [])"
-"""Python tells no audit hook of this."""
 SEND = "import socket\nsocket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendmsg([b'x'], [], 0, ('127.0.0.1', 9))"
 
 BAD = {
@@ -52,7 +50,8 @@ BAD = {
     "raises_when_loaded": ("import nothing_of_this_name\n", ["ModuleNotFoundError", "line 1", "nothing_of_this_name"]),
     "sums": ("from dp_bandit_envs import Ucb\nmake_agent = Ucb\n", ["WrongObservationError", "running sums"]),
     "forks": (agent(select="import os\nwhile True: os.fork()"), ["ForbiddenError", "processes", "os.fork"]),
-    "spawns": (agent(begin=SPAWN), ["ForbiddenError", "processes", "subprocess.Popen"]),
+    "spawns": (agent(begin="import subprocess; subprocess.run(['ls'])"), ["ForbiddenError", "subprocess.Popen"]),
+    "killed": (agent(update="import signal; signal.raise_signal(9)"), ["signal 9", "Killed"]),
     "sends": (agent(begin=SEND), ["ForbiddenError", "network", "socket.sendmsg"]),
     "calls": (agent(begin="import socket; socket.create_connection(('localhost', 9))"), ["ForbiddenError", "network"]),
 }
