@@ -128,13 +128,15 @@ class SlidingWindow(FunctionalAgent):
 
     def initial_state(self, n_arms: int, horizon: int) -> Window:
         """Return the state before the first step."""
-        factor = 2 if self.index == "mean" else 1
-        chosen = math.ceil(factor * math.sqrt(horizon * log(horizon) / self.shifts))
-        window = min(max(1, self.window or chosen), horizon)
-        sums, indices = np.zeros(n_arms), np.full(n_arms, math.inf)
+        window, sums, indices = self.window_in(horizon), np.zeros(n_arms), np.full(n_arms, math.inf)
         bonus, divergence = (self.bonus, False) if self.index == "mean" else (3.0, True)
         counts, status = np.zeros(n_arms, np.int64), np.zeros(1, np.int64)
         return Window(np.full(window, -1), np.zeros(window), sums, counts, indices, status, bonus, divergence)
+
+    def window_in(self, horizon: int) -> int:
+        """Return w in a game of so many rounds, which it is at most."""
+        chosen = math.ceil((2 if self.index == "mean" else 1) * math.sqrt(horizon * log(horizon) / self.shifts))
+        return min(max(1, self.window or chosen), horizon)
 
 
 class Discounted(NamedTuple):
@@ -224,10 +226,12 @@ class DiscountedUcb(FunctionalAgent):
 
     def initial_state(self, n_arms: int, horizon: int) -> Discounted:
         """Return the state before the first step."""
-        chosen = 1 - math.sqrt(min(self.shifts, horizon) / horizon) / 4
-        discount = chosen if self.discount is None else self.discount
-        means, roots = np.full(n_arms, math.inf), np.ones(n_arms)
-        return Discounted(means, roots, np.zeros(n_arms), np.zeros(n_arms), np.array([1.0, 0.0]), discount, self.bonus)
+        means, roots, sums, weights = np.full(n_arms, math.inf), np.ones(n_arms), np.zeros(n_arms), np.zeros(n_arms)
+        return Discounted(means, roots, sums, weights, np.array([1.0, 0.0]), self.discount_in(horizon), self.bonus)
+
+    def discount_in(self, horizon: int) -> float:
+        """Return gamma in a game of so many rounds."""
+        return 1 - math.sqrt(min(self.shifts, horizon) / horizon) / 4 if self.discount is None else self.discount
 
 
 class Restarted(NamedTuple):

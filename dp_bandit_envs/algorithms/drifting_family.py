@@ -4,6 +4,7 @@ They are made for S changes of the means (`shifts`), or need none of them known.
 loses in `DPBandit-Shifting-v0`.
 """
 
+from collections.abc import Sequence
 from typing import Any, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
@@ -12,6 +13,12 @@ from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.ucb_family import PAPER_ALPHA
 from dp_bandit_envs.privacy.mechanisms.block_sums import RestartedSums
 from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.theory.drifting_bounds import (
+    discounted_ucb_bound,
+    restarted_bound,
+    window_klucb_bound,
+    window_ucb_bound,
+)
 from dp_bandit_envs.wrappers import PrivacyBoundary, RandomizedResponse
 
 SHIFTS = 5
@@ -36,6 +43,7 @@ def sw_ucb(
     return Algorithm(
         name="SW-UCB",
         make_agent=lambda: SlidingWindow(**parameters),
+        stochastic_bound=lambda means, t: window_ucb_bound(means, t, agent.window_in(t), agent.bonus),
         parameters=parameters,
         reference="Garivier and Moulines (2011), SW-UCB",
     )
@@ -60,6 +68,7 @@ def d_ucb(
     return Algorithm(
         name="D-UCB",
         make_agent=lambda: DiscountedUcb(**parameters),
+        stochastic_bound=lambda means, t: discounted_ucb_bound(means, t, agent.discount_in(t), agent.bonus),
         parameters=parameters,
         reference="Garivier and Moulines (2011), D-UCB",
     )
@@ -87,6 +96,7 @@ def sw_klucb_cf(
         name="SW-KLUCB-CF",
         make_agent=lambda: SlidingWindow(index="kl", **parameters),
         wrapping=lambda env: RandomizedResponse(env, epsilon=epsilon),
+        stochastic_bound=lambda means, t: window_klucb_bound(means, t, agent.window_in(t), epsilon),
         parameters={"epsilon": epsilon, **parameters},
         reference="Gajane (2023), SW-KLUCB-CF",
     )
@@ -114,10 +124,14 @@ def restarted_adap_ucb(
         rounds = own or restart_period(env.get_wrapper_attr("horizon"))
         return PrivacyBoundary(env, RestartedSums(epsilon=epsilon, period=rounds))
 
+    def bound(means: Sequence[float], horizon: int) -> float:
+        return restarted_bound(means, horizon, own or restart_period(horizon), epsilon, alpha)
+
     return Algorithm(
         name="Restarted-AdaP-UCB",
         make_agent=lambda: RestartedUcb(epsilon=epsilon, period=own, alpha=alpha),
         wrapping=wrapping,
+        stochastic_bound=bound if alpha > 2 else None,
         parameters={"epsilon": epsilon, "period": own, "alpha": alpha},
         reference="AdaP-UCB of Azize and Basu (2022), with the restarts of Besbes, Gur and Zeevi (2014)",
     )

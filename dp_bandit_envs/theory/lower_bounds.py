@@ -100,7 +100,7 @@ def minimax_lower_bound(
     best = float((t / 4 * GAPS[GAPS < 0.25] * (1 - distances)).max(initial=0.0))
     if math.isinf(hidden):
         return best
-    seen = 2 * GAPS * -math.expm1(-hidden)
+    seen = np.minimum(2 * GAPS * -math.expm1(-hidden), 1 - 2**-53)
     private = float((t / 4 * GAPS * np.exp(np.log1p(-seen) * plays)).max())
     return max(best, private, _one_expert_pays(k, t, hidden))
 
@@ -167,10 +167,11 @@ def experts_lower_bound(n_arms: SupportsIndex, horizon: SupportsIndex, epsilon: 
 
 def _one_expert_pays(n: int, horizon: int, epsilon: float) -> float:
     """Return the sum over t of 1 - e^(epsilon (t - 1)) / n, of its positive terms."""
-    rounds = min(horizon, 1 + math.floor(math.log(n) / epsilon)) if epsilon > 0 else horizon
+    # Above ln n only the first round counts, so nothing more is private about a larger epsilon.
+    epsilon = min(epsilon, 1 + math.log(n))
+    rounds = min(horizon, 1 + math.floor(math.log(n) / epsilon))
     # A geometric sum; expm1 keeps its digits at a small epsilon.
-    growth = math.expm1(epsilon * rounds) / math.expm1(epsilon) if epsilon > 0 else rounds
-    return rounds - growth / n
+    return rounds - math.expm1(epsilon * rounds) / math.expm1(epsilon) / n
 
 
 def arm_means(means: Sequence[SupportsFloat]) -> list[float]:

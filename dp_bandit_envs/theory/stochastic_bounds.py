@@ -3,8 +3,8 @@
 All hold for independent gains in [0, 1] whose mean differs between arms but not between rounds. The number of rounds
 played so far is t; an index policy plays each arm once and then the arm with the largest index. Each docstring proves
 its bound, from Hoeffding's inequality and the tails of Laplace noise; none is asymptotic. They are for UCB, for the
-sums of counters and of intervals, for blocks of gains (AdaP-UCB, DP-SE), for local privacy (LDP-UCB), and for KL-UCB
-and AdaP-KLUCB. Why the others have none is in docs/notes/upper-bounds.md.
+sums of counters and of intervals, for blocks of gains (AdaP-UCB, DP-SE), for local privacy (LDP-UCB), and for KL-UCB,
+AdaP-KLUCB and Gaussian-TS. Why the others have none is in docs/notes/upper-bounds.md.
 
 DP-UCB (Tossou and Dimitrakakis 2016, theorem 3.3) has none here because its proof has a gap. Its index has no bonus for
 the noise, so the noise must be small compared with the ordinary bonus. The proof requires that of the arm to be given
@@ -289,6 +289,61 @@ def kl_ucb_bound(means: Means, horizon: SupportsIndex) -> float:
     return regret_of_plays(
         gaps, [fewest(*pair) if pair[1] > 0 else 0.0 for pair in zip(numbers, gaps, strict=True)], horizon
     )
+
+
+def gaussian_ts_bound(means: Means, horizon: SupportsIndex) -> float:
+    r"""Return the bound of Gaussian-TS, for any :math:`\mu_a < x < y < \mu^*`; the best of 15 pairs is taken.
+
+    .. math:: E[n_a] \le \sum_{n=0}^{T-1} h_n + N + T \Phi(-(y - x) \sqrt{N + 1}) + \frac{1}{e^{2 (x - \mu_a)^2} - 1},
+              \quad h_n = \int_0^\infty \Big( \frac{1}{\Phi(-u)} - 1 \Big) 4 v e^{-2 v^2} dv, \quad
+              u = \frac{y - n (\mu^* - y)}{\sqrt{n + 1}} + v
+
+    Proof. Call p the chance that the best arm's draw is above y. Where arm a is played with a draw of at most y, all
+    draws are; given the others', that is 1 / p - 1 times as likely, at most, as that the best arm is played instead.
+    So such rounds are at most the sum of E(1 / p - 1) over the best arm's counts n. Its n gains are W below their
+    mean, :math:`1 / p = 1 / \Phi(-u)` with :math:`W / \sqrt{n + 1}` for v, and W is more than v sqrt(n) with
+    probability at most :math:`e^{-2 v^2}` (Hoeffding): that is :math:`h_n`, which falls with n. Other plays of arm a
+    have a mean above x, the last term (Hoeffding); or fewer than N gains; or else a draw more than y - x above its
+    mean.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+
+    Source: the scheme of Agrawal and Goyal (2013), theorem 2.
+    Differs from the source in: the constants, which it does not give.
+    """
+    numbers, horizon = arm_means(means), checks.integer("horizon", horizon, at_least=1)
+    best, shares = max(numbers), (0.06, 0.12, 0.18, 0.25, 0.32)
+
+    def plays(gap: float) -> float:
+        found = [float(horizon)]
+        for below in shares:
+            waits = _rounds_below(best - gap * below, gap * below, horizon)
+            for above in [above for above in shares if waits < horizon and above >= below]:
+                between, off = gap * (1 - below - above), 2 * (gap * above) ** 2
+                least = max(1, math.ceil(2 * math.log(max(horizon * between**2, 2)) / between**2))
+                rare = horizon * math.erfc(between * math.sqrt((least + 1) / 2)) / 2
+                found.append(waits + least + rare + (1 / math.expm1(off) if off > 0 else math.inf))
+        return min(found)
+
+    gaps = [best - number for number in numbers]
+    most = {gap: plays(gap) if gap > 0 else 0.0 for gap in set(gaps)}
+    return regret_of_plays(gaps, [most[gap] for gap in gaps], horizon)
+
+
+def _rounds_below(y: float, gap: float, horizon: int) -> float:
+    """Return a bound on the sum of h_n of `gaussian_ts_bound`, in steps of n that grow; no h_n is above one before."""
+    total, n = 0.0, 0
+    while n < horizon and total < horizon:
+        start, after = (y - n * gap) / math.sqrt(n + 1), min(horizon, n + 1 + n // 6)
+        # Each step of v at its right end, where 1 / Phi is largest, with all the weight of the step.
+        steps = [(math.exp(-2 * (v / 32) ** 2) - math.exp(-2 * ((v + 1) / 32) ** 2), (v + 1) / 32) for v in range(192)]
+        most = math.fsum(weight * (2 / math.erfc((start + v) / math.sqrt(2)) - 1) for weight, v in steps)
+        if most * (horizon - n) < 1e-3:
+            return total + most * (horizon - n)
+        total, n = total + most * (after - n), after
+    return total
 
 
 def _best_arm_too_low(horizon: int) -> float:

@@ -2,12 +2,15 @@
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.special import ndtr, ndtri
+from scipy.special import log_ndtr, ndtr, ndtri
 from scipy.stats import beta
+
+from tests.tools.pages import blocks
 
 ONE_DRAW = {2: 1.5642, 3: 1.8114}
 """c_K."""
@@ -90,6 +93,22 @@ def test_the_second_draw_by_hand():
     assert one == pytest.approx([0.25, 0.25, 0.25, 0.25])
     assert high == pytest.approx(0.6585, abs=1e-4)
     assert other == pytest.approx([high / 2, (1 - high) / 2, (1 - high) / 2, high / 2])
+
+
+def test_what_the_page_says_delta_is_at_least_is_a_little_below_the_exact_one():
+    """All sequences of 10 rounds that begin with arm 0: sum of (P - e^epsilon Q)+. With cells of .5 it is smaller."""
+    code = next(block for block in blocks("docs/notes/thompson-privacy.md", "python") if "def least_delta" in block)
+    page: dict[str, Any] = {"math": math, "np": np, "log_ndtr": log_ndtr}
+    exec(code.partition("\n\n\nfor ")[0], page)
+    low = np.column_stack([np.full(10, 0.5), np.ones(10)])
+    low[0, 0] = 0
+    one, other = exact_laws(low, 0)
+    # The whole row is changed there; what begins with arm 0 does not see arm 1's gain of it.
+    first = len(one) // 2
+    for epsilon in (0.1, 1.0, 1.5):
+        exact = np.maximum(one[:first] - math.exp(epsilon) * other[:first], 0).sum()
+        assert 0.9 * exact < page["least_delta"](10, epsilon, step=0.002) <= exact
+        assert page["least_delta"](10, epsilon, most=3, step=0.5) < exact
 
 
 def test_the_loss_of_a_history_is_linear():

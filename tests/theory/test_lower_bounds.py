@@ -232,6 +232,17 @@ def test_finite_bounds_are_those_of_their_formulas():
     assert minimax_lower_bound(50, 10**6, 0.001) >= (50 - 1) / (8 * math.e * -math.expm1(-0.001)) * 0.999
 
 
+@pytest.mark.filterwarnings("error")
+def test_finite_bounds_end_at_any_epsilon():
+    """From 710 on e^epsilon is no double, and from 37 on 1 - e^-epsilon is 1; the bounds are those without privacy."""
+    for epsilon in (40.0, 1e3, 1e300):
+        for model in ("central", "local"):
+            least = max(minimax_lower_bound(10, 1000), 1 - 1 / 10)
+            assert minimax_lower_bound(10, 1000, epsilon, model=model) == pytest.approx(least)
+        assert experts_lower_bound(10, 1000, epsilon) == experts_lower_bound(10, 1000)
+    assert minimax_lower_bound(4, 10, 1e-300) == experts_lower_bound(4, 10, 1e-300) == 7.5
+
+
 def test_fair_coins_by_enumeration():
     for n, t in ((2, 3), (3, 4)):
         games = itertools.product(itertools.product((0, 1), repeat=t), repeat=n)
@@ -267,9 +278,8 @@ def test_what_is_proven_of_algorithms_is_above_what_none_can_beat(epsilon):
             continue
         if algorithm.make_agent is None or not math.isfinite(above):
             continue
-        level = min(guarantee.pure_epsilon, 700.0)
         full = algorithm.feedback == "full"
-        least = (experts_lower_bound if full else minimax_lower_bound)(5, 2000, level)
+        least = (experts_lower_bound if full else minimax_lower_bound)(5, 2000, guarantee.pure_epsilon)
         assert above >= least, name
         compared += 1
     assert compared >= 5

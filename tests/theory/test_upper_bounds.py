@@ -1,4 +1,4 @@
-"""Bounds of KL-UCB, AdaP-KLUCB and Private-UCB: by hand, by their parts, and against simulated games."""
+"""Bounds of KL-UCB, Gaussian-TS, AdaP-KLUCB and Private-UCB: by hand, by their parts, and against simulated games."""
 
 import math
 
@@ -9,14 +9,16 @@ from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.theory.divergences import bernoulli_kl
 from dp_bandit_envs.theory.stochastic_bounds import (
     _best_arm_too_low,
+    _rounds_below,
     adap_klucb_bound,
     adap_ucb_bound,
+    gaussian_ts_bound,
     kl_ucb_bound,
     private_ucb_default_bound,
     ucb_bound,
 )
 
-NAMES = ("KL-UCB", "AdaP-KLUCB", "Private-UCB")
+NAMES = ("KL-UCB", "Gaussian-TS", "AdaP-KLUCB", "Private-UCB")
 
 
 def test_the_integral_is_above_the_sum():
@@ -54,6 +56,29 @@ def test_private_ucb_without_noise_is_ucb_and_with_it_is_never_more_than_all():
     assert private_ucb_default_bound([0.9, 0.6], 10**8, 1.0) < 0.02 * 0.3 * 10**8
 
 
+@pytest.mark.parametrize(("y", "gap"), [(0.8, 0.1), (0.3, 0.2)])
+def test_what_gaussian_draws_wait_for_is_below_h(y, gap):
+    """E(1 / p_n - 1) for coins of mean y + gap, exactly, against the sum of h_n; of one gain by hand."""
+    total, best = 0.0, y + gap
+    for n in range(120):
+        law = [math.comb(n, s) * best**s * (1 - best) ** (n - s) for s in range(n + 1)]
+        below = [(y - s / (n + 1)) * math.sqrt(n + 1) for s in range(n + 1)]
+        total += sum(chance * (2 / math.erfc(u / math.sqrt(2)) - 1) for chance, u in zip(law, below, strict=True))
+    assert total <= _rounds_below(y, gap, 120) < 6 * total
+    # n = 0: the integral of (1 / Phi(-y - v) - 1) 4 v exp(-2 v^2), with trapezoids.
+    v = np.linspace(0, 6, 60_001)
+    values = [(2 / math.erfc((y + x) / math.sqrt(2)) - 1) * 4 * x * math.exp(-2 * x * x) for x in v]
+    assert 0 <= _rounds_below(y, gap, 1) / (sum(values) * 1e-4) - 1 < 0.06
+
+
+def test_gaussian_ts_is_near_2_ln_t_over_the_gap_in_long_games():
+    """N is 2 ln T / (y - x)^2, where x and y come nearer to the means, from .6 to .88 of the gap, in longer games."""
+    step = gaussian_ts_bound([0.9, 0.4], 10**30) - gaussian_ts_bound([0.9, 0.4], 10**15)
+    assert 1 <= step / (2 * 15 * math.log(10) / 0.5) < 3
+    assert gaussian_ts_bound([0.9, 0.9], 1000) == 0
+    assert gaussian_ts_bound([0.9, 0.9 - 1e-9, 0.0], 5) <= 4.5
+
+
 def settings(number, seed):
     """Yield means, horizons and epsilons."""
     rng = np.random.default_rng(seed)
@@ -67,8 +92,8 @@ def test_no_setting_violates_a_bound(number, seed, capsys):
     """Compare means of 8 games with bounds. False alarm: below 1e-5: where a bound says something it is far above."""
     useful, nearest = dict.fromkeys(NAMES, 0), dict.fromkeys(NAMES, 0.0)
     for means, horizon, epsilon in settings(number, seed):
-        private = [make_algorithm(name, epsilon=epsilon) for name in NAMES[1:]]
-        algorithms = [make_algorithm("KL-UCB"), *private]
+        private = [make_algorithm(name, epsilon=epsilon) for name in NAMES[2:]]
+        algorithms = [*map(make_algorithm, NAMES[:2]), *private]
         played = simulate(("Stochastic", {"means": means}), algorithms, horizon=horizon, trials=8, seed=seed)
         for algorithm in algorithms:
             bound = algorithm.pseudo_regret_bound(means=means, horizon=horizon)
@@ -81,4 +106,4 @@ def test_no_setting_violates_a_bound(number, seed, capsys):
     with capsys.disabled():
         for name, share in useful.items():
             print(f"{name}: {share / number:.0%} not vacuous, means up to {nearest[name]:.3f} of the bound")
-    assert useful["KL-UCB"] > number / 4
+    assert min(useful["KL-UCB"], useful["Gaussian-TS"]) > number / 4

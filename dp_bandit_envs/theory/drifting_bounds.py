@@ -1,0 +1,169 @@
+r"""Upper bounds on the pseudo-regret of agents that forget: over a window, with a discount, or with restarts.
+
+They are what forgetting costs where nothing changes, at any horizon and with every constant, for independent gains in
+[0, 1]. Where means change they bound the dynamic regret, with more: see `window_ucb_bound`.
+
+All use one lemma. *An arm's gains since a fixed round, n in number, have a mean that is too low for their count:
+n kl(mean, mu) >= L with mean < mu, for some n in [1, m]. That has probability at most*
+
+.. math:: \min_D D e^{-L / \beta}, \quad \beta = m^{1 / D}; \qquad
+          \min_D D \exp \Big( -\frac{4 \sqrt \beta}{(1 + \sqrt \beta)^2} L \Big)
+
+*the second one for 2 n (mean - mu)^2 in place of n kl(mean, mu).* Proof. Cut [1, m] into D slices [n_0, beta n_0]. For
+fixed lam, e^(lam S - n psi(lam)) is a supermartingale, whenever the arm is played. With kl(z, mu) = L / (beta n_0) and
+the lam of z, a mean in the slice is at most z, so the exponent is at least n L / (beta n_0) >= L / beta. For squares
+psi(lam) is at most mu lam + lam^2 / 8; with sqrt(32 L / n_0) / (1 + sqrt(beta)) for -lam the exponent is the one above
+at both ends of a slice, and larger between them, as it is concave in sqrt(n). The same holds above mu, for counts from
+any m_0 to m_0 m, and for weights of at most 1, with the sum of weights for n.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import SupportsFloat, SupportsIndex
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.theory.divergences import bernoulli_kl
+from dp_bandit_envs.theory.stochastic_bounds import adap_ucb_bound, gaps_of, regret_of_plays
+
+Means = Sequence[SupportsFloat]
+
+
+def window_ucb_bound(means: Means, horizon: SupportsIndex, window: int, bonus: float) -> float:
+    r"""Return the bound of SW-UCB, with :math:`N = \lceil 4 \xi \ln w / \Delta_a^2 \rceil`.
+
+    .. math:: E[n_a] \le \lceil T / w \rceil N + 2 \sum_t p_t
+
+    Proof. With N gains in the window twice the bonus is at most the gap. In w rounds that follow each other arm a is
+    played at most N times with fewer, as the window holds its plays in them. Any other play needs the best arm's
+    mean, or arm a's, to be off by the bonus: the lemma with :math:`L = 2 \xi \ln m`, m = min(t, w), where fewer than
+    :math:`\xi \ln m` gains do not count, as their bonus is above 1; so the slices are those of
+    :math:`[\xi \ln m, m]`.
+
+    Where the best arm changes S times, all this holds in rounds whose window has no change, with the smallest gap for
+    the arms that are behind in some round; the others, at most S w, cost at most the largest gap each.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        window: w, at least 1.
+        bonus: xi, at least 0.
+
+    Source: Garivier and Moulines (2011), for SW-UCB.
+    Differs from the source in: the constants.
+    """
+    horizon, blocks = checks.integer("horizon", horizon, at_least=1), -(-int(horizon) // window)
+    failures = _failures(horizon, lambda t: min(t, window), bonus)
+    top = bonus * math.log(min(window, horizon))
+    return _regret(means, horizon, lambda gap: blocks * max(1, math.ceil(4 * top / gap**2)) + failures)
+
+
+def discounted_ucb_bound(means: Means, horizon: SupportsIndex, discount: float, bonus: float) -> float:
+    r"""Return the bound of D-UCB, for blocks of b = ceil(1 / (1 - gamma)) rounds.
+
+    .. math:: E[n_a] \le \lceil T / b \rceil (N \gamma^{-b} + 1) + 2 \sum_t p_t, \quad
+              N = \frac{16 \xi \ln n_T}{\Delta_a^2}, \quad n_t = \frac{1 - \gamma^t}{1 - \gamma}
+
+    Proof. As for SW-UCB, with discounted numbers: j plays in a block count at least :math:`j \gamma^b`; and
+    :math:`p_t` is the lemma's with :math:`L = 8 \xi \ln n_t`, the bonus being twice as large.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        discount: gamma, in (0, 1).
+        bonus: xi, at least 0.
+
+    Source: Garivier and Moulines (2011), for D-UCB.
+    Differs from the source in: the constants.
+    """
+    horizon = checks.integer("horizon", horizon, at_least=1)
+
+    def weight(t: int) -> float:
+        return -math.expm1(t * math.log(discount)) / (1 - discount)
+
+    block, failures = math.ceil(1 / (1 - discount)), _failures(horizon, weight, 4 * bonus)
+    reach = 16 * bonus * math.log(weight(horizon)) * discount**-block
+    return _regret(means, horizon, lambda gap: math.ceil(horizon / block) * (reach / gap**2 + 1) + failures)
+
+
+def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilon: SupportsFloat) -> float:
+    r"""Return the bound of SW-KLUCB-CF, for any x between the means of two arms' coins; the best of 19 is taken.
+
+    .. math:: E[n_a] \le \lceil T / w \rceil N + T e^{-N \mathrm{kl}(x, \mu_a)} + \sum_t p_t, \quad
+              N = \Big\lceil \frac{\ln w + 3 \ln \ln w}{\mathrm{kl}(x, \mu^*)} \Big\rceil
+
+    Proof. As for SW-UCB. The best arm's index is below its mean with probability :math:`p_t`, the lemma's with the
+    level as L. Otherwise arm a's is above it, so that its mean of n >= N coins is at least x: by Doob's inequality
+    for :math:`e^{\lambda S - n \psi(\lambda)}` with probability at most :math:`e^{-N \mathrm{kl}(x, \mu_a)}`.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        window: w, at least 1.
+        epsilon: Privacy parameter of randomized response, in (0, inf].
+
+    Source: Gajane (2023), whose bound was not at hand.
+    """
+    horizon, blocks = checks.integer("horizon", horizon, at_least=1), -(-int(horizon) // window)
+    gaps, kept = gaps_of(means), math.tanh(checks.epsilon(epsilon) / 2)
+    best = 0.5 + (float(max(means)) - 0.5) * kept
+    low, level = _failures(horizon, lambda t: min(t, window), None) / 2, _level(min(window, horizon))
+
+    def plays(gap: float) -> float:
+        found = [float(horizon)]
+        for x in np.linspace(best - kept * gap, best, 21)[1:-1].tolist():
+            if best - kept * gap < x < best:
+                most = max(1, math.ceil(level / bernoulli_kl(x, best)))
+                found.append(blocks * most + low + horizon * math.exp(-most * bernoulli_kl(x, best - kept * gap)))
+        return min(found)
+
+    return regret_of_plays(gaps, [plays(gap) if gap > 0 else 0.0 for gap in gaps], horizon)
+
+
+def restarted_bound(means: Means, horizon: SupportsIndex, period: int, epsilon: float, alpha: float) -> float:
+    """Return the bound of Restarted-AdaP-UCB: that of AdaP-UCB for each period of H rounds, and for what is left.
+
+    Where the best arm changes in S periods, each of these costs at most H times the largest gap instead.
+    """
+    whole, rest = divmod(checks.integer("horizon", horizon, at_least=1), period)
+    bounds = [adap_ucb_bound(means, rounds, epsilon, alpha) if rounds else 0.0 for rounds in (period, rest)]
+    return whole * bounds[0] + bounds[1] if whole else bounds[1]
+
+
+def _regret(means: Means, horizon: int, plays: Callable[[float], float]) -> float:
+    gaps = gaps_of(means)
+    return regret_of_plays(gaps, [plays(gap) if gap > 0 else 0.0 for gap in gaps], horizon)
+
+
+def _level(m: float) -> float:
+    """Return the level of SW-KLUCB-CF for m gains."""
+    return math.log(m) + 3 * math.log(max(math.log(m), 1.0))
+
+
+def _failures(horizon: int, size: Callable[[int], float], factor: float | None) -> float:
+    """Return twice the sum of the lemma's chances after t = 1, ..., T - 1 rounds, for counts of up to size(t).
+
+    It is for bonuses sqrt(c ln m / n) of this factor c; None for the level of SW-KLUCB-CF. Rounds from 2^k to
+    2^(k + 1) - 1 count as if L were that of the first, and the largest count that of the last.
+    """
+    total = 0.0
+    for power in range((horizon - 1).bit_length()):
+        first, last = 1 << power, min(2 << power, horizon) - 1
+        least, most = size(first), size(last)
+        fewest = 1.0 if factor is None else factor * math.log(least)
+        nats = _level(least) if factor is None else 2 * fewest
+        total += (last - first + 1) * _slices(nats, most / fewest if fewest > 0 else 0.0, squares=factor is not None)
+    return 2 * total
+
+
+def _slices(nats: float, reach: float, *, squares: bool) -> float:
+    """Return the lemma's chance for L and m; 0 where no count is large enough, and 1 where L is 0."""
+    if not nats > 0:
+        return 1.0
+    if reach <= 1:
+        return 0.0
+    slices = np.arange(1, 200)
+    root = reach ** (0.5 / slices)
+    shrunk = 4 * root / (1 + root) ** 2 if squares else root**-2
+    return float(min(1.0, (slices * np.exp(-shrunk * nats)).min()))
