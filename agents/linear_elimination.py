@@ -63,29 +63,6 @@ class State(NamedTuple):
     normal: bool
 
 
-def start(points: FloatArray, lengths: IntArray, nats: float, scale: float, normal: bool) -> State:
-    """Return the state before the first round; `points` has the shape `(n_arms, rank)`."""
-    n_arms, rank = points.shape
-    return State(
-        np.ones(n_arms, np.int64),
-        np.zeros(n_arms, np.int64),
-        np.array([0, 0, 0, 0, n_arms, 0]),
-        points.ravel(),
-        np.zeros(n_arms * rank),
-        np.zeros(n_arms * rank),
-        np.zeros(n_arms),
-        np.zeros(n_arms),
-        np.zeros(rank * rank),
-        np.zeros(rank, np.int64),
-        np.zeros(rank),
-        np.zeros(rank),
-        lengths,
-        nats,
-        scale,
-        normal,
-    )
-
-
 def select(state: State, rng: np.random.Generator) -> int:
     """Return the arm whose turn it is; plan a batch in its first round."""
     if state.status[ROUNDS_LEFT] == 0:
@@ -371,4 +348,9 @@ class LinearElimination(FunctionalAgent):
             points = basis_of(self.features)
         lengths = batch_lengths(points.shape[1] or n_arms, horizon)
         nats = elimination_nats(n_arms, len(lengths), horizon)
-        return start(points, np.array(lengths), nats, self.noise.scale, self.normal)
+        k, rank = points.shape
+        room, coordinates, weights, leverages, table = (np.zeros(n) for n in (k * rank, k * rank, k, k, rank * rank))
+        alive, planned, pivots = np.ones(k, np.int64), np.zeros(k, np.int64), np.zeros(rank, np.int64)
+        status, of_batches = np.array([0, 0, 0, 0, k, 0]), (np.array(lengths), nats, self.noise.scale, self.normal)
+        design = (points.ravel(), room, coordinates, weights, leverages, table, pivots)
+        return State(alive, planned, status, *design, np.zeros(rank), np.zeros(rank), *of_batches)

@@ -18,16 +18,15 @@ any m_0 to m_0 m, and for weights of at most 1, with the sum of weights for n.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.theory.divergences import bernoulli_kl
-from dp_bandit_envs.theory.stochastic_bounds import adap_ucb_bound, gaps_of, regret_of_plays
-
-Means = Sequence[SupportsFloat]
+from dp_bandit_envs.theory.lower_bounds import arm_means
+from dp_bandit_envs.theory.stochastic_bounds import Means, adap_ucb_bound, regret_of_gaps
 
 
 def window_ucb_bound(means: Means, horizon: SupportsIndex, window: int, bonus: float) -> float:
@@ -56,7 +55,7 @@ def window_ucb_bound(means: Means, horizon: SupportsIndex, window: int, bonus: f
     horizon, blocks = checks.integer("horizon", horizon, at_least=1), -(-int(horizon) // window)
     failures = _failures(horizon, lambda t: min(t, window), bonus)
     top = bonus * math.log(min(window, horizon))
-    return _regret(means, horizon, lambda gap: blocks * max(1, math.ceil(4 * top / gap**2)) + failures)
+    return regret_of_gaps(means, horizon, lambda gap: blocks * max(1, math.ceil(4 * top / gap**2)) + failures)
 
 
 def discounted_ucb_bound(means: Means, horizon: SupportsIndex, discount: float, bonus: float) -> float:
@@ -84,7 +83,7 @@ def discounted_ucb_bound(means: Means, horizon: SupportsIndex, discount: float, 
 
     block, failures = math.ceil(1 / (1 - discount)), _failures(horizon, weight, 4 * bonus)
     reach = 16 * bonus * math.log(weight(horizon)) * discount**-block
-    return _regret(means, horizon, lambda gap: math.ceil(horizon / block) * (reach / gap**2 + 1) + failures)
+    return regret_of_gaps(means, horizon, lambda gap: math.ceil(horizon / block) * (reach / gap**2 + 1) + failures)
 
 
 def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilon: SupportsFloat) -> float:
@@ -106,8 +105,8 @@ def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilo
     Source: Gajane (2023), whose bound was not at hand.
     """
     horizon, blocks = checks.integer("horizon", horizon, at_least=1), -(-int(horizon) // window)
-    gaps, kept = gaps_of(means), math.tanh(checks.epsilon(epsilon) / 2)
-    best = 0.5 + (float(max(means)) - 0.5) * kept
+    kept = math.tanh(checks.epsilon(epsilon) / 2)
+    best = 0.5 + (max(arm_means(means)) - 0.5) * kept
     low, level = _failures(horizon, lambda t: min(t, window), None) / 2, _level(min(window, horizon))
 
     def plays(gap: float) -> float:
@@ -118,7 +117,7 @@ def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilo
                 found.append(blocks * most + low + horizon * math.exp(-most * bernoulli_kl(x, best - kept * gap)))
         return min(found)
 
-    return regret_of_plays(gaps, [plays(gap) if gap > 0 else 0.0 for gap in gaps], horizon)
+    return regret_of_gaps(means, horizon, plays)
 
 
 def restarted_bound(means: Means, horizon: SupportsIndex, period: int, epsilon: float, alpha: float) -> float:
@@ -129,11 +128,6 @@ def restarted_bound(means: Means, horizon: SupportsIndex, period: int, epsilon: 
     whole, rest = divmod(checks.integer("horizon", horizon, at_least=1), period)
     bounds = [adap_ucb_bound(means, rounds, epsilon, alpha) if rounds else 0.0 for rounds in (period, rest)]
     return whole * bounds[0] + bounds[1] if whole else bounds[1]
-
-
-def _regret(means: Means, horizon: int, plays: Callable[[float], float]) -> float:
-    gaps = gaps_of(means)
-    return regret_of_plays(gaps, [plays(gap) if gap > 0 else 0.0 for gap in gaps], horizon)
 
 
 def _level(m: float) -> float:

@@ -171,7 +171,8 @@ def _one_expert_pays(n: int, horizon: int, epsilon: float) -> float:
     epsilon = min(epsilon, 1 + math.log(n))
     rounds = min(horizon, 1 + math.floor(math.log(n) / epsilon))
     # A geometric sum; expm1 keeps its digits at a small epsilon.
-    return rounds - math.expm1(epsilon * rounds) / math.expm1(epsilon) / n
+    growth = math.expm1(epsilon * rounds) / math.expm1(epsilon)
+    return rounds - growth / n
 
 
 def arm_means(means: Sequence[SupportsFloat]) -> list[float]:

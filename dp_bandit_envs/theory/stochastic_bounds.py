@@ -1,9 +1,10 @@
 """Upper bounds on the pseudo-regret of UCB and its private forms, at any horizon and with every constant.
 
-All hold for independent gains in [0, 1] whose mean differs between arms but not between rounds. The number of rounds
-played so far is t; an index policy plays each arm once and then the arm with the largest index. Each docstring proves
-its bound, from Hoeffding's inequality and the tails of Laplace noise; none is asymptotic. They are for UCB, for the
-sums of counters and of intervals, for blocks of gains (AdaP-UCB, DP-SE), for local privacy (LDP-UCB), and for KL-UCB,
+All hold for independent gains in [0, 1] whose mean differs between arms but not between rounds. `means` are those of
+the arms, at least 2, each in [0, 1], and `horizon` is the number of rounds T, at least 1. The number of rounds played
+so far is t; an index policy plays each arm once and then the arm with the largest index. Each docstring proves its
+bound, from Hoeffding's inequality and the tails of Laplace noise; none is asymptotic. They are for UCB, for the sums of
+counters and of intervals, for blocks of gains (AdaP-UCB, DP-SE), for local privacy (LDP-UCB), and for KL-UCB,
 AdaP-KLUCB and Gaussian-TS. Why the others have none is in docs/notes/upper-bounds.md.
 
 DP-UCB (Tossou and Dimitrakakis 2016, theorem 3.3) has none here because its proof has a gap. Its index has no bonus for
@@ -56,10 +57,9 @@ def optimistic_bound(
             there is none below it.
         failure_weight: The factor c of the failure probability.
     """
-    gaps = gaps_of(means)
     horizon = checks.integer("horizon", horizon, at_least=1)
     failures = 2 * failure_weight * (ZETA_3 - 1)
-    return regret_of_plays(gaps, [enough(gap) + failures if gap > 0 else 0.0 for gap in gaps], horizon)
+    return regret_of_gaps(means, horizon, lambda gap: enough(gap) + failures)
 
 
 def gaps_of(means: Means) -> list[float]:
@@ -84,15 +84,18 @@ def regret_of_plays(gaps: list[float], pulls: list[float], horizon: int) -> floa
     return regret
 
 
+def regret_of_gaps(means: Means, horizon: int, plays: Callable[[float], float]) -> float:
+    """Return `regret_of_plays` for what a function says of each gap above 0."""
+    gaps = gaps_of(means)
+    most = {gap: plays(gap) if gap > 0 else 0.0 for gap in set(gaps)}
+    return regret_of_plays(gaps, [most[gap] for gap in gaps], horizon)
+
+
 def ucb_bound(means: Means, horizon: SupportsIndex) -> float:
     r"""Return UCB's bound :math:`\sum_{a: \Delta_a > 0} \frac{8 \ln T}{\Delta_a} + (1 + \frac{\pi^2}{3}) \Delta_a`.
 
     The index is :math:`\hat\mu + \sqrt{2 \ln t / n}`. Twice the bonus is at most the gap from
     :math:`n = \lceil 8 \ln T / \Delta^2 \rceil` on; the rest is in `optimistic_bound`, with c = 1 by Hoeffding.
-
-    Args:
-        means: The arms' means, at least 2, each in [0, 1].
-        horizon: Number of rounds T, at least 1.
 
     Source: Auer, Cesa-Bianchi and Fischer (2002), theorem 1.
     Differs from the source in: all arms together get at most T rounds, so the bound is never above :math:`T \Delta`.
@@ -267,10 +270,6 @@ def kl_ucb_bound(means: Means, horizon: SupportsIndex) -> float:
     at least :math:`\mu^*`, so :math:`\mathrm{kl}(\hat\mu, \mu^*) \le \ln T / n`, and its mean of n gains is at
     least x. Chernoff: probability at most :math:`e^{-n k}`; and there is one play for each n.
 
-    Args:
-        means: The arms' means, at least 2, each in [0, 1].
-        horizon: Number of rounds T, at least 1.
-
     Source: Garivier and Cappé (2011), theorem 10 and the proof of theorem 2.
     """
     numbers, gaps = arm_means(means), gaps_of(means)
@@ -306,15 +305,11 @@ def gaussian_ts_bound(means: Means, horizon: SupportsIndex) -> float:
     have a mean above x, the last term (Hoeffding); or fewer than N gains; or else a draw more than y - x above its
     mean.
 
-    Args:
-        means: The arms' means, at least 2, each in [0, 1].
-        horizon: Number of rounds T, at least 1.
-
     Source: the scheme of Agrawal and Goyal (2013), theorem 2.
     Differs from the source in: the constants, which it does not give.
     """
-    numbers, horizon = arm_means(means), checks.integer("horizon", horizon, at_least=1)
-    best, shares = max(numbers), (0.06, 0.12, 0.18, 0.25, 0.32)
+    horizon = checks.integer("horizon", horizon, at_least=1)
+    best, shares = max(arm_means(means)), (0.06, 0.12, 0.18, 0.25, 0.32)
 
     def plays(gap: float) -> float:
         found = [float(horizon)]
@@ -327,9 +322,7 @@ def gaussian_ts_bound(means: Means, horizon: SupportsIndex) -> float:
                 found.append(waits + least + rare + (1 / math.expm1(off) if off > 0 else math.inf))
         return min(found)
 
-    gaps = [best - number for number in numbers]
-    most = {gap: plays(gap) if gap > 0 else 0.0 for gap in set(gaps)}
-    return regret_of_plays(gaps, [most[gap] for gap in gaps], horizon)
+    return regret_of_gaps(means, horizon, plays)
 
 
 def _rounds_below(y: float, gap: float, horizon: int) -> float:
@@ -380,7 +373,6 @@ def dp_ucb_int_bound(
     Source: Tossou and Dimitrakakis (2016), theorem 3.5.
     Differs from the source in: the bonus for the noise, without which the theorem does not hold; and the constants.
     """
-    gaps = gaps_of(means)
     horizon = checks.integer("horizon", horizon, at_least=1)
     v, slope = checks.in_range("v", v, 1, 1.5), checks.at_least("slope", slope, 0)
     log = math.log(horizon)
@@ -395,7 +387,7 @@ def dp_ucb_int_bound(
                 return end + failures
         return float(horizon)
 
-    return regret_of_plays(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], horizon)
+    return regret_of_gaps(means, horizon, pulls)
 
 
 def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: SupportsFloat = 3.1) -> float:
@@ -457,7 +449,6 @@ def _episodes_bound(
     means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: float, factor: float, weight: float
 ) -> float:
     """Return the bound of `adap_ucb_bound` for ln(factor t) under its root, and so large a c."""
-    gaps = gaps_of(means)
     horizon = checks.integer("horizon", horizon, at_least=1)
     root = math.sqrt(alpha * math.log(factor * horizon) / 2)
     slope = alpha * math.log(horizon) / checks.epsilon(epsilon)
@@ -468,7 +459,7 @@ def _episodes_bound(
         power = 1 << (math.ceil(plays_until_small(gap, root, slope, horizon)) - 1).bit_length()
         return 2 * power + failures
 
-    return regret_of_plays(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], horizon)
+    return regret_of_gaps(means, horizon, pulls)
 
 
 def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
@@ -517,7 +508,7 @@ def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) ->
                 return float(total)
         return float(horizon)
 
-    regret = regret_of_plays(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], horizon)
+    regret = regret_of_gaps(means, horizon, pulls)
     return min(regret + math.pi**2 / 12 * max(gaps), horizon * max(gaps))
 
 
@@ -610,7 +601,6 @@ def ldp_ucb_b_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat
 
     Source: Ren, Zhou, Liu and Shroff (2020), algorithm LDP-UCB-B.
     """
-    gaps = gaps_of(means)
     horizon = checks.integer("horizon", horizon, at_least=1)
     kept = math.tanh(checks.epsilon(epsilon) / 2)
 
@@ -618,4 +608,4 @@ def ldp_ucb_b_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat
         square = (kept * gap) * (kept * gap)
         return (8 * math.log(horizon) / square if square > 0 else math.inf) + 1 + math.pi**2 / 3
 
-    return regret_of_plays(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], horizon)
+    return regret_of_gaps(means, horizon, pulls)
