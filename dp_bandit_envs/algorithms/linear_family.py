@@ -21,6 +21,7 @@ from dp_bandit_envs.agents.scrible import SELECT, Scrible, ScribleOnVectors
 from dp_bandit_envs.algorithms.algorithm import Algorithm, set_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
+from dp_bandit_envs.privacy.gaussian import gaussian_epsilon
 from dp_bandit_envs.privacy.laplace import noise_scale
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.adversarial_bounds import capped_batch_size, laplace_batch_size, without_memory
@@ -394,7 +395,9 @@ def dp_gope(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     )
 
 
-def adac_gope(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Algorithm:
+def adac_gope(
+    *, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6, rho: SupportsFloat | None = None
+) -> Algorithm:
     r"""AdaC-GOPE (Azize and Basu 2023): G-optimal elimination on batches with Gaussian noise; zCDP.
 
     Rule: GOPE, where at the end of a batch the sum of each arm's gains in it gets Gaussian noise of the smallest
@@ -403,12 +406,15 @@ def adac_gope(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> A
     Private because a changed gain is in one sum of one batch, which is released once, with Gaussian noise: all releases
     together are rho-zCDP with rho = 1 / (2 sigma^2), and (epsilon, delta)-DP.
 
-    For a rho, take the epsilon at which 1 / (2 sigma^2) is rho: epsilon = 1 and delta = 1e-6 are rho = 0.028.
+    `rho` takes the place of epsilon: sigma is then 1 / sqrt(2 rho), and epsilon what that is at delta. For epsilon = 1
+    and delta = 1e-6 rho is 0.028.
 
     Differs from the source in: of the source only the abstract was at hand: adaptive episodes and the Gaussian
         mechanism are its, but noise is on the arms' sums here, and lengths, widths and constants are this project's.
     """
     epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
+    if rho is not None:
+        epsilon = gaussian_epsilon(1 / math.sqrt(2 * checks.greater_than("rho", rho, 0)), delta)
     return _elimination(
         "AdaC-GOPE", {"epsilon": epsilon, "delta": delta}, epsilon, "Azize and Basu (2023), AdaC-GOPE", delta=delta
     )

@@ -158,6 +158,11 @@ def test_the_gaussian_row_states_its_rho():
     guarantee = make_algorithm("AdaC-GOPE").guarantee(n_arms=10, horizon=1000)
     assert guarantee.rho == pytest.approx(0.02801, abs=1e-5)
     assert guarantee.epsilon_at(1e-6) == pytest.approx(1, rel=1e-6) and guarantee.epsilon_at(1e-6) <= 1
+    for rho in (1e-4, 0.02801, 0.5, 2.0):
+        found = make_algorithm("AdaC-GOPE", rho=rho).guarantee(n_arms=10, horizon=1000)
+        assert (1 - 1e-3) * rho < found.rho <= rho
+    with refused(ValueError, "rho", 0):
+        make_algorithm("AdaC-GOPE", rho=0)
     assert make_algorithm("DP-GOPE", epsilon=0.3).guarantee(n_arms=10, horizon=1000).epsilon == 0.3
 
 
