@@ -7,11 +7,6 @@ bound, from Hoeffding's inequality and the tails of Laplace noise; none is asymp
 counters and of intervals, for blocks of gains (AdaP-UCB, DP-SE), for local privacy (LDP-UCB), and for KL-UCB,
 AdaP-KLUCB and Gaussian-TS. Why the others have none is in docs/notes/upper-bounds.md.
 
-DP-UCB (Tossou and Dimitrakakis 2016, theorem 3.3) has none here because its proof has a gap. Its index has no bonus for
-the noise, so the noise must be small compared with the ordinary bonus. The proof requires that of the arm to be given
-up, but it is needed for the best arm as well, and the proof does not say how often that arm is played. Theorem 3.5, for
-DP-UCB-INT without a bonus for its noise, has the same gap.
-
 The bounds ignore the rounding of released sums to a grid of less than a hundredth of the noise.
 """
 

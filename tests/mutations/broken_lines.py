@@ -830,6 +830,27 @@ PLAYED = (
         ("tests/theory/test_upper_bounds.py", "-k", "by_hand"),
     ),
     Mutation(
+        "Gaussian-TS's bound forgets that gains may be bad luck",
+        "dp_bandit_envs/theory/stochastic_bounds.py",
+        "math.exp(-2 * (v / 32) ** 2) - math.exp(-2 * ((v + 1) / 32) ** 2), (v + 1) / 32)",
+        "math.exp(-2 * (v / 32) ** 2) - math.exp(-2 * ((v + 1) / 32) ** 2), 0 * v)",
+        ("tests/theory/test_upper_bounds.py", "-k", "gaussian_draws"),
+    ),
+    Mutation(
+        "bounds of windows forget the rounds in which a window misleads",
+        "dp_bandit_envs/theory/drifting_bounds.py",
+        "    return 2 * total",
+        "    return 0 * total",
+        ("tests/theory/test_drifting_bounds.py", "-k", "by_hand"),
+    ),
+    Mutation(
+        "the slices of a window's counts are as good as one count",
+        "dp_bandit_envs/theory/drifting_bounds.py",
+        "shrunk = 4 * root / (1 + root) ** 2 if squares else root**-2",
+        "shrunk = 1 + 0 * root",
+        ("tests/theory/test_drifting_bounds.py", "-k", "by_hand"),
+    ),
+    Mutation(
         "a window forgets the count of a gain, not the gain",
         "agents/drifting.py",
         "state.sums[left] = state.sums[left] - state.gains[place] if",
