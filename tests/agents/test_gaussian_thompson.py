@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs import make_algorithm, simulate
+from dp_bandit_envs import make_algorithm, play, simulate
 from dp_bandit_envs.agents import GaussianThompsonSampling
 from tests.tools.invented_releases import begun, told
 
@@ -44,3 +44,11 @@ def test_it_learns():
     """It plays the best of two arms in most rounds, which uniform play would lose 180 in 1,000 rounds for."""
     played = simulate("Stochastic", "Gaussian-TS", env_kwargs={"means": [0.2, 0.8]}, horizon=1000, trials=20, seed=0)
     assert played["Gaussian-TS"].pseudo_regret[:, -1].max() < 60
+
+
+def test_compiled_games_are_those_of_play():
+    size = {"n_arms": 5, "horizon": 400, "seed": 3}
+    found = simulate("Stochastic", ["Gaussian-TS"], trials=2, checkpoints=9, **size)
+    for trial in range(2):
+        played = play("Stochastic", "Gaussian-TS", trial=trial, **size).external_regret
+        assert found["Gaussian-TS"].external_regret[trial].tolist() == played[found.checkpoints - 1].tolist()
