@@ -1,20 +1,13 @@
 """Figure 1's settings, and that its claims are judged by the numbers and nothing else."""
 
-import csv
-import io
-import math
-
 import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import paper_epsilon
-from dp_bandit_envs.comparison.compared import comparison_of
 from dp_bandit_envs.comparison.reporting import draw_over_time
-from dp_bandit_envs.comparison.tables import summary_csv
 from dp_bandit_envs.figures import figure_1
-from dp_bandit_envs.metrics import median_of_means
 from dp_bandit_envs.runs.experiment import Results
-from dp_bandit_envs.runs.run_report import Note, Verdict, report_md, table
+from dp_bandit_envs.runs.run_report import Note, Verdict, report_md
 from tests.tools.refusals import missing
 
 YES, NO, UNDECIDED = Verdict
@@ -51,13 +44,6 @@ AS_MEASURED = {None: (1800, 1950, 7000), "deterministic": (1790, 1960, 8600), "s
 def test_the_experiment_is_the_papers():
     experiment = figure_1.experiment()
     assert (experiment.horizon, experiment.trials) == (2**18, 720)
-    assert [panel.title for panel in experiment.panels] == [
-        "Deterministic",
-        "Stochastic",
-        "Fully oblivious",
-        "Oblivious",
-        "Switching costs",
-    ]
     assert [experiment.game(panel).n_arms for panel in experiment.panels] == [4] * 5
     assert [contestant.name for contestant in experiment.contestants] == list(NAMES)
     lap = experiment.contestants[1].make().guarantee(n_arms=4, horizon=2**18)
@@ -77,16 +63,7 @@ def test_another_epsilon_draws_five_algorithms_at_that_epsilon():
 
 def test_the_claims_are_judged_by_the_numbers():
     # Bounds at full size: EXP3 3,161, so 1,790 is 57 % of it: the first claim does not hold.
-    assert verdicts(AS_MEASURED) == [
-        NO,
-        YES,
-        YES,
-        NO,
-        YES,
-        YES,
-        YES,
-        YES,
-    ]
+    assert verdicts(AS_MEASURED) == [NO, YES, YES, NO, *[YES] * 4]
 
 
 @pytest.mark.parametrize(
@@ -146,24 +123,14 @@ def test_a_regret_of_zero_is_reported_and_not_divided_by():
     assert len(claims) == 8
 
 
-def test_the_notes_say_plainly_what_the_papers_epsilon_means():
-    notes = "\n\n".join(map(str, figure_1.notes(results(AS_MEASURED), None)))
-    assert "epsilon is 243.29" in notes
-    assert "epsilon = 1.44 at delta = T^-2" in notes
-    assert "give an epsilon of 1 or" in notes
-    assert "epsilon = 0.5" in "".join(map(str, figure_1.notes(results(AS_MEASURED), 0.5)))
-
-
 def test_the_report_holds_every_claim_and_the_numbers():
     found = results(AS_MEASURED)
     claims = judged(found)
     text = report_md([found], title="Title", command="dp-bandit it", notes=[Note("A note.")], claims=claims)
-    assert text.startswith("# Title\n\nCommand: `dp-bandit it`")
-    assert "A note." in text
+    assert text.startswith("# Title\n\nCommand: `dp-bandit it`") and "A note." in text
     for claim in claims:
         assert f"| {claim.says} | {claim.seen} | {claim.answer} |" in text
-    for package in ("numpy", "numba", "gymnasium", "dp-bandit-envs", "Python"):
-        assert package in text
+    assert not missing(text, "numpy", "numba", "gymnasium", "dp-bandit-envs", "Python")
     assert f"Seed 0; {TRIALS} trials, horizon 262,144" in text
     # Mean of EXP3 on the first panel, with a spread of 1: s.e. = sd of linspace(-1, 1, 48) / sqrt(48) = 0.0859.
     assert "1,790.0 ± 0.1" in text
@@ -171,36 +138,6 @@ def test_the_report_holds_every_claim_and_the_numbers():
     switching = [line for line in text.splitlines() if line.startswith("| Switching costs | EXP3 |")]
     assert switching[0].endswith("| none known |")
     assert f"{paper_epsilon(4, 2**18):.6g}" in text
-
-
-def test_cells_of_a_table_cannot_break_it():
-    assert table(["a"], [["x | y"]]).splitlines()[2] == r"| x \| y |"
-
-
-def test_the_summary_is_tidy():
-    found = results(AS_MEASURED)
-    compared = comparison_of(found.experiment.configuration(), found.arrays)
-    rows = list(csv.DictReader(io.StringIO(summary_csv(compared, "external_regret"))))
-    assert list(rows[0]) == [
-        *("panel", "algorithm", "epsilon", "delta", "round", "trials", "median_of_means", "interval_low"),
-        *("interval_high", "gini_below", "gini_above", "mean", "standard_error", "median", "quantile_99"),
-    ]
-    assert len(rows) == 5 * 3 * 2
-    row = next(
-        row
-        for row in rows
-        if (row["panel"], row["algorithm"]) == ("switching", "EXP3-tau") and int(row["round"]) == 2**18
-    )
-    last = found.regret("switching", "EXP3-tau")[:, -1]
-    assert int(row["trials"]) == TRIALS
-    assert float(row["mean"]) == pytest.approx(5300)
-    assert float(row["standard_error"]) == pytest.approx(last.std(ddof=1) / math.sqrt(TRIALS))
-    middle = median_of_means(last)
-    assert float(row["median_of_means"]) == pytest.approx(float(middle.value), rel=1e-9)
-    assert float(row["interval_low"]) == pytest.approx(float(middle.low), rel=1e-9)
-    assert float(row["interval_high"]) == pytest.approx(float(middle.high), rel=1e-9)
-    # No two of 48 different samples lie below the centre by more than 2; Gini's mean difference is positive.
-    assert 0 < float(row["gini_below"]) < 2 and 0 < float(row["gini_above"]) < 2
 
 
 def test_each_line_is_its_algorithms_regret_with_its_own_guarantee():

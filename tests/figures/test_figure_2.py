@@ -8,7 +8,7 @@ import pytest
 from dp_bandit_envs.figures import figure_2
 from dp_bandit_envs.figures.figure_2 import GamePanel
 from dp_bandit_envs.runs.experiment import Results
-from dp_bandit_envs.runs.run_report import Verdict, report_md
+from dp_bandit_envs.runs.run_report import Verdict
 
 YES, NO, UNDECIDED = Verdict
 
@@ -63,12 +63,6 @@ def lose_one(sample):
 def test_the_experiment_is_the_papers():
     experiment = figure_2.experiment()
     assert (experiment.horizon, experiment.trials, experiment.checkpoints) == (100_000, 100, "log")
-    assert [panel.title for panel in experiment.panels] == [
-        "2 arms, epsilon = 1",
-        "2 arms, epsilon = 0.1",
-        "10 arms, epsilon = 1",
-        "10 arms, epsilon = 0.1",
-    ]
     two, ten = (experiment.panels[index].env_kwargs["means"] for index in (0, 2))
     assert two == [0.9, 0.6]
     assert sorted(ten) == [0.1] * 8 + [0.2, 0.55]
@@ -93,7 +87,6 @@ def test_modern_algorithms_come_after_the_papers():
     for one, other in zip(plain.panels, modern.panels, strict=True):
         assert other.contestants[:5] == one.contestants
         assert {contestant.name for contestant in other.contestants[5:]} >= {"AdaP-KLUCB", "DP-KLUCB", "DP-IMED"}
-    assert figure_2.study(modern=True).name != figure_2.study().name
     counts = {one.name: one.trials for one in modern.panels[0].contestants}
     assert counts["DP-IMED"] == counts["DP-KLUCB"] == 1000 and counts["UCB"] == counts["Lazy-DP-TS"] == 0
     assert not figure_2.experiment(modern=True, trials=5).more_trials
@@ -216,20 +209,6 @@ def test_the_bonus_of_private_ucb_by_hand():
     found = results()
     pulls = [GamePanel(found, panel).pulls_of_a_bonus_above_one for panel in found.experiment.panels]
     assert pulls[:2] == [pytest.approx(16_092, abs=1), pytest.approx(160_920, abs=10)]
-
-
-def test_the_report_explains_without_our_own_numbering():
-    """Readers have the papers, not the project's list of errata."""
-    found = results()
-    claims = judged(found)
-    text = report_md([found], title="T", command="c", view=figure_2.VIEW, notes=figure_2.notes(found), claims=claims)
-    for claim in claims:
-        assert f"| {claim.says} | {claim.seen} | {claim.answer} |" in text
-    assert "SPEC" not in text and "erratum" not in text and "nan" not in text
-    assert "lemma B.2" in text
-    assert "## Pseudo-regret after the last round\n" in text
-    assert "Private-UCB | eps 0.5 " in text and "DP-UCB-BOUND | eps 0.1 " in text
-    assert "| least to greatest |" in text
 
 
 def test_the_notes_name_the_best_of_the_modern():

@@ -87,20 +87,6 @@ def on(panel, trials=1, seed=0):
     return Results(dataclasses.replace(experiment, panels=(panel,)), {})
 
 
-def test_the_first_experiment_has_four_algorithms_on_seven_graphs():
-    graphs = figure_graph.experiments()[0]
-    assert (graphs.name, graphs.horizon, graphs.trials, graphs.seed) == ("graphs", 10_000, 210, 0)
-    assert graphs.checkpoints == "log"
-    assert [one.name for one in graphs.contestants] == ["TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"]
-    assert [panel.key for panel in graphs.panels] == [*RANDOM, *SOCIAL] == list(ARMS)
-    # Every real graph there is, and no other.
-    assert set(SOCIAL) == set(REAL)
-    for panel in graphs.panels:
-        game = graphs.game(panel)
-        assert (panel.env_id, game.n_arms, game.horizon) == ("DPBandit-Graph-v0", ARMS[panel.key], 10_000)
-        assert [player.name for player in graphs.players(panel)] == list(ALGORITHMS)
-
-
 @pytest.mark.parametrize("key", RANDOM)
 def test_a_random_graph_has_ten_neighbours_an_arm_and_is_another_in_each_game(key):
     graphs = figure_graph.experiments()[0]
@@ -118,15 +104,12 @@ def test_the_second_experiment_reveals_more_and_more_of_a_complete_graph():
     assert (feedback.name, feedback.horizon, feedback.trials) == ("feedback", 100_000, 60)
     assert feedback.checkpoints == "log"
     assert [panel.key for panel in feedback.panels] == [f"revealed-{most}" for most in ("01", "02", "05", "10", "20")]
-    titles = [panel.title for panel in feedback.panels]
-    assert titles[:2] == ["1 gain revealed in a round", "2 gains revealed in a round"]
     for panel, most in zip(feedback.panels, (1, 2, 5, 10, 20), strict=True):
         game = feedback.game(panel)
         assert (game.n_arms, game.sensitivity) == (20, most)
         game.reset(seed=0)
         _, _, _, _, _ = game.step(7)
         assert {len(game.graph.revealed_by(arm)) for arm in range(20)} == {most}
-    assert REVEALED[0] == 1 and REVEALED[-1] == figure_graph.PRIVATE_ARMS
 
 
 def test_a_level_is_the_same_epsilon_whatever_a_round_reveals():
@@ -144,14 +127,6 @@ def test_a_level_is_the_same_epsilon_whatever_a_round_reveals():
             assert holds.epsilon == pytest.approx(epsilon) and holds.delta == 0
         assert players[-1].guarantee(n_arms=20, horizon=feedback.horizon).model == "none"
     assert [one.name for one in feedback.contestants] == ["DP-KLUCB"] * 5 + ["KL-UCB"]
-
-
-@pytest.mark.parametrize(("horizon", "trials", "fewer"), [(60, 2, 2), (1, 1, 1), (20_000, 400, 60)])
-def test_the_second_has_ten_times_the_rounds_and_at_most_sixty_games(horizon, trials, fewer):
-    graphs, feedback = figure_graph.experiments(horizon=horizon, trials=trials, seed=7)
-    assert (graphs.horizon, feedback.horizon) == (horizon, 10 * horizon)
-    assert (graphs.trials, feedback.trials) == (trials, fewer)
-    assert (graphs.seed, feedback.seed) == (7, 7)
 
 
 @pytest.mark.parametrize("n_arms", [2, 50])
@@ -295,18 +270,6 @@ def test_feedback_pays_and_costs_where_it_does(costs, answer):
     assert claims(costs=costs)[3].answer.startswith(answer)
 
 
-def test_the_numbers_of_feedback_are_means_by_level():
-    found = claims(costs={"epsilon = 0.1": COSTS})[3]
-    assert found.numbers["epsilon = 0.1"].means == pytest.approx(COSTS)
-    assert found.numbers["no privacy"].means == pytest.approx(PAYS)
-
-
-@pytest.mark.parametrize(("last", "said"), [(115, True), (130, False), (150, False)])
-def test_that_full_information_is_better_again_is_said_where_it_is(last, said):
-    found = claims(costs={"epsilon = 0.1": (100, 110, 120, 130, last)})[3]
-    assert found.verdict is NO and ("Full information is better" in found.why) == said
-
-
 @pytest.mark.parametrize("trials", [1, 4])
 def test_few_runs_show_nothing(trials):
     assert verdicts(trials=trials) == [UNDECIDED] * 4
@@ -320,19 +283,6 @@ def test_the_shortest_games_can_be_judged_and_drawn(rounds, trials):
     figure = figure_graph.draw(found)
     ElementTree.fromstring(as_bytes(figure, "svg"))
     assert f"$T={rounds[-1]}$" in figure.axes[1].get_title(loc="left")
-
-
-def test_the_notes_say_whose_the_sizes_are():
-    notes = "\n\n".join(map(str, figure_graph.notes(results(trials=210))))
-    assert "Random graphs (500 arms, mean degree 10)" in notes and "a complete graph of 20 arms" in notes
-    for title, (_, source) in zip(SOCIAL.values(), REAL.values(), strict=True):
-        assert f"{title}: {source}" in notes
-    assert "H = ln K" in notes and "instead of" not in notes
-
-
-@pytest.mark.parametrize("given", [{"trials": 209}, {"trials": 210, "rounds": ROUNDS[:-1]}])
-def test_the_notes_say_what_is_smaller_than_it_should_be(given):
-    assert "instead of 210 of 10,000.** Differences" in "".join(map(str, figure_graph.notes(results(**given))))
 
 
 @pytest.mark.slow
@@ -361,25 +311,6 @@ def drawn():
 
 def lines(axes):
     return {line.get_label(): line for line in axes.lines}
-
-
-def test_each_graph_has_a_panel_and_feedback_the_last(drawn):
-    _, figure = drawn
-    axes = figure.axes
-    assert [one.get_title(loc="left").replace("\n", " ") for one in axes] == [
-        "(a) karate club, 34 arms",
-        "(b) Les Misérables, 77 arms",
-        "(c) complete graph, 20 arms, $T=10^{4}$",
-    ]
-    assert [one.get_xlabel() for one in axes] == ["round $t$", "round $t$", "gains revealed in a round"]
-    assert {one.get_ylabel() for one in axes} == {"Bayesian regret (gain)"}
-    assert {(one.get_xscale(), one.get_yscale()) for one in axes} == {("log", "log")}
-    assert len({one.get_ylim() for one in axes}) == 1
-    expected = [*DRAWN, *DRAWN_LEVELS, "KL-UCB (no privacy)", figure_graph.BOUND]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == expected
-    note = " ".join(figure.get_supxlabel().split())
-    assert "mean of 20 trials" in note and r"whatever a round reveals" in note
-    assert "drawn in each game" in note and r"$\sqrt{\chi\ H\ t\ /\ 2}$" in note
 
 
 def test_lines_are_means_and_the_bound_is_dashed_and_black(drawn):

@@ -13,8 +13,7 @@ from dp_bandit_envs.figures import price_of_privacy as games
 from dp_bandit_envs.figures.judging import Estimate, ratio_of_means
 from dp_bandit_envs.figures.price_of_privacy import ARMS, BALL, CUBE, EXPERTS, MANY, PAYOFFS, ROWS, is_exactly_free
 from dp_bandit_envs.figures.price_panels import Line, RatioPanel, price_figure, ratio_band
-from dp_bandit_envs.plots.curves_figure import Reference
-from dp_bandit_envs.plots.plot_style import BLACK, GREY, as_bytes, styles_for
+from dp_bandit_envs.plots.plot_style import BLACK, as_bytes, styles_for
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.runs.experiment import Results
 from dp_bandit_envs.runs.run_report import Verdict
@@ -289,21 +288,6 @@ def test_the_numbers_of_the_page_are_those_of_the_claims():
     assert found[f"nearly free/{games.OWN}, ball"]["by bound"] == math.inf
 
 
-def test_the_previous_best_is_drawn_and_noise_on_each_round_is_a_baseline():
-    lines = {price.private: price for price in games.PANELS["experts"]}
-    assert lines["DP-Hedge"] == ("DP-Hedge", "Hedge", MANY) and MANY.hard(2**14) == EXPERTS.hard(2**14)
-    said = claims(*results())[4].says
-    assert "DP-Hedge for experts, of the order of table 1's previous best, sqrt(T ln N) / epsilon" in said
-    assert "(Noisy-Hedge, a baseline)" in said and "best before the paper" not in said
-    assert [row.before for row in ROWS] == [
-        "sqrt(T ln N) / epsilon",
-        "sqrt(N T) / epsilon",
-        "sqrt(N T) / epsilon",
-        "T^(2/3) / epsilon",
-        "N T^(2/3) / epsilon",
-    ]
-
-
 HORIZONS = (2**10, 2**12, 2**14)
 
 
@@ -359,13 +343,6 @@ def test_games_of_one_panel_differ_in_their_dashes_and_a_mean_below_zero_is_left
     assert [text.get_text() for text in games_of_dashes.get_texts()] == ["experts", "ball"]
 
 
-def test_each_panel_has_a_legend_of_its_own_lines():
-    lost = Reference("lost", np.array(HORIZONS), np.array([9.0, 9.0, 9.0]), colour=GREY)
-    figure = drawn(over_t(line("One", (3, 2, 1)), references=[lost]), over_epsilon(), labels={"One": "One (eps 1)"})
-    assert legend_texts(figure) == [r"One ($\varepsilon=1$)", "lost", r"One ($\varepsilon=1$)"]
-    assert figure.get_supxlabel() == "the note"
-
-
 def test_colours_of_one_panel_differ_though_there_are_more_lines_than_colours():
     panels = [over_t(*(line(f"{panel}{number}", (3, 2, 1)) for number in range(7))) for panel in "abc"]
     figure = drawn(*panels)
@@ -392,10 +369,6 @@ def test_legends_stand_below_their_panels_and_cover_nothing(columns):
 def test_unknown_ratios_can_be_drawn(value, error):
     panel = over_t(line("One", (value,), (4,), error=error))
     assert as_bytes(drawn(panel), "png")
-
-
-def test_the_same_figure_is_the_same_bytes():
-    assert as_bytes(drawn(over_epsilon()), "svg") == as_bytes(drawn(over_epsilon()), "svg")
 
 
 def test_bands_of_ratios_are_95_per_cent_intervals_of_the_logarithm():
@@ -433,20 +406,3 @@ def test_each_panel_draws_its_own_games():
     assert [line.get_ydata()[-1] for line in figure.axes[4].lines[1:]] == pytest.approx(
         [with_many(price.private, 10_000) for price in games.OVER_DIMENSION], rel=0.01
     )
-
-
-def test_legends_have_no_colour_twice_and_say_each_guarantee_once_and_the_game_where_it_matters():
-    figure = games.draw(results(horizon=2**12))
-    texts = legend_texts(figure)
-    for axes in figure.axes[:5]:
-        own = axes.get_legend()
-        assert len(own.get_texts()) == len({text.get_text() for text in own.get_texts()})
-        assert len(own.get_lines()) == len({one.get_color() for one in own.get_lines()} - {BLACK})
-    for label in (
-        r"AS-FTRL ($\varepsilon=1$)",
-        r"DP-FTRL ($\varepsilon=1$, $\delta=10^{-6}$)",
-        r"AS-OSMD ($\varepsilon=1$), ball with payoffs only",
-        r"Noisy-Hedge ($\varepsilon=1$), baseline",
-        "no learning (no privacy)",
-    ):
-        assert label in texts, texts

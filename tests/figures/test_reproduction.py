@@ -102,7 +102,7 @@ def test_wrong_values_are_refused_before_anything_is_played(given, error, says, 
 
 def test_progress_is_shown_as_by_compare(monkeypatch):
     told = []
-    reproduce("figure-1", progress=lambda done, total: told.append((done, total)), horizon=40, trials=2)
+    reproduce("figure-1", progress=lambda *call: told.append(call), horizon=40, trials=2)
     assert told[-1] == (5 * 3 * 2 * 40,) * 2
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
