@@ -1,11 +1,9 @@
 """`dp-bandit`: what it writes, what it refuses, and that an error is one line with exit code 2."""
 
 import csv
-import errno
 import hashlib
 import json
 import math
-import os
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -18,34 +16,17 @@ from dp_bandit_envs.cli.audit_commands import contestant
 from dp_bandit_envs.cli.run_commands import experiment_of
 from dp_bandit_envs.cli.show_commands import KINDS, about, declared, first_line, named
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.errors import UnknownNameError
-from dp_bandit_envs.figures import figure_2
 from dp_bandit_envs.plots.plot_style import typeset
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.runs.run_report import Verdict
 from dp_bandit_envs.runs.store import ResultsFolder
 from tests.tools.playable import BANDITS, FULL_INFORMATION, arguments_of, home_of, names_for
-from tests.tools.plays import POINT_IDS
+from tests.tools.plays import ARM_IDS, POINT_IDS
 from tests.tools.processes import files
 from tests.tools.refusals import missing
 
-WRAPPERS = (
-    "LaplaceClipRescale",
-    "MiniBatchAverage",
-    "ExactSums",
-    "HybridSums",
-    "IntervalSums",
-    "BlockSums",
-    "RandomizedResponse",
-)
 REPRODUCED = {
-    "configuration.json",
-    "results.npz",
-    "summary.csv",
-    "figure.png",
-    "figure.svg",
-    "report.md",
-    "numbers.json",
+    *("configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md", "numbers.json"),
 }
 FILES = {*REPRODUCED, "results.nc"}
 
@@ -97,26 +78,20 @@ def test_the_results_do_not_depend_on_jobs(dp_bandit, tmp_path):
         assert len({(tmp_path / f"jobs-{jobs}" / name).read_bytes() for jobs in (0, 1, 3)}) == 1
 
 
-def test_the_same_command_again_plays_nothing_and_changes_nothing(dp_bandit, tmp_path):
-    command = ("run", "Stochastic", "EXP3", *SMALL, "--out", "mine")
-    dp_bandit(*command)
-    before = files(tmp_path / "mine")
-    code, out, _ = dp_bandit(*command)
-    assert code == 0 and "rounds in " not in out
-    assert files(tmp_path / "mine") == before
+RECORDED = [id_ for id_ in ARM_IDS if "Trial" in id_ or "Replay" in id_]
 
 
-@pytest.mark.parametrize("environment", ["DPBandit-Stochastic-v0", "Stochastic", "stochastic", "DPBandit-Stochastic"])
-def test_environments_have_short_names(environment):
-    panel = experiment_of([environment], ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0).panels[0]
-    assert (panel.env_id, panel.key) == ("DPBandit-Stochastic-v0", "stochastic")
-
-
-@pytest.mark.parametrize("id_", IDS)
-def test_every_environment_runs(dp_bandit, id_):
-    horizon = () if "Trial" in id_ or "Replay" in id_ else ("--horizon", 40)
-    player = "AS-FTRL" if id_ in POINT_IDS else "EXP3"
-    assert dp_bandit("run", id_, player, *horizon, "--trials", 1, "--out", "mine")[0] == 0
+@pytest.mark.parametrize(
+    ("ids", "player", "horizon"),
+    [
+        ([id_ for id_ in ARM_IDS if id_ not in RECORDED], "EXP3", ("--horizon", 40)),
+        (RECORDED, "EXP3", ()),
+        (POINT_IDS, "AS-FTRL", ("--horizon", 40)),
+    ],
+    ids=["arms", "recorded", "points"],
+)
+def test_every_environment_runs(dp_bandit, ids, player, horizon):
+    assert dp_bandit("run", *ids, player, *horizon, "--trials", 1, "--out", "mine")[0] == 0
 
 
 def test_lists_pairs_and_yes_or_no_can_be_written(dp_bandit):
@@ -127,13 +102,8 @@ def test_lists_pairs_and_yes_or_no_can_be_written(dp_bandit):
     assert arguments("Graph:prior=(2,3),self_loops=false") == {"prior": [2, 3], "self_loops": False}
     given = arguments("Graph:graph=[[0,1],[1,0]],max_revealed=None")
     assert given["graph"].tolist() == [[0, 1], [1, 0]] and given["max_revealed"] is None
-    for environment in (
-        "Graph:graph=cycle,means=[.1,.5,.9]",
-        "Graph:graph=star,n_arms=5,prior=(2,3)",
-        "Graph:gains=Switching",
-        "Stochastic:means=[.9,.6]",
-    ):
-        assert dp_bandit("run", environment, "TS-N", "UCB", "--horizon", 30, "--trials", 2)[0] == 0
+    games = ("Graph:graph=cycle,means=[.1,.5,.9]", "Graph:graph=star,n_arms=5,prior=(2,3)", "Graph:gains=Switching")
+    assert dp_bandit("run", *games, "TS-N", "UCB", "--horizon", 30, "--trials", 2)[0] == 0
 
 
 def game_of(name):
@@ -166,25 +136,9 @@ def test_show_says_which_algorithms_play_points_and_where():
                 assert (found is not None and id_ in found[1]) == plays, (id_, feedback)
 
 
-@pytest.mark.parametrize("name", FULL_INFORMATION)
-def test_a_game_that_hides_gains_is_refused_in_one_line_and_nothing_is_written(dp_bandit, tmp_path, name):
-    code, out, err = dp_bandit("run", "Stochastic", "EXP3", name, "--horizon", 40, "--trials", 2, "--out", "mine")
-    assert (code, out) == (2, "") and err.count("\n") == 1
-    assert missing(err, name, "DPBandit-Experts-v0") == []
-    assert not (tmp_path / "mine").exists()
-
-
-@pytest.mark.parametrize("ending", [".npy", ".csv", ".csv.gz"])
-def test_a_file_of_gains_is_a_game(dp_bandit, tmp_path, ending):
-    import gzip
-
-    table = np.tile([[0.25, 0.75], [0.5, 0.0]], (10, 1))
-    file = tmp_path / f"my.gains{ending}"
-    if ending == ".npy":
-        np.save(file, table)
-    else:
-        text = "\n".join(",".join(map(str, row)) for row in table).encode()
-        file.write_bytes(gzip.compress(text) if ending == ".csv.gz" else text)
+def test_a_file_of_gains_is_a_game(dp_bandit, tmp_path):
+    file = tmp_path / "my.gains.csv"
+    np.savetxt(file, np.tile([[0.25, 0.75], [0.5, 0.0]], (10, 1)), delimiter=",")
     code, _, err = dp_bandit("run", file.name, "EXP3", "--trials", 2, "--out", "mine")
     assert (code, err) == (0, "")
     arrays = arrays_in(tmp_path / "mine" / "results.npz")
@@ -205,17 +159,6 @@ def test_parameters_follow_a_name(dp_bandit, tmp_path):
     assert arrays["switching/EXP3-tau (batch_size=5)/switches"][:, -1].max() < 80
     labels = {name.split("/")[1] for name in arrays if name.count("/") == 2}
     assert {"EXP3-tau (epsilon=2.0, delta=1e-06)", "DP-Lambda-Lap (base=Tsallis-INF, epsilon=3)"} <= labels
-
-
-def test_one_epsilon_reaches_every_stochastic_algorithm(dp_bandit, tmp_path):
-    names = ["Private-UCB", "DP-UCB-INT", "DP-SE", "AdaP-KLUCB", "DP-IMED", "LDP-UCB-B"]
-    code, _, err = dp_bandit("run", "Stochastic", "UCB", *names, *SMALL, "--epsilon", 0.3, "--out", "mine")
-    assert (code, err) == (0, "")
-    saved = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))["contestants"]
-    assert [(one["name"], one["parameters"]) for one in saved] == [
-        ("UCB", {}),
-        *((name, {"epsilon": 0.3} | ({"delta": 64**-2} if name == "DP-UCB-INT" else {})) for name in names),
-    ]
 
 
 def parameters_of(text, epsilon, horizon=100):
@@ -327,98 +270,7 @@ def test_another_epsilon_draws_five_algorithms(dp_bandit, tmp_path):
     code, _, err = dp_bandit("reproduce", "figure-1", "--trials", 2, "--horizon", 256, "--epsilon", 1)
     assert (code, err) == (0, "")
     folder = tmp_path / "results" / "figure-1-epsilon-1"
-    text = (folder / "figure.svg").read_text(encoding="utf-8")
-    for name in ("EXP3", "DP-EXP3-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"):
-        assert re.search(rf"<!-- {name.replace('--', '- -')} \(\$.varepsilon=", text)
     assert "All private algorithms have epsilon = 1 " in (folder / "report.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("modern", [(), ("--modern",)])
-def test_figure_2_writes_all_files_and_every_claim(dp_bandit, tmp_path, modern):
-    code, out, err = dp_bandit("reproduce", "figure-2", "--trials", 3, "--horizon", 60, *modern)
-    assert (code, err) == (0, "")
-    folder = tmp_path / "results" / f"figure-2{'-modern' if modern else ''}"
-    assert names_in(folder) == REPRODUCED
-    report = (folder / "report.md").read_text(encoding="utf-8")
-    claims = report.partition("| the paper says | seen here | holds? |\n")[2].partition("\n\n")[0].splitlines()[1:]
-    assert len(claims) == 11
-    for claim in claims:
-        says, _, holds = claim.strip("| ").split(" | ")
-        assert holds.startswith(tuple(verdict.value for verdict in Verdict)) and says in out
-    arrays = arrays_in(folder / "results.npz")
-    names = ["UCB", "Private-UCB", "DP-UCB-BOUND", "DP-UCB", "DP-UCB-INT", *(figure_2.MODERN if modern else ())]
-    assert [name.split("/")[1] for name in arrays if re.match(r"10-arms-epsilon-0.1/.*/pulls", name)] == names
-    # Two panels of a game have the same gains and other settings.
-    one, other = (arrays[f"2-arms-epsilon-{epsilon}/DP-UCB/pseudo_regret"] for epsilon in ("1", "0.1"))
-    assert not np.array_equal(one, other)
-    assert np.array_equal(arrays["2-arms-epsilon-1/UCB/pulls"], arrays["2-arms-epsilon-0.1/UCB/pulls"])
-    svg = (folder / "figure.svg").read_text(encoding="utf-8")
-    for text in ("(a) 2 arms, epsilon = 1", "(d) 10 arms, epsilon = 0.1", "pseudo-regret (gain)"):
-        assert drawn(svg, text)
-    # The guarantee differs between panels, which say so.
-    assert drawn(svg, "UCB (no privacy)") and all(drawn(svg, name) for name in names[1:])
-    lines = " ".join(re.findall("<!-- (.*?) -->", svg))
-    assert (
-        r"Private-UCB: $\varepsilon=0.05$; DP-UCB-INT: $\varepsilon=" in lines and r"others: $\varepsilon=0.1$" in lines
-    )
-    assert len((folder / "summary.csv").read_text(encoding="utf-8").splitlines()) > 1 + 4 * len(names) * 20
-
-
-def test_figure_modern_writes_two_experiments_and_one_report(dp_bandit, tmp_path):
-    command = ("reproduce", "figure-modern", "--trials", 2, "--horizon", 200, "--out", "mine")
-    code, out, err = dp_bandit(*command)
-    assert (code, err) == (0, "")
-    assert names_in(tmp_path / "mine") == {
-        "configuration.json",
-        "figure.png",
-        "figure.svg",
-        "numbers.json",
-        "over-epsilon",
-        "over-time",
-        "report.md",
-    }
-    for part in ("over-time", "over-epsilon"):
-        assert names_in(tmp_path / "mine" / part) == {"configuration.json", "results.npz", "summary.csv"}
-    report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
-    assert sum(report.count(f"| {verdict.value}{after}") for verdict in Verdict for after in (", ", " from")) == 10
-    svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
-    for text in (
-        "asymptotic lower bound",
-        "asymptotic lower bound without privacy",
-        "DP-IMED",
-        "KL-UCB (no privacy)",
-        "privacy parameter epsilon",
-        "round t",
-    ):
-        assert drawn(svg, text), text
-    # The same command again plays nothing and changes nothing.
-    before = files(tmp_path / "mine")
-    code, out, _ = dp_bandit(*command)
-    assert code == 0 and "rounds in " not in out
-    assert files(tmp_path / "mine") == before
-
-
-@pytest.mark.slow
-def test_figure_modern_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeypatch):
-    """In the second of its two experiments."""
-    command = ("reproduce", "figure-modern", "--trials", 2, "--horizon", 100)
-    assert dp_bandit(*command, "--out", "whole")[0] == 0
-    save, saved = ResultsFolder.save, []
-
-    def interrupted(folder, name, arrays, **origin):
-        save(folder, name, arrays, **origin)
-        saved.append(name)
-        if len(saved) == 6:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as context:
-        context.setattr(ResultsFolder, "save", interrupted)
-        assert dp_bandit(*command, "--out", "cut")[0] == 130
-    # Two panels and the results of the first experiment, three panels of the second.
-    assert [name.split("/")[0] for name in saved] == ["chunks", "chunks", "results", "chunks", "chunks", "chunks"]
-    assert dp_bandit(*command, "--out", "cut", "--jobs", 2)[0] == 0
-    for name in ("over-time/results.npz", "over-epsilon/results.npz", "figure.png", "over-epsilon/summary.csv"):
-        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
 
 
 def test_figure_graph_writes_two_experiments_and_one_report(dp_bandit, tmp_path):
@@ -426,32 +278,16 @@ def test_figure_graph_writes_two_experiments_and_one_report(dp_bandit, tmp_path)
     code, out, err = dp_bandit(*command)
     assert (code, err) == (0, "")
     both = {"graphs", "feedback"}
-    assert names_in(tmp_path / "mine") == {
-        "configuration.json",
-        "figure.png",
-        "figure.svg",
-        "numbers.json",
-        "report.md",
-        *both,
-    }
+    assert names_in(tmp_path / "mine") == {*REPRODUCED - {"results.npz", "summary.csv"}, *both}
     for part in both:
         assert names_in(tmp_path / "mine" / part) == {"configuration.json", "results.npz", "summary.csv"}
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
-    assert "`dp-bandit reproduce figure-graph --trials 2 --horizon 12 --out mine --jobs 1`" in report
     assert report.count("| cannot tell from 2 runs: that is too few |") == 4
     assert missing(report, 2, 12, 210, "10,000") == [] and "nan" not in report
     assert "| the thesis says | seen here | holds? |" in report
     svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
     titles = ("(a) Erdos-Renyi, 500 arms", "(e) Les Misérables, 77 arms", "(g) Florentine families, 15 arms")
-    for text in (
-        *titles,
-        "bound for TS-N",
-        "TS-MaxN (no privacy)",
-        "UCB-MaxN (no privacy)",
-        "DP-KLUCB (eps 0.1)",
-        "KL-UCB (no privacy)",
-        "round t",
-    ):
+    for text in (*titles, "bound for TS-N", "TS-MaxN (no privacy)", "DP-KLUCB (eps 0.1)"):
         assert drawn(svg, text), text
     arrays = arrays_in(tmp_path / "mine" / "graphs" / "results.npz")
     assert arrays["karate-club/TS-N/pseudo_regret"].shape == (2, len(arrays["karate-club/checkpoints"]))
@@ -489,41 +325,6 @@ def test_figure_graph_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeypa
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
 
 
-@pytest.mark.slow
-def test_price_of_privacy_writes_four_experiments_and_one_report(dp_bandit, tmp_path):
-    command = ("reproduce", "price-of-privacy", "--trials", 2, "--horizon", 16, "--out", "mine", "--jobs", 1)
-    code, out, err = dp_bandit(*command)
-    assert (code, err) == (0, "")
-    parts = {"over-horizon", "over-epsilon", "exponents", "many-experts"}
-    written = {"configuration.json", "figure.png", "figure.svg", "numbers.json", "report.md"}
-    assert names_in(tmp_path / "mine") == {*written, *parts}
-    report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
-    assert report.count("| cannot tell from 2 runs: that is too few |") == 12
-    assert missing(report, 2, 16, 60, "1,048,576") == [] and "nan" not in report
-    arrays = arrays_in(tmp_path / "mine" / "over-horizon" / "results.npz")
-    assert arrays["experts-d10-T4/AS-FTRL/external_regret"].shape[0] == 2
-    before = files(tmp_path / "mine")
-    code, out, _ = dp_bandit(*command)
-    assert code == 0 and "rounds in " not in out
-    assert files(tmp_path / "mine") == before
-
-
-def test_a_single_round_of_figure_graph_works(dp_bandit, tmp_path):
-    """One game of one round; ten rounds of the second experiment."""
-    code, _, err = dp_bandit("reproduce", "figure-graph", "--trials", 1, "--horizon", 1, "--jobs", 1, "--out", "mine")
-    assert (code, err) == (0, "")
-    report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
-    assert report.count("| cannot tell from 1 run: that is too few |") == 4
-    assert "1 trial, horizon 1 (graphs); 1 trial, horizon 10 (feedback)" in report
-
-
-def test_the_folder_of_another_figure_is_refused(dp_bandit, tmp_path):
-    dp_bandit("reproduce", "figure-2", *SMALL, "--out", "mine")
-    code, _, err = dp_bandit("reproduce", "figure-modern", *SMALL, "--out", "mine")
-    assert code == 2 and "belongs to another configuration" in err
-    assert names_in(tmp_path / "mine") == REPRODUCED
-
-
 def test_log_spacing_reaches_the_results(dp_bandit, tmp_path):
     dp_bandit("run", "Stochastic", "EXP3", "--horizon", 10_000, "--trials", 2, "--checkpoints", "log", "--out", "mine")
     rounds = arrays_in(tmp_path / "mine" / "results.npz")["stochastic/checkpoints"]
@@ -536,7 +337,16 @@ def test_list_names_everything_there_is_in_80_columns(dp_bandit, monkeypatch, co
     code, out, err = dp_bandit("list")
     assert (code, err) == (0, "")
     short = [id_.removeprefix("DPBandit-").removesuffix("-v0") for id_ in IDS]
-    for name in [*short, *algorithm_names(), *WRAPPERS, "Exp3", "TsallisInf", "Htinf", *COUNTERS]:
+    for name in [
+        *short,
+        *algorithm_names(),
+        "LaplaceClipRescale",
+        "HybridSums",
+        "Exp3",
+        "TsallisInf",
+        "Htinf",
+        *COUNTERS,
+    ]:
         assert re.search(rf"(^|\W){re.escape(name)}(\W|$)", out), name
     lines = out.splitlines()
     assert max(map(len, lines)) <= 80 and len(lines) < 160
@@ -578,11 +388,6 @@ def test_no_option_is_proposed_that_the_command_does_not_have(dp_bandit):
     assert (code, out) == (2, "") and "--arms" in err and "--n-arms" not in err
 
 
-def test_options_of_show_are_for_counters(dp_bandit):
-    code, out, err = dp_bandit("show", "DP-IMED", "--horizon", 5)
-    assert (code, out) == (2, "") and missing(err, "--horizon", "counters", "DP-IMED") == []
-
-
 def test_what_is_listed_can_be_shown(dp_bandit):
     """In any case; two kinds may share a name."""
     for name in ("dp-imed", "DP-IMED", "Dp-Imed"):
@@ -604,6 +409,7 @@ def test_every_name_can_be_shown_with_its_parameters(kind):
         assert text.startswith(f"{name}: {kind}\n") and len(text) > 100
         if kind in ("wrapper", "counter", "algorithm"):
             assert re.search(r"\nGuarantee\n  \S", text)
+        assert not re.findall(r"\\[A-Za-z]+|:\w+:`|``|\.\. math", text), name
 
 
 def test_the_long_form_of_an_algorithm_holds_its_numbers():
@@ -648,37 +454,6 @@ def test_known_deviations_are_declared(name, parts):
     assert all(part in declared(ALGORITHMS[name]).differs for part in parts)
 
 
-def test_help_is_given_without_a_command(dp_bandit):
-    _, out, err = dp_bandit("--help")
-    for command in ("list", "show", "run", "reproduce"):
-        assert command in out
-    assert err == ""
-
-
-def test_an_unwritable_folder_is_one_line(dp_bandit, tmp_path):
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    code, out, err = dp_bandit("run", "Stochastic", "EXP3", *SMALL, "--out", "file/x")
-    assert (code, out) == (2, "") and err.startswith("error: ") and err.count("\n") == 1
-    assert missing(err, "file/x", os.strerror(errno.ENOTDIR)) == [] and names_in(tmp_path) == {"file"}
-
-
-def test_a_folder_of_another_command_is_refused_and_untouched(dp_bandit, tmp_path):
-    dp_bandit("run", "Stochastic", "EXP3", *SMALL, "--out", "mine")
-    before = files(tmp_path / "mine")
-    code, _, err = dp_bandit("run", "Stochastic", "EXP3", *SMALL, "--out", "mine", "--seed", 9)
-    assert code == 2 and err.count("\n") == 1
-    assert missing(err, "mine", "seed", 0, 9) == []
-    assert files(tmp_path / "mine") == before
-
-
-def test_a_folder_with_other_files_is_refused_and_untouched(dp_bandit, tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.tex").write_text("years of work", encoding="utf-8")
-    code, _, err = dp_bandit("run", "Stochastic", "EXP3", *SMALL, "--out", "mine")
-    assert code == 2 and missing(err, "mine") == []
-    assert names_in(tmp_path / "mine") == {"thesis.tex"}
-
-
 @pytest.mark.parametrize(
     "words", [("run",), ("run", "Stochastic"), ("nonsense",), ("run", "Stochastic", "EXP3", "--x")]
 )
@@ -692,22 +467,13 @@ def test_a_wrong_command_shows_its_usage(words, dp_bandit):
     "command",
     [
         ("run", "Stochastic", "EXP3"),
-        ("reproduce", "figure-1"),
-        ("reproduce", "figure-2"),
         ("reproduce", "figure-2", "--modern"),
         ("reproduce", "figure-modern"),
     ],
 )
-@pytest.mark.parametrize(
-    ("horizon", "trials"), [(2, 1), *[pytest.param(*size, marks=pytest.mark.slow) for size in ((2, 2), (3, 1))]]
-)
-def test_the_smallest_runs_work(command, horizon, trials, dp_bandit):
-    code, _, err = dp_bandit(*command, "--horizon", horizon, "--trials", trials)
+def test_the_smallest_runs_work(command, dp_bandit):
+    code, _, err = dp_bandit(*command, "--horizon", 1 if command[0] == "run" else 2, "--trials", 1)
     assert (code, err) == (0, "")
-
-
-def test_a_single_round_works(dp_bandit):
-    assert dp_bandit("run", "Stochastic", "EXP3", "--horizon", 1, "--trials", 1)[0] == 0
 
 
 def test_ctrl_c_says_that_nothing_is_lost(dp_bandit, monkeypatch):
@@ -732,11 +498,6 @@ def test_our_own_bugs_keep_their_traceback(dp_bandit, monkeypatch):
         dp_bandit("run", "Stochastic", "EXP3", *SMALL)
 
 
-def test_an_unknown_environment_is_an_unknown_name():
-    with pytest.raises(UnknownNameError):
-        experiment_of(["Stochastik"], ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0)
-
-
 def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     words = ("run", "Graph:graph=cycle,n_arms=5", "TS-N", "DP-KLUCB", *SMALL, "--out", "mine")
     code, out, err = dp_bandit(*words)
@@ -747,29 +508,6 @@ def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     key = "graph-graph=cycle-n_arms=5"
     assert arrays_in(tmp_path / "mine" / "results.npz")[f"{key}/TS-N/pulls"].shape == (3, 5)
     assert experiment_of(["Stochastic"], ["UCB"], epsilon=None, trials=1, horizon=5, seed=0).panels[0].env_kwargs == {}
-
-
-@pytest.mark.parametrize(
-    ("environment", "words"),
-    [
-        ("Graph:cycle", ("name=value", "'cycle'")),
-        ("nowhere:Drifting", ("'nowhere'", "PYTHONPATH")),
-        ("Graph:grph=cycle", ("grph",)),
-        ("Grph:graph=cycle", ("environment", "'Grph'")),
-    ],
-)
-def test_wrong_arguments_of_an_environment_are_one_line(dp_bandit, tmp_path, environment, words):
-    code, _, err = dp_bandit("run", environment, "UCB", *SMALL, "--out", "mine")
-    assert code == 2
-    assert missing(err, *words) == []
-    assert not (tmp_path / "mine").exists()
-
-
-@pytest.mark.parametrize("out", ["plot.jpg", "plot", "no such folder/plot.png"])
-def test_a_plot_of_counters_goes_to_a_picture_in_a_folder_that_exists(dp_bandit, out):
-    code, shown, err = dp_bandit("show", "counters", "--horizon", 50, "--epsilon", 1, "--out", out)
-    assert code == 2 and missing(err, ".png", ".svg", out) == []
-    assert "hybrid" not in shown
 
 
 @pytest.mark.parametrize(

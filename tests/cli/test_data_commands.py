@@ -11,6 +11,7 @@ import pytest
 
 from dp_bandit_envs.adversaries import Replay
 from tests.recorded_data.messy_trial import SECRET_GAIN, SECRET_PERSON, SECRET_TEXT, messy
+from tests.tools.doors import one_each
 
 DATA = "data messy.csv --arm treatment --gain outcome --persons id"
 DECIDED = "--scale 0,100 --missing drop --missing-codes=-99 --unreadable drop --outside clip --out clean.csv"
@@ -44,25 +45,6 @@ def test_a_clean_file_is_replaced_only_if_told_and_a_messy_one_never(dp_bandit, 
     assert (tmp_path / "messy.csv").read_bytes() == messy()
 
 
-def test_a_scale_from_the_data_is_one_line(dp_bandit, tmp_path):
-    (tmp_path / "messy.csv").write_bytes(messy())
-    code, _, err = dp_bandit(*DATA.split(), "--scale", "auto")
-    assert code == 2 and "protocol" in err and "Traceback" not in err
-
-
-def test_advice_needs_an_epsilon(dp_bandit):
-    code, _, err = dp_bandit("advise", "--n-arms", 4, "--horizon", 100)
-    assert code == 2 and "--epsilon" in err and "Traceback" not in err
-
-
-def test_a_decimal_comma_and_a_missing_horizon_are_named(dp_bandit):
-    for wrong in ("1,5", "0,5"):
-        code, _, err = dp_bandit("advise", "--n-arms", 4, "--horizon", 100, "--epsilon", wrong)
-        assert code == 2 and wrong.replace(",", ".") in err and "point" in err
-    code, _, err = dp_bandit("advise", "--n-arms", 4, "--epsilon", 1)
-    assert code == 2 and "--horizon" in err and "--n-arms" not in err
-
-
 def test_without_an_arm_the_columns_are_listed_unless_they_may_be_a_record(dp_bandit, tmp_path):
     (tmp_path / "trial.csv").write_text("who,drug,effect\nm,a,1\nn,b,0\n", encoding="utf-8")
     code, out, _ = dp_bandit("data", "trial.csv")
@@ -72,8 +54,13 @@ def test_without_an_arm_the_columns_are_listed_unless_they_may_be_a_record(dp_ba
     assert code == 2 and "--arm" in err and "Meier" not in out + err and "gut" not in out + err
 
 
-@pytest.mark.parametrize("command", [["advise"], ["run", "Batched-Lap-HTINF"]])
-@pytest.mark.parametrize("content", ["Zürich;1\n".encode("latin-1"), b"arm;gain;person\n0;1;a\n", messy()])
+@pytest.mark.parametrize(
+    ("command", "content"),
+    one_each(
+        [["advise"], ["run", "Batched-Lap-HTINF"]],
+        ["Zürich;1\n".encode("latin-1"), b"arm;gain;person\n0;1;a\n", messy()],
+    ),
+)
 def test_a_messy_file_is_to_be_cleaned(dp_bandit, tmp_path, command, content):
     (tmp_path / "messy.csv").write_bytes(content)
     code, _, err = dp_bandit(command[0], "messy.csv", *command[1:], "--epsilon", 1)
@@ -139,8 +126,3 @@ def test_a_file_is_played_and_counted_as_the_page_says(dp_bandit, tmp_path):
         code, out, err = dp_bandit(*words, *(small if words[0] == "run" else []))
         assert (code, err) == (0, ""), line
     assert len(lines) == 5 and lines[-1].endswith("budget.ledger") and "2 games" in out
-
-
-@pytest.mark.parametrize("name", ["recorded-data.md", "real-data.md"])
-def test_every_block_has_a_language_that_runs(name):
-    assert {language for language, _ in blocks(name)} == {"python", "bash"}

@@ -51,13 +51,9 @@ def test_it_writes_all_files_and_names_the_seed_to_repeat_it(dp_bandit, tmp_path
     ("options", "words"),
     [
         (("agents", "--horizon", 49), ["--horizon", "50", "49"]),
-        (("agents", "--games", 5), ["--games", "6", "5"]),
         (("agents", "--n-arms", 1), ["--n-arms", "2", "1"]),
-        (("agents", "--epsilon", 0), ["--epsilon", "0"]),
         (("agents", "--epsilon", "nan"), ["--epsilon", "nan"]),
         (("agents", "--seconds", "nan"), ["--seconds", "nan"]),
-        (("agents", "--memory", 1), ["--memory", "64", "1"]),
-        (("agents", "--seed", -1), ["--seed", "-1"]),
         (("nowhere",), ["FOLDER", "nowhere"]),
         (("empty",), ["FOLDER", "NAME.py"]),
         (("agents", "--out", "agents"), ["agents", "new or empty"]),
@@ -113,14 +109,6 @@ def test_a_folder_that_others_wrote_into_meanwhile_is_left_alone(dp_bandit, tmp_
     page = (tmp_path / "one-2" / "index.html").read_text(encoding="utf-8")
     assert page.partition("<body>")[2].strip().startswith("<p><strong>This is no sandbox")
     assert (tmp_path / "one" / "index.html").read_text() == "!"
-
-
-def test_folders_by_default_are_new_ones(tmp_path):
-    from dp_bandit_envs.tournament.tournament_files import unused_folder
-
-    assert unused_folder(tmp_path).name == "tournament"
-    (tmp_path / "tournament").mkdir()
-    assert unused_folder(tmp_path).name == "tournament-2"
 
 
 @pytest.mark.skipif(not POSIX, reason="SIGINT")
