@@ -198,7 +198,6 @@ def test_it_passes_gymnasiums_checker():
         ({"low": math.nan}, ValueError, ["low", "nan"]),
         ({"low": "0"}, WrongTypeError, ["low", "'0'"]),
         ({"clip": "yes"}, WrongTypeError, ["clip", "'yes'"]),
-        ({"horizon": 0}, ValueError, ["horizon", 0]),
         ({"means": [1.0, 2.0]}, ValueError, ["means", 3]),
         ({"means": [1.0, 2.0, 6.0]}, ValueError, ["means", "[-3, 5]"]),
         ({"persons": 0}, ValueError, ["persons", 0]),

@@ -5,7 +5,7 @@ import pytest
 
 from dp_bandit_envs import advise, make_algorithm
 from dp_bandit_envs.adversaries import Replay, Shifting, Stochastic
-from dp_bandit_envs.advice.advice import _safer_first, rounded_down, typed
+from dp_bandit_envs.advice.advice import _safer_first, typed
 from dp_bandit_envs.advice.advising import eligible, pick
 from dp_bandit_envs.advice.situations import ShuffledCoins, ShuffledPools, Standing, made_up, standings
 from dp_bandit_envs.conformance import check_adversary
@@ -65,11 +65,6 @@ def test_what_can_be_typed_protects_at_least_as_much():
         assert name == chosen.name
         if parameters:
             assert 0.33333 <= float(parameters.removeprefix("epsilon=")) <= 1 / 3
-
-
-def test_numbers_are_rounded_down():
-    shown = [rounded_down(value) for value in (2 / 3, 1 / 27, 0.1, 1.0, 123456.7, 19)]
-    assert shown == ["0.666666", "0.037037", "0.1", "1", "123456", "19"]
 
 
 def test_a_pick_is_clearly_better_than_arms_at_random_and_a_safer_one_is_named():
@@ -201,31 +196,23 @@ def test_a_made_up_game_has_the_gap_that_was_given():
 def test_wrong_input_is_one_sentence():
     for wrong, words in [
         ({"n_arms": 1}, ["n_arms", 2, 1]),
-        ({"n_arms": None}, ["n_arms"]),
         ({"horizon": None}, ["horizon"]),
         ({"horizon": 3}, ["horizon", 4, 3]),
-        ({"epsilon": 0}, ["epsilon", 0]),
         ({"epsilon": float("nan")}, ["epsilon", "nan"]),
         ({"epsilon": float("inf")}, ["epsilon", "inf"]),
         ({"delta": 1}, ["delta", 1]),
-        ({"rounds_per_person": 0}, ["rounds_per_person", 0]),
         ({"rounds_per_person": 101}, ["rounds_per_person", 100, 101]),
         ({"gap": 0}, ["gap"]),
         ({"gap": 1.5}, ["gap", 1.5]),
-        ({"gap": []}, ["gap"]),
         ({"trials": 1}, ["trials", 1]),
         ({"algorithms": []}, ["algorithms"]),
         ({"algorithms": ["DP-KLUBC"]}, ["DP-KLUCB"]),
         ({"look_at_gains": True}, ["look_at_gains"]),
         ({"seed": -1}, ["seed", -1]),
+        ({"algorithms": ["UCB", "TS"]}, ["UCB", "epsilon"]),
     ]:
-        with refused(ValueError, *words):
+        with refused(UnreachableGuaranteeError if "UCB" in words else ValueError, *words):
             advise(**{"n_arms": 4, "horizon": 100, "epsilon": 1.0, **wrong})
-
-
-def test_a_guarantee_that_nothing_gives_is_refused():
-    with refused(UnreachableGuaranteeError, "UCB", "epsilon"):
-        advise(n_arms=4, horizon=100, epsilon=1.0, algorithms=["UCB", "TS"])
 
 
 def test_wrong_data_are_refused_without_a_gain(records, tmp_path):

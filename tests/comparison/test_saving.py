@@ -52,17 +52,6 @@ def test_a_selection_can_be_saved(compared, tmp_path):
     assert same(load(chosen.save(tmp_path / "part")), chosen)
 
 
-def test_a_folder_of_the_command_line_is_loaded(tmp_path, monkeypatch):
-    from dp_bandit_envs.cli import main
-
-    monkeypatch.chdir(tmp_path)
-    words = "run Stochastic:means=[.9,.5] Switching EXP3 DP-SE --epsilon 1,2 --horizon 30 --trials 7 --out mine"
-    monkeypatch.setattr(sys, "argv", ["dp-bandit", *words.split()])
-    main()
-    loaded = load("mine")
-    assert same(loaded, compare(["Stochastic:means=[.9,.5]", "Switching"], ["EXP3", "DP-SE"], epsilon=[1, 2], **SMALL))
-
-
 def test_a_folder_by_other_code_is_loaded_and_says_so(saved):
     """The version is part of what the digests cover, so both files are changed as an older version wrote them."""
     import hashlib
@@ -113,26 +102,6 @@ def test_other_folders_are_refused_by_name(saved, tmp_path):
     np.savez(saved / "results.npz", anything=np.zeros(2))
     with refused(ResultsError, str(saved), "damaged"):
         load(saved)
-
-
-def everything(folder):
-    return [array for entry in load(folder) for array in (entry.rounds, *entry.measures.values())]
-
-
-def test_a_damaged_byte_is_noticed_when_it_is_read_or_changes_nothing(saved):
-    file, before, noticed = saved / "results.npz", everything(saved), 0
-    whole = file.read_bytes()
-    for place in range(100, len(whole), len(whole) // 40):
-        content = bytearray(whole)
-        content[place] ^= 1
-        file.write_bytes(bytes(content))
-        try:
-            after = everything(saved)
-        except ResultsError:
-            noticed += 1
-        else:
-            assert all(map(np.array_equal, after, before))
-    assert noticed > 20
 
 
 def test_others_read_the_numbers(compared, saved):

@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Ledger, advise, compare, load, make_algorithm, play, simulate
+from dp_bandit_envs import Algorithm, LaplaceClipRescale, Ledger, advise, compare, load, make_algorithm, play, simulate
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.errors import LedgerError, WrongGameError, WrongTypeError
 from dp_bandit_envs.recorded_data import clean
@@ -14,6 +14,14 @@ from dp_bandit_envs.seeding import KnownSeedWarning
 from tests.tools.refusals import refused
 
 SMALL = {"horizon": 10, "trials": 1}
+
+
+def noisy(*, epsilon=1.0):
+    """EXP3 behind Laplace noise, as an algorithm of one's own."""
+    return Algorithm("Noisy", Exp3, lambda env: LaplaceClipRescale(env, epsilon=epsilon))
+
+
+FIXED = noisy(epsilon=3.0)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +39,6 @@ def test_a_wrong_question_is_refused():
         ("Stochastic", "DP-KLUCB", {"epsilon": iter([1, 2])}, WrongTypeError, ("epsilon", "list(...)")),
         ("Stochastic", "DP-KLUCB", {"epsilon": 1, "at_guarantee": "yes"}, WrongTypeError, ("at_guarantee", "'yes'")),
         ("Stochastic", "UCB", {"jobs": 0}, ValueError, ("jobs", 1, 0)),
-        ("Stochastic", "UCB", {"jobs": "two"}, TypeError, ("jobs", "'two'")),
         ("Stochastic", "UCB", {"jobs": 1.5}, TypeError, ("jobs", 1.5)),
         ("Stochastic", "UCB", {"progress": 3}, WrongTypeError, ("progress", 3)),
         ("Stochastic", "UCB", {"folder": ""}, ValueError, ("folder", "results/mine")),
@@ -39,11 +46,27 @@ def test_a_wrong_question_is_refused():
         ("Trial", "UCB", {"n_arms": 3}, ValueError, ("n_arms", "Trial", 3)),
         (("Stochastic", {3: 3}), "UCB", {}, WrongTypeError, ("arguments", "n_arms")),
         ("Stochastic", {"": "UCB"}, {}, WrongTypeError, ("name", "''")),
-        ("Stochastic", {3: "UCB"}, {}, WrongTypeError, ("name", 3)),
         ("Stochastic", int, {}, WrongTypeError, ("agent's class", "int")),
         ("Stochastic", "UCB:", {}, ValueError, ("colon", "'UCB:'")),
         ("Stochastic", "DP-UCB-BOUND:counter=logarithmic", {}, ValueError, ("'logarithmic'", "hybrid")),
         (["Stochastic", "Simplex"], "EXP3", {}, WrongGameError, ("EXP3", "OSMD", "Simplex")),
+        ("Stochastic", [], {}, ValueError, ("algorithms",)),
+        ([], "UCB", {}, ValueError, ("environments",)),
+        ("Stochastic", ["UCB", "UCB"], {}, ValueError, ("'UCB' twice",)),
+        (["Stochastic", "Stochastic"], "UCB", {}, ValueError, ("'stochastic' twice",)),
+        ("Stochastic", "UCB", {"epsilon": [1, 1]}, ValueError, ("epsilon", "1 twice")),
+        ("Stochastic", "UCB", {"epsilon": []}, ValueError, ("epsilon",)),
+        ("Stochastic", "UCB", {"delta": 2}, ValueError, ("delta",)),
+        ("Stochastic", "UCB", {"horizon": [5, 0]}, ValueError, ("horizon",)),
+        ("Stochastic:n_arms=3", "UCB", {"n_arms": 2}, ValueError, ("n_arms", "once")),
+        (3, "UCB", {}, TypeError, ()),
+        ("Stochastic", Exp3(), {}, WrongTypeError, ("Exp3",)),
+        ("Stochastic", lambda size: None, {}, WrongTypeError, ("size",)),
+        ("Stochastic", lambda epsilon=1.0: Exp3(), {"epsilon": 1}, WrongTypeError, ("Algorithm", "epsilon")),
+        ("Stochastic", "no.such.module:Name", {}, ValueError, ("no",)),
+        ("Stochastic", f"{__name__}:Missing", {}, ValueError, ("Missing",)),
+        ("Stochastic", f"{__name__}:noisy:arms=1", {}, ValueError, ("noisy", "'arms'", "epsilon")),
+        ("Stochastic", f"{__name__}:FIXED:epsilon=1", {}, ValueError, ("'epsilon'",)),
     ]:
         with refused(error, *words):
             compare(environments, algorithms, **{**SMALL, **more})
@@ -77,16 +100,11 @@ def test_wrong_places_are_refused(compared):
         load("")
 
 
-@pytest.mark.parametrize("algorithms", [None, 3])
-def test_simulate_needs_algorithms(algorithms):
-    with refused(WrongTypeError, "algorithm", type(algorithms).__name__):
-        simulate("DPBandit-Stochastic-v0", algorithms, **SMALL)
-
-
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
         (lambda: play(3, Exp3()), WrongTypeError, ("environment", "int", "'Stochastic'")),
+        (lambda: simulate("DPBandit-Stochastic-v0", None, **SMALL), WrongTypeError, ("algorithm", "NoneType")),
         (lambda: advise(3, epsilon=1), WrongTypeError, ("path", "int")),
         (lambda: advise(epsilon=1, n_arms=3, horizon=100, algorithms=3), WrongTypeError, ("algorithm", "int")),
         (lambda: advise(epsilon=1, n_arms=3, horizon=100, persons="id"), ValueError, ("persons", "file")),

@@ -62,7 +62,7 @@ def outline(axes, place=0):
     return [one for one in axes.collections if isinstance(one, PolyCollection)][place].get_paths()[0].vertices
 
 
-@pytest.mark.parametrize("number", [1, 2, 5])
+@pytest.mark.parametrize("number", [1, 5])
 def test_axes_say_what_they_show_and_in_which_unit(number):
     figure = drawn(panels_of(number), note="the rest")
     used = figure.axes[:number]
@@ -74,14 +74,7 @@ def test_axes_say_what_they_show_and_in_which_unit(number):
     assert note.startswith("line: mean of 30 trials; band: its 95 % confidence") and note.endswith(". the rest")
 
 
-def test_panels_side_by_side_say_it_once():
-    """Left and below. Panel (c) has nothing below it, as the cell there is the legend's."""
-    axes = drawn(panels_of(5)).axes[:5]
-    assert [one.yaxis.label.get_visible() for one in axes] == [True, False, False, True, False]
-    assert [one.xaxis.label.get_visible() for one in axes] == [False, False, True, True, True]
-
-
-@pytest.mark.parametrize("number", [1, 4, 5])
+@pytest.mark.parametrize("number", [1, 5])
 def test_one_legend_names_every_algorithm_once_with_its_guarantee(number):
     figure = drawn(panels_of(number, ("EXP3", "DP-SE", "mine"), ("eps 1, delta 1e-06",)))
     assert len(legends(figure)) == 1
@@ -93,14 +86,6 @@ def test_guarantees_that_differ_between_panels_are_said_in_each():
     figure = drawn(panels_of(2, guarantees=("eps 1", "eps 0.1")))
     assert texts(figure) == ["EXP3", "EXP3-tau"]
     assert [notes(axes) for axes in figure.axes] == [[r"$\varepsilon=1$"], [r"$\varepsilon=0.1$"]]
-
-
-def test_what_the_title_says_is_not_repeated():
-    panels = [
-        panel._replace(title=f"epsilon = {level}")
-        for panel, level in zip(panels_of(2, guarantees=("eps 1", "eps 0.1")), (1, 0.1), strict=True)
-    ]
-    assert not any(notes(axes) for axes in drawn(panels).axes)
 
 
 def test_those_that_differ_from_most_are_named():
@@ -199,13 +184,6 @@ def test_equal_curves_are_said_to_be_equal():
     assert [notes(axes) for axes in in_one.axes] == [[], ["C is the same as A"]]
 
 
-def test_curves_that_differ_anywhere_are_not_said_to_be_equal():
-    other = regret(1, 0)
-    other[:, -1] *= 1.001
-    figure = drawn([Panel("one", [Curve("A", "A", ROUNDS, regret(1, 0)), Curve("B", "B", ROUNDS, other)])])
-    assert texts(figure) == ["A", "B"] and not notes(figure.axes[0])
-
-
 def test_nothing_is_drawn_at_or_below_0_on_a_log_axis():
     """A line begins where it becomes positive; a band that falls to 0 ends at the axis."""
     samples = np.array([[0, 0, 0, 1, 4], [0, 0, 2, 3, 5], [0, 0, -1, 5, 6.0]])
@@ -255,12 +233,6 @@ def test_few_places_are_marked_one_by_one():
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0.1", "0.5", "1", "2"]
 
 
-def test_horizons_are_powers_of_two():
-    figure = alone(np.ones((3, 3)), 2 ** np.array([10, 12, 14]), across="horizon T", x_scale="log")
-    figure.draw_without_rendering()
-    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["$2^{10}$", "$2^{12}$", "$2^{14}$"]
-
-
 def test_places_may_have_other_numbers_of_trials_and_the_note_says_the_fewest():
     curves = [
         Curve("UCB", "UCB", LEVELS, [np.arange(float(trials)) for trials in (3, 9, 9, 9)]),
@@ -271,17 +243,10 @@ def test_places_may_have_other_numbers_of_trials_and_the_note_says_the_fewest():
     assert "mean of 20 (3 of UCB) trials" in " ".join(figure.get_supxlabel().split())
 
 
-def test_a_plain_axis_begins_at_0_and_keeps_what_is_below():
-    assert drawn(panels_of()).axes[0].get_xlim() == (0, 1000)
-    assert drawn(panels_of(), **LOG).axes[0].get_xlim() == (10, 1000)
-    low, high = alone(np.full((5, 3), -4.0), np.array([1, 2, 3])).axes[0].get_ylim()
-    assert low <= -4 <= high
-
-
-@pytest.mark.parametrize("scale", ["linear", "log"])
-@pytest.mark.parametrize(("trials", "rounds"), [(1, 1), (2, 3)])
-@pytest.mark.parametrize("value", [0.0, -1.0])
-def test_the_smallest_results_can_be_drawn(trials, rounds, value, scale):
+@pytest.mark.parametrize(
+    ("value", "trials", "rounds", "scale"), [(0.0, 1, 1, "linear"), (0.0, 1, 1, "log"), (-1.0, 2, 3, "log")]
+)
+def test_the_smallest_results_can_be_drawn(value, trials, rounds, scale):
     figure = alone(np.full((trials, rounds), value), np.arange(1, rounds + 1), x_scale=scale, y_scale=scale)
     assert as_bytes(figure, "png")
 
@@ -326,7 +291,7 @@ def test_what_cannot_be_drawn_is_refused():
 
 @pytest.mark.parametrize(
     ("number", "columns", "shape"),
-    [(4, None, (2, 2)), (5, None, (2, 3)), (3, 2, (2, 2)), (1, None, (1, 1)), (3, 1, (3, 1))],
+    [(4, None, (2, 2)), (5, None, (2, 3)), (3, 2, (2, 2)), (3, 1, (3, 1))],
 )
 def test_panels_stand_in_rows(number, columns, shape):
     figure = drawn(panels_of(number), columns=columns)
@@ -373,7 +338,13 @@ def subsets():
 def test_no_two_lines_of_any_figure_are_alike():
     for names in subsets():
         looks = styles_for(names)
-        assert list(looks) == list(names)
+        assert list(looks) == list(names) and looks == styles_for([*names, *names])
+        claimed = set()
+        for name in names:  # the first of a colour keeps it whatever else is drawn
+            own = STYLES.get(name)
+            if own is not None and own.colour not in claimed:
+                claimed.add(own.colour)
+                assert looks[name][:2] == own[:2]
         # More than that all three are not equal: nobody needs the marker, which a line of few places may lack.
         pairs = {(each.colour, each.line) for each in looks.values()}
         assert len(pairs) == min(len(names), len(COLOURS) * len(DASHES))
@@ -384,25 +355,10 @@ def test_no_two_lines_of_any_figure_are_alike():
             assert len({each.marker for each in looks.values()}) == len(names)
 
 
-def test_the_first_of_a_colour_keeps_it_whatever_else_is_drawn():
-    for names in subsets():
-        looks, claimed = styles_for(names), set()
-        for name in names:
-            own = STYLES.get(name)
-            if own is not None and own.colour not in claimed:
-                claimed.add(own.colour)
-                assert looks[name][:2] == own[:2]
-
-
 def test_two_recommended_algorithms_of_one_colour_get_two():
     assert STYLES["DP-KLUCB"].colour == STYLES["AS-SCRiBLe"].colour
     first, second = styles_for(["DP-KLUCB", "AS-SCRiBLe"]).values()
     assert first == STYLES["DP-KLUCB"] and second.colour != first.colour
-
-
-def test_looks_depend_on_names_and_order_only():
-    for names in subsets():
-        assert styles_for(names) == styles_for(iter(names)) == styles_for([*names, *names])
 
 
 def test_parameters_do_not_take_the_look_away():
@@ -425,13 +381,6 @@ def test_further_lines_of_an_algorithm_share_its_colour_alone():
     assert {each.colour for each in looks} == {COLOURS[0]}
     assert len({each.line for each in looks}) == len({each.marker for each in looks}) == 6
     assert again(looks[0], looks).colour != COLOURS[0]
-
-
-def test_more_than_all_looks_can_be_drawn():
-    number = len(COLOURS) * len(DASHES) * len(MARKERS) + 1
-    looks = [Style(*each) for each in itertools.product(COLOURS, DASHES, MARKERS)]
-    assert again(looks[0], looks) in looks and number > len(set(looks))
-    assert len(set(styles_for(f"mine {place}" for place in range(200)).values())) == 200
 
 
 def test_every_algorithm_has_a_look_that_figures_can_give():
@@ -457,10 +406,3 @@ def test_figures_of_papers_have_a_colour_each_and_their_own_looks(names):
     looks = styles_for(names)
     assert len({each.colour for each in looks.values()}) == len(names)
     assert [looks[name].colour for name in names] == [STYLES[name].colour for name in names]
-
-
-def test_the_papers_three_algorithms_are_far_apart():
-    for one, other in itertools.combinations(styles_for(FIGURE_1).values(), 2):
-        for kind in BLINDNESS:
-            assert np.abs(simulated(one.colour, kind) - simulated(other.colour, kind)).max() > 0.2
-        assert one.line != other.line

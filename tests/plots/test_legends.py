@@ -12,6 +12,7 @@ from dp_bandit_envs.algorithms import algorithm_names
 from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, Reference, curves_figure
 from dp_bandit_envs.plots.figure_layout import wrapped
 from dp_bandit_envs.plots.plot_style import typeset
+from tests.tools.doors import one_each
 
 ROUNDS = np.arange(10, 1001, 99)  # few, as boxes depend on the ends only
 LEVELS = np.array([0.05, 0.5, 2.0])
@@ -85,8 +86,7 @@ def check(figure):
         assert extent.width > 1.7 * figure.dpi and extent.height > 1.25 * figure.dpi
 
 
-@pytest.mark.parametrize("number", [1, 50, *[pytest.param(n, marks=pytest.mark.slow) for n in (6, 13, 20)]])
-@pytest.mark.parametrize("kind", FIGURES)
+@pytest.mark.parametrize(("kind", "number"), one_each(FIGURES, (13, 1, 50)))
 def test_legend_note_and_panels_have_room(kind, number):
     names = [f"EXP3-tau (batch_size={batch})" for batch in range(11, 11 + number)]
     note = "of the tests " * 20
@@ -99,14 +99,13 @@ def test_legend_note_and_panels_have_room(kind, number):
     )
 
 
-@pytest.mark.parametrize("number", [1, 50])
-@pytest.mark.parametrize("kind", FIGURES)
+@pytest.mark.parametrize(("kind", "number"), [*one_each(FIGURES, (1, 50)), ("narrow", 50)])
 def test_very_long_names_and_wide_letters_have_room(kind, number):
     names = [f"DP-Lambda-Lap (base=Tsallis-INF, epsilon={place}, outside=reject)" for place in range(number)]
     check(FIGURES[kind](names, "WWW WWWWWWW " * 200))
 
 
-@pytest.mark.parametrize("kind", FIGURES)
+@pytest.mark.parametrize("kind", ["one panel", "two columns", "narrow"])
 def test_a_long_note_alone_leaves_panels_their_room(kind):
     check(FIGURES[kind](["EXP3"], "a note of many words " * 300))
 

@@ -8,7 +8,7 @@ from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.recorded_data import clean
 from dp_bandit_envs.recorded_data.cleaning import are_near, arms_of
-from dp_bandit_envs.recorded_data.written_numbers import has_decimal_comma, read_number
+from dp_bandit_envs.recorded_data.written_numbers import read_number
 from tests.tools.refusals import refused
 
 
@@ -63,12 +63,6 @@ def test_one_number():
 def test_what_is_no_number(cell, kind):
     one = read_number(cell, decimal=None)
     assert one.kind == kind and math.isnan(one.value)
-
-
-def test_a_cell_shows_that_decimals_come_after_a_comma():
-    assert all(map(has_decimal_comma, ("0,5", "1.234.567", "1.234,5")))
-    assert not any(map(has_decimal_comma, ("1,234", "0.5", "1,234.5")))
-    assert read_number("1.234", decimal=None, commas=True).kind == "ambiguous"
 
 
 @pytest.mark.parametrize("group", ["1.234", "1,234"])
@@ -144,11 +138,6 @@ def test_names_can_be_made_one_or_missing():
     assert given(ALIKE, arms_alike={"unclear": ""}).open_problems[0].kind == "missing"
     with refused(ValueError, "arms_alike", "Plazebo=Placebo"):
         given(ALIKE, arms_alike="Plazebo")
-
-
-def test_near_names_with_spaces_are_quoted_on_the_command_line():
-    text = given([*ALIKE, *["Ramipril 10 mg,0"] * 600]).report(command_line=True)
-    assert "--arms-alike 'Ramipril 10 mg=Ramipril 5 mg'" in text
 
 
 @pytest.mark.parametrize(

@@ -28,26 +28,6 @@ def go(path, experiment=EXPERIMENT, **given):
     return run(experiment, ResultsFolder(path, experiment.configuration()), **given)
 
 
-def test_all_panels_are_one_queue(tmp_path, monkeypatch):
-    """While the last chunk of a panel is played, the next panel has begun."""
-    taken, saved = [], []
-    real = running.spread
-
-    def spread(tasks, *given, **more):
-        def watched():
-            for task in tasks:
-                taken.append((task.owner[0].panel.key, len(saved)))
-                yield task
-
-        for result in real(watched(), *given, **more):
-            yield result
-            saved.append(result[1])
-
-    monkeypatch.setattr(running, "spread", spread)
-    go(tmp_path / "out", jobs=2)
-    assert next(done for panel, done in taken if panel == "b") < 30
-
-
 def sizes(trials, horizon):
     """Return the trials of each task, by panel."""
     experiment = dataclasses.replace(EXPERIMENT, trials=trials, horizon=horizon)

@@ -138,10 +138,3 @@ def test_a_disk_without_locks_says_so_and_is_used(tmp_path, monkeypatch):
     with pytest.warns(UserWarning, match="no locks .*start one only"):
         go(tmp_path / "out")
     assert set(files(tmp_path / "out")) == {"configuration.json", "results.npz"}
-
-
-def test_a_folder_that_cannot_be_locked_is_refused(tmp_path):
-    ResultsFolder(tmp_path / "out", EXPERIMENT.configuration())
-    (tmp_path / "out" / ".lock").mkdir()
-    with refused(ResultsError, ".lock", "could not be written"):
-        go(tmp_path / "out")

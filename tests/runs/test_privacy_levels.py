@@ -22,12 +22,10 @@ def test_levels_in_words():
         ([Level(1, 0)], "eps 1"),
         ([Level(1, 1e-10)], "eps 1, delta 1e-10"),
         ([Level(262144, 0)], "eps 262,144"),
-        ([Level(1, 0), Level(0.1, 0)], "eps 1 or 0.1"),
         ([Level(1, 1e-6), Level(0.1, 1e-6)], "eps 1 or 0.1, delta 1e-06"),
         ([Level(1, 1e-6), Level(0.1, 0)], "eps 1, delta 1e-06 or eps 0.1"),
         ([Level(epsilon, 0) for epsilon in (0.05, 2, 0.1, 1)], "eps 0.05 to 2"),
         ([Level(1, 0), FREE], "eps 1 or (no privacy)"),
-        ([Level(0, 0)], "eps 0"),
         ([Level(20, 0, exact=True)], "eps 20 with exact noise"),
         ([Level(20, 0, exact=True), Level(1, 0)], "eps 20 with exact noise or eps 1"),
     ]:
