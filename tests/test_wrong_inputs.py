@@ -17,7 +17,6 @@ from dp_bandit_envs import (
     HybridSums,
     LaplaceClipRescale,
     Ledger,
-    MiniBatchAverage,
     Ucb,
     advise,
     algorithm_names,
@@ -89,24 +88,18 @@ WRONG = {
     # play
     "play a class": (lambda: play(BanditEnv, Exp3()), "BanditEnv(Stochastic(n_arms=10))"),
     "play nothing": (lambda: play(None, Exp3()), "environment", "NoneType", "gymnasium.make"),
-    "play many": (lambda: play(gym.make_vec(ID, num_envs=2), Exp3()), "StochasticVectorEnv", "gymnasium.make"),
     "play another's": (lambda: play(gym.make("CartPole-v1"), Exp3()), "dp_bandit_envs.adapters.from_gymnasium"),
     "an agent without methods": (lambda: play(env(), CannotLearn()), "begin", "update", "dp_bandit_envs.Exp3()"),
-    "a function as agent": (lambda: play(env(), lambda: 0), "function", "dp_bandit_envs.adapters.from_function"),
     "an arm too many": (lambda: play(env(), Arms(3)), "Arms.select_arm", "[0, 2]", 3, "begin(n_arms=...)"),
-    "an arm of text": (lambda: play(env(), Arms("first")), "Arms.select_arm", "'first'"),
     "an agent of sums": (lambda: play(env(), Ucb()), "Ucb", "HybridSums(env, epsilon=...)", "dp_bandit_envs"),
     "an agent of gains": (lambda: play(HybridSums(env(), epsilon=1.0), Exp3()), "'gain'", "dp_bandit_envs"),
     "a seed in words": (lambda: play(env(), Exp3(), seed="seven"), "seed", "'seven'"),
-    "half a trial": (lambda: play(env(), Exp3(), trial=1.5), "trial", 1.5),
     # arguments that a door does not take
     "trials of one game": (lambda: play(ID, "EXP3", trials=3), "'trials'", "trial?", "simulate"),
     "trials of no game": (lambda: calibrate("DP-KLUCB", trials=3), "'trials'", "rounds_per_person", "simulate"),
     "a paper's letter": (lambda: simulate(ID, "EXP3", T=100), "'T'", "horizon"),
-    "a shorter word": (lambda: compare("Stochastic", "DP-KLUCB", eps=1), "'eps'", "epsilon"),
     "another library's word": (lambda: advise(epsilon=1, n_arms=3, horizon=9, random_state=1), "seed"),
     "one game in the plural": (lambda: simulate(ID, policies="EXP3"), "'policies'", "algorithms"),
-    "arms of a figure": (lambda: reproduce("figure-1", K=3), "'K'", "n_arms is for play, simulate, compare"),
     "no algorithm": (lambda: simulate(ID), "algorithms", "simulate(environment, algorithms)"),
     "a number without a name": (lambda: simulate(ID, "EXP3", 100), "environment, algorithms", 3, "horizon"),
     "a wrapper's number": (lambda: LaplaceClipRescale(env(), 1.0), "all but env", 2, "epsilon"),
@@ -116,15 +109,11 @@ WRONG = {
     "an agent's old name": (lambda: Algorithm("x", agent=Exp3), "'agent'", "make_agent"),
     "one argument twice": (lambda: play(ID, "EXP3", environment=ID), "once", "play(environment, algorithm)"),
     # simulate and compare
-    "an unknown algorithm": (lambda: simulate(ID, ["EXP33"], trials=1), "'EXP33'", "EXP3"),
     "an unknown parameter": (lambda: simulate(ID, "EXP3:rate=.5", trials=1), "'rate'", "exploration_rate"),
     "an unknown argument": (lambda: simulate(ID, "EXP3", trials=1, env_kwargs={"mean": 1}), "'mean'", "means"),
-    "no trials": (lambda: simulate(ID, "EXP3", trials=0), "trials", 1, 0),
     "a list without brackets": (lambda: compare("Stochastic:means=.9,.6", "EXP3"), "'Stochastic:means=[.9,.6]'"),
     "parameters in brackets": (lambda: compare("Stochastic(n_arms=3)", "EXP3"), "Stochastic:parameter=value"),
-    "epsilon in words": (lambda: compare("Stochastic", "DP-KLUCB", epsilon="1"), "epsilon", "'1'"),
     # algorithms
-    "near names": (lambda: make_algorithm("DP-KLUC"), "'DP-KLUC'", "DP-KLUCB"),
     "far names": (lambda: make_algorithm("epsilon-greedy"), "'epsilon-greedy'", *algorithm_names()),
     "a parameter": (lambda: make_algorithm("DP-KLUCB", eps=1), "DP-KLUCB", "'eps'", "epsilon"),
     "no privacy parameter": (lambda: make_algorithm("DP-KLUCB", epsilon=0), "epsilon", 0, "math.inf"),
@@ -134,7 +123,6 @@ WRONG = {
     "no guarantee": (lambda: calibrate("UCB", epsilon=1.0, **SIZE), "UCB", "dp-bandit list"),
     "advice without a size": (lambda: advise(epsilon=1), "n_arms=", "horizon="),
     "advice for an agent": (lambda: advise(epsilon=1, **SIZE, algorithms=[Exp3]), "Exp3", "epsilon"),
-    "advice without privacy": (lambda: advise(epsilon=1, **SIZE, algorithms=["UCB"]), "UCB", "epsilon"),
     # tables
     "a small name": (lambda: register_adversary("mine", Stochastic), "'mine'", "'Drifting'"),
     "an adversary": (lambda: register_adversary("Mine", Stochastic(**SIZE)), "a Stochastic", "BanditEnv(adversary)"),
@@ -148,9 +136,6 @@ WRONG = {
     "an argument of no wrapper": (lambda: register(eps=1.0), "'eps'", "env_kwargs"),
     # environments and wrappers
     "arms of another name": (lambda: gym.make(ID, arms=3), "'arms'", "n_arms"),
-    "one arm": (lambda: gym.make(ID, n_arms=1), "n_arms", 2, 1),
-    "a horizon of a float": (lambda: gym.make(ID, horizon=1e5), "horizon", 100000),
-    "a mean above 1": (lambda: gym.make(ID, means=[0.1, 2]), "means", "[0, 1]", "[0.1, 2]"),
     "a graph": (lambda: gym.make("DPBandit-Graph-v0", graph="circle"), "'circle'", "cycle"),
     "a file": (lambda: gym.make("DPBandit-Replay-v0", gains="missing.csv"), "missing.csv", "path"),
     "a ledger's name": (lambda: gym.make("DPBandit-Replay-v0", gains=np.eye(2), ledger="x"), "dp_bandit_envs.Ledger"),
@@ -164,14 +149,11 @@ WRONG = {
     ),
     "one game": (lambda: vector.LaplaceClipRescale(env(), epsilon=1.0), "dp_bandit_envs.wrappers.LaplaceClipRescale"),
     "a wrapper without epsilon": (lambda: LaplaceClipRescale(env()), "LaplaceClipRescale(env, epsilon=...)"),
-    "an empty batch": (lambda: MiniBatchAverage(env(), batch_size=0), "batch_size", 1, 0),
     "a delta for Laplace": (lambda: HybridSums(env(), epsilon=1.0, delta=1e-6), "delta", "noise='gaussian'"),
     "another's class": (lambda: from_gymnasium(gym.Env, horizon=9, low=0, high=1), "the class Env", "gymnasium.make"),
     # ledgers, results, audits, rules
-    "no budget": (lambda: Ledger(epsilon=0), "epsilon", 0),
     "a unit": (lambda: Ledger(epsilon=1.0, unit="persons"), "'person'", "'persons'"),
     "no folder": (lambda: load("nowhere"), "nowhere", "configuration.json", "dp-bandit run --out"),
-    "no figure": (lambda: reproduce("figure1"), "'figure1'", "figure-1"),
     "audit of a game": (lambda: exact_loss(env()), "OrderEnforcing", "dp_bandit_envs.Algorithm"),
     "samples of a wrapper": (lambda: sampled_loss(LaplaceClipRescale), "the class LaplaceClipRescale"),
     "an agent to check": (lambda: check_agent(Exp3()), "make_agent", "an Exp3", "class"),
@@ -187,10 +169,6 @@ WRONG = {
     "calibrated at last": (lambda: calibrate("DP-UCB", epsilon=1), "n_arms and horizon, as calibrate(algorithm"),
     "an argument of no figure": (lambda: reproduce("figure-1", n_arms=3), "'n_arms'", "It takes name", "simulate"),
 }
-
-
-def test_there_are_at_least_60():
-    assert len(WRONG) >= 60
 
 
 def test_a_wrong_input_is_answered_with_a_way_out():
@@ -217,9 +195,3 @@ def test_a_wrong_input_is_answered_with_a_way_out():
 def test_the_repr_of_an_algorithm_has_no_address(algorithm):
     shown = repr(algorithm)
     assert "0x" not in shown and missing(shown, repr(algorithm.name), "make_agent", *algorithm.parameters) == []
-
-
-def test_the_repr_of_an_algorithm_says_what_was_chosen():
-    assert repr(Algorithm("mine", Exp3, parameters={"size": 3})) == (
-        "Algorithm('mine', make_agent=Exp3, parameters={'size': 3})"
-    )
