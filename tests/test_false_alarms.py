@@ -76,11 +76,3 @@ def test_statistical_tests_state_their_chance_of_a_false_alarm():
 def test_a_tolerance_from_a_standard_error_is_recognised(code):
     (function,) = functions(f"def test():\n    {code}")
     assert statistical(function)
-
-
-@pytest.mark.parametrize(
-    "code", ["assert found == 5 * rounds", "assert sum == pytest.approx(3 * math.sqrt(8))", "x = 5"]
-)
-def test_exact_numbers_are_no_statistics(code):
-    (function,) = functions(f"def test():\n    {code}")
-    assert not statistical(function)

@@ -171,13 +171,6 @@ def test_without_a_seed_each_simulation_has_another_one_and_does_not_say_which()
     assert (both[0]["EXP3"].collected != both[1]["EXP3"].collected).any()
 
 
-def test_the_algorithms_of_a_trial_share_gains_with_a_secret_seed_too():
-    results = simulate("DPBandit-Stochastic-v0", {"one": Exp3, "other": Plain}, seed=None, horizon=300, trials=2)
-    assert (results["one"].engine, results["other"].engine) == ("compiled", "play")
-    best = [one.external_regret + one.collected for one in results.values()]
-    np.testing.assert_array_equal(*best)
-
-
 def test_a_secret_seed_is_in_no_result_text_or_error(monkeypatch, capfd):
     for module in (prepared_module, game_module):
         monkeypatch.setattr(module, "drawn_seed", lambda: SECRET)

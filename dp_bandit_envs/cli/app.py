@@ -488,14 +488,15 @@ def advise(
     jobs: Jobs = 0,
 ) -> None:
     """Say which private algorithm to take, by simulating those that give a person this privacy."""
-    from dp_bandit_envs.cli.data_commands import advice_of
+    from dp_bandit_envs.advice import advising
 
     if epsilon is None:
         raise ValueError("advise needs --epsilon, the privacy of a person, as in --epsilon 1.")
     asked: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "n_arms": n_arms, "horizon": horizon}
     asked |= {"rounds_per_person": rounds_per_person, "gap": gap or None, "persons": persons}
     asked |= {"look_at_gains": look_at_gains, "trials": trials, "seed": seed, "jobs": jobs}
-    say(str(advice_of(data, [name for text in algorithm or () for name in text.split(",")], **asked)))
+    names = [name for text in algorithm or () for name in text.split(",")]
+    say(str(advising.advise(data, algorithms=names or advising.USUAL, **asked)))
 
 
 @app.command(

@@ -1,7 +1,7 @@
 """What `data`, `advise`, `calibrate` and `ledger` do: clean data, algorithms and their parameters, a budget."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,9 +10,7 @@ from rich.table import Table
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.advice import Advice, advise
 from dp_bandit_envs.advice.advice import rounded_down
-from dp_bandit_envs.advice.advising import USUAL
 from dp_bandit_envs.algorithms import Algorithm, calibrate
 from dp_bandit_envs.algorithms.calibration import AskedPrivacy
 from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, imported
@@ -67,11 +65,6 @@ def clean_file(file: str, options: Mapping[str, Any], *, out: Path | None, force
     say(f"A new trial:\ndp-bandit advise {path} --epsilon 1{' --rounds-per-person 1' if use.person is None else ''}")
     persons = "" if use.person is None else " --persons person"
     say(f"A replay of this file:\ndp-bandit run {path} Batched-Lap-HTINF --epsilon {rounded_down(epsilon)}{persons}")
-
-
-def advice_of(data: str | None, algorithms: Sequence[str], **asked_for: Any) -> Advice:
-    """Return advice."""
-    return advise(data, algorithms=algorithms or USUAL, **asked_for)
 
 
 def calibrated(text: str, target: tuple[float, float], size: tuple[int, int], rounds: int | None) -> str:

@@ -24,18 +24,10 @@ from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.plots.curves_figure import SCALES
 from dp_bandit_envs.privacy.guarantee import CONVENTION
-from dp_bandit_envs.runs.experiment import (
-    Experiment,
-    GameSpec,
-    Results,
-    levels_in,
-    units_of,
-    words_of,
-)
+from dp_bandit_envs.runs.experiment import Experiment, GameSpec, Results, levels_in, units_of, words_of
 from dp_bandit_envs.runs.run_report import CENTRES, Note, Study, View, in_words
 from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation.outcomes import MEASURES
-from dp_bandit_envs.simulation.simulation import SPACINGS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,8 +83,9 @@ def run_games(
     centre = CENTRES[checks.one_of("band", band, tuple(CENTRES))]
     view = View(measure, centre, checks.one_of("y_scale", y_scale, SCALES))
     trials = (100 if budget is None else 1) if trials is None else trials
-    of_games: dict[str, Any] = {"trials": trials, "seed": seed, "persons": persons, "ledger": budget}
-    experiment = experiment_of(environments, algorithms, checkpoints=checkpoints, **of_games, **asked_for)
+    chosen: Any = "auto" if seed is None else seed
+    of_games: dict[str, Any] = {"trials": trials, "seed": chosen, "persons": persons, "ledger": budget}
+    experiment = question(environments, algorithms, checkpoints=checkpoints, **of_games, **asked_for)
     _refuse_unknown_measure(experiment, measure)
     names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
     games = dict.fromkeys((re.findall(r"\w+", panel.key) or ["game"])[0] for panel in experiment.panels)
@@ -291,32 +284,6 @@ def _kind(word: str) -> str:
         return ""
     is_game = own is not None and isinstance(own.thing, type) and issubclass(own.thing, Adversary)
     return "environment" if is_game else "algorithm"
-
-
-def experiment_of(
-    environments: Sequence[str],
-    algorithms: Sequence[str],
-    *,
-    epsilon: Sequence[float] | float | None = None,
-    seed: int | None = None,
-    checkpoints: str = "linear",
-    **asked_for: Any,
-) -> Experiment:
-    """Return the experiment that plays `algorithms` in `environments`.
-
-    Args:
-        environments: As for `game_of`.
-        algorithms: Names, each with parameters after a colon if wanted: `EXP3-tau:batch_size=19`; or `mine:Name`.
-        epsilon: For every algorithm with this parameter whose text does not set it.
-        seed: The seed; None for a secret one where the data are real, and otherwise 0.
-        checkpoints: Spacing of the rounds that are recorded, `"linear"` or `"log"`.
-        asked_for: As for `question`.
-    """
-    checks.one_of("checkpoints", checkpoints, SPACINGS)
-    chosen: Any = "auto" if seed is None else seed
-    return question(
-        list(environments), list(algorithms), epsilon=epsilon, seed=chosen, checkpoints=checkpoints, **asked_for
-    )
 
 
 def _refuse_unknown_measure(experiment: Experiment, measure: str) -> None:

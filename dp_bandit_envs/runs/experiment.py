@@ -189,14 +189,8 @@ class Experiment:
             "format": FORMAT,
             DESCRIBED: described(self),
             MADE_BY: {**made_by(), **foreign_code(self._playing(), self._given())},
-            **self._digests_of_files(),
+            **({"data_sha256": {name: file.sha256 for name, file in self.files.items()}} if self.files else {}),
         }
-
-    def _digests_of_files(self) -> dict[str, dict[str, str]]:
-        """Return a digest of each data file."""
-        if not self.files:
-            return {}
-        return {"data_sha256": {name: file.sha256 for name, file in self.files.items()}}
 
     def _playing(self) -> Iterator[Any]:
         """Yield the classes and functions that play, and may be a third party's."""

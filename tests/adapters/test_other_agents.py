@@ -3,7 +3,6 @@
 import subprocess
 import sys
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -13,14 +12,13 @@ from dp_bandit_envs import (
     ExactSums,
     HybridSums,
     LaplaceClipRescale,
-    MiniBatchAverage,
     adapters,
     play,
 )
 from dp_bandit_envs.adapters import from_function
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.conformance import check_agent
-from dp_bandit_envs.errors import NotAnIntegerError, WrongObservationError, WrongTypeError
+from dp_bandit_envs.errors import NotAnIntegerError, WrongTypeError
 from tests.tools.refusals import refused
 
 TABLE = np.random.default_rng(0).random((40, 3))
@@ -76,12 +74,6 @@ def test_behind_a_wrapper_it_is_given_released_values_and_a_game_can_be_repeated
     assert any(total != 0.5 * count for counts, sums in seen for count, total in zip(counts, sums, strict=True))
 
 
-def test_above_batches_a_step_counts_once_with_the_mean_of_its_batch():
-    seen = []
-    play(MiniBatchAverage(BanditEnv(GainTable(TABLE)), batch_size=4), from_function(recorded(seen))(), seed=1)
-    assert seen[1] == ([1, 0, 0], [pytest.approx(TABLE[:4, 0].mean()), 0.0, 0.0])
-
-
 @pytest.mark.parametrize("arm", [3, -1, 0.5, None])
 def test_a_wrong_arm_is_named(arm):
     with refused(ValueError if isinstance(arm, int) else NotAnIntegerError, "choose", "[0, 2]", arm):
@@ -92,12 +84,6 @@ def test_a_wrong_arm_is_named(arm):
 def test_something_else_than_a_function_is_refused(wrong):
     with refused(WrongTypeError, "choose", wrong.__name__ if isinstance(wrong, type) else type(wrong).__name__):
         from_function(wrong)
-
-
-def test_an_observation_without_names_is_refused():
-    env = gym.wrappers.FlattenObservation(BanditEnv(GainTable(TABLE)))
-    with refused(WrongObservationError, "ndarray", "FlattenObservation"):
-        play(env, from_function(greedy)())
 
 
 CALLS = {

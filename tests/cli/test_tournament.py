@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import signal
-import sys
 import time
 
 import pytest
@@ -66,14 +65,6 @@ def test_what_it_refuses_before_anything_is_played(dp_bandit, tmp_path, options,
     assert code == 2 and "leader" not in out
     assert missing(err, *words) == [] and err.count("\n") == 1
     assert not any((tmp_path / "results").rglob("*"))
-
-
-def test_without_scipy_it_says_so_first(dp_bandit, tmp_path, monkeypatch):
-    put(tmp_path, leader=LEADER)
-    monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    code, out, err = dp_bandit("tournament", "agents", *SMALL)
-    assert code == 2 and "leader" not in out
-    assert missing(err, "scipy", "dp-bandit-envs[audits]") == []
 
 
 def test_an_error_while_it_writes_leaves_nothing(dp_bandit, tmp_path, monkeypatch):

@@ -130,6 +130,12 @@ WRONG = {
     "ledger nofolder/my.ledger --epsilon 1": ("folder", "Make"),
     "lab price-of-privcy": ("'price-of-privcy'", "price-of-privacy"),
     "labs": ("'labs'", "'lab'"),
+    # Names of earlier versions.
+    "run Stochastic EXP3 --arms 3": ("--n-arms",),
+    "run Stochastic EXP3 --spacing log": ("--checkpoints",),
+    "run Stochastic EXP3 --scale log": ("--y-scale",),
+    "data trial.csv --arm a --gain b --person c": ("--persons",),
+    "counters --horizon 5": ("show counters",),
 }
 
 

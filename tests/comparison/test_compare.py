@@ -196,11 +196,6 @@ def test_a_ledger_is_refused(tmp_path):
         compare(("DPBandit-Replay-v0", data), "DP-EXP3-Lap", trials=1, seed=None)
 
 
-def test_an_importable_name_is_found():
-    compared = compare("tests.comparison.test_compare:Halves", "tests.comparison.test_compare:FirstArm", **SMALL)
-    assert (compared[0].title, compared[0].algorithm) == ("Halves", "FirstArm")
-
-
 ARM = 0
 
 

@@ -231,18 +231,6 @@ def test_a_killed_worker_loses_nothing(tmp_path):
 
 
 @needs_dask
-@pytest.mark.slow
-def test_workers_killed_thirty_times_lose_nothing(tmp_path):
-    killed = 0
-    with LocalCluster(tmp_path / "cluster") as cluster:
-        for seed in range(30):
-            killed += kill_workers(cluster, 30 - killed, 300_000, 100, seed)
-            if killed >= 30:
-                return
-    pytest.fail(f"only {killed} workers were killed while they played")
-
-
-@needs_dask
 def test_a_lost_scheduler_is_one_sentence(tmp_path):
     """Dask would log how its client failed to connect again."""
     logged = []
@@ -303,14 +291,6 @@ def whole(tmp_path_factory):
 @pytest.mark.slow
 def test_a_restarted_scheduler_and_the_same_command_lose_nothing(whole, tmp_path):
     assert kill_scheduler(tmp_path, whole, [0]) == 1
-
-
-@needs_dask
-@pytest.mark.slow
-def test_thirty_restarted_schedulers_lose_nothing(whole, tmp_path):
-    rng = random.Random(1)
-    cut = [kill_scheduler(tmp_path / f"{number}", whole, [rng.uniform(0, 1)]) for number in range(30)]
-    assert sum(cut) >= 10
 
 
 SRUN = f"""#!{sys.executable}

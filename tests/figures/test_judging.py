@@ -120,11 +120,6 @@ def test_a_smaller_experiment_says_so():
     assert str(note) == f"**This is 100 runs of 50 rounds instead of 20 of 100.** {rest}"
 
 
-def test_an_answer_reads_as_a_sentence():
-    answers = [[Claim(None, verdict, "", "", why).answer for verdict in Verdict] for why in ("why", "")]
-    assert answers == [["yes, why", "no, why", "cannot tell why"], ["yes", "no", "cannot tell"]]
-
-
 def test_a_run_stays_on_a_worse_arm_if_it_loses_as_much_as_a_second_best_arm_would():
     """The second best arm loses 0.2 a round: 10,000 in the last half; half of that is the mark."""
     found = results(UCB=[[0, 10_000], [10_000, 15_001], [10_000, 14_999], [0, 0]])

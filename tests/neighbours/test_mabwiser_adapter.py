@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from dp_bandit_envs import ExactSums, play
 from dp_bandit_envs.adapters import as_mabwiser, from_mabwiser
 from dp_bandit_envs.conformance import check_agent
-from dp_bandit_envs.errors import WrongObservationError, WrongTypeError
-from tests.neighbours.own_loops import ARMS, ROUNDS, TABLE, arms_here, game, private, released
+from dp_bandit_envs.errors import WrongTypeError
+from tests.neighbours.own_loops import ARMS, ROUNDS, TABLE, arms_here, private, released
 from tests.tools.refusals import refused
 
 mab = pytest.importorskip("mabwiser.mab", reason="not installed; pip install 'dp-bandit-envs[neighbours]'")
@@ -59,11 +58,6 @@ def test_behind_a_boundary_the_policy_learns_released_gains_only(name):
 @pytest.mark.parametrize("name", ["UCB1", "ThompsonSampling"])
 def test_they_keep_the_contract_of_agents(name):
     check_agent(from_mabwiser(POLICIES[name]))
-
-
-def test_sums_are_refused():
-    with refused(WrongObservationError, "MabWiserAgent", "sums", "from_function"):
-        play(ExactSums(game()), from_mabwiser(POLICIES["UCB1"])())
 
 
 @pytest.mark.parametrize(

@@ -56,18 +56,3 @@ def test_each_call_gets_the_state_of_the_last_and_a_new_game_none(model):
         assert starts == (call % 60 == 0)
         assert state is (None if starts else watched.returned[call - 1])
     assert not np.array_equal(watched.returned[0][0], watched.returned[1][0])
-
-
-def test_the_agent_plays_the_arms_of_the_models_own_loop(model):
-    agent = Sb3Agent(model, deterministic=True)
-    arms = play(game(), agent, seed=4).arms.tolist()
-    env = game()
-    observation, _ = env.reset(seed=4, options={"player": "Sb3Agent"})
-    state, expected = None, []
-    for call in range(60):
-        arm, state = model.predict(observation, state, np.array([call == 0]), deterministic=True)
-        expected.append(int(arm))
-        observation = env.step(int(arm))[0]
-    assert arms == expected
-    forgetful = [int(model.predict(env.reset(seed=4)[0], None, deterministic=True)[0]) for _ in range(2)]
-    assert len(set(arms)) > 1 and forgetful[0] == forgetful[1]

@@ -51,12 +51,6 @@ def test_behind_a_boundary_the_policy_learns_released_gains_only(name):
     assert arms == rivers_loop(POLICIES[name](int(rng.integers(2**31))), lambda t, arm: shown[t])
 
 
-def test_rivers_ucb_learns_behind_a_boundary():
-    """False alarm: below 1e-6, as uniform play has a pseudo-regret of 0.3 a round, and 120 is 0.3 times 400."""
-    arms, _ = arms_here(from_river(POLICIES["UCB"]()), private)
-    assert (np.array([0.6, 0.0, 0.3])[arms]).sum() < 80
-
-
 @pytest.mark.parametrize("name", ["Exp3", "burn-in"])
 def test_they_keep_the_contract_of_agents(name):
     check_agent(from_river(POLICIES[name]()))
@@ -133,14 +127,6 @@ def test_our_algorithms_play_in_rivers_replay_of_a_log():
 def evaluated(env):
     policies = [bandit.EpsilonGreedy(epsilon=share, seed=1) for share in (0.05, 0.5)]
     return list(bandit.evaluate(policies, env, n_episodes=3, seed=4))
-
-
-def test_rivers_policies_play_whole_games_and_the_greedy_one_earns_more():
-    """False alarm: below 1e-6 (a gap of about 0.18 a round in 1,200 rounds of standard deviation 0.5: 9 errors)."""
-    steps = evaluated(gym.make("DPBandit-Stochastic-v0", means=[0.05, 0.95], horizon=400))
-    assert len(steps) == 3 * 2 * 400
-    earned = [np.mean([step["reward"] for step in steps if step["policy_idx"] == index]) for index in (0, 1)]
-    assert 0.6 < earned[1] < earned[0] < 0.96
 
 
 def test_copies_of_a_game_with_one_noise_are_refused():

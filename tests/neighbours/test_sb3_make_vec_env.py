@@ -54,22 +54,6 @@ def test_what_a_monitor_below_keeps_cannot_be_asked_for():
             envs.get_attr(name)
 
 
-def test_the_episode_is_that_of_a_monitor_above():
-    env = Monitor(private(Monitor(game(TABLE))))
-    env.reset(seed=3)
-    while True:
-        _, _, ended, _, info = env.step(1)
-        if ended:
-            break
-        assert set(info) == {"round"}
-    below = info["episode"]
-    plain = Monitor(private(game(TABLE)))
-    plain.reset(seed=3)
-    for _ in range(6):
-        above = plain.step(1)[4]
-    assert {key: below[key] for key in "rl"} == {key: above["episode"][key] for key in "rl"}
-
-
 def test_evaluate_policy_comes_to_an_end_and_counts_released_rewards():
     """It waits for `info["episode"]` wherever it finds a Monitor."""
     envs = make_vec_env(ID, 1, seed=1, env_kwargs={"gains": TABLE}, wrapper_class=private)

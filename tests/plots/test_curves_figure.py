@@ -8,8 +8,6 @@ import pytest
 from matplotlib.collections import FillBetweenPolyCollection, LineCollection, PolyCollection
 
 from dp_bandit_envs.algorithms import algorithm_names
-from dp_bandit_envs.figures import figure_2
-from dp_bandit_envs.figures.figure_modern import PRIVATE, REFERENCE
 from dp_bandit_envs.metrics import BANDS, band_of
 from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, Reference, curves_figure
 from dp_bandit_envs.plots.plot_style import COLOURS, DASHES, MARKERS, STYLES, Style, again, as_bytes, styles_for
@@ -302,8 +300,6 @@ def test_panels_stand_in_rows(number, columns, shape):
 
 # ---- looks of algorithms: their own where it is free, never two alike, and apart for colour-blind readers
 
-FIGURE_1 = ["EXP3", "DP-EXP3-Lap", "EXP3-tau"]
-FIGURE_2 = [one.make().name for one in figure_2.experiment(modern=True).panels[0].contestants]
 # Models of missing green and missing red cones (Vienot, Brettel and Mollon 1999), on linear RGB.
 BLINDNESS = {
     "green": [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]],
@@ -314,12 +310,6 @@ BLINDNESS = {
 def simulated(colour, kind):
     linear = np.array(mpl.colors.to_rgb(colour)) ** 2.2
     return np.clip(np.array(BLINDNESS[kind]) @ linear, 0, 1) ** (1 / 2.2)
-
-
-def luminance(colour):
-    """Return relative luminance (WCAG 2), which people of any colour vision see."""
-    parts = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in mpl.colors.to_rgb(colour)]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
 def subsets():
@@ -361,19 +351,6 @@ def test_two_recommended_algorithms_of_one_colour_get_two():
     assert first == STYLES["DP-KLUCB"] and second.colour != first.colour
 
 
-def test_parameters_do_not_take_the_look_away():
-    looks = styles_for(["EXP3-tau (batch_size=50)", "EXP3-tau (batch_size=9)"])
-    assert looks["EXP3-tau (batch_size=50)"] == STYLES["EXP3-tau"] != looks["EXP3-tau (batch_size=9)"]
-
-
-def test_where_colours_return_they_do_in_other_panels():
-    first = [f"a {place}" for place in range(10)]
-    second = [*first[:4], *(f"b {place}" for place in range(5))]
-    looks = styles_for([*first, *second], together=[first, second])
-    for panel in (first, second):
-        assert len({looks[name].colour for name in panel}) == len(panel)
-
-
 def test_further_lines_of_an_algorithm_share_its_colour_alone():
     looks = [Style(COLOURS[0], "--", "s")]
     for _ in range(5):
@@ -394,15 +371,3 @@ def test_any_two_colours_differ_for_colour_blind_readers(kind):
     """The nearest, blue and purple without red cones, are a tenth of the cube's side apart."""
     for one, other in itertools.combinations(COLOURS, 2):
         assert np.abs(simulated(one, kind) - simulated(other, kind)).max() > 0.09, (one, other)
-
-
-def test_every_colour_stands_out_against_white():
-    """The weakest of Okabe and Ito's has a contrast of 2."""
-    assert all(1.05 / (luminance(colour) + 0.05) > 2 for colour in COLOURS)
-
-
-@pytest.mark.parametrize("names", [FIGURE_1, FIGURE_2, [*PRIVATE, REFERENCE]], ids=["1", "2", "modern"])
-def test_figures_of_papers_have_a_colour_each_and_their_own_looks(names):
-    looks = styles_for(names)
-    assert len({each.colour for each in looks.values()}) == len(names)
-    assert [looks[name].colour for name in names] == [STYLES[name].colour for name in names]
