@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from dp_bandit_envs import files
 from dp_bandit_envs.errors import ClusterError, ResultsError
 from dp_bandit_envs.runs.experiment import Experiment, GameSpec, Results
 from dp_bandit_envs.runs.store import CHUNKS, RESULTS, Archive, ResultsFolder, joined
@@ -70,9 +71,9 @@ def run(
             raise _removed(folder)
     elif progress is not None:
         progress(None, experiment.rounds)
-    if folder.has_chunks:
+    if (chunks := folder.path / CHUNKS).is_dir():
         whole.check()  # read every byte again before the chunks are deleted
-        folder.remove_chunks()
+        files.remove_folder(chunks, ".npz")
     return Results(experiment, whole)
 
 

@@ -292,15 +292,6 @@ class ResultsFolder:
         """Whether there is a file `name`.npz, unread."""
         return (self.path / f"{name}.npz").exists()
 
-    def remove_chunks(self) -> None:
-        """Remove the chunks, after they have been joined."""
-        files.remove_folder(self.path / CHUNKS, ".npz")
-
-    @property
-    def has_chunks(self) -> bool:
-        """Whether there is a folder of chunks."""
-        return (self.path / CHUNKS).is_dir()
-
     def _origin(self, name: str, more: Mapping[str, int]) -> dict[str, str | int]:
         return {"configuration": self._digest, "name": name, **more}
 

@@ -147,14 +147,14 @@ FIGURES = (
         f"{COMPARISON_FOLDER}/reporting.py",
         "Curve(name, labels[name], rounds",
         "Curve(name, labels[results.names_in(panel)[0]], rounds",
-        ("tests/figures/test_figure_graph.py", "tests/figures/test_figure_1.py", "-k", "bound or legend or drawn"),
+        ("tests/figures/test_figure_graph.py", "tests/figures/test_figure_1.py", "-k", "bound or legend or drawn or guarantee"),
     ),
     Mutation(
         "a ratio's error forgets that games are paired",
         f"{FIGURES_FOLDER}/judging.py",
         "(private - value * free) / middle",
         "(private + value * free) / middle",
-        ("tests/figures/test_price_of_privacy.py", "-k", "delta_method"),
+        ("tests/figures/test_judging.py", "-k", "delta_method"),
     ),
     Mutation(
         "privacy counts as nearly free from the shortest games on",
