@@ -147,7 +147,7 @@ FIGURES = (
         f"{COMPARISON_FOLDER}/reporting.py",
         "Curve(name, labels[name], rounds",
         "Curve(name, labels[results.names_in(panel)[0]], rounds",
-        ("tests/figures/test_figure_graph.py", "tests/figures/test_figure_1.py", "-k", "bound or legend or drawn or guarantee"),
+        ("tests/figures/test_figure_graph.py", "tests/figures/test_figure_1.py", "-k", "bound or drawn or guarantee"),
     ),
     Mutation(
         "a ratio's error forgets that games are paired",
