@@ -1,8 +1,5 @@
 """Our algorithms with river's and MABWiser's methods; their real loops are in tests/neighbours/."""
 
-import copy
-import functools
-
 import numpy as np
 import pytest
 
@@ -19,7 +16,7 @@ from dp_bandit_envs import (
 from dp_bandit_envs.adapters import as_mabwiser, as_river_policy
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.errors import BudgetSpentError, StepOutsideGameError
-from tests.tools.boundary_games import MARK, PLANTED, everything_in, find_planted
+from tests.tools.boundary_games import PLANTED, find_planted
 from tests.tools.refusals import refused
 
 TABLE = np.random.default_rng(0).random((60, 3))
@@ -96,12 +93,6 @@ def test_a_ledger_counts_every_clone():
         pulled(policy.clone())
 
 
-def test_arms_may_be_numbers():
-    assert object_of(arms=3).arms == [0, 1, 2]
-    assert object_of(arms=np.int64(3)).predict() in (0, 1, 2)
-    assert policy_of().pull(range(3)) in (0, 1, 2)
-
-
 def test_rewards_of_a_batch_may_come_together_but_no_more():
     one, other = object_of(BATCHED, seed=4), object_of(BATCHED, seed=4)
     arm = one.predict()
@@ -121,27 +112,6 @@ def test_nothing_private_can_be_seen(make):
     (pulled if make is policy_of else predicted)(one, np.full((30, 3), PLANTED))
     assert not list(find_planted([vars(one), repr(one), str(vars(one)), one.guarantee]))
     assert one.guarantee.epsilon == 1.0 and "epsilon" in repr(one)
-
-
-@pytest.mark.parametrize("make", [policy_of, object_of])
-def test_a_game_that_has_begun_is_not_copied(make):
-    one = make()
-    copy.deepcopy(one)
-    (pulled if make is policy_of else predicted)(one, TABLE[:3])
-    with refused(TypeError, "noise"):
-        copy.deepcopy(one)
-
-
-@pytest.mark.parametrize("reward", [1 + PLANTED, f"{PLANTED}x"])
-def test_a_wrong_reward_is_not_shown(reward):
-    policy, mab = policy_of(), object_of()
-    for give in (
-        functools.partial(policy.update, policy.pull(NAMES)),
-        lambda one: mab.partial_fit([mab.predict()], [one]),
-    ):
-        with pytest.raises(ValueError) as caught:
-            give(reward)
-        assert MARK not in everything_in(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -52,12 +52,6 @@ def test_a_file_or_a_notebook_has_a_line_after_10_20_40_seconds():
     assert "\r" not in text.getvalue()
 
 
-def test_a_program_without_a_stderr_is_silent(monkeypatch):
-    """As of pythonw on Windows."""
-    monkeypatch.setattr("sys.stderr", None)
-    after(None, 60).end()
-
-
 @pytest.mark.parametrize("progress, written", [(True, True), (False, False), (lambda *_: None, False)])
 def test_compare_shows_it_unless_told_otherwise(progress, written, monkeypatch, capsys):
     monkeypatch.setattr(comparing, "FIRST_LINE", 0.0)

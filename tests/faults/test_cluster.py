@@ -21,7 +21,6 @@ from dp_bandit_envs.simulation import cluster as cluster_module
 from dp_bandit_envs.simulation.provenance import installed_code, made_by
 from dp_bandit_envs.simulation.sending import Carried
 from dp_bandit_envs.simulation.trials import PlayedTrials
-from dp_bandit_envs.simulation.workers import Task
 from tests.simulation.test_sending import forget, made
 from tests.tools.pages import blocks
 from tests.tools.processes import dp_bandit, files, finish, start
@@ -158,17 +157,6 @@ def test_a_cluster_plays_the_games_of_one_process(cluster):
 
 
 @needs_dask
-def test_a_client_stays_open(cluster):
-    from distributed import Client
-
-    with Client(cluster.address, set_as_default=False) as client:
-        given = {"horizon": 30, "trials": 3}
-        there = simulate("DPBandit-Switching-v0", ["EXP3"], cluster=client, **given)
-        assert_same(simulate("DPBandit-Switching-v0", ["EXP3"], **given), there)
-        assert client.status == "running"
-
-
-@needs_dask
 def test_an_error_in_a_game_reaches_the_caller(cluster):
     class Failing(played_agent()):
         def select_arm(self):
@@ -176,22 +164,6 @@ def test_an_error_in_a_game_reaches_the_caller(cluster):
 
     with refused(ZeroDivisionError, "in the game"):
         simulate("DPBandit-Stochastic-v0", {"a": Failing}, horizon=9, trials=3, cluster=cluster.address)
-
-
-@needs_dask
-def test_a_task_that_kills_its_workers_is_given_up_in_the_end(cluster):
-    """The scheduler tries four workers; that is done ten times, because workers may also be killed by chance."""
-    from distributed import KilledWorker
-
-    task, error = Task(None, range(3)), KilledWorker("task", None, 3)
-    with cluster_module.Crew(cluster.address) as crew:
-        for _ in range(cluster_module.ATTEMPTS - 1):
-            crew.recover(task, error)
-        crew.recover(task._replace(trials=range(3, 4)), error)
-        with pytest.raises(KilledWorker):
-            crew.recover(task, error)
-        with refused(ClusterError, cluster.address, "command"):
-            crew.recover(task._replace(trials=range(9)), OSError("gone"))
 
 
 def kill_workers(cluster, kills, horizon, trials, seed):

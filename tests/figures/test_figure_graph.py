@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.figures import figure_graph
-from dp_bandit_envs.figures.figure_graph import ALGORITHMS, LEVELS, RANDOM, REVEALED, SOCIAL
+from dp_bandit_envs.figures.figure_graph import ALGORITHMS, LEVELS, REVEALED, SOCIAL
 from dp_bandit_envs.graphs import REAL, as_feedback_graph
 from dp_bandit_envs.plots.plot_style import BLACK, STYLES, as_bytes
 from dp_bandit_envs.runs.experiment import GameSpec, Results
@@ -85,18 +85,6 @@ def on(panel, trials=1, seed=0):
     """Return results without numbers, for what depends on settings only."""
     experiment = figure_graph.experiments(trials=trials, seed=seed)[0]
     return Results(dataclasses.replace(experiment, panels=(panel,)), {})
-
-
-@pytest.mark.parametrize("key", RANDOM)
-def test_a_random_graph_has_ten_neighbours_an_arm_and_is_another_in_each_game(key):
-    graphs = figure_graph.experiments()[0]
-    game = dataclasses.replace(graphs, horizon=100).game(next(one for one in graphs.panels if one.key == key))
-    drawn = []
-    for trial in range(2):
-        game.reset(seed=0, options={"trial": trial})
-        drawn.append(game.graph)
-        assert game.graph.edges / game.n_arms == pytest.approx(10, rel=0.15)
-    assert not np.array_equal(drawn[0].revealed, drawn[1].revealed)
 
 
 def test_the_second_experiment_reveals_more_and_more_of_a_complete_graph():

@@ -141,20 +141,6 @@ def test_every_learner_has_the_epsilon_that_its_label_says():
                     assert guarantee.epsilon == pytest.approx(player.parameters["epsilon"], rel=1e-6)
 
 
-@pytest.mark.parametrize("game", [EXPERTS, BALL, ARMS, PAYOFFS])
-def test_gaps_shrink_like_one_over_the_root_of_the_horizon(game):
-    assert game.hard(2**14) == pytest.approx(4 * game.hard(2**18))
-    assert game.hard(1) == 1 and game.hard(2**10) < 1
-
-
-@pytest.mark.parametrize(("horizon", "expected"), [(1, (1,)), (4, (4,)), (100, (6, 25, 100)), (2**12, (4, 16, 64))])
-def test_a_shorter_horizon_shortens_all_lengths(horizon, expected):
-    assert games.lengths(horizon, games.LENGTHS)[: len(expected)] == expected
-    for experiment in games.experiments(horizon=horizon, trials=3, seed=7):
-        assert max(panel.env_kwargs["horizon"] for panel in experiment.panels) <= horizon
-        assert (experiment.trials, experiment.seed) == (3, 7)
-
-
 def test_the_claims_hold_where_they_do():
     assert verdicts() == [YES] * 14
 

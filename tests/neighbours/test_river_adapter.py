@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import Algorithm, HybridSums, LaplaceClipRescale, Ledger, MiniBatchAverage, play
-from dp_bandit_envs.adapters import as_river_policy, from_gymnasium, from_river
+from dp_bandit_envs.adapters import as_river_policy, from_river
 from dp_bandit_envs.conformance import check_agent
 from dp_bandit_envs.errors import BudgetSpentError, WrongObservationError, WrongTypeError
 from tests.neighbours.own_loops import ARMS, ROUNDS, TABLE, arms_here, game, private, released
@@ -91,12 +91,6 @@ def test_sums_are_refused():
 def test_what_is_no_policy_without_context_is_refused(wrong, words):
     with refused(WrongTypeError, "policy", *words):
         from_river(wrong)
-
-
-def test_rivers_environments_are_played_here():
-    env = from_gymnasium(gym.make("river_bandits/CandyCaneContest-v0"), horizon=300, low=0, high=1)
-    outcome = play(private(env), from_river(POLICIES["EpsilonGreedy"]())(), seed=2)
-    assert set(outcome.gains) == {0.0, 1.0} and np.isnan(outcome.external_regret).all()
 
 
 def ours(**options):

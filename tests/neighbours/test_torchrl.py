@@ -33,14 +33,6 @@ def private_id():
     gym.registry.pop(id_)
 
 
-def test_a_game_is_played_by_its_id(envs):
-    played = envs.GymEnv("DPBandit-Stochastic-v0", means=[0.0, 0.0, 1.0], horizon=8).rollout(20)
-    arms = played["action"].argmax(dim=1)
-    assert played.batch_size == (8,) and played["next", "terminated"].flatten().tolist() == [False] * 7 + [True]
-    assert played["next", "reward"].flatten().tolist() == (arms == 2).float().tolist()
-    assert (played["next", "observed"].argmax(dim=1) == arms).all()
-
-
 def test_a_private_game_is_played_by_its_id_and_shows_released_values_only(envs, private_id):
     env = envs.GymEnv(private_id)
     env.set_seed(3)
