@@ -1,6 +1,7 @@
 """A panel may have contestants of its own, an algorithm more games than others; results, chunks and reports follow."""
 
 import csv
+import dataclasses
 import io
 import json
 import math
@@ -13,6 +14,7 @@ from dp_bandit_envs.comparison.tables import summary_csv
 from dp_bandit_envs.figures.judging import errors_ahead
 from dp_bandit_envs.metrics import median_of_means
 from dp_bandit_envs.privacy.guarantee import level_of
+from dp_bandit_envs.runs import running
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.runs.run_report import View, numbers_json, report_md
 from dp_bandit_envs.runs.running import chunks_of, joined_to_one_task, run
@@ -159,3 +161,58 @@ def test_the_first_games_are_the_same_and_more_follow(tmp_path):
     text = summary_csv(comparison_of(many.experiment.configuration(), many.arrays), "external_regret")
     counts = {line.split(",")[1]: line.split(",")[5] for line in text.splitlines()[1:]}
     assert counts == {"UCB": "3", "DP-IMED": "30"}
+
+
+# ---- chunks: short ones are one task, and each is saved when it is complete
+
+SHARED = Experiment(
+    "shared",
+    (GameSpec("a", "A", "DPBandit-Stochastic-v0"), GameSpec("b", "B", "DPBandit-Switching-v0", {"n_arms": 3})),
+    (AlgorithmSpec("EXP3"), AlgorithmSpec("Uniform")),
+    horizon=40,
+    trials=30,
+)
+
+
+def sizes(trials, horizon):
+    """Return the trials of each task, by panel."""
+    experiment = dataclasses.replace(SHARED, trials=trials, horizon=horizon)
+    made = [chunk for panel in experiment.panels for chunk in chunks_of(experiment, panel)]
+    found = {}
+    for together in joined_to_one_task(experiment, made):
+        found.setdefault(together[0].panel.key, []).append(together[-1].end - together[0].first_trial)
+    return found
+
+
+def test_chunks_of_short_games_are_one_task(monkeypatch):
+    monkeypatch.setattr(running, "CHUNK", 5)
+    assert sizes(23, 40) == {"a": [23], "b": [23]}
+    monkeypatch.setattr(running, "MOST_CHUNKS", 2)
+    assert sizes(23, 40) == {"a": [10, 10, 3], "b": [10, 10, 3]}
+
+
+def test_a_task_of_several_chunks_has_so_many_rounds_at_most(monkeypatch):
+    monkeypatch.setattr(running, "CHUNK", 5)
+    monkeypatch.setattr(running, "TASK_ROUNDS", 15 * 2 * 40)
+    assert sizes(23, 40) == {"a": [15, 8], "b": [15, 8]}
+    assert sizes(23, 41) == {"a": [10, 13], "b": [10, 13]}
+
+
+def test_chunks_of_a_task_are_saved_each_when_it_is_complete(tmp_path, monkeypatch):
+    """Also in whatever order its trials come, some of two chunks or three together."""
+    monkeypatch.setattr(running, "CHUNK", 5)
+    folder = ResultsFolder(tmp_path / "out", SHARED.configuration())
+    queue = running._Queue(SHARED, folder, None, lambda prepared: prepared)
+    task = next(queue.tasks())
+    assert len(task.owner) == 6 and task.trials == range(30)
+    found = []
+    for trials in (range(18, 25), range(6, 18), range(6)):
+        queue.put(task.owner, trials, task.work.run_all(trials))
+        found.append([chunk.first_trial for chunk in task.owner if folder.has(chunk.name)])
+    assert found == [[20], [10, 15, 20], [0, 5, 10, 15, 20]]
+    whole = task.work.run_all(task.trials)
+    for chunk in task.owner[:5]:
+        saved = chunk.load(folder)
+        for name, column in whole.items():
+            own = column.external_regret[chunk.first_trial : chunk.end]
+            assert np.array_equal(saved[f"{name}/external_regret"], own)
