@@ -65,53 +65,31 @@ __version__ = "0.1.0"
 
 # Those in `__all__` are the names to learn; the others stay for code that was written with them.
 _HOMES = {
-    "Adversary": "adversaries",
-    "Advice": "advice",
-    "Agent": "protocols",
-    "Algorithm": "algorithms",
-    "BanditEnv": "envs.bandit_env",
-    "BanditVectorEnv": "envs.bandit_vector_env",
-    "BatchSums": "wrappers",
-    "BlockSums": "wrappers",
-    "Comparison": "comparison",
-    "CounterSums": "wrappers",
-    "ExactSums": "wrappers",
-    "Exp3": "agents",
-    "Exp3Set": "agents",
-    "Game": "simulation",
-    "GaussianThompsonSampling": "agents",
-    "Htinf": "agents",
-    "HybridSums": "wrappers",
-    "Imed": "agents",
-    "IntervalSums": "wrappers",
-    "KlUcb": "agents",
-    "LaplaceClipRescale": "wrappers",
-    "Ledger": "privacy",
-    "MiniBatchAverage": "wrappers",
-    "OutsideGame": "adapters",
-    "PrivacyGuarantee": "privacy",
-    "RandomizedResponse": "wrappers",
-    "Simulation": "simulation",
-    "SuccessiveElimination": "agents",
-    "ThompsonSampling": "agents",
-    "TsMaxN": "agents",
-    "TsallisInf": "agents",
-    "Ucb": "agents",
-    "UcbMaxN": "agents",
-    "Uniform": "agents",
-    "advise": "advice",
-    "algorithm_names": "algorithms",
-    "calibrate": "algorithms",
-    "compare": "comparison",
-    "environment_names": "envs.registration",
-    "load": "comparison",
-    "make_algorithm": "algorithms",
-    "play": "simulation",
-    "register_adversary": "envs.registration",
-    "register_algorithm": "algorithms",
-    "register_private": "wrappers.private_ids",
-    "reproduce": "figures",
-    "simulate": "simulation",
+    name: home
+    for home, names in {
+        "adapters": "OutsideGame",
+        "adversaries": "Adversary",
+        "advice": "Advice advise",
+        "agents": (
+            "Exp3 Exp3Set GaussianThompsonSampling Htinf Imed KlUcb SuccessiveElimination"
+            " ThompsonSampling TsMaxN TsallisInf Ucb UcbMaxN Uniform"
+        ),
+        "algorithms": "Algorithm algorithm_names calibrate make_algorithm register_algorithm",
+        "comparison": "Comparison compare load",
+        "envs.bandit_env": "BanditEnv",
+        "envs.bandit_vector_env": "BanditVectorEnv",
+        "envs.registration": "environment_names register_adversary",
+        "figures": "reproduce",
+        "privacy": "Ledger PrivacyGuarantee",
+        "protocols": "Agent",
+        "simulation": "Game Simulation play simulate",
+        "wrappers": (
+            "BatchSums BlockSums CounterSums ExactSums HybridSums IntervalSums LaplaceClipRescale"
+            " MiniBatchAverage RandomizedResponse"
+        ),
+        "wrappers.private_ids": "register_private",
+    }.items()
+    for name in names.split()
 }
 
 __all__ = [

@@ -160,29 +160,6 @@ def test_an_algorithm_of_mine_is_calibrated_too(dp_bandit):
     assert float(value) == pytest.approx(0.25)  # it makes noise for twice its epsilon
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        ("calibrate DP-IMED --epsilon 1 --n-arms 3", ["--horizon"]),
-        ("calibrate DP-IMED:epsilon=2 --epsilon 1 --n-arms 3 --horizon 9", ["DP-IMED", "epsilon"]),
-        ("calibrate UCB --epsilon 1 --n-arms 3 --horizon 9", ["UCB", "private"]),
-        (
-            "calibrate DP-IMED --epsilon 1 --n-arms 3 --horizon 9 --rounds-per-person 0",
-            ["--rounds-per-person", "1", "0"],
-        ),
-        ("calibrate EXP3 --epsilon 1 --n-arms 3 --horizon 9 --rounds-per-person 7", ["EXP3", "7 rounds"]),
-        ("run Stochastic DP-IMED --epsilon 1 --rounds-per-person 2", ["--rounds-per-person", "--at-guarantee"]),
-        (
-            "run mine.csv DP-IMED --epsilon 1 --at-guarantee --rounds-per-person 2 --persons who --horizon 16",
-            ["8", "2"],
-        ),
-    ],
-)
-def test_a_wrong_question_is_one_sentence(dp_bandit, words, named):
-    code, _, err = dp_bandit(*words.split())
-    assert code == 2 and missing(err, *named) == [] and "Traceback" not in err
-
-
 def test_at_guarantee_is_for_a_person_if_their_rounds_are_given():
     asked_for = {"epsilon": 1.0, "at_guarantee": True, "horizon": 300, "trials": 2}
     (one,) = question(["Stochastic"], ["DP-IMED"], rounds_per_person=3, **asked_for).contestants
