@@ -37,7 +37,6 @@ class Plain(Exp3):
     """An agent that is played, not compiled."""
 
     def update(self, arm, observation):
-        """Learn as usual."""
         super().update(arm, observation)
 
 
@@ -140,7 +139,6 @@ class Late(Stochastic):
     """Makes its data when a game begins."""
 
     def begin(self, rng):
-        """Make them."""
         super().begin(rng)
         self.data = Replay(TABLE)
         self.data.begin(rng)

@@ -52,7 +52,6 @@ class Arms:
         """Begin."""
 
     def select_arm(self):
-        """Choose."""
         return self.arm
 
     def update(self, arm, observation):
@@ -63,7 +62,6 @@ class CannotLearn:
     """Has one of three methods."""
 
     def select_arm(self):
-        """Choose."""
         return 0
 
 

@@ -49,7 +49,6 @@ class Foreign(gym.Env):
         return self.table[0].astype(np.float32), {}
 
     def step(self, action):
-        """Pay."""
         row = self.table[self.round]
         self.round += 1
         return row.astype(np.float32), row[action - self.start], self.round % self.length == 0, False, {"row": row}
@@ -59,7 +58,6 @@ class Noisy(Foreign):
     """Pays normal rewards from its own generator."""
 
     def step(self, action):
-        """Pay."""
         return self.table[0], self.np_random.normal(action, 1.0), False, False, {}
 
 

@@ -238,7 +238,6 @@ class Shifted(gym.ActionWrapper):
     """Plays another arm than the one chosen; allowed below a boundary."""
 
     def action(self, action):
-        """Return the next arm."""
         return (action + 1) % 3
 
 

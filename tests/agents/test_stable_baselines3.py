@@ -1,5 +1,4 @@
 """Stable-Baselines3 both ways: its models as agents, our vector environments as its training ground."""
-# ruff: noqa: D102 (the methods of a stand-in do what the protocol says)
 
 import gymnasium as gym
 import numpy as np

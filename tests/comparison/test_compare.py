@@ -35,7 +35,6 @@ class FirstArm:
         """Begin."""
 
     def select_arm(self):
-        """Return 0."""
         return 0
 
     def update(self, arm, observation):
@@ -54,7 +53,6 @@ class Chosen(FirstArm):
         self.arm = arm
 
     def select_arm(self):
-        """Return the arm."""
         return self.arm
 
 
@@ -68,7 +66,6 @@ class Halves(adversaries.Adversary):
         """Begin."""
 
     def next_gains(self, rounds):
-        """Return halves."""
         return np.full((rounds, self.n_arms), 0.5)
 
 

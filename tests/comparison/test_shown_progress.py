@@ -13,7 +13,6 @@ class Terminal(io.StringIO):
     """A stream that says that it is a terminal."""
 
     def isatty(self):
-        """Return that it is one."""
         return True
 
 

@@ -60,7 +60,6 @@ class LocalCluster:
             self._kill(process)
 
     def start_scheduler(self):
-        """Start the scheduler."""
         self._scheduler = self._start("dask_scheduler", "--host", HOST, "--port", self._port)
 
     def start_workers(self):
@@ -71,11 +70,9 @@ class LocalCluster:
             self._workers.append(self._start("dask_worker", self.address, "--nthreads", 1, *place))
 
     def kill_worker(self, number=0):
-        """Kill a worker by SIGKILL."""
         self._kill(self._workers[number % len(self._workers)])
 
     def kill_scheduler(self):
-        """Kill the scheduler by SIGKILL."""
         self._kill(self._scheduler)
 
     def restart_all(self):
@@ -121,7 +118,6 @@ def played_agent():
         """EXP3 with a method of its own."""
 
         def begin(self, **options):
-            """Begin as usual."""
             super().begin(**options)
 
     return Foreign

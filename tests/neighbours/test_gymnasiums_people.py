@@ -88,12 +88,10 @@ class TwoCoins(gym.Env):
     action_space, observation_space = gym.spaces.Discrete(2), gym.spaces.Discrete(1)
 
     def reset(self, *, seed=None, options=None):
-        """Begin."""
         super().reset(seed=seed)
         return 0, {}
 
     def step(self, action):
-        """Throw the coin."""
         return 0, float(self.np_random.random() < (0.2, 0.8)[action]), True, False, {}
 
 

@@ -28,7 +28,6 @@ class Watched:
         return getattr(self.model, name)
 
     def predict(self, observation, state=None, episode_start=None, deterministic=False):
-        """Ask the model."""
         self.given.append((state, bool(episode_start[0])))
         arm, after = self.model.predict(observation, state, episode_start, deterministic)
         self.returned.append(after)

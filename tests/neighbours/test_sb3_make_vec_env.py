@@ -75,7 +75,6 @@ class Twice(Monitor):
     """Repeats a round, which would double what the noise has to hide."""
 
     def step(self, action):
-        """Play it twice."""
         super().step(action)
         return super().step(action)
 
@@ -84,7 +83,6 @@ class Again(Monitor):
     """Starts a game twice."""
 
     def reset(self, **kwargs):
-        """Start it twice."""
         super().reset(**kwargs)
         return super().reset(**kwargs)
 

@@ -113,7 +113,6 @@ class CountedFile:
         return getattr(self._file, name)
 
     def write(self, data):
-        """Write as one step."""
         self._disk.step()
         return self._file.write(data)
 

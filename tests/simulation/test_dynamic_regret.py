@@ -15,7 +15,7 @@ from tests.tools.refusals import refused
 class Aside(gym.ActionWrapper):
     """Not part of the compiled loop."""
 
-    def action(self, action):  # noqa: D102
+    def action(self, action):
         return action
 
 

@@ -1,5 +1,4 @@
 """What is compiled, what falls back to `play`, and that the result says which and why."""
-# ruff: noqa: D102 (the methods of a stand-in do what the protocol says)
 
 import gymnasium as gym
 import numpy as np

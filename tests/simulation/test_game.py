@@ -1,5 +1,4 @@
 """One game by hand: what `play` writes down, against sums done the slow way."""
-# ruff: noqa: D102 (the methods of a stand-in do what the protocol says)
 
 import gymnasium as gym
 import numpy as np

@@ -1,5 +1,4 @@
 """Seeds go by trial: cores, tasks, splits, checkpoints and company change nothing in a trial."""
-# ruff: noqa: D102 (the methods of a stand-in do what the protocol says)
 
 import dataclasses
 import json

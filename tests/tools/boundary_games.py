@@ -137,7 +137,6 @@ class RevealsBoth(BanditEnv):
     sensitivity = 2.0
 
     def step(self, action: int) -> Any:
-        """Reveal the row."""
         observation, *rest = super().step(action)
         observation["gain"] = np.array(self._rows[len(self._arms) - 1])
         observation["observed"] = np.ones(2, np.int8)

@@ -13,17 +13,14 @@ class Impulse:
         self.asked: list[float] = []
 
     def laplace(self, location: float, scale: float) -> float:
-        """Return `height` or 0."""
         assert location == 0.0
         self.asked.append(scale)
         return self.height * (len(self.asked) - 1 == self.hot)
 
     def laplaces(self, numbers: np.ndarray, scale: float) -> None:
-        """Write draws."""
         numbers[:] = [self.laplace(0.0, scale) for _ in numbers]
 
     def normal(self, location: float, scale: float) -> float:
-        """Return `height` or 0."""
         return self.laplace(location, scale)
 
 
@@ -36,16 +33,13 @@ class Counting:
         self.draws = 0
 
     def laplace(self, location: float, scale: float) -> float:
-        """Return a draw."""
         self.draws += 1
         return self._rng.laplace(location, scale)
 
     def laplaces(self, numbers: np.ndarray, scale: float) -> None:
-        """Write draws."""
         numbers[:] = [self.laplace(0.0, scale) for _ in numbers]
 
     def normal(self, location: float, scale: float) -> float:
-        """Return a draw."""
         self.draws += 1
         return self._rng.normal(location, scale)
 

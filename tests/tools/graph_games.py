@@ -49,17 +49,14 @@ class Draws:
         self.asked: list[float] = []
 
     def laplace(self, location: float, scale: float) -> float:
-        """Return `size` or 0."""
         assert location == 0.0
         self.asked.append(scale)
         return self.size * (len(self.asked) - 1 == self.hot)
 
     def laplaces(self, numbers: np.ndarray, scale: float) -> None:
-        """Write such draws."""
         numbers[:] = [self.laplace(0.0, scale) for _ in numbers]
 
     def normal(self, location: float, scale: float) -> float:
-        """Return `size` or 0."""
         return self.laplace(location, scale)
 
 

@@ -8,19 +8,15 @@ class Seeded:
     """Has the methods of a secure stream, over a NumPy generator."""
 
     def __init__(self, rng) -> None:
-        """Take the generator."""
         self._rng, self.drawn = rng, []
 
     def laplace_steps(self, scale: float) -> float:
-        """Return a rounded draw."""
         return self._kept(self._rng.laplace(0.0, scale))
 
     def normal_steps(self, scale: float) -> float:
-        """Return a rounded draw."""
         return self._kept(self._rng.normal(0.0, scale))
 
     def random(self) -> float:
-        """Return a uniform number."""
         return self._rng.random()
 
     def _kept(self, draw: float) -> float:
@@ -36,7 +32,6 @@ class SeededStreams(EpisodeStreams):
         super().__init__(2, "stand-in")
 
     def next(self, seed, options=None):
-        """Begin the next game."""
         return Seeded(super().next(seed, options))
 
 

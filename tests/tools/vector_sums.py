@@ -64,7 +64,6 @@ class OneNode:
         self.asked: list[float] = []
 
     def standard_gamma(self, shape: float) -> float:
-        """Return `height` or 0."""
         self.asked.append(shape)
         return self.height * (len(self.asked) - 1 == self.hot)
 
