@@ -1,4 +1,4 @@
-"""`dp-bandit reproduce figure-1`, killed while it writes: the same command finishes the work."""
+"""`dp-bandit run`, killed while it writes: the same command finishes the work."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = ["dp-bandit", "reproduce", "figure-1", "--trials", "40", "--horizon", "64", "--out", "out"]
+GAMES = ["run", "Stochastic", "Switching", "EXP3", "Uniform", "--trials", "40", "--horizon", "64"]
 # Runs the command, and sends itself SIGKILL when half of a file with a certain name is on the disk.
 KILLED = """
 import os, signal, sys
@@ -34,7 +34,10 @@ main()
 def go(folder, last="never", *more):
     folder.mkdir(exist_ok=True)
     return subprocess.run(
-        [sys.executable, "-c", KILLED, last, *COMMAND, *more], cwd=folder, capture_output=True, encoding="utf-8"
+        [sys.executable, "-c", KILLED, last, "dp-bandit", *GAMES, "--out", "out", *more],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
     )
 
 
@@ -47,7 +50,7 @@ def whole(tmp_path_factory):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-@pytest.mark.parametrize("last", ["chunks/oblivious-000032.npz", pytest.param("figure.svg", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("last", ["chunks/switching-000032.npz", pytest.param("figure.svg", marks=pytest.mark.slow)])
 def test_a_killed_run_ends_with_the_same_bytes(last, whole, tmp_path):
     killed = go(tmp_path, last)
     assert killed.returncode == -signal.SIGKILL
