@@ -9,7 +9,7 @@ import pytest
 
 import dp_bandit_envs  # noqa: F401 - registers the ids
 from dp_bandit_envs import Algorithm, Ledger, compare, make_algorithm, play, simulate
-from dp_bandit_envs.adversaries import GainTable, MemoryBounded, OutcomePools, Replay, Stochastic
+from dp_bandit_envs.adversaries import GainTable, MemoryBounded, OutcomePools, Replay, Stochastic, Trial, VectorTable
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import ClusterError, KnownSeedWarning, LateDataError
@@ -37,6 +37,7 @@ class Plain(Exp3):
     """An agent that is played, not compiled."""
 
     def update(self, arm, observation):
+        """Learn as usual."""
         super().update(arm, observation)
 
 
@@ -69,7 +70,7 @@ def test_a_given_seed_on_real_data_is_warned_of_once(way):
     assert "7" not in str(caught[0].message)
 
 
-@pytest.mark.parametrize("way", ["simulate", "stacked", "trial", "nested"])
+@pytest.mark.parametrize("way", WITH_A_SEED)
 def test_without_one_there_is_no_warning(way):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -139,12 +140,14 @@ class Late(Stochastic):
     """Makes its data when a game begins."""
 
     def begin(self, rng):
+        """Make them."""
         super().begin(rng)
         self.data = Replay(TABLE)
         self.data.begin(rng)
 
 
-@pytest.mark.parametrize(("algorithm", "seed"), [("UCB", "auto"), ("EXP3", "auto"), ("DP-EXP3-Lap", 3)])
+@pytest.mark.parametrize("seed", ["auto", 3])
+@pytest.mark.parametrize("algorithm", ["UCB", "DP-EXP3-Lap", "EXP3"])
 def test_data_that_are_there_too_late_are_refused(algorithm, seed):
     """The seed 0 was chosen without them; UCB is played in one game after the other, EXP3 in lanes."""
     with refused(LateDataError, "Late", "__init__", "begin"):
@@ -162,11 +165,28 @@ def test_by_default_the_seed_is_0_where_they_are_made_up():
         play(env, Exp3(), seed="secret")
 
 
+def test_made_up_gains_are_no_real_data():
+    assert Trial().is_real and Replay(TABLE).is_real and Replay().is_real and VectorTable(TABLE).is_real
+    assert not Stochastic().is_real and not OutcomePools([np.ones(2), np.ones(3)]).is_real
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        noisy(gym.make("DPBandit-Stochastic-v0")).reset(seed=1)
+        simulate("DPBandit-Stochastic-v0", ["DP-EXP3-Lap"], seed=1, horizon=9)
+        noisy(BanditEnv(OutcomePools([np.ones(2), np.ones(3)]))).reset(seed=1)
+
+
 def test_without_a_seed_each_simulation_has_another_one_and_does_not_say_which():
     """Two seeds of 128 random bits are equal with probability 2^-128."""
     both = [simulate("DPBandit-Stochastic-v0", ["EXP3", "DP-IMED"], seed=None, horizon=500, trials=2) for _ in range(2)]
     assert all(one.seed is None and "secret" in repr(one) for one in both)
     assert (both[0]["EXP3"].collected != both[1]["EXP3"].collected).any()
+
+
+def test_the_algorithms_of_a_trial_share_gains_with_a_secret_seed_too():
+    results = simulate("DPBandit-Stochastic-v0", {"one": Exp3, "other": Plain}, seed=None, horizon=300, trials=2)
+    assert (results["one"].engine, results["other"].engine) == ("compiled", "play")
+    best = [one.external_regret + one.collected for one in results.values()]
+    np.testing.assert_array_equal(*best)
 
 
 def test_a_secret_seed_is_in_no_result_text_or_error(monkeypatch, capfd):

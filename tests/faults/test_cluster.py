@@ -21,6 +21,7 @@ from dp_bandit_envs.simulation import cluster as cluster_module
 from dp_bandit_envs.simulation.provenance import installed_code, made_by
 from dp_bandit_envs.simulation.sending import Carried
 from dp_bandit_envs.simulation.trials import PlayedTrials
+from dp_bandit_envs.simulation.workers import Task
 from tests.simulation.test_sending import forget, made
 from tests.tools.pages import blocks
 from tests.tools.processes import dp_bandit, files, finish, start
@@ -60,6 +61,7 @@ class LocalCluster:
             self._kill(process)
 
     def start_scheduler(self):
+        """Start the scheduler."""
         self._scheduler = self._start("dask_scheduler", "--host", HOST, "--port", self._port)
 
     def start_workers(self):
@@ -70,9 +72,11 @@ class LocalCluster:
             self._workers.append(self._start("dask_worker", self.address, "--nthreads", 1, *place))
 
     def kill_worker(self, number=0):
+        """Kill a worker by SIGKILL."""
         self._kill(self._workers[number % len(self._workers)])
 
     def kill_scheduler(self):
+        """Kill the scheduler by SIGKILL."""
         self._kill(self._scheduler)
 
     def restart_all(self):
@@ -118,6 +122,7 @@ def played_agent():
         """EXP3 with a method of its own."""
 
         def begin(self, **options):
+            """Begin as usual."""
             super().begin(**options)
 
     return Foreign
@@ -153,6 +158,17 @@ def test_a_cluster_plays_the_games_of_one_process(cluster):
 
 
 @needs_dask
+def test_a_client_stays_open(cluster):
+    from distributed import Client
+
+    with Client(cluster.address, set_as_default=False) as client:
+        given = {"horizon": 30, "trials": 3}
+        there = simulate("DPBandit-Switching-v0", ["EXP3"], cluster=client, **given)
+        assert_same(simulate("DPBandit-Switching-v0", ["EXP3"], **given), there)
+        assert client.status == "running"
+
+
+@needs_dask
 def test_an_error_in_a_game_reaches_the_caller(cluster):
     class Failing(played_agent()):
         def select_arm(self):
@@ -160,6 +176,22 @@ def test_an_error_in_a_game_reaches_the_caller(cluster):
 
     with refused(ZeroDivisionError, "in the game"):
         simulate("DPBandit-Stochastic-v0", {"a": Failing}, horizon=9, trials=3, cluster=cluster.address)
+
+
+@needs_dask
+def test_a_task_that_kills_its_workers_is_given_up_in_the_end(cluster):
+    """The scheduler tries four workers; that is done ten times, because workers may also be killed by chance."""
+    from distributed import KilledWorker
+
+    task, error = Task(None, range(3)), KilledWorker("task", None, 3)
+    with cluster_module.Crew(cluster.address) as crew:
+        for _ in range(cluster_module.ATTEMPTS - 1):
+            crew.recover(task, error)
+        crew.recover(task._replace(trials=range(3, 4)), error)
+        with pytest.raises(KilledWorker):
+            crew.recover(task, error)
+        with refused(ClusterError, cluster.address, "command"):
+            crew.recover(task._replace(trials=range(9)), OSError("gone"))
 
 
 def kill_workers(cluster, kills, horizon, trials, seed):
@@ -196,6 +228,18 @@ def kill_workers(cluster, kills, horizon, trials, seed):
 def test_a_killed_worker_loses_nothing(tmp_path):
     with LocalCluster(tmp_path / "cluster") as cluster:
         assert kill_workers(cluster, 2, 100_000, 60, seed=0) >= 1
+
+
+@needs_dask
+@pytest.mark.slow
+def test_workers_killed_thirty_times_lose_nothing(tmp_path):
+    killed = 0
+    with LocalCluster(tmp_path / "cluster") as cluster:
+        for seed in range(30):
+            killed += kill_workers(cluster, 30 - killed, 300_000, 100, seed)
+            if killed >= 30:
+                return
+    pytest.fail(f"only {killed} workers were killed while they played")
 
 
 @needs_dask
@@ -259,6 +303,14 @@ def whole(tmp_path_factory):
 @pytest.mark.slow
 def test_a_restarted_scheduler_and_the_same_command_lose_nothing(whole, tmp_path):
     assert kill_scheduler(tmp_path, whole, [0]) == 1
+
+
+@needs_dask
+@pytest.mark.slow
+def test_thirty_restarted_schedulers_lose_nothing(whole, tmp_path):
+    rng = random.Random(1)
+    cut = [kill_scheduler(tmp_path / f"{number}", whole, [rng.uniform(0, 1)]) for number in range(30)]
+    assert sum(cut) >= 10
 
 
 SRUN = f"""#!{sys.executable}

@@ -22,6 +22,7 @@ from tests.tools.refusals import refused
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENT = Experiment("mine", (GameSpec("a", "A", "DPBandit-Stochastic-v0"),), (AlgorithmSpec("Uniform"),), 40, 6)
+GAMES = {"a": 0.1, "b": 0.2}
 OTHERS = {
     "seed": {"seed": 1},
     "horizon": {"horizon": 41},
@@ -66,7 +67,7 @@ def test_a_chunk_of_another_run_is_refused_by_name(change, tmp_path):
     assert files(tmp_path) == before
 
 
-@pytest.mark.parametrize("change", ["seed", "algorithm of the same label"])
+@pytest.mark.parametrize("change", OTHERS)
 def test_results_of_another_run_are_refused_by_name(change, tmp_path):
     go(tmp_path / "mine")
     go(tmp_path / "other", dataclasses.replace(EXPERIMENT, **OTHERS[change]))
@@ -81,6 +82,14 @@ def test_a_chunk_in_the_place_of_another_is_refused_by_name(tmp_path):
     shutil.copy(first.with_name("a-000003.npz"), first)
     with refused(ResultsError, "'chunks/a-000003'", "'chunks/a-000000'", "first_trial 3"):
         go(tmp_path / "mine")
+
+
+def test_a_chunk_of_another_game_of_the_run_is_refused_by_name(tmp_path):
+    first, other = (GameSpec(key, key, "DPBandit-Stochastic-v0", {"means": [0.9, low]}) for key, low in GAMES.items())
+    chunk = unfinished(tmp_path / "mine", dataclasses.replace(EXPERIMENT, panels=(first, other)))
+    shutil.copy(chunk, chunk.with_name("b-000000.npz"))
+    with refused(ResultsError, "b-000000.npz", "'chunks/a-000000'"):
+        go(tmp_path / "mine", dataclasses.replace(EXPERIMENT, panels=(first, other)))
 
 
 def test_arrays_that_say_nothing_of_their_origin_are_refused(tmp_path):

@@ -165,6 +165,7 @@ SAME, OTHERS = (0, 0), (0, 1)
     ("seeds", "pairs"),
     [
         pytest.param(OTHERS, 1, id="other seeds"),
+        pytest.param(SAME, 1, id="one configuration", marks=pytest.mark.slow),
         pytest.param(OTHERS, 30, id="other seeds, many", marks=pytest.mark.slow),
         pytest.param(SAME, 30, id="one configuration, many", marks=pytest.mark.slow),
     ],

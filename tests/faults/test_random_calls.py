@@ -74,10 +74,12 @@ class Calls:
         self.wrong = {}
 
     def pick(self, things):
+        """Return one of them."""
         things = tuple(things)
         return things[self.rng.integers(len(things))]
 
     def wild(self):
+        """Return anything."""
         return self.pick(self.pick((NUMBERS, REALS, ODD)))
 
     def some(self, names, chance=0.3):
