@@ -34,7 +34,8 @@ class NarrowPictures(SphinxTransform):
 def description(doctree):
     """Return the beginning of a page's first real paragraph, cut between words; "" if there is none."""
     for paragraph in doctree.findall(nodes.paragraph):
-        text = " ".join(paragraph.astext().split())
+        # Without the texts of pictures, which `astext` has.
+        text = " ".join("".join(paragraph.findall(nodes.Text)).split())
         if isinstance(paragraph.parent, nodes.section) and len(text) >= TOO_SHORT:
             sentences = re.match(rf".{{{TOO_SHORT},{LETTERS}}}[.?!](?= |$)", text)
             return sentences[0] if sentences else text[:LETTERS].rpartition(" ")[0] + " ..."
