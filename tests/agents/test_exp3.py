@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import Exp3, MiniBatchAverage, make_algorithm, play, simulate
-from dp_bandit_envs.adversaries import GainTable, Replay
+from dp_bandit_envs.adversaries import Replay
 from dp_bandit_envs.agents import exp3
 from dp_bandit_envs.agents.exp3 import MOST_AHEAD, default_exploration_rate
 from dp_bandit_envs.agents.functional import TIDY_EVERY, FunctionalAgent, Functions
@@ -51,20 +51,13 @@ def test_first_updates_match_equation_2_1_by_hand():
     assert agent.probabilities().tolist() == before.tolist()
 
 
-def test_a_withheld_gain_changes_nothing_even_if_a_number_is_there():
-    agent = begun(Exp3(exploration_rate=0.3), n_arms=3)
-    tell(agent, 1, 0.7, 3)
-    before = agent.probabilities().tolist()
-    tell(agent, 2, 0.9, 3, observed=0)
-    assert agent.probabilities().tolist() == before
-
-
-def test_gains_of_arms_that_were_not_played_are_not_used():
-    agent = begun(Exp3(exploration_rate=0.3), n_arms=3)
-    agent.update(1, {"gain": np.ones(3), "observed": np.ones(3, np.int8)})
-    other = begun(Exp3(exploration_rate=0.3), n_arms=3)
+def test_only_the_gain_that_was_observed_of_the_arm_played_counts():
+    one, other = (begun(Exp3(exploration_rate=0.3), n_arms=3) for _ in range(2))
+    one.update(1, {"gain": np.ones(3), "observed": np.ones(3, np.int8)})
     tell(other, 1, 1.0, 3)
-    assert agent.probabilities().tolist() == other.probabilities().tolist()
+    assert one.probabilities().tolist() == other.probabilities().tolist()
+    tell(one, 2, 0.9, 3, observed=0)
+    assert one.probabilities().tolist() == other.probabilities().tolist()
 
 
 def log_space(rate, n_arms, history):
@@ -81,8 +74,7 @@ def softmax(scores, rate):
     return [(1 - rate) * share / math.fsum(shares) + rate / len(scores) for share in shares]
 
 
-@pytest.mark.parametrize("rate", [0.01, 0.3, 1.0])
-@pytest.mark.parametrize("n_arms", [2, 5])
+@pytest.mark.parametrize(("rate", "n_arms"), [(0.01, 5), (0.3, 2), (0.3, 5), (1.0, 5)])
 def test_probabilities_equal_a_slow_second_way(rate, n_arms):
     rng = np.random.default_rng(1)
     history = [(int(rng.integers(n_arms)), float(rng.random())) for _ in range(400)]
@@ -90,19 +82,6 @@ def test_probabilities_equal_a_slow_second_way(rate, n_arms):
     for arm, gain in history:
         tell(agent, arm, gain, n_arms)
     assert agent.probabilities() == pytest.approx(log_space(rate, n_arms, history), rel=1e-10)
-
-
-@pytest.mark.parametrize("rate", [0.01, 0.5])
-def test_probabilities_sum_to_1_and_keep_their_floor(rate):
-    rng = np.random.default_rng(0)
-    agent = begun(Exp3(exploration_rate=rate), n_arms=3)
-    for _ in range(3000):
-        arm = agent.select_arm()
-        tell(agent, arm, float(rng.random() < (0.9, 0.1, 0.5)[arm]), 3)
-        probabilities = agent.probabilities()
-        assert probabilities.sum() == pytest.approx(1, abs=1e-14)
-        assert probabilities.min() >= rate / 3
-    assert probabilities.argmax() == 0
 
 
 def test_arms_are_drawn_with_the_probabilities():
@@ -119,13 +98,6 @@ def test_arms_are_drawn_with_the_probabilities():
     assert len({round(value, 3) for value in p}) == 4
 
 
-def test_exploration_rate_1_is_uniform_play_whatever_was_seen():
-    agent = begun(Exp3(exploration_rate=1), n_arms=4)
-    for _ in range(500):
-        tell(agent, 2, 1.0, 4)
-        assert agent.probabilities().tolist() == [0.25] * 4
-
-
 def test_the_default_exploration_rate_is_that_of_algorithm_1():
     # sqrt(4 ln 4 / ((e - 1) 2^18)) = sqrt(5.545177 / 450436.9) = 0.003508654...
     assert default_exploration_rate(4, 2**18) == pytest.approx(0.0035086541720524606, rel=1e-14)
@@ -135,15 +107,10 @@ def test_the_default_exploration_rate_is_that_of_algorithm_1():
     assert Exp3(exploration_rate=0.2).rate(4, 1000) == 0.2
 
 
-@pytest.mark.parametrize("wrong", [0, 0.0, -0.1, 1.0000001, math.nan, math.inf])
+@pytest.mark.parametrize("wrong", [0, -0.1, 1.0000001, math.nan, "0.1", True])
 def test_the_exploration_rate_must_be_a_probability(wrong):
-    with refused(ValueError, "exploration_rate", "(0, 1]", wrong):
-        Exp3(exploration_rate=wrong)
-
-
-@pytest.mark.parametrize("wrong", ["0.1", [0.1], True])
-def test_the_exploration_rate_must_be_a_number(wrong):
-    with refused(TypeError, "exploration_rate", "number", wrong):
+    number = type(wrong) in (int, float)
+    with refused(ValueError if number else TypeError, "exploration_rate", "(0, 1]" if number else "number", wrong):
         Exp3(exploration_rate=wrong)
 
 
@@ -220,24 +187,6 @@ def test_an_arm_that_fell_behind_recovers():
     assert p[1] > 0.7
 
 
-def test_an_arm_that_fell_behind_recovers_in_the_compiled_loop():
-    """The same with 300,000 rounds: a deficit of e^-25000. Locked, arm 1 would keep its quarter of the pulls.
-
-    False alarm: 6e-7 (five standard deviations, two sides).
-    """
-    phase = 100_000
-    table = np.zeros((3 * phase, 2))
-    table[:phase, 0], table[phase:, 1] = 1.0, 1.0
-    outcome = simulate(
-        lambda: BanditEnv(GainTable(table)),
-        [make_algorithm("EXP3", exploration_rate=0.5)],
-        checkpoints=[phase, 2 * phase + phase // 2, 3 * phase],
-    )["EXP3"]
-    last = outcome.collected[0, 2] - outcome.collected[0, 1]
-    # Back on top it is drawn with probability 3/4; five standard deviations.
-    assert abs(last - 0.75 * phase / 2) < 5 * math.sqrt(phase / 2 * 0.75 * 0.25)
-
-
 @pytest.mark.parametrize(("rate", "published", "error"), [(0.01, 484.9, 3.6), (0.05, 233.7, 4.5)])
 def test_pseudo_regret_is_the_one_measured_independently(rate, published, error):
     """T = 20,000, means (.55, .5, .5, .5), 400 games: within five combined standard errors of another program's.
@@ -256,22 +205,6 @@ def test_pseudo_regret_is_the_one_measured_independently(rate, published, error)
     own = regret.std(ddof=1) / math.sqrt(400)
     assert abs(regret.mean() - published) < 5 * math.hypot(own, error)
     assert own < 2 * error
-
-
-def test_tidy_follows_every_32nd_update_and_no_other():
-    functions = Functions(None, lambda state, arm, seen: [*state, (arm, seen)], lambda state: [*state, "tidied"])
-    state = []
-    for step in range(1, 100):
-        state = functions.after(state, step, -step, step)
-    expected = []
-    for step in range(1, 100):
-        expected += [(step, -step)] + ["tidied"] * (step in (32, 64, 96))
-    assert state == expected
-
-
-def test_without_tidy_there_are_updates_only():
-    functions = Functions(None, lambda state, arm, seen: state + arm)
-    assert functions.after(1, 2, None, TIDY_EVERY) == 3
 
 
 class Steps(NamedTuple):
@@ -303,8 +236,8 @@ class Tidied(FunctionalAgent):
         return Steps(0, 1)
 
 
-@pytest.mark.parametrize("batch_size", [1, 3, 32])
-def test_compiled_games_tidy_after_the_same_steps_as_played_ones(batch_size):
+def test_compiled_games_tidy_after_the_same_steps_as_played_ones():
+    batch_size = 3
     player = Algorithm("tidied", Tidied, lambda env: MiniBatchAverage(env, batch_size=batch_size))
     horizon = 32 * 5 * batch_size + 7
     outcome = simulate("DPBandit-Stochastic-v0", [player], horizon=horizon, checkpoints=range(1, horizon + 1))["tidied"]
@@ -371,28 +304,15 @@ def test_every_engine_rescales_by_the_rule_in_words(rate, batch_size):
 
 def test_a_score_grows_by_at_most_one_in_a_step():
     """As p is at least rate / K, up to rounding; so between two calls of `tidy` weights stay below e^(50 + 32)."""
-    for n_arms in [2, 8, 300]:
-        for rate in [1e-6, 0.01, 0.5, 1.0]:
-            rng = np.random.default_rng(5)
-            state = exp3.start(n_arms, rate)
-            for step in range(1, 3000):
-                # Often the arm that is least likely, whose score grows most.
-                arm = int(np.argmin(state.weights)) if step % 3 else int(rng.integers(n_arms))
-                before = float(state.scores[arm])
-                gains = np.ones(n_arms)
-                state = Exp3.functions.after(state, arm, Gains(gains, np.ones(n_arms, int)), step)
-                assert 0 < state.scores[arm] - before <= 1.0 + 1e-9
-                assert max(state.weights) <= math.exp(MOST_AHEAD + TIDY_EVERY) * (1 + 1e-9)
-                assert sum(state.weights) > 0
-
-
-def test_tidy_leaves_probabilities_as_they_are():
-    """Up to rounding: only the number that is subtracted in all exponents changes."""
-    scores = np.array([3.0, 49.0, 50.5])
-    state = exp3.State(scores, np.array([exp(score) for score in scores]), 0.0, 0.2)
-    after = exp3.tidy(exp3.State(scores.copy(), state.weights.copy(), 0.0, 0.2))
-    assert after.reference == 50.5 and after.weights[2] == 1.0
-    for arm in range(3):
-        assert exp3.probability(after, arm) == pytest.approx(exp3.probability(state, arm), rel=1e-14)
-    below = exp3.State(scores - 0.6, state.weights.copy(), 0.0, 0.2)
-    assert exp3.tidy(below) is below
+    for n_arms, rate in [(2, 1.0), (8, 1e-6), (8, 0.5), (300, 0.01)]:
+        rng = np.random.default_rng(5)
+        state = exp3.start(n_arms, rate)
+        for step in range(1, 3000):
+            # Often the arm that is least likely, whose score grows most.
+            arm = int(np.argmin(state.weights)) if step % 3 else int(rng.integers(n_arms))
+            before = float(state.scores[arm])
+            gains = np.ones(n_arms)
+            state = Exp3.functions.after(state, arm, Gains(gains, np.ones(n_arms, int)), step)
+            assert 0 < state.scores[arm] - before <= 1.0 + 1e-9
+            assert max(state.weights) <= math.exp(MOST_AHEAD + TIDY_EVERY) * (1 + 1e-9)
+            assert sum(state.weights) > 0

@@ -18,9 +18,6 @@ from dp_bandit_envs.privacy import Noise
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, LaplaceClipRescale
 from tests.tools.refusals import refused
 
-AGENTS = [Exp3, TsallisInf, Htinf, Uniform]
-OF_SUMS = [Ucb, KlUcb, Imed, ThompsonSampling, SuccessiveElimination]
-EVERY = pytest.mark.parametrize("kind", AGENTS + OF_SUMS)
 SUMS_WRAPPERS = [
     ExactSums,
     lambda env: HybridSums(env, epsilon=1.0),
@@ -39,66 +36,50 @@ def begun(kind):
     return agent
 
 
-@EVERY
+@pytest.mark.parametrize("kind", [Exp3, Ucb])
 def test_nothing_works_before_begin(kind):
     agent = kind()
-    calls = [agent.select_arm, lambda: agent.update(0, {"gain": np.zeros(2), "observed": np.zeros(2, np.int8)})]
-    if hasattr(agent, "probabilities"):
-        calls.append(agent.probabilities)
-    for call in calls:
+    for call in (agent.select_arm, lambda: agent.update(0, {}), getattr(agent, "probabilities", agent.select_arm)):
         with refused(StepOutsideGameError, kind.__name__, "begin(n_arms=, horizon=, rng=)"):
             call()
 
 
-@pytest.mark.parametrize(
-    ("observation", "shown"),
-    [
-        ({"sum": np.zeros(2), "count": np.zeros(2)}, "['sum', 'count']"),
-        ({"gain": np.array([0.123456, 0.0])}, "['gain']"),
-        (np.zeros(4), "ndarray"),
-        (3, "int"),
-    ],
-    ids=["sums", "half", "flat", "discrete"],
-)
-def test_a_wrong_observation_names_the_wrappers_and_no_gain(observation, shown):
-    cures = "LaplaceClipRescale", "MiniBatchAverage", "FlattenObservation"
-    with refused(WrongObservationError, "Exp3", "'gain'", "'observed'", shown, *cures) as error:
-        begun(Exp3).update(0, observation)
-    assert "0.123456" not in str(error.value) and error.value.__suppress_context__
+OF_GAINS = "'gain'", "'observed'", "LaplaceClipRescale", "MiniBatchAverage", "FlattenObservation"
+OF_SUMS = "'sum'", "'count'", "'release'", "ExactSums(env)", "HybridSums(env, epsilon=...)"
 
 
 @pytest.mark.parametrize(
-    ("observation", "shown"),
+    ("kind", "observation", "shown"),
     [
-        ({"sum": np.zeros(2)}, "['sum']"),
-        ({"sum": np.zeros(2), "count": np.zeros(2, int)}, "['sum', 'count']"),
-        ({"total": np.array([0.123456, 0.0])}, "['total']"),
-        (np.zeros(4), "ndarray"),
-        (3, "int"),
+        (Exp3, {"sum": np.zeros(2), "count": np.zeros(2)}, "['sum', 'count']"),
+        (Exp3, {"gain": np.array([0.123456, 0.0])}, "['gain']"),
+        (Exp3, np.zeros(4), "ndarray"),
+        (Ucb, {"sum": np.zeros(2), "count": np.zeros(2, int)}, "['sum', 'count']"),
+        (Ucb, {"total": np.array([0.123456, 0.0])}, "['total']"),
+        (Ucb, 3, "int"),
     ],
-    ids=["a third", "two thirds", "another name", "flat", "discrete"],
+    ids=["sums", "half", "flat", "two thirds", "another name", "discrete"],
 )
-def test_other_wrong_observations_name_the_wrappers_too(observation, shown):
-    words = "Ucb", "'sum'", "'count'", "'release'", shown, "ExactSums(env)", "HybridSums(env, epsilon=...)"
-    with refused(WrongObservationError, *words) as error:
-        begun(Ucb).update(0, observation)
+def test_a_wrong_observation_names_the_wrappers_and_no_gain(kind, observation, shown):
+    with refused(WrongObservationError, kind.__name__, shown, *(OF_GAINS if kind is Exp3 else OF_SUMS)) as error:
+        begun(kind).update(0, observation)
     assert "0.123456" not in str(error.value) and error.value.__suppress_context__
 
 
-@EVERY
-def test_games_of_the_other_kind_are_refused(kind):
-    """A flattened game, and sums where an agent learns from gains; gains, noisy or not, where it learns from sums."""
-    if kind in AGENTS:
-        with refused(WrongObservationError, "FlattenObservation"):
-            play(FlattenObservation(game()), kind())
-        with refused(WrongObservationError, "'gain'", "'observed'", "['sum', 'count', 'release']"):
-            play(ExactSums(game()), kind())
-        return
+@pytest.mark.parametrize("kind", [Exp3, TsallisInf, Htinf, Uniform])
+def test_games_of_sums_are_refused_by_agents_of_gains(kind):
+    with refused(WrongObservationError, "FlattenObservation"):
+        play(FlattenObservation(game()), kind())
+    with refused(WrongObservationError, "'gain'", "'observed'", "['sum', 'count', 'release']"):
+        play(ExactSums(game()), kind())
+
+
+@pytest.mark.parametrize("kind", [Ucb, KlUcb, Imed, ThompsonSampling, SuccessiveElimination])
+def test_games_of_gains_are_refused_by_agents_of_sums(kind):
     for env in (game(), LaplaceClipRescale(game(), epsilon=1.0)):
-        cures = "ExactSums(env)", "HybridSums(env, epsilon=...)"
-        with refused(WrongObservationError, kind.__name__, "sums", "gains", *cures):
+        with refused(WrongObservationError, kind.__name__, "sums", "gains", *OF_SUMS[-2:]):
             play(env, kind())
-    for wrap in SUMS_WRAPPERS:
+    for wrap in SUMS_WRAPPERS if kind is Ucb else SUMS_WRAPPERS[-1:]:
         assert len(play(wrap(game(60)), kind()).arms) == 60
 
 
@@ -114,17 +95,18 @@ def test_parts_of_sums_that_no_environment_gives_are_refused(part):
             agent.update(0, {**observation, part: one})
 
 
-@EVERY
-def test_every_agent_takes_notice_of_noise_before_its_first_game(kind):
-    """With that of a bare environment it is as if nobody had told it; what is no noise is refused."""
-    agent = kind()
+def test_what_was_seen_of_the_noise_holds_until_another_boundary_says_otherwise():
+    """`begin` forgets the game, not the boundary around it; what is no noise is refused."""
+    agent = Htinf(sigma=None)
     assert agent.noise == Noise() == Noise(1.0, 0.0, 0.0)
-    agent.see_noise(Noise())
-    assert str(agent.initial_state(3, 50)) == str(kind().initial_state(3, 50))
-    for wrong in (5.0, (1.0, 0.0, 0.0), None, {"sensitivity": 5.0}):
-        with refused(WrongTypeError, "noise", "dp_bandit_envs.privacy.Noise", type(wrong).__name__):
-            agent.see_noise(wrong)
-    assert agent.noise == Noise()
+    for noise, sigma_and_bound in ((Noise(scale=2.0, bound=3.0), (3.0, 3.0)), (Noise(), (1.0, 0.0))):
+        agent.see_noise(noise)
+        for wrong in (5.0, (1.0, 0.0, 0.0), None, {"sensitivity": 5.0}):
+            with refused(WrongTypeError, "noise", "dp_bandit_envs.privacy.Noise", type(wrong).__name__):
+                agent.see_noise(wrong)
+        for _ in range(2):
+            agent.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
+            assert (agent._state.sigma, agent._state.bound) == sigma_and_bound
 
 
 class State(NamedTuple):

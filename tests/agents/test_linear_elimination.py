@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm, play, simulate
-from dp_bandit_envs.adversaries.linear_gains import default_features
 from dp_bandit_envs.agents import linear_elimination as elimination
 from dp_bandit_envs.agents.linear_elimination import LinearElimination
 from dp_bandit_envs.observations import Sums
@@ -22,19 +21,11 @@ from dp_bandit_envs.theory.linear_bounds import (
     elimination_width,
     linear_elimination_bound,
 )
+from tests.tools.linear_features import FEATURES
 from tests.tools.refusals import refused
 
 NAMES = ("GOPE", "DP-GOPE", "AdaC-GOPE")
 LINEAR = "DPBandit-Linear-v0"
-FEATURES = {
-    "10 in 5": default_features(10, 5),
-    "3 in 5": default_features(3, 5),
-    "rank 2 of 4": default_features(7, 2) @ np.eye(2, 4),
-    "one line": np.array([[0.5, 0.5], [-0.1, -0.1], [0.0, 0.0]]),
-    "axes": np.eye(4),
-    "nearly one line": np.array([[1.0, 0.0], [0.999, 0.01], [0.998, -0.01], [0.3, 0.0]]),
-    "60 in 8": default_features(60, 8),
-}
 
 
 def begun(features, n_arms=None, horizon=20_000, scale=0.0, normal=False):
@@ -77,9 +68,10 @@ def test_every_design_of_live_arms_is_nearly_optimal(name):
         assert (state.planned >= state.weights * (rounds - support) - 1e-9).all()
 
 
-@pytest.mark.parametrize("normal", [False, True])
-@pytest.mark.parametrize("scale", [0.0, 0.7, 30.0])
-@pytest.mark.parametrize("name", FEATURES)
+@pytest.mark.parametrize(
+    ("name", "scale", "normal"),
+    [*((name, 0.7, False) for name in FEATURES), *(("10 in 5", scale, True) for scale in (0.0, 0.7, 30.0))],
+)
 def test_estimates_and_widths_are_those_of_the_pseudo_inverse(name, scale, normal):
     """NumPy's pseudo-inverse of V in the given features, and the width of `elimination_width`."""
     features = FEATURES[name]
@@ -127,8 +119,10 @@ def test_a_batch_on_arms_by_hand():
             assert plays == [0] and state.planned.tolist() == ([32, 32] if left == 2 else [64, 0])
 
 
-@pytest.mark.parametrize("name", ["DP-GOPE", "AdaC-GOPE"])
-@pytest.mark.parametrize("game", [{"coins": True, "gap": 0.9}, {"n_arms": 40, "dimension": 3, "gap": 0.9}])
+@pytest.mark.parametrize(
+    ("name", "game"),
+    [("DP-GOPE", {"coins": True, "gap": 0.9}), ("AdaC-GOPE", {"n_arms": 40, "dimension": 3, "gap": 0.9})],
+)
 def test_without_noise_it_is_gope_to_the_last_bit(name, game):
     plain = make_algorithm("GOPE")
     other = dataclasses.replace(make_algorithm(name, epsilon=math.inf), player=plain.player)
@@ -140,13 +134,11 @@ def test_without_noise_it_is_gope_to_the_last_bit(name, game):
     assert plain.regret_bound_in(env) == other.regret_bound_in(env)
 
 
-@pytest.mark.parametrize("game", [(LINEAR, {"coins": True, "gap": 1.0}), (LINEAR, {"n_arms": 50, "dimension": 7})])
+@pytest.mark.parametrize("game", [{"coins": True, "gap": 1.0}, {"n_arms": 50, "dimension": 7}])
 def test_play_equals_simulate_to_the_last_bit(game):
     algorithms = {name: make_algorithm(name, **({} if name == "GOPE" else {"epsilon": 3.0})) for name in NAMES}
-    outcomes = simulate(
-        game[0], algorithms, horizon=1500, trials=2, seed=8, checkpoints=range(1, 1501), env_kwargs=game[1]
-    )
-    env = gym.make(game[0], horizon=1500, **game[1])
+    outcomes = simulate(LINEAR, algorithms, horizon=1500, trials=2, seed=8, checkpoints=1500, env_kwargs=game)
+    env = gym.make(LINEAR, horizon=1500, **game)
     for name, outcome in outcomes.items():
         assert outcome.engine == "compiled"
         played = play(env, algorithms[name], seed=8, trial=1)
@@ -201,32 +193,25 @@ def test_the_bound_by_hand():
     assert linear_elimination_bound(2, None, 2**20, 0.0, gaps=[0.0, 0.5]) == pytest.approx(0.5 * (1 + played))
 
 
-def settings(number):
-    """Return games of 2 to 20 dimensions with 10 to 1,000 arms, each with an algorithm."""
-    rng = np.random.default_rng(6)
+def bounds_that_say_something(number, horizon, trials):
+    """Hold mean external regrets of random settings below their bounds; return how many bounds are below T."""
+    rng, says = np.random.default_rng(6), 0
     for index in range(number):
         dimension, n_arms = int(rng.integers(2, 21)), int(10 ** rng.uniform(1, 3))
         game = {"n_arms": n_arms, "dimension": dimension, "coins": bool(index % 2), "gap": float(rng.uniform(0.2, 1))}
         name, epsilon = NAMES[index % 3], float(10 ** rng.uniform(-1, 1))
-        yield game, make_algorithm(name, **({} if name == "GOPE" else {"epsilon": epsilon}))
-
-
-def check_bounds(number, horizon, trials):
-    """The mean external regret is below the bound; print how many bounds say less than T."""
-    says = 0
-    for game, algorithm in settings(number):
+        algorithm = make_algorithm(name, **({} if name == "GOPE" else {"epsilon": epsilon}))
         bound = algorithm.regret_bound_in(gym.make(LINEAR, horizon=horizon, **game))
         outcome = simulate(LINEAR, [algorithm], horizon=horizon, trials=trials, seed=2, checkpoints=1, env_kwargs=game)
         assert outcome[algorithm.name].external_regret[:, -1].mean() <= bound
         says += bound < horizon
-    print(f"{says} of {number} bounds are below T")
     return says
 
 
 def test_regret_is_below_its_bound_in_a_few_settings():
-    check_bounds(3, 2**12, trials=2)
+    bounds_that_say_something(3, 2**12, trials=2)
 
 
 @pytest.mark.slow
 def test_regret_is_below_its_bound_in_50_settings():
-    assert check_bounds(50, 2**16, trials=3) >= 30
+    assert bounds_that_say_something(50, 2**16, trials=3) >= 30

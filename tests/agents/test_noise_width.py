@@ -3,10 +3,8 @@
 import functools
 import math
 
-import numpy as np
 import pytest
 
-from dp_bandit_envs.agents import noise_width
 from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width, no_width, weight
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.counters.counter import laplace_width
@@ -67,43 +65,24 @@ def test_the_table_of_the_hybrid_counter_by_hand():
 
 def test_tables_cover_every_number_of_items():
     """The width at t is no smaller than the counter's own for failure probability t^-4; an arm has n <= t gains."""
-    for t in [2, 16, 301, HORIZON]:
+    for t in [16, HORIZON]:
         for name in LAPLACE:
             width = counter_width(name, epsilon=0.7)(4, HORIZON, 1.0)
             for n in range(1, min(t, UP_TO) + 1):
                 assert n * at(width, t, n) >= exact(name, 0.7, n, 4 * math.log(t)) * (1 - 1e-12), n
 
 
-def test_tables_are_hardly_wider_than_they_must_be():
-    """Rounding t up stays below a factor of 2^(1/4), and the grid of a table below three percent."""
-    for t in [2, 16, 301, HORIZON]:
-        for name in BY_BITS:
-            width = counter_width(name, epsilon=0.7)(4, HORIZON, 1.0)
-            for n in range(1, UP_TO + 1):
-                assert n * at(width, t, n) <= 1.03 * exact(name, 0.7, n, 4 * math.log(2**0.25 * t)), n
-
-
-@pytest.mark.parametrize("name", BY_BITS)
-def test_a_table_is_what_a_counter_says_at_the_end_of_a_step(name):
-    """Closer than above, where t is rounded to: 2^(j / 4) for whole j. A third of a percent is the grid's."""
-    width = counter_width(name, epsilon=2.0)(4, HORIZON, 1.0)
-    # Irrational ends are rounded, so just before them.
-    for t in (1.5, 2, 2**1.25 * (1 - 1e-14), 5, 16, 2**5.5 * (1 - 1e-14), 256, 600, HORIZON):
-        end = math.ceil(4 * math.log2(t) - 1e-12) / 4 * math.log(2)
-        assert width.until[step_of(width, t)] == pytest.approx(math.exp(end), rel=1e-12) or t == HORIZON
-        for n in (1, 2, 3, 7, 64, 65, 100, 127, 300):
-            expected = exact(name, 2.0, n, 4 * end)
-            assert expected * (1 - 1e-12) <= n * at(width, t, n) <= expected * 1.0035
-
-
-@pytest.mark.parametrize("name", LAPLACE)
-def test_the_width_is_that_of_a_counter_in_use(name):
-    """`Counter.error_width` after n items is what `exact` above works out from the scales."""
-    counter = make_counter(name, epsilon=0.7, horizon=HORIZON, rng=np.random.default_rng(0))
-    for n in range(1, 40):
-        counter.insert(0.5)
-        found = exact(name, 0.7, n, math.log(1e6))
-        assert counter.error_width(1e-6) == pytest.approx(found, rel=1e-12), n
+def test_a_table_is_what_a_counter_says_at_the_end_of_a_step():
+    """Up to where t is rounded to, 2^(j / 4) for whole j; a third of a percent is the grid's."""
+    for name in BY_BITS:
+        width = counter_width(name, epsilon=2.0)(4, HORIZON, 1.0)
+        # Irrational ends are rounded, so just before them.
+        for t in (1.5, 2, 2**1.25 * (1 - 1e-14), 5, 16, 2**5.5 * (1 - 1e-14), 256, 600, HORIZON):
+            end = math.ceil(4 * math.log2(t) - 1e-12) / 4 * math.log(2)
+            assert width.until[step_of(width, t)] == pytest.approx(math.exp(end), rel=1e-12) or t == HORIZON
+            for n in (1, 2, 3, 7, 64, 65, 100, 127, 300):
+                expected = exact(name, 2.0, n, 4 * end)
+                assert expected * (1 - 1e-12) <= n * at(width, t, n) <= expected * 1.0035, (name, t, n)
 
 
 @pytest.mark.parametrize(("budget", "share"), [("split", 2), ("paper", 1)])
@@ -147,12 +126,6 @@ def test_widths_go_with_the_sensitivity():
     assert at(no_width(4, HORIZON, 5.0), 100, 3) == 0.0
 
 
-@pytest.mark.parametrize("name", LAPLACE)
-def test_noise_goes_with_one_over_epsilon(name):
-    small, large = (counter_width(name, epsilon=epsilon)(4, HORIZON, 1.0) for epsilon in (0.5, 4.0))
-    assert small.table == pytest.approx(8 * large.table, rel=1e-9)
-
-
 def test_options_of_a_counter_reach_its_table():
     split, paper = (counter_width("hybrid", epsilon=1, budget=budget)(4, HORIZON, 1.0) for budget in ("split", "paper"))
     assert split.table == pytest.approx(2 * paper.table, rel=1e-12)
@@ -160,18 +133,12 @@ def test_options_of_a_counter_reach_its_table():
     assert at(wide, 100, 50) != at(narrow, 100, 50)
 
 
-@pytest.mark.parametrize("name", LAPLACE)
-def test_without_noise_there_is_no_width(name):
-    assert counter_width(name, epsilon=math.inf) is no_width
-    assert noise_width.no_width(3, 10, 1.0).kind == noise_width.NONE
-
-
-@pytest.mark.parametrize("horizon", [1, 2, 3])
-def test_the_shortest_games_have_a_width(horizon):
-    width = counter_width("hybrid", epsilon=1)(2, horizon, 1.0)
-    for t in range(1, horizon + 1):
-        for n in range(1, horizon + 1):
-            assert 0 < at(width, t, n) < math.inf
+def test_limits():
+    """Without noise there is no width, and the shortest games have a finite one."""
+    assert all(counter_width(name, epsilon=math.inf) is no_width for name in LAPLACE)
+    for horizon in (1, 2, 3):
+        width = counter_width("hybrid", epsilon=1)(2, horizon, 1.0)
+        assert all(0 < at(width, t, n) < math.inf for t in range(1, horizon + 1) for n in range(1, horizon + 1))
 
 
 def test_a_counter_with_other_noise_is_refused():

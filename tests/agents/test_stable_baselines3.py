@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import FlattenObservation
 
-from dp_bandit_envs import Agent, LaplaceClipRescale, MiniBatchAverage, make_algorithm, play, simulate
+from dp_bandit_envs import Agent, LaplaceClipRescale, MiniBatchAverage, play, simulate
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.wrappers import vector
 from tests.tools.refusals import refused
 
@@ -83,44 +82,32 @@ def test_a_model_for_another_number_of_arms_is_refused():
         play(gym.make(GAME, horizon=5), Sb3Agent(model))
 
 
-def test_nothing_works_before_begin():
-    with refused(StepOutsideGameError, "Sb3Agent", "begin(n_arms=, horizon=, rng=)"):
-        Sb3Agent(Recorder(game().observation_space)).select_arm()
+@pytest.fixture(scope="module")
+def private_model():
+    """A model that was trained for a moment on four private games at once."""
+    inner = vector.MiniBatchAverage(games(4, 20), batch_size=2)
+    envs = Sb3VecEnv(vector.LaplaceClipRescale(inner, epsilon=1.0))
+    model = sb3.A2C("MultiInputPolicy", envs, n_steps=5, seed=0, device="cpu").learn(40)
+    assert model.num_timesteps == 40
+    return model
 
 
-@pytest.mark.parametrize(
-    ("policy", "wrap"),
-    [
-        ("MultiInputPolicy", lambda env: env),
-        ("MultiInputPolicy", lambda env: LaplaceClipRescale(MiniBatchAverage(env, batch_size=2), epsilon=2.0)),
-        ("MlpPolicy", FlattenObservation),
-    ],
-    ids=["plain", "private", "flat"],
-)
-def test_a_trained_model_plays(policy, wrap):
-    """Trained for a moment on each form of the environment; then it plays games that can be repeated."""
-    model = sb3.A2C(policy, wrap(game()), n_steps=8, seed=0, device="cpu")
-    model.learn(64)
-    env = game() if policy == "MlpPolicy" else wrap(game())
+@pytest.mark.parametrize("flat", [False, True])
+def test_a_trained_model_plays_games_that_can_be_repeated(flat, private_model):
+    model = sb3.A2C("MlpPolicy", FlattenObservation(game()), n_steps=8, seed=0).learn(16) if flat else private_model
+    env = game() if flat else LaplaceClipRescale(MiniBatchAverage(game(), batch_size=2), epsilon=2.0)
     first, again, other = (play(env, Sb3Agent(model), seed=2, trial=trial) for trial in (0, 0, 1))
     assert np.array_equal(first.arms, again.arms)
     assert not np.array_equal(first.arms, other.arms)
     assert first.arms.min() >= 0 and first.arms.max() < 3
 
 
-def test_simulate_plays_a_model_beside_the_rest():
-    model = sb3.A2C("MultiInputPolicy", game(), seed=0, device="cpu")
-    simulation = simulate(
-        GAME,
-        [Algorithm("model", lambda: Sb3Agent(model)), make_algorithm("EXP3")],
-        horizon=30,
-        trials=2,
-        env_kwargs={"means": MEANS},
-    )
+def test_simulate_plays_a_model_beside_the_rest(private_model):
+    mine = Algorithm("model", lambda: Sb3Agent(private_model))
+    simulation = simulate(GAME, [mine, "EXP3"], horizon=30, trials=2, env_kwargs={"means": MEANS})
     assert simulation["model"].engine == "play"
     assert "Sb3Agent is not made of compilable functions" in simulation["model"].reason
-    expected = play(game(30), Algorithm("model", lambda: Sb3Agent(model)), trial=1)
-    assert simulation["model"].external_regret[1, -1] == expected.external_regret[-1]
+    assert simulation["model"].external_regret[1, -1] == play(game(30), mine, trial=1).external_regret[-1]
 
 
 def test_vector_games_start_anew_after_the_last_round():
@@ -153,14 +140,6 @@ def test_vector_games_start_anew_after_the_last_round():
     assert all(np.array_equal(infos[0]["terminal_observation"][key], kept[key]) for key in kept)
 
 
-def test_every_round_of_the_second_game_counts():
-    """An autoreset that loses a round would end the second game late."""
-    envs = Sb3VecEnv(games(horizon=4))
-    envs.reset()
-    ends = [bool(envs.step(np.zeros(3, np.int64))[2].all()) for _ in range(12)]
-    assert [index + 1 for index, end in enumerate(ends) if end] == [4, 8, 12]
-
-
 def test_a_seed_counts_once():
     def gains(envs):
         envs.reset()
@@ -174,16 +153,6 @@ def test_a_seed_counts_once():
     assert gains(other) == seeded != after
 
 
-def test_a_model_trains_on_private_games():
-    inner = vector.MiniBatchAverage(games(4, 20), batch_size=2)
-    envs = Sb3VecEnv(vector.LaplaceClipRescale(inner, epsilon=1.0))
-    model = sb3.A2C("MultiInputPolicy", envs, n_steps=5, seed=0, device="cpu")
-    model.learn(200)
-    assert model.num_timesteps == 200
-    assert len(play(game(20), Sb3Agent(model)).arms) == 20
-    envs.close()
-
-
 def test_attributes_are_those_of_the_outermost_wrapper():
     envs = Sb3VecEnv(vector.LaplaceClipRescale(games(), epsilon=0.5))
     assert envs.num_envs == 3
@@ -195,13 +164,3 @@ def test_attributes_are_those_of_the_outermost_wrapper():
     assert envs.env_is_wrapped(gym.Wrapper) == [False] * 3
     assert envs.env_is_wrapped(gym.Wrapper, indices=[1]) == [False]
     assert len(envs.env_method("reset", indices=[0, 1])) == 2
-
-
-def test_a_missing_package_is_named_with_its_extra(monkeypatch):
-    import sys
-
-    from dp_bandit_envs.optional import require
-
-    monkeypatch.setitem(sys.modules, "stable_baselines3.common.vec_env", None)
-    with refused(ImportError, "stable_baselines3", "pip install 'dp-bandit-envs[sb3]'"):
-        require("stable_baselines3.common.vec_env", extra="sb3")

@@ -7,13 +7,10 @@ import pytest
 from scipy.optimize import minimize, root_scalar
 
 from dp_bandit_envs import Htinf, make_algorithm, simulate
-from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import tsallis_inf
 from dp_bandit_envs.agents.tsallis_inf import PAPER_SIGMA, SKIP_SHARE, normalise, start, update
-from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.privacy import Noise
-from dp_bandit_envs.wrappers import LaplaceClipRescale
 from tests.tools.refusals import refused
 
 
@@ -39,20 +36,21 @@ def losses():
 
 
 @pytest.mark.parametrize("rate", [1.0, 0.1, 1e-3])
-@pytest.mark.parametrize("estimates", list(losses()), ids=lambda estimates: f"{len(estimates)} arms")
-def test_normalisation_solves_for_a_sum_of_1(estimates, rate):
+def test_normalisation_solves_for_a_sum_of_1(rate):
     """Against SciPy's root of the same equation, in units of 1 / rate below the smallest loss."""
+    for estimates in losses():
+        smallest = estimates.min()
 
-    def excess(below):
-        return math.fsum((rate * (loss - estimates.min()) + below) ** -2 for loss in estimates) - 1
+        def excess(below, estimates=estimates, smallest=smallest):
+            return math.fsum((rate * (loss - smallest) + below) ** -2 for loss in estimates) - 1
 
-    root = root_scalar(excess, bracket=(1 - 1e-9, math.sqrt(len(estimates)) + 1e-9), xtol=1e-15, rtol=1e-15).root
-    expected = [(rate * (loss - estimates.min()) + root) ** -2 for loss in estimates]
-    found = np.full(len(estimates), np.nan)
-    normalise(estimates.copy(), found, rate)
-    assert math.fsum(found) == pytest.approx(1, abs=1e-12)
-    assert found == pytest.approx(expected, abs=1e-12)
-    assert found == pytest.approx(expected, rel=1e-9)
+        root = root_scalar(excess, bracket=(1 - 1e-9, math.sqrt(len(estimates)) + 1e-9), xtol=1e-15, rtol=1e-15).root
+        expected = [(rate * (loss - smallest) + root) ** -2 for loss in estimates]
+        found = np.full(len(estimates), np.nan)
+        normalise(estimates.copy(), found, rate)
+        assert math.fsum(found) == pytest.approx(1, abs=1e-12)
+        assert found == pytest.approx(expected, abs=1e-12)
+        assert found == pytest.approx(expected, rel=1e-9)
 
 
 def test_normalisation_does_not_hide_a_poor_root_behind_a_division():
@@ -141,40 +139,6 @@ def test_the_learning_rate_goes_with_sigma():
         assert x[0] ** -0.5 - x[1] ** -0.5 == pytest.approx(expected, abs=1e-12)
 
 
-def test_htinf_undoes_the_rescaling_of_the_wrapper():
-    """A gain that goes through LaplaceClipRescale without being rejected comes back as the noisy gain.
-
-    With the noise known from a wrapper whose bound is so wide that it takes everything, the agent behind the
-    default bound must arrive at the same noisy gain for every release.
-    """
-    horizon, epsilon = 200, 2.0
-    kept = []
-    for bound in (None, 100.0):
-        env = LaplaceClipRescale(BanditEnv(Stochastic(3, horizon)), epsilon=epsilon, bound=bound)
-        agent = Htinf()
-        agent.see_noise(env.noise)
-        half = agent.initial_state(3, horizon).bound
-        assert half == pytest.approx(math.log(horizon) / epsilon if bound is None else bound, rel=2e-9)
-        env.reset(seed=5)
-        env._released._rng = np.random.default_rng(5)
-        seen = [env.step(1)[0] for _ in range(horizon)]
-        kept.append([s["gain"][1] * (2 * half + 1) - half if s["observed"][1] else None for s in seen])
-    released = [(one, other) for one, other in zip(*kept, strict=True) if one is not None]
-    assert len(released) > 190
-    assert [one for one, _ in released] == pytest.approx([other for _, other in released], abs=1e-12)
-    # And that is what the agent learns from: loss 1 - noisy gain, over x = 1/3, wherever it is not skipped.
-    env = LaplaceClipRescale(BanditEnv(Stochastic(3, horizon)), epsilon=epsilon)
-    env.reset(seed=5)
-    env._released._rng = np.random.default_rng(5)
-    agent = Htinf(sigma=50.0)
-    agent.see_noise(env.noise)
-    agent.begin(n_arms=3, horizon=horizon, rng=np.random.default_rng(0))
-    agent.update(1, env.step(1)[0])
-    x = agent.probabilities()
-    loss = (1 - kept[1][0]) * 3 / (50 * math.sqrt(2))
-    assert x[1] ** -0.5 - x[0] ** -0.5 == pytest.approx(loss, abs=1e-12)
-
-
 def test_arms_are_drawn_with_the_probabilities():
     """Counts over n draws have standard deviation sqrt(n p (1 - p)): allow five.
 
@@ -186,18 +150,6 @@ def test_arms_are_drawn_with_the_probabilities():
     counts = np.bincount([tsallis_inf.select(state, rng) for _ in range(n)], minlength=3)
     p = np.array(state.probabilities)
     assert np.all(np.abs(counts - n * p) < 5 * np.sqrt(n * p * (1 - p)))
-
-
-@pytest.mark.parametrize("env_id", ["Deterministic", "Stochastic", "FullyOblivious", "Oblivious"])
-def test_regret_of_tsallis_inf_is_below_its_bound(env_id):
-    """Mean regret less four standard errors, at every checkpoint, as the rule needs no horizon: 4 sqrt(K T) + 1.
-
-    False alarm: below 1e-9 (the bound is more than 20 standard errors above the mean).
-    """
-    simulation = simulate(f"DPBandit-{env_id}-v0", ["Tsallis-INF"], horizon=4000, trials=60, checkpoints=10)
-    regret = simulation["Tsallis-INF"].external_regret
-    error = regret.std(axis=0, ddof=1) / math.sqrt(60)
-    assert np.all(regret.mean(axis=0) - 4 * error <= 4 * np.sqrt(4 * simulation.checkpoints) + 1)
 
 
 def test_tsallis_inf_learns_independent_gains_faster_than_exp3():
@@ -217,8 +169,7 @@ def test_tsallis_inf_learns_independent_gains_faster_than_exp3():
     assert difference.mean() > 5 * difference.std(ddof=1) / math.sqrt(60)
 
 
-@pytest.mark.parametrize("gain", [0.0, 1.0])
-@pytest.mark.parametrize("name", ["Tsallis-INF", "HTINF"])
+@pytest.mark.parametrize(("name", "gain"), [("Tsallis-INF", 0.0), ("HTINF", 1.0)])
 def test_a_million_rounds_of_equal_gains_stay_finite(name, gain):
     outcome = simulate(
         "DPBandit-Stochastic-v0",
@@ -256,16 +207,3 @@ def test_sigma_and_bound_come_from_the_noise():
     assert begins_with(PAPER_SIGMA, scale=2.0) == (PAPER_SIGMA, 0.0)
     assert begins_with(PAPER_SIGMA, sensitivity=5.0, scale=10.0, bound=1.5) == (math.sqrt(201), 1.5)
     assert begins_with(20.0, sensitivity=5.0, scale=10.0) == (20.0, 0.0)
-
-
-def test_what_was_seen_of_the_noise_holds_for_the_next_game_too():
-    """`begin` forgets the game, not the boundary around it; another boundary's noise takes its place."""
-    agent = Htinf(sigma=None)
-    agent.see_noise(Noise(scale=2.0, bound=3.0))
-    for _ in range(2):
-        agent.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
-        assert (agent._state.sigma, agent._state.bound) == (3.0, 3.0)
-    agent.see_noise(Noise())
-    agent.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
-    assert (agent._state.sigma, agent._state.bound) == (1.0, 0.0)
-    assert Htinf().noise == Noise()

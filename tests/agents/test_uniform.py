@@ -31,20 +31,6 @@ def test_nothing_it_sees_changes_what_it_plays():
     assert games[0] == games[1]
 
 
-def test_its_regret_is_known():
-    """Against the deterministic adversary: best T / 2, uniform play (0.38 + 1/2 + 1/3) / 4 a round.
-
-    The standard error of the mean over trials is measured; allow five.
-
-    False alarm: 8e-6 (five measured standard errors of 50 trials, Student's law, two sides).
-    """
-    regret = simulate("DPBandit-Deterministic-v0", ["Uniform"], horizon=6000, trials=50)["Uniform"].external_regret[
-        :, -1
-    ]
-    expected = 6000 * (1 / 2 - (0.38 + 1 / 2 + 1 / 3) / 4)
-    assert abs(regret.mean() - expected) < 5 * regret.std(ddof=1) / math.sqrt(50)
-
-
 def test_it_never_draws_an_arm_that_does_not_exist():
     class AlmostOne:
         def random(self):

@@ -230,7 +230,7 @@ OTHERS = (
         "agents/gaussian_thompson.py",
         "    state.deviations[arm] = math.sqrt(inverse)\n",
         "    state.deviations[arm] = 2.0 * math.sqrt(inverse)\n",
-        ("tests/agents/test_gaussian_thompson.py", "-k", "by_hand"),
+        ("tests/agents/test_thompson_sampling.py", "-k", "means_and_deviations_by_hand"),
     ),
     Mutation(
         "EXP3 in loss form",
