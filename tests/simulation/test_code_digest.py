@@ -22,9 +22,6 @@ NUMBER = 0
 class Value:
     def __get__(self, one, kind=None): return NUMBER
 
-class Meta(type):
-    number = 0
-
 class Kept:
     def __init__(self): self.function = lambda: NUMBER
 
@@ -39,9 +36,6 @@ kept, fixed, row, rng, lock = Kept(), Fixed(), collections.deque([0]), random.Ra
 HIDDEN = {
     "what a cache wraps": ("def use(): return cached()", "NUMBER = 1"),
     "a descriptor": ("class use:\n    number = Value()", "NUMBER = 1"),
-    "a cached property": ("class use: number = functools.cached_property(lambda self: NUMBER)", "NUMBER = 1"),
-    "a metaclass": ("class use(metaclass=Meta): pass", "Meta.number = 1"),
-    "a function in an object": ("def use(): return kept.function()", "NUMBER = 1"),
     "another function in an object": ("def use(): return kept.function()", "kept.function = lambda: 1"),
     "the class of an object": ("def use(): return fixed.number", "Fixed.number = 1"),
     "a deque": ("def use(): return row[0]", "row[0] = 1"),
@@ -81,8 +75,7 @@ def test_it_is_the_same_in_another_process():
     code = BEGIN + "def use(): return cached(), kept.function(), fixed.number, row, rng, lock, {'a', 'b', 'c'}\n"
     imported = "from dp_bandit_envs.simulation.provenance import code_digest\n"
     program = f"{imported}__name__ = 'a_notebook'\n{code}\nprint(code_digest(use))"
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     names = {"__name__": "a_notebook"}
     exec(code, names)
     names["cached"]()
@@ -147,15 +140,6 @@ def test_every_edit_of_what_is_done_counts_as_source_and_as_byte_code(written):
         assert first != second, what
 
 
-def test_comments_and_layout_do_not(written):
-    plain = written(zz_mine="def f(a):\n    if a: return [1, 2]\n    return lambda: a\n").f
-    first = foreign_code([plain])
-    words = (
-        "# New.\ndef f(a):  # why\n\n    if a:\n        return [\n            1, 2]\n    return (\n        lambda: a)\n"
-    )
-    assert foreign_code([written(zz_mine=words).f]) == first
-
-
 def test_what_the_functions_reach_counts_by_name(written):
     """A helper beside it, one that is imported in a function, one that is reached through a module."""
     mine = """import zz_module
@@ -177,17 +161,6 @@ class Mine(Base):
         changed = {**helpers, name: f"{helpers[name]}\nx = 1"}
         second = foreign_code([written(**changed, zz_mine=mine).Mine])
         assert {key for key in first if first[key] != second[key]} == {f"module {name}"}
-
-
-def test_the_module_of_a_decorator_counts(written):
-    decorator = """import functools
-def twice(f):
-    @functools.wraps(f)
-    def inner(): return 2 * f()
-    return inner
-"""
-    mine = written(zz_decorators=decorator, zz_mine="import zz_decorators\n@zz_decorators.twice\ndef f(): return 1\n")
-    assert {"module zz_decorators", "module zz_mine"} <= set(foreign_code([mine.f]))
 
 
 def test_a_file_that_was_changed_after_it_was_loaded_is_not_what_plays(written):
@@ -237,16 +210,6 @@ def test_an_agent_of_another_version_of_a_package_is_refused_by_name(written, tm
     install(tmp_path, "zz_agents", "2.0", editable=True)
     found = foreign_code([written(zz_mine=uses).Mine])
     assert "installed zz_agents-dist" not in found and "module zz_agents" in found
-
-
-def test_a_users_file_with_the_name_of_a_package_is_the_users(written, tmp_path):
-    (tmp_path / "site").mkdir()
-    sys.path.append(str(tmp_path / "site"))
-    try:
-        install(tmp_path / "site", "zz_mine", "1.0")
-        assert "module zz_mine" in foreign_code([written(zz_mine="def f(): pass").f])
-    finally:
-        sys.path.remove(str(tmp_path / "site"))
 
 
 def test_an_extension_module_counts_by_its_bytes(tmp_path, monkeypatch):

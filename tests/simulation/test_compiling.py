@@ -19,75 +19,15 @@ from dp_bandit_envs.adversaries import MemoryBounded
 from dp_bandit_envs.agents import FunctionalAgent, exp3, tsallis_inf, uniform
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.audits import sampled_loss
-from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt
-from dp_bandit_envs.compiling.functions import bind, call_at, content, fingerprint, frozen
+from dp_bandit_envs.compiling.compiled import Compiled
+from dp_bandit_envs.compiling.functions import bind, content, fingerprint, frozen
 from dp_bandit_envs.privacy import PrivacyGuarantee
-from dp_bandit_envs.privacy.counters import BinaryCounter, trees
 from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.privacy.mechanisms import CounterSums
 from dp_bandit_envs.simulation import loop
 from dp_bandit_envs.simulation.lanes import LaneGains, LaneLoop, carries
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.simulation.test_own_agents import GAME, agent
-from tests.tools.refusals import refused
-
-SOURCE = """
-    import math
-    from typing import NamedTuple
-
-    RATE = 0.5
-    PAIR = (0.25, 0.75)
-    TABLE = np.array([1.0, 2.0])
-
-    class Size(NamedTuple):
-        width: float
-        height: float
-
-    def inner(x):
-        return x + 1.0
-
-    def helper(x, step=2.0):
-        # A comment.
-        return inner(x) * step
-
-    def outer(x):
-        def nested(y):
-            return y - 3.0
-        size = Size(x, RATE)
-        return helper(x) + nested(x) * math.sqrt(size.height) + PAIR[0] + TABLE[1]
-"""
-
-
-def digest(*edits):
-    """Return the fingerprint of a function above after some edits."""
-    source = textwrap.dedent(SOURCE)
-    for old, new in edits:
-        assert old in source
-        source = source.replace(old, new)
-    namespace = {"np": np}
-    exec(source, namespace)
-    return fingerprint(namespace["outer"])
-
-
-EDITS = [
-    *[("RATE = 0.5", "RATE = 0.6"), ("PAIR = (0.25, 0.75)", "PAIR = (0.35, 0.75)"), ("PAIR[0]", "PAIR[1]")],
-    *[("np.array([1.0, 2.0])", "np.array([1.0, 3.0])"), ("step=2.0", "step=3.0"), ("math.sqrt", "math.exp")],
-    *[("y - 3.0", "y - 4.0"), ("y - 3.0", "y + 3.0"), ("x + 1.0", "x + 2.0"), ("x + 1.0", "x - 1.0")],
-    *[("x + 1.0", "1.0 + x"), ("inner(x) * step", "(x + 1.0) * step")],
-    ("width: float\n    height: float", "height: float\n    width: float"),
-]
-WORDS = [
-    ("# A comment.", "# Another comment, and more of it."),
-    *[("def helper", "\n\ndef helper"), ("import math", "import math\nUNUSED = 1")],
-]
-
-
-def test_whatever_changes_the_result_changes_the_fingerprint_and_words_do_not():
-    found = [digest(), *map(digest, EDITS)]
-    assert len(set(found)) == 1 + len(EDITS)
-    assert {digest(), *map(digest, WORDS)} == {digest()}
 
 
 def test_a_fingerprint_covers_what_stands_for_select_and_update():
@@ -97,14 +37,9 @@ def test_a_fingerprint_covers_what_stands_for_select_and_update():
     functions = parts(exp3.select, exp3.update)
     whole = fingerprint(bind(loop.play_block, functions))
     assert whole == fingerprint(bind(loop.play_block, dict(reversed(functions.items()))))
-    others = [
-        fingerprint(loop.play_block),
-        fingerprint(bind(loop.play_block, parts(uniform.select, exp3.update))),
-        fingerprint(bind(loop.play_block, parts(exp3.select, uniform.update))),
-        fingerprint(bind(loop.play_block, parts(exp3.update, exp3.select))),
-        fingerprint(bind(loop.play_block, parts(tsallis_inf.select, tsallis_inf.update))),
-    ]
-    assert len({whole, *others}) == 6
+    others = [(uniform.select, exp3.update), (exp3.select, uniform.update), (exp3.update, exp3.select)]
+    others = [fingerprint(bind(loop.play_block, parts(*other))) for other in others]
+    assert len({whole, fingerprint(loop.play_block), *others}) == 5
 
 
 def edited(module, name, old, new):
@@ -123,23 +58,13 @@ def test_an_edit_of_a_helper_and_of_a_constant_of_an_agent_is_noticed(monkeypatc
     assert not {*found} & {fingerprint(exp3.update), fingerprint(tsallis_inf.update)}
 
 
-def test_an_edit_of_a_counter_inside_the_sums_is_noticed(monkeypatch):
-    """The counter's `next_noise` takes the place of a placeholder in a copy of `release`."""
-    before = fingerprint(bind(loop.play_block, {"add_to_sums": CounterSums(counter="binary", epsilon=1.0).release}))
-    doubled = edited(trees, "next_noise", "noise += draw(scale, rng)", "noise += 2.0 * draw(scale, rng)")
-    monkeypatch.setattr(BinaryCounter, "noise", staticmethod(bind(doubled, {"node": trees.binary_node})))
-    after = fingerprint(bind(loop.play_block, {"add_to_sums": CounterSums(counter="binary", epsilon=1.0).release}))
-    other = fingerprint(bind(loop.play_block, {"add_to_sums": CounterSums(counter="hybrid", epsilon=1.0).release}))
-    assert len({before, after, other}) == 3
-
-
 def test_another_version_of_numba_is_another_fingerprint(monkeypatch):
     before = fingerprint(exp3.update)
     monkeypatch.setattr(numba, "__version__", "99")
     assert fingerprint(exp3.update) != before
 
 
-@pytest.mark.parametrize("name", ["EXP3", "DP-EXP3-Lap", "DP-UCB"])
+@pytest.mark.parametrize("name", ["DP-EXP3-Lap", "DP-UCB"])
 def test_fingerprints_are_the_same_in_every_process(name):
     """An address in one would be another in the next process, which would compile what is on disk."""
     env = gym.make("DPBandit-Stochastic-v0")
@@ -188,10 +113,8 @@ CHANGES = {
     "global": ("NUMBER = 2.0\ndef use(x): return x * NUMBER", "NUMBER = 5.0"),
     "of a helper": ("NUMBER = 2.0\ndef helper(): return NUMBER\ndef use(x): return x * helper()", "NUMBER = 5.0"),
     "another helper": ("def helper(): return 2.0\ndef use(x): return x * helper()", "def helper(): return 5.0"),
-    "code": ("def helper(): return 2.0\ndef use(x): return x * helper()", "helper.__code__ = (lambda: 5.0).__code__"),
     "default": ("def use(x, by=2.0): return x * by", "use.__defaults__ = (5.0,)"),
     "array": ("TABLE = np.array([2.0])\ndef use(x): return x * TABLE[0]", "TABLE[0] = 5.0"),
-    "array in a tuple": ("TABLES = (np.array([2.0]),)\ndef use(x): return x * TABLES[0][0]", "TABLES[0][0] = 5.0"),
     "named tuple": ("PAIR = Named(2.0, 5.0)\ndef use(x): return x * PAIR.first", "PAIR = Swapped(2.0, 5.0)"),
     "cell of a closure": (CELL_OF_A_CLOSURE, "change()"),
     "module of a package": (MODULE_OF_A_PACKAGE, "mine.settings.NUMBER = 5.0"),
@@ -209,12 +132,12 @@ def made(source):
 def test_a_function_whose_values_changed_is_compiled_anew(cell, change):
     inside = made(cell)
     use = inside["use"]
-    before, copy = Compiled(use, {}), frozen(use)
+    before, copy, digest = Compiled(use, {}), frozen(use), fingerprint(use)
     assert before(3.0) == 6.0 and copy is not use and frozen(use) is copy
     # Copies, as each task of a notebook unpacks one, are compiled once.
     assert len({frozen(cloudpickle.loads(cloudpickle.dumps(use))) for _ in range(2)}) == 1
     exec(change, inside)
-    assert inside["use"](3.0) == 15.0 and frozen(inside["use"]) is not copy
+    assert inside["use"](3.0) == 15.0 and frozen(inside["use"]) is not copy and fingerprint(inside["use"]) != digest
     assert Compiled(inside["use"], {})(3.0) == 15.0
     # Compiled for another type afterwards, the first is what it was, but for what a module has.
     assert before(3) == (15.0 if "mine" in inside else 6.0)
@@ -228,15 +151,6 @@ def test_what_is_bound_makes_it_another_and_globals_are_those_of_now():
     assert frozen(bind(use, {"part": three})) is not frozen(bind(use, {"part": four}))
     use.__globals__["NUMBER"] = 5.0
     assert bind(use, {"part": three})(1.0) == 15.0
-
-
-def test_what_cannot_be_written_out_counts_by_identity():
-    def using(part):
-        return made("def use(x): return part(x)") | {"part": part}
-
-    first, second = ({**using(part)} for part in (object(), object()))
-    functions = [types.FunctionType(one["use"].__code__, one) for one in (first, first, second)]
-    assert frozen(functions[0]) is frozen(functions[1]) is not frozen(functions[2])
 
 
 @pytest.fixture
@@ -336,58 +250,3 @@ def test_simulate_plays_as_play_does_after_a_global_changed(monkeypatch):
         assert outcome.collected[0, -1] == game.collected[-1]
         seen.add((*outcome.pulls[0], outcome.collected[0, -1]))
     assert len(seen) == 4
-
-
-TRUTH = 0.75
-
-
-def toss(state, arm, gain, rng):
-    """Tell the truth with that chance."""
-    return (1.0 if rng.random() < (TRUTH if gain > 0.5 else 1.0 - TRUTH) else 0.0), 1
-
-
-class Coin(Answers):
-    """Declares more privacy than it has once it tells the truth more often."""
-
-    release = staticmethod(toss)
-
-    def guarantee(self, below):
-        """Return what holds for the first chance."""
-        return PrivacyGuarantee(epsilon=np.log(3.0), model="local", covers="releases")
-
-
-def test_an_audit_refutes_a_mechanism_that_leaks_more_since_a_global_changed(monkeypatch):
-    """At a confidence of 1 - 1e-6, a claim that holds is refuted by chance once in a million; seeds are fixed."""
-    options = {"of": "releases", "games": 2_000, "horizon": 2, "confidence": 1 - 1e-6}
-    assert sampled_loss(Coin(), **options).holds
-    monkeypatch.setattr(sys.modules[__name__], "TRUTH", 0.99)
-    assert not sampled_loss(Coin(), **options).holds
-
-
-def add(numbers, table, place):
-    """Add to one row of a table."""
-    if place < 0:
-        raise ValueError("negative")
-    for i in range(len(numbers)):
-        table[place, i] += numbers[i]
-
-
-def add_to_rows(address, numbers, table, first):
-    """Add to all rows from the first on."""
-    for place in range(first, len(table)):
-        call_at(address, (numbers, table, place))
-
-
-def test_machine_code_calls_other_machine_code_at_its_address_and_raises_what_that_raises():
-    """There is no code for a call from Python: the process would end."""
-    numbers, table, callee = np.arange(3.0), np.zeros((4, 3)), CompiledAt(add, {})
-    address, caller = callee.address(numbers, table, 0), Compiled(add_to_rows, {})
-    with refused(ValueError, "negative"):
-        caller(address, numbers, table, -1)
-    assert not table.any()
-    caller(address, numbers, table, 1)
-    assert table.tolist() == [[0, 0, 0]] + 3 * [[0, 1, 2]]
-    # Rows of rows have the types of rows, and are served by the same code.
-    assert callee.address(np.zeros((2, 3))[1], np.zeros((2, 4, 3))[1], 0) == address
-    with refused(TypeError, "add", "address"):
-        callee(numbers, table, 0)

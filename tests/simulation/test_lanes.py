@@ -16,7 +16,6 @@ from dp_bandit_envs import (
     Uniform,
     make_algorithm,
     play,
-    simulate,
 )
 from dp_bandit_envs.adversaries import MemoryBounded, Replay, Stochastic
 from dp_bandit_envs.agents import Hedge
@@ -24,12 +23,12 @@ from dp_bandit_envs.agents.exp3 import MOST_AHEAD
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.simulation import lanes
-from dp_bandit_envs.simulation.lanes import LANES, Carried, LaneTrials, carries
+from dp_bandit_envs.simulation.lanes import LANES, Carried, carries
 from dp_bandit_envs.simulation.outcomes import Column
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.wrappers import ExactSums
 from tests.simulation.test_play_equals_simulate import ORDERS, LastBit
-from tests.tools.lane_games import Ends, assert_same_columns, assert_same_ends, one_at_a_time, plans_of, side_by_side
+from tests.tools.lane_games import Ends, assert_same_columns, assert_same_ends, one_at_a_time, side_by_side
 
 SEED = 20170208
 # Prime: no batch ends with it.
@@ -165,16 +164,13 @@ def test_they_are_with_few_and_many_arms(n_arms):
     assert n_arms > 2 or all(reference(one, "pairs at rate 1") >= MOST_AHEAD for one in found.games)
 
 
-@pytest.mark.parametrize(
-    "order", [pytest.param("Laplace, small bound", marks=pytest.mark.slow), "batch around Laplace"]
-)
-def test_what_an_agent_is_told_is_equal_to_the_last_bit(order, monkeypatch):
+def test_what_an_agent_is_told_is_equal_to_the_last_bit(monkeypatch):
     """This agent's state is numbers, which every update replaces; lanes take it here only."""
     monkeypatch.setattr(lanes, "AGENTS", {LastBit: Carried(LastBit.functions)})
     for function in LastBit.functions[:2]:
         monkeypatch.setattr(function, "__module__", Exp3.functions.update.__module__)
     for game in ("Switching", "Replay"):
-        assert_same_three_ways(GAMES[game], [Algorithm("last bit", LastBit, ORDERS[order])])
+        assert_same_three_ways(GAMES[game], [Algorithm("last bit", LastBit, ORDERS["batch around Laplace"])])
 
 
 def test_wrappers_in_another_order_are_the_same_games():
@@ -187,9 +183,6 @@ BLOCK_HORIZON = 331
 CHECKPOINTS = [1, 6, 7, 8, 64, 224, 330, BLOCK_HORIZON]
 PLAYERS = [make_algorithm("DP-EXP3-Lap"), make_algorithm("EXP3-tau", batch_size=7), make_algorithm("UCB")]
 DOORS = {"drawn": "Switching", "filled": "Trial"}
-BLOCKS = [(rounds, 1) for rounds in (0, 1, 7, 64, 100, BLOCK_HORIZON - 1, BLOCK_HORIZON, 10**6)] + [(1, 3), (100, 1000)]
-"""Rounds in a piece, and pieces in a call of machine code."""
-ORDERS_OF_TRIALS = [range(39, -1, -1), range(1, 40, 2), range(30, 5, -7), range(39, 40)]
 
 
 @pytest.fixture(scope="module", params=DOORS)
@@ -206,18 +199,18 @@ def part_of(ends, trials):
     return Ends([ends.columns[trial] for trial in trials], [ends.games[trial] for trial in trials])
 
 
-@pytest.mark.parametrize(
-    "trials", [range(n) for n in (1, 2, 3, 15, 16, 17)] + [range(5, 38), *ORDERS_OF_TRIALS], ids=str
-)
+@pytest.mark.parametrize("trials", [range(1), range(16), range(17), range(5, 38), range(39, -1, -2)], ids=str)
 def test_any_number_any_order_and_any_choice_of_trials(env, alone, trials):
     found = side_by_side(env, PLAYERS, SEED, trials, CHECKPOINTS)
     assert_same_ends(found, part_of(alone, trials))
     assert len({columns["DP-EXP3-Lap"].collected.tobytes() for columns in found.columns}) > 0.8 * len(trials)
 
 
-@pytest.mark.parametrize(("rounds", "pieces"), BLOCKS)
+@pytest.mark.parametrize(
+    ("rounds", "pieces"), [(0, 1), (1, 1), (7, 1), (100, 1), (BLOCK_HORIZON - 1, 1), (10**6, 1), (1, 3), (100, 1000)]
+)
 def test_pieces_and_calls_of_any_length(env, alone, rounds, pieces, monkeypatch):
-    """They cut batches, and end before, at and after checkpoints; the shortest is one round."""
+    """Rounds in a piece, and pieces in a call: they cut batches, and end before, at and after checkpoints."""
     for name in ("NUMBERS_AT_ONCE", "NUMBERS_FILLED"):
         monkeypatch.setattr(lanes, name, rounds * 4 * LANES)
     monkeypatch.setattr(lanes, "ROUNDS_AT_ONCE", pieces * max(rounds, 1) * LANES * len(PLAYERS))
@@ -252,20 +245,12 @@ def test_an_algorithm_that_draws_the_gains_itself(game, place):
     assert_same_ends(side_by_side(*arguments), one_at_a_time(*arguments))
 
 
-@pytest.mark.parametrize("horizon", [1, 2, 3, 31, 32, 33])
+@pytest.mark.parametrize("horizon", [1, 2, 32, 33])
 def test_the_shortest_games(horizon):
     env = gym.make("DPBandit-Stochastic-v0", horizon=horizon)
     players = [*map(make_algorithm, ("EXP3", "UCB")), make_algorithm("Batched-Lap-EXP3", batch_size=min(horizon, 2))]
     arguments = env, players, SEED, range(17), range(1, horizon + 1)
     assert_same_ends(side_by_side(*arguments), one_at_a_time(*arguments))
-
-
-def test_work_that_was_played_plays_again(env):
-    """Games of one block leave nothing behind in the next, nor in the adversary that was given."""
-    work = LaneTrials(env.unwrapped.adversary, plans_of(env, PLAYERS, CHECKPOINTS), SEED, np.array(CHECKPOINTS))
-    first, *_, again = (work.run_all(range(3)), work.run_all(range(7, 30)), work.run_all(range(3)))
-    for name in first:
-        assert_same_columns(first[name], again[name])
 
 
 @pytest.mark.slow
@@ -285,29 +270,3 @@ def test_every_number_of_arms_and_much_and_little_noise(name, n_arms):
     for epsilon in (0.1, 1.0, math.inf):
         algorithms = experts(epsilon) if name == "Experts" else bandits(epsilon)
         assert_same_three_ways(made(name, 3001, n_arms=n_arms), algorithms, range(4, 24))
-
-
-@pytest.mark.slow
-def test_ten_million_rounds_at_rate_1_stay_finite():
-    """Scores of 2.5 million, a rescaling every 200 rounds. Arms are uniform: five standard errors.
-
-    False alarm: 7e-6 (five standard errors, two sides, twelve counts).
-    """
-    horizon = 10**7
-    player = make_algorithm("EXP3", exploration_rate=1.0)
-    found = simulate(
-        "DPBandit-Stochastic-v0",
-        player,
-        horizon=horizon,
-        trials=3,
-        checkpoints=5,
-        env_kwargs={"means": [1.0] * 4},
-    )["EXP3"]
-    assert found.engine == "lanes"
-    assert found.collected.tolist() == [[horizon * part / 5 for part in range(1, 6)]] * 3
-    assert np.all(found.external_regret == 0)
-    assert np.all(np.abs(found.pulls - horizon / 4) < 5 * math.sqrt(horizon * 3 / 16))
-    env = gym.make("DPBandit-Stochastic-v0", horizon=horizon, means=[1.0] * 4)
-    (game, *_) = side_by_side(env, [player], 0, range(3), [horizon]).games
-    scores, weights = np.frombuffer(game["EXP3"]["state[0]"]), np.frombuffer(game["EXP3"]["state[1]"])
-    assert np.all(np.isfinite(weights)) and np.all(np.abs(scores - horizon / 4) < 1e4)

@@ -1,7 +1,6 @@
 """What is played side by side and what is not, that all of it meets the same gains, and what stops it."""
 
 import math
-from typing import NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -38,29 +37,21 @@ def settled(game, algorithms, trials=LEAST_TRIALS, **env_kwargs):
     return {name: "lanes" if isinstance(work, LaneTrials) else "compiled" for work in works for name in work.plans}
 
 
-def test_the_family_of_exp3_and_ucb_are_played_side_by_side_and_nothing_else():
+def test_the_family_of_exp3_and_ucb_and_hedge_are_played_side_by_side_and_nothing_else():
     found = settled(GAME, BANDITS)
     assert found == {name: "lanes" if name in LANES else "compiled" for name in BANDITS}
-
-
-def test_so_is_hedge_where_all_gains_are_revealed():
     names = ["Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs", *LANES]
     found = settled("DPBandit-Experts-v0", names, n_arms=5)
     assert found == {name: "compiled" if name in ("Lazy-Hedge", "DP-Epochs") else "lanes" for name in names}
 
 
-@pytest.mark.parametrize("trials", [1, LEAST_TRIALS - 1, LEAST_TRIALS])
+@pytest.mark.parametrize("trials", [LEAST_TRIALS - 1, LEAST_TRIALS])
 def test_few_trials_go_one_by_one(trials):
     expected = "lanes" if trials >= LEAST_TRIALS else "compiled"
     assert engines(GAME, ["EXP3", "DP-UCB"], trials, horizon=20, first_trial=7) == {
         "EXP3": expected,
         "DP-UCB": "compiled",
     }
-
-
-@pytest.mark.parametrize(("n_arms", "engine"), [(16, "lanes"), (17, "compiled")])
-def test_many_arms_go_one_by_one(n_arms, engine):
-    assert settled(GAME, "Uniform", n_arms=n_arms) == {"Uniform": engine}
 
 
 class ChildOfUcb(Ucb):
@@ -85,10 +76,15 @@ def test_ucb_is_carried_without_a_width_and_held_or_forced_arms(agent, n_arms, f
     assert carries(make_plan(Algorithm("UCB", lambda: agent, ExactSums), env)) == fit
 
 
-def test_graphs_points_and_payoffs_go_one_by_one():
-    assert settled("DPBandit-Graph-v0", ["EXP3"], graph="complete", n_arms=4) == {"EXP3": "compiled"}
-    assert settled("DPBandit-Ball-v0", ["AS-FTRL"]) == {"AS-FTRL": "compiled"}
-    assert settled("DPBandit-MemoryBounded-v0", ["EXP3"], payoff=overfished, n_arms=3) == {"EXP3": "compiled"}
+def test_many_arms_graphs_points_and_payoffs_go_one_by_one():
+    for (game, name, options), engine in (
+        ((GAME, "Uniform", {"n_arms": 16}), "lanes"),
+        ((GAME, "Uniform", {"n_arms": 17}), "compiled"),
+        (("DPBandit-Graph-v0", "EXP3", {"graph": "complete", "n_arms": 4}), "compiled"),
+        (("DPBandit-Ball-v0", "AS-FTRL", {}), "compiled"),
+        (("DPBandit-MemoryBounded-v0", "EXP3", {"payoff": overfished, "n_arms": 3}), "compiled"),
+    ):
+        assert settled(game, name, **options) == {name: engine}
 
 
 def test_data_with_a_ledger_are_played_and_counted_trial_by_trial():
@@ -150,15 +146,19 @@ OWN = {
 }
 
 
+def assert_as_played(outcome, make, player, trials):
+    for trial in range(trials):
+        game = play(make(), player, trial=trial)
+        assert np.array_equal(outcome.external_regret[trial], game.external_regret)
+        assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=game.n_plays))
+
+
 @pytest.mark.parametrize("name", OWN)
 def test_parts_of_your_own_are_never_played_as_if_they_were_ours(name):
     player = Algorithm(name, *OWN[name])
-    outcome = simulate(GAME, [player, "EXP3"], horizon=100, trials=3, checkpoints=range(1, 101))[name]
+    outcome = simulate(GAME, [player, "EXP3"], horizon=100, trials=3, checkpoints=100)[name]
     assert outcome.engine != "lanes"
-    for trial in range(3):
-        game = play(gym.make(GAME, horizon=100), player, trial=trial)
-        assert np.array_equal(outcome.collected[trial], game.collected)
-        assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=4))
+    assert_as_played(outcome, lambda: gym.make(GAME, horizon=100), player, 3)
 
 
 def in_python(state, t, row, rng):
@@ -171,21 +171,6 @@ class Worded(Stochastic):
     """Draws its rounds by a function that cannot be compiled."""
 
     next_round = staticmethod(in_python)
-
-
-class Wide(NamedTuple):
-    """The state of coins, with a matrix beside them."""
-
-    means: np.ndarray
-    matrix: np.ndarray
-
-
-class InATable(Stochastic):
-    """Its state is nothing that fits a lane."""
-
-    def first_round_state(self, rng):
-        """Return means, and a matrix."""
-        return Wide(*super().first_round_state(rng), np.zeros((2, 2)))
 
 
 class Rising(Adversary):
@@ -203,7 +188,7 @@ class Rising(Adversary):
         return self._rng.random((rounds, self.n_arms))
 
 
-@pytest.mark.parametrize("kind", [Worded, InATable, Rising])
+@pytest.mark.parametrize("kind", [Worded, Rising])
 def test_agents_are_played_side_by_side_on_gains_of_an_adversary_of_your_own(kind):
     def make():
         return BanditEnv(kind(3, 100))
@@ -213,10 +198,7 @@ def test_agents_are_played_side_by_side_on_gains_of_an_adversary_of_your_own(kin
     assert outcome.engine == "lanes"
     # Three games are played before, to see whether they are the same.
     assert Rising.begun == (3 + 4 if kind is Rising else 0)
-    for trial in range(4):
-        game = play(make(), make_algorithm("EXP3"), trial=trial)
-        assert np.array_equal(outcome.external_regret[trial], game.external_regret)
-        assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=3))
+    assert_as_played(outcome, make, make_algorithm("EXP3"), 4)
 
 
 @pytest.mark.parametrize(
@@ -243,12 +225,6 @@ def test_all_engines_meet_the_same_gains(jobs, names):
         assert len(set(best[0][:, -1])) > 1
 
 
-def test_a_wrapper_without_noise_is_carried_too():
-    quiet = Algorithm("quiet", Exp3, lambda env: LaplaceClipRescale(env, epsilon=float("inf")))
-    found = simulate(GAME, [quiet, Algorithm("bare", Exp3, player="quiet")], trials=3, horizon=300)
-    assert {outcome.engine for outcome in found.values()} == {"lanes"}
-
-
 def test_machine_code_that_is_switched_off_is_not_asked_for(monkeypatch):
     from numba.core import config
 
@@ -267,7 +243,7 @@ def from_round_40(wrong, right):
     return gains
 
 
-@pytest.mark.parametrize(("wrong", "right"), [(1.0 + 2.0**-52, 1.0), (-1e-300, 1.0), (math.nan, 0.5)])
+@pytest.mark.parametrize(("wrong", "right"), [(1.0 + 2.0**-52, 1.0), (math.nan, 0.5)])
 def test_gains_outside_the_range_are_refused(wrong, right, monkeypatch):
     monkeypatch.setattr(Stochastic, "next_round", staticmethod(from_round_40(wrong, right)))
     for trials in (1, 3):
@@ -326,12 +302,9 @@ LAYERS = {
 
 # Each is compiled twice; every layer and both wrongs are in the first three.
 BROKEN = [("alone", exceeds), ("below a batch", withholds), ("above a batch", exceeds)]
-OTHERS = [("alone", withholds), ("below a batch", exceeds), ("above a batch", withholds)]
 
 
-@pytest.mark.parametrize(
-    ("layers", "release"), BROKEN + [pytest.param(*other, marks=pytest.mark.slow) for other in OTHERS]
-)
+@pytest.mark.parametrize(("layers", "release"), BROKEN)
 def test_a_mechanism_that_breaks_its_word_is_stopped(release, layers, monkeypatch):
     """One release in a hundred is wrong; noise without a limit never withholds a gain."""
     monkeypatch.setattr(mechanisms.LaplaceClipRescale, "release", staticmethod(release))

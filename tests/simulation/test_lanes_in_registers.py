@@ -21,13 +21,13 @@ pytestmark = [
         not (TRIPLE.startswith("x86_64") and "+avx2" in FEATURES), reason="instructions of x86-64 with AVX2"
     )
 ]
-WIDE = {name: re.compile(rf"\bv{name}pd\s.*%[yz]mm") for name in ("div", "mul", "sqrt")}
+DIVISION = re.compile(r"\bvdivpd\s.*%[yz]mm")
 FUSED = re.compile(r"\bvf(n?m(add|sub)|maddsub|msubadd)\w+")
 
 
 def slow(*cases):
     """Return cases that `make test-slow` runs."""
-    return [pytest.param(case, marks=pytest.mark.slow) for case in cases]
+    return [pytest.param(*(case if isinstance(case, tuple) else [case]), marks=pytest.mark.slow) for case in cases]
 
 
 @pytest.fixture(autouse=True)
@@ -56,53 +56,30 @@ def of_algorithm(name, n_arms, env_id="DPBandit-Stochastic-v0", *, alone=False):
     return assembly(LaneLoop(make_plan(make_algorithm(name), env), (adversary, adversary) if alone else None))
 
 
-@pytest.mark.parametrize("name, n_arms", [("EXP3", 4), ("EXP3-tau", 4), ("DP-EXP3-Lap", 16)])
-def test_games_are_divided_side_by_side(name, n_arms):
-    """EXP3 divides twice a round, so that a loop without vectors has no such division.
-
-    With 16 arms LLVM thinks that vectors do not pay, and uses them because it is told to.
-    """
-    text = of_algorithm(name, n_arms)
-    assert len(WIDE["div"].findall(text)) >= 2
+def divisions(text):
+    """Return how many divisions are of vectors, in code where nothing is fused."""
     assert not FUSED.search(text)
+    return len(DIVISION.findall(text))
 
 
 @pytest.mark.parametrize("game", ["Stochastic", *slow("FullyOblivious", "Oblivious", "Deterministic")])
-def test_so_they_are_where_an_algorithm_draws_the_gains(game):
-    text = of_algorithm("EXP3", 4, f"DPBandit-{game}-v0", alone=True)
-    assert len(WIDE["div"].findall(text)) >= 2
-    assert not FUSED.search(text)
+def test_games_are_divided_side_by_side_where_an_algorithm_draws_the_gains(game):
+    """EXP3 divides twice a round, so that a loop without vectors has no such division."""
+    assert divisions(of_algorithm("EXP3", 4, f"DPBandit-{game}-v0", alone=True)) >= 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n_arms", [2, 4, 16])
-def test_ucb_takes_roots_side_by_side(n_arms):
-    """In a round, that of the arm played, and one of the logarithm."""
-    text = of_algorithm("UCB", n_arms)
-    assert len(WIDE["sqrt"].findall(text)) >= 2
-    assert not FUSED.search(text)
+@pytest.mark.parametrize(("name", "n_arms"), [("DP-EXP3-Lap", 16), *slow(("Batched-Lap-EXP3", 8), ("EXP3-tau", 2))])
+def test_so_they_are_where_gains_are_given(name, n_arms):
+    """With 16 arms LLVM thinks that vectors do not pay, and uses them because it is told to."""
+    assert divisions(of_algorithm(name, n_arms)) >= 2
 
 
 def test_these_instructions_would_be_found():
-    assert WIDE["div"].search("\tvdivpd\t%zmm1, %zmm2, %zmm3") and not WIDE["div"].search(
-        "\tvdivpd\t%xmm1, %xmm2, %xmm3"
-    )
+    assert divisions("\tvdivpd\t%zmm1, %zmm2, %zmm3") == 1 and divisions("\tvdivpd\t%xmm1, %xmm2, %xmm3") == 0
     assert FUSED.search("\tvfmadd213pd\t%ymm1") and FUSED.search("\tvfnmsub231sd\t%xmm1")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n_arms", range(2, 9))
-@pytest.mark.parametrize("name", ["EXP3", "DP-EXP3-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Hedge"])
-def test_they_are_for_every_number_of_arms(name, n_arms):
-    """Hedge divides nothing; an exponential has thirteen multiplications."""
-    hedge = name == "Hedge"
-    text = of_algorithm(name, n_arms, "DPBandit-Experts-v0" if hedge else "DPBandit-Stochastic-v0")
-    assert len(WIDE["mul"].findall(text)) >= 13
-    assert hedge or WIDE["div"].search(text)
-    assert not FUSED.search(text)
-
-
-@pytest.mark.parametrize("game", ["Stochastic", "Switching", *slow("FullyOblivious", "Oblivious")])
+@pytest.mark.parametrize("game", ["Switching", *slow("Stochastic", "FullyOblivious")])
 def test_nothing_is_fused_in_the_loops_of_gains(game):
     adversary = gym.make(f"DPBandit-{game}-v0", horizon=100).unwrapped.adversary
     text = assembly(LaneGains(adversary, adversary))

@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import Algorithm, Uniform, make_algorithm, simulate
-from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
-from dp_bandit_envs.runs.running import run
-from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation import lanes
-from dp_bandit_envs.simulation.lanes import ROUND, LaneLoop, Lanes, LaneTrials
+from dp_bandit_envs.simulation.lanes import ROUND, Lanes, LaneTrials
 from dp_bandit_envs.simulation.outcomes import StoppedEarlyError
 from tests.simulation.test_results_do_not_depend_on import assert_equal
 from tests.tools.lane_games import assert_same_columns, plans_of
@@ -38,13 +35,6 @@ def test_work_stops_before_the_next_block_of_rounds(monkeypatch):
         work().run_all(range(40), lambda: len(played) >= 7)
     # Seven calls of two pieces of five rounds, of the adversary and both algorithms; the other trials were not begun.
     assert played == [[10 * call] * 3 for call in range(1, 8)]
-
-
-def test_compiling_stops_between_two_algorithms(monkeypatch):
-    compiled = []
-    monkeypatch.setattr(LaneLoop, "address", property(compiled.append))
-    work().compile(lambda: len(compiled) == 1)
-    assert len(compiled) == 1
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -99,27 +89,17 @@ def test_threads_and_processes_play_the_same_games(monkeypatch):
 
 
 def test_pickled_work_plays_the_same_games_before_and_after_it_has_played():
+    """And nothing of one block is left in the next, nor in the adversary that was given."""
     mine = work()
     sent = [pickle.loads(pickle.dumps(mine))]
     found = mine.run_all(range(5))
     sent.append(pickle.loads(pickle.dumps(mine)))
     assert "seed" not in repr(mine)
-    for other in sent:
+    mine.run_all(range(7, 30))
+    for other in [mine, *sent]:
         again = other.run_all(range(5))
         for name in found:
             assert_same_columns(found[name], again[name])
-
-
-def test_chunks_in_lanes_and_leftovers_are_put_together(tmp_path):
-    """A chunk of 32 trials, and one of 2, which are played one by one."""
-    experiment = Experiment(
-        "x", (GameSpec("a", "A", GAME),), (AlgorithmSpec("EXP3"), AlgorithmSpec("DP-UCB")), horizon=60, trials=34
-    )
-    found = run(experiment, ResultsFolder(tmp_path, experiment.configuration()), jobs=2)
-    whole = simulate(GAME, ["EXP3", "DP-UCB"], horizon=60, trials=34)
-    for name in whole:
-        for measure in ("external_regret", "collected", "pulls"):
-            assert np.array_equal(found.arrays[f"a/{name}/{measure}"], getattr(whole[name], measure))
 
 
 PROGRAM = """

@@ -26,15 +26,16 @@ def game(algorithm):
     return ExpertsEnv(gains=table) if algorithm.feedback == "full" else BanditEnv(table)
 
 
-def arms_of(game):
-    """Play one game as `simulate` does and return its arms."""
-    game.play(GAINS)
-    pulls = np.vstack([np.zeros((1, ARMS), np.int64), game.record.pulls])
-    return np.diff(pulls, axis=0).argmax(axis=1)
-
-
-def check_games(name):
-    """The first game of a trial is that of `simulate`; the next goes on with its streams, from the first state."""
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("AdaP-UCB", "EXP3") else pytest.param(name, marks=pytest.mark.slow)
+        for name in ALGORITHMS
+        if make_algorithm(name).make_agent is not None
+    ],
+)
+def test_games_are_those_of_simulate(name):
+    """The first game of a trial is that of `play`; the next goes on with its streams, from the first state."""
     algorithm = make_algorithm(name)
     env = game(algorithm)
     plan = make_plan(algorithm, env, checkpoints=range(1, ROUNDS + 1))
@@ -47,18 +48,9 @@ def check_games(name):
         for row in arms:
             _, (one,) = games_of(plan, SEED, [trial])
             one._image.begin(one._words, [tuple(map(stream_address, streams))])
-            np.testing.assert_array_equal(row, arms_of(one))
-
-
-@pytest.mark.parametrize("name", ["AdaP-UCB", "EXP3"])
-def test_games_are_those_of_simulate(name):
-    check_games(name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in ALGORITHMS if make_algorithm(name).make_agent is not None])
-def test_games_of_every_algorithm_are_those_of_simulate(name):
-    check_games(name)
+            one.play(GAINS)
+            pulls = np.vstack([np.zeros((1, ARMS), np.int64), one.record.pulls])
+            np.testing.assert_array_equal(row, np.diff(pulls, axis=0).argmax(axis=1))
 
 
 def test_arms_of_batches_are_those_of_play():
@@ -106,22 +98,20 @@ class Stubborn(Exp3):
         super().update(arm, observation)
 
 
-def test_what_cannot_be_compiled_is_played_and_says_so():
-    algorithm = Algorithm("mine", Stubborn)
-    env = game(algorithm)
+@pytest.mark.parametrize(
+    ("make", "algorithm", "word"),
+    [
+        (lambda: BanditEnv(GainTable(GAINS)), Algorithm("mine", Stubborn), "Stubborn"),
+        (lambda: GraphEnv("complete", n_arms=ARMS, gains=GainTable(GAINS)), make_algorithm("DP-TS"), "graph"),
+    ],
+    ids=["agent", "graph"],
+)
+def test_what_is_not_compiled_is_played_and_says_so(make, algorithm, word):
+    env = make()
     shown = ShownGames(env, algorithm)
-    assert "Stubborn" in shown.note
-    arms = shown.play(env, 3, seed=SEED, first_trial=4).arms
-    for row, trial in enumerate(range(4, 7)):
-        np.testing.assert_array_equal(arms[row], play(env, algorithm, seed=SEED, trial=trial).arms)
-
-
-def test_games_on_a_graph_are_those_of_play():
-    env = GraphEnv("complete", n_arms=ARMS, gains=GainTable(GAINS))
-    algorithm = make_algorithm("DP-TS", epsilon=1.0)
-    shown = ShownGames(env, algorithm)
-    assert "graph" in shown.note
-    np.testing.assert_array_equal(shown.play(env, 2, seed=SEED).arms[1], play(env, algorithm, seed=SEED, trial=1).arms)
+    assert word in shown.note
+    for row, trial in zip(shown.play(env, 2, seed=SEED, first_trial=4).arms, (4, 5), strict=True):
+        np.testing.assert_array_equal(row, play(env, algorithm, seed=SEED, trial=trial).arms)
 
 
 def test_a_payoff_function_is_refused():

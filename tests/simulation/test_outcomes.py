@@ -11,7 +11,7 @@ import pytest
 from dp_bandit_envs import PrivacyGuarantee, simulate
 from dp_bandit_envs.metrics import BANDS, Moments, band_of
 from dp_bandit_envs.plots.plot_style import as_bytes
-from dp_bandit_envs.simulation.outcomes import MEASURES, Column, Outcome, Simulation, stacked
+from dp_bandit_envs.simulation.outcomes import MEASURES, Outcome, Simulation
 from tests.tools.refusals import refused
 
 ROUNDS = np.array([10, 20, 40, 100])
@@ -19,15 +19,12 @@ ROUNDS = np.array([10, 20, 40, 100])
 
 def outcome(name="EXP3", scale=1.0, guarantee=None, rounds=ROUNDS, **other):
     regret = scale * np.linspace(0.5, 1.5, 5)[:, None] * np.sqrt(rounds)
+    measures = ("external_regret", "policy_regret", "pseudo_regret", "collected", "dynamic_regret")
     made = Outcome(
         name=name,
         checkpoints=rounds,
-        external_regret=regret,
-        policy_regret=2 * regret,
-        pseudo_regret=3 * regret,
-        dynamic_regret=3 * regret,
-        collected=4 * regret,
-        switches=(5 * regret).astype(int),
+        **{measure: factor * regret for factor, measure in enumerate(measures, 1)},
+        switches=(6 * regret).astype(int),
         pulls=np.ones((5, 2), dtype=int),
         engine="lanes",
         reason="",
@@ -70,6 +67,8 @@ def test_the_table_has_guarantee_and_regret_of_each_algorithm():
 
 @pytest.mark.parametrize("band", BANDS)
 def test_all_algorithms_are_drawn_with_their_guarantees(band):
+    """And names of mathematics are names."""
+    assert as_bytes(simulation(outcome(r"$\\alpha^ {mine} $5")).plot(band=band), "svg")
     figure = simulation(outcome(), outcome("DP-SE", scale=3)).plot(band=band)
     (axes,) = figure.axes
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
@@ -94,10 +93,6 @@ def test_each_measure_can_be_drawn_over_linear_or_logarithmic_rounds():
         assert axes.lines[0].get_xdata().tolist() == ROUNDS.tolist()
     for rounds, scale in ((np.arange(1, 9) * 10, "linear"), (2 ** np.arange(8), "log")):
         assert outcome(rounds=rounds).plot("switches").axes[0].get_xscale() == scale
-
-
-def test_a_name_of_mathematics_is_a_name():
-    assert as_bytes(simulation(outcome(r"$\\alpha^ {mine} $5")).plot(), "svg")
 
 
 def test_what_is_unknown_is_refused():
@@ -148,11 +143,6 @@ def test_a_summary_refuses_by_name_what_it_has_not():
         simulate("DPBandit-Stochastic-v0", ["EXP3"], keep="means", **GIVEN)
 
 
-def test_a_summary_of_one_trial_has_no_error():
-    one = simulate("DPBandit-Stochastic-v0", ["EXP3"], keep="summary", horizon=20, checkpoints=2)["EXP3"]
-    assert np.isnan(one.standard_error()).all() and one.mean()[-1] == one.last()[0]
-
-
 def test_moments_of_two_samples_are_those_of_both():
     """Of 1, 2, 3, 4, 8 the mean is 3.6, and the squares are 6.76 + 2.56 + 0.36 + 0.16 + 19.36 = 29.2."""
     trials, mean, squares = Moments.of(np.array([[1.0], [2.0], [3.0]])) | Moments.of(np.array([[4.0], [8.0]]))
@@ -172,12 +162,3 @@ def test_memory_of_a_summary_does_not_grow_with_the_checkpoints_of_trials():
 
     simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=100, trials=100, keep="summary")  # compiles
     assert peak(2000, "summary") - peak(800, "summary") < 1e6 < 6.5e6 < peak(2000, "trials")
-
-
-def test_an_array_that_is_two_measures_is_one_array_when_stacked():
-    regret = np.array([1.0, 2.0])
-    game = Column(regret, regret, None, regret.copy(), np.array([0, 1]), np.array([1, 1]))
-    column = stacked([{"a": game}, {"a": game}])["a"]
-    assert column.external_regret.tolist() == [[1.0, 2.0]] * 2
-    assert column.policy_regret is column.external_regret is not column.collected
-    assert column.pseudo_regret is None

@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, MiniBatchAverage, Ucb, play, simulate
+from dp_bandit_envs import Exp3, MiniBatchAverage, Ucb, simulate
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.privacy import Below, Mechanism, Noise, PrivacyGuarantee
@@ -145,16 +145,9 @@ class InEveryRound(Warner):
     batch_size = 3
 
 
-class SumsOfBatches(EverySeventh):
-    """Sums with batches of its own."""
-
-    batch_size = 3
-
-
 CHAINS = {
     "gains": (Exp3, lambda env: PrivacyBoundary(env, Warner(0.5))),
     "batches of gains": (Exp3, lambda env: MiniBatchAverage(PrivacyBoundary(env, Warner(0.9)), batch_size=2)),
-    "sums": (Ucb, lambda env: PrivacyBoundary(env, EverySeventh(2.0))),
     "sums, idle": (Ucb, lambda env: PrivacyBoundary(env, EverySeventh(2.0, idle=True))),
     "sums of gains": (Ucb, lambda env: PrivacyBoundary(PrivacyBoundary(env, Warner(0.5)), EverySeventh(0.5))),
     "sums of batches": (
@@ -168,36 +161,23 @@ CHAINS = {
         Ucb,
         lambda env: PrivacyBoundary(PrivacyBoundary(env, InEveryRound(0.5)), EverySeventh(0.5)),
     ),
-    "sums with batches": (Ucb, lambda env: PrivacyBoundary(env, SumsOfBatches(0.5))),
 }
-GRAPHS = {
-    "early releases": "erdos-renyi",
-    "sums of early releases": "erdos-renyi",
-    "gains": "complete",
-    "sums, idle": "complete",
-}
+GRAPHS = {"early releases": "erdos-renyi", "sums of early releases": "erdos-renyi", "sums, idle": "complete"}
 """Chains that are played on a graph, too."""
-
-
-MORE = ("batches of gains", "sums", "sums of gains", "sums of batches", "sums by the clock", "early releases")
+MORE = ("batches of gains", "sums of gains", "sums of batches", "sums by the clock", "early releases")
 """Chains whose parts are all in the others."""
 
 
 @pytest.mark.parametrize("chain", [pytest.param(one, marks=pytest.mark.slow) if one in MORE else one for one in CHAINS])
 def test_compiled_equals_played(chain):
     player = Algorithm(chain, *CHAINS[chain])
-    engine = "play" if chain == "sums with batches" else "compiled"
-    assert_same("DPBandit-Stochastic-v0", {}, [player], horizon=97, engine=engine)
+    assert_same("DPBandit-Stochastic-v0", {}, [player], horizon=97)
     if chain in GRAPHS:
         graph = {"graph": GRAPHS[chain], "n_arms": 6, **({} if GRAPHS[chain] == "complete" else {"redraw_every": 2})}
         assert_same("DPBandit-Graph-v0", graph, [player], horizon=97, trials=1)
 
 
-@pytest.mark.parametrize(
-    "mechanism",
-    [Warner(0.5), EverySeventh(2.0), EverySeventh(2.0, idle=True)],
-    ids=["Warner", "EverySeventh", "EverySeventh, idle"],
-)
+@pytest.mark.parametrize("mechanism", [Warner(0.5), EverySeventh(2.0, idle=True)], ids=["gains", "sums"])
 def test_many_games_equal_single_ones(mechanism):
     many = VectorPrivacyBoundary(gym.make_vec("DPBandit-Stochastic-v0", num_envs=3, horizon=40), mechanism)
     single = [PrivacyBoundary(gym.make("DPBandit-Stochastic-v0", horizon=40), mechanism) for _ in range(3)]
@@ -245,57 +225,3 @@ def test_a_mechanism_is_what_the_boundary_says_of_it():
     assert env.horizon == 9 and env.sensitivity == math.inf
     env.mechanism.scale = 0.0
     assert env.mechanism.scale == 2.0
-
-
-def test_what_is_no_mechanism_is_refused():
-    with refused(TypeError, "Mechanism"):
-        PrivacyBoundary(gym.make("DPBandit-Deterministic-v0", horizon=9), Warner)
-
-
-def in_words(state, arm, gain, rng):
-    # Numba knows no dict of such mixed values.
-    words = {"gain": [gain]}
-    words["arm"] = f"arm {arm}"
-    return words["gain"][0] / 2, 1
-
-
-class InWords(Warner):
-    """Plain Python that Numba cannot compile."""
-
-    release = staticmethod(in_words)
-
-
-class KeepsADict(Warner):
-    """A state that is no NamedTuple."""
-
-    def new_state(self, below):
-        """Return a dict."""
-        return {"seen": {}}
-
-
-@pytest.mark.parametrize("mechanism", [InWords(0.5), KeepsADict(0.5)], ids=["release", "state"])
-def test_what_numba_cannot_compile_is_played_and_says_so(mechanism):
-    player = Algorithm("mine", Exp3, lambda env: PrivacyBoundary(env, mechanism))
-    if isinstance(mechanism, KeepsADict):
-        mechanism.release = in_words
-    outcome = simulate("DPBandit-Stochastic-v0", [player, "Uniform"], horizon=30, checkpoints=30)
-    assert outcome["mine"].engine == "play" and outcome["Uniform"].engine == "compiled"
-    assert "in_words" in outcome["mine"].reason
-    game = play(gym.make("DPBandit-Stochastic-v0", horizon=30), player)
-    assert np.array_equal(outcome["mine"].external_regret[0], game.external_regret)
-
-
-def normal(state, arm, gain, rng):
-    return min(1.0, max(0.0, gain + rng.normal(0.0, 1.0))), 1
-
-
-class Normal(Warner):
-    """Its function has the name of an attribute that it uses."""
-
-    release = staticmethod(normal)
-    withholds = False
-
-
-def test_a_function_may_have_the_name_of_an_attribute_that_it_uses():
-    player = Algorithm("normal", Exp3, lambda env: PrivacyBoundary(env, Normal(0.5)))
-    assert simulate("DPBandit-Stochastic-v0", [player], horizon=20)["normal"].engine == "compiled"

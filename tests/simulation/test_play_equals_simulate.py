@@ -1,6 +1,5 @@
 """`simulate` is `play` to the last bit, for every environment, algorithm and order of wrappers."""
 
-import itertools
 import math
 from typing import NamedTuple
 
@@ -21,7 +20,6 @@ from tests.tools.plays import POINT_IDS
 SEED = 20170208
 # Prime: no batch size divides it, and neither does any block length below.
 HORIZON = 331
-WITH_MEMORY = ("DPBandit-Switching-v0", "DPBandit-MemoryBounded-v0")
 # Where several gains are revealed, every algorithm is another loop to compile; all other games of arms share theirs.
 OTHER_LOOPS = ("DPBandit-Experts-v0", "DPBandit-Graph-v0")
 
@@ -57,28 +55,19 @@ ORDERS = {
     "the same, clipped inside": lambda env: laplace(batch(laplace(env, bound=0.1, outside="clip"), 2), 1.0, bound=0.2),
     "the same, clipped outside": lambda env: laplace(batch(laplace(env, bound=0.4), 2), 1.0, bound=0.2, outside="clip"),
 }
-# Batches and noise alone, each around the other, and both around both, rejecting and clipping.
-SOME = [
-    *("Laplace, small bound", "batch", "Laplace around batch, clipped", "batch around Laplace"),
-    *("Laplace around batch around Laplace", "the same, clipped"),
-]
 THREE = "Laplace around batch around Laplace"
 AGENTS = {"EXP3": Exp3, "Tsallis-INF": TsallisInf, "HTINF": lambda: Htinf(sigma=1.2), "Uniform": Uniform}
 
 
-def games():
-    """Yield every id, with both ways of charging and several memories where there is a memory."""
-    for id_ in IDS:
-        if id_ in POINT_IDS:
-            yield id_, {"feedback": "full"}
-            if id_ != "DPBandit-Simplex-v0":  # no algorithm plays mixtures of arms from payoffs
-                yield id_, {"feedback": "bandit"}
-        elif id_ not in WITH_MEMORY:
-            yield id_, {}
-        for observe_charge in (True, False) if id_ in WITH_MEMORY else ():
-            for memory in (0, 1, 3) if id_ == "DPBandit-MemoryBounded-v0" else (None,):
-                given = {} if memory is None else {"memory": memory}
-                yield id_, {"observe_charge": observe_charge, **given}
+GAMES = [
+    *((id_, {}) for id_ in IDS if id_ not in (*POINT_IDS, "DPBandit-Switching-v0", "DPBandit-MemoryBounded-v0")),
+    *((id_, {"feedback": "full"}) for id_ in POINT_IDS),
+    # No algorithm plays mixtures of arms from payoffs.
+    *((id_, {"feedback": "bandit"}) for id_ in POINT_IDS if id_ != "DPBandit-Simplex-v0"),
+    *(("DPBandit-Switching-v0", {"observe_charge": seen}) for seen in (True, False)),
+    *(("DPBandit-MemoryBounded-v0", {"observe_charge": seen, "memory": m}) for seen, m in ((True, 0), (False, 3))),
+]
+"""Every id; with both ways of charging, and several memories, where there is a memory."""
 
 
 def assert_same(env_id, env_kwargs, algorithms, *, trials=2, horizon=HORIZON, seed=SEED, engine="compiled"):
@@ -114,50 +103,40 @@ def assert_same(env_id, env_kwargs, algorithms, *, trials=2, horizon=HORIZON, se
     return simulation, arms
 
 
-def one_of_each_chain(env_id):
+def one_of_each_chain(env_id, **arguments):
     """Return the algorithms that only games like this have, and of the others the first with each chain of wrappers."""
     chosen = {}
-    for algorithm in players_for(env_id):
-        env = algorithm.wrap(gym.make(env_id, horizon=HORIZON))
+    for algorithm in players_for(env_id, **arguments):
+        env = algorithm.wrap(gym.make(env_id, horizon=HORIZON, **arguments))
         layers = []
         while isinstance(env, gym.Wrapper):
             layers.append(type(env))
             env = env.env
-        of_its_own = algorithm.name in FULL_INFORMATION
+        of_its_own = algorithm.name in FULL_INFORMATION or env_id in POINT_IDS
         chosen.setdefault((*layers, algorithm.name if of_its_own else None), algorithm)
     return [*chosen.values()]
 
 
-@pytest.mark.parametrize(("env_id", "env_kwargs"), list(games()), ids=str)
+@pytest.mark.parametrize(("env_id", "env_kwargs"), GAMES, ids=str)
 def test_every_algorithm_plays_the_same_game_both_ways(env_id, env_kwargs):
-    """Algorithms for bandits are loops of their own on graphs and among experts; a few of them are enough there."""
+    """All algorithms for bandits on coins and with a memory; elsewhere one with each chain of wrappers."""
+    every = env_id == "DPBandit-Stochastic-v0" or env_kwargs.get("memory") == 3
     arguments = env_kwargs if env_id in POINT_IDS else {}
-    players = one_of_each_chain(env_id) if env_id in OTHER_LOOPS else players_for(env_id, **arguments)
-    assert_same(env_id, env_kwargs, players)
+    assert_same(env_id, env_kwargs, (players_for if every else one_of_each_chain)(env_id, **arguments))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("env_id", OTHER_LOOPS)
-def test_every_algorithm_plays_the_same_game_both_ways_in_other_loops_too(env_id):
+@pytest.mark.parametrize("env_id", [id_ for id_ in IDS if id_ not in POINT_IDS])
+def test_every_algorithm_plays_the_same_game_both_ways_in_all_games(env_id):
     assert_same(env_id, {}, players_for(env_id))
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_order_of_wrappers_plays_the_same_game_both_ways(order):
-    """Another agent is another loop to compile; all of them meet the orders in which the others differ most."""
-    agents = AGENTS if order in ("bare", "Laplace", THREE) else {"EXP3": Exp3}
+    """Another agent is another loop to compile; all of them meet the order of most wrappers."""
+    agents = AGENTS if order == THREE else {"EXP3": Exp3}
     players = [Algorithm(name, agent, ORDERS[order]) for name, agent in agents.items()]
     assert_same("DPBandit-Switching-v0", {"observe_charge": False}, players, trials=1)
-    if order == THREE:
-        for game, charge in (("Switching", True), ("Stochastic", True), ("Stochastic", False)):
-            assert_same(f"DPBandit-{game}-v0", {"observe_charge": charge}, players, trials=1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("order", ORDERS)
-def test_every_order_of_wrappers_plays_the_same_game_with_every_agent(order):
-    algorithms = [Algorithm(name, agent, ORDERS[order]) for name, agent in AGENTS.items()]
-    assert_same("DPBandit-Stochastic-v0", {}, algorithms, trials=1)
 
 
 class Bits(NamedTuple):
@@ -187,55 +166,28 @@ class LastBit(FunctionalAgent):
         return Bits(0, n_arms)
 
 
-def told_to_the_last_bit(orders):
+# An agent of a test is compiled anew in every process; EXP3 meets the other orders above.
+TOLD = [
+    *("bare", "Laplace, small bound", "batch", "Laplace around batch, clipped", "batch around Laplace", THREE),
+    "the same, clipped",
+]
+
+
+@pytest.mark.parametrize("orders", [TOLD, pytest.param([*ORDERS], marks=pytest.mark.slow)], ids=["some", "all"])
+def test_what_an_agent_is_told_is_equal_to_the_last_bit(orders):
+    """Batches and noise alone, each around the other, and both around both, rejecting and clipping."""
     algorithms = [Algorithm(order, LastBit, ORDERS[order]) for order in orders]
     assert_same("DPBandit-Stochastic-v0", {}, algorithms)
-    assert_same("DPBandit-Switching-v0", {}, algorithms)
     assert_same("DPBandit-MemoryBounded-v0", {"memory": 2, "observe_charge": False}, algorithms)
 
 
-def test_what_an_agent_is_told_is_equal_to_the_last_bit():
-    """An agent of a test is compiled anew in every process; EXP3 meets the other orders above."""
-    told_to_the_last_bit(["bare", *SOME])
-
-
-@pytest.mark.slow
-def test_what_an_agent_is_told_in_any_order_is_equal_to_the_last_bit():
-    told_to_the_last_bit(ORDERS)
-
-
-def test_the_orders_of_wrappers_are_really_different():
-    """Otherwise the test above could compare one and the same chain again and again.
-
-    Over all gains every agent but Uniform plays differently in every order but for "bare", a batch of 1 and no noise.
-    """
-    env = gym.make("DPBandit-Stochastic-v0", horizon=HORIZON, means=[0.9, 0.1, 0.2, 0.3])
-    trials = range(3)
-    arms = {
-        (order, trial): play(env, Algorithm(order, Exp3, wrap, player="three"), seed=SEED, trial=trial).arms
-        for order, wrap in ORDERS.items()
-        for trial in trials
-    }
-    same = {"bare", "batch of 1", "Laplace without noise"}
-    for one, other in itertools.combinations(ORDERS, 2):
-        equal = all(np.array_equal(arms[one, trial], arms[other, trial]) for trial in trials)
-        assert equal == ({one, other} <= same), (one, other)
-
-
-@pytest.mark.parametrize("rounds_at_once", [1, 5, 100, HORIZON])
+@pytest.mark.parametrize("rounds_at_once", [1, 100])
 def test_blocks_of_the_simulator_may_cut_batches_anywhere(monkeypatch, rounds_at_once):
     monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
     chosen = ("batch", "Laplace around batch", "batch around Laplace", THREE)
     algorithms = [Algorithm(order, Exp3, ORDERS[order]) for order in chosen]
     assert_same("DPBandit-MemoryBounded-v0", {"memory": 3}, algorithms, trials=1)
     assert_same("DPBandit-Oblivious-v0", {"period": 3}, algorithms, trials=1)
-
-
-@pytest.mark.parametrize("block_length", [1, 100])
-def test_blocks_of_the_environment_may_have_any_length(block_length):
-    algorithms = [make_algorithm("EXP3"), make_algorithm("EXP3-tau", batch_size=7)]
-    for env_id in ("DPBandit-Switching-v0", "DPBandit-Trial-v0"):
-        assert_same(env_id, {"block_length": block_length}, algorithms, trials=1)
 
 
 @pytest.mark.parametrize("horizon", [2, *(pytest.param(size, marks=pytest.mark.slow) for size in (3, 19, 20))])
@@ -250,18 +202,8 @@ def test_many_arms_and_many_blocks_agree():
     algorithms = [make_algorithm("EXP3"), make_algorithm("Batched-Lap-HTINF", epsilon=0.1)]
     horizon = trials_module.ROUNDS_AT_ONCE + 1001
     assert_same("DPBandit-Switching-v0", {"n_arms": 50}, algorithms, trials=1, horizon=horizon)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, math.inf])
-def test_private_algorithms_agree_at_every_epsilon(epsilon):
-    algorithms = [
-        make_algorithm(name, epsilon=epsilon) for name in ("DP-EXP3-Lap", "Batched-Lap-EXP3", "Batched-Lap-HTINF")
-    ]
-    algorithms += [
-        make_algorithm("DP-Lambda-Lap", epsilon=epsilon, base=base, label=base)
-        for base in ("EXP3", "Tsallis-INF", "HTINF", "Uniform")
-    ]
-    assert_same("DPBandit-FullyOblivious-v0", {}, algorithms)
+    for env_id in ("DPBandit-Switching-v0", "DPBandit-Trial-v0"):
+        assert_same(env_id, {"block_length": 1}, [make_algorithm("EXP3-tau", batch_size=7)], trials=1)
 
 
 def test_a_trial_of_play_is_that_trial_of_simulate():

@@ -6,20 +6,18 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, play, simulate
-from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, simulate
 from dp_bandit_envs.agents import GaussianThompsonSampling, Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongObservationError
 from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.privacy.counters import COUNTERS, BinaryCounter
+from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.simulation import trials as trials_module
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
-from tests.simulation.test_play_equals_simulate import SEED, Bits, arm_of_bits, assert_same
-from tests.tools.refusals import missing, refused
+from tests.simulation.test_play_equals_simulate import Bits, arm_of_bits, assert_same
+from tests.tools.refusals import refused
 
 
 def batch(env, batch_size=7):
@@ -95,14 +93,6 @@ def mix_sums(state, arm, seen):
     return Bits((31 * mixed + arm) % 1000003, state.n_arms)
 
 
-class NotPlain(BinaryCounter):
-    """A counter whose noise is a method, which cannot be compiled."""
-
-    def noise(self, state, arm, rng):
-        """Return the binary counter's noise."""
-        return BinaryCounter.noise(state, arm, rng)
-
-
 class BitsOfSums(FunctionalAgent):
     """Plays another game from then on if the last bit of any released sum is another; it learns nothing."""
 
@@ -115,18 +105,10 @@ class BitsOfSums(FunctionalAgent):
 
 
 # An agent of a test is compiled anew in every process, a second for each kind of chain; each mechanism is here once.
-OTHER_COUNTERS = [f"CounterSums, {name}" for name in COUNTERS if name != "hybrid"]
 SOME = [
     *("ExactSums", "CounterSums, k-ary, Gaussian", "HybridSums, paper's budget", "IntervalSums, redrawn"),
     *("BlockSums of single gains", "ExactSums around Laplace, batch, responses"),
 ]
-
-
-GAMES = {
-    "DPBandit-Stochastic-v0": {},
-    "DPBandit-MemoryBounded-v0": {"memory": 2, "observe_charge": False},
-    "DPBandit-Switching-v0": {},
-}
 
 
 def assert_equal_and_different(env_id, env_kwargs, orders):
@@ -137,18 +119,10 @@ def assert_equal_and_different(env_id, env_kwargs, orders):
         assert not np.array_equal(arms[one, 0], arms[other, 0]), (one, other)
 
 
-def assert_told_to_the_last_bit(orders):
-    for env_id, env_kwargs in GAMES.items():
-        assert_equal_and_different(env_id, env_kwargs, {order: ORDERS[order] for order in orders})
-
-
-def test_what_an_agent_is_told_of_sums_is_equal_to_the_last_bit():
-    assert_told_to_the_last_bit(SOME)
-
-
-@pytest.mark.slow
-def test_what_an_agent_is_told_of_sums_is_equal_to_the_last_bit_for_every_counter():
-    assert_told_to_the_last_bit(ORDERS)
+@pytest.mark.parametrize("orders", [SOME, pytest.param([*ORDERS], marks=pytest.mark.slow)], ids=["some", "all"])
+def test_what_an_agent_is_told_of_sums_is_equal_to_the_last_bit(orders):
+    for env_id, env_kwargs in (("Stochastic", {}), ("MemoryBounded", {"memory": 2, "observe_charge": False})):
+        assert_equal_and_different(f"DPBandit-{env_id}-v0", env_kwargs, {order: ORDERS[order] for order in orders})
 
 
 def test_chains_without_noise_are_the_same_game():
@@ -164,55 +138,29 @@ def test_every_agent_of_sums_plays_the_same_game_both_ways(env_id, order):
     assert_same(env_id, {}, [Algorithm(name, agent, ORDERS[order]) for name, agent in AGENTS.items()])
 
 
-SLOWER = [order for order in OTHER_COUNTERS if order not in ("CounterSums, k-ary", "CounterSums, square-root")]
+ALWAYS = ("CounterSums, k-ary", "IntervalSums, redrawn")
+OTHERS = [f"CounterSums, {name}" for name in COUNTERS if name not in ("hybrid", "k-ary")]
 
 
-@pytest.mark.parametrize(
-    "order",
-    [
-        *[pytest.param(order, marks=pytest.mark.slow) if order in SLOWER else order for order in OTHER_COUNTERS],
-        "CounterSums, logarithmic, padded",
-        "IntervalSums, redrawn",
-    ],
-)
+@pytest.mark.parametrize("order", [*ALWAYS, *(pytest.param(order, marks=pytest.mark.slow) for order in OTHERS)])
 def test_ucb_plays_the_same_game_both_ways_in_other_orders(order):
-    agents = {name: AGENTS[name] for name in ("UCB", "UCB, lazy", "UCB of a counter")}
-    algorithms = [Algorithm(name, agent, ORDERS[order]) for name, agent in agents.items()]
+    algorithms = [Algorithm(name, AGENTS[name], ORDERS[order]) for name in ("UCB", "UCB, lazy", "UCB of a counter")]
     assert_same("DPBandit-Stochastic-v0", {"means": [0.9, 0.6, 0.7]}, algorithms, trials=1)
 
 
-@pytest.mark.parametrize("rounds_at_once", [1, 5])
-def test_blocks_of_the_simulator_may_cut_sums_anywhere(monkeypatch, rounds_at_once):
-    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
+def test_blocks_of_the_simulator_may_cut_sums_anywhere(monkeypatch):
+    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", 5)
     chosen = ("HybridSums, padded", "IntervalSums, redrawn", "BlockSums around batch")
     assert_same("DPBandit-Stochastic-v0", {}, [Algorithm(each, Ucb, ORDERS[each]) for each in chosen], trials=1)
-
-
-def test_a_counter_that_is_not_compiled_is_played(monkeypatch):
-    """The game is the same, only slower, and says why."""
-    monkeypatch.setitem(COUNTERS, "not-plain", NotPlain)
-    algorithm = Algorithm("UCB", Ucb, lambda env: CounterSums(env, epsilon=1.0, counter="not-plain"))
-    simulation = simulate("DPBandit-Stochastic-v0", [algorithm], horizon=60, trials=2, seed=SEED, checkpoints=60)
-    outcome = simulation["UCB"]
-    assert outcome.engine == "play"
-    assert not missing(outcome.reason, "CounterSums", "release")
-    for trial in range(2):
-        game = play(BanditEnv(Stochastic(horizon=60)), algorithm, seed=SEED, trial=trial)
-        assert np.array_equal(outcome.external_regret[trial], game.external_regret)
-        assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=4))
-    # The noise matters at all.
-    plain = simulate("DPBandit-Stochastic-v0", [Algorithm("UCB", Ucb, ExactSums)], horizon=60, trials=2, seed=SEED)
-    assert not np.array_equal(plain["UCB"].pulls, outcome.pulls)
 
 
 @pytest.mark.parametrize(
     ("agent", "wrap", "words"),
     [
         (Exp3, ExactSums, ("Exp3", "'gain'", "'observed'", "['sum', 'count', 'release']")),
-        (Ucb, lambda env: env, ("Ucb", "ExactSums(env)")),
         (ThompsonSampling, laplace, ("ThompsonSampling", "ExactSums(env)")),
     ],
-    ids=["gains on sums", "sums on gains", "sums on noisy gains"],
+    ids=["gains on sums", "sums on noisy gains"],
 )
 def test_an_agent_that_does_not_fit_its_wrappers_gets_its_own_message(agent, wrap, words):
     """Not machine code fed with the wrong numbers, and not a message of the compiler's."""
@@ -236,16 +184,10 @@ MORE = {
 @pytest.mark.slow
 def test_what_an_agent_is_told_of_vectors_is_equal_to_the_last_bit():
     """Every round reveals every gain."""
-    some = {name: ON_VECTORS[name] for name in ("binary, laplace", "k-ary, own-norm", "honaker, gaussian")}
-    assert_equal_and_different(EXPERTS, {"n_arms": 3}, some | MORE)
-
-
-@pytest.mark.slow
-def test_what_an_agent_is_told_of_vectors_is_equal_to_the_last_bit_for_every_counter():
-    assert_equal_and_different(EXPERTS, {"n_arms": 3}, ON_VECTORS)
+    assert_equal_and_different(EXPERTS, {"n_arms": 3}, ON_VECTORS | MORE)
     assert_equal_and_different("DPBandit-Graph-v0", {"graph": "complete", "n_arms": 4}, ON_VECTORS)
 
 
-@pytest.mark.parametrize("order", ["square-root, gaussian", "binary, own-norm"])
+@pytest.mark.parametrize("order", [pytest.param("square-root, gaussian", marks=pytest.mark.slow), "binary, own-norm"])
 def test_ucb_on_vectors_plays_the_same_game_both_ways(order):
     assert_same(EXPERTS, {"n_arms": 4}, [Algorithm("UCB", Ucb, ON_VECTORS[order])], trials=1)

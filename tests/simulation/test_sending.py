@@ -1,9 +1,7 @@
 """Other processes play what a user's files, classes and games are in this one now, or the error says what to do."""
 
-import functools
 import importlib
 import os
-import pickle
 import signal
 import sys
 import threading
@@ -14,11 +12,9 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import Adversary, Exp3, register_adversary, simulate
-from dp_bandit_envs.envs.registration import GAMES, register_here
+from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.errors import NotSendableError
-from dp_bandit_envs.simulation import sending
 from dp_bandit_envs.simulation.sending import Carried
-from dp_bandit_envs.simulation.trials import PlayedTrials
 from tests.tools.refusals import refused
 
 GAME = "DPBandit-Stochastic-v0"
@@ -137,37 +133,22 @@ def test_what_cannot_be_sent_says_so_and_plays_with_one_job(written):
     assert np.all(outcome.pulls[:, 1] == 9)
 
 
-def own_agent():
-    """Return an agent's class that travels by value, as one of a notebook does."""
+def test_an_attribute_of_a_class_is_played_as_it_is_now():
+    """The workers have seen the class before, by the same id, and keep what they have unpacked."""
 
-    class Set(Waiting):
+    class Set(Waiting):  # travels by value, as one of a notebook does
         arm = 0
 
         def select_arm(self):
             return self.arm + getattr(self, "more", 0)
 
-    return Set
-
-
-def test_an_attribute_of_a_class_is_played_as_it_is_now():
-    """The workers have seen the class before, by the same id, and keep what they have unpacked."""
-    agent, arms = own_agent(), []
-    for agent.arm in (0, 1, 0):
-        arms.append(arm_of(agent))
-    assert arms == [0, 1, 0]
-    agent.more = 2
-    assert arm_of(agent) == 2
-    del agent.more
-    assert arm_of(agent) == 0
-
-
-def test_work_that_comes_back_to_its_own_process_has_the_classes_that_are_here():
-    """As where a cluster's workers are threads: a game registered there would else be another one than here."""
-    agent = own_agent()
-    sent = Carried.of(PlayedTrials(None, {"a": agent}, 0, np.ones(1, np.int64)))
-    assert sending._unpacked(sent)[0].algorithms["a"] is agent
-    sent = sent._replace(maker="another", games=(("New", b"no pickle"),))
-    assert sending._unpacked(sent)[0].algorithms["a"] is not agent
+    arms = []
+    for Set.arm in (0, 1, 0):
+        arms.append(arm_of(Set))
+    Set.more = 2
+    arms.append(arm_of(Set))
+    del Set.more
+    assert [*arms, arm_of(Set)] == [0, 1, 0, 2, 0]
 
 
 def made(power):
@@ -227,35 +208,6 @@ def test_a_registered_game_is_played_as_it_is_now(mine):
     assert np.array_equal(found[0], found[2]) and not np.array_equal(found[0], found[1])
 
 
-def test_an_attribute_of_a_registered_game_is_that_of_now():
-    class Best(Adversary):
-        best = 0
-
-        def begin(self, rng):
-            pass
-
-        def next_gains(self, rounds):
-            return np.tile(np.arange(self.n_arms) == self.best, (rounds, 1)).astype(float)
-
-    id_, found = register_adversary("BestOfNow", Best), []
-    try:
-        for Best.best in (0, 1, 0):
-            outcome = simulate(id_, {"a": Waiting}, horizon=9, trials=4, jobs=2)["a"]
-            found.append(outcome.external_regret[0, -1])
-    finally:
-        forget("BestOfNow")
-    assert found == [0, 9, 0]
-
-
-def test_registering_here_is_the_same_as_registering_and_may_be_repeated():
-    first, second = made(1.0), made(2.0)
-    for class_ in (first, first, second):
-        register_here("Again", class_)
-        assert GAMES["DPBandit-Again-v0"].adversary is class_
-        assert isinstance(gym.make("DPBandit-Again-v0").unwrapped.adversary, class_)
-    forget("Again")
-
-
 def test_an_adversary_that_cannot_be_pickled_says_what_to_do():
     locked = made(1.0)
     locked.lock = threading.Lock()
@@ -295,54 +247,23 @@ def test_an_error_that_cannot_be_pickled_keeps_its_words(jobs, error):
 class Unknown:
     """Work whose game is unknown where it is played."""
 
+    seed = 123456
+
     def run_all(self, trials, stopped):
         """Make it."""
         return [gym.make("DPBandit-Nowhere-v0") for _ in trials]
 
 
-def test_what_a_worker_cannot_import_says_so():
+def test_what_a_worker_cannot_import_says_so_and_a_log_does_not_show_the_work():
+    """Dask writes what a task was given into its logs when it fails; the seed of all noise is in it."""
     with refused(NotSendableError, "environment", "importable"):
         Carried(b"nonsense", ()).play(range(1))
     sent = Carried(Carried.of(Unknown()).work, (("Nowhere", b"nonsense"),))
+    assert "bytes" in repr(sent) and "123456" not in repr(sent) and "Unknown" not in repr(sent)
     with refused(NotSendableError, "DPBandit-Nowhere-v0", "importable"):
         sent.play(range(1))
     with pytest.raises(gym.error.NameNotFound):
         Carried(sent.work, ()).play(range(1))
-
-
-class Numbered:
-    """Work that returns its number."""
-
-    def __init__(self, number):
-        self.number = number
-
-    def run_all(self, trials, stopped):
-        """Return its number and the trials."""
-        return {"number": self.number, "trials": trials}
-
-
-def test_a_process_unpacks_equal_work_once_and_keeps_the_last_used(monkeypatch):
-    """It keeps two here; play(n) plays trials of work that arrives pickled, as in a worker."""
-    unpacked, unpack = [], sending._unpacked.__wrapped__
-
-    def noted(carried):
-        found = unpack(carried)
-        unpacked.append(found[0].number)
-        return found
-
-    def play(number):
-        found = pickle.loads(pickle.dumps(Carried.of(Numbered(number)))).play(range(4, 6)).columns
-        assert found == {"number": number, "trials": range(4, 6)}
-        return [*unpacked]
-
-    monkeypatch.setattr(sending, "_unpacked", functools.lru_cache(maxsize=2)(noted))
-    assert [play(number) for number in (1, 1, 2, 1, 3, 1, 2)][3:] == [[1, 2], [1, 2, 3], [1, 2, 3], [1, 2, 3, 2]]
-
-
-def test_a_log_does_not_show_the_work():
-    """Dask writes what a task was given into its logs when it fails; the seed of all noise is in it."""
-    shown = repr(Carried.of(Numbered(123456)))
-    assert "bytes" in shown and "123456" not in shown and "Numbered" not in shown
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes can be forked")

@@ -8,7 +8,7 @@ from dp_bandit_envs import Algorithm, Exp3, Simulation, Uniform, make_algorithm,
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnknownNameError, WrongTypeError
-from dp_bandit_envs.simulation.simulation import checked, spaced
+from dp_bandit_envs.simulation.simulation import spaced
 from tests.tools.refusals import refused
 
 GAME = "DPBandit-Stochastic-v0"
@@ -78,37 +78,20 @@ def test_a_mapping_names_algorithms_and_agents():
     for name in ("class", "made"):
         mine = simulate(GAME, Algorithm(name, Exp3), horizon=50, trials=2)[name]
         assert np.array_equal(simulation[name].external_regret, mine.external_regret)
-
-
-def test_one_algorithm_need_not_be_in_a_list():
     for one, name in (("EXP3", "EXP3"), (make_algorithm("Uniform"), "Uniform"), (Algorithm("mine", Uniform), "mine")):
         assert list(simulate(GAME, one, horizon=5)) == [name]
 
 
-def test_two_settings_are_told_apart_by_their_labels():
-    small, large = (make_algorithm("EXP3", exploration_rate=rate, label=f"rate {rate}") for rate in (0.01, 1))
-    simulation = simulate(GAME, [small, large], horizon=500, trials=2)
-    assert not np.array_equal(simulation["rate 0.01"].pulls, simulation["rate 1"].pulls)
-
-
-def test_names_that_differ_in_case_only_stay_apart():
-    """Look-up ignores case for convenience; an exact name must win."""
+def test_results_are_found_by_exact_name_first_then_in_any_case_and_else_a_near_one_is_named():
     simulation = simulate(GAME, {"mine": Exp3, "MINE": Uniform}, horizon=300, trials=2)
     assert list(simulation) == ["mine", "MINE"]
+    assert not np.array_equal(simulation["mine"].pulls, simulation["MINE"].pulls)
     assert np.array_equal(simulation["mine"].pulls, simulate(GAME, {"mine": Exp3}, horizon=300, trials=2)["mine"].pulls)
-
-
-def test_an_unknown_result_suggests_a_near_one():
     simulation = simulate(GAME, ["EXP3", "Uniform"], horizon=5)
     with refused(KeyError, "Uniform"):
         simulation["Unifrom"]
     assert simulation["exp3"] is simulation["EXP3"]
     assert "EXP3" in simulation and "UCB" not in simulation
-
-
-def test_integers_of_numpy_are_integers():
-    simulation = simulate(GAME, "EXP3", horizon=np.int64(5), trials=np.int32(2), seed=np.uint8(1), jobs=np.int64(1))
-    assert simulation.horizon == 5 and simulation["EXP3"].external_regret.shape == (2, 5)
 
 
 def test_a_function_makes_the_environment_and_its_horizon_stands():
@@ -121,7 +104,8 @@ def test_a_function_makes_the_environment_and_its_horizon_stands():
 
 
 def test_shapes_are_trials_by_checkpoints():
-    simulation = simulate("DPBandit-Oblivious-v0", ["EXP3"], horizon=40, trials=3, checkpoints=[10, 20], seed=6)
+    sizes = {"horizon": np.int64(40), "trials": np.int32(3), "seed": np.uint8(6), "jobs": np.int64(1)}
+    simulation = simulate("DPBandit-Oblivious-v0", ["EXP3"], checkpoints=[10, 20], **sizes)
     outcome = simulation["EXP3"]
     for field in ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches"):
         assert getattr(outcome, field).shape == (3, 3)
@@ -130,21 +114,15 @@ def test_shapes_are_trials_by_checkpoints():
     assert (simulation.seed, simulation.n_arms, simulation.horizon) == (6, 4, 40)
 
 
-def test_linear_rounds_are_evenly_spaced_up_to_the_horizon():
+def test_spaced_rounds():
     assert spaced(1000, 4).tolist() == [250, 500, 750, 1000]
     # Floors of 10/3 and 20/3, then the horizon itself; short games have every round.
     assert spaced(10, 3).tolist() == [3, 6, 10]
     assert spaced(5, 100).tolist() == [1, 2, 3, 4, 5]
-
-
-def test_log_rounds_grow_by_a_factor():
     assert spaced(1000, 4, "log").tolist() == [1, 10, 100, 1000]
-    ratios = np.diff(np.log(spaced(10**6, 100, "log")[60:]))
     # 99 steps over 6 decades; rounding to integers moves a ratio by less than 1 in 1,000 from round 4,000 on.
+    ratios = np.diff(np.log(spaced(10**6, 100, "log")[60:]))
     assert ratios == pytest.approx(6 * np.log(10) / 99, abs=1e-3)
-
-
-def test_spaced_rounds_ascend_without_repeats_and_end_at_the_horizon():
     for horizon in (1, 2, 3, 99, 100, 101, 2139, 2**18):
         for spacing in ("linear", "log"):
             rounds = spaced(horizon, 100, spacing)
@@ -152,19 +130,13 @@ def test_spaced_rounds_ascend_without_repeats_and_end_at_the_horizon():
             assert np.all(np.diff(rounds) > 0), (horizon, spacing)
 
 
-def test_chosen_rounds_are_sorted_made_unique_and_completed():
-    assert checked([30, 10, 10], 50).tolist() == [10, 30, 50]
-    assert checked([], 50).tolist() == [50]
-    assert checked(np.array([50]), 50).tolist() == [50]
-
-
-def test_simulate_takes_checkpoints_in_every_form():
+def test_checkpoints_have_many_forms_and_are_sorted_made_unique_and_completed():
     for given, expected in (
         *((given, [*range(2, 201, 2)]) for given in (None, "linear")),
         *((given, [50, 100, 150, 200]) for given in (4, np.int64(4))),
-        *[([7], [7, 200]), ((7, 9), [7, 9, 200]), (range(100, 201, 100), [100, 200])],
+        *[([30, 10, 10], [10, 30, 200]), ((7, 9), [7, 9, 200]), (range(100, 201, 100), [100, 200]), ([], [200])],
         *[(np.array([3, 5]), [3, 5, 200]), ("log", spaced(200, 100, "log").tolist())],
     ):
-        simulation = simulate(GAME, "EXP3", horizon=200, checkpoints=given)
+        simulation = simulate(GAME, "Uniform", horizon=200, checkpoints=given)
         assert simulation.checkpoints.tolist() == expected
-        assert simulation["EXP3"].external_regret.shape == (1, len(expected))
+        assert simulation["Uniform"].external_regret.shape == (1, len(expected))

@@ -113,9 +113,11 @@ def test_few_rounds_of_an_agent_of_ones_own_are_not_compiled(jobs, monkeypatch):
     assert np.array_equal(found[0].collected, found[2].collected)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize(("horizons", "plays"), [([300], True), ([300, MOST_ROUNDS], None), ([MOST_ROUNDS], False)])
-def test_so_are_small_runs_in_folders_and_on_the_command_line(jobs, horizons, plays, monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("horizons", "plays", "jobs"),
+    [([300], True, 2), ([300, MOST_ROUNDS], None, 1), ([300, MOST_ROUNDS], None, 2), ([MOST_ROUNDS], False, 2)],
+)
+def test_so_are_small_runs_in_folders_and_on_the_command_line(horizons, plays, jobs, monkeypatch, tmp_path):
     """With several jobs no game is played apart from larger ones."""
     nothing_is_ready(monkeypatch)
     monkeypatch.setattr(simulation, "missing_in", lambda work: list(work.plans))
