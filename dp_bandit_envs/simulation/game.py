@@ -75,6 +75,22 @@ def note_missing_key(error: KeyError, observation: Mapping[str, Any]) -> None:
         error.add_note(f"An observation here has {', '.join(others)} and {last}; rewards and true gains are not in it.")
 
 
+def show(agent: Any, env: Environment) -> None:
+    """Show an agent what is public of a game in all its wrappers: the noise, and the set of points or arms' features.
+
+    Each goes to the method that takes it, `see_noise`, `see_set` or `see_features`, if the agent has one.
+    """
+    public: dict[str, Any] = {"see_noise": noise_of(env)}
+    if plays_points(env):
+        public["see_set"] = env.get_wrapper_attr("decision_set")
+    else:
+        public["see_features"] = env.get_wrapper_attr("features") if env.has_wrapper_attr("features") else None
+    for method, part in public.items():
+        see = getattr(agent, method, None)
+        if see is not None:
+            see(part)
+
+
 def begin(
     env: Environment,
     agent: Any,
@@ -108,18 +124,10 @@ def begin(
         # What is above the boundary is public, and does not see the seed of its noise.
         given, hidden = None, given
     beginning = announced([guarantees], secret=secret, seed=hidden, whom=player)
-    see_noise = getattr(agent, "see_noise", None)
-    if see_noise is not None:
-        see_noise(noise_of(env))
+    show(agent, env)
     if plays_points(env):
-        see_set = getattr(agent, "see_set", None)
-        if see_set is not None:
-            see_set(env.get_wrapper_attr("decision_set"))
         size = {"dimension": int(env.get_wrapper_attr("decision_set").dimension)}
     else:
-        see_features = getattr(agent, "see_features", None)
-        if see_features is not None:
-            see_features(env.get_wrapper_attr("features") if env.has_wrapper_attr("features") else None)
         size = {"n_arms": int(env.get_wrapper_attr("n_arms"))}
     agent.begin(
         **size,

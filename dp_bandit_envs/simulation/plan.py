@@ -26,9 +26,10 @@ from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.facts import Below, Values
-from dp_bandit_envs.privacy.mechanism import Mechanism, noise_label, noise_of
+from dp_bandit_envs.privacy.mechanism import Mechanism, noise_label
 from dp_bandit_envs.protocols import Environment, IntArray
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, stream
+from dp_bandit_envs.simulation.game import show
 from dp_bandit_envs.simulation.loop import (
     Game,
     NotCompilableError,
@@ -247,12 +248,7 @@ def make_plan(
     sums = any(mechanism.releases_sums for mechanism, _ in mechanisms)
     if sums != (agent.learns_from is Sums):
         raise NotCompilableError(f"{kind.__name__} learns from {' and '.join(agent.learns_from._fields)}")
-    agent.see_noise(noise_of(wrapped))
-    if isinstance(agent, FunctionalPointAgent) and decision_set is not None:
-        agent.see_set(decision_set)
-    see_features = getattr(agent, "see_features", None)
-    if see_features is not None:
-        see_features(game.adversary.features)
+    show(agent, wrapped)
     batches = [mechanism.batch_size for mechanism, _ in mechanisms]
     plan = Plan(
         agent=agent,
