@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -58,7 +59,7 @@ def test_sums_are_those_of_the_numbers_as_they_are_written():
 
 
 def test_what_the_first_charge_fixes_admits_it_most_often():
-    """Over all orders, and over 2,000 epsilons up to the budget's."""
+    """Over all orders, and over 400 epsilons up to the budget's."""
     budget = Budget(3.0, 1e-6)
     for guarantee in (
         PrivacyGuarantee(0.1),
@@ -74,7 +75,7 @@ def test_what_the_first_charge_fixes_admits_it_most_often():
             added = budget.added_by_draws(first, epsilon)
             return min(room / first.curve[order], budget.for_draws / added if added else math.inf)
 
-        grid = itertools.product(range(len(ORDERS)), np.linspace(0.0, 3.0, 2001))
+        grid = itertools.product(range(len(ORDERS)), np.linspace(0.0, 3.0, 401))
         best = max(often(order, float(epsilon)) for order, epsilon in grid)
         assert often(rule.order, rule.epsilon) >= best * (1 - 1e-9) and rule.epsilon <= 3.0
 
@@ -160,7 +161,7 @@ def test_the_least_over_orders_is_no_filter():
 # ---- check values of docs/accounting.md
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 3.0, 5.0, 8.0, 10.0, 12.0, 20.0, 30.0])
+@pytest.mark.parametrize("epsilon", [1.0, 8.0, 30.0])
 def test_budgets_of_any_size_admit_nearly_all_small_games(epsilon):
     game = make_algorithm("DP-KLUCB", epsilon=0.001).guarantee(n_arms=4, horizon=1000)
     assert game.tau > 0
@@ -174,25 +175,13 @@ def test_a_hundred_pure_games_of_a_tenth():
     assert ledger.spent.games == 100 and 4.7746 < ledger.spent.epsilon <= 5.12
 
 
-def test_exp3_tau_counts_with_its_curve():
-    exp3 = make_algorithm("EXP3-tau", batch_size=19).guarantee(n_arms=4, horizon=2**18)
-    ledger = Ledger(epsilon=1.45, delta=2.0**-36)
-    spend(ledger, exp3)
-    assert 1.436 <= ledger.spent.epsilon <= 1.45
-
-
 @pytest.mark.parametrize("name", ["EXP3-tau", "DP-Hedge", "Lazy-Hedge", "DP-FTRL", "AS-FTPL", "DP-UCB-INT", "DP-KLUCB"])
 def test_a_ledger_admits_one_game_that_was_made_for_it(name):
-    import gymnasium as gym
-
     given = {} if name == "DP-KLUCB" else {"delta": 1e-6}
-    points = {"horizon": 2**12, "n_arms": 8}
-    env = gym.make("DPBandit-Experts-v0" if name in ("DP-FTRL", "AS-FTPL") else "DPBandit-Stochastic-v0", **points)
-    if name in ("DP-Hedge", "Lazy-Hedge"):
-        env = gym.make("DPBandit-Experts-v0", **points)
-    guarantee = make_algorithm(name, epsilon=1.0, **given).guarantee_in(env)
+    experts = name in ("DP-FTRL", "AS-FTPL", "DP-Hedge", "Lazy-Hedge")
+    env = gym.make(f"DPBandit-{'Experts' if experts else 'Stochastic'}-v0", horizon=2**12, n_arms=8)
     ledger = Ledger(epsilon=1.0, delta=1e-6)
-    spend(ledger, guarantee)
+    spend(ledger, make_algorithm(name, epsilon=1.0, **given).guarantee_in(env))
     assert ledger.spent.games == 1 and ledger.spent.epsilon <= 1.0
 
 

@@ -61,7 +61,7 @@ def test_what_is_declared_is_at_least_what_is_counted_for_many_values_and_scales
 
 
 @pytest.mark.parametrize("kind", ["laplace", "normal"])
-@pytest.mark.parametrize("coarser", [1 / 4, 32])
+@pytest.mark.parametrize("coarser", [pytest.param(1 / 4, marks=pytest.mark.slow), 32])
 def test_distances_grow_with_the_scale_in_grid_steps(kind, coarser):
     """From 8 steps in a standard deviation, as in the square-root counter, to some 2,000, as in deep trees."""
     found = counted(kind, 1.3, 0.2, coarser)

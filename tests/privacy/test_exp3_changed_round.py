@@ -82,13 +82,6 @@ def test_the_last_cell_is_the_bound_for_the_worst_arm():
         assert np.all(np.diff(game.log_ratio[: len(game.log_ratio) // 2]) >= 0)
 
 
-@pytest.mark.parametrize(("eta", "gamma"), [(0.0038, 0.0153), (0.25, 0.5), (0.3, 0.9), (1e-6, 1e-4), (0.49, 0.98)])
-def test_cells_cover_every_probability(eta, gamma):
-    edges = cell_edges(eta, gamma)
-    assert edges[0] == eta and edges[-1] == 1.0 and gamma in edges and np.all(np.diff(edges) > 0)
-    assert np.max(edges[1:] / edges[:-1]) < 1.11
-
-
 # ---- whole games
 
 
@@ -189,19 +182,18 @@ def test_exp3_tau_at_full_size(batch, expected, older):
     assert guarantee.epsilon_at(2.0**-36) < 0.92 * older
 
 
-@pytest.mark.parametrize("n_arms", [2, 3, 4, 10, 100])
-@pytest.mark.parametrize("sensitivity", [1.0, 0.01])
+@pytest.mark.parametrize(("n_arms", "sensitivity"), [(2, 1.0), (4, 0.01), (100, 1.0)])
 def test_the_curve_is_the_smaller_of_both_bounds_at_every_order(n_arms, sensitivity):
-    for rate in (1e-6, 0.01, 0.2, 0.35):
+    """And never above the older bound, which alone stands for rates beyond the condition."""
+    for rate in (1e-6, 0.01, 0.2, 0.35, 0.5, 0.62, 1.0):
         guarantee = exp3_guarantee(n_arms=n_arms, draws=10, exploration_rate=rate, sensitivity=sensitivity)
+        assert guarantee.epsilon <= 10 * sensitivity and guarantee.rho <= 10 * sensitivity**2 / 8
+        if guarantee.curve is None:
+            continue
         loss = draw_loss(n_arms, rate, sensitivity)
         orders = [order for order, _ in guarantee.curve]
         refined = WholeGame(n_arms, rate, sensitivity).renyi(orders, 10)
         for (order, divergence), of_game in zip(guarantee.curve, refined, strict=True):
             assert divergence <= of_game and divergence <= 10 * loss.renyi(order) * (1 + 1e-12)
-            assert divergence <= guarantee.rho * order
-
-
-def test_gains_that_cannot_change_lose_nothing():
-    guarantee = exp3_guarantee(n_arms=3, draws=10, exploration_rate=0.1, sensitivity=0.0)
-    assert guarantee.epsilon == guarantee.rho == 0.0
+            assert divergence <= guarantee.rho * order * (1 + 1e-14)
+            assert divergence <= min(10 * sensitivity, 10 * order * sensitivity**2 / 8) * (1 + 1e-14)

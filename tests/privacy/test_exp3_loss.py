@@ -109,7 +109,7 @@ def growth(states, c, sign=1):
     return (after - before) / before
 
 
-ARMS = [2, 3, 4, 10, 30]
+ARMS = [2, 3, 30]
 COUNT = 4000
 
 

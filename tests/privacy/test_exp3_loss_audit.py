@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.agents.exp3 import default_exploration_rate
 from dp_bandit_envs.privacy import exp3_guarantee
 from dp_bandit_envs.privacy.exp3_privacy import draw_loss
 from tests.tools.exp3_laws import law_of_arms, probabilities, renyi
@@ -141,27 +140,3 @@ def test_the_constants_of_a_small_rate():
     loss = draw_loss(4, rate, sensitivity)
     assert loss.log_ratio / sensitivity == pytest.approx(0.3409, abs=1e-4)
     assert loss.renyi(1 + 1e-9) / (sensitivity**2 * rate / 4) == pytest.approx(0.168, abs=1e-3)
-
-
-@pytest.mark.parametrize(("n_arms", "rate"), [(2, 1.0), (3, 0.7), (4, 0.9), (100, 0.5)])
-def test_beyond_the_condition_the_older_bound_stands(n_arms, rate):
-    guarantee = exp3_guarantee(n_arms=n_arms, draws=8, exploration_rate=rate, sensitivity=0.1)
-    per_draw = min(0.1, math.log((n_arms * (1 - rate) + rate) / rate))
-    assert (guarantee.epsilon, guarantee.rho, guarantee.curve) == (8 * per_draw, 8 * per_draw**2 / 8, None)
-
-
-@pytest.mark.parametrize("n_arms", [2, 3, 4, 10, 100])
-@pytest.mark.parametrize("sensitivity", [1.0, 0.01])
-def test_nothing_is_ever_above_the_older_bound(n_arms, sensitivity):
-    for rate in (1e-6, 0.01, 0.2, 0.35, 0.5, 0.53, 0.62, 0.99, 1.0):
-        guarantee = exp3_guarantee(n_arms=n_arms, draws=10, exploration_rate=rate, sensitivity=sensitivity)
-        assert guarantee.epsilon <= 10 * sensitivity and guarantee.rho <= 10 * sensitivity**2 / 8
-        for order, divergence in guarantee.curve or ():
-            assert divergence <= min(10 * sensitivity, 10 * order * sensitivity**2 / 8) * (1 + 1e-14)
-
-
-@pytest.mark.parametrize(("n_arms", "first"), [(2, 1), (3, 5), (4, 12), (10, 76), (100, 1931)])
-def test_the_default_rate_meets_the_condition_from_a_few_draws_on(n_arms, first):
-    for draws in (first - 1, first, 10 * first):
-        if draws > 0:
-            assert (draw_loss(n_arms, default_exploration_rate(n_arms, draws), 1.0) is None) == (draws < first)

@@ -71,8 +71,6 @@ def test_the_divergence_from_equal_scores_is_ln_cosh(rate):
 
 
 LAZY = [
-    (7, 2, 0.5, 0.2, 6),
-    (7, 2, 0.2, 0.3, 6),
     (7, 2, 1.0, 0.1, 6),
     (7, 2, 0.5, 0.05, 2),
     (7, 2, 0.05, 0.02, 6),
@@ -165,16 +163,10 @@ def test_lazy_settings_spend_the_budget_or_need_no_more():
             # M + 4 sqrt(M) draws, M being the largest expected number, or all.
             expected = (horizon - 1) * settings.redraw_probability
             allowed = (expected + 4 * math.sqrt(expected)) * (1 - 1e-9)
-            assert settings.most_draws >= min(horizon - 1, allowed)
+            assert horizon - 1 >= settings.most_draws >= min(horizon - 1, allowed)
             of_hedge = min(best, math.sqrt(2 * rho / (horizon - 1)))
             assert settings.learning_rate >= of_hedge * (1 - 1e-9)
-            assert settings.most_draws <= horizon - 1
-
-
-def test_lazy_settings_without_privacy_are_those_of_hedge():
+    # Without privacy they are those of Hedge, and a game of one round needs no draw.
     assert lazy_settings(1000, math.inf, 0.25) == LazySettings(0.25, 1.0, 999)
     assert LazySettings(0.25, 1.0, 999).rho == hedge_guarantee(draws=1000, learning_rate=0.25).rho
-
-
-def test_a_game_of_one_round_needs_no_draw():
     assert lazy_settings(1, 0.01, 2.0).most_draws == 0

@@ -121,11 +121,7 @@ def test_the_input_inverts_corollary_3_2():
                     assert 2 * spent + math.sqrt(2 * spent * log) == pytest.approx(target, rel=1e-10)
                 else:
                     assert 2 * spent + math.sqrt(2 * spent * log) <= target
-
-
-def test_the_input_is_at_most_one():
-    """A release for every gain cannot become more."""
-    assert paper_input(1000.0, DELTA, 1.1) == paper_input(math.inf, DELTA, 1.1) == 1.0
+    assert paper_input(1000.0, DELTA, 1.1) == paper_input(math.inf, DELTA, 1.1) == 1.0  # a release for every gain
 
 
 def test_ends_of_the_pure_form_by_hand():
@@ -151,9 +147,20 @@ def test_the_pure_form_spends_a_pure_target(target):
     assert mechanism.guarantee(one_arm(1000)).epsilon <= target
 
 
-@pytest.mark.parametrize("intervals", ["lemma", "uniform"])
-@pytest.mark.parametrize("delta", [DELTA, 0.1])
-@pytest.mark.parametrize("target", [0.1, 0.5, 2.0, 10.0, 100.0])
+@pytest.mark.parametrize(
+    ("target", "delta", "intervals"),
+    [
+        (0.1, 0.1, "uniform"),
+        (0.5, DELTA, "uniform"),
+        (2.0, 0.1, "lemma"),
+        *(
+            pytest.param(target, delta, kind, marks=pytest.mark.slow)
+            for target in (10.0, 100.0)
+            for delta in (DELTA, 0.1)
+            for kind in ("lemma", "uniform")
+        ),
+    ],
+)
 def test_what_is_spent_is_at_most_the_target_at_every_horizon(target, delta, intervals):
     last = 0.0
     for horizon in (1, 10, 100, 1000, 30_000):
@@ -182,28 +189,15 @@ def test_zeta_is_scipys():
         (2.0, 16, True, (1, 1, 2, 4, 8)),  # totals 1, 2, 4, 8, 16
         (2.0, 17, True, (1, 1, 2, 4, 8, 16)),
         (2.0, 16, False, (1, 2, 4, 8, 16)),  # totals 1, 3, 7, 15, 31
-        (2.0, 15, False, (1, 2, 4, 8)),
-        (3.0, 27, True, (1, 2, 6, 18)),  # totals 1, 3, 9, 27
         (1.5, 14, True, (1, 1, 1, 2, 3, 4, 6)),  # totals 1, 2, 3, ceil 4.5 = 5, ceil 7.5 = 8, 12, 18
         (1.5, 8, False, (1, 2, 3, 5)),  # lengths ceil 1.5, 3, 4.5
         (1.0, 100, True, (1,)),
-        (1.0, 100, False, (1,)),
         (2.0, 1, True, (1,)),
         (1.001, 5, True, (1, 1, 1, 1, 1)),  # always at least one gain more
     ],
 )
 def test_geometric_blocks_by_hand(ratio, horizon, totals, lengths):
     assert geometric_blocks(ratio, horizon, totals=totals) == lengths
-
-
-@pytest.mark.parametrize("totals", [True, False])
-@pytest.mark.parametrize("ratio", [1.0001, 1.1, 1.25, 2.0, 7.3])
-def test_geometric_blocks_reach_the_horizon_and_not_much_further(ratio, totals):
-    for horizon in (1, 2, 3, 50, 1000):
-        lengths = geometric_blocks(ratio, horizon, totals=totals)
-        assert min(lengths) >= 1
-        assert sum(lengths) >= horizon
-        assert sum(lengths[:-1]) < horizon
 
 
 def test_the_last_length_is_that_of_all_blocks_that_follow():

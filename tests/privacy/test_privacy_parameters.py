@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 
 from dp_bandit_envs.agents.exp3 import default_exploration_rate
-from dp_bandit_envs.agents.tsallis_inf import SKIP_SHARE, normalise
+from dp_bandit_envs.agents.tsallis_inf import SKIP_SHARE
 from dp_bandit_envs.algorithms import make_algorithm, paper_epsilon
 from dp_bandit_envs.privacy import exp3_guarantee
 from dp_bandit_envs.privacy.laplace import default_bound
@@ -84,15 +84,6 @@ def test_draws_that_pay_are_those_after_the_first_batch():
     assert guarantee.epsilon == pytest.approx(333 * one.epsilon, rel=1e-14)
 
 
-def test_a_guarantee_that_is_kept_is_not_that_of_a_coarser_number():
-    """163/256 is the same number in single precision, in which the sums of a guarantee are rounded down."""
-    size = {"n_arms": 3, "draws": 11}
-    coarse = exp3_guarantee(**size, exploration_rate=np.float32(163 / 256))
-    fine = exp3_guarantee(**size, exploration_rate=163 / 256)
-    assert fine.epsilon == pytest.approx(10.973156493980293, rel=1e-14)
-    assert coarse.epsilon < fine.epsilon
-
-
 # ---- rejection
 
 
@@ -160,11 +151,6 @@ def test_bounds_hold_without_memory_only():
 # ---- HTINF
 
 
-def test_skipping_keeps_the_step_within_a_factor_of_two():
-    """(1 - Theta)^-3 = 2, the constant of the stability term."""
-    assert pytest.approx(2, rel=1e-14) == (1 - SKIP_SHARE) ** -3
-
-
 def test_one_step_costs_no_more_than_twice_the_rate_times_the_squared_estimate():
     """Stability: <l, x - y> - D(y, x) <= 2 eta l^2 x^(3/2) for the best y >= 0, where |loss| <= Theta sqrt(x) / eta.
 
@@ -182,14 +168,6 @@ def test_one_step_costs_no_more_than_twice_the_rate_times_the_squared_estimate()
                 assert cost <= allowed * (1 + 1e-9) + 1e-15
                 tight = max(tight, cost / allowed if allowed else 0.0)
     assert tight > 0.5
-
-
-def test_penalty_of_the_regulariser():
-    """(1/eta_T) (2 sqrt K - 2): from uniform play to one arm, with eta_T = 1 / (sigma sqrt T)."""
-    for n_arms in (2, 4, 10):
-        probabilities = np.full(n_arms, 1 / n_arms)
-        normalise(np.zeros(n_arms), probabilities, 0.1)
-        assert 2 * np.sqrt(probabilities).sum() - 2 == pytest.approx(2 * math.sqrt(n_arms) - 2, rel=1e-12)
 
 
 def test_bound_of_htinf_is_the_sum_of_its_three_parts():

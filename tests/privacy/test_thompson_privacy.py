@@ -131,11 +131,10 @@ def test_fishers_information_is_nearly_the_bound_at_two_even_arms():
     assert (square > 0.98 * 2 / math.pi * kept * (1 - kept)).any()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_one_beta_draw_loses_at_most_one_plus_the_rivals_successes_over_its_own(seed):
+def test_one_beta_draw_loses_at_most_one_plus_the_rivals_successes_over_its_own():
     """Theorem 3's lemma for gains of any size: p' / p <= 1 + gamma / alpha, with fractions."""
-    rng = np.random.default_rng(seed)
-    for _ in range(30):
+    rng = np.random.default_rng(0)
+    for _ in range(40):
         alpha, rest = 1 + rng.exponential(3, 2) * rng.integers(2, size=2)
         gamma, delta = 1 + rng.exponential(5, 2) * rng.integers(2, size=2)
 

@@ -27,6 +27,7 @@ from dp_bandit_envs.privacy.accounting import (
     zcdp_epsilon,
 )
 from dp_bandit_envs.privacy.gaussian import gaussian_epsilon, gaussian_sigma
+from tests.tools.doors import one_each
 from tests.tools.refusals import refused
 
 RHOS = [1e-12, 1e-4, 0.0175, 0.5, 4.777, 100.0, 32768.0]
@@ -66,17 +67,6 @@ def test_epsilon_at_its_own_alpha_by_hand():
     assert zcdp_delta(0.5, 4.5 + math.log(0.8)) == pytest.approx(delta, rel=1e-12)
 
 
-def test_a_conversion_is_never_below_its_exact_value():
-    """The best alpha is known here: L = rho (alpha - 1)^2 + ln alpha; 60 digits for the rest."""
-    for rho in RHOS:
-        for alpha in (1.001, 1.5, 7.0, 400.0):
-            delta = math.exp(-(rho * (alpha - 1) ** 2)) / alpha
-            if 0 < delta < 1:
-                exact = at_alpha(alpha, rho, delta)
-                assert Decimal(zcdp_epsilon(rho, delta)) >= exact * (1 - Decimal("1e-20"))
-                assert zcdp_epsilon(rho, delta) <= max(0.0, float(exact)) * (1 + 1e-11) + 1e-12
-
-
 @pytest.mark.parametrize("rho", RHOS)
 def test_delta_and_epsilon_are_inverse(rho):
     for delta in DELTAS:
@@ -104,8 +94,7 @@ def test_no_delta_remains_at_a_huge_epsilon(rho):
             assert zcdp_delta(rho, epsilon) == 0.0
 
 
-@pytest.mark.parametrize("sigma", [0.3, 1.0, 7.0, 50.0])
-@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
+@pytest.mark.parametrize(("sigma", "delta"), one_each([1.0, 0.3, 7.0, 50.0], [1e-6, 1e-3, 1e-12]))
 def test_epsilon_of_a_gaussian_mechanism_is_its_exact_curve(sigma, delta):
     """Phi(1 / (2 s) - e s) - exp(e) Phi(-1 / (2 s) - e s) = delta; two other routes, less than by rho.
 
@@ -166,8 +155,7 @@ def test_delta_is_asked_at_an_epsilon_of_at_least_zero(epsilon):
         PrivacyGuarantee(epsilon=1.0).delta_at(epsilon)
 
 
-@pytest.mark.parametrize("rho", [1e-4, 0.0175, 0.5, 4.777])
-@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
+@pytest.mark.parametrize(("rho", "delta"), [(1e-4, 1e-3), (0.0175, 1e-6), (4.777, 1e-12)])
 def test_the_conversion_is_that_of_dp_accounting(rho, delta):
     accountant = pytest.importorskip("dp_accounting.rdp.rdp_privacy_accountant")
     orders = 1 + np.geomspace(0.1, 10 * math.sqrt(-math.log(delta) / rho), 5000)
@@ -191,24 +179,6 @@ def gaussian_delta(rho, epsilon):
 def test_one_order_by_hand():
     # Order 2, divergence 1, delta = e^-10: 1 + ln(1 / 2) + 10 - ln 2 = 9.6137.
     assert epsilon_from_renyi([(2.0, 1.0)], math.exp(-10)) == pytest.approx(11 - 2 * math.log(2), rel=1e-11)
-
-
-def test_gaussian_noise_is_between_its_exact_epsilon_and_the_classic_one():
-    for delta in [1e-4, 1e-6, 2.0**-36]:
-        for rho in [1e-4, 0.01, 0.3, 5.0]:
-            epsilon = epsilon_from_renyi(gaussian_curve(rho), delta)
-            assert gaussian_delta(rho, epsilon) <= delta
-            assert epsilon < rho + 2 * math.sqrt(rho * math.log(1 / delta))
-            assert gaussian_delta(rho, 0.6 * epsilon) > delta
-
-
-def test_a_finer_grid_of_orders_would_gain_little():
-    orders = 1 + np.geomspace(1e-3, 1e6, 200_001)
-    for rho in (1e-6, 1e-3, 1.0, 30.0):
-        exact = epsilon_from_renyi([(order, rho * order) for order in orders], 1e-9)
-        for own, gain in ((ORDERS, 0.007), (FINE_ORDERS, 0.001)):
-            found = epsilon_from_renyi(gaussian_curve(rho, own), 1e-9)
-            assert exact <= found * (1 + 1e-12) <= (1 + gain) * exact
 
 
 def test_random_laws_keep_what_is_promised():
@@ -280,7 +250,7 @@ def divergences(p, q, orders):
     return np.maximum(*both) / (orders - 1)
 
 
-@pytest.mark.parametrize("rounds", [2, 3, 5])
+@pytest.mark.parametrize("rounds", [2, 3])
 def test_a_group_of_random_laws_stays_below_its_curve(rounds):
     """A chain of laws on four points; its neighbours' largest divergences give the curve."""
     rng = np.random.default_rng(2)
@@ -301,7 +271,7 @@ def test_a_group_of_random_laws_stays_below_its_curve(rounds):
     assert 0.7 < closest <= 1
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("rounds", [1, 2, 7])
 def test_a_group_of_gaussian_curves_grows_like_the_square(rounds):
     """A shift of r is r^2 rho at every order: nothing less is true, and the best exponents give little more."""
     found = dict(curve_of_group(gaussian_curve(1e-3), rounds))
