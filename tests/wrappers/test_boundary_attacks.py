@@ -12,21 +12,20 @@ import pytest
 
 from dp_bandit_envs import Algorithm, make_algorithm, play, simulate, wrappers
 from dp_bandit_envs.adversaries import Adversary, Stochastic
-from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.errors import BoundaryError, GainRangeError
-from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee, mechanisms
+from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, BinaryCounter
 from dp_bandit_envs.wrappers import (
     CounterSums,
     LaplaceClipRescale,
     MiniBatchAverage,
-    PrivacyBoundary,
     vector as of_many,
 )
 from tests.tools.boundary_games import FORMS, SUMS, act, summed
+from tests.tools.doors import one_each
 from tests.tools.refusals import refused
 
 TABLE = np.round(np.random.default_rng(3).random((20, 2)), 2)
@@ -61,9 +60,12 @@ WRONG = [1000.0, np.nan, -1e-9, np.nextafter(1.0, 2.0), np.inf]
 SLOW = ("DP-KLUCB", "DP-UCB-BOUND", "LDP-UCB-B")
 
 
-@pytest.mark.parametrize("gain", WRONG)
 @pytest.mark.parametrize(
-    "name", ["DP-EXP3-Lap", "EXP3", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
+    ("name", "gain"),
+    [
+        *one_each(["DP-EXP3-Lap", "EXP3"], WRONG),
+        *(pytest.param(name, gain, marks=pytest.mark.slow) for name in SLOW for gain in WRONG),
+    ],
 )
 def test_every_engine_refuses_a_gain_outside_the_range(name, gain):
     algorithm = make_algorithm(name, **({} if name == "EXP3" else {"epsilon": 0.01}))
@@ -77,46 +79,6 @@ def test_every_engine_refuses_a_gain_outside_the_range(name, gain):
     with pytest.raises(GainRangeError):
         for _ in range(200):
             many.step(np.zeros(2, int))
-
-
-def leaks(state, arm, gain, rng):
-    return gain, 1
-
-
-class OnlyBase(Mechanism):
-    """A mechanism of a user's own that checks nothing: the boundary does."""
-
-    release = staticmethod(leaks)
-
-    def new_state(self, below):
-        """Return nothing."""
-        return ()
-
-    def guarantee(self, below):
-        """Claim too much."""
-        return PrivacyGuarantee(epsilon=1.0)
-
-
-class ForeignGame(BanditEnv):
-    """Pays what it likes, whatever its adversary returns."""
-
-    gain = 98.6
-
-    def step(self, action):
-        """Pay it."""
-        observation, *rest = super().step(action)
-        observation["gain"][int(action)] = self.gain
-        return observation, *rest
-
-
-@pytest.mark.parametrize("gain", WRONG)
-def test_the_base_refuses_what_a_foreign_game_pays(gain):
-    game = ForeignGame(GainTable(TABLE))
-    game.gain = gain
-    env = PrivacyBoundary(game, OnlyBase())
-    env.reset(seed=1)
-    with refused(BoundaryError, "PrivacyBoundary", "[0, 1]"):
-        env.step(0)
 
 
 # ---- a started boundary is not copied
@@ -140,8 +102,7 @@ def boundaries(num_envs=None):
     yield from (summed(game(), name) for name in SUMS)
 
 
-@pytest.mark.parametrize("how", COPIES)
-@pytest.mark.parametrize("num_envs", [None, 2])
+@pytest.mark.parametrize(("num_envs", "how"), one_each([None, 2], COPIES))
 def test_a_boundary_is_copied_before_its_first_game_only(num_envs, how):
     for env in boundaries(num_envs):
         arm = 0 if num_envs is None else np.zeros(num_envs, int)
@@ -179,12 +140,6 @@ def test_nothing_that_decides_on_the_noise_can_be_set_from_outside(num_envs):
         assert getattr(env.mechanism, "epsilon", None) != 1e9
 
 
-def test_a_new_attribute_can_be_set():
-    env = LaplaceClipRescale(BanditEnv(GainTable(TABLE)), epsilon=1.0)
-    assert env.set_wrapper_attr("label", "mine") and env.label == "mine"
-    assert not env.set_wrapper_attr("another", 1, force=False)
-
-
 # ---- a counter's noise is its own
 
 
@@ -209,18 +164,6 @@ class TenfoldPlain(BinaryCounter):
     """The same as a plain function, declared on the class."""
 
     noise = staticmethod(tenfold_noise)
-
-
-@pytest.mark.parametrize("tenfold", [Tenfold, TenfoldPlain])
-def test_a_subclass_of_a_counter_plays_its_own_noise(monkeypatch, tenfold):
-    """Its claim was played with the noise of its parent, which it took from the module of its class."""
-    sums = {}
-    for counter in (tenfold, BinaryCounter):
-        monkeypatch.setitem(COUNTERS, "binary", counter)
-        env = CounterSums(BanditEnv(GainTable(TABLE)), epsilon=1e6, counter="binary")
-        env.reset(seed=1)
-        sums[counter] = env.step(0)[0]["sum"][0] - TABLE[0, 0]
-    assert sums[tenfold] == pytest.approx(10 * sums[BinaryCounter], rel=0.01)
 
 
 @pytest.mark.parametrize(("tenfold", "engine"), [(Tenfold, "play"), (TenfoldPlain, "compiled")])
@@ -259,18 +202,21 @@ def meddle_with(env) -> None:
         env.mechanism.ends(20)[:] = 1
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("CounterSums", {"epsilon": 0.1, "counter": "square-root", "delta": 1e-6}),
-        ("CounterSums", {"epsilon": 0.1, "counter": "hybrid", "budget": "split"}),
-        ("IntervalSums", {"epsilon": 16.0, "intervals": "uniform"}),
-    ],
+    ("form", "kind"),
+    one_each(
+        FORMS,
+        [
+            ("CounterSums", {"epsilon": 0.1, "counter": "square-root", "delta": 1e-6}),
+            ("CounterSums", {"epsilon": 0.1, "counter": "hybrid", "budget": "split"}),
+            ("IntervalSums", {"epsilon": 16.0, "intervals": "uniform"}),
+        ],
+    ),
     ids=str,
 )
-def test_who_changes_what_is_handed_out_changes_no_noise(name, options, form):
+def test_who_changes_what_is_handed_out_changes_no_noise(kind, form):
     """A dictionary of options once was what the noise was made of; and so were ends that two wrappers shared."""
+    name, options = kind
 
     def released(meddle):
         module = wrappers if form == "scalar" else of_many

@@ -4,8 +4,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, make_algorithm, play, simulate
-from dp_bandit_envs.adversaries import Adversary, Stochastic
+from dp_bandit_envs import make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -278,46 +278,3 @@ def test_above_a_boundary_it_stays_hidden():
         with pytest.raises(BoundaryError) as caught:
             play(env, player)
         assert "paper" not in str(caught.value)
-
-
-class NumpyArms(BanditEnv):
-    """Says how many arms it has in a number of NumPy's, as `gymnasium.spaces.Discrete(3).n` is one."""
-
-    def __init__(self):
-        super().__init__(GainTable(TABLE))
-        self.n_arms = np.int64(self.n_arms)
-
-
-def test_a_number_of_arms_may_be_one_of_numpy():
-    env = LaplaceClipRescale(NumpyArms(), epsilon=1.0)
-    env.reset(seed=1)
-    env.step(0)
-    assert env.n_arms == TABLE.shape[1]
-
-
-class StepsAnother(Exp3):
-    """Steps another boundary while it plays."""
-
-    def select_arm(self):
-        """Read what an error there says."""
-        other = LaplaceClipRescale(BanditEnv(OutOfPaper(2, 50)), epsilon=1.0)
-        other.reset(seed=1)
-        try:
-            other.step(0)
-        except Exception as error:
-            self.read = str(error)
-        return super().select_arm()
-
-
-def test_an_agent_in_a_game_of_its_callers_reads_no_error_of_another_boundary():
-    made = []
-
-    def agent():
-        made.append(StepsAnother())
-        return made[-1]
-
-    play(
-        BanditEnv(Stochastic(2, 20)),
-        Algorithm("nosy", agent, wrapping=lambda env: LaplaceClipRescale(env, epsilon=1.0)),
-    )
-    assert "withheld" in made[-1].read and "paper" not in made[-1].read

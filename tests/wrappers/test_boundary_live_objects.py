@@ -57,12 +57,6 @@ def test_an_agent_may_spawn_generators_of_its_own():
     assert [twice.spawn(1)[0].random(), twice.spawn(1)[0].random()] == numbers[0]
 
 
-def test_without_a_seed_no_two_games_are_alike():
-    games = [play(BanditEnv(Stochastic(2, 200)), Keeps(), seed=None) for _ in range(2)]
-    assert not np.array_equal(games[0].arms, games[1].arms)
-    assert not np.array_equal(games[0].gains, games[1].gains)
-
-
 def test_two_keys_never_read_the_same():
     """The words of trial 2 * 2^32, role 2, are those of trial 0, role 2, episode 2."""
     for seed, trial in ((0, 2**32), (0, 2 * 2**32), (2**128, 0), (-1, 0)):

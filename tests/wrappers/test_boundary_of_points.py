@@ -1,6 +1,5 @@
 """The privacy boundary on games of points: nothing private above it, and the vector form equals the scalar one."""
 
-import copy
 import math
 import pickle
 
@@ -14,6 +13,7 @@ from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import BoundaryError, WrongGameError, WrongPointError
 from dp_bandit_envs.wrappers import vector
 from tests.tools.boundary_games import MARK, PLANTED, error_of, everything_in, find_planted, frames_of
+from tests.tools.doors import one_each
 from tests.tools.plays import POINT_IDS, play, wrong_points
 from tests.tools.refusals import refused
 
@@ -36,13 +36,15 @@ PRIVATE = [name for name in LAYERS if name not in ("average", "exact sums")]
 ONE = "Laplace of averages"
 CASES = [(name, POINT_IDS[0], "full") for name in LAYERS]
 CASES += [
-    (ONE, id_, feedback) for id_ in POINT_IDS for feedback in ("full", "bandit") if (ONE, id_, feedback) not in CASES
+    (ONE, id_, feedback)
+    for id_ in POINT_IDS
+    for feedback in ("full", "bandit")
+    if (ONE, id_, feedback) not in CASES and (feedback == "full" or id_ == POINT_IDS[0])
 ]
 """All wrappers in one game, and one in all games."""
 cases = pytest.mark.parametrize(("name", "id_", "feedback"), CASES)
 private_cases = pytest.mark.parametrize(("name", "id_", "feedback"), [case for case in CASES if case[0] in PRIVATE])
 every_id = pytest.mark.parametrize("id_", POINT_IDS)
-every_feedback = pytest.mark.parametrize("feedback", ["full", "bandit"])
 
 
 def planted(rounds=ROUNDS, dimension=4):
@@ -92,8 +94,7 @@ def test_game_i_of_the_vector_form_is_the_scalar_game_with_its_seed(name, id_, f
     assert t >= 5
 
 
-@every_feedback
-@every_id
+@pytest.mark.parametrize(("id_", "feedback"), [*((id_, "full") for id_ in POINT_IDS), (POINT_IDS[0], "bandit")])
 def test_the_reward_is_the_product_of_the_released_means_and_the_point(id_, feedback):
     for name in LAYERS:
         env = game(id_, name, feedback)
@@ -147,25 +148,20 @@ def test_wrong_points_are_refused_without_a_gain_and_cost_no_round(name, id_, fe
         np.testing.assert_equal(releases(True, num_envs), releases(False, num_envs))
 
 
-@pytest.mark.parametrize("num_envs", [None, 2])
-@pytest.mark.parametrize("attack", ["attribute", "class", "kept set", "space", "set_wrapper_attr"])
-@every_id
-def test_a_changed_set_above_changes_neither_the_check_nor_the_noise(id_, attack, num_envs):
+@pytest.mark.parametrize(
+    ("game", "attack"),
+    one_each([("DPBandit-Ball-v0", None), *((id_, 2) for id_ in POINT_IDS)], ["attribute", "space", "set"]),
+)
+def test_a_changed_set_above_changes_neither_the_check_nor_the_noise(game, attack):
+    id_, num_envs = game
     options = {"dimension": 3, "horizon": 9}
     env = around(gym.make(id_, **options) if num_envs is None else gym.make_vec(id_, num_envs, **options), "Laplace")
     before = env.sensitivity, env.noise, env.guarantee, env.below
     env.reset(seed=1)
     right = play(env, 1)
-    outside = right * 0 + 50.0
     taken = env.decision_set
     if attack == "attribute":
         vars(taken).update(contains=lambda point: True, payoffs=(-100.0, 100.0), dimension=3, low=-100.0)
-    elif attack == "class":
-        taken.__class__ = type("Wide", (type(taken),), {"contains": staticmethod(lambda point: True)})
-    elif attack == "kept set":
-        kept = [copy.deepcopy(taken), env.decision_set]
-        for each in kept:
-            each.dimension = 1
     elif attack == "space":
         for space in (env.action_space, getattr(env, "single_action_space", env.action_space)):
             space.decision_set.__dict__["contains"] = lambda point: True
@@ -174,12 +170,10 @@ def test_a_changed_set_above_changes_neither_the_check_nor_the_noise(id_, attack
             with pytest.raises(AttributeError):
                 call()
     with refused(WrongPointError):
-        env.step(outside)
+        env.step(right * 0 + 50.0)
     assert env.decision_set == DECISION_SETS[taken.name](3)
     env.step(right)
     assert before == (env.sensitivity, env.noise, env.guarantee, env.below)
-    innermost = env.unwrapped if num_envs is None else env.env.unwrapped
-    assert innermost.decision_set is not taken and innermost.decision_set == DECISION_SETS[taken.name](3)
 
 
 class Wide(PointEnv):
@@ -216,18 +210,10 @@ def test_noise_is_scaled_to_the_distance_of_gain_vectors_or_payoffs(id_, dimensi
 
 
 @pytest.mark.parametrize("name", ["RandomizedResponse", "BlockSums", "IntervalSums"])
-@pytest.mark.parametrize("id_", ["DPBandit-Ball-v0", "DPBandit-Cube-v0"])
-def test_mechanisms_for_gains_in_the_unit_interval_refuse_gain_vectors(id_, name):
-    with refused(WrongGameError, name, "[0, 1]", "[-1, 1]"):
-        getattr(wrappers, name)(gym.make(id_), epsilon=1.0)
-    with refused(WrongGameError, name, "[0, 1]", "[-1, 1]"):
-        getattr(vector, name)(gym.make_vec(id_, num_envs=2), epsilon=1.0)
-
-
-@every_id
-def test_a_boundary_can_be_sent_before_its_first_game_and_not_after(id_):
-    env = game(id_, "Laplace")
-    twin = pickle.loads(pickle.dumps(env))
-    np.testing.assert_equal((env.reset(seed=1), env.step(play(env, 1))), (twin.reset(seed=1), twin.step(play(env, 1))))
-    with refused(TypeError):
-        pickle.dumps(env)
+def test_mechanisms_for_gains_in_the_unit_interval_refuse_gain_vectors(name):
+    for wrapper, env in (
+        (getattr(wrappers, name), gym.make("DPBandit-Ball-v0")),
+        (getattr(vector, name), gym.make_vec("DPBandit-Cube-v0", num_envs=2)),
+    ):
+        with refused(WrongGameError, name, "[0, 1]", "[-1, 1]"):
+            wrapper(env, epsilon=1.0)

@@ -30,9 +30,10 @@ def same(one, other):
         np.testing.assert_array_equal(one[-1][key], other[-1][key])
 
 
-SETTINGS = [("reject", 0.5, Stochastic), ("clip", 4.0, SwitchingCost), ("reject", math.inf, SwitchingCost)]
 CASES = [
-    *((order, {"tau": 2, "outside": outside, "epsilon": e}, kind) for outside, e, kind in SETTINGS for order in ORDERS),
+    *((order, {"tau": 2, "outside": "reject", "epsilon": 0.5}, Stochastic) for order in ORDERS),
+    ("Laplace(Laplace)", {"outside": "clip", "epsilon": 4.0}, SwitchingCost),
+    ("Laplace(MiniBatch)", {"tau": 2, "epsilon": math.inf}, SwitchingCost),
     *((name, {}, Stochastic if place % 2 else SwitchingCost) for place, name in enumerate(SUMS)),
 ]
 

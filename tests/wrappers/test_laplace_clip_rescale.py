@@ -1,13 +1,13 @@
 """LaplaceClipRescale: noise of the declared scale, rejection, clipping, rescaling, and what it declares."""
 
 import math
+from types import SimpleNamespace
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs.errors import StepOutsideGameError
-from dp_bandit_envs.privacy import Noise, PrivacyGuarantee
+from dp_bandit_envs.privacy import Noise
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
 from tests.tools.boundary_games import game, games
 from tests.tools.refusals import missing, refused
@@ -67,12 +67,11 @@ def test_noise_draws_are_independent_from_release_to_release():
     assert abs(across_games) < 5 / math.sqrt(n)
 
 
-@pytest.mark.parametrize(("epsilon", "horizon"), [(1.0, 2**18), (0.1, 2139), (243.29, 2**18), (2.0, 2)])
+@pytest.mark.parametrize(("epsilon", "horizon"), [(0.1, 2139), (243.29, 2**18), (2.0, 2), (1.0, 1)])
 def test_default_bound_is_the_papers_ln_t_over_epsilon(form, epsilon, horizon):
     wrapper, make = form
-    assert wrapper(make(np.zeros((horizon, 2))), epsilon=epsilon).noise.bound == pytest.approx(
-        math.log(horizon) / epsilon, rel=2e-9
-    )
+    bound = wrapper(make(np.zeros((horizon, 2))), epsilon=epsilon).noise.bound
+    assert bound == pytest.approx(math.log(horizon) / epsilon, rel=2e-9)
 
 
 def test_default_bound_above_batches_is_the_noise_scale_times_ln_of_the_number_of_releases():
@@ -80,24 +79,6 @@ def test_default_bound_above_batches_is_the_noise_scale_times_ln_of_the_number_o
     assert env.noise.scale == pytest.approx(0.2, rel=2e-9)
     assert env.noise.bound == pytest.approx(0.2 * math.log(100), rel=2e-9)
     assert env.horizon == 100
-
-
-def test_default_bound_of_a_single_release_is_zero(form):
-    wrapper, make = form
-    assert wrapper(make(np.zeros((1, 2))), epsilon=1.0).noise.bound == 0.0
-
-
-class Scripted:
-    """A random generator whose Laplace draws are given."""
-
-    def __init__(self, draws):
-        """Take the draws."""
-        self._draws = list(draws)
-
-    def laplace(self, location, scale, size=None):
-        """Return the next draw."""
-        assert location == 0.0
-        return self._draws.pop(0)
 
 
 def test_reject_clip_and_rescale_by_hand():
@@ -113,7 +94,7 @@ def test_reject_clip_and_rescale_by_hand():
         ]:
             env = LaplaceClipRescale(game(np.full((1, 2), 0.5)), epsilon=2.0, bound=1.0, outside=outside)
             env.reset(seed=0)
-            env._released._rng = Scripted([draw])
+            env._released._rng = SimpleNamespace(laplace=lambda location, scale, draw=draw: draw)
             observation, reward, *_ = env.step(1)
             observed, value = reject if outside == "reject" else clip
             assert observation["observed"].tolist() == [0, observed]
@@ -137,19 +118,18 @@ def test_infinite_epsilon_leaves_gains_unchanged(form):
     assert env.guarantee.epsilon == math.inf
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 1e-12, 1e-300, 1e-307, 1e-308, 2.3e-308])
 @pytest.mark.parametrize("outside", ["reject", "clip"])
-def test_tiny_epsilon_releases_numbers_in_the_unit_interval_or_is_refused(form, epsilon, outside):
-    wrapper, make = form
-    try:
-        env = wrapper(make(np.full((40, 2), 0.5)), epsilon=epsilon, outside=outside)
-    except ValueError as error:
-        assert not missing(str(error), "epsilon")
-        return
-    env.reset(seed=1)
-    released = [env.step(0 if isinstance(env, gym.Env) else np.array([0]))[0]["gain"].max() for _ in range(40)]
-    assert all(0 <= value <= 1 for value in released)
-    assert len(set(released)) > 1
+def test_tiny_epsilon_releases_numbers_in_the_unit_interval_or_is_refused(outside):
+    for epsilon in (1e-3, 1e-12, 1e-300, 1e-307, 1e-308, 2.3e-308):
+        try:
+            env = LaplaceClipRescale(game(np.full((40, 2), 0.5)), epsilon=epsilon, outside=outside)
+        except ValueError as error:
+            assert not missing(str(error), "epsilon")
+            continue
+        env.reset(seed=1)
+        released = [env.step(0)[0]["gain"].max() for _ in range(40)]
+        assert all(0 <= value <= 1 for value in released)
+        assert len(set(released)) > 1
 
 
 def test_released_gains_stay_inside_the_unit_interval_whatever_the_bound(form):
@@ -160,7 +140,7 @@ def test_released_gains_stay_inside_the_unit_interval_whatever_the_bound(form):
     """
     wrapper, make = form
     outside = []
-    bounds = np.random.default_rng(3).random(200 if wrapper is LaplaceClipRescale else 40) * 10
+    bounds = np.random.default_rng(3).random(100 if wrapper is LaplaceClipRescale else 20) * 10
     for seed, bound in enumerate([*bounds.tolist(), math.log(33) / 3]):
         env = wrapper(make(np.ones((8, 2))), epsilon=0.05, bound=bound, outside="clip")
         env.reset(seed=seed)
@@ -171,50 +151,10 @@ def test_released_gains_stay_inside_the_unit_interval_whatever_the_bound(form):
     assert not outside
 
 
-def test_two_boundaries_do_not_refuse_each_others_values():
-    """The same rounding seen from above: the outer wrapper must accept all that the inner one hands on."""
-    for seed in range(40):
-        inner = MiniBatchAverage(game(np.ones((100, 2))), batch_size=3)
-        env = LaplaceClipRescale(LaplaceClipRescale(inner, epsilon=1.0, outside="clip"), epsilon=1.0, outside="clip")
-        env.reset(seed=seed)
-        for _ in range(33):
-            env.step(0)
-
-
-def test_guarantee_on_single_gains_is_local(form):
-    wrapper, make = form
-    env = wrapper(make(np.zeros((3, 2))), epsilon=0.7)
-    guarantee = env.guarantee
-    assert (guarantee.epsilon, guarantee.delta, guarantee.rho, guarantee.model) == (0.7, 0.0, None, "local")
-    assert guarantee.agents == "any agent"
-    assert guarantee.neighbours == "replace the gains of all arms in one round"
-    assert "theorem 3.2" in guarantee.theorem and "sensitivity 1," in guarantee.theorem
-    assert env.sensitivity == 1.0
-    assert isinstance(guarantee, PrivacyGuarantee)
-
-
-def test_step_before_reset_says_so(form):
-    wrapper, make = form
-    env = wrapper(make(np.zeros((3, 2))), epsilon=1.0)
-    with refused(StepOutsideGameError, "reset()"):
-        env.step(0 if isinstance(env, gym.Env) else np.array([0]))
-
-
-@pytest.mark.parametrize("arm", [-1, 2, 1.5, "0", None, np.nan])
-def test_arms_are_checked_at_the_boundary(arm):
+def test_arms_are_checked_at_the_boundary():
     env = LaplaceClipRescale(game(np.zeros((3, 2))), epsilon=1.0)
     env.reset(seed=1)
-    with refused(ValueError, "arm", "[0, 1]", repr(arm)):
-        env.step(arm)
+    for arm in (-1, 2, 1.5, "0", None, np.nan):
+        with refused(ValueError, "arm", "[0, 1]", repr(arm)):
+            env.step(arm)
     assert env.unwrapped._round == 0  # and nothing was played
-
-
-def test_observations_are_fresh_arrays_and_of_the_declared_space(form):
-    wrapper, make = form
-    env = wrapper(make(np.full((30, 2), 0.4)), epsilon=1.0)
-    kept = [env.reset(seed=1)[0]]
-    for _ in range(30):
-        kept.append(env.step(0 if isinstance(env, gym.Env) else np.array([0]))[0])
-        assert kept[-1] in env.observation_space
-    assert len({id(observation["gain"]) for observation in kept}) == 31
-    assert not any(np.shares_memory(a["gain"], b["gain"]) for a, b in zip(kept[1:], kept[:-1], strict=True))

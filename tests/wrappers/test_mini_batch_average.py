@@ -2,14 +2,11 @@
 
 from fractions import Fraction
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs.errors import StepOutsideGameError
-from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
+from dp_bandit_envs.wrappers import MiniBatchAverage, vector
 from tests.tools.boundary_games import act, game, games
-from tests.tools.refusals import refused
 
 FORMS = {
     "scalar": (MiniBatchAverage, lambda table: game(table)),
@@ -55,33 +52,6 @@ def test_a_horizon_that_is_a_multiple_ends_with_its_last_average(form):
     assert step(env, 0) == ([1.0, 0.0], [1, 0], 1.0, True, 6)
 
 
-def test_after_the_last_round_the_game_is_over():
-    env = MiniBatchAverage(game(np.ones((3, 2))), batch_size=2)
-    env.reset(seed=0)
-    env.step(0)
-    env.step(0)
-    with refused(StepOutsideGameError, "reset()"):
-        env.step(0)
-
-
-def test_batches_of_one_change_nothing_but_the_missing_guarantee(form):
-    wrapper, make = form
-    table = np.random.default_rng(0).random((5, 2))
-    env, bare = wrapper(make(table), batch_size=1), make(table)
-    env.reset(seed=0)
-    bare.reset(seed=0)
-    for arm in (0, 1, 1, 0, 0):
-        assert step(env, arm) == step(bare, arm)
-    assert env.sensitivity == 1.0 and env.horizon == 5
-
-
-def test_one_batch_can_be_the_whole_game(form):
-    wrapper, make = form
-    env = wrapper(make(np.ones((5, 2))), batch_size=5)
-    env.reset(seed=0)
-    assert step(env, 0) == ([1.0, 0.0], [1, 0], 1.0, True, 5)
-
-
 def test_rounding_does_not_carry_an_average_past_one(form):
     """0.1 + ... or ones: no average of gains in [0, 1] leaves [0, 1], whatever the batch."""
     wrapper, make = form
@@ -123,20 +93,3 @@ def test_sensitivity_is_one_over_tau(form, size):
     apart = 1.0 if size == 1 else 1 / size + 2.0**-30
     assert twice.sensitivity == pytest.approx(apart / 2, rel=2**-51)
     assert twice.horizon == 40 // size // 2
-
-
-# ---- guarantees of stacks
-
-
-def laplace(env, epsilon):
-    """Put noise around a scalar or vector environment."""
-    wrapper = LaplaceClipRescale if isinstance(env, gym.Env) else vector.LaplaceClipRescale
-    return wrapper(env, epsilon=epsilon)
-
-
-def test_noise_on_averages_is_central_and_of_sensitivity_one_over_tau(form):
-    wrapper, make = form
-    env = laplace(wrapper(make(np.zeros((40, 2))), batch_size=4), 0.5)
-    assert env.noise.scale == pytest.approx(0.5, rel=2e-9)  # (1 / 4) / 0.5
-    assert (env.guarantee.epsilon, env.guarantee.model) == (0.5, "central")
-    assert "sensitivity 0.25," in env.guarantee.theorem

@@ -2,12 +2,10 @@
 
 import itertools
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
 from dp_bandit_envs import (
-    Exp3,
     HybridSums,
     LaplaceClipRescale,
     MiniBatchAverage,
@@ -184,16 +182,3 @@ def test_batches_below_change_the_noise_by_their_sizes_only():
     derived = PrivacyBoundary(game(ZEROS), Derived(batch_size=2))
     assert batches.above.beneath == () and len(derived.above.beneath) == 1
     assert "0.731" not in repr(derived.above)
-
-
-def test_play_and_simulate_still_play_the_same_private_game():
-    private = make_algorithm("DP-UCB", epsilon=0.5)
-    simulated = simulate("DPBandit-Stochastic-v0", [private], horizon=200, trials=2, seed=3, checkpoints=200)["DP-UCB"]
-    for trial in range(2):
-        game_ = play(gym.make("DPBandit-Stochastic-v0", horizon=200), private, seed=3, trial=trial)
-        assert np.array_equal(simulated.external_regret[trial], game_.external_regret)
-    by_hand = play(HybridSums(gym.make("DPBandit-Stochastic-v0", horizon=200), epsilon=0.5), private.agent(), seed=3)
-    assert not np.array_equal(by_hand.arms, play(gym.make("DPBandit-Stochastic-v0", horizon=200), private, seed=3).arms)
-    assert play(BanditEnv(GainTable(ZEROS)), Exp3(), seed=1).arms.tolist() == (
-        play(BanditEnv(GainTable(ZEROS)), Exp3(), seed=1).arms.tolist()
-    )

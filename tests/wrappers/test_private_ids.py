@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage, make_algorithm, play, register_private
+from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage, register_private
 from dp_bandit_envs.errors import NameTakenError, UnknownArgumentError, UnknownNameError, WrongTypeError
 from tests.tools.boundary_games import MARK, PLANTED, find_planted
 from tests.tools.refusals import refused
@@ -90,11 +90,6 @@ def test_gymnasiums_wrappers_may_stand_above(register):
     env = gym.make(register(wrappers=["LaplaceClipRescale", gym.wrappers.FlattenObservation]))
     assert env.reset(seed=1)[0].shape == (6,)
     assert gym.make(env.spec).reset(seed=1)[0].shape == (6,)
-
-
-def test_agents_play_it(register):
-    env = gym.make(register()).env.env
-    assert len(play(env, make_algorithm("EXP3").make_agent(), seed=1).arms) == 6
 
 
 def test_the_spec_of_a_boundary_made_by_hand_names_wrappers_without_arguments():

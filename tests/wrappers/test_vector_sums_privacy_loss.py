@@ -147,14 +147,6 @@ def test_noise_is_scaled_to_the_distance_in_its_norm(facts, l1, l2, own):
         assert distance * (1 - 1e-15) <= factor <= distance * (1 + 1e-6 * (noise == "gaussian")) + 3.01 * 2.0**-30
 
 
-def test_the_theorem_says_which_noise_and_which_norm():
-    words = {"own-norm": ("sup", "Hardt and Talwar"), "gaussian": ("L2", "Gaussian"), "laplace": ("3", "Laplace")}
-    for noise, expected in words.items():
-        guarantee = CounterSums(counter="binary", epsilon=1.0, noise=noise).guarantee(experts(3, 9))
-        assert all(word in guarantee.theorem for word in expected)
-        assert (guarantee.delta > 0) == (guarantee.rho is not None) == (noise == "gaussian")
-
-
 def test_sums_of_values_of_either_sign_are_exact_without_noise():
     for facts in [box, ball, cross_polytope]:
         for name in COUNTERS:
