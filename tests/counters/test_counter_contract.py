@@ -19,7 +19,7 @@ from dp_bandit_envs.privacy.counters import (
 from dp_bandit_envs.privacy.counters.trees import binary_node
 from dp_bandit_envs.privacy.gaussian import gaussian_sigma
 from dp_bandit_envs.privacy.laplace import to_grid
-from tests.tools.counter_noise import ALL, ANYTIME, KNOWN_HORIZON, LAPLACE, counter, measured_noise
+from tests.tools.counter_noise import ALL, ANYTIME, KNOWN_HORIZON, LAPLACE, counter
 from tests.tools.fake_draws import Counting
 from tests.tools.refusals import missing, refused
 
@@ -89,21 +89,6 @@ def test_asking_again_gives_the_same_number_and_draws_nothing(name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_seed_fixes_the_releases_and_no_seed_means_fresh_entropy(name):
-    def releases(**more):
-        some = counter(name, 20, 1.0, **more)
-        found = []
-        for _ in range(20):
-            some.insert(1.0)
-            found.append(some.release())
-        return found
-
-    assert releases(rng=np.random.default_rng(3)) == releases(rng=np.random.default_rng(3))
-    assert releases(rng=np.random.default_rng(3)) != releases(rng=np.random.default_rng(4))
-    assert releases() != releases()
-
-
-@pytest.mark.parametrize("name", ALL)
 def test_arms_do_not_disturb_one_another(name):
     """Three arms in one state, in a random order, each with a stream of its own, are three counters by themselves."""
     some = counter(name, 100)
@@ -150,12 +135,6 @@ def test_counters_for_an_unknown_horizon_go_on(name):
     assert some.release() == covered(name, 5000)
 
 
-def test_which_counters_need_a_horizon():
-    assert [name for name in ALL if not COUNTERS[name].needs_horizon] == ANYTIME
-    for name in ANYTIME:
-        assert make_counter(name, epsilon=1.0).horizon is None
-
-
 # ---- what is refused -----------------------------------------------------------------------------------------------
 
 
@@ -167,26 +146,13 @@ WRONG = [
     *(("binary", {"epsilon": e}, TypeError, ["epsilon", repr(e)]) for e in ("1", [1.0, 2.0], True)),
     *((name, {"horizon": 0}, ValueError, ["horizon", 1, 0]) for name in ALL),
     *(("binary", {"horizon": h}, ValueError, ["horizon", 1, h]) for h in (-5, True)),
-    *((name, {"horizon": 10.0}, TypeError, ["horizon", 1, "10.0"]) for name in ALL),
-    *(("binary", {"horizon": h}, TypeError, ["horizon", 1, repr(h)]) for h in ("10", math.nan)),
-    *(
-        (name, {"horizon": None}, ValueError, [COUNTERS[name].__name__, "SegmentTreesCounter"])
-        for name in KNOWN_HORIZON
-    ),
+    *(("binary", {"horizon": h}, TypeError, ["horizon", 1, repr(h)]) for h in (10.0, "10", math.nan)),
+    *((name, {"horizon": None}, ValueError, [COUNTERS[name].__name__]) for name in KNOWN_HORIZON),
     *(("square-root", {"delta": d}, ValueError, ["delta", "(0, 1)", d]) for d in (0.0, 1.0, -0.5, math.nan)),
-    ("k-ary", {"base": 1}, ValueError, ["base", 3, 1]),
-    ("k-ary", {"base": 4}, ValueError, ["base", 4]),
+    *(("k-ary", {"base": base}, ValueError, ["base", base]) for base in (1, 4)),
     ("k-ary", {"base": 3.5}, TypeError, ["base", 3, 3.5]),
     ("hybrid", {"budget": "half"}, ValueError, ["budget", "'split'", "'paper'", "'half'"]),
-    *(
-        (wrong, {}, UnknownNameError, ["counter", repr(wrong), meant])
-        for wrong, meant in (
-            ("hybird", "hybrid"),
-            ("segment_trees", "segment-trees"),
-            ("kary", "k-ary"),
-            ("sqrt-root", "square-root"),
-        )
-    ),
+    ("hybird", {}, UnknownNameError, ["counter", "'hybird'", "hybrid"]),
     ("xyzzyx", {}, UnknownNameError, ALL),
 ]
 
@@ -266,9 +232,7 @@ def test_the_guarantee_names_its_parameters_and_its_neighbours(name):
 
 def test_the_papers_hybrid_says_that_it_loses_twice_epsilon():
     guarantee = HybridCounter(epsilon=0.7, budget="paper").guarantee
-    assert guarantee.epsilon == 1.4
-    assert "2 epsilon" in guarantee.theorem
-    assert HybridCounter(epsilon=0.7).guarantee.epsilon == 0.7
+    assert guarantee.epsilon == 1.4 and "2 epsilon" in guarantee.theorem
     assert HybridCounter(epsilon=math.inf, budget="paper").guarantee.model == "none"
 
 
@@ -332,7 +296,7 @@ def test_another_rule_inherits_no_law_of_its_parent():
 
 # ---- the draws of counters: how many an item costs, that each is rounded once, and that compiled ones are the same
 
-HORIZON = 2**14
+HORIZON = 2**10
 
 
 def draws_of(name: str, horizon: int, **more) -> np.ndarray:
@@ -353,40 +317,8 @@ def test_one_draw_an_item(name):
 
 def test_the_logarithmic_counter_draws_at_powers_of_two_only():
     made = draws_of("logarithmic", HORIZON)
-    assert (np.flatnonzero(made) + 1).tolist() == [2**k for k in range(15)]
+    assert (np.flatnonzero(made) + 1).tolist() == [2**k for k in range(11)]
     assert made.max() == 1
-
-
-def test_honaker_draws_one_for_each_node_that_closes():
-    """Node (level l) closes every 2^l items: after t items there are 2 t - (number of ones of t) of them."""
-    made = draws_of("honaker", HORIZON)
-    assert made.sum() == 2 * HORIZON - 1
-    assert made.max() == 15  # at 2^14: the leaf and 14 nodes above it
-    assert np.cumsum(made)[1000 - 1] == 2000 - (1000).bit_count()
-
-
-def test_the_smooth_counter_draws_few_on_average_and_half_its_height_at_most():
-    """2^14 items need height 18 (C(16, 8) = 12,870): at most 9 ones in a leaf. Twice and a bit on average."""
-    made = draws_of("smooth-binary", HORIZON)
-    assert made.min() >= 1
-    assert made.max() <= 9
-    assert made.mean() < 2.5
-    assert draws_of("smooth-binary", 2**11).mean() < 2.5  # and not more for a longer horizon
-
-
-@pytest.mark.parametrize("base", [3, 5, 11])
-def test_the_k_ary_counter_draws_one_an_item_on_average(base):
-    """A digit makes (k - 1) / 2 draws when it wraps and one for each step up from 0: k - 1 in each turn of k.
-
-    So level l costs (k - 1) / k^(l + 1) an item, and all levels 1 together, up to what is drawn ahead: half a turn
-    on each level. At once: half a turn on all levels but one, and one more draw.
-    """
-    some = counter("k-ary", HORIZON, base=base)
-    levels, half = some.nodes_per_item, base // 2
-    made = draws_of("k-ary", HORIZON, base=base)
-    assert abs(made.sum() - HORIZON) <= levels * half
-    assert made.max() <= (levels - 1) * half + 1
-    assert made.min() == 0  # a negative digit steps towards 0 by giving up a node
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -496,13 +428,3 @@ def test_compiled_noise_equals_the_python_one_bit_for_bit():
             assert streams[0].bit_generator.state == streams[1].bit_generator.state
             for one, other in zip(*states, strict=True):
                 assert np.array_equal(one, other)
-
-
-@pytest.mark.parametrize("name", LAPLACE)
-def test_a_compiled_loop_equals_advance(name):
-    """Compiled into a loop that calls it, as the simulator does, `insert` still gives the same noise."""
-    some = counter(name, 100)
-    at = np.arange(1, 101)
-    state, rng = some.new_state(3), np.random.default_rng(13)
-    python = [[some.noise(state, arm, rng)[0] for _ in at] for arm in range(3)]
-    assert np.array_equal(measured_noise(some, name, at, 3, seed=13).T, python)

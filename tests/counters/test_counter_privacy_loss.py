@@ -17,13 +17,12 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr
 
-from dp_bandit_envs.privacy.counters import BinaryCounter, HonakerCounter, HybridCounter
+from dp_bandit_envs.privacy.counters import HybridCounter
 from dp_bandit_envs.privacy.counters.counter import node_scale
 from tests.tools.counter_noise import (
     LAPLACE,
     counter,
     laplace_losses,
-    least_log_ratio,
     linear_map,
     measured_noise,
     shifts,
@@ -55,7 +54,7 @@ def test_some_item_loses_exactly_epsilon():
         assert laplace_losses(some, horizon).max() == pytest.approx(EPSILON, rel=2e-9)
 
 
-@pytest.mark.parametrize(("base", "horizon"), [(3, 13), (3, 40), (3, 41), (5, 12), (5, 62), (7, 24), (9, 41)])
+@pytest.mark.parametrize(("base", "horizon"), [(3, 13), (3, 41), (5, 62), (9, 41)])
 def test_no_item_loses_more_than_epsilon_in_any_base(base, horizon):
     some = counter("k-ary", horizon, EPSILON, base=base)
     assert laplace_losses(some, horizon).max() == pytest.approx(EPSILON, rel=2e-9)
@@ -97,33 +96,6 @@ def test_an_item_enters_at_most_the_stated_number_of_nodes(name):
     assert entered.max() == pytest.approx(some.nodes_per_item, rel=2e-9)
 
 
-# ---- the method sees what it should --------------------------------------------------------------------------------
-
-
-class NaturalLevels(BinaryCounter):
-    """Counts levels by the natural logarithm, as the code of some papers does: 4 instead of 6 or 7 at T = 32 to 64."""
-
-    def new_state(self, n_arms: int):
-        """Return the state with too little noise."""
-        return super().new_state(n_arms)._replace(scales=np.array([math.ceil(math.log(self.horizon)) / self.epsilon]))
-
-
-class OneLevelForgotten(HonakerCounter):
-    """Uses lg T levels where T is a power of two, which forgets the root."""
-
-    def new_state(self, n_arms: int):
-        """Return the state with too little noise."""
-        return super().new_state(n_arms)._replace(scales=np.array([(self.horizon - 1).bit_length() / self.epsilon]))
-
-
-@pytest.mark.parametrize(
-    ("kind", "horizon", "loss"),
-    [(NaturalLevels, 33, 6 / 4), (NaturalLevels, 64, 7 / 5), (OneLevelForgotten, 32, 6 / 5)],
-)
-def test_too_little_noise_is_seen(kind, horizon, loss):
-    assert laplace_losses(kind(epsilon=1.0, horizon=horizon), horizon).max() == pytest.approx(loss, rel=2e-9)
-
-
 @pytest.mark.parametrize("name", LAPLACE)
 def test_the_recovered_map_gives_the_noise_of_true_draws(name):
     """L times the draws of a seed is what a counter with that seed adds, up to rounding: the noise is linear."""
@@ -156,16 +128,6 @@ def test_the_square_root_counter_spends_exactly_epsilon_and_delta():
             assert lengths.argmax() == 0
             assert smallest_delta(lengths.max(), epsilon) == pytest.approx(delta, rel=1e-7)
             assert lengths.max() == pytest.approx(math.sqrt(2 * some.guarantee.rho), rel=1e-10)
-
-
-def test_the_square_root_nearly_squares_to_the_matrix_of_sums():
-    """L is what the draws become. It is only close to the square root: the test above is about this very L."""
-    noise, _, covers = linear_map(counter("square-root", 64), 64)
-    assert covers.tolist() == list(range(1, 65))
-    assert np.abs(noise @ noise - np.tri(64)).max() < 0.08
-    k = np.arange(1, 64)
-    exact = np.concatenate([[1.0], np.cumprod(1 - 1 / (2 * k))])
-    assert noise[:, 0] == pytest.approx(exact, rel=0.04)
 
 
 def test_releases_of_the_square_root_are_as_correlated_as_its_map_says():
@@ -210,78 +172,3 @@ def test_scales_are_never_rounded_towards_less_noise(name):
                 nodes = some.nodes_per_item
             for scale in set(impulse.asked[before:]):
                 assert Fraction(scale) >= Fraction(nodes) / Fraction(epsilon)
-
-
-# ---- a white-box audit of the hybrid's outputs: the paper's budget loses twice epsilon, the split one does not
-
-# Neighbours differ in the first item of a tree. The event is the one that tells them apart best, read off the outputs:
-# the draws, as the releases betray them, all lie beyond what item 1 instead of item 0 would explain.
-
-
-FAILURE = 1e-6
-"""Probability with which one audit may report more than there is."""
-
-
-def counts(some: HybridCounter, levels: int, trials: int) -> tuple[int, int]:
-    """Return how often the event happens with item 2^levels + 1 at 1, and at 0; all other items are 0.
-
-    2^(levels + 1) items are inserted, so that the changed one enters `levels` nodes of its tree and a logarithmic draw.
-    Under item 1 the event has probability 2^-(levels + 1); under item 0 that times exp(-loss).
-    """
-    items = 2 ** (levels + 1)
-    noise, scales, covers = linear_map(some, items)
-    changed = 2**levels + 1
-    moved = shifts(noise, scales, covers, items)[:, changed - 1]
-    assert (moved > 0.5).sum() == levels + 1
-    step = (np.arange(1, items + 1) >= changed)[:, np.newaxis]
-    found = []
-    for seed, item in enumerate((1.0, 0.0)):
-        releases = item * step + measured_noise(some, "hybrid", np.arange(1, items + 1), trials, seed)
-        draws = np.linalg.solve(noise, releases)
-        found.append(int((draws > moved[:, np.newaxis])[moved > 0.5].all(axis=0).sum()))
-    return found[0], found[1]
-
-
-def standard_error(levels: int, trials: int, loss: float) -> float:
-    """Return the standard error of the log of the ratio of the event's two frequencies, from its exact chances."""
-    chances = 2.0 ** -(levels + 1) * np.exp([0.0, -loss])
-    return math.sqrt(((1 - chances) / (trials * chances)).sum())
-
-
-def check(some: HybridCounter, levels: int, trials: int, loss: float) -> None:
-    """Assert that the log of the ratio is the loss, and that the lower bound reports most of it and no more.
-
-    The bound lies 4.9 standard errors of either count below, which is at most 7 of their ratio: with the five allowed
-    for the ratio itself, 12.
-
-    False alarm: 2.2e-6 (five standard errors, two sides, twice, and the bound's own failure of 1e-6).
-    """
-    one, none = counts(some, levels, trials)
-    error = standard_error(levels, trials, loss)
-    assert abs(math.log(one / none) - loss) < 5 * error
-    chance = 2.0 ** -(levels + 1)
-    assert abs(one / trials - chance) < 5 * math.sqrt(chance * (1 - chance) / trials)
-    assert loss - 12 * error < least_log_ratio(one, none, trials, FAILURE) <= loss
-
-
-@pytest.mark.parametrize("levels", [1, 2, 3])
-def test_the_papers_budget_loses_two_epsilon(levels):
-    some = HybridCounter(epsilon=1.0, budget="paper")
-    check(some, levels, 100_000, 2.0)
-    assert 2.0 - 12 * standard_error(levels, 100_000, 2.0) > some.epsilon  # so the audit refutes epsilon itself
-    assert some.guarantee.epsilon == 2.0
-
-
-@pytest.mark.parametrize("levels", [1, 2, 3])
-def test_the_split_budget_passes_the_same_audit(levels):
-    some = HybridCounter(epsilon=1.0)
-    check(some, levels, 100_000, 1.0)
-    assert some.guarantee.epsilon == 1.0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("levels", [1, 2, 3])
-@pytest.mark.parametrize("epsilon", [0.5, 1.0])
-def test_both_budgets_in_many_runs(levels, epsilon):
-    check(HybridCounter(epsilon=epsilon), levels, 1_000_000, epsilon)
-    check(HybridCounter(epsilon=epsilon, budget="paper"), levels, 1_000_000, 2 * epsilon)

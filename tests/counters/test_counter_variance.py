@@ -21,7 +21,6 @@ from dp_bandit_envs.privacy.counters.k_ary import best_base
 from dp_bandit_envs.privacy.counters.square_root import (
     Exponentials,
     exponentials,
-    number_of_terms,
     of_items,
     of_releases,
 )
@@ -49,15 +48,12 @@ def test_declared_variance_is_that_of_the_draws_in_the_release():
     for horizon in [1, 2, 63, 64, 65]:
         for name in ALL:
             check_exact(name, horizon)
+    check_exact("hybrid", 64, budget="paper")
 
 
-@pytest.mark.parametrize(("base", "horizon"), [(3, 13), (3, 40), (5, 62), (5, 40), (7, 24), (9, 41)])
+@pytest.mark.parametrize(("base", "horizon"), [(3, 13), (5, 62), (9, 41)])
 def test_declared_variance_holds_in_every_base(base, horizon):
     check_exact("k-ary", horizon, base=base)
-
-
-def test_declared_variance_of_the_papers_hybrid():
-    check_exact("hybrid", 64, budget="paper")
 
 
 @pytest.mark.slow
@@ -97,10 +93,6 @@ def test_measured_variance_is_the_declared_one_at_every_time_and_around_powers_o
     check_measured(name, 10, 4000)
 
 
-def test_measured_variance_of_the_papers_hybrid():
-    check_measured("hybrid", 10, 4000, budget="paper")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_measured_variance_is_the_declared_one_in_many_trials(name):
@@ -130,10 +122,11 @@ def test_variances_at_100_000_items_are_the_known_ones(at_100_000, name, mean, m
     assert (round(row.mean), round(row.maximum)) == (mean, maximum)
 
 
-def test_variances_of_the_square_root_at_100_000_items_in_units_of_sigma_squared(at_100_000):
+def test_variances_of_the_square_root_at_100_000_items(at_100_000):
+    """20.9 and 22.4 sigma^2; the best counter with pure privacy has 680 in the mean and 1,312 at most."""
     row = at_100_000["square-root"]
+    assert (row.mean, row.maximum) == (pytest.approx(372.9, abs=0.05), pytest.approx(399.8, abs=0.05))
     assert row.mean / row.counter.sigma**2 == pytest.approx(20.9, abs=0.05)
-    assert row.maximum / row.counter.sigma**2 == pytest.approx(22.4, abs=0.05)
 
 
 def test_maximum_variances_at_100_000_items_by_hand(at_100_000):
@@ -155,10 +148,8 @@ def test_maximum_variances_at_100_000_items_by_hand(at_100_000):
 
 def test_mean_variance_of_segment_trees_and_hybrid_without_a_horizon():
     """At T = 2^17 - 1: 6468 against 13,964."""
-    at = range(1, 2**17)
     for kind, mean in ((SegmentTreesCounter, 6_468), (HybridCounter, 13_964)):
-        some = kind(epsilon=1.0)
-        assert round(np.mean([some.variance(t) for t in at])) == mean
+        assert round(kind(epsilon=1.0).mean_variance(2**17 - 1)) == mean
 
 
 def test_the_best_base_by_brute_force():
@@ -220,18 +211,18 @@ IN_BASES = [*((name, {}) for name in ALL), *(("k-ary", {"base": base}) for base 
 
 
 def test_the_mean_variance_is_that_of_a_look_at_every_time():
-    """At every number of items up to 3,000; the sums of doubles of one counter may differ by their rounding."""
+    """At every number of items up to 1,000; the sums of doubles of one counter may differ by their rounding."""
     for name, more in IN_BASES:
-        own = own_counter(name, 3000, **more)
-        sums = np.cumsum([own.variance(t) for t in range(1, 3001)])
-        means = [own.mean_variance(t) for t in range(1, 3001)]
-        np.testing.assert_allclose(means, sums / np.arange(1, 3001), rtol=1e-12)
+        own = own_counter(name, 1000, **more)
+        sums = np.cumsum([own.variance(t) for t in range(1, 1001)])
+        means = [own.mean_variance(t) for t in range(1, 1001)]
+        np.testing.assert_allclose(means, sums / np.arange(1, 1001), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_mean_variance_goes_with_the_horizon_the_counter_was_made_for(name):
     """A counter for each T, as `compare` makes them: the number of levels changes with T."""
-    for horizon in (*range(1, 70), 127, 128, 250, 251, 252, 1000, 2999, 3000):
+    for horizon in (*range(1, 40), 127, 128, 251, 252, 1000):
         own = own_counter(name, horizon)
         every = math.fsum(own.variance(t) for t in range(1, horizon + 1)) / horizon
         assert own.mean_variance(horizon) == pytest.approx(every, rel=1e-12)
@@ -250,7 +241,7 @@ IN_FEW = ["binary", "hybrid", "segment-trees", "honaker", "smooth-binary", "squa
 
 @pytest.mark.parametrize(
     ("name", "horizon", "more"),
-    [*((name, 700, {}) for name in IN_FEW), *(("k-ary", 1500, {"base": base}) for base in (3, 5, 9, 23))],
+    [*((name, 300, {}) for name in IN_FEW), *(("k-ary", 800, {"base": base}) for base in (3, 9, 23))],
     ids=str,
 )
 def test_the_peaks_hold_the_largest_variance(name, horizon, more):
@@ -327,8 +318,8 @@ def by_root_finding(epsilon: float, delta: float) -> float:
     return math.exp(brentq(excess, math.log(high / 1.5), math.log(high), xtol=1e-14, rtol=1e-14))
 
 
-EVERYDAY = [(epsilon, delta) for epsilon in (0.01, 0.1, 0.5, 1.0, 3.0, 10.0, 100.0) for delta in (0.1, 1e-3, 1e-6)]
-SMALL_DELTA = [(epsilon, delta) for epsilon in (0.1, 1.0, 5.0) for delta in (1e-10, 1e-20, 1e-100)]
+EVERYDAY = [(epsilon, delta) for epsilon in (0.01, 0.5, 3.0, 100.0) for delta in (0.1, 1e-6)]
+SMALL_DELTA = [(0.1, 1e-10), (1.0, 1e-20), (5.0, 1e-100)]
 
 
 def test_sigma_is_the_one_found_by_other_means():
@@ -342,17 +333,6 @@ def test_known_sigmas_at_epsilon_one(delta, sigma):
     assert gaussian_sigma(1.0, delta) == pytest.approx(sigma * (1 + 1e-9), abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("delta", "mean", "maximum"), [(1e-6, 372.9, 399.8), pytest.param(1e-9, 631.2, 676.8, marks=pytest.mark.slow)]
-)
-def test_variances_of_the_square_root_counter_at_100_000_items(delta, mean, maximum):
-    """At epsilon = 1, where the best counter with pure privacy has 680 in the mean and 1,312 at most."""
-    some = SquareRootCounter(epsilon=1.0, delta=delta, horizon=100_000)
-    variances = [some.variance(t) for t in range(1, 100_001)]
-    assert np.mean(variances) == pytest.approx(mean, abs=0.05)
-    assert max(variances) == pytest.approx(maximum, abs=0.05)
-
-
 def test_sigma_spends_all_of_delta_and_no_more():
     for epsilon, delta in [*EVERYDAY, *SMALL_DELTA]:
         sigma = gaussian_sigma(epsilon, delta)
@@ -360,15 +340,15 @@ def test_sigma_spends_all_of_delta_and_no_more():
         assert log_delta(sigma * (1 - 1e-8), epsilon) > math.log(delta)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(700.0, 1e-6), (1000.0, 1e-6), (1000.0, 1e-20), (1.0, 1e-295)])
-def test_far_tails_are_not_rounded_towards_less_noise(epsilon, delta):
-    """Where Phi underflows, an approximation takes over: it has to err towards a larger delta."""
-    assert log_delta(gaussian_sigma(epsilon, delta), epsilon) <= math.log(delta)
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [(700.0, 1e-6), (1000.0, 1e-20), (1.0, 1e-295), (1e-6, 1e-6), (1e-6, 1e-20), (1e-4, 1e-100)],
+)
+def test_far_tails_and_cancellation_are_not_rounded_towards_less_noise(epsilon, delta):
+    """Where Phi underflows, an approximation takes over, which has to err towards a larger delta.
 
-
-@pytest.mark.parametrize(("epsilon", "delta"), [(1e-6, 1e-6), (1e-6, 1e-20), (1e-4, 1e-100)])
-def test_cancellation_at_small_epsilon_is_not_rounded_towards_less_noise(epsilon, delta):
-    """Two numbers that differ in the eighth digit are subtracted; what that loses must be added back."""
+    At a small epsilon two numbers that differ in the eighth digit are subtracted; what that loses is added back.
+    """
     assert log_delta(gaussian_sigma(epsilon, delta), epsilon) <= math.log(delta)
 
 
@@ -381,29 +361,22 @@ def test_the_reference_is_the_formula_where_that_is_well_conditioned(sigma, epsi
 
 
 def test_smaller_parameters_need_more_noise():
+    """And less than the classical sufficient sigma sqrt(2 ln(1.25 / delta)) / epsilon (Dwork and Roth 2014, A.1)."""
     for delta in (1e-2, 1e-6, 1e-12):
-        sigmas = [gaussian_sigma(epsilon, delta) for epsilon in (0.01, 0.1, 1.0, 10.0)]
-        assert sigmas == sorted(sigmas, reverse=True)
+        sigmas = [gaussian_sigma(epsilon, delta) for epsilon in (0.01, 0.1, 1.0, 10.0, math.inf)]
+        assert sigmas == sorted(sigmas, reverse=True) and sigmas[-1] == 0.0
     sigmas = [gaussian_sigma(1.0, delta) for delta in (0.5, 1e-2, 1e-6, 1e-12)]
     assert sigmas == sorted(sigmas)
-
-
-def test_limits():
-    assert gaussian_sigma(math.inf, 1e-6) == 0.0
-    # The classical sufficient sigma sqrt(2 ln(1.25 / delta)) / epsilon (Dwork and Roth 2014, theorem A.1) is larger.
     assert gaussian_sigma(0.5, 1e-6) < math.sqrt(2 * math.log(1.25e6)) / 0.5
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.1), (-1.0, 0.1), (math.nan, 0.1)])
-def test_epsilon_must_be_positive_for_sigma(epsilon, delta):
-    with refused(ValueError, "epsilon", 0, epsilon):
-        gaussian_sigma(epsilon, delta)
-
-
-@pytest.mark.parametrize("delta", [0.0, 1.0, math.nan])
-def test_delta_must_lie_between_zero_and_one_for_sigma(delta):
-    with refused(ValueError, "delta", "(0, 1)", delta):
-        gaussian_sigma(1.0, delta)
+def test_sigma_is_for_a_positive_epsilon_and_a_delta_between_0_and_1():
+    for epsilon in (0.0, -1.0, math.nan):
+        with refused(ValueError, "epsilon", 0, epsilon):
+            gaussian_sigma(epsilon, 0.1)
+    for delta in (0.0, 1.0, math.nan):
+        with refused(ValueError, "delta", "(0, 1)", delta):
+            gaussian_sigma(1.0, delta)
 
 
 # ---- exponentials: two exact factors of the matrix of sums, close to its square root
@@ -462,22 +435,3 @@ def test_variances_are_close_to_those_of_the_square_root():
         assert 1 - 0.007 < mean < 1.003 and 1 - 1e-9 < largest < 1.001
         if power >= 10:
             assert mean > 1 - 0.001
-
-
-def test_the_longest_horizons_are_close_too():
-    """The squares of f add up to (ln T + 4 ln 2 + Euler's constant) / pi, up to 1 / T."""
-    for power in (25, 30):
-        squares = (power * math.log(2) + 4 * math.log(2) + 0.5772156649) / math.pi
-        some = SquareRootCounter(epsilon=1.0, horizon=2**power)
-        assert some.variance(2**power) == pytest.approx(some.sigma**2 * squares**2, rel=1e-3)
-        assert some.mean_variance(2**power) == pytest.approx(
-            some.sigma**2 * squares * (squares - 1 / math.pi), rel=3e-3
-        )
-
-
-@pytest.mark.parametrize(("horizon", "terms"), [(1, 5), (2**10, 8), (2**14, 10), (2**20, 12), (2**40, 19), (2**53, 19)])
-def test_memory_is_a_few_numbers_for_each_arm(horizon, terms):
-    assert number_of_terms(horizon) == terms
-    some = SquareRootCounter(epsilon=math.inf, horizon=horizon)
-    assert some.new_state(3).sums.shape == (3, terms)
-    assert some.new_joint_state(3).sums.shape == (terms, 3)

@@ -14,7 +14,7 @@ from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.facts import Below
 from dp_bandit_envs.privacy.mechanisms import CounterSums, counter_sums
 from dp_bandit_envs.seeding import stream
-from tests.tools.counter_noise import ALL, LAPLACE, counter, linear_map
+from tests.tools.counter_noise import ALL, counter, linear_map
 from tests.tools.fake_draws import Counting, Impulse
 from tests.tools.vector_sums import FACTS, experts, released
 
@@ -67,24 +67,6 @@ def test_every_coordinate_has_the_noise_of_a_counter_of_its_own():
                 np.testing.assert_allclose(
                     in_order(noise[:, coordinate], scales), in_order(alone, own_scales), atol=1e-9
                 )
-
-
-@pytest.mark.parametrize(("base", "horizon"), [(3, 40), (5, 62), (9, 41)])
-def test_the_joint_k_ary_counter_has_the_same_noise_in_every_base(base, horizon):
-    some = counter("k-ary", horizon, 0.7, base=base)
-    noise, scales, _ = joint_map(some, "k-ary", horizon, 2)
-    np.testing.assert_allclose(in_order(noise[:, 1], scales), in_order(*linear_map(some, horizon)[:2]), atol=1e-9)
-
-
-@pytest.mark.parametrize("name", [*LAPLACE, "square-root"])
-def test_a_coordinate_costs_as_many_draws_as_an_arm(name):
-    some = counter(name, 500)
-    joint, alone = Counting(), Counting()
-    together, single = some.new_joint_state(4), some.new_state(1)
-    for _ in range(500):
-        COUNTERS[name].joint_noise(together, joint)
-        some.noise(single, 0, alone)
-        assert joint.draws == 4 * alone.draws
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -1,10 +1,8 @@
 """What the tests of counters share: all of them, their noise as an exact linear map, and noise measured in bulk."""
 
 import functools
-import math
 
 import numpy as np
-from scipy.stats import beta
 
 from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
@@ -99,10 +97,3 @@ def measured_noise(some: Counter, name: str, times: np.ndarray, trials: int, see
     out = np.empty((len(times), trials))
     _recorder(name)(state, place, rng, out)
     return out
-
-
-def least_log_ratio(first: int, second: int, trials: int, failure_probability: float) -> float:
-    """Return a lower bound on the log of the ratio of two chances, from counts: Clopper-Pearson on either side."""
-    low = beta.ppf(failure_probability / 2, first, trials - first + 1)
-    high = beta.ppf(1 - failure_probability / 2, second + 1, trials - second)
-    return math.log(low / high)
