@@ -14,7 +14,7 @@ from dp_bandit_envs import Algorithm, Ucb
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.audits import sampled_loss
 from dp_bandit_envs.audits.sampled import GAMES_IN_PYTHON, PlayedInPython
-from dp_bandit_envs.cli.audit_commands import BAR, NOT_AUDITED_CODE, REFUTED, REFUTED_CODE, _audited, show_audit
+from dp_bandit_envs.cli.audit_commands import NOT_AUDITED_CODE, REFUTED, REFUTED_CODE, _audited, show_audit
 from dp_bandit_envs.cli.options import picture
 from dp_bandit_envs.plots.plot_style import VERMILION
 from dp_bandit_envs.plots.privacy_figures import MOST_WIDE, Bar, audit_figure
@@ -42,15 +42,11 @@ def numbers(table, row):
     return re.search(rf"{row}[^│]*│\s*(?:>= )?(\S+)", table)[1]
 
 
-@pytest.mark.parametrize("name", ["DP-UCB", "DP-EXP3-Lap", "AdaP-UCB"])
-def test_declared_and_exact_epsilon_are_shown(name):
-    table = shown(name, epsilon=0.7)
+def test_declared_and_exact_epsilon_are_shown():
+    table = shown("DP-UCB", epsilon=0.7)
     assert numbers(table, "declared") == "0.7" == numbers(table, "exact")
     assert "within" in table and "sampled" not in table
-
-
-def test_parameters_follow_a_name():
-    assert numbers(shown("DP-UCB:epsilon=.3", epsilon=None), "exact") == "0.3"
+    assert numbers(shown("DP-EXP3-Lap:epsilon=.3", epsilon=None), "exact") == "0.3"  # parameters follow a name
 
 
 def test_the_sampled_bounds_are_shown_with_their_confidence():
@@ -60,31 +56,20 @@ def test_the_sampled_bounds_are_shown_with_their_confidence():
     assert "confidence 0.9 " in table
 
 
-def test_bars_are_as_long_as_their_epsilon():
-    """At eight rounds the exact loss of Private-UCB in its own game is .375 of a declared .5."""
-    lines = shown("Private-UCB", width=80).splitlines()
-    lengths = {word: next(line for line in lines if f" {word}" in line).count("█") for word in ("declared", "exact")}
-    assert lengths == {"declared": BAR, "exact": BAR * 3 // 4}
-
-
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_the_plot_is_saved(tmp_path, kind):
-    out = tmp_path / f"audit.{kind}"
+def test_the_plot_is_saved(tmp_path):
+    out = tmp_path / "audit.png"
     table = shown("AdaP-UCB", out=out)
     assert str(out) in table.replace("\n", "")
-    assert out.read_bytes().startswith(b"\x89PNG" if kind == "png" else b"<?xml")
+    assert out.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize(("name", "horizon"), [("DP-SE", 2_048), ("DP-UCB-INT", 64)])
-def test_a_game_without_a_release_is_not_audited(name, horizon):
-    """At epsilon = 1 a first block of DP-SE needs over a thousand rounds, and the first interval over 32."""
-    table = shown(name, games=1_000, code=NOT_AUDITED_CODE, width=200)
-    assert "nothing was released in 8 rounds" in table and f"--horizon {horizon}" in table
+def test_a_game_without_a_release_is_not_audited():
+    """At epsilon = 1 the first interval needs over 32 rounds."""
+    table = shown("DP-UCB-INT", games=1_000, code=NOT_AUDITED_CODE, width=200)
+    assert "nothing was released in 8 rounds" in table and "--horizon 64" in table
     assert "within" not in table and "not refuted" not in table and numbers(table, "exact") == "-"
-
-
-def test_what_the_exit_code_says_of_the_horizon_is_true():
-    assert numbers(shown("DP-UCB-INT", horizon=64), "exact") == numbers(shown("DP-UCB-INT", horizon=64), "declared")
+    table = shown("DP-UCB-INT", horizon=64)
+    assert numbers(table, "exact") == numbers(table, "declared")
 
 
 class HalfFrom(NamedTuple):
@@ -153,12 +138,6 @@ def test_an_agents_own_draws_are_audited_in_short_games():
     assert numbers(table, "declared") == f"{declared:.6g}" and declared < 3
 
 
-def test_points_have_no_sampled_bound():
-    table = shown("AS-SCRiBLe", games=100)
-    assert numbers(table, "exact") == "1"
-    assert numbers(table, "sampled, arms") == numbers(table, "sampled, releases") == "-"
-
-
 class InPython(HalfTheNoiseLater):
     """The same, which cannot be compiled."""
 
@@ -184,8 +163,5 @@ def test_games_in_ordinary_python_are_fewer_and_say_how_long_they_take(capsys, m
     assert "InPython is played in ordinary Python: " in said and "games=100" in said
     assert re.search(r"\d% played in 100 s, about [\d,]+ s left", said) and said.count("played in") < 20
     assert made._done == pytest.approx(made._total, rel=0.35)
-
-
-def test_progress_in_ordinary_python_can_be_silent(capsys):
     sampled_loss(InPython(), of="releases", horizon=2, games=100, progress=False)
     assert capsys.readouterr().err == ""

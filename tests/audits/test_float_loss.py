@@ -121,10 +121,10 @@ def test_no_algorithm_shows_a_gain_in_low_bits_at_a_late_first_release(name):
     assert float_loss(name, games=20).impossible == 0
 
 
-@pytest.mark.parametrize("name", SHOW_ARMS)
-def test_arms_have_no_low_bits(name):
-    with refused(NotAuditedError, name, "arms"):
-        float_loss(name)
+def test_arms_have_no_low_bits():
+    for name in SHOW_ARMS:
+        with refused(NotAuditedError, name, "arms"):
+            float_loss(name)
 
 
 def test_a_wrapper_that_leaks_in_low_bits_breaks_a_rule():

@@ -15,7 +15,7 @@ from dp_bandit_envs.audits import exact_loss, float_loss, gallery
 from dp_bandit_envs.audits.gallery import LESSONS
 from dp_bandit_envs.cli.audit_commands import show_gallery
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanisms import MECHANISMS, HybridSums
+from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 
 EXACT = {
     "hybrid budget": 2.0,
@@ -42,20 +42,14 @@ def test_the_broken_one_is_rejected_and_its_twin_passes(name, epsilon):
 
 
 @pytest.mark.parametrize("name", [name for name, lesson in LESSONS.items() if lesson.of == "boundary"])
-def test_no_repaired_boundary_is_accused_in_200_repetitions(name):
-    """At a level of 1 % two of 200 might be; an attack needs eight draws within a hundredth of the scale, so none is.
+def test_no_repaired_boundary_is_accused_in_30_repetitions(name):
+    """An attack needs eight draws within a hundredth of the scale, so none is.
 
     False alarm: below 1e-12.
     """
     lesson = LESSONS[name]
-    accused = [lesson.rejects(lesson.repaired(epsilon)) for epsilon in np.geomspace(0.01, 30, 200)]
+    accused = [lesson.rejects(lesson.repaired(epsilon)) for epsilon in np.geomspace(0.01, 30, 30)]
     assert not any(accused)
-
-
-def test_no_repaired_double_is_accused_in_200_repetitions():
-    """At a level of 1 % two of 200 might be. The twin has no impossible release at all. False alarm: none."""
-    lesson = LESSONS["no grid"]
-    assert not any(float_loss(lesson.repaired(1.0), games=5, seed=seed).impossible for seed in range(200))
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -88,11 +82,6 @@ def test_no_table_has_a_broken_one():
     assert {*defined} - {"BrokenBoundary"} == {*shown}
 
 
-def test_what_an_attacker_sees_is_one_sentence():
-    for lesson in LESSONS.values():
-        assert lesson.seen.endswith(".") and ". " not in lesson.seen
-
-
 def test_half_of_the_releases_in_plain_doubles_rule_the_other_gain_out():
     """Gain 0 with |noise| below 1/2 is finer than doubles near 1, which 1 + noise is rounded to.
 
@@ -103,11 +92,6 @@ def test_half_of_the_releases_in_plain_doubles_rule_the_other_gain_out():
     assert loss.impossible > 30
     assert 0 < loss.delta < loss.impossible / loss.games
     assert float_loss(lesson.repaired(3.0), games=300).impossible == 0
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
-def test_sums_on_a_grid_can_come_from_any_gain(epsilon):
-    assert float_loss(HybridSums(epsilon=epsilon), games=200).impossible == 0
 
 
 def test_a_draw_of_the_loss_form_loses_what_its_sentence_says():
