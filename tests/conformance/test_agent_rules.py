@@ -107,11 +107,6 @@ class OtherNames(Good):
         super().begin(n_arms=arms, horizon=horizon, rng=rng)
 
 
-class OtherUpdate(Good):
-    def update(self, arm, seen):
-        super().update(arm, seen)
-
-
 class WantsReward(Good):
     def update(self, arm, observation, reward=None):
         super().update(arm, observation)
@@ -197,24 +192,10 @@ WRONG_PROBABILITIES = {"probabilities": lambda self: np.eye(self.n_arms)[self.be
 BROKEN = {
     "no update": ({"update": None}, r"must have the method update\(arm, observation\)"),
     "other names": (OtherNames, r"is called by begin\(n_arms, horizon, rng\), names included"),
-    "other update": (OtherUpdate, r"is called by update\(arm, observation\), names included"),
     "wants reward": (WantsReward, "from the arm and the observation alone; received WantsReward.update with reward"),
-    "looks for reward": (
-        after(lambda self, seen: seen.get("reward")),
-        "must read only what is in the observation; received an agent that reads reward",
-    ),
-    "counts from one": (
-        selects(lambda self: Good.select_arm(self) + 1),
-        r"must return an integer in \[0, 0\]; received 1 of type int",
-    ),
-    "floats": (
-        selects(lambda self: float(Good.select_arm(self))),
-        r"must return an integer in \[0, 0\]; received 0.0 of type float",
-    ),
-    "bools": (
-        selects(lambda self: self.n_arms > 1 and Good.select_arm(self) == 1),
-        r"must return an integer in \[0, 0\]; received False of type bool",
-    ),
+    "looks for reward": (after(lambda self, seen: seen.get("reward")), "must read only what is in the observation"),
+    "counts from one": (selects(lambda self: Good.select_arm(self) + 1), r"must return an integer in \[0, 0\]"),
+    "bools": (selects(lambda self: self.n_arms > 1 and Good.select_arm(self) == 1), r"must return an integer in \[0"),
     "not repeatable": (NotRepeatable, "the same stream and observations must give the same arms"),
     "remembers": (
         begins(lambda self, horizon, kept: setattr(self, "totals", (kept + self.totals)[: self.n_arms])),
@@ -225,20 +206,11 @@ BROKEN = {
         after(lambda self, seen: np.add(seen["gain"], 1.0, out=seen["gain"])),
         "update must not change the observation",
     ),
-    "drops parts": (after(lambda self, seen: seen.pop("observed")), "update must not change the observation"),
     "shares": (Shares, "two agents must share nothing"),
     "shares the last": (SharesTheLast, "two agents must share nothing"),
-    "draws globally": (
-        selects(lambda self: int(np.random.rand() * 0)),  # noqa: NPY002
-        "leave the global random state alone",
-    ),
-    "draws from random": (selects(lambda self: int(random.random() * 0)), "leave the global random state alone"),
+    "draws globally": (selects(lambda self: int(np.random.rand() * 0)), "leave the global random state"),  # noqa: NPY002
     "seeds globally": (SeedsGlobally, "leave the global random state alone"),
-    "needs two arms": (selects(lambda self: 1), r"must return an integer in \[0, 0\]; received 1"),
-    "divides by rounds": (
-        begins(lambda self, horizon, kept: 1 / (horizon - 1)),
-        "in a game of 1 arms and 1 rounds must not fail; received a ZeroDivisionError",
-    ),
+    "divides by rounds": (begins(lambda self, horizon, kept: 1 / (horizon - 1)), "in a game of 1 arms and 1 rounds"),
     "needs gains": (must(lambda self, arm, seen: seen["observed"][arm]), "must not fail; received an AssertionError"),
     "needs plausible sums": (
         {
@@ -247,26 +219,17 @@ BROKEN = {
         },
         "must not fail; received an AssertionError",
     ),
-    "locked": (
-        {"__init__": lambda self: setattr(self, "lock", threading.Lock())},
-        "making a deep copy of an agent must not fail; received a TypeError",
-    ),
+    "locked": ({"__init__": lambda self: setattr(self, "lock", threading.Lock())}, "making a deep copy of an agent"),
     "forgets in copies": (ForgetsInCopies, "a deep copy must play like the original"),
     "odd probabilities": (
         {"probabilities": lambda self: WithProbabilities.probabilities(self) / 2},
         "numbers of at least 0 with sum 1",
     ),
-    "draws for probabilities": (
-        {"probabilities": draws_for_probabilities},
-        r"asking for probabilities\(\) must not change the arms",
-    ),
+    "draws for probabilities": ({"probabilities": draws_for_probabilities}, r"asking for probabilities\(\) must not"),
     "wrong probabilities": (WRONG_PROBABILITIES, "an arm of probability 0 must not be played"),
     "fails on graphs": ({"see_graph": fails}, "a game of DPBandit-Graph-v0 must not fail; received a RuntimeError"),
     # No size of the unit games has four arms.
-    "knows four arms": (
-        must(lambda self, arm, seen: self.n_arms != 4),
-        "a game of DPBandit-Deterministic-v0 must not fail; received an AssertionError",
-    ),
+    "knows four arms": (must(lambda self, arm, seen: self.n_arms != 4), "a game of DPBandit-Deterministic-v0"),
 }
 
 
@@ -301,15 +264,6 @@ def test_an_agent_that_needs_all_gains_passes_where_they_are_revealed():
     check_agent(SaysSo)
     with pytest.raises(ConformanceError, match="must not fail; received an AssertionError"):
         check_agent(SaysSo, feedback="any")
-
-
-def test_an_agent_that_needs_all_gains_is_caught_like_any_other():
-    class Breaks(NeedsAll):
-        feedback = "full"
-        probabilities = WRONG_PROBABILITIES["probabilities"]
-
-    with pytest.raises(ConformanceError, match="an arm of probability 0 must not be played"):
-        check_agent(Breaks)
 
 
 def test_feedback_is_any_or_full():

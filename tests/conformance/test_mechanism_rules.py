@@ -72,11 +72,9 @@ BREAKS = {
 def test_a_broken_mechanism_is_caught_and_named(function, words):
     with refused(ConformanceError, "Broken", *words):
         check_wrapper(broken(function), games=0)
-
-
-def test_sums_must_be_finite():
-    with refused(ConformanceError, "Broken", "finite", "inf"):
-        check_wrapper(broken(lambda state, arm, gain, rng: (np.inf, 1), releases_sums=True), games=0)
+    if function is fails:  # and one whose sums are not finite
+        with refused(ConformanceError, "Broken", "finite", "inf"):
+            check_wrapper(broken(lambda state, arm, gain, rng: (np.inf, 1), releases_sums=True), games=0)
 
 
 def test_a_right_one_passes():

@@ -12,7 +12,6 @@ from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanisms import LaplaceClipRescale
 from dp_bandit_envs.wrappers import ExactSums, PrivacyBoundary
-from tests.tools.plays import POINT_IDS
 from tests.tools.refusals import refused
 
 
@@ -56,26 +55,6 @@ def test_an_agent_for_payoffs_passes():
     assert check_agent(Follower, feedback="full") is None
 
 
-class Remembers(Follower):
-    """Does not forget the last game."""
-
-    def begin(self, **sizes):
-        """Keep the totals, if they fit."""
-        before = getattr(self, "totals", None)
-        super().begin(**sizes)
-        if before is not None:
-            self.totals = self.totals + before.sum()
-
-
-class Changes(Follower):
-    """Writes to the observation."""
-
-    def update(self, point, observation):
-        """Add in place."""
-        super().update(point, observation)
-        observation["gain"] += 1.0
-
-
 class Keeps(Follower):
     """Reads an observation one round late."""
 
@@ -106,23 +85,6 @@ class Shares(Follower):
         Shares.shared = self.totals = Shares.shared + observation["gain"]
 
 
-class SharesTheLast(Follower):
-    """Keeps the last gains in the class; only another game beside it can tell."""
-
-    def begin(self, **sizes):
-        """Set them for all."""
-        super().begin(**sizes)
-        SharesTheLast.last = self.totals
-
-    def select_point(self):
-        """Follow the last gains."""
-        return self.set.best_point(SharesTheLast.last)
-
-    def update(self, point, observation):
-        """Keep them for all."""
-        SharesTheLast.last = observation["gain"].copy()
-
-
 class WantsReward(Follower):
     """Asks for more than there is."""
 
@@ -138,13 +100,6 @@ class LooksForReward(Follower):
         """Look, and add up."""
         observation.get("reward")
         super().update(point, observation)
-
-
-class OtherNames(Follower):
-    """Calls the point otherwise."""
-
-    def update(self, action, observation):
-        """Add up."""
 
 
 def on_sets(look):
@@ -182,19 +137,10 @@ def test_an_agent_for_one_set_passes():
 
 BROKEN = {
     "outside": ({"select_point": lambda self: 2 * Follower.select_point(self)}, ["select_point"]),
-    "short": ({"select_point": lambda self: Follower.select_point(self)[1:]}, ["select_point"]),
-    "unseeded": (
-        {"begin": lambda self, **sizes: Follower.begin(self, **{**sizes, "rng": np.random.default_rng()})},
-        ["the same stream and observations must give the same points"],
-    ),
-    "remembers": (Remembers, ["begin must forget the game before"]),
-    "changes": (Changes, ["update must not change the observation"]),
     "keeps": (Keeps, ["update must not keep the observation"]),
     "shares": (Shares, ["two agents must share nothing"]),
-    "shares the last": (SharesTheLast, ["two agents must share nothing"]),
     "wants reward": (WantsReward, ["from the point and the observation alone", "WantsReward.update with reward"]),
     "looks for reward": (LooksForReward, ["an agent that reads reward"]),
-    "other names": (OtherNames, ["update(point, observation)"]),
     "own error": (on_sets(fails_on_the_simplex), ["KeyError", "WrongGameError"]),
     "no set": (on_sets(refuses_all), ["WrongGameError"]),
 }
@@ -209,11 +155,6 @@ def test_a_broken_agent_is_caught(broken, words):
 @pytest.mark.parametrize("kind", [Leaning, OneAxis, Alternating, lambda: VectorTable(np.full((90, 2), -0.25))])
 def test_adversaries_of_gain_vectors_pass(kind):
     assert check_adversary(kind, horizon=300) is None
-
-
-@pytest.mark.parametrize("id_", POINT_IDS)
-def test_ids_of_games_of_points_pass(id_):
-    assert check_adversary(id_, horizon=60) is None
 
 
 class Low(OneAxis):
