@@ -308,8 +308,9 @@ class Ledger:
         unit: Unit = "record",
         own_delta: SupportsFloat = 0.0,
     ) -> None:
-        budget = _checked(epsilon, delta, unit, own_delta)
-        self._use(secrets.token_hex(8), budget, _Store(None, budget))
+        self._use(secrets.token_hex(8), _checked(epsilon, delta, unit, own_delta), _Store(None))
+        self._store.fill(self._id, self._budget)
+        _made_here[self._id] = self
 
     @classmethod
     def create(
@@ -326,9 +327,7 @@ class Ledger:
         Raises:
             LedgerFileError: If the file exists, or cannot be made.
         """
-        budget = _checked(epsilon, delta, unit, own_delta)
-        store = _Store(path, budget)
-        store.make(secrets.token_hex(8))
+        _Store(path).make(secrets.token_hex(8), _checked(epsilon, delta, unit, own_delta))
         return cls.load(path)
 
     @classmethod
@@ -338,7 +337,7 @@ class Ledger:
         Raises:
             LedgerFileError: If there is no such file, or it is no ledger.
         """
-        store = _Store(path, None)
+        store = _Store(path)
         with store.connected() as db:
             number, budget = store.read_head(db)
         ledger = cls.__new__(cls)
@@ -347,10 +346,6 @@ class Ledger:
 
     def _use(self, number: str, budget: Budget, store: "_Store") -> None:
         self._id, self._budget, self._store = number, budget, store
-        if store.path is None and store.is_here:
-            if not store.is_made:
-                store.fill(number)
-            _made_here[number] = self
 
     @property
     def budget(self) -> Budget:
@@ -452,7 +447,7 @@ class Ledger:
         with self._opened(write=True) as db:
             rows, rule = _rows(db), _rule(db)
             chosen, rule = self._admitted(rows, rule, ways, times)
-            lines = [(name, _text(cost)) for name, cost in zip(names, chosen, strict=True)]
+            lines = [(name, json.dumps(cost)) for name, cost in zip(names, chosen, strict=True)]
             for line in lines:
                 db.execute(
                     "INSERT INTO charges VALUES (?, ?, ?) ON CONFLICT (whom, cost) DO UPDATE SET games = games + ?",
@@ -473,9 +468,9 @@ class Ledger:
             more = [("", cost, times) for cost in costs]
             if rule is not None and rule.closed:
                 continue
-            fixed = rule
-            if rule is None and _costs_anything(_total(more)):
-                fixed = budget.rule_for(_total(more))
+            fixed, first = rule, _total(more)
+            if rule is None and (first.epsilon > 0 or first.delta > 0 or max(first.curve) > 0):
+                fixed = budget.rule_for(first)
             spent = budget.spent(_total([*rows, *more]), fixed)
             if spent <= budget.epsilon:
                 found.append((spent, costs, fixed))
@@ -585,30 +580,24 @@ def _arrived(kind: type[Ledger], number: str, budget: Budget, path: os.PathLike[
     if path is None and here is not None:
         return here
     ledger = kind.__new__(kind)
-    ledger._use(number, budget, _Store(path, budget, elsewhere=path is None))
+    ledger._use(number, budget, _Store(path, elsewhere=path is None))
     return ledger
 
 
 class _Store:
     """An SQLite database: a file, or memory of the process that made it; a transaction is one question and answer."""
 
-    def __init__(self, path: str | os.PathLike[str] | None, budget: Budget | None, *, elsewhere: bool = False) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, *, elsewhere: bool = False) -> None:
         # Absolute, as other processes may work in other folders.
         self.path = None if path is None else Path(os.path.realpath(path))
-        self._budget, self._process, self._lock = budget, os.getpid(), threading.RLock()
+        self._process, self._lock = os.getpid(), threading.RLock()
         self._memory: Any = None
-        self.is_made = False
         if path is None and not elsewhere:
             import sqlite3
 
             self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
-    @property
-    def is_here(self) -> bool:
-        """Whether this is the process that counts."""
-        return self._memory is not None and self._process == os.getpid()
-
-    def make(self, number: str) -> None:
+    def make(self, number: str, budget: Budget) -> None:
         """Make the file, which must not exist."""
         assert self.path is not None
         try:
@@ -624,28 +613,24 @@ class _Store:
                 " Make the folder first, or name another one."
             ) from None
         try:
-            self.fill(number)
+            self.fill(number, budget)
         except BaseException:
             self.path.unlink()
             raise
 
-    def fill(self, number: str) -> None:
+    def fill(self, number: str, budget: Budget) -> None:
         """Make the tables."""
-        assert self._budget is not None
         with self.connected(write=True) as db:
             for line in SCHEMA:
                 db.execute(line)
-            head = (FORMAT, number, json.dumps(self._budget._asdict()))
-            db.execute("INSERT INTO ledger VALUES (?, ?, ?, NULL)", head)
-        self.is_made = True
+            db.execute("INSERT INTO ledger VALUES (?, ?, ?, NULL)", (FORMAT, number, json.dumps(budget._asdict())))
 
     @contextlib.contextmanager
     def connected(self, *, write: bool = False) -> "Iterator[sqlite3.Connection]":
         """Yield a connection in one transaction, which ends as this block does."""
         if self.path is None:
-            if not self.is_here:
+            if self._memory is None or self._process != os.getpid():
                 raise LedgerFileError(ELSEWHERE)  # before the lock, which another thread may hold in a forked process
-            assert self._memory is not None
             with self._lock, _transaction(self._memory, write):
                 yield self._memory
             return
@@ -726,22 +711,16 @@ _Row = tuple[str, Cost, int]
 
 
 def _rows(db: "sqlite3.Connection") -> list[_Row]:
-    rows = db.execute("SELECT whom, cost, games FROM charges ORDER BY rowid")
-    return [(whom, _read(text), games) for whom, text, games in rows]
+    rows = []
+    for whom, text, games in db.execute("SELECT whom, cost, games FROM charges ORDER BY rowid"):
+        *numbers, curve = json.loads(text)
+        rows.append((whom, Cost(*numbers, tuple(curve)), games))
+    return rows
 
 
 def _rule(db: "sqlite3.Connection") -> Rule | None:
     (text,) = db.execute("SELECT rule FROM ledger").fetchone()
     return None if text is None else Rule(*json.loads(text))
-
-
-def _text(cost: Cost) -> str:
-    return json.dumps(cost)
-
-
-def _read(text: str) -> Cost:
-    epsilon, delta, tau, curve = json.loads(text)
-    return Cost(epsilon, delta, tau, tuple(curve))
 
 
 def _cost(guarantee: PrivacyGuarantee, room: float) -> Cost:
@@ -768,10 +747,6 @@ def _total(rows: Sequence[_Row]) -> Total:
         curve = [before + games * each for before, each in zip(curve, cost.curve, strict=True)]
     begun = sum(games for _, _, games in rows)
     return Total(begun, epsilon, delta, tau, tuple(each * (1 + ROUNDING) for each in curve))
-
-
-def _costs_anything(total: Total) -> bool:
-    return total.epsilon > 0 or total.delta > 0 or max(total.curve) > 0
 
 
 def _ratio(room: float, each: float) -> float:
