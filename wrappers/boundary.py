@@ -68,6 +68,12 @@ NO_PAIR = (
     " dp_bandit_envs.conformance.check_wrapper shows it, on gains of its own."
 )
 WITHHOLDS = "a mechanism withheld a gain, which it says it never does. Set withholds = True."
+OUTSIDE = "{} received a gain outside [{:g}, {:g}]; it is withheld. Rescale the gains below the wrapper."
+TOO_MANY = (
+    "{} received more gains of one round than the {} that the sensitivity of the game below stands for. Declare a"
+    " larger sensitivity there, or values with complete=True if every round reveals all of them."
+)
+ENDS_BY_ITSELF = "{} needs a game that terminates after its horizon, neither before nor later; gains could decide."
 OUTSIDE_RELEASED = (
     "a mechanism released a gain outside [{:g}, {:g}]. Clip it, or set releases_sums = True if it is a sum."
 )
@@ -494,7 +500,7 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         observation, _, terminated, truncated, info = self.env.step(arm)
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
         if self._counts_rounds and bool(terminated) != (self._round_below == self._rounds):
-            raise RefusedError(ends_by_itself(type(self).__name__))
+            raise RefusedError(ENDS_BY_ITSELF.format(type(self).__name__))
         seen = unflattened(observation, self.n_values)
         gains, observed = gains_and_observed(seen, self._below, type(self).__name__)
         return gains, observed, bool(terminated), bool(truncated)
@@ -564,8 +570,7 @@ class Released:
 
     def observation(self) -> Observation:
         """End a step above; return what was released, in arrays that nothing here will write to again."""
-        if self._forget is not None:
-            self._forget(self._state.value)
+        self.end_step()
         shown = self._observation
         if self._releases is not None:
             return {"sum": self.values.copy(), "count": self._counts.copy(), "release": self._releases.copy()}
@@ -670,31 +675,11 @@ def gains_and_observed(seen: Observation, below: Below, wrapper: str) -> tuple[l
     for gain in gains:
         # NaN fails, too.
         if not low <= gain <= high:
-            raise RefusedError(outside_the_range(wrapper, low, high))
+            raise RefusedError(OUTSIDE.format(wrapper, low, high))
     observed: list[int] = seen["observed"].tolist()
     if len(observed) - observed.count(0) > below.gains_in_a_round:
-        raise RefusedError(too_many_gains(wrapper, below.gains_in_a_round))
+        raise RefusedError(TOO_MANY.format(wrapper, below.gains_in_a_round))
     return gains, observed
-
-
-def outside_the_range(wrapper: str, low: float, high: float) -> str:
-    """Return the message for a gain outside its range, without the gain."""
-    return (
-        f"{wrapper} received a gain outside [{low:g}, {high:g}]; it is withheld. Rescale the gains below the wrapper."
-    )
-
-
-def too_many_gains(wrapper: str, most: int) -> str:
-    """Return the message for a round that reveals more gains than the noise is scaled to."""
-    return (
-        f"{wrapper} received more gains of one round than the {most} that the sensitivity of the game below stands for."
-        " Declare a larger sensitivity there, or values with complete=True if every round reveals all of them."
-    )
-
-
-def ends_by_itself(wrapper: str) -> str:
-    """Return the message for a game whose end is not that of its horizon, and so may depend on gains."""
-    return f"{wrapper} needs a game that terminates after its horizon, neither before nor later; gains could decide."
 
 
 def checked_above(mechanism: Mechanism, below: Below) -> Below:

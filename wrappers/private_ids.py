@@ -4,7 +4,7 @@ import copy
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium as gym
 
@@ -18,15 +18,8 @@ from dp_bandit_envs.wrappers.inspect_below import layers_of
 Wrap = Callable[..., Environment]
 
 
-class PrivateGame(NamedTuple):
-    """What an id stands for; the arguments may be private, so they are kept here and never in a spec."""
-
-    game: str
-    arguments: dict[str, Any]
-    layers: list[tuple[Wrap, dict[str, Any]]]
-
-
-_GAMES: dict[str, PrivateGame] = {}
+_GAMES: dict[str, tuple[str, dict[str, Any], list[tuple[Wrap, dict[str, Any]]]]] = {}
+"""The game, its arguments and the layers of each id; arguments may be private, so they are here and never in a spec."""
 MAKE = "make "
 """The beginning of an entry point's name; with its space, it is no name of this module."""
 
@@ -99,7 +92,7 @@ def register_private(
         raise UnknownArgumentError("register_private()", unused[0], "No wrapper takes it; env_kwargs are the game's.")
     # A name as entry point, as a spec shows it: a function would bring its arguments along.
     gym.register(id, entry_point=f"{__name__}:{MAKE}{id}")
-    _GAMES[id] = PrivateGame(game, dict(env_kwargs or {}), layers)
+    _GAMES[id] = game, dict(env_kwargs or {}), layers
     return id
 
 

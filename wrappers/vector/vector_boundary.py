@@ -2,7 +2,7 @@
 
 import copy
 import functools
-from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
+from typing import Any, SupportsFloat, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
@@ -10,13 +10,12 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.draws import laplace_array
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongPointError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.pictures import PointBoard, Scoreboard
 from dp_bandit_envs.privacy import mechanisms
-from dp_bandit_envs.privacy.facts import Below, Noise, Values, check_distances
+from dp_bandit_envs.privacy.facts import Noise, Values, check_distances
 from dp_bandit_envs.privacy.laplace import to_grid_array
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms.batch_average import rounder_of
@@ -32,17 +31,17 @@ from dp_bandit_envs.protocols import (
 )
 from dp_bandit_envs.seeding import FIRST_WRAPPER, Seeds, checked_options, spread_seeds
 from dp_bandit_envs.wrappers.boundary import (
+    ENDS_BY_ITSELF,
+    OUTSIDE,
+    TOO_MANY,
     CommonBoundary,
     RefusedError,
     Released,
-    ends_by_itself,
     nothing_yet,
-    outside_the_range,
     rewards_of_points,
     seed_below,
     streams_of,
     sums_space,
-    too_many_gains,
     unflattened,
 )
 from dp_bandit_envs.wrappers.inspect_below import (
@@ -73,28 +72,78 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
     def __init__(self, env: VectorEnvironment, mechanism: Mechanism) -> None:
         name = type(self).__name__
         super().__init__(checked_env(env, name, gym.vector.VectorEnv))
-        games = games_alike(env, name)
-        self._below, self._rounds = games.facts, games.rounds
-        self._use(games.plays, mechanism)
+        plays, boundaries, space = self._look_below(env, name)
+        self._use(plays, mechanism)
         self._rounds_a_step = self.batch_size
         self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
-        self._counts_rounds = games.boundaries == 0
+        self._counts_rounds = boundaries == 0
         # Copies: the environments below use their own spaces on private observations.
         self.single_observation_space = (
-            sums_space(self.n_values, self._below.horizon) if self.releases_sums else copy.deepcopy(games.space)
+            sums_space(self.n_values, self._below.horizon) if self.releases_sums else copy.deepcopy(space)
         )
         self.single_action_space = copy.deepcopy(env.single_action_space)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.metadata = copy.deepcopy(env.metadata)
-        role = FIRST_WRAPPER + games.boundaries
+        role = FIRST_WRAPPER + boundaries
         self._streams = [streams_of(self._mechanism, role, self._noise_label) for _ in range(self.num_envs)]
-        self._below_takes_seed = games.take_seeds
         self._started = self._ended = False
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
         self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
         self._scoreboards: list[Any] = []
         self._shown: list[tuple[FeedbackGraph, FeedbackGraph]] = []
+
+    def _look_below(self, env: VectorEnvironment, name: str) -> tuple[Any, int, gym.Space[Any]]:
+        """Keep what is public about the games below, or raise if they differ in it or do not start again together.
+
+        Returned are what is played, the number of boundaries below, and the space of one game's observation.
+        """
+        below = boundaries_below(env, name, PASS_VECTOR_OBSERVATIONS_THROUGH)
+        refuse_sums(below, name)
+        games = games_below(env)
+        singles = [boundaries_below(game, name) for game in games]
+        mode = env.metadata.get("autoreset_mode")
+        if mode is not gym.vector.AutoresetMode.NEXT_STEP:
+            raise ValueError(f"{name} needs games with autoreset_mode NEXT_STEP; received {mode}.")
+        plays = "decision_set" if isinstance(env.single_action_space, gym.spaces.Box) else "n_arms"
+        bottoms = [[*layers_of(game)][-1] for game in games]
+        # All games have the same noise scale, so it is that of the game with the largest sensitivity.
+        declared = needed_of_all(env, "sensitivity", name)
+        sensitivity = max(checked_sensitivity(each, name) for each in declared)
+        if below:
+            alike_below = [found[0].above for found in singles if found] or [below[0].above]
+            gains = max(one.gains_in_a_round for one in alike_below)
+            values = farthest([one.values for one in alike_below])
+            facts = below[0].above._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
+        else:
+            of_games = [facts_of_game(game, name) for game in bottoms]
+            facts = max(of_games, key=lambda one: one.sensitivity)._replace(
+                horizon=needed_below(env, "horizon", name),
+                sensitivity=sensitivity,
+                noise=Noise(sensitivity),
+                values=farthest([one.values for one in of_games]),
+            )
+            check_distances(facts, name)
+        alike: dict[str, set[Any]] = {
+            "guarantee": {found[0].guarantee if found else None for found in singles},
+            "noise": {found[0].noise if found else None for found in singles},
+            "horizon": set(needed_of_all(env, "horizon", name)),
+            "number of arms" if plays == "n_arms" else "decision set": set(needed_of_all(env, plays, name)),
+            "number of values": {facts_of_game(game, name).n_values for game in bottoms},
+            "range of values": {facts_of_game(game, name).values[:2] for game in bottoms},
+            "norm of values": {facts_of_game(game, name).values.norm for game in bottoms} - {""},
+        }
+        for what, different in alike.items():
+            if len(different) > 1:
+                raise ValueError(
+                    f"{name} needs games with the same {what}; those below have {len(different)} different."
+                )
+        space = env.single_observation_space
+        if isinstance(space, gym.spaces.Box):
+            space = getattr(bottoms[0], "single_observation_space", bottoms[0].observation_space)
+        self._below, self._rounds = facts, needed_below(bottoms[0], "horizon", name)
+        self._below_takes_seed = all(one.takes_seed for found in (below, *singles) for one in found)
+        return needed_below(env, plays, name), len(below), space
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start new games below with fresh noise streams; nothing has been released yet."""
@@ -247,13 +296,13 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         seen = unflattened(observation, self.n_values)
         low, high = self._below.values.low, self._below.values.high
         if not np.all((seen["gain"] >= low) & (seen["gain"] <= high)):
-            raise RefusedError(outside_the_range(type(self).__name__, low, high))
+            raise RefusedError(OUTSIDE.format(type(self).__name__, low, high))
         if np.any(np.count_nonzero(seen["observed"], axis=-1) > self._below.gains_in_a_round):
-            raise RefusedError(too_many_gains(type(self).__name__, self._below.gains_in_a_round))
+            raise RefusedError(TOO_MANY.format(type(self).__name__, self._below.gains_in_a_round))
         counted = self._round_below + 1 if self._counts_rounds else np.asarray(info["round"], np.int64)
         self._round_below = counted
         if self._counts_rounds and not np.array_equal(terminated, counted == self._rounds):
-            raise RefusedError(ends_by_itself(type(self).__name__))
+            raise RefusedError(ENDS_BY_ITSELF.format(type(self).__name__))
         return seen, terminated, truncated
 
     def _has_begun(self) -> bool:
@@ -380,88 +429,6 @@ class ProjectToSet(gym.vector.VectorActionWrapper):
                 f"actions must have shape {(self.num_envs, self._set.dimension)}; received {np.shape(actions)}."
             )
         return np.array([self._set.project(each) for each in actions])
-
-
-class GamesBelow(NamedTuple):
-    """Public facts about the games below a vector boundary.
-
-    Attributes:
-        plays: Their number of arms, or their decision set.
-        facts: What their rounds reveal; the sensitivity is the largest of all games.
-        rounds: Number of rounds of the innermost games.
-        boundaries: Number of boundaries below.
-        space: The space of one game's observation, not flattened.
-        take_seeds: Whether all boundaries below take seeds.
-    """
-
-    plays: int | DecisionSet
-    facts: Below
-    rounds: int
-    boundaries: int
-    space: gym.Space[Any]
-    take_seeds: bool
-
-
-def games_alike(env: VectorEnvironment, name: str) -> GamesBelow:
-    """Return the public facts of many games.
-
-    Args:
-        env: The games, with any wrappers.
-        name: The name of the boundary above, for messages.
-
-    Raises:
-        TypeError: If a wrapper below may change observations, or a boundary below releases sums.
-        ValueError: If the games differ in a public fact, or do not start again at the next step.
-    """
-    below = boundaries_below(env, name, PASS_VECTOR_OBSERVATIONS_THROUGH)
-    refuse_sums(below, name)
-    games = games_below(env)
-    singles = [boundaries_below(game, name) for game in games]
-    mode = env.metadata.get("autoreset_mode")
-    if mode is not gym.vector.AutoresetMode.NEXT_STEP:
-        raise ValueError(f"{name} needs games with autoreset_mode NEXT_STEP; received {mode}.")
-    plays = "decision_set" if isinstance(env.single_action_space, gym.spaces.Box) else "n_arms"
-    bottoms = [[*layers_of(game)][-1] for game in games]
-    # All games have the same noise scale, so it is that of the game with the largest sensitivity.
-    declared = needed_of_all(env, "sensitivity", name)
-    sensitivity = max(checked_sensitivity(each, name) for each in declared)
-    if below:
-        alike_below = [found[0].above for found in singles if found] or [below[0].above]
-        gains = max(one.gains_in_a_round for one in alike_below)
-        values = farthest([one.values for one in alike_below])
-        facts = below[0].above._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
-    else:
-        of_games = [facts_of_game(game, name) for game in bottoms]
-        facts = max(of_games, key=lambda one: one.sensitivity)._replace(
-            horizon=needed_below(env, "horizon", name),
-            sensitivity=sensitivity,
-            noise=Noise(sensitivity),
-            values=farthest([one.values for one in of_games]),
-        )
-        check_distances(facts, name)
-    alike: dict[str, set[Any]] = {
-        "guarantee": {found[0].guarantee if found else None for found in singles},
-        "noise": {found[0].noise if found else None for found in singles},
-        "horizon": set(needed_of_all(env, "horizon", name)),
-        "number of arms" if plays == "n_arms" else "decision set": set(needed_of_all(env, plays, name)),
-        "number of values": {facts_of_game(game, name).n_values for game in bottoms},
-        "range of values": {facts_of_game(game, name).values[:2] for game in bottoms},
-        "norm of values": {facts_of_game(game, name).values.norm for game in bottoms} - {""},
-    }
-    for what, different in alike.items():
-        if len(different) > 1:
-            raise ValueError(f"{name} needs games with the same {what}; those below have {len(different)} different.")
-    space = env.single_observation_space
-    if isinstance(space, gym.spaces.Box):
-        space = getattr(bottoms[0], "single_observation_space", bottoms[0].observation_space)
-    return GamesBelow(
-        plays=needed_below(env, plays, name),
-        facts=facts,
-        rounds=needed_below(bottoms[0], "horizon", name),
-        boundaries=len(below),
-        space=space,
-        take_seeds=all(one.takes_seed for found in (below, *singles) for one in found),
-    )
 
 
 def farthest(values: list[Values]) -> Values:
