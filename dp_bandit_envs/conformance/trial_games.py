@@ -1,5 +1,6 @@
 """The games in which parts are tried: tables of gains, what agents learn from, and two ways to play them."""
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
@@ -31,29 +32,16 @@ COMPILED: Final = "a FunctionalAgent"
 """What is made of functions that Numba compiles, and must not fall back to `play`."""
 
 
-def bare(env: Environment) -> Environment:
-    """Return the environment: the gain of the arm played is observed."""
-    return env
-
-
-def noisy_gains(env: Environment) -> Environment:
-    """Return noisy gains, about a third of which are withheld."""
-    return LaplaceClipRescale(env, epsilon=1.0, bound=0.5)
-
-
-def noisy_sums(env: Environment) -> Environment:
-    """Return sums with so much noise that they are far outside [0, count]."""
-    return HybridSums(env, epsilon=0.05)
-
-
-def rare_sums(env: Environment) -> Environment:
-    """Return sums of the last block: few releases, each of fewer gains than the arm's pulls."""
-    return BlockSums(env, epsilon=1.0)
-
-
 WORLDS: Final[dict[str, dict[str, World]]] = {
-    "gains": {"gains": bare, "noisy gains": noisy_gains},
-    "sums": {"exact sums": ExactSums, "noisy sums": noisy_sums, "sums of blocks": rare_sums},
+    "gains": {
+        "gains": lambda env: env,
+        "noisy gains": functools.partial(LaplaceClipRescale, epsilon=1.0, bound=0.5),  # about a third are withheld
+    },
+    "sums": {
+        "exact sums": ExactSums,
+        "noisy sums": functools.partial(HybridSums, epsilon=0.05),  # far outside [0, count]
+        "sums of blocks": functools.partial(BlockSums, epsilon=1.0),  # few releases, each of fewer gains than pulls
+    },
 }
 """The observations of each kind that an agent must support."""
 

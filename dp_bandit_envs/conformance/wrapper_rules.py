@@ -734,10 +734,6 @@ class _Failing(BanditEnv):
         raise error from KeyError(gain)
 
 
-class _FailingInReset(_Failing):
-    fails_in = "reset"
-
-
 class _OutOfRange(BanditEnv):
     """A game with gains outside [0, 1], for which noise is not calibrated."""
 
@@ -751,27 +747,23 @@ class _OutOfRange(BanditEnv):
         return result
 
 
-class _TooLow(_OutOfRange):
-    added = -1.0
-
-
-class _NotANumber(_OutOfRange):
-    added = math.nan
-
-
 def check_secrets(wrap: Wrap, table: FloatArray) -> None:
     """Require that nothing private leaks in other ways than through the observation."""
     planted, arms = np.full_like(table, PLANTED), arms_of(*table.shape)
     _check_attributes(wrap, planted)
-    for game in (_Failing, _FailingInReset):
-        error, frames = failure(wrapped(wrap, game(GainTable(planted))), arms)
+    for fails_in in ("step", "reset"):
+        failing = _Failing(GainTable(planted))
+        failing.fails_in = fails_in
+        error, frames = failure(wrapped(wrap, failing), arms)
         rule = "an error from below must be replaced by one that contains nothing of it"
         require(error is not None, "an error from below must end the game", "a game that went on", "Do not swallow it.")
         for place, text in (("text, notes or causes", everything_in(error)), ("frames", frames)):
             way_out = "Raise a BoundaryError outside of the except clause, or inherit PrivacyBoundary."
             require(DIGITS not in text, rule, f"a private gain in its {place}", way_out)
-    for outside in (_OutOfRange, _TooLow, _NotANumber):
-        error, frames = failure(wrapped(wrap, outside(GainTable(planted))), arms)
+    for added in (1.0, -1.0, math.nan):
+        outside = _OutOfRange(GainTable(planted))
+        outside.added = added
+        error, frames = failure(wrapped(wrap, outside), arms)
         rule = "gains outside [0, 1] and NaN must be refused, because noise is not calibrated for them"
         require(
             error is not None, rule, "a game that went on", "Check them before they are used; write it so NaN fails."
