@@ -713,8 +713,8 @@ _Row = tuple[str, Cost, int]
 def _rows(db: "sqlite3.Connection") -> list[_Row]:
     rows = []
     for whom, text, games in db.execute("SELECT whom, cost, games FROM charges ORDER BY rowid"):
-        *numbers, curve = json.loads(text)
-        rows.append((whom, Cost(*numbers, tuple(curve)), games))
+        epsilon, delta, tau, curve = json.loads(text)
+        rows.append((whom, Cost(epsilon, delta, tau, tuple(curve)), games))
     return rows
 
 
