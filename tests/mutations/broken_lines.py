@@ -496,7 +496,7 @@ OTHERS = (
         "wrappers/boundary.py",
         "self._below = below[0].above if below else facts_of_game(env, name)",
         "self._below = facts_of_game(env, name)",
-        ("tests/wrappers/test_laplace_clip_rescale.py", "tests/wrappers/test_mini_batch_average.py"),
+        ("tests/wrappers/test_mechanisms_of_others.py", "-k", "told_upwards or one_of_ours_does"),
     ),
     Mutation(
         "a secure draw from the fast stream",
