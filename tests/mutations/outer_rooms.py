@@ -246,7 +246,7 @@ RUNS = (
     Mutation(
         "data files are no part of the configuration",
         f"{RUNS_FOLDER}/experiment.py",
-        "            **self._digests_of_files(),\n",
+        '            **({"data_sha256": {name: file.sha256 for name, file in self.files.items()}} if self.files else {}),\n',
         "",
         ("tests/runs/test_results_folder.py", "-k", "test_other_data_in_the_same_file_are_another_configuration"),
     ),
