@@ -246,8 +246,8 @@ RUNS = (
     Mutation(
         "data files are no part of the configuration",
         f"{RUNS_FOLDER}/experiment.py",
-        '            **({"data_sha256": {name: file.sha256 for name, file in self.files.items()}} if self.files else {}),\n',
-        "",
+        '({"data_sha256": {name: file.sha256 for name, file in self.files.items()}} if self.files else {})',
+        "{}",
         ("tests/runs/test_results_folder.py", "-k", "test_other_data_in_the_same_file_are_another_configuration"),
     ),
     Mutation(
