@@ -280,8 +280,9 @@ def plain(text: str) -> str:
 def formula(latex: str) -> str:
     """Return a formula in one line of Unicode."""
     text = " ".join(latex.split())
-    text = re.sub(r"\\[,;:! ]", " ", text).replace(r"\|", "‖").replace(r"\{", "{{").replace(r"\}", "}}")
+    text = re.sub(r"\s*\\[,;:! ]\s*", " ", text).replace(r"\|", "‖").replace(r"\{", "{{").replace(r"\}", "}}")
     text = re.sub(r"\\(?:mathrm|text|operatorname|mathbb|mathcal|bar|hat|tilde)\s*\{([^{}]*)\}", r"\1", text)
+    text = re.sub(r"\\(?:bar|hat|tilde)\s*(?=\\)", "", text)
     for _ in range(3):  # fractions and roots within one another
         text = re.sub(r"\\t?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"(\1) / (\2)", text)
         text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"√(\1)", text)

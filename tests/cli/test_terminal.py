@@ -87,6 +87,7 @@ def test_a_terminal_gets_a_bar():
         (r"\frac{\sqrt{K^{1/3} T}}{2 \epsilon}", "(√(K^(1/3) T)) / (2 ε)"),
         (r"\left\{ x : \|x\| \le 1 \right\}", "{ x : ‖x‖ ≤ 1 }"),
         (r"e^{-\eta t} \cdot \mathrm{clip}(W_{t}, 0, 1)", "e^(-η t) · clip(W_t, 0, 1)"),
+        (r"n_i \, \mathrm{kl}(\hat\mu_i, q) \le \ln t", "n_i kl(μ_i, q) ≤ ln t"),
     ],
 )
 def test_formulas_by_hand(latex, shown):
