@@ -234,6 +234,8 @@ def test_each_game_has_a_row_time_on_the_left_and_epsilon_on_the_right(drawn):
     for axes in figure.axes:
         assert list(lines(axes)) == [*LABELS_OVER_TIME, *BOUNDS]
         assert [line.get_color() for line in axes.lines[:9]] == [STYLES[name].colour for name in (*PRIVATE, REFERENCE)]
+        # The titles say the guarantee, or the axis does.
+        assert not axes.texts
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [*LABELS_OVER_TIME, *BOUNDS]
 
 

@@ -208,6 +208,26 @@ def test_a_registered_game_is_played_as_it_is_now(mine):
     assert np.array_equal(found[0], found[2]) and not np.array_equal(found[0], found[1])
 
 
+def test_an_attribute_of_a_registered_game_is_that_of_now():
+    class Best(Adversary):
+        best = 0
+
+        def begin(self, rng):
+            pass
+
+        def next_gains(self, rounds):
+            return np.tile(np.arange(self.n_arms) == self.best, (rounds, 1)).astype(float)
+
+    id_, found = register_adversary("BestOfNow", Best), []
+    try:
+        for Best.best in (0, 1, 0):
+            outcome = simulate(id_, {"a": Waiting}, horizon=9, trials=4, jobs=2)["a"]
+            found.append(outcome.external_regret[0, -1])
+    finally:
+        forget("BestOfNow")
+    assert found == [0, 9, 0]
+
+
 def test_an_adversary_that_cannot_be_pickled_says_what_to_do():
     locked = made(1.0)
     locked.lock = threading.Lock()
