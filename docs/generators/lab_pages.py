@@ -18,6 +18,7 @@ def page(lab: Lab) -> str:
     """Run a lab and return its page."""
     number = LABS.index(lab) + 1
     parts = [
+        head(lab),
         f"# Lab {number}: {lab.title}",
         f"*To read only: this is how the lab looks when it has run, with the first answer to each question for a"
         f" prediction. Its first slider moves here, too: what it shows was made beforehand. `dp-bandit lab {lab.name}`"
@@ -41,6 +42,12 @@ def page(lab: Lab) -> str:
         elif shown.html:
             parts.append(still(shown.html))
     return "\n\n".join(parts) + "\n"
+
+
+def head(lab: Lab) -> str:
+    """Return what a page begins with: its description for search engines, as the first paragraph is that of all."""
+    words = f"{lab.question} Lab {LABS.index(lab) + 1} of a course on private bandits."
+    return f"---\nmyst:\n  html_meta:\n    description: {json.dumps(words)}\n---"
 
 
 def slider(first, values: list) -> str:

@@ -103,13 +103,19 @@ def play_leagues(adversary: Adversary, seed: int) -> Played:
 def check_own_adversary(make_adversary: Any, *, seed: int = 2026) -> str:
     """Check an adversary's class: that it keeps all rules, and that it hurts DP-KLUCB more than any opponent of lab 1.
 
-    It has to pass `check_adversary`, to let no gain depend on the arms played, and to win 33 of 40 leagues against
-    coins whose outcomes last 200 rounds. A league is 25 games of four arms and 4,000 rounds, in which DP-KLUCB plays
-    with epsilon = 1; the larger mean regret over the best fixed arm wins it. An adversary that wins a league with a
-    probability of at least 0.95 is refused with one of at most 7.2e-4: that of fewer than 33 of 40 independent leagues
-    (binomial, exact). One that is no harder passes with one of 2.2e-5 at most. The same seed gives the same verdict.
+    It has to pass `check_adversary`, to be one game however its 4,000 rounds are fetched, to let no gain depend on the
+    arms played, and to win 33 of 40 leagues against coins whose outcomes last 200 rounds. A league is 25 games of four
+    arms and 4,000 rounds, in which DP-KLUCB plays with epsilon = 1; the larger mean regret over the best fixed arm wins
+    it. An adversary that wins a league with a probability of at least 0.95 is refused with one of at most 7.2e-4: that
+    of fewer than 33 of 40 independent leagues (binomial, exact). One that is no harder passes with one of 2.2e-5 at
+    most. The same seed gives the same verdict.
     """
-    return in_words(play_leagues(checked(make_adversary), seed))
+    adversary = checked(make_adversary)
+    try:
+        played = play_leagues(adversary, seed)
+    except Exception as error:
+        raise WrongAnswer(f"The adversary stops in one of the games, with {failure(error)}.") from None
+    return in_words(played)
 
 
 def checked(make_adversary: Any) -> Adversary:
@@ -124,14 +130,34 @@ def checked(make_adversary: Any) -> Adversary:
         # First, because its errors name the line; check_adversary names the broken rule.
         adversary.begin(np.random.default_rng(0))
         adversary.next_gains(100)
-        check_adversary(make_adversary)
+        # A function, not the class: a game that needs four arms, or a turn after 2,000 rounds, is right here.
+        check_adversary(lambda: make_adversary(n_arms=ARMS, horizon=ROUNDS))
+        whole, cut = (whole_game(adversary, length) for length in (ROUNDS, 199))
     except ConformanceError as broken:
         raise WrongAnswer(f"A rule for adversaries is broken. {broken}") from None
     except Exception as error:
         raise WrongAnswer(f"The adversary stops with {failure(error)}.") from None
+    if (size := (adversary.n_arms, adversary.horizon)) != (ARMS, ROUNDS):
+        raise WrongAnswer(f"Made with {ARMS} arms and {ROUNDS:,} rounds, it has {size[0]} and {size[1]:,}.")
+    if len(whole) != ROUNDS:
+        raise WrongAnswer(f"next_gains gives {len(whole):,} rows in a game of {ROUNDS:,} rounds: give one each.")
+    if not np.array_equal(whole, cut):
+        raise WrongAnswer(
+            "A rule for adversaries is broken. Fetched 199 rounds at a time, the game is another one than in a single"
+            " piece. Does `self.t` count all rounds, and does the turn come within a piece, too?"
+        )
+    if not ((whole >= 0) & (whole <= 1)).all():
+        raise WrongAnswer("A rule for adversaries is broken. Gains have to be in [0, 1] in all rounds, the last too.")
     if adversary.memory or adversary.payoff is not None or adversary.lowest:
         raise WrongAnswer("It has to write down its gains, in [0, 1], beforehand: no memory, no payoff, lowest = 0.")
     return adversary
+
+
+def whole_game(adversary: Adversary, length: int) -> FloatArray:
+    """Return all gains of a game, fetched in pieces of a length; `check_adversary` looks at its beginning only."""
+    adversary.begin(np.random.default_rng(1))
+    left = range(adversary.horizon, 0, -length)
+    return np.concatenate([adversary.next_gains(min(length, rounds)).copy() for rounds in left])
 
 
 def in_words(played: Played) -> str:

@@ -57,6 +57,44 @@ class Short(Moving):
         super().__init__(n_arms, 100)
 
 
+class Hidden(Moving):
+    """It turns after 3,000 rounds, which the general rules do not look at; `late` says what happens then."""
+
+    late = "stays"
+
+    def next_gains(self, rounds):
+        after = self.t + np.arange(rounds) >= 3_000
+        gains = np.full((rounds, self.n_arms), 0.4)
+        gains[after, 3] = 1.5 if self.late == "too much" else 1.0
+        if after.any() and self.late == "fails":
+            return gains / self.nothing
+        self.t += rounds * (self.late != "forgets" or self.t < 1_000)
+        return gains
+
+
+class Forgets(Hidden):
+    late = "forgets"
+
+
+class TooMuch(Hidden):
+    late = "too much"
+
+
+class FailsLate(Hidden):
+    late = "fails"
+
+
+class Ends(Hidden):
+    def next_gains(self, rounds):
+        return super().next_gains(rounds)[: 3_000 - self.t]
+
+
+class FailsInOneGame(Moving):
+    def begin(self, rng):
+        super().begin(rng)
+        self.order = {index: index for index in range(99)}[rng.integers(100)]
+
+
 def test_turns_keep_the_rules_for_adversaries():
     check_adversary(Turn)
 
@@ -88,12 +126,21 @@ def test_at_the_turn_an_arm_begins_to_pay_always_and_only_one_learner_has_a_boun
         (Forgetful, "A rule for adversaries is broken"),
         (Failing, "in the line `return np.ones(rounds) / self.nothing`"),
         (Charging, "no memory"),
-        (Short, "must have them; received 2 and 100"),
+        (Short, "it has 4 and 100"),
+        (Forgets, "Does `self.t` count all rounds"),
+        (Ends, "rows in a game of 4,000 rounds"),
+        (TooMuch, "in all rounds, the last too"),
+        (FailsLate, "in the line `return gains / self.nothing`"),
+        (FailsInOneGame, "The adversary stops in one of the games, with KeyError"),
     ],
 )
 def test_broken_rules_get_words(answer, said):
     verdict = check_own_adversary(answer)
     assert not verdict and said in verdict.says
+
+
+def test_a_game_of_just_four_arms_keeps_the_rules():
+    assert checked(Hidden).n_arms == 4
 
 
 def test_leagues_are_counted_and_words_fit():

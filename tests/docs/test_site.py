@@ -129,6 +129,22 @@ def test_a_labs_first_slider_shows_one_of_its_states(monkeypatch):
     assert [len(image.open(io.BytesIO(base64.b64decode(each))).getcolors()) for each in found] == [64] * 3
 
 
+def test_every_labs_page_has_its_question_as_its_only_description(tmp_path):
+    pytest.importorskip("sphinx")
+    building = str(ROOT / "docs" / "building")
+    settings = f"import sys\nsys.path.insert(0, {building!r})\nextensions = ['myst_parser', 'heads_and_pictures']\n"
+    (tmp_path / "conf.py").write_text(settings, encoding="utf-8")
+    for lab in LABS:
+        text = f"{pages.lab_pages.head(lab)}\n\n# {lab.title}\n\nThe same words stand on all of these pages.\n"
+        (tmp_path / f"{lab.name}.md").write_text(text, encoding="utf-8")
+    made = [sys.executable, "-m", "sphinx", "-q", "-b", "html", tmp_path, tmp_path / "html"]
+    subprocess.run([*made, "-D", f"master_doc={LABS[0].name}"], check=True, capture_output=True)
+    for place, lab in enumerate(LABS, 1):
+        page = (tmp_path / "html" / f"{lab.name}.html").read_text(encoding="utf-8")
+        (found,) = re.findall(r'<meta [^>]*name="description"[^>]*>', page)
+        assert f'content="{lab.question} Lab {place} of a course' in found
+
+
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path):
     pytest.importorskip("sphinx")
