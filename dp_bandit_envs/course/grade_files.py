@@ -20,6 +20,7 @@ NOTES: Final = (
     "Predictions and free answers are below, as they were written; nothing judges them.",
 )
 STYLE: Final = """
+.wide :is(th, td):nth-child(2) { white-space: nowrap; }
 .wide td:nth-child(n + 3) { min-width: 9rem; }
 b.yes { color: var(--yes); } b.no { color: var(--no); } .answer { white-space: pre-wrap; }
 """

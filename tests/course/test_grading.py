@@ -252,6 +252,12 @@ SOME = Grading(
 )
 
 
+def test_points_of_the_page_are_not_broken_letter_by_letter():
+    """The second column shrinks to a letter on a telephone otherwise, as cells may be broken anywhere."""
+    assert ".wide :is(th, td):nth-child(2) { white-space: nowrap; }" in grade_files.STYLE
+    assert grade_files.STYLE in page_of(SOME)
+
+
 def test_tables_and_page_show_names_as_they_are():
     page = page_of(SOME)
     assert "<script" not in page and page.index("no sandbox") < page.index("<h1>")
