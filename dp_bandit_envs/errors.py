@@ -68,7 +68,7 @@ class GainRangeError(ValueError):
     def __init__(self, adversary: object, rule: str = "in [0, 1]") -> None:
         super().__init__(
             f"gains must be {rule}; {type(adversary).__name__} returned others (withheld, as they may be private)."
-            " Rescale the gains."
+            " Rescale the gains, and write every arm's in every round."
         )
 
 

@@ -336,6 +336,7 @@ class OutsideGame:
         if self._env.has_wrapper_attr("takes_seed") and not self._env.get_wrapper_attr("takes_seed"):
             raise SeedRefusedError("diary must be left out with draws='secure', which cannot be repeated from a file.")
         game = {"algorithm": algorithm.name, "parameters": algorithm.parameters, "trial": self._trial}
+        game["persons"] = self._feed.data_use.person
         self._number = opened.begin({**game, "n_arms": self.n_arms, "horizon": self.horizon, **self._rewards._asdict()})
         for arm, gain in opened.rounds:
             if self.next_arm() != arm:

@@ -257,17 +257,17 @@ GAINS_AT_ONCE: Final = 2**13
 class RoundByRound(Adversary):
     """An adversary with a plain function of one round, which `next_gains` and compiled games call.
 
-    A block of gains is filled in Python while there is little to draw, then compiled. Machine code draws a few hundred
-    times faster, but costs seconds before its first number. So a process draws in Python until that has taken about as
-    long as machine code would take to get, as one rents skis until the rent has reached their price: that is never much
-    more than twice the best. The numbers are the same.
+    A block of gains is filled in Python while there is little to draw, then compiled if the function is of this
+    package. Machine code draws a few hundred times faster, but costs seconds before its first number. So a process
+    draws in Python until that has taken about as long as machine code would take to get, as one rents skis until the
+    rent has reached their price: that is never much more than twice the best. The numbers are the same.
 
     Attributes:
         next_round: A static method, `next_round(state, t, row, rng)`, that writes the gains of round t, from 1, into
-            `row`, of shape `(n_arms,)`. It draws single numbers from `rng`, round by round, and changes arrays of the
-            state only in place. So that many games can be played in vector registers, it has no early return and no
-            loop but those over arms, and its conditions and indices depend on t, on arms and on constants of the state,
-            not on gains or draws.
+            `row`, of shape `(n_arms,)`: of every arm, in every round. It draws single numbers from `rng`, round by
+            round, and changes arrays of the state only in place. Those of this package are compiled; so that many games
+            can be played in vector registers, they have no early return and no loop but those over arms, and their
+            conditions and indices depend on t, on arms and on constants of the state, not on gains or draws.
     """
 
     next_round: ClassVar[Callable[..., None]]
@@ -341,6 +341,8 @@ class Filler:
     def fill(self, state: Any, first: int, gains: FloatArray, rng: np.random.Generator) -> None:
         """Write gains as `fill_rounds` does."""
         in_order, compiled = gains.flags.c_contiguous, None
+        if not self._ours:
+            gains.fill(math.nan)  # an arm that is not written is an error, and not what stood in memory before
         # Other generators have draws of their own, which machine code does not know.
         compilable = self._ours and type(rng) is Stream and isinstance(rng.bit_generator, np.random.SFC64)
         at_once = max(1, GAINS_AT_ONCE // gains.shape[1])

@@ -133,7 +133,7 @@ def _blocks(adversary: Adversary, lengths: Sequence[int], *, stream: int = 3) ->
             bool(np.all((gains >= adversary.lowest) & (gains <= 1))),
             f"gains must be in [{adversary.lowest:g}, 1], and not NaN",
             "others, which are withheld",
-            "Rescale them.",
+            "Rescale them, and write every arm's in every round.",
         )
         yield gains
         left, index = left - rounds, index + 1

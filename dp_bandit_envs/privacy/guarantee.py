@@ -330,8 +330,8 @@ Unit: TypeAlias = Literal["record", "person"]
 UNITS: Final[tuple[Unit, ...]] = ("record", "person")
 UNKNOWN: Final = {
     "record": "the game must be played on recorded data; its gains are made up, so that no record is protected.",
-    "person": "it must be known which records belong to one person; it is not. Give Replay persons=, the most records"
-    " of a person or the name of a column.",
+    "person": "it must be known which records belong to one person; it is not. Give persons=, the most records of"
+    " a person; a table (Replay) also takes the name of a column.",
 }
 
 

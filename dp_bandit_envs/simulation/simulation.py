@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex, get_args
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, SupportsIndex, get_args
 
 import numpy as np
 
@@ -421,7 +421,7 @@ def simulate(
     jobs: SupportsIndex = 1,
     env_kwargs: Mapping[str, Any] | None = None,
     first_trial: SupportsIndex = 0,
-    progress: Progress | None = None,
+    progress: Progress | Literal[False] | None = None,
     cluster: "str | Client | None" = None,
     keep: Keep = "trials",
 ) -> Simulation:
@@ -485,6 +485,11 @@ def simulate(
     first_trial = checks.integer("first_trial", first_trial, at_least=0)
     jobs = checks.integer("jobs", jobs, at_least=1)
     checks.one_of("keep", keep, get_args(Keep))
+    if not (progress is None or progress is False or callable(progress)):
+        raise WrongTypeError(
+            f"progress must be a function of (games done, games in all), or None; received {progress!r}. compare shows"
+            " it by itself."
+        )
     if isinstance(epsilon, (Sequence, np.ndarray)):
         raise WrongTypeError(f"epsilon must be one number; received {epsilon!r}. compare takes several.")
     privacy = asked_privacy([] if epsilon is None else [epsilon], delta, at_guarantee=at_guarantee)
@@ -517,7 +522,7 @@ def simulate(
                     for name, column in columns.items():
                         tables[name].put(some.start - first_trial, column)
                     done += len(some) * len(columns)
-                    if progress is not None:
+                    if callable(progress):
                         progress(done, trials * len(tables))
     outcomes = {name: prepared.outcome(name, table) for name, table in tables.items()}
     game = prepared.game

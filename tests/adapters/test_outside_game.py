@@ -364,7 +364,13 @@ def test_a_diary_is_open_in_one_game_only_and_of_one_game(tmp_path):
             game_of(diary=diary)
     with refused(StepOutsideGameError, "closed"):
         game.next_arm()
-    for other, word in (({"high": 2.0}, "high"), ({"epsilon": 0.3}, "parameters"), ({"horizon": 9}, "horizon")):
+    others = {
+        "high": {"high": 2.0},
+        "parameters": {"epsilon": 0.3},
+        "horizon": {"horizon": 9},
+        "persons": {"persons": 3},
+    }
+    for word, other in others.items():
         with refused(ValueError, word, "diary.jsonl"):
             game_of(**{"algorithm": "DP-EXP3-Lap", **other, "diary": diary})
     with refused(ValueError, "seed", 1), pytest.warns(KnownSeedWarning):

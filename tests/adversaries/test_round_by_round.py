@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
+from dp_bandit_envs import play, simulate
 from dp_bandit_envs.adversaries import (
     BernoulliPrior,
     Deterministic,
@@ -28,8 +29,10 @@ from dp_bandit_envs.compiling.compiled import COMPILER
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.envs.bandit_env import FIRST_BLOCK, BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from tests.tools.doors import one_each
+from tests.tools.refusals import refused
 
 ROUNDS = 1300
 KINDS = [Deterministic, Stochastic, FullyOblivious, Oblivious, SwitchingCost, BernoulliPrior, MemoryBounded]
@@ -225,6 +228,30 @@ def test_functions_of_others_are_drawn_in_python(monkeypatch):
     gains = gains_of(Thirds(2, 9), new_stream(), (9,))
     assert gains[:2].tolist() == [[0.0, 1 / 3]] * 2
     assert not base.filler(Thirds.next_round)._compiled
+
+
+@pytest.mark.parametrize("trials", [2, 20])
+def test_an_arm_that_is_not_written_is_an_error_and_not_what_memory_held(trials):
+    """The second row of a block stands where an earlier game's gains were; two trials play alone, twenty in lanes."""
+
+    class Forgetful(RoundByRound):
+        @staticmethod
+        def next_round(state, t, row, rng):
+            for arm in range(len(row) if t < 400 else 1):
+                row[arm] = 0.5
+
+        def first_round_state(self, rng):
+            return ()
+
+    simulate("Stochastic", "UCB", n_arms=2, horizon=1000, trials=trials)
+
+    def game():
+        return BanditEnv(Forgetful(2, 1000))
+
+    with refused(GainRangeError, "Forgetful", "every arm"):
+        simulate(game, "UCB", trials=trials)
+    with refused(GainRangeError, "Forgetful", "every arm"):
+        play(game, "UCB")
 
 
 def test_machine_code_is_made_in_a_thread_of_its_own(monkeypatch):

@@ -984,6 +984,13 @@ PLAYED = (
         ("tests/simulation/test_sending.py", "-k", "registered_game"),
     ),
     Mutation(
+        "an arm that an own adversary does not write keeps what memory held",
+        "dp_bandit_envs/adversaries/adversary.py",
+        "            gains.fill(math.nan)",
+        "            pass",
+        ("tests/adversaries/test_round_by_round.py", "-k", "not_what_memory_held"),
+    ),
+    Mutation(
         "a user's child of an agent is played in lanes",
         f"{SIMULATION}/lanes.py",
         "carried = AGENTS.get(type(plan.agent))",

@@ -15,6 +15,7 @@ from dp_bandit_envs.simulation.lanes import ROUND, Lanes, LaneTrials
 from dp_bandit_envs.simulation.outcomes import StoppedEarlyError
 from tests.simulation.test_results_do_not_depend_on import assert_equal
 from tests.tools.lane_games import assert_same_columns, plans_of
+from tests.tools.refusals import refused
 
 GAME, PLAYERS = "DPBandit-Switching-v0", ["EXP3", "DP-EXP3-Lap"]
 
@@ -57,6 +58,12 @@ def test_an_interrupt_in_a_block_ends_everything_at_once(jobs, monkeypatch):
         simulate(GAME, PLAYERS, horizon=20_000, trials=16 * 40, jobs=jobs, progress=progress)
     assert done == [32, 64]
     assert len(blocks) < 40
+
+
+def test_progress_is_a_function_or_nothing():
+    simulate(GAME, "Uniform", horizon=5, progress=False)
+    with refused(TypeError, "progress", "True", "compare"):
+        simulate(GAME, "Uniform", horizon=5, progress=True)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
