@@ -532,7 +532,11 @@ def imported(text: str) -> Own | None:
     # What it registers, and not what this package has anyway.
     known = next((one for one, make in ALGORITHMS.items() if one.lower() == name.lower() and not is_ours(make)), None)
     if found is None and known is None:
-        raise ValueError(f"{module} must have {name}, or register it; received '{module}:{name}', and it does neither.")
+        near = checks.near_names(name, [one for one in vars(loaded(module)) if not one.startswith("_")])
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise ValueError(
+            f"{module} must have {name}, or register it; received '{module}:{name}', and it does neither.{hint}"
+        )
     if written == "":
         raise ValueError(f"parameters must follow the second colon, as in {module}:{name}:parameter=value; none do.")
     return Own(name if found is not None else str(known), found, read_arguments(written or "", name))

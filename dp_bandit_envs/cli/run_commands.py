@@ -240,7 +240,7 @@ def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
     reader most likely meant.
 
     Raises:
-        typer.BadParameter: If an environment or an algorithm is missing.
+        typer.BadParameter: If an environment or an algorithm is missing, or a word is a number.
     """
     environments: list[str] = []
     algorithms: list[str] = []
@@ -249,6 +249,10 @@ def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
         kind = _kind(word)
         (environments if kind == "environment" else algorithms if kind == "algorithm" else unknown).append(word)
     for word in unknown:
+        if re.fullmatch(r"[\d.]+(e-?\d+)?", word):
+            raise typer.BadParameter(
+                f"several values of an option are written with commas, as in --epsilon 0.1,1; received {word!r} alone."
+            )
         if not environments:
             environments.append(word)
         else:
