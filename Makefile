@@ -9,7 +9,7 @@ LOWEST := .venv-lowest
 figure-1: $(VENV)/.base
 	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
 
-# A sixteenth of the tests' time, three of four tests: see tests/thorough.txt for the others.
+# Without the tests of tests/thorough.txt, which take most of the time.
 quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not slow and not thorough'
 
