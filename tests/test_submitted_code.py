@@ -8,7 +8,15 @@ from threading import Event
 
 import pytest
 
-from dp_bandit_envs.submitted_code import ForbiddenError, Limits, Submission, WatchedProcess, refuse_event
+from dp_bandit_envs.submitted_code import (
+    JOB,
+    ForbiddenError,
+    Limits,
+    MessagePipe,
+    Submission,
+    WatchedProcess,
+    refuse_event,
+)
 from tests.tools.refusals import refused
 
 ESCAPES = """
@@ -23,6 +31,7 @@ def work(pipe):
             time.sleep(100)
         os._exit(0)
     os.wait()
+    pipe.receive()  # until the test has seen the grandchild
     {after}
 
 serve(work)
@@ -45,6 +54,7 @@ def test_nothing_outlives_submitted_code(after):
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         escaped = int(process.stderr.readline())
         assert is_running(escaped)
+        MessagePipe(process.stdout, process.stdin).send(JOB)
         if "100" in after:
             process.terminate()
         code = process.wait()
