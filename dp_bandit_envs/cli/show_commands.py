@@ -26,7 +26,9 @@ from dp_bandit_envs.envs.registration import GAMES, IDS
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.counters.table import compare
 from dp_bandit_envs.privacy.guarantee import CONVENTION, level_of
+from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
+from dp_bandit_envs.wrappers import PrivacyBoundary
 
 N_ARMS, HORIZON = 4, 2**18
 WIDTH = 80
@@ -145,24 +147,28 @@ def _importable(text: str) -> tuple[str, str, Any]:
     name, found = own.name, own.thing
     if found is None:
         return "algorithm", name, ALGORITHMS[name]
-    if isinstance(found, type):
-        return "environment" if issubclass(found, Adversary) else "agent", name, found
+    if isinstance(found, Mechanism):
+        return "mechanism", name, found
+    bases = {"environment": Adversary, "mechanism": Mechanism, "wrapper": PrivacyBoundary}
+    for kind, base in bases.items():
+        if isinstance(found, type) and issubclass(found, base):
+            return kind, name, found
     one = algorithm_of(found)
     if one.maker is None:
-        raise ValueError(f"{name} must be an algorithm, an agent or an adversary; received {text!r}.")
-    return "algorithm", name, found
+        raise ValueError(f"{name} must be an algorithm, an agent, an adversary or a mechanism; received {text!r}.")
+    return "agent" if isinstance(found, type) else "algorithm", name, found
 
 
 def about(kind: str, name: str, thing: Any) -> str:
     """Return everything known about a thing."""
     what, differs = declared(thing)
-    lines = [f"{name}: {kind}", "", _reflowed(what), "", "Parameters", *parameters_of(thing, kind)]
+    lines = [f"{name}: {kind}", *(["", _reflowed(what)] if what else []), "", "Parameters", *parameters_of(thing, kind)]
     facts: dict[str, str] = {}
     if kind == "algorithm":
         facts = _of_algorithm(make_algorithm(name) if name in ALGORITHMS else made_without_arguments(thing))
         facts |= {"Differs from the source in": differs} if differs else {}
-    elif kind == "wrapper":
-        facts["Guarantee"] = _of_wrapper(name, thing)
+    elif kind in ("wrapper", "mechanism"):
+        facts["Guarantee"] = _of_noise(name, thing)
     elif kind == "counter":
         facts["Guarantee"] = f"epsilon = 1, T = 1,000: {make_counter(name, epsilon=1.0, horizon=1000).guarantee}"
     if differs and kind != "algorithm":
@@ -197,7 +203,7 @@ def declared(thing: Any) -> Declared:
 def parameters_of(thing: Any, kind: str) -> list[str]:
     """Return a line for each parameter, with its default."""
     lines = []
-    if isinstance(thing, Algorithm):
+    if isinstance(thing, (Algorithm, Mechanism)):
         return ["  none"]
     for key, one in inspect.signature(thing).parameters.items():
         if key in ("label", "env", "rng") or one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
@@ -245,7 +251,7 @@ def _of_algorithm(algorithm: Algorithm) -> dict[str, str]:
         "It covers": holds.covers,
         "Layer by layer": "\n".join(holds.steps),
         "Regret bound": "\n".join(bounds) or "none with explicit constants is known",
-        "Source": algorithm.reference,
+        **({"Source": algorithm.reference} if algorithm.reference else {}),
     }
 
 
@@ -262,9 +268,18 @@ def _games_of(algorithm: Algorithm) -> str:
     return "\n".join(lines)
 
 
-def _of_wrapper(name: str, thing: Any) -> str:
-    arguments = MECHANISMS[name].example
-    env = thing(BanditEnv(Stochastic(N_ARMS, HORIZON)), **arguments)
+def _of_noise(name: str, thing: Any) -> str:
+    """Return the guarantee of a wrapper, or of a mechanism, with the arguments of its `example`."""
+    game = BanditEnv(Stochastic(N_ARMS, HORIZON))
+    if isinstance(thing, Mechanism):
+        return str(PrivacyBoundary(game, thing).guarantee)
+    takes = {key: one for key, one in inspect.signature(thing).parameters.items() if key != "env"}
+    example = getattr(MECHANISMS.get(name, thing), "example", Mechanism.example)
+    arguments = {key: value for key, value in example.items() if key in takes}
+    needed = [key for key, one in takes.items() if one.default is one.empty and one.kind in (0, 1, 3)]
+    if missing := [f"{key!r}: ..." for key in needed if key not in arguments]:
+        return f"to see it here, write arguments into the class: example = {{{', '.join(missing)}}}"
+    env = PrivacyBoundary(game, thing(**arguments)) if issubclass(thing, Mechanism) else thing(game, **arguments)
     shown = ", ".join(f"{key} = {value}" for key, value in arguments.items())
     return f"{shown}{': ' if shown else ''}{env.guarantee}"
 

@@ -40,6 +40,10 @@ class Coin(RandomizedResponseMechanism):
         super().__init__(epsilon=math.log((1 + honest) / (1 - honest)))
 
 
+class Shown(Coin):
+    example = {"honest": 0.5}
+
+
 class Wrapper(LaplaceClipRescale):
     pass
 """
@@ -121,3 +125,24 @@ def test_parts_of_ones_own_are_audited(dp_bandit, forgotten, words, named):
     code, out, err = dp_bandit("audit", *words.split(), "--games", 0)
     assert code == (3 if "Forgetful" in words else 0), err  # 3: nothing could be judged
     assert missing(out + err, *named) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("Shown", ["Shown: mechanism", "honest = 0.5: epsilon = 1.09861"]),  # ln(1.5 / 0.5)
+        ("Coin", ["Coin: mechanism", "example = {'honest': ...}"]),
+        ("Wrapper", ["Wrapper: wrapper", "epsilon = 1.0: epsilon = 1"]),
+        ("noisy", ["noisy: algorithm", "Guarantee"]),
+    ],
+)
+def test_the_kind_and_the_guarantee_of_a_part_of_ones_own_are_shown(dp_bandit, forgotten, name, named):
+    code, out, err = dp_bandit("show", f"mistaken:{name}")
+    assert code == 0, err
+    assert missing(out, *named) == []
+    assert "Source" not in out.splitlines()  # it has none, and so no heading
+
+
+def test_a_class_that_is_no_part_of_a_game_is_not_shown_as_an_agent(dp_bandit, forgotten):
+    code, _, err = dp_bandit("show", "mistaken:Algorithm")
+    assert code == 2 and missing(err, "the class Algorithm") == []
