@@ -315,7 +315,10 @@ def _rule(error: Exception, agent: Any) -> str | None:
         return there
     text = str(error)
     if isinstance(error, AttributeError) and "can't set" in text:
-        return "numbers of the state change by returning a new State(...), or are kept in an array of length 1"
+        return (
+            "fields of the state cannot be set: write single elements of an array, as state.sums[arm] += 1.0; a number"
+            " changes by returning a new State(...), or is kept in an array of length 1"
+        )
     of_a_list = "list" in text and "list indices" not in text
     return SINGLE if of_a_list or "object is not iterable" in text else None
 

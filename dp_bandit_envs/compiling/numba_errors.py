@@ -14,6 +14,8 @@ _PLACE = re.compile(r'File "([^"\n]+)", line (\d+)|(?: at|Raised from) (\S+) \((
 _CALLED = re.compile(r"<function (\w+) at ")
 _HEADER = re.compile(r"Failed in \w+ mode pipeline|During: |File \"|$")
 _NO_FUNCTION = re.compile(r"No implementation of function Function\(<(?:[\w-]+ )*(\w+)[^>]*>?\)")
+_NO_ATTRIBUTE = re.compile(r"Unknown attribute '(\w+)' of type (Stream)?")
+_DRAW = re.compile(r"'(\w+)'\) for Stream\(")
 _ARGUMENT = re.compile(r"argument \d+: Cannot determine Numba type of")
 
 
@@ -60,8 +62,16 @@ def _last_line(code: CodeType) -> int:
 
 def _words(text: str) -> str:
     """Return the first sentence of a message that says something."""
-    missing = _NO_FUNCTION.search(text)
-    if _ARGUMENT.search(text):
+    missing, attribute, draw = _NO_FUNCTION.search(text), _NO_ATTRIBUTE.search(text), _DRAW.search(text)
+    if attribute and attribute[2]:
+        words = (
+            f"compiled code has no rng.{attribute[1]}; rng.integers(n) draws an arm, rng.random() a number in [0, 1)"
+        )
+    elif attribute and attribute[1] == "_replace":
+        words = "compiled states have no _replace; return a new State(...) with all its fields"
+    elif draw:
+        words = f"rng.{draw[1]} cannot be called so; compiled code draws one number at a time"
+    elif _ARGUMENT.search(text):
         # All arguments of the loop but the states are of this package.
         words = "a state must be a NamedTuple of arrays and numbers, of types that Numba knows"
     elif missing:

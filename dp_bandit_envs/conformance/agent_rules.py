@@ -33,7 +33,7 @@ from dp_bandit_envs.conformance.trial_games import (
     table_of,
 )
 from dp_bandit_envs.decisions import DECISION_SETS
-from dp_bandit_envs.errors import WrongGameError, WrongPointError
+from dp_bandit_envs.errors import WrongGameError, WrongObservationError, WrongPointError
 from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray, Observation, plays_points
 from dp_bandit_envs.simulation import play
@@ -45,6 +45,8 @@ POINT_SIZES: Final = ((2, 1), (2, 30), (10, 60))  # dimensions and rounds
 KINDS: Final = {"gains": ("gains",), "sums": ("sums",), "both": ("gains", "sums")}
 REVEALED: Final = {"full": "full", "payoff": "bandit"}
 """What a game of points must reveal, by what an agent learns from."""
+playing: Final = functools.partial(must_not_fail, shown=True)
+"""All gains of these games are made up, so that messages are no secret."""
 OTHER_SET: Final = (
     "decision_set.project(point) returns the nearest point. If the agent is not for the {}, raise WrongGameError in"
     " see_set(decision_set), or name its sets: check_agent(..., decision_sets=['ball'])."
@@ -220,12 +222,15 @@ def _choices(
         if isinstance(returned, np.ndarray):
             returned[...] = np.nan
 
-    with must_not_fail(
-        f"{name} in {trial.what}", "If it learns from sums, say so: check_agent(..., learns_from='sums')."
-    ):
+    with playing(f"{name} in {trial.what}", _of_what_it_reads):
         for returned in steps_of(agent, trial, seed=seed, observed=keep, after=compare):
             choices.append(_arm(returned, trial.n_arms) if trial.n_arms else _point(returned, trial))
     return choices
+
+
+def _of_what_it_reads(error: Exception) -> str:
+    of_observations = isinstance(error, (KeyError, WrongObservationError))
+    return "If it learns from sums, say so: check_agent(..., learns_from='sums')." if of_observations else ""
 
 
 def _arm(arm: Any, n_arms: int) -> int:
@@ -322,7 +327,7 @@ def _check_reading(agent: Any, trial: Trial) -> None:
             "Rewards, info and true gains are not in it.",
         )
 
-    with must_not_fail(f"{type(agent).__name__} with any mapping", "An observation is a mapping from names to arrays."):
+    with playing(f"{type(agent).__name__} with any mapping", "An observation is a mapping from names to arrays."):
         for _ in steps_of(agent, trial, observed=watched, after=learned):
             pass
 
@@ -341,7 +346,7 @@ def _check_probabilities(agent: Any, trial: Trial, expected: Choices) -> None:
         require(good, "probabilities() must be K numbers of at least 0 with sum 1", "others", way_out)
         seen.append(chances)
 
-    with must_not_fail("probabilities() between begin and the last round", way_out):
+    with playing("probabilities() between begin and the last round", way_out):
         arms = [int(arm) for arm in steps_of(agent, trial, before=before)]
     require(arms == expected, "asking for probabilities() must not change the arms", "other arms", way_out)
     possible = all(chances[arm] > 0 for chances, arm in zip(seen, arms, strict=True))
@@ -355,7 +360,7 @@ def _check_withheld(make_agent: Any, worlds: Mapping[str, World]) -> None:
         return {name: np.zeros_like(part) for name, part in seen.items()}
 
     for n_arms in (1, 3):
-        with must_not_fail("an agent that never receives a release", "Observed or count is then 0 for every arm."):
+        with playing("an agent that never receives a release", "Observed or count is then 0 for every arm."):
             for _ in steps_of(make_agent(), game_of_arms(world, table_of(80, n_arms)), observed=nothing):
                 pass
         for value in (0.0, 1.0):
@@ -370,9 +375,9 @@ def _check_own_games(make_agent: Any, world: World, *, full: bool) -> None:
         game = made(id_, horizon=60, **arguments)
         if plays_points(game):
             continue
-        with must_not_fail(f"a game of {id_}", way_out):
+        with playing(f"a game of {id_}", way_out):
             play(world(game), make_agent(), seed=1)
     if not full:
-        with must_not_fail("a game on a graph that is redrawn every 7 rounds", way_out):
+        with playing("a game on a graph that is redrawn every 7 rounds", way_out):
             redrawn = made(GRAPH, horizon=60, graph="erdos-renyi", n_arms=5, redraw_every=7)
             play(world(redrawn), make_agent(), seed=1)

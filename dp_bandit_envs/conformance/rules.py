@@ -31,10 +31,10 @@ def require(holds: Any, rule: str, received: str, way_out: str) -> None:
 
 
 @contextlib.contextmanager
-def must_not_fail(what: str, way_out: str, *, shown: bool = False) -> Iterator[None]:
+def must_not_fail(what: str, way_out: str | Callable[[Exception], str], *, shown: bool = False) -> Iterator[None]:
     """Replace an error by a `ConformanceError` that names only its type: messages may be private; it is the cause.
 
-    The message of a `BoundaryError` is public, and `shown` says that all are.
+    The message of a `BoundaryError` is public, and `shown` says that all are. A way out may depend on the error.
     """
     try:
         with warnings.catch_warnings():
@@ -44,8 +44,12 @@ def must_not_fail(what: str, way_out: str, *, shown: bool = False) -> Iterator[N
     except ConformanceError:
         raise
     except Exception as error:
-        said = f" ({str(error).rstrip('.')})" if shown or isinstance(error, BoundaryError) or _of_a_name(error) else ""
-        raise ConformanceError(f"{what} must not fail; received {checks.kind_of(error)}{said}. {way_out}") from error
+        public = shown or isinstance(error, BoundaryError) or _of_a_name(error)
+        said = f" ({str(error).rstrip('.')})" if public and str(error) else ""
+        cure = way_out if isinstance(way_out, str) else way_out(error)
+        raise ConformanceError(
+            f"{what} must not fail; received {checks.kind_of(error)}{said}. {cure}".rstrip()
+        ) from error
 
 
 def _of_a_name(error: Exception) -> bool:

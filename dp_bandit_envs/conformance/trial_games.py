@@ -171,9 +171,8 @@ def check_played_equals_simulated(
         with always_compiled():
             outcome = simulate(id_, [algorithm], **options)[algorithm.name]
     if what == COMPILED:
-        require(
-            outcome.engine == "compiled", f"{what} must be compiled", outcome.reason, "Numba's documentation helps."
-        )
+        way_out = "docs/own-agent.md says what is fit to compile."
+        require(outcome.engine == "compiled", f"{what} must be compiled", outcome.reason, way_out)
     n_arms = outcome.pulls.shape[1]
     for trial, game in enumerate(games):
         pairs = {

@@ -3,6 +3,7 @@
 import functools
 import random
 import threading
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -289,6 +290,27 @@ def test_an_agent_with_needed_parameters_is_caught():
 
     with pytest.raises(ConformanceError, match=r"make_agent\(\) must not fail; received a TypeError"):
         check_agent(Needs)
+
+
+class State(NamedTuple):
+    totals: np.ndarray
+
+
+def sets_a_field(state, arm, seen):
+    state.totals += seen.gains
+    return state
+
+
+def test_what_a_compiled_agent_may_not_do_is_named_and_nothing_is_said_of_sums():
+    class Mine(FunctionalAgent):
+        functions = Functions(lambda state, rng: 0, sets_a_field)
+
+        def initial_state(self, n_arms, horizon):
+            return State(np.zeros(n_arms))
+
+    with refused(ConformanceError, "sets_a_field of Mine", "fields of the state cannot be set") as caught:
+        check_agent(Mine)
+    assert "learns_from" not in str(caught.value)
 
 
 def test_an_agent_of_sums_is_told_to_say_so():

@@ -146,6 +146,18 @@ def through_another(state, rng):
     return helps(len(state.totals))
 
 
+def by_choice(state, rng):
+    return rng.choice(len(state.totals))  # here
+
+
+def many_draws(state, rng):
+    return int(rng.random(2)[0])  # here
+
+
+def replaces(state, arm, seen):
+    return state._replace(totals=state.totals)  # here
+
+
 def learns_by_chance(state, arm, seen):
     state.totals[arm] += random.gauss(0.0, 1.0)  # here
     return state
@@ -165,6 +177,9 @@ REFUSED = {
     compiled_by_hand: ({"choose": compiled_by_hand}, " of Mine", "tossed", "rng.random()"),
     under_another_name: ({"choose": under_another_name}, " of Mine", "np.random", "rng.random()"),
     helps: ({"choose": through_another}, "", "np.random"),
+    by_choice: ({"choose": by_choice}, " of Mine", "rng.choice", "rng.integers(n)"),
+    many_draws: ({"choose": many_draws}, " of Mine", "rng.random", "one number at a time"),
+    replaces: ({"learn": replaces}, " of Mine", "_replace", "State(...)"),
     learns_by_chance: ({"learn": learns_by_chance}, " of Mine", "random.gauss"),
 }
 """By the function that is named: the agent's functions, whose it is, and other words of the reason."""
