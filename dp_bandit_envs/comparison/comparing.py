@@ -13,6 +13,7 @@ from dp_bandit_envs.algorithms.naming import Game, Player
 from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.comparison.compared import Comparison, comparison_of, folder_of
 from dp_bandit_envs.comparison.export import write_tables
+from dp_bandit_envs.compiling.compiled import announced
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.runs.experiment import Experiment
 from dp_bandit_envs.runs.running import Progress, run
@@ -67,7 +68,8 @@ def compare(
             reads a finished folder. One process at a time works in it. By default results are in memory only.
         jobs: Number of games to play at a time.
         progress: Whether to show on stderr how far it is, if that takes more than some seconds: one line in a terminal,
-            a few lines in a file or a notebook. Or a function that is called with (rounds played, rounds in all).
+            a few lines in a file or a notebook; and whether something is compiled first. Or a function that is called
+            with (rounds played, rounds in all).
         cluster: As for `simulate`.
 
     Raises:
@@ -129,7 +131,8 @@ def _played(
 ) -> Comparison:
     """Play what is missing in a folder; `keep` all arrays in memory, because the folder will be gone."""
     configuration = experiment.configuration()
-    with progress_of("compare", progress, experiment.rounds) as advance:
+    names = [] if progress is False else list(dict.fromkeys(one.name for one in experiment.all_contestants))
+    with announced(names), progress_of("compare", progress, experiment.rounds) as advance:
         arrays = run(experiment, ResultsFolder(path, configuration), progress=advance, **settings).arrays
     return comparison_of(configuration, dict(arrays) if keep else arrays, experiment)
 

@@ -7,6 +7,7 @@ import pytest
 from dp_bandit_envs import compare
 from dp_bandit_envs.comparison import comparing
 from dp_bandit_envs.comparison.comparing import ShownProgress
+from dp_bandit_envs.compiling import compiled
 
 
 class Terminal(io.StringIO):
@@ -56,3 +57,19 @@ def test_compare_shows_it_unless_told_otherwise(progress, written, monkeypatch, 
     monkeypatch.setattr(comparing, "FIRST_LINE", 0.0)
     compare("Stochastic", "EXP3", horizon=20, trials=40, progress=progress)
     assert ("compare: " in capsys.readouterr().err) == written
+
+
+@pytest.mark.parametrize("progress, said", [(True, True), (False, False), (lambda *_: None, True)])
+def test_compare_says_that_it_compiles_unless_it_is_silent(progress, said, monkeypatch, caplog):
+    monkeypatch.setattr(compiled, "_said", set())
+    played = comparing.run
+
+    def compiles_first(*arguments, **settings):
+        compiled._about_to_compile()  # as where machine code is not on disk
+        return played(*arguments, **settings)
+
+    monkeypatch.setattr(comparing, "run", compiles_first)
+    with caplog.at_level("WARNING", logger="dp_bandit_envs"):
+        compare("Stochastic", ["EXP3", "DP-KLUCB"], epsilon=[0.1, 1], horizon=20, trials=2, progress=progress)
+    line = "compiling EXP3, DP-KLUCB: some seconds each, once on this machine"
+    assert caplog.messages == ([line] if said else [])
