@@ -17,6 +17,7 @@ from dp_bandit_envs.compiling.compiled import Compiled, in_background, obstacle
 from dp_bandit_envs.compiling.functions import bind, is_ours, put_back, stream_address, stream_at
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import GainRangeError, WrongGainsError, WrongTypeError
+from dp_bandit_envs.metrics import shortfalls
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.privacy.data_use import DataUse, use_together
 from dp_bandit_envs.protocols import FloatArray
@@ -44,7 +45,8 @@ class Adversary(abc.ABC):
             fewer), so 0 means that it always counts.
         payoff: What a round pays, as a function `payoff(gains, arms, t)`; see `MemoryBounded`. None: the gain of the
             arm played, if it counts. In a class body write `payoff = staticmethod(function)`.
-        means: The arms' expected gains, shape `(n_arms,)`, if they are the same in every round; otherwise None.
+        means: The arms' expected gains, shape `(n_arms,)`, if they are the same in every round; otherwise None, and
+            `means_at` may give those of each round.
         features: Public feature vectors of the arms, shape `(n_arms, dimension)`, if gains are linear in them; see
             `LinearGains`.
         lowest: The smallest gain: 0; or -1 for gain vectors of points, whose coordinates take the arms' place.
@@ -143,6 +145,9 @@ class Adversary(abc.ABC):
     def means_at(self, rounds: ArrayLike) -> FloatArray | None:
         """Return the arms' expected gains in rounds of the game that began, the first of which is 1.
 
+        An adversary whose means change defines it, and results have the `dynamic_regret`. It draws nothing: what is
+        random in the means is drawn in `begin`.
+
         Args:
             rounds: The rounds, shape `(rounds,)`.
 
@@ -150,6 +155,24 @@ class Adversary(abc.ABC):
             Means of shape `(rounds, n_arms)`, by default `means` in each round; None if they are unknown.
         """
         return None if self.means is None else np.tile(self.means, (len(np.asarray(rounds)), 1))
+
+    def shortfalls_at(self, rounds: ArrayLike) -> FloatArray | None:
+        """Return how far each arm's mean is below the best of its round, `(rounds, n_arms)`; None if it is unknown.
+
+        Raises:
+            ValueError: If `means_at` returns something else than such a table of finite numbers.
+        """
+        means = self.means_at(rounds)
+        if means is None:
+            return None
+        wanted = (len(np.asarray(rounds)), self.n_arms)
+        table = np.asarray(means)
+        if not (table.shape == wanted and table.dtype.kind in "biuf" and np.isfinite(table).all()):
+            raise ValueError(
+                f"{type(self).__name__}.means_at must return finite numbers of shape (rounds, n_arms), here {wanted};"
+                f" received {table.dtype.name} of shape {table.shape}. For one row of means that stay, set means."
+            )
+        return shortfalls(table.astype(float))
 
     @property
     def means_move(self) -> bool:

@@ -214,7 +214,7 @@ class PlayedInPython:
 
     def begins(self, why: str, games: int, total: int) -> None:
         """Take why nothing is compiled, the games of each test, and about how many games there are in all."""
-        self._why, self._total = f"sampled_loss: {self._name} is played in ordinary Python: {why}", total
+        self._why, self._total = f"{self._name} is played in ordinary Python: {why}", total
         self._games = games
 
     def __call__(self, games: int, candidate: Candidate) -> None:
@@ -225,7 +225,8 @@ class PlayedInPython:
             return
         left = seconds * max(self._total / self._done - 1, 0)
         if self._next == QUIET:
-            print(f"{self._why}. Of about {self._total:,} games; games={self._games:,} sets it.", file=sys.stderr)
+            sets = f"games={self._games} (--games {self._games})"
+            print(f"{self._why}. These are about {self._total:,} games; {sets} sets their number.", file=sys.stderr)
         self._next = 2 * seconds
         share = min(100 * self._done // self._total, 99)
         print(f"{share}% played in {seconds:,.0f} s, about {left:,.0f} s left", file=sys.stderr, flush=True)

@@ -137,6 +137,11 @@ def _audited(
     """
     rows: list[Row] = []
     found: list[ExactLoss | SampledLoss] = []
+    sampling = "the sampled bounds below" if games != 0 else "--games 1000"
+
+    def typed(words: str) -> str:
+        """Return words that name the function of Python with what stands for it here."""
+        return words.replace("sampled_loss", sampling)
 
     def add(bar: Bar, audit: Callable[[], ExactLoss | SampledLoss]) -> None:
         try:
@@ -144,11 +149,11 @@ def _audited(
         except NothingReleasedError:
             raise
         except NotAuditedError as reason:
-            rows.append(Row(bar, str(reason)))
+            rows.append(Row(bar, typed(str(reason))))
             return
         found.append(loss)
         if isinstance(loss, ExactLoss):
-            verdict = loss.verdict
+            verdict = typed(loss.verdict)
             if not loss.attained:
                 bar = bar._replace(label="at most, of the noise")
             if not (loss.holds or loss.refuted):

@@ -302,7 +302,7 @@ def check_low_bits(wrap: Wrap, table: FloatArray) -> None:
             raise NotAuditedError("the wrapper is no PrivacyBoundary")
         impossible, looked_at = count_impossible(game_of(held, 0), LOW_BITS, 0)
     except NotAuditedError as reason:
-        warnings.warn(f"low bits not looked at: {reason}.", stacklevel=3)
+        warnings.warn(f"low bits not looked at: {reason}.", stacklevel=checks.level_of_caller())
         return
     least = float(chance_at_least(np.array(impossible), looked_at, FALSE_ALARM))
     require(

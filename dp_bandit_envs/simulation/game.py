@@ -16,7 +16,7 @@ from dp_bandit_envs.algorithms.calibration import AskedPrivacy, asked_privacy, p
 from dp_bandit_envs.envs.bandit_env import FOREIGN, BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
-from dp_bandit_envs.metrics import external_regret, policy_regret, pseudo_regret, shortfalls
+from dp_bandit_envs.metrics import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.privacy.announced import announced, current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of
@@ -346,10 +346,10 @@ def _dynamic_regret(arms: IntArray, adversary: Adversary) -> FloatArray | None:
     lost = np.empty(len(arms))
     for start in range(0, len(arms), step):
         played = arms[start : start + step]
-        means = adversary.means_at(np.arange(start + 1, start + len(played) + 1))
-        if means is None:
+        short = adversary.shortfalls_at(np.arange(start + 1, start + len(played) + 1))
+        if short is None:
             return None
-        lost[start : start + step] = shortfalls(means)[np.arange(len(played)), played]
+        lost[start : start + step] = short[np.arange(len(played)), played]
     return np.cumsum(lost)
 
 

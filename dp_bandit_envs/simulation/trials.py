@@ -21,7 +21,6 @@ from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.bandit_env import counted
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
-from dp_bandit_envs.metrics import shortfalls
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.game import play
@@ -208,7 +207,7 @@ class CompiledTrials:
             known.append(adversary.means if constant is None and self.decision_set is None else None)
             if constant is not None:
                 constant_at[place] = constant.totals_at
-        moved = self._means_move and adversary.means is None and adversary.means_at([1]) is not None
+        moved = self._means_move and adversary.means is None and adversary.means_at(np.array([1])) is not None
         fixed = self._fixed(totals_at)
         always = fixed if constant_at is totals_at else self._fixed(constant_at)
         columns = {}
@@ -249,8 +248,8 @@ class CompiledTrials:
             self._check(gains, valid)
             self._add_up_constant(gains, start + 1, constant)
             if self._means_move:
-                means = adversary.means_at(np.arange(start + 1, start + len(gains) + 1))
-                gains = np.hstack([gains, np.zeros_like(gains) if means is None else shortfalls(means)])
+                short = adversary.shortfalls_at(np.arange(start + 1, start + len(gains) + 1))
+                gains = np.hstack([gains, np.zeros_like(gains) if short is None else short])
             pieces = list(_pieces(gains, source))
             for game in games:
                 for piece, graph in pieces:

@@ -160,7 +160,7 @@ def test_games_in_ordinary_python_are_fewer_and_say_how_long_they_take(capsys, m
     loss = sampled_loss(InPython(), of="releases", horizon=2)
     assert loss.games == 100 < GAMES_IN_PYTHON and loss.note
     said = capsys.readouterr().err
-    assert "InPython is played in ordinary Python: " in said and "games=100" in said
+    assert "InPython is played in ordinary Python: " in said and "games=100 (--games 100)" in said
     assert re.search(r"\d% played in 100 s, about [\d,]+ s left", said) and said.count("played in") < 20
     assert made._done == pytest.approx(made._total, rel=0.35)
     sampled_loss(InPython(), of="releases", horizon=2, games=100, progress=False)

@@ -137,10 +137,11 @@ def test_a_wrapper_that_leaks_in_low_bits_breaks_a_rule():
 
 
 def test_a_wrapper_whose_low_bits_cannot_be_looked_at_is_passed_with_a_warning():
-    with pytest.warns(UserWarning, match="low bits not looked at: .*triangular"):
+    with pytest.warns(UserWarning, match="low bits not looked at: .*triangular") as warned:
         check_wrapper(
             lambda env: PrivacyBoundary(env, Blocks(draw=lambda rng: rng.triangular(-1, 0, 1))), games=0, horizon=8
         )
+    assert [one.filename for one in warned] == [__file__]  # the line of whoever called it
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_wrapper(lambda env: LaplaceClipRescale(env, epsilon=1.0), games=0, horizon=8)

@@ -1,6 +1,8 @@
 """The dynamic regret of `simulate` is that of `play`, to the bit, and the pseudo-regret where means stay."""
 
 import functools
+import math
+from typing import NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 
 from dp_bandit_envs import compare, play, simulate
 from dp_bandit_envs.adversaries import Shifting
+from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.simulation.simulation import always_compiled
 from tests.tools.refusals import refused
 
@@ -69,6 +72,52 @@ def test_a_summary_and_a_comparison_have_it():
     assert "dynamic_regret" in moving.measures and "dynamic_regret" not in still.measures
     assert still.values("dynamic_regret").tolist() == still.values("pseudo_regret").tolist()
     assert "UCB" in compared.table(measure="dynamic_regret")
+
+
+class Coins(NamedTuple):
+    """When arms change places."""
+
+    change: int
+
+
+def certain(state, t, row, rng):
+    """Arm 0 pays 1 before the change, and arm 1 from then on."""
+    for arm in range(len(row)):
+        row[arm] = 1.0 if (arm == 0) == (t < state.change) else 0.0
+
+
+class Half(RoundByRound):
+    """Certain gains that change places after 20 of 50 rounds."""
+
+    next_round = staticmethod(certain)
+
+    def first_round_state(self, rng):
+        return Coins(21)
+
+    def means_at(self, rounds):
+        return np.column_stack([rounds < 21, rounds >= 21])
+
+
+def test_an_own_adversary_gives_its_means_by_means_at():
+    """Each round with the other arm loses 1; external regret is against arm 1, which pays in 30 of 50 rounds."""
+    with always_compiled():
+        outcome = simulate(Half(2, 50), ["UCB"], trials=1, seed=1)["UCB"]
+    lost = outcome.dynamic_regret[0, -1]
+    assert outcome.engine == "compiled" and 0 < lost < 50
+    assert (outcome.collected[0, -1], outcome.external_regret[0, -1]) == (50 - lost, 30 - (50 - lost))
+    assert play(Half(2, 50), "UCB", seed=1).dynamic_regret[-1] == lost
+
+
+@pytest.mark.parametrize("wrong", [[0.5, 0.4], [[0.5, 0.4]], [["a", "b"]] * 50, [[math.nan, 0.4]] * 50], ids=str)
+def test_means_of_another_shape_or_kind_are_refused(wrong):
+    class Wrong(Half):
+        def means_at(self, rounds):
+            return wrong
+
+    with refused(ValueError, "Wrong.means_at", (50, 2)):
+        play(Wrong(2, 50), "UCB")
+    with always_compiled(), refused(ValueError, "Wrong.means_at", (50, 2)):
+        simulate(Wrong(2, 50), ["UCB"], trials=1)
 
 
 def test_unknown_means_have_none():
