@@ -15,7 +15,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import asked_privacy, played_as_asked
 from dp_bandit_envs.algorithms.naming import Player
 from dp_bandit_envs.envs.bandit_env import empty_observation, observation_space
-from dp_bandit_envs.errors import SeedRefusedError, StepOutsideGameError, WrongTypeError
+from dp_bandit_envs.errors import SeedRefusedError, StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.files import create_once, locked
 from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.privacy.facts import gains_of_arms
@@ -241,7 +241,8 @@ class OutsideGame:
     **Guarantee.** `guarantee` holds for the arms of one game of `horizon` rounds, and protects the reward of each
     round. It says nothing about what the loop outside does with the rewards, which it knows. It needs that arms
     depend on past rewards through this object only: so the arm of each reward must be the one that was chosen here, and
-    logs of other policies, whose arms may depend on their gains, are refused.
+    logs of other policies, whose arms may depend on their gains, are refused. An algorithm without privacy, such as
+    UCB, hides nothing here either: the guarantee's epsilon is then inf.
 
     Args:
         algorithm: An algorithm, or what names one, as for `simulate`.
@@ -309,6 +310,11 @@ class OutsideGame:
             self._feed = FedEnv(n_arms, horizon, use, ledger)
             asked = asked_privacy([] if epsilon is None else [epsilon], delta)
             algorithm = played_as_asked(algorithm, asked, self._feed)
+            if algorithm.make_agent is not None and algorithm.feedback == "full":
+                raise WrongGameError(
+                    f"{algorithm.name} learns from the gains of all arms, and here a round has the reward of one. Use"
+                    " an algorithm that learns from it, such as DP-KLUCB or DP-EXP3-Lap."
+                )
             algorithm.check_game(self._feed)
             self._guarantee = algorithm.guarantee_in(self._feed)
             self._to_count = [] if ledger is None else [to_count(algorithm, self._feed)]

@@ -173,6 +173,7 @@ class Algorithm:
             return f"{self.name} is for the {' and the '.join(self.decision_sets)}; this game is on the {name}."
         return None
 
+    @checks.answers_wrong_calls
     def guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex, sensitivity: float = 1.0) -> PrivacyGuarantee:
         """Return the guarantee for the sequence of all arms played in one game.
 
@@ -228,6 +229,7 @@ class Algorithm:
         layers = stated.steps if isinstance(stated, PrivacyGuarantee) else ()
         return dataclasses.replace(own if own.steps else with_agent(own, layers), data=data_use_below(env))
 
+    @checks.answers_wrong_calls
     def paper_guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex) -> PrivacyGuarantee:
         """Return what the paper claims, for comparison; `guarantee` is the one to rely on."""
         k, t = _size_of(n_arms, horizon)
@@ -239,6 +241,7 @@ class Algorithm:
             return self.guarantee_in(env)
         return self.paper_guarantee_of(set_of(env)[1], env.get_wrapper_attr("horizon"))
 
+    @checks.answers_wrong_calls
     def regret_bound(
         self, *, n_arms: SupportsIndex, horizon: SupportsIndex, memory: SupportsIndex = 0, sensitivity: float = 1.0
     ) -> float:
@@ -285,6 +288,7 @@ class Algorithm:
             return math.inf
         return self.regret_bound(n_arms=game.n_arms, horizon=game.horizon, memory=memory, sensitivity=game.sensitivity)
 
+    @checks.answers_wrong_calls
     def pseudo_regret_bound(
         self, *, means: Sequence[SupportsFloat], horizon: SupportsIndex, sensitivity: float = 1.0
     ) -> float:

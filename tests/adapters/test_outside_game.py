@@ -254,7 +254,7 @@ def test_a_wrapper_that_changes_arms_cannot_move_a_reward_to_another_arm():
 
 def test_wrong_arguments_are_refused():
     for options, error, words in [
-        ({"algorithm": "Hedge"}, WrongGameError, ["Hedge"]),
+        ({"algorithm": "Hedge"}, WrongGameError, ["Hedge", "the reward of one", "DP-KLUCB"]),
         ({"algorithm": "SCRiBLe"}, WrongGameError, ["SCRiBLe"]),
         ({"algorithm": "EXP4"}, ValueError, ["'EXP4'"]),
         ({"algorithm": "UCB", "epsilon": 1.0}, ValueError, ["epsilon", "UCB"]),

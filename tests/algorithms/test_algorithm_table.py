@@ -149,6 +149,15 @@ def test_every_epsilon_must_be_positive():
                     make_algorithm(name, epsilon=wrong, **more)
 
 
+@pytest.mark.parametrize("method", ["guarantee", "paper_guarantee", "regret_bound"])
+def test_questions_with_a_wrong_name_are_answered_with_the_one_that_was_meant(method):
+    ask = getattr(make_algorithm("DP-KLUCB"), method)
+    with refused(TypeError, "Algorithm." + method, "'arms'", "n_arms"):
+        ask(arms=4, horizon=9)
+    with refused(TypeError, "Algorithm." + method, "horizon"):
+        ask(n_arms=4)
+
+
 def test_wrong_parameters_are_refused_when_the_algorithm_is_made():
     """At once, not in the middle of an experiment."""
     for name, parameters, words in [
