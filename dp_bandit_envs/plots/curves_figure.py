@@ -270,7 +270,10 @@ def _legend_of(panels: Sequence[Panel], bands: Sequence[Sequence[Band]]) -> _Leg
         for curve in panel.curves:
             found.setdefault(_key(curve, several), {})[curve.label] = None
     labels = {key: next(iter(of)) if len(of) == 1 else key[0] for key, of in found.items()}
-    notes = [_guarantees([curve for curve in panel.curves if len(found[_key(curve, several)]) > 1]) for panel in panels]
+    notes = []
+    for panel in panels:
+        differing = [curve for curve in panel.curves if len(found[_key(curve, several)]) > 1]
+        notes.append(_guarantees(differing, named=any(curve.label == curve.name for curve in panel.curves)))
     same, equal_here = _equal(panels, bands, several)
     for key, other in same.items():
         labels[key] += f", the same as {labels[other]}"
@@ -296,8 +299,11 @@ def _looks(panels: Sequence[Panel], keys: Iterable[Key]) -> dict[Key, Style]:
     return looks
 
 
-def _guarantees(curves: Sequence[Curve]) -> str:
-    """Return what follows the names of curves in their labels, as in "Private-UCB: eps 0.5; others: eps 1"."""
+def _guarantees(curves: Sequence[Curve], *, named: bool = False) -> str:
+    """Return what follows the names of curves in their labels, as in "Private-UCB: eps 0.5; others: eps 1".
+
+    All are `named` where nothing follows another curve's name, whose guarantee is that of the axis.
+    """
     of: dict[str, list[str]] = {}
     for curve in curves:
         after = curve.label.removeprefix(curve.name).strip()
@@ -306,6 +312,8 @@ def _guarantees(curves: Sequence[Curve]) -> str:
         inside = after[1:-1]
         of.setdefault(inside if after == f"({inside})" and "(" not in inside else after, []).append(curve.name)
     most = max(of, key=lambda after: len(of[after]), default="")
+    if named:
+        return "; ".join(f"{', '.join(names)}: {after}" for after, names in of.items())
     if len(of) < 2:
         return most
     rest = [f"{', '.join(names)}: {after}" for after, names in of.items() if after != most]

@@ -68,3 +68,11 @@ def test_one_value_is_no_axis(compared):
         one.plot("time")
     with refused(ValueError, "band"):
         one.plot(band="sd")
+
+
+def test_a_guarantee_other_than_that_of_the_axis_is_written_with_its_name():
+    """Private-UCB has epsilon / K, which differs between panels; DP-KLUCB has the axis's, and nothing is written."""
+    figure = compare("Stochastic", ["DP-KLUCB", "Private-UCB"], epsilon=[0.1, 1], n_arms=[2, 5], horizon=20, trials=2)
+    figure = figure.plot(against="epsilon")
+    notes = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert notes == [rf"Private-UCB: $\varepsilon={low}$ or {high}" for low, high in ((0.05, 0.5), (0.02, 0.2))]
