@@ -13,8 +13,10 @@ from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongGameError
-from dp_bandit_envs.privacy import Mechanism, Noise, PrivacyGuarantee, mechanisms
+from dp_bandit_envs.privacy import Mechanism, Noise, PrivacyGuarantee, mechanisms, noise_scale
+from dp_bandit_envs.privacy.accounting import distance_of_draws
 from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
+from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of
 from dp_bandit_envs.wrappers import (
     CounterSums,
     LaplaceClipRescale,
@@ -317,6 +319,27 @@ STACKS = {
     "withheld by value": lambda env: PrivacyBoundary(env, AboveAHalf()),
     "no noise": lambda env: LaplaceClipRescale(env, epsilon=math.inf),
 }
+
+
+class LikeLaplace(Adds):
+    """Laplace noise of scale 1 on one gain a round, which counts what fast draws add if it is told to."""
+
+    def __init__(self, counts):
+        self.counts = counts
+
+    def guarantee(self, below):
+        """Claim 1."""
+        scale = noise_scale(1.0, 1.0)
+        off = distance_of_draws(scale, grid_of(DEVIATION * scale), below.gains_in_a_round)
+        return PrivacyGuarantee(1.0, tau=off if self.counts else 0.0)
+
+
+def test_fast_draws_add_to_delta_what_a_mechanism_of_ones_own_says_of_them():
+    few = game(np.full((5, 2), 0.5))
+    ours = LaplaceClipRescale(few, epsilon=1.0).guarantee
+    counted = PrivacyBoundary(few, LikeLaplace(counts=True)).guarantee
+    assert counted.tau == ours.tau and counted.delta_at(1.0) == ours.delta_at(1.0) > 0
+    assert PrivacyBoundary(few, LikeLaplace(counts=False)).guarantee.delta_at(1.0) == 0
 
 
 @pytest.mark.parametrize("stack", STACKS)
