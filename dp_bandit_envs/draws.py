@@ -19,6 +19,8 @@ HALF_STEP: Final = 2.0**-54
 SIGN_BIT: Final = 1 << 63
 ALL_BITS: Final = (1 << 64) - 1
 NUMBERS: Final = (int, float, np.number)
+AHEAD: Final = 256
+"""The draws that `LaplacesAhead` computes at once."""
 
 
 def signed_uniform(rng: np.random.Generator) -> float:
@@ -209,6 +211,27 @@ class Stream(np.random.Generator):
 
 def with_formulas(rng: np.random.Generator) -> np.random.Generator:
     """Return a stream that goes on with a NumPy generator's numbers; anything else as it is."""
+class LaplacesAhead:
+    """Takes the place of a stream of which only Laplace draws are taken: the same numbers, computed many at once."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng, self._ahead = rng, list[float]()
+
+    def laplace(self, loc: float, scale: float) -> float:
+        """Return the next number of `laplace`."""
+        return loc + scale * self._next()
+
+    def laplaces(self, numbers: NDArray[np.float64], scale: float) -> None:
+        """Fill an array with the next numbers of `laplace`."""
+        for i in range(len(numbers)):
+            numbers[i] = scale * self._next()
+
+    def _next(self) -> float:
+        if not self._ahead:
+            self._ahead = laplace_array(self._rng, AHEAD, 1.0)[::-1].tolist()
+        return self._ahead.pop()
+
+
     return Stream(rng.bit_generator) if type(rng) is np.random.Generator else rng
 
 

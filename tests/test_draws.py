@@ -16,7 +16,7 @@ from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
-from dp_bandit_envs.draws import FORMULAS, Stream, laplace_array, normal_quantile, with_formulas
+from dp_bandit_envs.draws import AHEAD, FORMULAS, LaplacesAhead, Stream, laplace_array, normal_quantile, with_formulas
 
 UNIFORMS = 2**53
 """A stream's uniform numbers are k / 2^53 with k = 0, ..., 2^53 - 1, all with the same chance."""
@@ -286,6 +286,14 @@ def test_an_array_of_laplace_draws_has_the_same_bits_as_single_ones():
         fills(rng, numbers, 0.7)
         assert numbers.tolist() == wanted
     assert len({rng.random() for rng in streams}) == 1
+
+
+def test_laplace_draws_computed_ahead_are_those_of_the_stream():
+    """Through the end of a block, in an array and one by one."""
+    rng, ahead, some = stream(10), LaplacesAhead(stream(10)), np.empty(AHEAD - 3)
+    ahead.laplaces(some, 0.7)
+    assert some.tolist() == [rng.laplace(0.0, 0.7) for _ in some]
+    assert [ahead.laplace(2.0, 0.3) for _ in range(7)] == [rng.laplace(2.0, 0.3) for _ in range(7)]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,9 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec, WrapperSpec
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.decisions import DecisionSet, payoffs
+from dp_bandit_envs.draws import LaplacesAhead, Stream
 from dp_bandit_envs.errors import (
     BoundaryError,
     SeedRefusedError,
@@ -525,7 +527,8 @@ class Released:
     def __init__(self, mechanism: Mechanism, below: Below, rng: np.random.Generator, observation: Observation) -> None:
         self._release, self._idle, self._forget = mechanism.release_for(below), mechanism.idle, mechanism.forget
         self._state = Withheld(mechanism.new_state(below))
-        self._rng = rng
+        in_blocks = mechanism.draws_laplace and is_ours(type(mechanism)) and type(rng) is Stream
+        self._rng: Any = LaplacesAhead(rng) if in_blocks else rng
         self._forks = FORKS[0]
         self._low, self._high = below.values.low, below.values.high
         self.of_sums = mechanism.releases_sums

@@ -55,6 +55,9 @@ class Mechanism(abc.ABC):
     told_by_sizes: ClassVar[bool] = False
     """Whether the horizon and distances above determine what this very class does; then it need not be named for the
     noise of mechanisms above to differ."""
+    draws_laplace: bool = False
+    """Whether its own functions take nothing but Laplace draws from a fast stream, so that many are computed at once;
+    only asked of this package's mechanisms."""
     example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}
     """Arguments with which a mechanism of the table is shown and tested."""
 

@@ -499,6 +499,13 @@ OTHERS = (
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "told_upwards or one_of_ours_does"),
     ),
     Mutation(
+        "a user's draws are taken for Laplace draws",
+        "wrappers/boundary.py",
+        "mechanism.draws_laplace and is_ours(type(mechanism)) and",
+        "mechanism.draws_laplace and",
+        ("tests/wrappers/test_mechanisms_of_others.py", "-k", "other_numbers"),
+    ),
+    Mutation(
         "a secure draw from the fast stream",
         "wrappers/boundary.py",
         "return SecureStreams() if takes_no_seed(mechanism) else EpisodeStreams(role, label)",

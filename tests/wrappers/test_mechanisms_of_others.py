@@ -15,6 +15,8 @@ from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongGameError
 from dp_bandit_envs.privacy import Mechanism, Noise, PrivacyGuarantee, mechanisms, noise_scale
 from dp_bandit_envs.privacy.accounting import distance_of_draws
+from dp_bandit_envs.privacy.counters import COUNTERS
+from dp_bandit_envs.privacy.counters.trees import LogarithmicCounter
 from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
 from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of
 from dp_bandit_envs.wrappers import (
@@ -57,6 +59,30 @@ class Adds(Mechanism):
     def guarantee(self, below):
         """Claim nothing."""
         return PrivacyGuarantee.none("a test")
+
+
+# ---- what is not a Laplace draw is drawn as well
+
+
+class Uniform(mechanisms.LaplaceClipRescale):
+    """Releases a uniform number."""
+
+    release = staticmethod(lambda state, arm, gain, rng: (rng.random(), 1))
+
+
+class UniformCounter(LogarithmicCounter):
+    """Has a uniform number in place of noise."""
+
+    noise = staticmethod(lambda state, arm, rng: (rng.random(), True))
+
+
+def test_a_class_derived_from_one_of_ours_may_draw_other_numbers(monkeypatch):
+    monkeypatch.setitem(COUNTERS, "uniform", UniformCounter)
+    for mechanism in (Uniform(epsilon=1), mechanisms.CounterSums(counter="uniform", epsilon=1)):
+        env = PrivacyBoundary(gym.make("DPBandit-Stochastic-v0", means=[0.0, 0.0], horizon=9), mechanism)
+        env.reset(seed=0)
+        released = env.step(1)[0]
+        assert 0 < released["sum" if mechanism.releases_sums else "gain"][1] < 1
 
 
 # ---- what breaks off in the middle ends the game

@@ -90,6 +90,7 @@ class LaplaceClipRescale(ChoosesDraws):
 
     release = staticmethod(release)
     any_range = True
+    draws_laplace = True
 
     def __init__(
         self,
