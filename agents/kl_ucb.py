@@ -103,14 +103,16 @@ def is_plain(state: State) -> bool:
 
 def leads(state: State, first: int, q: float, level: float) -> bool:
     """Return whether an arm's index is above q in (0, 1), and all others below it, by more than rounding."""
+    counts, means, entropies = state.counts, state.means, state.entropies
     log_q, log_rest = log(q), log(1.0 - q)
     lower = 0
-    for arm in range(len(state.counts)):
-        n, mean = state.counts[arm], min(max(state.means[arm], 0.0), 1.0)
-        over = n * (state.entropies[arm] - mean * log_q - (1.0 - mean) * log_rest) - level
-        lower += (mean < q) & (over > SLACK * (level + n)) & (arm != first)
-        lower += (mean < q) & (over < -SLACK * (level + n)) & (arm == first)
-    return lower == len(state.counts)
+    for arm in range(len(counts)):
+        n, mean = counts[arm], min(max(means[arm], 0.0), 1.0)
+        over = n * (entropies[arm] - mean * log_q - (1.0 - mean) * log_rest) - level
+        slack = SLACK * (level + n)
+        lower += (mean < q) & (over > slack) & (arm != first)
+        lower += (mean < q) & (over < -slack) & (arm == first)
+    return lower == len(counts)
 
 
 def _mean(state: State, arm: int, reach: float) -> float:
@@ -121,7 +123,7 @@ def _mean(state: State, arm: int, reach: float) -> float:
 
 def update(state: State, arm: int, seen: Sums) -> State:
     """Store the released sums, and recompute what depends on a count where it has changed."""
-    counts, status = state.counts, state.status
+    counts, means, status, plain = state.counts, state.means, state.status, is_plain(state)
     status[ROUND] += 1
     status[LAST_ARM] = arm
     if state.lazy and seen.releases[arm] == state.releases[arm]:
@@ -139,10 +141,10 @@ def update(state: State, arm: int, seen: Sums) -> State:
             state.weights[each] = weight(state.width, n, 0)
         if n > 0:
             mean = seen.sums[each] / n
-            if is_plain(state) and mean != state.means[each]:
+            if plain and mean != means[each]:
                 share = min(max(mean, 0.0), 1.0)
                 state.entropies[each] = weighed_log(share) + weighed_log(1.0 - share)
-            state.means[each] = mean
+            means[each] = mean
     return state
 
 
