@@ -503,7 +503,7 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
         if self._counts_rounds and bool(terminated) != (self._round_below == self._rounds):
             raise RefusedError(ENDS_BY_ITSELF.format(type(self).__name__))
-        seen = unflattened(observation, self.n_values)
+        seen = unflattened(observation, self._below.n_values)
         gains, observed = gains_and_observed(seen, self._below, type(self).__name__)
         return gains, observed, bool(terminated), bool(truncated)
 
@@ -533,12 +533,14 @@ class Released:
         self._low, self._high = below.values.low, below.values.high
         self.of_sums = mechanism.releases_sums
         self._must_release = not (mechanism.withholds or mechanism.releases_sums or mechanism.batch_size > 1)
-        self._write_to(observation)
+        self.values, self._counts, *releases = observation.values()
+        self._releases = releases[0] if releases else None
 
     def take(self, gain: list[float], observed: list[int]) -> None:
         """Feed the mechanism what one step below revealed, in the order of the arms."""
         self.refuse_fork()
         state, rng, release, idle = self._state.value, self._rng, self._release, self._idle
+        values, counts, releases = self.values, self._counts, self._releases
         arms = range(len(observed))
         # Without an `idle`, only arms that were seen matter, and of many arms few are.
         for arm in compress(arms, observed) if idle is None else arms if any(observed) else ():
@@ -548,14 +550,14 @@ class Released:
                 raise RefusedError(NO_PAIR)
             value, count = pair
             if count >= 1:
-                self.values[arm] = value
-                if self._releases is not None:
+                values[arm] = value
+                if releases is not None:
                     if not math.isfinite(value):
                         raise RefusedError(NO_NUMBER)
-                    self._counts[arm] = count
-                    self._releases[arm] += 1
+                    counts[arm] = count
+                    releases[arm] += 1
                 elif self._low <= value <= self._high:
-                    self._counts[arm] = 1
+                    counts[arm] = 1
                 else:
                     raise RefusedError(OUTSIDE_RELEASED.format(self._low, self._high))
             elif seen and self._must_release:
@@ -574,16 +576,11 @@ class Released:
     def observation(self) -> Observation:
         """End a step above; return what was released, in arrays that nothing here will write to again."""
         self.end_step()
-        shown = self._observation
         if self._releases is not None:
             return {"sum": self.values.copy(), "count": self._counts.copy(), "release": self._releases.copy()}
-        self._write_to(nothing_yet(len(self.values), of_sums=False))
+        shown = {"gain": self.values, "observed": self._counts}
+        self.values, self._counts = np.zeros(len(self.values)), np.zeros(len(self.values), np.int8)
         return shown
-
-    def _write_to(self, observation: Observation) -> None:
-        self._observation = observation
-        self.values, self._counts, *releases = observation.values()
-        self._releases = releases[0] if releases else None
 
 
 class SecureStreams:
