@@ -36,8 +36,10 @@ def signed_uniform(rng: np.random.Generator) -> float:
 
 def next_word(rng: np.random.Generator) -> int:
     """Return the next 64 bits of a stream."""
-    if isinstance(rng.bit_generator, np.random.SFC64):
-        return int(rng.bit_generator.random_raw())
+    source = rng.bit_generator
+    if isinstance(source, np.random.SFC64):
+        word: int = source.random_raw()
+        return word
     return int(np.random.Generator.integers(rng, ALL_BITS, dtype=np.uint64, endpoint=True))
 
 
@@ -209,8 +211,6 @@ class Stream(np.random.Generator):
         return Stream, (self.bit_generator,)
 
 
-def with_formulas(rng: np.random.Generator) -> np.random.Generator:
-    """Return a stream that goes on with a NumPy generator's numbers; anything else as it is."""
 class LaplacesAhead:
     """Takes the place of a stream of which only Laplace draws are taken: the same numbers, computed many at once."""
 
@@ -232,6 +232,8 @@ class LaplacesAhead:
         return self._ahead.pop()
 
 
+def with_formulas(rng: np.random.Generator) -> np.random.Generator:
+    """Return a stream that goes on with a NumPy generator's numbers; anything else as it is."""
     return Stream(rng.bit_generator) if type(rng) is np.random.Generator else rng
 
 
@@ -245,11 +247,13 @@ def _method(formula: Any) -> Any:
         for number in arguments:
             if type(number) is not float and not isinstance(number, NUMBERS):
                 return numpys(self, *arguments, **named)
+        if len(arguments) > len(names):
+            return numpys(self, *arguments, **named)
+        if not named:
+            return formula(self, *arguments)
         for name, number in named.items():
             if name not in names or not isinstance(number, NUMBERS):
                 return numpys(self, *arguments, **named)
-        if len(arguments) > len(names):
-            return numpys(self, *arguments, **named)
         return formula(self, *arguments, **named)
 
     return method
