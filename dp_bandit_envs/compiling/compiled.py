@@ -204,9 +204,10 @@ class Compiled:
     def _dispatcher(self) -> Any:
         return self._made(lean=True)
 
-    def _compiler(self) -> dict[str, Any]:
-        """Return Numba's option that names a compiler, if it is not Numba's own."""
-        return {}
+    def _compiler(self) -> type:
+        from dp_bandit_envs.compiling.numba_functions import QuickCompiler
+
+        return QuickCompiler
 
     def _made(self, *, lean: bool) -> Any:
         import numba
@@ -222,7 +223,7 @@ class Compiled:
         key = fingerprint(self._function) + ("-lean" if lean else "") if ours else ""
         # Machine code from disk is found by its name, which Numba numbers by process: by content no two are alike.
         copy.__qualname__ += f"_{key[:12]}"
-        dispatcher = numba.njit(**options, **self._compiler())(copy)
+        dispatcher = numba.njit(**options, pipeline_class=self._compiler())(copy)
         dispatcher.targetoptions |= self._without
         if ours:
             # Without a folder to write to, as in a read-only container, every process compiles for itself.
@@ -239,10 +240,10 @@ class CompiledAt(Compiled):
 
     _without: ClassVar = {**Compiled._without, "no_cpython_wrapper": True}
 
-    def _compiler(self) -> dict[str, Any]:
+    def _compiler(self) -> type:
         from dp_bandit_envs.compiling.numba_functions import ForLanes
 
-        return {"pipeline_class": ForLanes}
+        return ForLanes
 
     def __call__(self, *arguments: Any) -> Any:
         """Raise: there is no code for it."""

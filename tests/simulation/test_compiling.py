@@ -1,6 +1,8 @@
 """Machine code is what a function and its values are now: of equal ones it is made once, of others anew."""
 
+import contextlib
 import functools
+import gc
 import inspect
 import sys
 import textwrap
@@ -13,6 +15,7 @@ import numba
 import numpy as np
 import pytest
 from numba.core import event
+from numba.core.compiler import Flags
 
 from dp_bandit_envs import Algorithm, BanditEnv, play, simulate
 from dp_bandit_envs.adversaries import MemoryBounded
@@ -250,3 +253,51 @@ def test_simulate_plays_as_play_does_after_a_global_changed(monkeypatch):
         assert outcome.collected[0, -1] == game.collected[-1]
         seen.add((*outcome.pulls[0], outcome.collected[0, -1]))
     assert len(seen) == 4
+
+
+def calls_nothing(number):
+    return number + 1.0
+
+
+def calls_what_is_not_there(number):
+    return calls_nothing(number).not_there
+
+
+@pytest.mark.parametrize("function", [calls_nothing, calls_what_is_not_there])
+def test_searches_for_garbage_are_rare_while_something_is_compiled_and_as_before_afterwards(function):
+    before, seen = gc.get_threshold(), []
+
+    class Listener(event.Listener):
+        def on_start(self, event):
+            seen.append(gc.get_threshold())
+
+        def on_end(self, event):
+            seen.append(gc.get_threshold())
+
+    with event.install_listener("numba:run_pass", Listener()), contextlib.suppress(numba.TypingError):
+        Compiled(function, {})(np.float64(sys.maxsize))
+    assert len(seen) > 20 and {first >= 50_000 for first, *_ in seen} == {True}
+    assert gc.get_threshold() == before
+
+
+def test_options_are_equal_where_numbas_are():
+    from dp_bandit_envs.compiling.numba_functions import _Flags
+
+    def options(**values):
+        flags = Flags()
+        for name, value in values.items():
+            setattr(flags, name, value)
+        return flags
+
+    all_of = [
+        options(),
+        options(nrt=True),
+        options(nrt=False),
+        options(boundscheck=True),
+        options(nrt=True, release_gil=True),
+    ]
+    for one in all_of:
+        for other in all_of:
+            assert (_Flags(one) == other) == (one == other) == (other == _Flags(one))
+            assert one == other or _Flags(one) != _Flags(other)
+        assert hash(_Flags(one)) == hash(one) and _Flags(one) == _Flags(one) and _Flags(one) != "nrt"
