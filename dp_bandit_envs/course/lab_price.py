@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from dp_bandit_envs.course.checking import (
+    ScriptedDraws,
     WrongAnswer,
     call,
     check_formula,
@@ -50,6 +51,8 @@ SETTINGS: Final = (
 FAR, APART, REACH = 0.08, 0.035, 6.0
 """How far the mean size of noise, as a share, and its distribution may be from Laplace's; how many scales the largest
 of `DRAWS` draws has to reach."""
+FAR_OUT: Final = 30.0
+"""Draws of `rng.laplace`, in scales, that are handed out to see whether they come through: chance has none so large."""
 
 
 def noise_scale(n: int, epsilon: float) -> float:
@@ -103,8 +106,11 @@ def check_release(release: Any, *, seed: int | None = None) -> str:
     - The distribution of x / b is within .035 of Laplace's everywhere: by the inequality of Dvoretzky, Kiefer,
       Wolfowitz and Massart, P(beyond) <= 2 exp(-2 5000 .035^2) < 9.6e-6.
     - The largest |x| / b reaches 6, so that noise cut at 4 or 5 scales is found: P(not) = (1 - e^-6)^5000 < 4.2e-6.
+    - No release comes more than twice and two times as often as any other, so that noise left out in one call of a
+      thousand is found: P(yes) < 2e-7 however releases are rounded, from the counts of a grid's cells.
 
-    A false alarm for a right solution: at most 8.5e-5 in all.
+    A false alarm for a right solution: at most 8.5e-5 in all. Draws of `rng.laplace` far out, which have to come
+    through, are not random.
 
     Args:
         release: The student's function of gains, epsilon and rng.
@@ -124,12 +130,10 @@ def check_release(release: Any, *, seed: int | None = None) -> str:
             )
         sized = abs(size - 1) <= FAR
         if sized and distance_from_laplace(noise / scale) <= APART:
-            if (reach := float(np.abs(noise).max()) / scale) >= REACH:
-                continue
-            raise WrongAnswer(
-                f"{at}, the noise is cut off at {reach:.2g} times its scale. Then there are releases that one value of"
-                " a gain makes possible and another one does not, and no epsilon covers that. Laplace noise has no end."
-            )
+            if (reach := float(np.abs(noise).max()) / scale) < REACH:
+                raise WrongAnswer(f"{at}, the noise is cut off at {reach:.2g} times its scale. {NO_END}")
+            check_far_out(release, np.array(gains), epsilon, at)
+            continue
         if depends_on_gains(release, np.array(gains), epsilon, seed or 0):
             raise WrongAnswer(
                 f"{at}, the noise depends on the gains: from equal rngs, other gains get other noise. Then its size"
@@ -163,7 +167,35 @@ def draws(release: Any, gains: FloatArray, epsilon: float, seed: int, at: str) -
         raise WrongAnswer(f"{at}, the release {where}. What may an attacker learn who knows all gains but one?")
     if {released.min(), released.max()} & {0.0, 1.0}:
         raise WrongAnswer("Releases are cut at 0 or 1. That stays private, but is wrong on average: leave them uncut.")
+    second, most = np.sort(np.unique(released, return_counts=True)[1])[-2:]
+    if most > 2 * second + 2:
+        raise WrongAnswer(
+            f"{at}, {most} of {DRAWS:,} releases are the very same number: was the noise left out? Noise that is"
+            " missing in some calls protects nobody in these."
+        )
     return np.asarray(released - gains.mean(), dtype=float)
+
+
+NO_END: Final = (
+    "Then there are releases that one value of a gain makes possible and another one does not, and no epsilon covers"
+    " that. Laplace noise has no end."
+)
+
+
+def check_far_out(release: Any, gains: FloatArray, epsilon: float, at: str) -> None:
+    """Refuse noise that is cut where chance does not reach, if `rng.laplace` is what it uses."""
+    for draw in (FAR_OUT, -FAR_OUT):
+        # Then zeros, as some draw again until it is small.
+        rng = ScriptedDraws([draw] * 100)
+        try:
+            noise = number(call(release, gains, epsilon, rng)) - float(gains.mean())
+        except WrongAnswer:
+            return  # it gets its noise in another way
+        if abs(size := noise * len(gains) * epsilon) < 0.9 * FAR_OUT:
+            raise WrongAnswer(
+                f"{at}, the noise is cut off: a draw of {draw:g} times the scale comes out as {size:.2g} times."
+                f" {NO_END}"
+            )
 
 
 def depends_on_gains(release: Any, gains: FloatArray, epsilon: float, seed: int) -> bool:

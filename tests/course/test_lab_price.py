@@ -1,5 +1,7 @@
 """Lab 2: the scale of Laplace noise, and the release."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -43,10 +45,27 @@ def cut(gains, epsilon, rng, scales):
     return gains.mean() + np.clip(rng.laplace(scale=scale), -scales * scale, scales * scale)
 
 
-def drawn_again(gains, epsilon, rng):
+def drawn_again(gains, epsilon, rng, scales):
     scale = 1 / (len(gains) * epsilon)
     noise = rng.laplace(scale=scale)
-    return drawn_again(gains, epsilon, rng) if abs(noise) > 4 * scale else gains.mean() + noise
+    while abs(noise) > scales * scale:
+        noise = rng.laplace(scale=scale)
+    return gains.mean() + noise
+
+
+def cut_below(gains, epsilon, rng):
+    scale = 1 / (len(gains) * epsilon)
+    return gains.mean() + max(rng.laplace(scale=scale), -12 * scale)
+
+
+def exact_by_turns(calls, answer):
+    """Return a release that is right but for every so many-th call, which gets this answer."""
+    count = itertools.count(1)
+    return lambda gains, epsilon, rng: release(gains, epsilon, rng) if next(count) % calls else answer(gains)
+
+
+def exact_by_chance(gains, epsilon, rng):
+    return gains.mean() if rng.random() < 1 / 30 else release(gains, epsilon, rng)
 
 
 def exact_if_equal(gains, epsilon, rng):
@@ -88,7 +107,14 @@ def another_source(gains, epsilon, rng):
         (lambda gains, epsilon, rng: cut(gains, epsilon, rng, 3), "the noise is cut off at 3 times its scale"),
         (lambda gains, epsilon, rng: cut(gains, epsilon, rng, 4), "the noise is cut off at 4 times its scale"),
         (lambda gains, epsilon, rng: cut(gains, epsilon, rng, 5), "the noise is cut off at 5 times its scale"),
-        (drawn_again, "the noise is cut off at"),
+        (lambda gains, epsilon, rng: drawn_again(gains, epsilon, rng, 4), "the noise is cut off at"),
+        (lambda gains, epsilon, rng: cut(gains, epsilon, rng, 12), "30 times the scale comes out as 12 times"),
+        (lambda gains, epsilon, rng: drawn_again(gains, epsilon, rng, 12), "30 times the scale comes out as 0 times"),
+        (cut_below, "-30 times the scale comes out as -12 times"),
+        (exact_by_turns(30, np.mean), "the very same number: was the noise left out"),
+        (exact_by_turns(1_000, np.mean), "the very same number: was the noise left out"),
+        (exact_by_turns(30, np.max), "the very same number: was the noise left out"),
+        (exact_by_chance, "the very same number: was the noise left out"),
         (exact_if_equal, "the release has no noise"),
         (exact_for(0.0), "the release has no noise"),
         (exact_for(1.0), "the release has no noise"),

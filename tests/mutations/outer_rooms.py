@@ -1013,8 +1013,15 @@ COURSE: tuple[Mutation, ...] = (
     Mutation(
         "a lab does not look where noise is cut",
         f"{LABS}/lab_price.py",
-        "/ scale) >= REACH:",
-        "/ scale) >= 0:",
+        "/ scale) < REACH:",
+        "/ scale) < 0:",
+        ("tests/course/test_lab_price.py",),
+    ),
+    Mutation(
+        "a lab does not look for noise that is left out in single calls",
+        f"{LABS}/lab_price.py",
+        "    if most > 2 * second + 2:",
+        "    if most > 2 * second + DRAWS:",
         ("tests/course/test_lab_price.py",),
     ),
     Mutation(
