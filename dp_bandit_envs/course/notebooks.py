@@ -171,8 +171,17 @@ belongs to one cell, too: give yours another one.";
     width: 500px;
   }
 }
-/* On a telephone a label is above its control, and a long button has as many lines as it needs. */
+/* On a telephone a label is above its control, a long button has as many lines as it needs, and a wide table scrolls,
+so that its headings have more than a word a line. */
 @media (max-width: 30em) {
+  .markdown table {
+    display: block;
+    overflow-x: auto;
+  }
+  .markdown :is(th, td) {
+    min-width: 4.4rem;
+    padding-inline: 0.3rem !important;
+  }
   .mo-label {
     flex-direction: column;
     align-items: flex-start;

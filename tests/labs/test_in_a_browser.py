@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dp_bandit_envs.course.notebooks import LABS, START_PAGE, copy_labs, find, served
+from dp_bandit_envs.course.notebooks import LABS, START_PAGE, STYLE, copy_labs, find, served
 from dp_bandit_envs.optional import installed
 
 FLAGS = [
@@ -191,6 +191,24 @@ def test_the_sites_script_shows_the_state_of_the_slider(browser, tmp_path):
         "c",
         "2",
     ]
+
+
+def test_a_wide_table_scrolls_on_a_telephone_and_its_headings_have_room(browser, tmp_path):
+    heads = ["rounds T", "binary tree", "wide tree", "wide tree, joint noise", "noise on rounds", "regret, at most"]
+    table = f"<table><tr><th>{'<th>'.join(heads)}<tr><td>{'<td>'.join(['16,777,216'] * 6)}</table>"
+    page = f"<!doctype html><style>{STYLE}</style><span class=markdown>{table}</span>"
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    browser.get((tmp_path / "page.html").as_uri())
+    size = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        widths = [each.size["width"] for each in browser.find_elements("css selector", "th")]
+        page_and_table = browser.execute_script(
+            "return [document.documentElement, document.querySelector('table')].map(e => e.scrollWidth > e.clientWidth)"
+        )
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert min(widths) >= 70 and page_and_table == [False, True]
 
 
 @pytest.mark.slow
