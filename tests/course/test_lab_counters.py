@@ -45,7 +45,30 @@ def noise_times_the_largest(items, epsilon, rng):
     return sums + (private_sums(items, epsilon, rng) - sums) * (items.max() or 1)
 
 
+def with_levels_at_most(most):
+    """Return a tree that draws for all its levels, and uses the noise of the lowest ones."""
+
+    def sums(items, epsilon, rng):
+        levels = len(items).bit_length()
+        noise = rng.laplace(scale=levels / epsilon, size=(levels, len(items) + 1))
+        released = np.cumsum(items)
+        for t in range(1, len(items) + 1):
+            for level in range(min(levels, most)):
+                released[t - 1] += noise[level, t >> level] * (t >> level & 1)
+        return released
+
+    return sums
+
+
+def kept_noise(items, epsilon, rng, noise={}):  # noqa: B006 (the mistake)
+    if len(items) not in noise:
+        noise[len(items)] = private_sums(np.zeros(len(items)), epsilon, rng)
+    return np.cumsum(items) + noise[len(items)]
+
+
 WRONG_SUMS = {
+    "ten levels": (with_levels_at_most(10), "The sum after item 1,024 of 4,095 has no noise at all"),
+    "kept noise": (kept_noise, "does one use what the other kept?"),
     "exact after 32 items": (
         lambda items, epsilon, rng: np.concatenate([private_sums(items, epsilon, rng)[:32], np.cumsum(items)[32:]]),
         "Item 1 of 100 can be read",
@@ -174,6 +197,10 @@ def in_blocks(items, epsilon, rng):
 
 def test_two_levels_of_blocks_pass():
     assert check_private_sums(in_blocks)
+
+
+def test_all_levels_drawn_in_one_array_pass():
+    assert check_private_sums(with_levels_at_most(12))
 
 
 @pytest.mark.filterwarnings("error")
