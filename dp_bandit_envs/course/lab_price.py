@@ -110,7 +110,8 @@ def check_release(release: Any, *, seed: int | None = None) -> str:
       thousand is found: P(yes) < 2e-7 however releases are rounded, from the counts of a grid's cells.
 
     A false alarm for a right solution: at most 8.5e-5 in all. Draws of `rng.laplace` far out, which have to come
-    through, are not random.
+    through, are not random. Releases that are rounded to two or more digits are as private, and stay right: their
+    distribution is compared half way between two values, where rounding changes nothing.
 
     Args:
         release: The student's function of gains, epsilon and rng.
@@ -118,7 +119,7 @@ def check_release(release: Any, *, seed: int | None = None) -> str:
     """
     for epsilon, gains in SETTINGS if seed is None else drawn_settings(np.random.default_rng(seed)):
         at = f"With the gains {list(gains)} at epsilon = {epsilon:g}"
-        noise = draws(release, np.array(gains), epsilon, seed or 0, at)
+        noise, half = draws(release, np.array(gains), epsilon, seed or 0, at)
         scale = 1 / (len(gains) * epsilon)
         size = float(np.abs(noise).mean()) / scale
         # A mean of 5,000 draws has a standard error of sqrt(2 / 5000) = .02 scales; .15 are more than seven of them.
@@ -129,17 +130,17 @@ def check_release(release: Any, *, seed: int | None = None) -> str:
                 " noise on both sides?"
             )
         sized = abs(size - 1) <= FAR
-        if sized and distance_from_laplace(noise / scale) <= APART:
+        if sized and distance_from_laplace(noise / scale, half / scale) <= APART:
             if (reach := float(np.abs(noise).max()) / scale) < REACH:
                 raise WrongAnswer(f"{at}, the noise is cut off at {reach:.2g} times its scale. {NO_END}")
             check_far_out(release, np.array(gains), epsilon, at)
             continue
-        if depends_on_gains(release, np.array(gains), epsilon, seed or 0):
+        if depends_on_gains(release, np.array(gains), epsilon, seed or 0, half):
             raise WrongAnswer(
                 f"{at}, the noise depends on the gains: from equal rngs, other gains get other noise. Then its size"
                 " gives the gains away; it may depend on n and epsilon only."
             )
-        if distance_from_laplace(noise / (size * scale)) > APART:
+        if distance_from_laplace(noise / (size * scale), half / (size * scale)) > APART:
             raise WrongAnswer(
                 f"{at}, the noise {'has the right mean size, but' * sized or 'has'} another distribution than Laplace"
                 " noise. Noise of another shape may lose more than epsilon, as normal noise does in its tails."
@@ -155,8 +156,11 @@ def check_release(release: Any, *, seed: int | None = None) -> str:
     return "It has the right mean, and noise of the right size and shape, at each epsilon tried."
 
 
-def draws(release: Any, gains: FloatArray, epsilon: float, seed: int, at: str) -> FloatArray:
-    """Return the noise of many releases; two from equal generators have to be equal, and others rarely are."""
+def draws(release: Any, gains: FloatArray, epsilon: float, seed: int, at: str) -> tuple[FloatArray, float]:
+    """Return the noise of many releases, and half a unit of the last digit to which they are rounded, or 0.
+
+    Two releases from equal generators have to be equal, and others rarely are.
+    """
     first, second = (number(call(release, gains, epsilon, np.random.default_rng(seed)), "A release") for _ in range(2))
     if first != second:
         raise WrongAnswer("Two releases from the same rng differ: take all random numbers from rng.")
@@ -165,17 +169,23 @@ def draws(release: Any, gains: FloatArray, epsilon: float, seed: int, at: str) -
     if np.ptp(released) == 0:
         where = "has no noise" if math.isclose(released[0], gains.mean()) else "is always the same number"
         raise WrongAnswer(f"{at}, the release {where}. What may an attacker learn who knows all gains but one?")
-    if {released.min(), released.max()} & {0.0, 1.0}:
-        raise WrongAnswer("Releases are cut at 0 or 1. That stays private, but is wrong on average: leave them uncut.")
+    for end in (released.min(), released.max()):
+        if end % 0.5 == 0 and (released == end).sum() > 9:
+            raise WrongAnswer(f"Releases are cut at {end:g}. {PRIVATE_BUT_WRONG}")
     second, most = np.sort(np.unique(released, return_counts=True)[1])[-2:]
     if most > 2 * second + 2:
         raise WrongAnswer(
             f"{at}, {most} of {DRAWS:,} releases are the very same number: was the noise left out? Noise that is"
             " missing in some calls protects nobody in these."
         )
-    return np.asarray(released - gains.mean(), dtype=float)
+    rounded = (digits for digits in range(7) if np.allclose(released, released.round(digits), rtol=0, atol=1e-12))
+    half = 10.0 ** -next(rounded, math.inf) / 2
+    if half > 0.005:
+        raise WrongAnswer("Releases are rounded to tenths or more. That stays private, but leave two digits at least.")
+    return np.asarray(released - gains.mean(), dtype=float), half
 
 
+PRIVATE_BUT_WRONG: Final = "That stays private, but is wrong on average: leave them uncut."
 NO_END: Final = (
     "Then there are releases that one value of a gain makes possible and another one does not, and no epsilon covers"
     " that. Laplace noise has no end."
@@ -185,32 +195,42 @@ NO_END: Final = (
 def check_far_out(release: Any, gains: FloatArray, epsilon: float, at: str) -> None:
     """Refuse noise that is cut where chance does not reach, if `rng.laplace` is what it uses."""
     for draw in (FAR_OUT, -FAR_OUT):
-        # Then zeros, as some draw again until it is small.
-        rng = ScriptedDraws([draw] * 100)
+        # Zeros come after it, for those who draw again until it is small.
         try:
-            noise = number(call(release, gains, epsilon, rng)) - float(gains.mean())
+            end, other = (
+                number(call(release, given, epsilon, ScriptedDraws([draw] * 100))) for given in (gains, 1 - gains / 2)
+            )
         except WrongAnswer:
             return  # it gets its noise in another way
-        if abs(size := noise * len(gains) * epsilon) < 0.9 * FAR_OUT:
+        if abs(size := (end - float(gains.mean())) * len(gains) * epsilon) < 0.9 * FAR_OUT:
+            if end == other:
+                raise WrongAnswer(f"Releases are cut at {end:g}. {PRIVATE_BUT_WRONG}")
             raise WrongAnswer(
                 f"{at}, the noise is cut off: a draw of {draw:g} times the scale comes out as {size:.2g} times."
                 f" {NO_END}"
             )
 
 
-def depends_on_gains(release: Any, gains: FloatArray, epsilon: float, seed: int) -> bool:
-    """Return whether equal generators give other noise for as many other gains; asked only about a wrong release."""
+def depends_on_gains(release: Any, gains: FloatArray, epsilon: float, seed: int, half: float) -> bool:
+    """Return whether equal generators give other noise for as many other gains, rounded or not, in a wrong release."""
     noise = [
         number(call(release, other, epsilon, np.random.default_rng(seed)), "A release") - float(other.mean())
         for other in (gains, gains / 2, 1 - gains)
     ]
-    return not np.allclose(noise, noise[0], rtol=1e-6, atol=1e-9)
+    return not np.allclose(noise, noise[0], rtol=1e-6, atol=1e-9 + 2 * half)
 
 
-def distance_from_laplace(noise: FloatArray) -> float:
-    """Return the largest distance between the share of draws below a value and that of Laplace noise of scale 1."""
-    ordered = np.sort(noise)
-    half = np.exp(-np.abs(ordered)) / 2
-    below = np.where(ordered < 0, half, 1 - half)
-    steps = np.arange(len(ordered) + 1) / len(ordered)
-    return float(max((steps[1:] - below).max(), (below - steps[:-1]).max()))
+def distance_from_laplace(noise: FloatArray, half: float = 0.0) -> float:
+    """Return the largest distance between the share of draws below a value and that of Laplace noise of scale 1.
+
+    Of rounded draws only values half way between two of them are looked at, which are `half` away.
+    """
+
+    def below(values: FloatArray) -> FloatArray:
+        tail = np.exp(-np.abs(values)) / 2
+        return np.where(values < 0, tail, 1 - tail)
+
+    values, counts = np.unique(noise, return_counts=True)
+    shares = np.concatenate([[0.0], np.cumsum(counts) / len(noise)])
+    before, after = shares[:-1] - below(values - half), shares[1:] - below(values + half)
+    return float(np.abs([before, after]).max())
