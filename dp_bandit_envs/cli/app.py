@@ -613,7 +613,7 @@ def grade(
     secret: Annotated[
         str | None, typer.Option(metavar="WORDS", help="Cases are drawn from it; by default from a new one.")
     ] = None,
-    seconds: Annotated[float, a_number("Processor time of a file; labs 9 and 10 have six times as much.")] = 20.0,
+    seconds: Annotated[float, a_number("Processor time of a file; labs 9 and 10 have 15 times as much.")] = 20.0,
     memory: Annotated[int, a_whole("Memory that a submission may use.", "MEGABYTES")] = 2_048,
     jobs: Annotated[int, a_whole("Submissions to grade at a time; 0 for as many as there are cores.")] = 0,
     out: Annotated[

@@ -45,8 +45,8 @@ WRITTEN: Final = "written_down"
 PREDICTION: Final = "prediction"
 JUDGED: Final = "judged"
 """What a lab calls with a check, and with functions that return what it is given."""
-LONG_LABS: Final = {"your-own-agent": 6, "your-own-adversary": 6}
-"""Labs whose checks take long, and how many times the limits they have."""
+LONG_LABS: Final = {"your-own-agent": 15, "your-own-adversary": 15}
+"""Labs whose checks take long, and how many times the limits they have: then as long as in the notebook, 300 s."""
 
 
 class Unit(NamedTuple):
@@ -299,7 +299,7 @@ def grade(
         folder: Has the files, or a folder of files for each student.
         secret: Cases of checks are drawn from it; by default from a new one.
         seconds: Processor time for the tasks of a file, greater than 0, and three times as long by the clock; labs 9
-            and 10 have six times as much. After a task that used it up, the next ones have it anew.
+            and 10 have 15 times as much. After a task that used it up, the next ones have it anew.
         memory: Megabytes that a submission may use, at least 64.
         jobs: How many are graded at a time, at least 1.
         progress: Called with each grade, from the calling thread.

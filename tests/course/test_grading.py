@@ -15,7 +15,7 @@ import pytest
 from dp_bandit_envs.course import grade_files
 from dp_bandit_envs.course.exporting import ipynb
 from dp_bandit_envs.course.grade_files import PAGE, RESULTS, TABLE, page_of, results_of, table_of, write
-from dp_bandit_envs.course.grading import Grade, Graded, Grading, grade, originals
+from dp_bandit_envs.course.grading import LONG_LABS, Grade, Graded, Grading, grade, originals
 from dp_bandit_envs.course.lab_attacker import order
 from dp_bandit_envs.course.notebooks import LABS, cells_of, find
 from dp_bandit_envs.errors import ResultsError
@@ -187,6 +187,13 @@ def test_solutions_of_every_lab_are_right(tmp_path, as_jupyter):
         file.write_text(ipynb(one, text) if as_jupyter else text, encoding="utf-8")
     for one in grade(tmp_path, secret="x", jobs=2, seconds=60.0).grades:
         assert one.tasks and all(task.passed for task in one.tasks) and not one.for_teacher, one
+
+
+@pytest.mark.parametrize("name", LONG_LABS)
+def test_a_long_check_may_take_as_long_as_in_the_notebook(name):
+    """Lab 10's check of gains that are drawn one by one takes three minutes, and an answer is right in both or none."""
+    (seconds,) = re.findall(r"judged\(.*, seconds=(\d+)\)", (FOLDER / find(name).file).read_text(encoding="utf-8"))
+    assert int(seconds) == LONG_LABS[name] * inspect.signature(grade).parameters["seconds"].default
 
 
 def test_two_files_of_a_student_and_equal_code_are_named(graded):
