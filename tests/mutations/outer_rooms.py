@@ -1048,9 +1048,23 @@ COURSE: tuple[Mutation, ...] = (
     Mutation(
         "a lab takes sums with any noise",
         f"{LABS}/lab_counters.py",
-        "    if most_noise > MOST_NOISE:",
-        "    if False:",
+        "    if (most_noise := noise.max()) > MOST_NOISE:",
+        "    if (most_noise := noise.max()) > math.inf:",
         ("tests/course/test_lab_counters.py", "-k", "wrong_sums"),
+    ),
+    Mutation(
+        "a lab takes long sums without noise",
+        f"{LABS}/lab_counters.py",
+        "    if noise.min() < 1e-9:",
+        "    if noise.min() < 0:",
+        ("tests/course/test_lab_counters.py", "-k", "wrong_sums"),
+    ),
+    Mutation(
+        "a lab takes rounded releases for noise of another shape",
+        f"{LABS}/lab_price.py",
+        "    half = 10.0 ** -next(rounded, math.inf) / 2",
+        "    half = 0.0",
+        ("tests/course/test_lab_price.py", "-k", "two_digits"),
     ),
     Mutation(
         "a lab's trees are not tried at powers of two",
