@@ -22,6 +22,7 @@ BENCHMARKS = (
     other_processes.two_workers,
     other_processes.memory,
     other_processes.import_time,
+    other_processes.first_use,
 )
 
 
