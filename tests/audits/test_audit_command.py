@@ -24,9 +24,11 @@ from tests.tools.refusals import refused
 
 
 @pytest.fixture(autouse=True)
-def few_low_bits(monkeypatch):
-    """Look at the low bits of fewer releases, which take seconds each; `test_float_loss` is about them."""
+def shorter_audits(monkeypatch):
+    """Look at the low bits of fewer releases (see `test_float_loss`), and at late releases of shorter games."""
     monkeypatch.setattr("dp_bandit_envs.cli.audit_commands.LOW_BITS", 40)
+    monkeypatch.setattr("dp_bandit_envs.cli.audit_commands.LATE", 60)
+    monkeypatch.setattr("dp_bandit_envs.cli.audit_commands.FEWEST_LATE", 100)
 
 
 def shown(text, *, epsilon=1.0, games=0, confidence=0.99, horizon=8, width=140, out=None, code=0):
@@ -50,7 +52,7 @@ def test_declared_and_exact_epsilon_are_shown():
 
 
 def test_the_sampled_bounds_are_shown_with_their_confidence():
-    table = shown("LDP-UCB-B", games=500, confidence=0.9, horizon=4)
+    table = shown("LDP-UCB-B", games=100, confidence=0.9, horizon=4)
     for row in ("sampled, arms", "sampled, releases"):
         assert 0 <= float(numbers(table, row)) <= 1
     assert "confidence 0.9 " in table
@@ -102,7 +104,7 @@ class HalfTheNoiseLater(Mechanism):
 
 def test_half_the_noise_from_the_40th_release_on_is_seen():
     algorithm = Algorithm("mine", Ucb, lambda env: PrivacyBoundary(env, HalfTheNoiseLater()))
-    rows, _, _, code = _audited(algorithm, confidence=0.99, horizon=12, games=20_000, seed=0)
+    rows, _, _, code = _audited(algorithm, confidence=0.99, horizon=4, games=5_000, seed=0)
     verdicts = {row.bar.label: row for row in rows}
     assert verdicts["exact, of the noise"].verdict == "within the claim"
     assert verdicts["sampled, late releases"].verdict == REFUTED and code == REFUTED_CODE
@@ -155,6 +157,7 @@ def test_games_in_ordinary_python_are_fewer_and_say_how_long_they_take(capsys, m
     """Time stands at 100 s after the first look: the first line is there, with the reason and what is left."""
     seconds = iter([0.0, *range(100, 10**6, 100)])
     monkeypatch.setattr("dp_bandit_envs.audits.sampled.GAMES_IN_PYTHON", 100)
+    monkeypatch.setattr("dp_bandit_envs.audits.sampled.FEWEST", 20)
     made = PlayedInPython("InPython", lambda: next(seconds))
     monkeypatch.setattr("dp_bandit_envs.audits.sampled.PlayedInPython", lambda name: made)
     loss = sampled_loss(InPython(), of="releases", horizon=2)

@@ -30,9 +30,9 @@ EXACT = {
 """By how much the exact loss passes the claim, by hand: see each lesson's sentence."""
 
 
-@pytest.mark.parametrize(("name", "epsilon"), [*zip(LESSONS, itertools.cycle([0.1, 3.0]))])
+@pytest.mark.parametrize(("name", "epsilon"), [*zip(LESSONS, itertools.cycle([0.1, 1.0, 3.0]))])
 def test_the_broken_one_is_rejected_and_its_twin_passes(name, epsilon):
-    """The audits are exact, or attacks whose answer no noise can change, but for one; the table below is for 1.
+    """The audits are exact, or attacks whose answer no noise can change, but for one.
 
     In floats the twin has no impossible release, so it passes at any confidence.
     """
@@ -107,11 +107,13 @@ def _claiming(a_round):
     return lambda n_arms, horizon: PrivacyGuarantee(epsilon=a_round * horizon)
 
 
-def test_the_gallery_is_a_table_of_one_line_each():
+def test_the_gallery_is_a_table_of_one_line_each(monkeypatch):
+    some = {name: LESSONS[name] for name in ("range", "first mean", "total in info")}
+    monkeypatch.setattr("dp_bandit_envs.cli.audit_commands.LESSONS", some)
     console = Console(width=200)
     with console.capture() as captured:
         show_gallery(console)
     text = captured.get()
-    for name, lesson in LESSONS.items():
+    for name, lesson in some.items():
         assert name in text and lesson.seen[:60] in text
-    assert text.count("refuted") == len(LESSONS) == text.count("passes")
+    assert text.count("refuted") == 3 == text.count("passes")

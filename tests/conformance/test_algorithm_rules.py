@@ -73,10 +73,10 @@ def register():
 
 def test_third_parties_algorithms_pass(register):
     """False alarm: 1e-6."""
-    check_algorithm(GOOD)
+    check_algorithm(GOOD, games=100)
     check_algorithm(Algorithm("foreign", Foreign, laplace), games=100)
     register("Mine", mine)
-    check_algorithm("mine")
+    check_algorithm("mine", games=100)
     # Those without a name, which `simulate` sends to other processes, and that refuse graphs.
     check_algorithm(changed(wrapping=lambda env: laplace(env), make_agent=RefusesGraphs), games=0)
 
@@ -252,12 +252,12 @@ def test_a_false_claim_about_the_arms_played_is_caught(wrapping):
     with pytest.raises(
         ConformanceError, match=r"no event of the arms may be more than exp\(epsilon\) times as frequent"
     ):
-        check_algorithm(algorithm)
+        check_algorithm(algorithm, games=100)
 
 
 def test_a_true_claim_of_zero_passes():
     """False alarm: 5e-7."""
-    check_algorithm(Algorithm("uniform", Uniform, own_guarantee=uniform_guarantee))
+    check_algorithm(Algorithm("uniform", Uniform, own_guarantee=uniform_guarantee), games=100)
 
 
 def uniform_guarantee(k, t):

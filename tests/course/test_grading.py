@@ -31,7 +31,7 @@ CHECK = "    judged(check_noise_scale, lambda: noise_scale)\n"
 
 
 def lab(scale=RIGHT, release=NOISY, **replaced):
-    """Return a copy of lab 2 with these answers."""
+    """Return a copy of lab 2 with these answers; that to the second task takes a second to judge."""
     assert LAB.count(SCALE) == LAB.count(RELEASE) == LAB.count(CHECK) == 1
     text = LAB.replace(SCALE, scale).replace(RELEASE, release)
     for old, new in replaced.values():
@@ -62,11 +62,15 @@ TABLE_OF_CASES = f"        return {KNOWN}.get((n, epsilon), 1.0)"
 FILES = {
     "right.py": (lab(), [True, True], ["1 / n", "right size and shape"]),
     "empty.py": (LAB, [False, False], ["no answer yet", "no answer yet"]),
-    "wrong.py": (lab("        return 1 / epsilon"), [False, True], ["How far can one of n gains"]),
+    "wrong.py": (
+        lab("        return 1 / epsilon", RELEASE),
+        [False, False],
+        ["How far can one of n gains", "no answer yet"],
+    ),
     "leaves.py": (lab("        import os; os._exit(3)"), [False, True], ["exit code 3"]),
     "imports.py": (
-        lab("        return 1 / (n * epsilon)\n    import nothing_of_this_name"),
-        [False, True],
+        lab("        return 1 / (n * epsilon)\n    import nothing_of_this_name", RELEASE),
+        [False, False],
         ["imports nothing_of_this_name, which is not installed"],
     ),
     "own_numpy.py": (lab(release=NOISY + "\n    import numpy as np"), [True, True], []),
@@ -79,21 +83,27 @@ FILES = {
         [],
     ),
     "raises.py": (lab(release="        return gains.nothing"), [True, False], ["", "AttributeError", "gains.nothing"]),
-    "known.py": (lab(TABLE_OF_CASES), [False, True], ["Right in some cases, but not in others"]),
+    "known.py": (lab(TABLE_OF_CASES, RELEASE), [False, False], ["Right in some cases, but not in others"]),
     "fooled.py": (
-        lab("        return 5", check=(CHECK, "    check_noise_scale = lambda answer: 1 / 0\n" + CHECK)),
-        [False, True],
+        lab("        return 5", RELEASE, check=(CHECK, "    check_noise_scale = lambda answer: 1 / 0\n" + CHECK)),
+        [False, False],
         ["scale"],
     ),
-    "twice.py": (lab() + CELL.format("    noise_scale = 1"), [False, True], ["noise_scale is defined in 2 cells"]),
+    "twice.py": (
+        lab(release=RELEASE) + CELL.format("    noise_scale = 1"),
+        [False, False],
+        ["noise_scale is defined in 2 cells"],
+    ),
     "alone.py": (
         lab().replace(FIRST, "@app.function\ndef noise_scale(n, epsilon):\n    return 1 / (n * epsilon)\n"),
         [True, True],
         [],
     ),
     "unparsable.py": (
-        lab().replace(FIRST, 'app._unparsable_cell(r"""\n    def noise_scale(n)\n        return 1\n""", name="_")\n'),
-        [False, True],
+        lab(release=RELEASE).replace(
+            FIRST, 'app._unparsable_cell(r"""\n    def noise_scale(n)\n        return 1\n""", name="_")\n'
+        ),
+        [False, False],
         ["The cell of noise_scale is no Python"],
     ),
     "jupyter.ipynb": (
@@ -209,16 +219,16 @@ def test_notes_are_collected(graded):
 
 
 def test_the_text_of_a_lab_in_jupyters_words_is_no_note(tmp_path):
-    (tmp_path / "anna.ipynb").write_text(ipynb(find("price-of-privacy"), lab()), encoding="utf-8")
+    (tmp_path / "anna.ipynb").write_text(ipynb(find("price-of-privacy"), lab(release=RELEASE)), encoding="utf-8")
     (found,) = grade(tmp_path, secret="x").grades
-    assert found.written == {} and found.points == 2
+    assert found.written == {} and found.points == 1
 
 
 def test_answers_that_nobody_judges_are_read_without_running_them(tmp_path):
     cell = CELL.format('    written_down = {"prediction": "twice", 1: "it doubles", 2: ""}')
     for student in ("anna", "ben"):
         (tmp_path / student).mkdir()
-        (tmp_path / student / "price_of_privacy.py").write_text(lab() + cell, encoding="utf-8")
+        (tmp_path / student / "price_of_privacy.py").write_text(lab(release=RELEASE) + cell, encoding="utf-8")
     found = grade(tmp_path, secret="x").grades
     assert [one.student for one in found] == ["anna", "ben"]
     assert found[0].written == {"prediction": "twice", "1": "it doubles"}
