@@ -28,10 +28,6 @@ def test_a_wrong_scale_gets_the_words_that_fit(answer, said):
     assert not verdict and said in verdict.says
 
 
-def scale_of_the_largest(gains, epsilon, rng):
-    return gains.mean() + rng.laplace(scale=gains.max() / (len(gains) * epsilon))
-
-
 def scale_of_the_range(gains, epsilon, rng):
     return gains.mean() + rng.laplace(scale=np.ptp(gains) / (len(gains) * epsilon))
 
@@ -99,7 +95,6 @@ def another_source(gains, epsilon, rng):
             lambda gains, epsilon, rng: normal(gains, epsilon, rng, np.sqrt(2)),
             "the noise has another distribution than Laplace noise",
         ),
-        (scale_of_the_largest, "the noise depends on the gains"),
         (scale_of_the_range, "the noise depends on the gains"),
         (lambda gains, epsilon, rng: min(max(release(gains, epsilon, rng), 0), 1), "Releases are cut at 0. That stays"),
         (lambda gains, epsilon, rng: min(max(release(gains, epsilon, rng), -1), 2), "That stays private, but is wrong"),
@@ -109,7 +104,6 @@ def another_source(gains, epsilon, rng):
         (lambda gains, epsilon, rng: release(gains, epsilon, rng) + 0.5, "above the average"),
         (lambda gains, epsilon, rng: gains + rng.laplace(), "an array of shape (4,)"),
         (lambda gains, epsilon, rng: cut(gains, epsilon, rng, 3), "the noise is cut off at 3 times its scale"),
-        (lambda gains, epsilon, rng: cut(gains, epsilon, rng, 4), "the noise is cut off at 4 times its scale"),
         (lambda gains, epsilon, rng: cut(gains, epsilon, rng, 5), "the noise is cut off at 5 times its scale"),
         (lambda gains, epsilon, rng: drawn_again(gains, epsilon, rng, 4), "the noise is cut off at"),
         (lambda gains, epsilon, rng: cut(gains, epsilon, rng, 12), "30 times the scale comes out as 12 times"),
@@ -117,11 +111,9 @@ def another_source(gains, epsilon, rng):
         (cut_below, "-30 times the scale comes out as -12 times"),
         (exact_by_turns(30, np.mean), "the very same number: was the noise left out"),
         (exact_by_turns(1_000, np.mean), "the very same number: was the noise left out"),
-        (exact_by_turns(30, np.max), "the very same number: was the noise left out"),
         (exact_by_chance, "the very same number: was the noise left out"),
         (exact_if_equal, "the release has no noise"),
         (exact_for(0.0), "the release has no noise"),
-        (exact_for(1.0), "the release has no noise"),
     ],
 )
 def test_a_wrong_release_gets_the_words_that_fit(answer, said):

@@ -1,7 +1,6 @@
 """A third party's adversary is registered under a name of its own, and everything that plays games then knows it."""
 
 import inspect
-import os
 import pickle
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from dp_bandit_envs import Exp3, adversaries, make_algorithm, play, register_adversary, simulate
+from dp_bandit_envs.cli import main
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
 from dp_bandit_envs.errors import NameTakenError
@@ -123,16 +123,6 @@ def folder(tmp_path):
     return tmp_path
 
 
-def run(folder, *words):
-    return subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": str(folder)},
-    )
-
-
 def test_workers_reach_a_registration_by_the_modules_name(folder):
     program = (
         "from dp_bandit_envs import simulate, Algorithm\n"
@@ -144,18 +134,21 @@ def test_workers_reach_a_registration_by_the_modules_name(folder):
         "    print((both[0].external_regret == both[1].external_regret).all())\n"
     )
     (folder / "program.py").write_text(program, encoding="utf-8")
-    done = run(folder, "program.py")
+    done = subprocess.run([sys.executable, "program.py"], cwd=folder, capture_output=True, encoding="utf-8")
     assert (done.stdout, done.returncode) == ("True\n", 0), done.stderr
 
 
-def test_the_command_line_runs_it_by_the_modules_name(folder):
-    code = "from dp_bandit_envs.cli import main; main()"
+def test_the_command_line_runs_it_by_the_modules_name(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # to which the command adds the folder
     words = ["EXP3", "--trials", "2", "--horizon", "40", "--out", "results"]
-    done = run(folder, "-c", code, "run", "mine:DPBandit-Rising-v0:n_arms=3", *words)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(sys, "argv", ["dp-bandit", "run", "mine:DPBandit-Rising-v0:n_arms=3", *words])
+    main()
     assert "Rising" in (folder / "results" / "report.md").read_text(encoding="utf-8")
-    done = run(folder, "-c", code, "run", "yours:DPBandit-Rising-v0", *words)
-    assert done.returncode == 2 and missing(done.stderr, "yours") == []
+    monkeypatch.setattr(sys, "argv", ["dp-bandit", "run", "yours:DPBandit-Rising-v0", *words])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 2 and missing(capsys.readouterr().err, "yours") == []
 
 
 class Takes(Drifting):
