@@ -307,7 +307,7 @@ def test_the_largest_has_the_same_law_as_numpys_draws_of_all(name, way):
     False alarm: 3e-5 (five standard errors, two sides, up to forty arms and three times).
     """
     alphas, betas = POSTERIORS[name]
-    n, m, n_arms = 100_000, 400_000, len(alphas)
+    n, m, n_arms = 40_000, 160_000, len(alphas)
     expected = expected_shares(tuple(alphas), tuple(betas), m)
     for first in {0, 1, n_arms - 1}:
         found = shares(way, alphas, betas, first, n, 11 + first)

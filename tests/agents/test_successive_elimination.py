@@ -129,23 +129,20 @@ def test_the_last_arm_is_played_whatever_is_released():
 
 
 def test_equal_arms_all_stay():
-    """Two games of fair coins: each loses an arm with probability at most pi^2 / 12 / T, in all below 0.00004.
+    """A game of fair coins: it loses an arm with probability at most pi^2 / 12 / T, below 0.00002.
 
     T = 50,000 with three arms are three epochs; pulls differ by no more than the epoch in which the game ends.
 
-    False alarm: 4e-5 at most (the sum above, which is a loose bound).
+    False alarm: 2e-5 at most (as above, which is a loose bound).
     """
     algorithm = make_algorithm("DP-SE", epsilon=1.0)
-    horizon = 50_000
-    for trial in range(2):
-        agent = algorithm.agent()
-        env = algorithm.wrap(BanditEnv(Stochastic(means=[0.5] * 3, horizon=horizon)))
-        game = play(env, agent, trial=trial)
-        assert alive(agent) == [1, 1, 1]
-        assert agent._state.status[EPOCH] >= 2
-        lengths = epoch_lengths(3, horizon, 1.0)
-        pulls = np.bincount(game.arms, minlength=3)
-        assert pulls.max() - pulls.min() <= lengths[agent._state.status[EPOCH] - 1]
+    horizon, agent = 50_000, algorithm.agent()
+    game = play(algorithm.wrap(BanditEnv(Stochastic(means=[0.5] * 3, horizon=horizon))), agent)
+    assert alive(agent) == [1, 1, 1]
+    assert agent._state.status[EPOCH] >= 2
+    lengths = epoch_lengths(3, horizon, 1.0)
+    pulls = np.bincount(game.arms, minlength=3)
+    assert pulls.max() - pulls.min() <= lengths[agent._state.status[EPOCH] - 1]
 
 
 @pytest.mark.parametrize("wrong", [0, -1.0, math.nan])

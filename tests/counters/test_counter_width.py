@@ -16,18 +16,14 @@ from tests.tools.counter_noise import ALL, counter, measured_noise
 
 HORIZON = 130
 AT = np.array([1, 2, 7, 64, 65, 100, 127, 128])
+TRIALS = 30_000
 PROBABILITIES = [0.99, 0.5, 0.05, 0.01, 1e-3, 1e-6, 1e-12, 1e-50, 1e-300]
-
-
-def trials(name: str) -> int:
-    """Return how many releases are looked at; the square-root counter's are drawn in Python, which takes longer."""
-    return 30_000 if name == "square-root" else 100_000
 
 
 @functools.cache
 def errors(name: str) -> np.ndarray:
     """Return the absolute errors of independent releases, `(times, trials)`."""
-    return np.abs(measured_noise(counter(name, HORIZON), name, AT, trials(name), seed=3))
+    return np.abs(measured_noise(counter(name, HORIZON), name, AT, TRIALS, seed=3))
 
 
 @functools.cache
@@ -53,7 +49,7 @@ def test_errors_exceed_the_width_no_more_often_than_claimed(name, failure_probab
     """
     for place in range(len(AT)):
         failures = int((errors(name)[place] > widths(name)[failure_probability][place]).sum())
-        assert binom.sf(failures - 1, trials(name), failure_probability) > 1e-6
+        assert binom.sf(failures - 1, TRIALS, failure_probability) > 1e-6
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -64,9 +60,9 @@ def test_width_is_within_1_6_of_the_empirical_quantile(name, failure_probability
     How many errors lie above the true quantile is binomial, with a standard error of sqrt(gamma / trials) of them all:
     two of those are allowed.
 
-    False alarm: below 1e-20 (widths are at most 1.33 quantiles: 20 deviations more must lie above 0.83 of one).
+    False alarm: below 1e-18 (widths are at most 1.33 quantiles: 19 of 97 expected errors may lie above 0.83 of one).
     """
-    allowed = 2 * math.sqrt(failure_probability / trials(name))
+    allowed = 2 * math.sqrt(failure_probability / TRIALS)
     quantiles = np.quantile(errors(name), 1 - failure_probability + allowed, axis=1)
     assert (widths(name)[failure_probability] / quantiles).max() <= 1.6
 

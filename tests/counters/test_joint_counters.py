@@ -18,8 +18,8 @@ from tests.tools.counter_noise import ALL, counter, linear_map
 from tests.tools.fake_draws import Counting, Impulse
 from tests.tools.vector_sums import FACTS, experts, released
 
-SOME = [("binary", "laplace"), ("k-ary", "own-norm"), ("square-root", "gaussian"), ("hybrid", "laplace")]
-"""Kinds that are compiled in the ordinary run: each takes a second."""
+SOME = [("k-ary", "own-norm")]
+"""Kinds that are compiled in the ordinary run, which takes a second; AS-FTRL and DP-FTRL play on two others."""
 KINDS = [(name, noise) for name in ALL for noise in COUNTERS[name].noises]
 
 
@@ -55,7 +55,7 @@ def test_every_coordinate_has_the_noise_of_a_counter_of_its_own():
 
     And no two coordinates share a draw, so they are independent.
     """
-    for horizon in [1, 2, 13, 33, 64]:
+    for horizon in [1, 2, 13, 32, 33]:
         for name in ALL:
             some = counter(name, horizon, 0.7)
             alone, own_scales, covers = linear_map(some, horizon)

@@ -81,7 +81,7 @@ def test_the_mean_over_games_is_the_bayesian_regret_of_uniform_play():
 
 def test_games_side_by_side_have_regrets_of_their_own_means():
     def make_env():
-        return BanditEnv(BernoulliPrior(3, 200))
+        return BanditEnv(BernoulliPrior(4, 200))
 
     outcome = simulate(make_env, ["EXP3"], trials=20, seed=3, checkpoints=[200])["EXP3"]
     assert outcome.engine == "lanes"

@@ -155,10 +155,10 @@ def test_any_number_of_mechanisms_is_compiled():
     def twice(env):
         return laplace(laplace(env), 3.0)
 
-    def four(env):
+    def five(env):
         return RandomizedResponse(twice(batched(twice(env), 3)), epsilon=4.0)
 
-    assert_same("DPBandit-Stochastic-v0", {}, [Algorithm("twice", Exp3, twice), Algorithm("four", Exp3, four)])
+    assert_same("DPBandit-Stochastic-v0", {}, [Algorithm("five", Exp3, five)])
 
 
 def test_a_wrapper_around_the_environment_that_was_given_is_seen():

@@ -122,13 +122,13 @@ def play(horizon, trials):
     return peak()
 
 play(20_000, 32)
-print(peak(), play(2_000_000, 32), play(20_000, 1024))
+print(peak(), play(500_000, 32), play(20_000, 1024))
 """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ru_maxrss in kilobytes")
 def test_memory_is_flat_in_rounds_and_trials():
-    """The gains of 2 million rounds would be a gigabyte; of a game, some hundred bytes are kept."""
+    """The gains of 500,000 rounds would be a quarter of a gigabyte; of a game, some hundred bytes are kept."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     first, longer, more = map(int, done.stdout.split())
     assert longer - first < 2**22
