@@ -178,7 +178,7 @@ def test_thompson_sampling_allows_for_noise_by_hand(name, ahead):
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_without_noise_they_learn_better_than_with_much(name):
-    """Mean pseudo-regret over 200 trials, paired on the gains, by four standard errors.
+    """Mean pseudo-regret over 400 trials, paired on the gains, by four standard errors.
 
     The best arm is the last one, as ties go to the first. Uniform play costs 750. Without noise, none costs more than
     DP-SE's first epoch, 128 ln(16 * 5000) = 1445.1, so 1447 rounds of the worse arm, or 434.1.
@@ -186,8 +186,8 @@ def test_without_noise_they_learn_better_than_with_much(name):
     False alarm: below 1e-9 (the smallest difference, DP-IMED's, is 12 of its standard errors).
     """
     algorithms = [make_algorithm(name, epsilon=epsilon, label=str(epsilon)) for epsilon in (0.1, math.inf)]
-    given = {"horizon": 5000, "trials": 200, "checkpoints": 1, "env_kwargs": {"means": [0.6, 0.9]}}
+    given = {"horizon": 5000, "trials": 400, "checkpoints": 1, "env_kwargs": {"means": [0.6, 0.9]}}
     noisy, clear = (o.pseudo_regret[:, -1] for o in simulate("DPBandit-Stochastic-v0", algorithms, **given).values())
     difference = noisy - clear
-    assert difference.mean() > 4 * difference.std(ddof=1) / math.sqrt(200)
+    assert difference.mean() > 4 * difference.std(ddof=1) / math.sqrt(400)
     assert clear.mean() < 434.2

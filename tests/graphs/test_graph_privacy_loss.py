@@ -314,11 +314,12 @@ class Uniforms:
 def chances_of_one(wrap, graph, table, arms):
     """Return the chance of a 1 in every answer of a game, `(answers,)`, by bisecting the numbers that decide it."""
     _, _, kind, options = GRAPHS[graph]
+    game = wrap(table_game(table, kind, **options))
     low, high = np.zeros(len(table) * 5), np.ones(len(table) * 5)
     for _ in range(42):
         middle = (low + high) / 2
         rng = Uniforms(middle)
-        answers, observed = released(wrap(table_game(table, kind, **options)), arms, rng)
+        answers, observed = released(game, arms, rng)
         ones = answers[observed == 1] == 1
         assert rng.asked == len(ones)
         low[: len(ones)] = np.where(ones, middle[: len(ones)], low[: len(ones)])

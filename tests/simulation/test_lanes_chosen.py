@@ -273,11 +273,11 @@ def test_gains_of_an_adversary_of_your_own_are_checked_too():
 
 
 def withholds(state, arm, gain, rng):
-    return gain, 1 if rng.random() < 0.99 else 0
+    return gain, 1 if rng.laplace(0.0, 1.0) < 4.0 else 0
 
 
 def exceeds(state, arm, gain, rng):
-    return (gain if rng.random() < 0.99 else 1.0 + 2.0**-52), 1
+    return (gain if rng.laplace(0.0, 1.0) < 4.0 else 1.0 + 2.0**-52), 1
 
 
 def no_number(state, arm, gain, rng):
@@ -306,7 +306,10 @@ BROKEN = [("alone", exceeds), ("below a batch", withholds), ("above a batch", ex
 
 @pytest.mark.parametrize(("layers", "release"), BROKEN)
 def test_a_mechanism_that_breaks_its_word_is_stopped(release, layers, monkeypatch):
-    """One release in a hundred is wrong; noise without a limit never withholds a gain."""
+    """One release in a hundred is wrong; noise without a limit never withholds a gain.
+
+    The mechanism declares that it takes Laplace draws only, which `play` computes ahead.
+    """
     monkeypatch.setattr(mechanisms.LaplaceClipRescale, "release", staticmethod(release))
     player = Algorithm("wrong", Exp3, LAYERS[layers])
     for trials in (1, 16):

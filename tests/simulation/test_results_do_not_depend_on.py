@@ -19,7 +19,7 @@ from dp_bandit_envs.simulation import trials as trials_module, workers
 from dp_bandit_envs.simulation.outcomes import Column, Played
 from dp_bandit_envs.simulation.simulation import prepare
 from dp_bandit_envs.simulation.workers import Cutter, Task, compile_all, may_be_sent, processes
-from tests.tools.playable import BANDITS, LEADERS
+from tests.tools.playable import BANDITS
 from tests.tools.plays import POINT_IDS
 
 FIELDS = ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches", "pulls")
@@ -57,7 +57,7 @@ def test_jobs(env_id, monkeypatch):
     """
     monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", 64)
     given = {"trials": 8, "seed": 5, "checkpoints": 4, "horizon": 2000}
-    players = LEADERS if env_id in POINT_IDS else ["EXP3", "EXP3-tau"]
+    players = ["AS-FTRL"] if env_id in POINT_IDS else ["EXP3", "EXP3-tau"]
     assert_equal(simulate(env_id, players, jobs=1, **given), simulate(env_id, players, jobs=4, **given))
 
 

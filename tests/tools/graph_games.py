@@ -103,22 +103,22 @@ def linear_map(
     `unit` undoes a rescaling of what comes out.
     """
     zeros = np.zeros(shape)
-    silent = Draws()
-    base, counts = released(wrap(make(zeros)), arms, silent)
+    silent, without_gains = Draws(), wrap(make(zeros))
+    base, counts = released(without_gains, arms, silent)
 
-    def moved(table: np.ndarray, rng: Draws) -> np.ndarray:
-        numbers, again = released(wrap(make(table)), arms, rng)
+    def moved(game: Any, rng: Draws) -> np.ndarray:
+        numbers, again = released(game, arms, rng)
         # Neither how much is drawn nor what is counted may depend on gains or noise.
         assert rng.asked == silent.asked
         np.testing.assert_array_equal(again, counts)
         return unit * (numbers - base).ravel()
 
-    columns = [moved(zeros, Draws(hot, size)) / size for hot in range(len(silent.asked))]
+    columns = [moved(without_gains, Draws(hot, size)) / size for hot in range(len(silent.asked))]
     moves = np.zeros((base.size, *shape))
     for cell in np.ndindex(shape):
         table = zeros.copy()
         table[cell] = 1.0
-        moves[(slice(None), *cell)] = moved(table, Draws())
+        moves[(slice(None), *cell)] = moved(wrap(make(table)), Draws())
     noise = np.array(columns).T if columns else np.zeros((base.size, 0))
     return Map(noise, np.array(silent.asked), moves, moves.any(axis=0))
 
