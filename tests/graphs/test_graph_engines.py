@@ -1,7 +1,6 @@
 """`simulate` is `play` to the last bit on feedback graphs too: fixed, directed, redrawn, capped, with charges."""
 
 import math
-from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -11,13 +10,15 @@ from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, play, sim
 from dp_bandit_envs.adversaries import BernoulliPrior, MemoryBounded, Stochastic, SwitchingCost
 from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.exp3_set import Exp3Set
-from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.observations import Gains, Sums
+from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.simulation import trials as trials_module
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
+from tests.simulation.test_play_equals_simulate import Bits, arm_of_bits
+from tests.simulation.test_play_equals_simulate_on_sums import BitsOfSums
 from tests.tools.graph_games import DIRECTED
 from tests.tools.refusals import refused
 
@@ -168,54 +169,20 @@ def test_successive_elimination_agrees_beyond_its_first_epochs():
     assert (arms["DP-SE", 0][-2000:] == 1).all()
 
 
-class Bits(NamedTuple):
-    """What the agents below know: a number that mixes every bit that they have ever seen."""
-
-    mixed: int
-    n_arms: int
-
-
-def arm_of_bits(state, rng):
-    return int(state.mixed + 1000.0 * rng.random()) % state.n_arms
-
-
-def mixed_with(mixed, value, count):
-    # 2^52 times what is after the point keeps all bits of a number of 1/2 or more in size.
-    whole = math.floor(value)
-    return (31 * mixed + int((value - whole) * 4503599627370496.0) + int(whole) + int(count)) % 1000003
-
-
 def mix_gains(state, arm, seen):
     mixed = state.mixed
     for each in range(state.n_arms):
-        mixed = mixed_with(mixed, seen.gains[each], seen.observed[each])
+        # 2^52 times a number in [0, 1] keeps all bits that the number has from 1/2 on.
+        bits = int(seen.gains[each] * 4503599627370496.0) + int(seen.observed[each])
+        mixed = (31 * mixed + bits) % 1000003
     return Bits((31 * mixed + arm) % 1000003, state.n_arms)
 
 
-def mix_sums(state, arm, seen):
-    mixed = state.mixed
-    for each in range(state.n_arms):
-        mixed = mixed_with(mixed, seen.sums[each], seen.counts[each])
-        mixed = (31 * mixed + int(seen.releases[each])) % 1000003
-    return Bits((31 * mixed + arm) % 1000003, state.n_arms)
-
-
-class BitsOfGains(FunctionalAgent):
-    """Plays another game from then on if the last bit of anything it is told of any arm is another."""
+class BitsOfGains(BitsOfSums):
+    """Plays another game from then on if the last bit of any gain that it is told of any arm is another."""
 
     functions = Functions(arm_of_bits, mix_gains)
     learns_from = Gains
-
-    def initial_state(self, n_arms, horizon):
-        """Return the state before the first step."""
-        return Bits(0, n_arms)
-
-
-class BitsOfSums(BitsOfGains):
-    """The same for sums."""
-
-    functions = Functions(arm_of_bits, mix_sums)
-    learns_from = Sums
 
 
 GAIN_CHAINS = {
