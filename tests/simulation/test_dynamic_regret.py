@@ -24,7 +24,7 @@ class Aside(gym.ActionWrapper):
 
 GAME = {"horizon": 700, "n_arms": 3}
 GIVEN = {**GAME, "trials": 4, "seed": 6, "checkpoints": 7}
-PLAYERS = ["UCB", "EXP3", "DP-KLUCB", "EXP3-tau"]
+PLAYERS = ["DP-KLUCB", "EXP3-tau"]
 
 
 @pytest.mark.parametrize("options", [{"shifts": 4, "gap": 0.5}, {"budget": 5.0}], ids=str)

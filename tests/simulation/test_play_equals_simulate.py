@@ -101,10 +101,10 @@ def assert_same(env_id, env_kwargs, algorithms, *, trials=2, horizon=HORIZON, se
 
 
 def some_with_every_wrapper(env_id, **arguments):
-    """Return those for full information, or all on the ball, and others as long as they bring a wrapper not yet met."""
+    """Return those for such games, or all on the ball, and others as long as they bring a wrapper not yet met."""
     chosen, met, players = [], set(), players_for(env_id, **arguments)
-    for_all_gains = FULL_INFORMATION if env_id == "DPBandit-Experts-v0" else ()
-    own = [one for one in players if env_id == "DPBandit-Ball-v0" or one.name in for_all_gains]
+    for_it = {"DPBandit-Experts-v0": FULL_INFORMATION, "DPBandit-Graph-v0": ("TS-N", "EXP3-SET")}.get(env_id, ())
+    own = [one for one in players if env_id == "DPBandit-Ball-v0" or one.name in for_it]
     for algorithm in [*own, *(one for one in players if one not in own)]:
         env = algorithm.wrap(gym.make(env_id, horizon=HORIZON, **arguments))
         layers = {None}  # a game without a wrapper, too
