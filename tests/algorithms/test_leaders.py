@@ -73,7 +73,7 @@ PUBLISHED = [
 @pytest.mark.parametrize(
     ("case", "trials"),
     [
-        *((PUBLISHED[place], 12) for place in (6, 13)),
+        *((PUBLISHED[place], 12) for place in (10, 13)),
         *(pytest.param(case, 60, marks=pytest.mark.slow) for case in PUBLISHED),
     ],
     ids=str,
