@@ -166,12 +166,18 @@ def test_they_are_with_few_and_many_arms(n_arms):
 
 
 def test_what_an_agent_is_told_is_equal_to_the_last_bit(monkeypatch):
-    """Through clipped noise around batches; this agent's state is numbers, which lanes take here only."""
+    """This agent's state is numbers, which every update replaces; lanes take it here only."""
     monkeypatch.setattr(lanes, "AGENTS", {LastBit: Carried(LastBit.functions)})
     for function in LastBit.functions[:2]:
         monkeypatch.setattr(function, "__module__", Exp3.functions.update.__module__)
     for game in ("Switching", "Replay"):
-        assert_same_three_ways(GAMES[game], [Algorithm("last bit", LastBit, ORDERS["Laplace around batch, clipped"])])
+        assert_same_three_ways(GAMES[game], [Algorithm("last bit", LastBit, ORDERS["batch around Laplace"])])
+
+
+def test_wrappers_in_another_order_are_the_same_games():
+    """Noise that is clipped, around batches; all other orders are slow."""
+    order = "Laplace around batch, clipped"
+    assert_same_three_ways(made("Switching", 331), [Algorithm(order, Exp3, ORDERS[order])])
 
 
 BLOCK_HORIZON = 331
