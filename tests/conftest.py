@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +21,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 COMPILED = {
     *("adversaries", "agents", "benchmarks", "counters", "graphs", "runs", "simulation", "wrappers"),
-    *("test_draws", "test_experts_game", "test_foreign_env", "test_ledger", "test_register_adversary"),
+    *("test_cluster", "test_draws", "test_experts_game", "test_foreign_env", "test_ledger", "test_register_adversary"),
     *("test_experts_algorithms", "test_leaders", "test_linear_bandits", "test_own_algorithms"),
 }
 """Folders and files that compare machine code with Python, or count chunks, which are dealt out otherwise if compiled.
@@ -69,6 +70,13 @@ def compile_small_simulations(request: pytest.FixtureRequest) -> Iterator[None]:
         where = {request.path.parent.name, request.path.stem}
         patch.setenv("DP_BANDIT_ENVS_COMPILE", "always" if where & COMPILED else "auto")
         yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_counts_from_other_tests() -> None:
+    """Let each test play as many rounds without compiling as a process of a user does."""
+    if simulation := sys.modules.get("dp_bandit_envs.simulation.simulation"):
+        simulation._played.clear()
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -16,13 +16,13 @@ from dp_bandit_envs.cli.audit_commands import contestant
 from dp_bandit_envs.cli.show_commands import KINDS, about, declared, first_line, named
 from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.envs.registration import IDS
+from dp_bandit_envs.figures import figure_1, figure_graph
 from dp_bandit_envs.plots.plot_style import typeset
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.runs.run_report import Verdict
 from dp_bandit_envs.runs.store import ResultsFolder
 from tests.tools.playable import BANDITS, FULL_INFORMATION, arguments_of, home_of, names_for
 from tests.tools.plays import ARM_IDS, POINT_IDS
-from tests.tools.processes import files
 from tests.tools.refusals import missing
 
 REPRODUCED = {
@@ -245,11 +245,11 @@ def test_results_go_below_results_by_default(dp_bandit, tmp_path):
 
 
 def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
-    code, out, err = dp_bandit("reproduce", "figure-1", "--trials", 30, "--horizon", 512, "--out", "mine", "--jobs", 1)
+    code, out, err = dp_bandit("reproduce", "figure-1", "--trials", 6, "--horizon", 128, "--out", "mine", "--jobs", 1)
     assert (code, err) == (0, "")
     assert names_in(tmp_path / "mine") == REPRODUCED
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
-    assert "`dp-bandit reproduce figure-1 --trials 30 --horizon 512 --out mine --jobs 1`" in report
+    assert "`dp-bandit reproduce figure-1 --trials 6 --horizon 128 --out mine --jobs 1`" in report
     claims = report.partition("| the paper says | seen here | holds? |\n")[2].partition("\n\n")[0].splitlines()[1:]
     assert len(claims) == 8
     for claim in claims:
@@ -258,47 +258,24 @@ def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
             len(says) > 20 and re.search(r"\d", seen) and holds.startswith(tuple(verdict.value for verdict in Verdict))
         )
         assert says in out
-    assert missing(report, f"{paper_epsilon(4, 512):.2f}") == []
+    assert missing(report, f"{paper_epsilon(4, 128):.2f}") == []
     table = (tmp_path / "mine" / "summary.csv").read_text(encoding="utf-8").splitlines()
     assert len(table) == 1 + 5 * 3 * 100
     arrays = arrays_in(tmp_path / "mine" / "results.npz")
-    assert arrays["switching/EXP3-tau/external_regret"].shape == (30, 100)
+    assert arrays["switching/EXP3-tau/external_regret"].shape == (6, 100)
 
 
 def test_another_epsilon_draws_five_algorithms(dp_bandit, tmp_path):
-    code, _, err = dp_bandit("reproduce", "figure-1", "--trials", 2, "--horizon", 256, "--epsilon", 1)
+    code, _, err = dp_bandit("reproduce", "figure-1", "--trials", 2, "--horizon", 64, "--epsilon", 1)
     assert (code, err) == (0, "")
     folder = tmp_path / "results" / "figure-1-epsilon-1"
     assert "All private algorithms have epsilon = 1 " in (folder / "report.md").read_text(encoding="utf-8")
 
 
 def test_figure_graph_writes_two_experiments_and_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeypatch):
-    command = ("reproduce", "figure-graph", "--trials", 2, "--horizon", 12, "--jobs", 1, "--out")
-    code, out, err = dp_bandit(*command, "mine")
-    assert (code, err) == (0, "")
-    both = {"graphs", "feedback"}
-    assert names_in(tmp_path / "mine") == {*REPRODUCED - {"results.npz", "summary.csv"}, *both}
-    for part in both:
-        assert names_in(tmp_path / "mine" / part) == {"configuration.json", "results.npz", "summary.csv"}
-    report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
-    assert report.count("| cannot tell from 2 runs: that is too few |") == 4
-    assert missing(report, 2, 12, 210, "10,000") == [] and "nan" not in report
-    assert "| the thesis says | seen here | holds? |" in report
-    svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
-    titles = ("(a) Erdos-Renyi, 500 arms", "(e) Les Misérables, 77 arms", "(g) Florentine families, 15 arms")
-    for text in (*titles, "bound for TS-N", "TS-MaxN (no privacy)", "DP-KLUCB (eps 0.1)"):
-        assert drawn(svg, text), text
-    arrays = arrays_in(tmp_path / "mine" / "graphs" / "results.npz")
-    assert arrays["karate-club/TS-N/pseudo_regret"].shape == (2, len(arrays["karate-club/checkpoints"]))
-    assert arrays["erdos-renyi/TS-N/pulls"].shape == (2, 500) and arrays["power-law/checkpoints"][-1] == 12
-    arrays = arrays_in(tmp_path / "mine" / "feedback" / "results.npz")
-    assert arrays["revealed-20/epsilon = 0.1/pulls"].sum() == 2 * 120
-    # The same command again plays nothing and changes nothing.
-    before = files(tmp_path / "mine")
-    code, out, _ = dp_bandit(*command, "mine")
-    assert code == 0 and "rounds in " not in out
-    assert files(tmp_path / "mine") == before
-    # One that is stopped in the second experiment goes on there.
+    """With random graphs of 40 arms instead of 500, stopped in the second experiment."""
+    monkeypatch.setattr(figure_graph, "N_ARMS", 40)
+    command = ("reproduce", "figure-graph", "--trials", 2, "--horizon", 4, "--jobs", 1, "--out", "mine")
     save, saved = ResultsFolder.save, []
 
     def interrupted(folder, name, arrays, **origin):
@@ -309,14 +286,29 @@ def test_figure_graph_writes_two_experiments_and_goes_on_where_it_was_stopped(dp
 
     with monkeypatch.context() as context:
         context.setattr(ResultsFolder, "save", interrupted)
-        assert dp_bandit(*command, "cut")[0] == 130
+        assert dp_bandit(*command)[0] == 130
     # Seven panels and the results of the first experiment, two panels of the second.
     assert [name.split("/")[0] for name in saved] == ["chunks"] * 7 + ["results"] + ["chunks"] * 2
-    code, out, _ = dp_bandit(*command, "cut")
-    # Three panels are left: 6 levels, 2 games, 120 rounds each.
-    assert code == 0 and "4,320 rounds in" in out
-    for name in ("graphs/results.npz", "feedback/results.npz", "figure.png", "feedback/summary.csv"):
-        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "mine" / name).read_bytes(), name
+    code, out, err = dp_bandit(*command)
+    # Three panels are left: 6 levels, 2 games, 40 rounds each.
+    assert (code, err) == (0, "") and "1,440 rounds in" in out
+    both = {"graphs", "feedback"}
+    assert names_in(tmp_path / "mine") == {*REPRODUCED - {"results.npz", "summary.csv"}, *both}
+    for part in both:
+        assert names_in(tmp_path / "mine" / part) == {"configuration.json", "results.npz", "summary.csv"}
+    report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
+    assert report.count("| cannot tell from 2 runs: that is too few |") == 4
+    assert missing(report, 2, 4, 210, "10,000") == [] and "nan" not in report
+    assert "| the thesis says | seen here | holds? |" in report
+    svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
+    titles = ("(a) Erdos-Renyi, 40 arms", "(e) Les Misérables, 77 arms", "(g) Florentine families, 15 arms")
+    for text in (*titles, "bound for TS-N", "TS-MaxN (no privacy)", "DP-KLUCB (eps 0.1)"):
+        assert drawn(svg, text), text
+    arrays = arrays_in(tmp_path / "mine" / "graphs" / "results.npz")
+    assert arrays["karate-club/TS-N/pseudo_regret"].shape == (2, len(arrays["karate-club/checkpoints"]))
+    assert arrays["erdos-renyi/TS-N/pulls"].shape == (2, 40) and arrays["power-law/checkpoints"][-1] == 4
+    arrays = arrays_in(tmp_path / "mine" / "feedback" / "results.npz")
+    assert arrays["revealed-20/epsilon = 0.1/pulls"].sum() == 2 * 40
 
 
 def test_log_spacing_reaches_the_results(dp_bandit, tmp_path):
@@ -430,8 +422,6 @@ def test_the_smallest_runs_work(command, dp_bandit):
 def test_ctrl_c_says_that_nothing_is_lost(dp_bandit, monkeypatch):
     def interrupted(**given):
         raise KeyboardInterrupt
-
-    from dp_bandit_envs.figures import figure_1
 
     monkeypatch.setattr(figure_1, "experiment", interrupted)
     code, _, err = dp_bandit("reproduce", "figure-1", *SMALL)

@@ -3,15 +3,13 @@
 import json
 import re
 import shlex
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from dp_bandit_envs.adversaries import Replay
 from tests.recorded_data.messy_trial import SECRET_GAIN, SECRET_PERSON, SECRET_TEXT, messy
 from tests.tools.doors import one_each
+from tests.tools.pages import PAGES, blocks, in_order, lines, run, small
 
 DATA = "data messy.csv --arm treatment --gain outcome --persons id"
 DECIDED = "--scale 0,100 --missing drop --missing-codes=-99 --unreadable drop --outside clip --out clean.csv"
@@ -73,56 +71,41 @@ def test_a_clean_file_needs_its_column_of_persons(dp_bandit, tmp_path):
     assert code == 2 and "--persons person" in err
 
 
-DOCS = Path(__file__).parents[2] / "docs"
 QUICK = ["--algorithm", "DP-KLUCB", "--gap", "0.3", "--trials", "4", "--jobs", "1"]
 
 
-def blocks(name):
-    return re.findall(r"```(\w+)\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.DOTALL)
-
-
-def done(dp_bandit, line):
-    words = shlex.split(line)[1:]
-    small = {"run": ["--trials", "2", "--out", "results"], "advise": QUICK}
-    return words, *dp_bandit(*words, *small.get(words[0], []))
-
-
-def python(code, folder):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], cwd=folder, capture_output=True, encoding="utf-8"
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_a_messy_file_is_cleaned_and_played_and_advised_on_as_the_pages_say(dp_bandit, tmp_path):
+def test_a_messy_file_is_cleaned_and_played_and_advised_on_as_the_pages_say(dp_bandit, capsys):
     said = ""
-    for language, code in blocks("recorded-data.md"):
+    for language, code in in_order("docs/recorded-data.md"):
         if language == "python":
-            said += python(code.replace("gap=0.2)", "gap=0.2, trials=4)"), tmp_path)
+            run(small(code).replace("gap=0.2)", "gap=0.2, trials=4)"))
+            said += capsys.readouterr().out
             continue
         for line in code.strip().splitlines():
-            words, exit_code, out, err = done(dp_bandit, line)
+            words = shlex.split(re.sub("--horizon 5000", "--horizon 500", line))[1:]
+            sizes = {"run": ["--trials", "2", "--out", "results"], "advise": QUICK}
+            exit_code, out, err = dp_bandit(*words, *sizes.get(words[0], []))
             said += out
             # Before anything is decided, problems are open.
             assert (exit_code, err) == (1 if words[0] == "data" and "--out" not in words else 0, ""), line
             assert words[0] != "advise" or "What to take" in out
-    page = (DOCS / "recorded-data.md").read_text(encoding="utf-8")
     quoted = [
-        line for line in page.splitlines() if re.match(r"    (\w+\.csv|TO DECIDE|done|\d+ persons|Replayed)", line)
+        line
+        for line in PAGES["docs/recorded-data.md"].splitlines()
+        if re.match(r"    (\w+\.csv|TO DECIDE|done|\d+ persons|Replayed)", line)
     ]
     assert len(quoted) == 9
     for line in quoted:
         assert line.strip().removesuffix("...").strip() in said, line
 
 
-def test_a_file_is_played_and_counted_as_the_page_says(dp_bandit, tmp_path):
+def test_a_file_is_played_and_counted_as_the_page_says(dp_bandit):
     """The lines for a shell play the file that the Python of the page has written."""
-    python("\n".join(code for language, code in blocks("real-data.md") if language == "python"), tmp_path)
-    lines = "".join(code for language, code in blocks("real-data.md") if language == "bash").splitlines()
-    for number, line in enumerate(lines):
+    run(*blocks("docs/real-data.md", "python"))
+    written = lines("docs/real-data.md")
+    for number, line in enumerate(written):
         words = shlex.split(line)[1:]
-        small = ["--trials", "2", "--horizon", "600", "--jobs", "1", "--out", f"results-{number}"]
-        code, out, err = dp_bandit(*words, *(small if words[0] == "run" else []))
+        size = ["--trials", "2", "--horizon", "600", "--jobs", "1", "--out", f"results-{number}"]
+        code, out, err = dp_bandit(*words, *(size if words[0] == "run" else []))
         assert (code, err) == (0, ""), line
-    assert len(lines) == 5 and lines[-1].endswith("budget.ledger") and "2 games" in out
+    assert len(written) == 5 and written[-1].endswith("budget.ledger") and "2 games" in out

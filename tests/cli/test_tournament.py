@@ -105,10 +105,10 @@ def test_a_folder_that_others_wrote_into_meanwhile_is_left_alone(dp_bandit, tmp_
 @pytest.mark.skipif(not POSIX, reason="SIGINT")
 def test_an_interrupt_stops_all_agents_and_leaves_nothing(tmp_path):
     select = "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(100)"
-    folder = put(tmp_path, first=agent(select=select), second=agent(select=select))
+    folder = put(tmp_path, first=agent(select=select))
     put(tmp_path, marks=agent(begin=f"open('begun', 'w').write(str(__import__('os').getpid()))\n{select}"))
     (tmp_path / "temporary").mkdir()
-    process = start(["tournament", folder, "--out", "out", "--jobs", "3"], tmp_path, TMPDIR=str(tmp_path / "temporary"))
+    process = start(["tournament", folder, "--out", "out", "--jobs", "2"], tmp_path, TMPDIR=str(tmp_path / "temporary"))
     begun = ""
     while not begun:
         assert process.poll() is None

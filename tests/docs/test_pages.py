@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from dp_bandit_envs import compare, load
 from dp_bandit_envs.cli.app import app
 from tests.docs.test_generated_pages import papers, parts_picture
-from tests.tools.pages import OURS, PAGES, ROOT, anchors, blocks, lines, prose
+from tests.tools.pages import OURS, PAGES, ROOT, anchors, blocks, lines, prose, run, small
 
 # These pages read each other's files; test_data_commands, beside the tests of the command line, follows them.
 FOLLOWED = {"docs/real-data.md", "docs/recorded-data.md"}
@@ -30,10 +30,20 @@ PLAIN = re.compile(
 )
 NO_PAPER = re.compile("Python|AAAI|ICML|January|Intel|Zen")
 MADE_HERE = ("make ", "dp-bandit ", "python examples/")
+WITH_PYTHON = [name for name in ALONE if blocks(name, "python")]
 
 
-@pytest.mark.parametrize("name", [name for name in ALONE if blocks(name, "python")])
-def test_python_blocks_run_from_top_to_bottom(name, tmp_path):
+@pytest.mark.parametrize("name", WITH_PYTHON)
+def test_python_blocks_run_from_top_to_bottom(name, tmp_path, monkeypatch, capsys):
+    """With shorter and fewer games."""
+    monkeypatch.chdir(tmp_path)
+    run(*map(small, blocks(name, "python")))
+    assert capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WITH_PYTHON)
+def test_python_blocks_run_as_they_are_written(name, tmp_path):
     code = "\n\n".join(blocks(name, "python"))
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8"
@@ -82,8 +92,10 @@ def test_commands_run_at_a_small_size(line, tmp_path):
     if words[0] == "audit":
         words += ["--games", "100"]
     if words[0] == "run":
-        # The last one given counts, so the size written on the page gives way.
-        words += ["--trials", "2", "--horizon", "600", "--jobs", "1", "--out", str(tmp_path / "results")]
+        # Two horizons would both be played; of the others, the last one given counts.
+        line = re.sub(r" --horizon \S+", "", line)
+        words = [*shlex.split(line)[1:], "--trials", "2", "--horizon", "300", "--jobs", "1"]
+        words += ["--out", str(tmp_path / "results")]
     done = CliRunner().invoke(app, words, catch_exceptions=False)
     assert done.exit_code == 0
     assert words[0] != "run" or (tmp_path / "results" / "report.md").is_file()

@@ -106,23 +106,22 @@ def test_twenty_interrupts_of_the_command_line_are_answered(jobs, tmp_path):
         assert code == 130 and not missing(err, "saved", "command"), (number, code, err)
 
 
-def command(seed=0):
-    run = ["run", "Stochastic", "EXP3", "UCB", "--trials", 96, "--horizon", 3000]
+def command(seed=0, horizon=3000):
+    run = ["run", "Stochastic", "EXP3", "UCB", "--trials", 96, "--horizon", horizon]
     return [*run, "--seed", seed, "--jobs", 1, "--out", "o"]
 
 
-def whole_runs(folder, seeds):
-    """Return the files of an undisturbed run of each seed."""
-    for seed in seeds:
-        code, _, err = dp_bandit(folder / f"whole-{seed}", *command(seed))
-        assert code == 0, err
-    return {seed: files(folder / f"whole-{seed}" / "o") for seed in seeds}
+def whole_run(folder, *size):
+    """Return the files of an undisturbed run."""
+    code, _, err = dp_bandit(folder / "whole", *command(*size))
+    assert code == 0, err
+    return files(folder / "whole" / "o")
 
 
 @pytest.mark.slow
 def test_runs_killed_at_random_moments_end_with_the_same_bytes(tmp_path):
     """Sixty kills by SIGKILL; after every third, one run to the end."""
-    whole = whole_runs(tmp_path, [0])[0]
+    whole = whole_run(tmp_path)
     rng = random.Random(4)
     for number in range(20):
         folder = tmp_path / f"killed-{number}"
@@ -135,13 +134,13 @@ def test_runs_killed_at_random_moments_end_with_the_same_bytes(tmp_path):
         assert files(folder / "o") == whole
 
 
-def check_pairs(tmp_path, seeds, pairs):
+def check_pairs(tmp_path, seeds, pairs, horizon):
     whole, rng = {}, random.Random(5)
     for number in range(pairs):
         folder = tmp_path / f"pair-{number}"
         processes = []
         for seed in seeds:
-            processes.append(start(command(seed), folder))
+            processes.append(start(command(seed, horizon), folder))
             time.sleep(rng.choice([0, 0, 0, 0.01, 0.05, 0.5]))
         ends = [finish(process) for process in processes]
         ended_well = [code == 0 for code, _, _ in ends]
@@ -153,7 +152,7 @@ def check_pairs(tmp_path, seeds, pairs):
             assert sorted(ended_well) == [False, True] and refused == [not well for well in ended_well], ends
         seed = seeds[ended_well.index(True)]
         if seed not in whole:
-            whole |= whole_runs(tmp_path, [seed])
+            whole[seed] = whole_run(tmp_path / f"{seed}", seed, horizon)
         assert files(folder / "o") == whole[seed], ends
 
 
@@ -171,4 +170,4 @@ SAME, OTHERS = (0, 0), (0, 1)
     ],
 )
 def test_a_pair_of_processes_in_one_folder_is_one_run_or_is_refused(seeds, pairs, tmp_path):
-    check_pairs(tmp_path, seeds, pairs)
+    check_pairs(tmp_path, seeds, pairs, horizon=3000 if pairs > 1 else 4)

@@ -1,6 +1,7 @@
 """The README and the pages of docs/, and what stands in them: code blocks, commands, links and headings."""
 
 import re
+import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -18,9 +19,14 @@ OURS = [name for name in PAGES if not name.startswith(NEIGHBOURS)]
 """The pages whose code needs nothing else."""
 
 
+def in_order(name: str) -> list[tuple[str, str]]:
+    """Return the languages of a page's blocks, and the blocks."""
+    return re.findall(r"^```(\S*)\n(.*?)^```", PAGES[name], re.DOTALL | re.MULTILINE)
+
+
 def blocks(name: str, language: str | None = None) -> list[str]:
     """Return a page's code blocks in a language; without one, the languages of all blocks."""
-    found = re.findall(r"^```(\S*)\n(.*?)^```", PAGES[name], re.DOTALL | re.MULTILINE)
+    found = in_order(name)
     return [each for each, _ in found] if language is None else [code for each, code in found if each == language]
 
 
@@ -29,6 +35,31 @@ def lines(name: str, start: str = "") -> list[str]:
     shells = [*blocks(name, "bash"), *blocks(name, "powershell")]
     typed = [code for code in shells if not code.startswith("#!")]
     return [line for code in typed for line in code.strip().splitlines() if line.startswith(start)]
+
+
+SIZE = re.compile(r"\b(horizon|rounds|trials)( ?= ?)(2\*\*\d+|[\d_]+)")
+
+
+def small(code: str) -> str:
+    """Return a block with shorter and fewer games, which need not be compiled.
+
+    A block that is about compiling has as many games as before.
+    """
+
+    def smaller(found: re.Match[str]) -> str:
+        name, equals, number = found.groups()
+        most, less = (6, 6) if name == "trials" else (1000, 300)
+        keeps = name == "trials" and '"compiled"' in code
+        return found[0] if keeps or eval(number) <= most else f"{name}{equals}{less}"
+
+    return SIZE.sub(smaller, code)
+
+
+def run(*code: str) -> None:
+    """Run blocks as one program, as Python does with `-W error`; the process is this one, as compiling is dear."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile("\n\n".join(code), "<string>", "exec"), {"__name__": "__main__"})
 
 
 def prose(text: str) -> str:
