@@ -112,21 +112,24 @@ class Archive(Mapping[str, NDArray[Any]]):
 
     def check(self) -> None:
         """Read and check every array without keeping it."""
-        for key in self._keys:
-            self.read(key)
+        with self._open() as archive:
+            for key, expected in self._manifest(archive).items():
+                self._array(archive, key, expected)
 
     def read(self, key: str) -> NDArray[Any]:
         """Read an array from the file, without keeping it."""
         if key not in self._keys:
             raise KeyError(key)
         with self._open() as archive:
-            expected = self._manifest(archive)[key]
-            try:
-                array: NDArray[Any] = npy.read_array(io.BytesIO(archive.read(f"{key}.npy")), allow_pickle=False)
-                if _digest([array]) != expected:
-                    raise ValueError
-            except Exception:  # a damaged archive can fail in any way
-                raise self._damaged() from None
+            return self._array(archive, key, self._manifest(archive)[key])
+
+    def _array(self, archive: zipfile.ZipFile, key: str, expected: str) -> NDArray[Any]:
+        try:
+            array: NDArray[Any] = npy.read_array(io.BytesIO(archive.read(f"{key}.npy")), allow_pickle=False)
+            if _digest([array]) != expected:
+                raise ValueError
+        except Exception:  # a damaged archive can fail in any way
+            raise self._damaged() from None
         return array
 
     def _open(self) -> zipfile.ZipFile:

@@ -5,6 +5,7 @@ import pytest
 
 from dp_bandit_envs import advise, make_algorithm
 from dp_bandit_envs.adversaries import Replay, Shifting, Stochastic
+from dp_bandit_envs.advice import advising
 from dp_bandit_envs.advice.advice import _safer_first, typed
 from dp_bandit_envs.advice.advising import eligible, pick
 from dp_bandit_envs.advice.situations import ShuffledCoins, ShuffledPools, Standing, made_up, standings
@@ -90,6 +91,31 @@ def test_a_pick_is_clearly_better_than_arms_at_random_and_a_safer_one_is_named()
     assert (better.name, better.safer, better.share) == ("DP-IMED", None, pytest.approx(-0.05))
     noisy = [standing("DP-IMED", [0.0, 190.0] * 50), standing("Uniform", [100.0] * 100)]
     assert pick(noisy, algorithms, ["DP-IMED"], uniform).name == "Uniform"
+
+
+def losing(share):
+    """Return what stands for `standings` and plays nothing: what an algorithm loses, as a share of uniform play."""
+
+    def found(situation, players, *, horizon, **_):
+        parts = [(one.name, role, share(one.name, horizon)) for one, role in players]
+        lost = [Standing(situation.name, name, role, np.full(9, part * horizon)) for name, role, part in parts]
+        return sorted(lost, key=lambda one: one.mean)
+
+    return found
+
+
+def test_where_arms_change_only_algorithms_with_a_bound_are_advised(monkeypatch):
+    monkeypatch.setattr(advising, "standings", losing(lambda name, _: {"Uniform": 1.0, "DP-IMED": 0.1}.get(name, 0.2)))
+    advice = advise(n_arms=4, horizon=100, epsilon=1.0, find_horizon=False, **QUICK)
+    assert make_algorithm("DP-IMED", epsilon=1.0).regret_bound(n_arms=4, horizon=100) == np.inf
+    assert advice.stable.name == "DP-IMED" and advice.drifting.name not in ("DP-IMED", "DP-KLUCB", "Uniform")
+
+
+@pytest.mark.parametrize("start", [4, 32, 33, 1000])
+def test_privacy_pays_from_the_smallest_power_of_two_at_which_half_is_lost(start, monkeypatch):
+    monkeypatch.setattr(advising, "standings", losing(lambda _, horizon: 0.0 if horizon >= 32 else 1.0))
+    search = {"target": (1.0, 0.0), "person_rounds": 1, "start": start, "seed": 1, "jobs": 1}
+    assert advising._pays_from(made_up(4, [0.3])[0], FEW, **search) == 32
 
 
 def test_no_arm_has_a_place_of_its_own():
