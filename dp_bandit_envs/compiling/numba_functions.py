@@ -85,7 +85,7 @@ class _Flags(Flags):
 
 
 class QuickCompiler(Compiler):
-    """Numba's compiler, in two thirds of its time."""
+    """Numba's compiler, which takes a tenth less time than its own."""
 
     _lock, _depth, _thresholds = threading.Lock(), 0, (0, 0, 0)
 

@@ -46,7 +46,9 @@ class Copy:
         for part in MAPPED:
             shutil.copytree(ROOT / part, folder / PACKAGE / part, ignore=LEFT_OUT)
         shutil.copytree(ROOT / "tests", folder / "tests", ignore=LEFT_OUT)
-        shutil.copy(ROOT / "pyproject.toml", folder)
+        for page in ("pyproject.toml", "README.md", *(path.relative_to(ROOT) for path in ROOT.glob("docs/**/*.md"))):
+            (folder / page).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / page, folder / page)
 
     def path(self, file: str) -> Path:
         """Return where a file of the repository is in the copy."""
