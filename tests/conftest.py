@@ -2,6 +2,7 @@
 
 import gc
 import os
+import random
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -77,6 +78,12 @@ def nothing_counts_from_other_tests() -> None:
     """Let each test play as many rounds without compiling as a process of a user does."""
     if simulation := sys.modules.get("dp_bandit_envs.simulation.simulation"):
         simulation._played.clear()
+
+
+@pytest.fixture(autouse=True)
+def secret_seeds_are_known(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw a test's secret seeds from its name, so that no run fails by bad luck that the next one does not have."""
+    monkeypatch.setattr("secrets.randbits", random.Random(request.node.nodeid).getrandbits)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -14,7 +14,7 @@ from tests.tools.processes import POSIX, finish, start
 from tests.tools.refusals import missing
 from tests.tools.submitted_agents import BAD, LEADER, agent
 
-SMALL = ("--horizon", 50, "--games", 6, "--n-arms", 3, "--jobs", 1)
+SMALL = ("--horizon", 50, "--games", 6, "--n-arms", 3, "--jobs", 1, "--seed", 123456789)
 FILES = {"index.html", "report.md", "summary.csv"}
 
 
@@ -33,7 +33,7 @@ def put(tmp_path, **files):
 
 def test_it_writes_all_files_and_names_the_seed_to_repeat_it(dp_bandit, tmp_path):
     put(tmp_path, leader=LEADER, raises=BAD["raises"][0])
-    code, out, err = dp_bandit("tournament", "agents", *SMALL, "--epsilon", 1, "--seed", 123456789, "--out", "one")
+    code, out, err = dp_bandit("tournament", "agents", *SMALL, "--epsilon", 1, "--out", "one")
     assert (code, err) == (0, "")
     assert missing(out, "no sandbox", "leader", "ZeroDivisionError", "123456789", "index.html", "DP-EXP3-Lap") == []
     assert {path.name for path in (tmp_path / "one").iterdir()} == FILES
