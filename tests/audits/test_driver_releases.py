@@ -17,8 +17,8 @@ from tests.audits.test_exact_loss import NO_NOISE, NOISY, ON_PAYOFFS, HalfTheNoi
 from tests.tools.refusals import refused
 
 ALL = ("scalar", "vector", "compiled")
-FIRST_RELEASE = {"DP-UCB-INT": 64, "DP-SE": 2048}
-NOTHING_IN_NINE = ("DP-UCB-INT", "DP-SE", "DP-KLUCB", "DP-IMED")
+FIRST_RELEASE = {"DP-UCB-INT": 64, "DP-SE": 2048, "DP-GOPE": 32, "AdaC-GOPE": 32, "GOPE": 32}
+NOTHING_IN_NINE = (*FIRST_RELEASE, "DP-KLUCB", "DP-IMED")
 
 
 def algorithm(name):
