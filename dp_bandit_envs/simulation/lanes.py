@@ -296,10 +296,9 @@ class Carried(NamedTuple):
 
 # Times as fast as one game after the other, alone against coins, AVX-512, with 8, 10 and 16 arms: EXP3 and DP-EXP3-Lap
 # about 7, 8 and 5; UCB 5.6 with 8 and 10. From a table of gains: UCB 2.6 with 16; Uniform 2.8, 2.9 (9) and 2.4; Hedge
-# 3.2, .9 (9) and .2, as LLVM leaves its
-# loop over more than eight exponentials as it is, and then uses no vector registers. KL-UCB: 1.1 with 4 arms, .8 with
-# 10. Not carried are UCB's private forms: DP-UCB-INT and AdaP-UCB draw noise at rounds that differ between games, and
-# DP-UCB-BOUND has tables of two dimensions.
+# 3.2, .9 (9) and .2, as LLVM leaves its loop over more than eight exponentials as it is, and then uses no vector
+# registers. KL-UCB: 1.1 with 4 arms, .8 with 10. Not carried are UCB's private forms: DP-UCB-INT and AdaP-UCB draw
+# noise at rounds that differ between games, and DP-UCB-BOUND has tables of two dimensions.
 AGENTS: dict[type[FunctionalAgent], Carried] = {
     Exp3: Carried(Exp3.functions),
     Hedge: Carried(Hedge.functions, most_arms=8),
