@@ -91,8 +91,12 @@ def update(state: State, arm: int, seen: Sums) -> State:
 def begin_batch(state: State) -> None:
     """Divide the rounds of the next batch among the live arms, by their design."""
     status, weights, planned = state.status, state.weights, state.planned
-    if len(state.solution) > 0 and status[ARMS_LEFT] > 1:
+    has_design = len(state.solution) > 0 and status[ARMS_LEFT] > 1
+    if has_design:
         find_basis(state)
+        # Live arms without any features have the mean 1 / 2, all of them, and no design.
+        has_design = status[RANK] > 0
+    if has_design:
         find_design(state)
     else:
         for arm in range(len(weights)):

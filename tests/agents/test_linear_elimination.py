@@ -119,6 +119,17 @@ def test_a_batch_on_arms_by_hand():
             assert plays == [0] and state.planned.tolist() == ([32, 32] if left == 2 else [64, 0])
 
 
+def test_arms_without_any_features_share_a_batch_and_all_stay():
+    """They alone are left where the arm with features is the worst: all have the mean 1 / 2, and no design."""
+    state = kept_only(begun(np.array([[1.0], [0.0], [0.0]]), scale=1.0), [1, 2])
+    assert state.planned.tolist() == [0, 8, 8] and state.status[elimination.ARM] == 1
+    elimination.eliminate(state, Sums(np.array([0.0, 0.0, 8.0]), np.array([0, 8, 8]), np.array([0, 1, 1])))
+    assert state.alive.tolist() == [0, 1, 1]
+    env = gym.make(LINEAR, features=[[1.0], [0.0], [0.0]], gap=1.0, horizon=3000)
+    for arms in (play(env, make_algorithm("GOPE"), seed=seed).arms for seed in (0, 2)):
+        assert set(arms[1000:].tolist()) in ({0}, {1, 2})
+
+
 @pytest.mark.parametrize(
     ("name", "game"),
     [("DP-GOPE", {"coins": True, "gap": 0.9}), ("AdaC-GOPE", {"n_arms": 40, "dimension": 3, "gap": 0.9})],
