@@ -16,6 +16,7 @@ from dp_bandit_envs.adversaries import Deterministic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import WrongGameError, WrongTypeError
+from dp_bandit_envs.graphs import GraphSource
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, with_agent
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
@@ -270,7 +271,8 @@ class Algorithm:
     def regret_bound_in(self, env: Environment) -> float:
         """Return an upper bound on the expected external regret in a game, in units of gain; inf where none is known.
 
-        It is at most T times the width of the range of payoffs: T with arms, 2 T on the ball and the cube.
+        It is at most T times the width of the range of payoffs: T with arms, 2 T on the ball and the cube. None is
+        known on graphs on which some arms do not reveal their own gains.
 
         Args:
             env: The game, without this algorithm's wrappers; a DPBandit environment.
@@ -278,7 +280,7 @@ class Algorithm:
         game: Any = env.unwrapped
         memory, payoff = game.adversary.memory, game.adversary.payoff
         # With memory, the known bounds assume switching charges, under which a fixed arm collects its gains.
-        if self.refusal(env) is not None or (memory > 0 and payoff is not None):
+        if self.refusal(env) is not None or (memory > 0 and payoff is not None) or hides_own_gains(env):
             return math.inf
         points = plays_points(env)
         if self.bound_in is not None and memory == 0:
@@ -379,6 +381,12 @@ def hides_gains(env: Environment) -> bool:
     values = getattr(game, "values", None)
     payoffs_only = plays_points(env) and game.n_values < game.decision_set.dimension
     return values is None or not values.complete or payoffs_only
+
+
+def hides_own_gains(env: Environment) -> bool:
+    """Whether some arms of a game do not reveal their own gains, as no proof of a bound allows."""
+    source = getattr(env.unwrapped, "source", None)
+    return isinstance(source, GraphSource) and not source.graph.reveals_itself
 
 
 def set_of(env: Environment) -> tuple[str, int]:

@@ -9,7 +9,9 @@ import platform
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from dp_bandit_envs.adversaries import Oblivious
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.algorithms.algorithm import hides_own_gains
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.metrics import median_of_means, summary
 from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, level_of
@@ -294,6 +296,10 @@ def _bound(algorithm: Algorithm, game: BanditEnv, view: View) -> float:
     if view.measure == "dynamic_regret" and means is None:
         return math.inf
     if view.measure in ("pseudo_regret", "dynamic_regret") and means is not None:
+        # The proofs are for rounds that are independent of each other and reveal the gain of the arm played.
+        repeated = isinstance(game.adversary, Oblivious) and game.adversary.period > 1
+        if repeated or hides_own_gains(game):
+            return math.inf
         return algorithm.pseudo_regret_bound(means=means.tolist(), horizon=game.horizon, sensitivity=game.sensitivity)
     return algorithm.regret_bound_in(game)
 

@@ -137,6 +137,17 @@ def test_the_bound_by_hand():
     assert algorithm.guarantee(n_arms=4, horizon=100).model == "none"
 
 
+@pytest.mark.parametrize("name", ["EXP3", "EXP2", "Tsallis-INF", "EXP3-SET"])
+def test_no_bound_is_stated_where_an_arm_hides_its_own_gain(name):
+    """Arm 0 pays and reveals nothing: no algorithm can learn that, and EXP3's regret grows like T."""
+    hidden, seen = (GraphEnv(np.diag([one, 1]), means=[0.9, 0.1], horizon=2000, self_loops=False) for one in (0, 1))
+    algorithm = make_algorithm(name)
+    assert algorithm.regret_bound_in(hidden) == math.inf
+    assert algorithm.regret_bound_in(seen) < 2000
+    if name == "EXP3":
+        assert play(hidden, algorithm, seed=0).external_regret[-1] > algorithm.regret_bound_in(seen)
+
+
 def test_on_the_complete_graph_it_is_hedge_whatever_is_played():
     """Every loss is revealed with chance 1, so the weights are exp(-eta L) with the true cumulative losses L."""
     rounds, n_arms, eta = 500, 5, 0.2

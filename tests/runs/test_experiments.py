@@ -114,6 +114,26 @@ def test_the_report_gives_the_real_guarantee_and_its_reason_beside_the_papers(tm
     assert row.startswith(f"| EXP3-tau | {level_of(real)} | {claimed.epsilon:.6g}")
 
 
+@pytest.mark.parametrize(
+    ("game", "known"),
+    [
+        (("DPBandit-FullyOblivious-v0", {}), True),
+        (("DPBandit-Oblivious-v0", {"period": 1}), True),
+        (("DPBandit-Oblivious-v0", {"period": 2}), False),
+        (("DPBandit-Graph-v0", {"graph": np.eye(2), "means": [0.9, 0.1]}), True),
+        (("DPBandit-Graph-v0", {"graph": np.diag([0, 1]), "self_loops": False, "means": [0.9, 0.1]}), False),
+    ],
+    ids=["fully oblivious", "period 1", "period 2", "own gains", "a hidden arm"],
+)
+def test_bounds_on_pseudo_regret_are_for_independent_rounds_that_reveal_the_arm_played(game, known, tmp_path):
+    """Where each outcome is repeated, UCB's mean pseudo-regret is several times the bound for independent rounds."""
+    experiment = Experiment("one", (GameSpec("a", "A", *game),), (AlgorithmSpec("Gaussian-TS"),), 60, 2)
+    results = run(experiment, ResultsFolder(tmp_path / "out", experiment.configuration()))
+    text = report_md([results], title="T", command="c", view=View("pseudo_regret"))
+    (row,) = [line for line in text.splitlines() if line.startswith("| A | Gaussian-TS")]
+    assert row.endswith("| none known |") != known
+
+
 def test_settings_of_a_panel_are_checked_before_anything_is_written():
     bad = Experiment("bad", (GameSpec("a", "A", *GAME, (AlgorithmSpec("DP-EXP3-Lap", {"epsilon": -1}),)),), (), 60, 1)
     with refused(ValueError, "epsilon", 0, -1):
