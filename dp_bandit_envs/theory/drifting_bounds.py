@@ -55,7 +55,9 @@ def window_ucb_bound(means: Means, horizon: SupportsIndex, window: int, bonus: f
     horizon, blocks = checks.integer("horizon", horizon, at_least=1), -(-int(horizon) // window)
     failures = _failures(horizon, lambda t: min(t, window), bonus)
     top = bonus * math.log(min(window, horizon))
-    return regret_of_gaps(means, horizon, lambda gap: blocks * max(1, math.ceil(4 * top / gap**2)) + failures)
+    return regret_of_gaps(
+        means, horizon, lambda gap: blocks * max(1, math.ceil(_over_square(4 * top, gap, horizon))) + failures
+    )
 
 
 def discounted_ucb_bound(means: Means, horizon: SupportsIndex, discount: float, bonus: float) -> float:
@@ -79,11 +81,14 @@ def discounted_ucb_bound(means: Means, horizon: SupportsIndex, discount: float, 
     horizon = checks.integer("horizon", horizon, at_least=1)
 
     def weight(t: int) -> float:
-        return -math.expm1(t * math.log(discount)) / (1 - discount)
+        # Rounding must not make it less than the weight of the last gain.
+        return max(-math.expm1(t * math.log(discount)) / (1 - discount), 1.0)
 
     block, failures = math.ceil(1 / (1 - discount)), _failures(horizon, weight, 4 * bonus)
     reach = 16 * bonus * math.log(weight(horizon)) * discount**-block
-    return regret_of_gaps(means, horizon, lambda gap: math.ceil(horizon / block) * (reach / gap**2 + 1) + failures)
+    return regret_of_gaps(
+        means, horizon, lambda gap: math.ceil(horizon / block) * (_over_square(reach, gap, horizon) + 1) + failures
+    )
 
 
 def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilon: SupportsFloat) -> float:
@@ -128,6 +133,12 @@ def restarted_bound(means: Means, horizon: SupportsIndex, period: int, epsilon: 
     whole, rest = divmod(checks.integer("horizon", horizon, at_least=1), period)
     bounds = [adap_ucb_bound(means, rounds, epsilon, alpha) if rounds else 0.0 for rounds in (period, rest)]
     return whole * bounds[0] + bounds[1] if whole else bounds[1]
+
+
+def _over_square(level: float, gap: float, horizon: int) -> float:
+    """Return the level over the square of the gap, which may be too small for a float, but at most T."""
+    square = gap * gap
+    return min(level / square, float(horizon)) if square > 0 else float(horizon)
 
 
 def _level(m: float) -> float:

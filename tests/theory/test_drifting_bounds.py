@@ -64,6 +64,16 @@ def test_a_window_of_the_whole_game_is_nearly_a_game_without_one():
     assert window_klucb_bound([0.9, 0.4], 10**6, 10**6, 1.0) > whole
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("means", [(0.5, math.nextafter(0.5, 1)), (0.0, 1e-200), (0.0, 5e-324)], ids=str)
+def test_the_tiniest_gaps_cost_all_that_they_can(name, means):
+    """Their squares vanish; and ln n of a D-UCB's single round, over such a square, was -30 by rounding."""
+    gap = means[1] - means[0]
+    for horizon in (1, 2, 10**6):
+        bound = make_algorithm(name).pseudo_regret_bound(means=means, horizon=horizon)
+        assert bound == pytest.approx(horizon * gap, rel=1e-12, abs=0)
+
+
 def test_no_bound_is_above_all_that_can_be_lost():
     for horizon in (1, 2, 3, 40):
         for name in NAMES:
