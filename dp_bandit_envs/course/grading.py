@@ -156,8 +156,17 @@ def _of_jupyter(text: str) -> tuple[list[str], list[str]]:
     for cell in json.loads(text)["cells"]:
         code = cell["cell_type"] == "code"
         source = "".join(cell["source"])
-        found[code].append(re.sub(r"^\s*[%!].*$", "", source, flags=re.MULTILINE) if code else source)
+        found[code].append(_without_magic(source) if code else source)
     return found
+
+
+def _without_magic(code: str) -> str:
+    """Return a cell without lines for Jupyter itself, such as `%matplotlib inline`; `% n` may also go on with a sum."""
+    try:
+        parsed(code)
+    except SyntaxError:
+        return re.sub(r"^\s*[%!].*$", "", code, flags=re.MULTILINE)
+    return code
 
 
 def _unit(code: str, cell: int, *, together: bool) -> Unit:
@@ -342,19 +351,24 @@ def _grade(path: Path, place: Path, limits: Limits, secret: str, stopped: Event)
         original = lab_of("\n".join([*statements, *found.broken]))
     except SubmissionError as problem:
         return Grade(_student(place, None), file, "", remarks=(str(problem),))
+    except Exception as error:  # such as a RecursionError; the others are graded all the same
+        return Grade(_student(place, None), file, "", remarks=(_not_graded(error),))
     one = Grade(_student(place, original.lab), file, original.lab.name)
     unknown = not_here(imported("\n".join(statements)))
     remarks = [f"It is a copy of another version of the lab: {name} is not here." for name in unknown]
     mine = [part for part in statements if part not in original.statements and not part.startswith(f"{WRITTEN} =")]
     try:
         tasks, seconds = _run(submission, original, found, limits, secret, stopped)
-    except Exception as error:  # the others are graded all the same
-        words = shown(f"It could not be graded: {type(error).__name__}: {error}")[:MOST_WORDS]
-        return one._replace(remarks=(*remarks, words))
+    except Exception as error:
+        return one._replace(remarks=(*remarks, _not_graded(error)))
     written = _written(found, original)
     return one._replace(
         tasks=tuple(tasks), remarks=tuple(remarks), written=written, source="\n".join(mine), seconds=seconds
     )
+
+
+def _not_graded(error: Exception) -> str:
+    return shown(f"It could not be graded: {type(error).__name__}: {error}")[:MOST_WORDS]
 
 
 def _run(

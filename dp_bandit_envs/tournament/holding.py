@@ -82,7 +82,8 @@ class Tournament:
         """The names of submissions whose code is the same, but for comments and spaces."""
         groups = defaultdict[str, list[str]](list)
         for match in self.matches:
-            groups[_code(match.submission.source)].append(match.submission.name)
+            if not match.submission.problem:  # without one, it was read
+                groups[_code(match.submission.source)].append(match.submission.name)
         return [names for names in groups.values() if len(names) > 1]
 
     @property

@@ -110,7 +110,7 @@ FILES = {
         jupyter(
             IMPORT,
             "%matplotlib inline\ndef noise_scale(n, epsilon):\n    return 2",
-            "def noise_scale(n, epsilon):\n    return 1 / (n * epsilon)",
+            "def noise_scale(n, epsilon):\n    return (1 / (n * epsilon)\n        % 10**9)",
             "1 / 0",
             "def release(gains, epsilon, rng):\n    scale = noise_scale(len(gains), epsilon)\n"
             "    return np.mean(gains) + rng.laplace(scale=scale)",
@@ -127,6 +127,8 @@ STRAYS = {
     "other.py": (b"print(1)\n", "no lab"),
     "broken.py": (b"def (\n", "no Python"),
     "broken.ipynb": (b"{", "cannot be read as a notebook"),
+    "deep.py": (CELL.format(f"    x = {' + '.join('1' * 1500)}").encode(), "could not be graded: RecursionError"),
+    "deep.ipynb": (jupyter(f"x = {' + '.join('1' * 1500)}").encode(), "could not be graded: RecursionError"),
     "notes.txt": (b"hello", "neither with .py nor with .ipynb"),
 }
 

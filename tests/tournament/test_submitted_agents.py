@@ -84,8 +84,9 @@ def test_files_that_cannot_be_read_or_are_too_long_get_a_line_too(tmp_path):
     if POSIX:
         os.mkfifo(folder / "pipe.py")  # whoever opens it waits for a writer
         odd.add("pipe")
-    failures = {match.submission.name: match.failure for match in hold(folder, **SMALL).failures}
-    assert set(failures) == odd
+    found = hold(folder, **SMALL)
+    failures = {match.submission.name: match.failure for match in found.failures}
+    assert set(failures) == odd and found.equal == []
     assert missing(failures["long"], "1,048,576", "bytes") == []
     assert all("no regular file" in failures[name] for name in odd - {"long"})
 
