@@ -34,6 +34,8 @@ WORDS = {"contestants": "algorithms", "panels": "games"}
 VERSIONS = 60
 """The most letters of two versions; a digest has more."""
 UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
+UNREADABLE = (errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""Why a file may not be read just now that is intact."""
 MANIFEST = "manifest.json"
 """The member with the archive's origin and a digest of each array; its own digest is the archive's comment."""
 KEPT_BYTES = 2**28
@@ -128,8 +130,8 @@ class Archive(Mapping[str, NDArray[Any]]):
             array: NDArray[Any] = npy.read_array(io.BytesIO(archive.read(f"{key}.npy")), allow_pickle=False)
             if _digest([array]) != expected:
                 raise ValueError
-        except Exception:  # a damaged archive can fail in any way
-            raise self._damaged() from None
+        except Exception as error:  # a damaged archive can fail in any way
+            raise self._failed(error) from None
         return array
 
     def _open(self) -> zipfile.ZipFile:
@@ -137,8 +139,8 @@ class Archive(Mapping[str, NDArray[Any]]):
             return zipfile.ZipFile(self._path)
         except FileNotFoundError:
             raise
-        except Exception:
-            raise self._damaged() from None
+        except Exception as error:
+            raise self._failed(error) from None
 
     def _manifest(self, archive: zipfile.ZipFile) -> dict[str, str]:
         """Return the digest of each array, or raise if the archive is damaged or of another origin."""
@@ -148,8 +150,8 @@ class Archive(Mapping[str, NDArray[Any]]):
                 raise ValueError
             manifest = json.loads(text)
             origin, digests = dict(manifest["origin"]), dict(manifest["sha256"])
-        except Exception:
-            raise self._damaged() from None
+        except Exception as error:
+            raise self._failed(error) from None
         if origin != self._origin:
             keys = [key for key in {**origin, **self._origin} if origin.get(key) != self._origin.get(key)]
             found = ", ".join(
@@ -161,7 +163,13 @@ class Archive(Mapping[str, NDArray[Any]]):
             )
         return digests
 
-    def _damaged(self) -> ResultsError:
+    def _failed(self, error: Exception) -> ResultsError:
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) in UNREADABLE:
+            reason = "memory is full" if isinstance(error, MemoryError) else _reason(error)
+            return ResultsError(
+                f"{self._path}: a saved file of results must be readable; {reason}. It was not changed; run the same"
+                " command again when it is."
+            )
         return ResultsError(
             f"{self._path}: a saved file of results must be intact; this one is damaged. Delete it and run the same"
             " command again; only the missing part is simulated again."

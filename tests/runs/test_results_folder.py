@@ -184,6 +184,24 @@ def test_other_numbers_in_an_archive_are_noticed(tmp_path):
         folder.load("x")["a"]
 
 
+@pytest.mark.parametrize("failure", [PermissionError(13, "Permission denied"), MemoryError()], ids=["closed", "memory"])
+def test_an_archive_that_cannot_be_read_just_now_is_not_called_damaged(failure, tmp_path, monkeypatch):
+    """Whoever deletes it, as for a damaged one, loses results that are intact."""
+    folder = ResultsFolder(tmp_path / "run", {"seed": 1})
+    folder.save("results", [("a", [np.arange(3.0)])])
+    archive = folder.load("results")
+
+    def fails(*_, **__):
+        raise failure
+
+    with monkeypatch.context() as patch:
+        patch.setattr(zipfile.ZipFile, "read" if isinstance(failure, MemoryError) else "__init__", fails)
+        with pytest.raises(ResultsError) as found:
+            archive["a"]
+    assert "must be readable" in str(found.value) and "elete" not in str(found.value)
+    np.testing.assert_array_equal(archive["a"], np.arange(3.0))
+
+
 def test_equal_arrays_are_equal_bytes(tmp_path):
     folder = folder_for(tmp_path / "out")
     written = []
