@@ -205,7 +205,7 @@ def _about_epsilons(experiment: Experiment) -> str:
             others[labels[one.label or one.name]] = None
     if not has:
         return ""
-    usual = {float(experiment.game(panel).horizon) ** -2 for panel in experiment.panels}
+    usual = {float(horizon) ** -2 for horizon in experiment.horizons.values()}
     parts = [
         ", ".join(names)
         + ("" if delta is None else f" with delta = {delta:.3g}" + (" = T^-2" if delta in usual else ""))

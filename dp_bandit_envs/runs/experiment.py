@@ -260,9 +260,14 @@ class Experiment:
         ends = sorted({self.trials, *(max(one.trials, self.trials) for one in self.contestants_of(panel))})
         return list(zip([0, *ends], ends, strict=False))
 
+    @functools.cached_property
+    def horizons(self) -> dict[str, int]:
+        """Number of rounds in each panel, by its key: to make its game anew, all of a file of gains is read."""
+        return {panel.key: self.game(panel).horizon for panel in self.panels}
+
     def rounds_in_a_trial(self, panel: GameSpec, trial: int = 0) -> int:
         """Return the number of rounds that all algorithms together play in a trial of a panel."""
-        return len(self.players(panel, trial)) * self.game(panel).horizon
+        return len(self.players(panel, trial)) * self.horizons[panel.key]
 
     @property
     def rounds(self) -> int:

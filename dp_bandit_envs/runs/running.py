@@ -86,7 +86,7 @@ def _play(
             " the folder, or choose another one with --out; its games have spent their privacy all the same."
         )
     # Few games are played in this process, and those of all other panels with them.
-    few = jobs == 1 or all(is_few(experiment.game(panel).horizon, experiment.trials) for panel in experiment.panels)
+    few = jobs == 1 or all(is_few(horizon, experiment.trials) for horizon in experiment.horizons.values())
     terms: dict[str, Any] = {"trials": experiment.trials if few else sys.maxsize, "cluster": cluster}
     there, small = functools.partial(placed, **terms), smaller_than_compiling(**terms)
     queue = _Queue(experiment, folder, progress, there, small)

@@ -236,3 +236,15 @@ def test_chunks_of_a_task_are_saved_each_when_it_is_complete(tmp_path, monkeypat
         for name, column in whole.items():
             own = column.external_regret[chunk.first_trial : chunk.end]
             assert np.array_equal(saved[f"{name}/external_regret"], own)
+
+
+def test_a_game_is_not_made_anew_for_each_chunk(tmp_path, monkeypatch):
+    """To make it, a file of gains is read: in each of 50 chunks, that took longer than to play them."""
+    make, made = Experiment.game, []
+    monkeypatch.setattr(Experiment, "game", lambda self, panel: made.append(panel) or make(self, panel))
+    numbers = []
+    for trials in (32, 160):
+        go(tmp_path / str(trials), dataclasses.replace(EXPERIMENT, panels=EXPERIMENT.panels[2:], trials=trials))
+        numbers.append(len(made))
+        made.clear()
+    assert numbers[0] == numbers[1]
