@@ -424,7 +424,8 @@ class OutsideGame:
 
         Raises:
             ValueError: If the arm is another one, or the reward is outside; the message does not show the reward.
-            StepOutsideGameError: If no arm was chosen for this round.
+            StepOutsideGameError: If no arm was chosen for this round, or an earlier one failed.
+            OSError: If the diary cannot be written; close the game, and the same call goes on with what is in it.
         """
         self._refuse_what_has_ended()
         if self._arm is None:
@@ -440,6 +441,7 @@ class OutsideGame:
             )
         number, gain = self._arm, self._rewards.gain_of(reward)
         if self._diary is not None:
+            self._has_failed = True  # a line that may be there, whole or in part, is not written a second time
             self._diary.add(number, gain)
         self._take(number, gain)
 

@@ -412,6 +412,30 @@ def test_a_line_that_was_cut_is_a_reward_that_did_not_come(tmp_path):
     assert diary.read_bytes() == whole
 
 
+@pytest.mark.parametrize("written", [True, False], ids=["whole", "nothing"])
+def test_a_reward_whose_line_may_be_there_is_not_written_twice(written, tmp_path, monkeypatch):
+    """On a full disk; given again, the reward would stand twice in the diary, and the game could not go on by it."""
+    diary = tmp_path / "diary.jsonl"
+    game = game_of(diary=diary)
+    game.learn(game.next_arm(), 0.5)
+
+    def full(descriptor):
+        if not written:
+            os.ftruncate(descriptor, whole)
+        raise OSError(28, "No space left on device")
+
+    arm, whole = game.next_arm(), diary.stat().st_size
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            game.learn(arm, 0.5)
+    with refused(StepOutsideGameError, "failed"):
+        game.learn(arm, 0.5)
+    game.close()
+    with game_of(diary=diary) as game:
+        assert game.rounds == 1 + written
+
+
 def test_a_changed_diary_or_algorithm_is_found_by_its_arms(tmp_path):
     diary = tmp_path / "diary.jsonl"
     with game_of(diary=diary) as game:
