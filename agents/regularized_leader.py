@@ -14,7 +14,7 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class State(NamedTuple):
-    """The released sums of the coordinates, `(dimension,)`, 0 before the first release; and the learning rate."""
+    """The released sums, `(dimension,)`, 0 before the first release; their squared length, `(1,)`; the rate."""
 
     sums: FloatArray
     square: FloatArray
@@ -55,14 +55,7 @@ def select_in_simplex(state: State, point: FloatArray, rng: np.random.Generator)
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
-    """Keep the released sums."""
-    for place in range(len(state.sums)):
-        state.sums[place] = seen.sums[place]
-    return state
-
-
-def update_in_ball(state: State, arm: int, seen: Sums) -> State:
-    """Keep the released sums and their squared length."""
+    """Keep the released sums and their squared length, for the ball."""
     square = 0.0
     for place in range(len(state.sums)):
         total = seen.sums[place]
@@ -116,7 +109,7 @@ class RegularizedLeader(FunctionalPointAgent):
     @property
     def functions(self) -> Functions:  # type: ignore[override]
         """The functions for the decision set that was seen."""
-        return Functions(self.for_set(SELECT), update_in_ball)
+        return Functions(self.for_set(SELECT), update)
 
     def initial_state(self, dimension: int, horizon: int) -> State:
         """Return the state before the first step."""

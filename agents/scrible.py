@@ -8,6 +8,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
+from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.theory.linear_bounds import noise_of_payoffs, scrible_rate
@@ -155,16 +156,13 @@ class StateOnVectors(NamedTuple):
     point: FloatArray
 
 
-def select_and_keep_in_ball(state: StateOnVectors, point: FloatArray, rng: np.random.Generator) -> None:
-    """Play as SCRiBLe does on the ball, and keep the point."""
-    select_in_ball(state.own, point, rng)
-    for place in range(len(point)):
-        state.point[place] = point[place]
+def select_own(state: State, point: FloatArray, rng: np.random.Generator) -> None:
+    """Placeholder; replaced by SCRiBLe's own function for a set."""
 
 
-def select_and_keep_in_cube(state: StateOnVectors, point: FloatArray, rng: np.random.Generator) -> None:
-    """Play as SCRiBLe does on the cube, and keep the point."""
-    select_in_cube(state.own, point, rng)
+def select_and_keep(state: StateOnVectors, point: FloatArray, rng: np.random.Generator) -> None:
+    """Play as SCRiBLe does, and keep the point."""
+    select_own(state.own, point, rng)
     for place in range(len(point)):
         state.point[place] = point[place]
 
@@ -180,7 +178,7 @@ def update_on_vectors(state: StateOnVectors, arm: int, seen: Gains) -> StateOnVe
     return state
 
 
-SELECT_AND_KEEP: dict[str, Callable[..., None]] = {"ball": select_and_keep_in_ball, "cube": select_and_keep_in_cube}
+SELECT_AND_KEEP = {name: bind(select_and_keep, {"select_own": own}) for name, own in SELECT.items()}
 
 
 class ScribleOnVectors(Scrible):

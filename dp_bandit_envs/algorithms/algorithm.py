@@ -199,8 +199,7 @@ class Algorithm:
         Args:
             env: The game, without this algorithm's wrappers.
         """
-        reason = self._not_covered(env)
-        return self._guarantee(self.wrap(env), env) if reason is None else PrivacyGuarantee.none(reason)
+        return self._guarantee(None, env)
 
     def guarantee_inside(self, inside: Environment, env: Environment) -> PrivacyGuarantee:
         """Return `guarantee_in` for a game that is in this algorithm's wrappers already.
@@ -209,15 +208,14 @@ class Algorithm:
             inside: What `wrap` returned for the game.
             env: The game.
         """
-        if type(self).guarantee_in is not Algorithm.guarantee_in:
-            return self.guarantee_in(env)
-        reason = self._not_covered(env)
-        return self._guarantee(inside, env) if reason is None else PrivacyGuarantee.none(reason)
+        own = type(self).guarantee_in is not Algorithm.guarantee_in
+        return self.guarantee_in(env) if own else self._guarantee(inside, env)
 
-    def _not_covered(self, env: Environment) -> str | None:
-        return None if self.own_guarantee is None else _proofs_do_not_cover(env, self.name)
-
-    def _guarantee(self, inside: Environment, env: Environment) -> PrivacyGuarantee:
+    def _guarantee(self, inside: Environment | None, env: Environment) -> PrivacyGuarantee:
+        reason = None if self.own_guarantee is None else _proofs_do_not_cover(env, self.name)
+        if reason is not None:
+            return PrivacyGuarantee.none(reason)
+        inside = self.wrap(env) if inside is None else inside
         stated = inside.get_wrapper_attr("guarantee") if inside.has_wrapper_attr("guarantee") else None
         if self.own_guarantee is not None:
             own = self.own_guarantee(set_of(env)[1], env.get_wrapper_attr("horizon"))

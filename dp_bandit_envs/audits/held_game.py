@@ -1,6 +1,7 @@
 """A game with its arms held: what mechanisms release when gains and noise are given, and how such games are found."""
 
 import copy
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import Environment, FloatArray, plays_points
 from dp_bandit_envs.simulation import play
 from dp_bandit_envs.wrappers import PrivacyBoundary
+from dp_bandit_envs.wrappers.inspect_below import layers_of
 
 Layer = tuple[Mechanism, Below]
 LONGEST = 2**17
@@ -163,13 +165,7 @@ def without_grid(state: Any) -> Any:
 
 def layers_of_game(env: Environment) -> list[Layer]:
     """Return the mechanisms of an environment's privacy wrappers with the facts about their input, innermost first."""
-    layers: list[Layer] = []
-    layer: Any = env
-    while isinstance(layer, gym.Wrapper):
-        if isinstance(layer, PrivacyBoundary):
-            layers.insert(0, (layer.mechanism, layer.below))
-        layer = layer.env
-    return layers
+    return [(one.mechanism, one.below) for one in layers_of(env) if isinstance(one, PrivacyBoundary)][::-1]
 
 
 class Held(NamedTuple):
@@ -195,9 +191,7 @@ class Held(NamedTuple):
         if plays_points(self.env):
             inside = self.env.get_wrapper_attr("decision_set")
             return inside.project(np.linspace(0.5, 0.1, inside.dimension))
-        rounds = 1
-        for mechanism, _ in self.layers:
-            rounds *= mechanism.batch_size
+        rounds = math.prod(mechanism.batch_size for mechanism, _ in self.layers)
         return np.array(self.arms[::rounds], np.int64)
 
     def at(self, step: int) -> Any:

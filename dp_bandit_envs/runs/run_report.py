@@ -317,7 +317,7 @@ def _guarantees(results: Sequence[Results]) -> str:
                 paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
                 paper = paper if algorithm.reference else ""
                 of_units = [units.get(unit, {}).get(algorithm.name, "") for unit in UNITS]
-                row = (algorithm.name, str(level_of(algorithm.guarantee_in(game))), *of_units, paper, str(holds))
+                row = (algorithm.name, str(level_of(holds)), *of_units, paper, str(holds))
                 rows.setdefault(row, []).append(panel.title)
                 games[algorithm.name] = games.get(algorithm.name, 0) + 1
     cells = [

@@ -35,7 +35,6 @@ FILLED: Final = 3
 NO_ARM: Final = "select returned a number that is no arm."
 Streams: TypeAlias = tuple[np.random.Generator, ...]
 """The random streams of the agent and of each mechanism, from the innermost."""
-Part: TypeAlias = Callable[..., Any]
 
 
 class NotCompilableError(Exception):

@@ -459,8 +459,8 @@ def simulate(
         progress: Called with (games done, games in all) as results come in, from the calling thread.
         cluster: The address of a dask scheduler, such as `"tcp://127.0.0.1:8786"`, or a `distributed.Client`; its
             workers then play all trials, and `jobs` is ignored. A secret seed is refused, as a cluster may store what
-            it is sent. They need this package in the same version; games
-            registered in this process travel to them. A trial whose worker died is played again by another.
+            it is sent. They need this package in the same version; games registered in this process travel to them. A
+            trial whose worker died is played again by another.
         keep: `"trials"` for all results of each trial, or `"summary"` for means and standard errors at the checkpoints
             and the trials' values at T only: 40 bytes a trial and algorithm instead of some thousand. The outcomes
             then have `mean(measure)`, `standard_error(measure)` and `last(measure)`, and refuse the rest by name.

@@ -231,9 +231,7 @@ def _in_threads(tasks: Iterable[Task], jobs: int, left: int, keep: Keep) -> Iter
 
 
 def _compile(task: Task) -> None:
-    # A browser's Python starts no threads; it needs none where nothing is compiled.
-    if not task.work.ready:
-        in_background(functools.partial(compile_all, task.work))
+    compile_now([task.work])
 
 
 def _failed(task: Task, error: BaseException) -> None:
@@ -307,6 +305,7 @@ def count_as_begun(task: Task) -> None:
 def compile_now(works: Iterable[Work]) -> None:
     """Compile all loops, or load them from disk."""
     for work in works:
+        # A browser's Python starts no threads; it needs none where nothing is compiled.
         if not work.ready:
             in_background(functools.partial(compile_all, work))
 

@@ -161,6 +161,7 @@ class KAryCounter(Counter):
 
     needs_horizon = True
     ahead_of_items = True
+    base: int
 
     def __init__(
         self,
@@ -170,25 +171,21 @@ class KAryCounter(Counter):
         base: SupportsIndex | None = None,
         **more: Any,
     ) -> None:
-        if base is not None:
-            base = checks.integer("base", base, at_least=3)
-            if base % 2 == 0:
-                raise ValueError(f"base must be odd; received {base}.")
-        self.base = base
+        self._given = None if base is None else checks.integer("base", base, at_least=3)
+        if self._given is not None and self._given % 2 == 0:
+            raise ValueError(f"base must be odd; received {base}.")
         super().__init__(epsilon=epsilon, horizon=horizon, **more)
 
     def new_state(self, n_arms: int) -> State:
         """Return the state of `n_arms` counters before their first items."""
         assert self.horizon is not None
-        if self.base is None:
-            self.base = best_base(self.horizon)
-        self.nodes_per_item = levels_for(int(self.base), self.horizon)
-        return start(n_arms, self.nodes_per_item, int(self.base) // 2, self.scale_of(self.nodes_per_item))
+        self.base = self._given or best_base(self.horizon)
+        self.nodes_per_item = levels_for(self.base, self.horizon)
+        return start(n_arms, self.nodes_per_item, self.base // 2, self.scale_of(self.nodes_per_item))
 
     def new_joint_state(self, n_values: int, norm: int = 0) -> Any:
         """Return the state of `insert_all` before the first round."""
-        assert self.base is not None
-        levels, half = self.nodes_per_item, int(self.base) // 2
+        levels, half = self.nodes_per_item, self.base // 2
         return Joint(
             np.zeros(levels, np.int64),
             np.zeros((levels, n_values)),
@@ -201,19 +198,16 @@ class KAryCounter(Counter):
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with its number of terms."""
-        assert self.base is not None
-        nodes = sum(abs(digit) for digit in balanced_digits(items, int(self.base)))
+        nodes = sum(abs(digit) for digit in balanced_digits(items, self.base))
         return [(self.scale_of(self.nodes_per_item), nodes)]
 
     def _sum_of_variances(self, items: int) -> float:
-        assert self.base is not None
-        return self._variance(1) * balanced_digit_sum(items, int(self.base))
+        return self._variance(1) * balanced_digit_sum(items, self.base)
 
     def noisiest(self, places: int, ones: int) -> list[tuple[float, int]]:
         """Return the scales of the noisiest release in [2^places, 2^(places + 1)), if all digits were the largest."""
-        assert self.base is not None
-        levels = levels_for(int(self.base), (2 << places) - 1)
-        return [(self.scale_of(self.nodes_per_item), levels * (int(self.base) // 2))]
+        levels = levels_for(self.base, (2 << places) - 1)
+        return [(self.scale_of(self.nodes_per_item), levels * (self.base // 2))]
 
     def peaks(self, items: int) -> list[int]:
         """Return some numbers of items up to this one; after one of them the variance is largest.
@@ -221,8 +215,7 @@ class KAryCounter(Counter):
         A smaller number has a smaller digit at some place. The variance is largest if that digit is one less or the
         smallest one, and all lower digits are the largest.
         """
-        assert self.base is not None
-        base, found = int(self.base), [items]
+        base, found = self.base, [items]
         above, power = items, 1
         for digit in balanced_digits(items, base):
             above = (above - digit) // base
