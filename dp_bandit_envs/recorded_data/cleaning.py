@@ -26,7 +26,7 @@ MANY = 5
 """Persons with more records than this, and than this times the median, are reported."""
 SHORTEST: Final = 4
 """Shorter names, such as A1 and A2, are not compared by their letters."""
-_WHOLE: Final = re.compile(r"[+-]?\d+(\.0*)?")
+_WHOLE: Final = re.compile(r"[+-]?\d{1,4000}(\.0*)?")  # Python reads no number of more than 4,300 digits
 _NEGATIVE: Final = re.compile(r"-\d+(\.0*)?")
 _UNSIGNED: Final = re.compile(r"\+?[\d.]+")
 _DOSE: Final = re.compile(r"[\d.,]+\s*(mg|g|ml|µg|ug|mcg|%|ie|iu)?(?![a-z])")

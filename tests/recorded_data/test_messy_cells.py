@@ -109,6 +109,12 @@ CODES = [
 ]
 
 
+def test_a_number_of_many_digits_is_a_name_like_others():
+    """Python itself refuses to read one, by an error that names neither the file nor the line."""
+    cells = ["1", "01.0", "9" * 5000, "9" * 5000]
+    assert arms_of(cells).arm == [0, 0, 1, 1]
+
+
 def test_words_and_negative_numbers_are_missing_in_every_column():
     records = given(CODES, persons="who", missing="drop", missing_codes="-99,refused,99")
     problems = found(records)
