@@ -96,7 +96,7 @@ class Archive(Mapping[str, NDArray[Any]]):
         self._origin = dict(origin)
         self._kept: dict[str, NDArray[Any]] = {}
         with self._open() as archive:
-            self._keys = list(self._manifest(archive))
+            self._keys = dict.fromkeys(self._manifest(archive))
 
     def __getitem__(self, key: str) -> NDArray[Any]:
         if key not in self._kept:
@@ -105,6 +105,9 @@ class Archive(Mapping[str, NDArray[Any]]):
                 return array
             self._kept[key] = array
         return self._kept[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys  # that of mappings would read the array
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)

@@ -163,6 +163,7 @@ def test_arrays_come_back_as_they_were(tmp_path):
     folder.save("x", ((key, [array]) for key, array in arrays.items()))
     loaded = folder.load("x")
     assert list(loaded) == list(arrays)
+    assert all(key in loaded for key in arrays) and "a" not in loaded and loaded._kept == {}  # without reading one
     for key, array in arrays.items():
         assert loaded[key].dtype == array.dtype and np.array_equal(loaded[key], array, equal_nan=key != "checkpoints")
     assert folder.load("y") is None
