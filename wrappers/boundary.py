@@ -219,6 +219,21 @@ class CommonBoundary(Boundary):
         """Whether `reset` accepts a seed: not where this wrapper or one below has secure draws."""
         return self._below_takes_seed and not takes_no_seed(self._mechanism)
 
+    def _released_space(self, below: Any) -> Any:
+        """Return the space of one game's observations: of sums, or a copy of that of the gains below."""
+        if not self.releases_sums:
+            return copy.deepcopy(below)  # the environment below uses its own on private observations
+        size, most = (self.n_values,), self._below.horizon
+        numbers = {name: gym.spaces.Box(0, most, size, np.int64) for name in ("count", "release")}
+        return gym.spaces.Dict({"sum": gym.spaces.Box(-np.inf, np.inf, size, np.float64), **numbers})
+
+    def _nothing_yet(self, *games: int) -> Observation:
+        """Return the observation before the first release, of one game or of several."""
+        shape = (*games, self.n_values)
+        if not self.releases_sums:
+            return {"gain": np.zeros(shape), "observed": np.zeros(shape, np.int8)}
+        return {"sum": np.zeros(shape), **{name: np.zeros(shape, np.int64) for name in ("count", "release")}}
+
     def _has_no(self, name: str, why: str) -> AttributeError:
         return AttributeError(f"{type(self).__name__} has no attribute {name!r}: {why}.")
 
@@ -364,12 +379,7 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         self._counts_rounds = not below
         self._is_monitored = any(isinstance(layer, classes_elsewhere()) for layer in layers_of(env))
         flat = isinstance(env.observation_space, gym.spaces.Box)
-        # Copies: the environment below uses its own spaces on private observations.
-        self.observation_space = (
-            sums_space(self.n_values, self._below.horizon)
-            if self.releases_sums
-            else copy.deepcopy((env.unwrapped if flat else env).observation_space)
-        )
+        self.observation_space = self._released_space((env.unwrapped if flat else env).observation_space)
         self.action_space = copy.deepcopy(env.action_space)
         self.metadata = copy.deepcopy(env.metadata)
         self._streams = streams_of(self._mechanism, FIRST_WRAPPER + len(below), self._noise_label)
@@ -390,7 +400,7 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         self._round = self._round_below = 0
         self._ended = False
         self._earned, self._steps = 0.0, 0
-        nothing = nothing_yet(self.n_values, of_sums=self.releases_sums)
+        nothing = self._nothing_yet()
         self._released = Released(self.mechanism, self._below, rng, nothing)
         self._rng = rng
         self._scoreboard = self._new_scoreboard() if self.render_mode else None
@@ -521,7 +531,7 @@ class Released:
         mechanism: The mechanism.
         below: Public facts about the gains that it receives.
         rng: The stream of its noise.
-        observation: Where to write what is released: arrays as those of `nothing_yet`, for one game.
+        observation: Where to write what is released: arrays as those of `_nothing_yet`, for one game.
     """
 
     def __init__(self, mechanism: Mechanism, below: Below, rng: np.random.Generator, observation: Observation) -> None:
@@ -620,29 +630,6 @@ def refuse_seed(seed: SupportsIndex | None, name: str) -> None:
 def seed_below(seed: int | None, mechanism: Mechanism, below_takes_seed: bool) -> int | None:
     """Return the seed for what is below: a new one under secure draws, so that no seed given earlier goes on."""
     return drawn_seed() if seed is None and takes_no_seed(mechanism) and below_takes_seed else seed
-
-
-def sums_space(n_arms: int, horizon: int) -> Any:
-    """Return the observation space of boundaries that release sums."""
-    return gym.spaces.Dict(
-        {
-            "sum": gym.spaces.Box(-np.inf, np.inf, (n_arms,), np.float64),
-            "count": gym.spaces.Box(0, horizon, (n_arms,), np.int64),
-            "release": gym.spaces.Box(0, horizon, (n_arms,), np.int64),
-        }
-    )
-
-
-def nothing_yet(n_arms: int, *, of_sums: bool, shape: tuple[int, ...] = ()) -> Observation:
-    """Return the observation before the first release; `shape` is () for one game and (games,) for several."""
-    gains = np.zeros((*shape, n_arms))
-    if not of_sums:
-        return {"gain": gains, "observed": np.zeros((*shape, n_arms), np.int8)}
-    return {
-        "sum": gains,
-        "count": np.zeros((*shape, n_arms), np.int64),
-        "release": np.zeros((*shape, n_arms), np.int64),
-    }
 
 
 def rewards_of_points(decision_set: DecisionSet, released: Observation, points: FloatArray) -> FloatArray:

@@ -37,11 +37,9 @@ from dp_bandit_envs.wrappers.boundary import (
     CommonBoundary,
     RefusedError,
     Released,
-    nothing_yet,
     rewards_of_points,
     seed_below,
     streams_of,
-    sums_space,
     unflattened,
 )
 from dp_bandit_envs.wrappers.inspect_below import (
@@ -77,10 +75,7 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         self._rounds_a_step = self.batch_size
         self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
         self._counts_rounds = boundaries == 0
-        # Copies: the environments below use their own spaces on private observations.
-        self.single_observation_space = (
-            sums_space(self.n_values, self._below.horizon) if self.releases_sums else copy.deepcopy(space)
-        )
+        self.single_observation_space = self._released_space(space)
         self.single_action_space = copy.deepcopy(env.single_action_space)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -233,7 +228,7 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
 
     def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
         self._noise_streams = [streams.next(seed, options) for streams, seed in zip(self._streams, seeds, strict=True)]
-        self._observation = self._nothing()
+        self._observation = self._nothing_yet(self.num_envs)
         self._released = [
             Released(self.mechanism, self._below, rng, {key: part[game] for key, part in self._observation.items()})
             for game, rng in enumerate(self._noise_streams)
@@ -243,7 +238,7 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         boards = self.num_envs if self.render_mode else 0
         self._played = None
         self._scoreboards = [self._new_scoreboard(game) for game in range(boards)]
-        return self._nothing(), every_game("round", self._round.copy())
+        return self._nothing_yet(self.num_envs), every_game("round", self._round.copy())
 
     def _checked(self, actions: Any) -> Any:
         """Return one action for each game as arms or points, or raise."""
@@ -255,10 +250,6 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         if self._set is None:
             return Scoreboard(self._n_plays, self._rounds)
         return PointBoard(self._set, self._rounds, lambda: None if self._played is None else self._played[game])
-
-    def _nothing(self) -> Observation:
-        """Return the observation before the first release."""
-        return nothing_yet(self.n_values, of_sums=self.releases_sums, shape=(self.num_envs,))
 
     def _rewards(self, released: Observation, arms: Any) -> FloatArray:
         """Return the rewards, computed from released values only."""
