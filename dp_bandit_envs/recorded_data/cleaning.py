@@ -154,8 +154,8 @@ def _problems_of_gains(found: Findings, decided: Decisions) -> list[Problem]:
         ("outside", f"gain[s] outside {'the scale' if scaled else '[0, 1]'}", outside, decided.outside == "refuse"),
         ("no percent", "number[s] without % where others have it", "give {scale=percent} if all are percent", True),
         ("comma", "decimal comma[s]", "read as decimal points", False),
-        ("thousands", "thousands separator[s]", "left out", False),
-        ("percent", "percent sign[s]", "left out, as a scale is given" if scaled else "divided by 100", False),
+        ("thousands", "thousands separator[s]", "ignored", False),
+        ("percent", "percent sign[s]", "ignored, as a scale is given" if scaled else "divided by 100", False),
     )
     return [one for kind, what, remedy, is_open in rows for one in found.problem(kind, what, remedy, is_open=is_open)]
 

@@ -62,6 +62,12 @@ def test_all_problems_are_reported_at_once():
     assert problems == EXPECTED
 
 
+def test_only_of_lines_is_said_that_they_are_left_out():
+    """A sign that is not read costs no line."""
+    kept = {one.kind: one.remedy for one in cleaned(**DECIDED).problems if one.kind in ("thousands", "percent")}
+    assert len(kept) == 2 and all("left out" not in remedy for remedy in kept.values())
+
+
 def test_decisions_close_them():
     records = cleaned(**DECIDED)
     assert not records.open_problems
