@@ -18,7 +18,7 @@ from dp_bandit_envs.cli.terminal import console, say
 from dp_bandit_envs.comparison.asking import players_at
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import GainFileError, UnreachableGuaranteeError
-from dp_bandit_envs.privacy.guarantee import UNITS, in_rounds
+from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, in_rounds
 from dp_bandit_envs.privacy.ledger import Ledger
 from dp_bandit_envs.recorded_data import clean, shown_columns
 
@@ -82,10 +82,20 @@ def calibrated(text: str, target: tuple[float, float], size: tuple[int, int], ro
     told = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
     name = ":".join(text.split(":")[:2]) if own else one.name
     guarantee = made.guarantee(n_arms=size[0], horizon=size[1])
-    line = f"{name}{f':{told}' if told else ''}   a round: {guarantee.numbers()}"
+    line = f"{name}{f':{told}' if told else ''}   a round: "
     if rounds is None:
-        return line
-    return f"{line}; a person with {in_rounds(rounds)}: {guarantee.for_group(rounds).numbers()}"
+        return line + _beside(target, guarantee)
+    person = _beside(target, guarantee.for_group(rounds))
+    return f"{line}{guarantee.numbers()}; a person with {in_rounds(rounds)}: {person}"
+
+
+def _beside(target: tuple[float, float], guarantee: PrivacyGuarantee) -> str:
+    """Return a guarantee in words, with its epsilon at the delta of the target if it states another pair."""
+    words, (epsilon, delta) = guarantee.numbers(), target
+    if guarantee.epsilon <= epsilon or not delta > 0:
+        return words
+    there = f"epsilon = {guarantee.epsilon_at(delta):.4g} at delta = {delta:.3g}"
+    return words if there in words else f"{words} ({there})"
 
 
 def _of_mine(

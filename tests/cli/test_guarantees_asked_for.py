@@ -1,6 +1,7 @@
 """`run --at-guarantee` and `--ledger`, `calibrate`, `ledger` and `--rounds-per-person`: what a person is promised."""
 
 import json
+import re
 import sys
 
 import numpy as np
@@ -149,6 +150,16 @@ def test_calibrate_prints_what_python_finds_for_a_person(dp_bandit):
         assert 0.9 < one.guarantee(**size).for_group(4).epsilon_at(1e-6) <= 1
     # Without persons it is for a round, which is protected less.
     assert calibrate("Private-UCB", epsilon=1, **size).parameters["epsilon"] == pytest.approx(3)
+
+
+def test_calibrate_shows_the_epsilon_at_the_delta_that_was_asked_for(dp_bandit):
+    words = "--epsilon 1 --delta 1e-9 --n-arms 3 --horizon 5000 --rounds-per-person 3"
+    code, out, _ = dp_bandit("calibrate", "EXP3-tau", "AdaC-GOPE", "DP-KLUCB", *words.split())
+    tau, gope, klucb = out.splitlines()
+    for line in (tau, gope):
+        shown = re.findall(r"epsilon = ([\d.]+) at delta = 1e-09", line)
+        assert code == 0 and len(shown) == 1 and 0.9 < float(shown[0]) <= 1
+    assert "at delta" not in klucb
 
 
 def test_an_algorithm_of_mine_is_calibrated_too(dp_bandit):
