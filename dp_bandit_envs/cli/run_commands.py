@@ -294,16 +294,23 @@ def _refuse_unknown_measure(experiment: Experiment, measure: str) -> None:
     """Raise if a game has no such regret: its arms have no means, or its actions are points or payoffs."""
     if measure not in ("pseudo_regret", "dynamic_regret"):
         return
-    for panel in experiment.panels:
-        game = experiment.game(panel)
-        adversary = game.adversary
-        moves = measure == "dynamic_regret" and adversary.means_move
-        if not hasattr(game, "n_arms") or adversary.payoff is not None or (adversary.means is None and not moves):
-            known = ", ".join(name for name in MEASURES if name not in ("pseudo_regret", "dynamic_regret"))
-            raise ValueError(
-                f"--measure must be known in every game; {measure} is not in {panel.title}, where arms have no"
-                f" {'known' if measure == 'dynamic_regret' else 'fixed'} means. Use one of {known}."
-            )
+    games = {panel.title: experiment.game(panel) for panel in experiment.panels}
+    unknown = next((title for title, game in games.items() if not _knows(game, measure)), None)
+    if unknown is not None:
+        known = ", ".join(name for name in MEASURES if all(_knows(game, name) for game in games.values()))
+        raise ValueError(
+            f"--measure must be known in every game; {measure} is not in {unknown}, where arms have no"
+            f" {'known' if measure == 'dynamic_regret' else 'fixed'} means. Use one of {known}."
+        )
+
+
+def _knows(game: Any, measure: str) -> bool:
+    """Return whether a game has this regret."""
+    if measure not in ("pseudo_regret", "dynamic_regret"):
+        return True
+    adversary = game.adversary
+    moves = measure == "dynamic_regret" and adversary.means_move
+    return hasattr(game, "n_arms") and adversary.payoff is None and (adversary.means is not None or moves)
 
 
 def _without_tables(text: str) -> str:

@@ -52,6 +52,7 @@ WRONG = {
     "run Stochastic EXP3 --jobs two": ("--jobs", "'two'"),
     "run Stochastic Switching EXP3 --measure pseudo_regret": ("--measure", "Switching", "external_regret"),
     "run gains.csv EXP3 --measure pseudo_regret": ("--measure", "gains.csv"),
+    "run Shifting EXP3 --measure pseudo_regret": ("--measure", "Shifting", "dynamic_regret"),
     "run Stochastic Oblivious EXP3 --persons 2": ("--persons", "my.csv", "'Stochastic'"),
     "run gains.csv EXP3 --persons ''": ("--persons", "empty"),
     "run records.csv EXP3": ("records.csv", "--persons"),
