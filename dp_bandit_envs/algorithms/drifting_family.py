@@ -105,12 +105,12 @@ def sw_klucb_cf(
 def restarted_adap_ucb(
     *, epsilon: SupportsFloat = 1.0, period: SupportsIndex | None = None, alpha: SupportsFloat = PAPER_ALPHA
 ) -> Algorithm:
-    r"""AdaP-UCB of Azize and Basu (2022), begun anew after every H rounds, by default ceil(T^(2/3)).
+    r"""Restarted-AdaP-UCB (after Azize and Basu 2022): AdaP-UCB, begun anew after every H rounds.
 
     Rule: as AdaP-UCB, with t the rounds since the last restart: an arm once chosen is played until it has twice as many
     gains, and the noisy mean :math:`\hat\mu_i` of these last :math:`n_i` gains is released. At a restart open blocks
-    are dropped. In a period without a change the regret is AdaP-UCB's in H rounds, and in one with a change at most H:
-    with S changes :math:`S H + (T / H + 1) R(H)` in all.
+    are dropped; H is by default :math:`T^{2/3}`, rounded up. In a period without a change the regret is AdaP-UCB's in H
+    rounds, and in one with a change at most H: with S changes :math:`S H + (T / H + 1) R(H)` in all.
 
     Private because a changed gain is in one block of one arm in one period, whose sum is released once, with noise
     1 / epsilon. Periods have no round in common, so they cost no more than one.
