@@ -276,7 +276,7 @@ def _legend_of(panels: Sequence[Panel], bands: Sequence[Sequence[Band]]) -> _Leg
         notes.append(_guarantees(differing, named=any(curve.label == curve.name for curve in panel.curves)))
     same, equal_here = _equal(panels, bands, several)
     for key, other in same.items():
-        labels[key] += f", the same as {labels[other]}"
+        labels[key] += f", the same as {other[1] or other[0]}"
     notes = ["; ".join(filter(None, (note, *equal))) for note, equal in zip(notes, equal_here, strict=True)]
     return _Legend(several, labels, _looks(panels, found), notes)
 

@@ -182,6 +182,15 @@ def test_equal_curves_are_said_to_be_equal():
     assert [notes(axes) for axes in in_one.axes] == [[], ["C is the same as A"]]
 
 
+def test_an_equal_curve_does_not_get_the_others_guarantee():
+    """As in "DP-GOPE, the same as GOPE (no privacy)", which reads as if DP-GOPE had none."""
+    curves = [
+        Curve("GOPE", "GOPE (no privacy)", ROUNDS, regret(1, 0)),
+        Curve("DP-GOPE", "DP-GOPE", ROUNDS, regret(1, 0)),
+    ]
+    assert texts(drawn([Panel("one", curves)])) == ["GOPE (no privacy)", "DP-GOPE, the same as GOPE"]
+
+
 def test_nothing_is_drawn_at_or_below_0_on_a_log_axis():
     """A line begins where it becomes positive; a band that falls to 0 ends at the axis."""
     samples = np.array([[0, 0, 0, 1, 4], [0, 0, 2, 3, 5], [0, 0, -1, 5, 6.0]])
