@@ -287,7 +287,8 @@ def _calibrated(
             return guarantee.epsilon_at(delta)
         return guarantee.pure_epsilon
 
-    if knob not in takes or knob in parameters:
+    searches = knob in takes and knob not in parameters and (knob != "epsilon" or not one.is_fixed)
+    if not searches:
         best: Any = None
         met = reached(None) <= epsilon
     elif knob == "batch_size":
@@ -303,7 +304,7 @@ def _calibrated(
             " points; `dp-bandit list` shows the guarantees of all."
         )
     if not met:
-        searched = f" with any {knob}" if knob in takes and knob not in parameters else ""
+        searched = f" with any {knob}" if searches else ""
         whom = f" for a person with {group:,} rounds" if group > 1 else ""
         raise UnreachableGuaranteeError(
             f"{name} must have a guarantee of at most the target{searched} here; received epsilon = {epsilon:g}, delta"

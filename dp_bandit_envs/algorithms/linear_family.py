@@ -414,6 +414,8 @@ def adac_gope(
     """
     epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
     if rho is not None:
+        if epsilon != 1:
+            raise ValueError("epsilon and rho both fix the noise; give one or the other.")
         epsilon = gaussian_epsilon(1 / math.sqrt(2 * checks.greater_than("rho", rho, 0)), delta)
     return _elimination(
         "AdaC-GOPE", {"epsilon": epsilon, "delta": delta}, epsilon, "Azize and Basu (2023), AdaC-GOPE", delta=delta

@@ -35,7 +35,7 @@ OTHER_FILES: Final = (".tsv", ".txt", ".xlsx", ".xls", ".json", ".jsonl", ".parq
 SHOWN: Final = 12
 """The most numbers of a list that a title shows."""
 PLAIN: Final = (bool, int, float, str)
-FIXED_BY: Final = {"EXP3-tau": "batch_size"}
+FIXED_BY: Final = {"EXP3-tau": "batch_size", "AdaC-GOPE": "rho"}
 """The parameter that fixes the privacy of an algorithm in place of epsilon and delta."""
 GAME_WANTED: Final = (
     "an environment must be an id such as 'Stochastic', a pair of an id and its arguments, an Adversary or a class that"
@@ -379,7 +379,7 @@ class Asked(NamedTuple):
     @property
     def takes_epsilon(self) -> bool:
         """Whether an epsilon that is given for all algorithms is for this one."""
-        return "epsilon" in self.takes and "epsilon" not in self.parameters and not self._fixed
+        return "epsilon" in self.takes and "epsilon" not in self.parameters and not self.is_fixed
 
     @property
     def wants_delta(self) -> bool:
@@ -387,7 +387,8 @@ class Asked(NamedTuple):
         return "delta" in self.takes and ("noise" not in self.takes or self.parameters.get("noise") == "gaussian")
 
     @property
-    def _fixed(self) -> bool:
+    def is_fixed(self) -> bool:
+        """Whether another parameter that was given fixes its privacy."""
         return FIXED_BY.get(self.name) in self.parameters
 
     def at(self, epsilon: float | None, delta: float | None, horizon: Callable[[], int]) -> dict[str, Any]:
@@ -409,7 +410,7 @@ class Asked(NamedTuple):
             needs_delta = self.wants_delta and (ours or needs_delta)
         else:
             needs_delta = needs_delta and "epsilon" in found
-        if delta is not None and self.wants_delta and not self._fixed:
+        if delta is not None and self.wants_delta and not self.is_fixed:
             found.setdefault("delta", delta)
         elif needs_delta:
             rounds = horizon()

@@ -8,9 +8,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import make_algorithm, play, simulate
+from dp_bandit_envs import calibrate, compare, make_algorithm, play, simulate
 from dp_bandit_envs.agents import linear_elimination as elimination
 from dp_bandit_envs.agents.linear_elimination import LinearElimination
+from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.facts import Noise
 from dp_bandit_envs.theory.linear_bounds import (
@@ -166,7 +167,23 @@ def test_the_gaussian_row_states_its_rho():
         assert (1 - 1e-3) * rho < found.rho <= rho
     with refused(ValueError, "rho", 0):
         make_algorithm("AdaC-GOPE", rho=0)
+    with refused(ValueError, "epsilon", "rho"):
+        make_algorithm("AdaC-GOPE", epsilon=0.3, rho=0.1)
     assert make_algorithm("DP-GOPE", epsilon=0.3).guarantee(n_arms=10, horizon=1000).epsilon == 0.3
+
+
+def test_a_rho_takes_no_epsilon_that_is_for_all():
+    """Nor is one searched for: with rho = 0.1 epsilon is 1.99 at delta = 1e-6, whatever else is asked."""
+    found = compare("Stochastic", ["AdaC-GOPE:rho=0.1", "DP-GOPE"], epsilon=[0.5, 3], horizon=50, trials=1)
+    assert [(one.algorithm, one.asked) for one in found] == [
+        ("AdaC-GOPE (rho=0.1)", None),
+        ("DP-GOPE", 0.5),
+        ("DP-GOPE", 3),
+    ]
+    size = {"n_arms": 4, "horizon": 50, "delta": 1e-6}
+    with refused(UnreachableGuaranteeError, "AdaC-GOPE", 1):
+        calibrate("AdaC-GOPE", rho=0.1, epsilon=1, **size)
+    assert calibrate("AdaC-GOPE", rho=0.1, epsilon=3, **size).parameters["epsilon"] == pytest.approx(1.9945, abs=1e-4)
 
 
 def test_features_must_fit_the_game():

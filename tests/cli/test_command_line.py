@@ -180,6 +180,7 @@ def test_an_algorithm_that_takes_epsilon_with_delta_gets_the_inverse_square_of_t
     assert parameters_of("DP-UCB-INT:epsilon=2", 0.5) == {"epsilon": 2}
     # Who asks for a batch size has chosen the privacy; without any epsilon all is as in the paper.
     assert parameters_of("EXP3-tau:batch_size=5", 0.5) == {"batch_size": 5}
+    assert parameters_of("AdaC-GOPE:rho=0.1", 0.5) == {"rho": 0.1}
     assert parameters_of("EXP3-tau", None) == {}
 
 
