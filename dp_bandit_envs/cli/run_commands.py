@@ -86,6 +86,7 @@ def run_games(
     chosen: Any = "auto" if seed is None else seed
     of_games: dict[str, Any] = {"trials": trials, "seed": chosen, "persons": persons, "ledger": budget}
     experiment = question(environments, algorithms, checkpoints=checkpoints, **of_games, **asked_for)
+    experiment.check()
     _refuse_unknown_measure(experiment, measure)
     names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
     games = dict.fromkeys((re.findall(r"\w+", panel.key) or ["game"])[0] for panel in experiment.panels)

@@ -56,6 +56,8 @@ WRONG = {
     "run Stochastic Oblivious EXP3 --persons 2": ("--persons", "my.csv", "'Stochastic'"),
     "run gains.csv EXP3 --persons ''": ("--persons", "empty"),
     "run records.csv EXP3": ("records.csv", "--persons"),
+    "run Ball EXP3-tau --out results-of-mine": ("EXP3-tau", "points", "OSMD", "Ball"),
+    "run Cube DP-SE --epsilon 1 --out results-of-mine": ("DP-SE", "points", "OSMD", "Cube"),
     "run Stochastic Simplex EXP3": ("EXP3", "points", "OSMD", "Simplex"),
     "run Stochastic Hedge": ("Hedge", "feedback=full"),
     "run Stochastic: EXP3": ("'Stochastic:'", "Graph:graph=cycle"),
