@@ -262,8 +262,10 @@ def _that_protect_nobody(experiment: Experiment) -> list[str]:
     for game in described(experiment):
         for one in game["results"]:
             levels = {"a round": one["level"][0], **{f"a {unit}": level[0] for unit, level in one["units"].items()}}
-            what, worst = max(levels.items(), key=lambda pair: float(pair[1]))
-            if float(worst) >= HARDLY:
-                level = "none" if one["model"] == "none" else f"{worst:.4g} for {what}"
+            what, worst = max(((unit, float(level)) for unit, level in levels.items()), key=lambda pair: pair[1])
+            if worst >= HARDLY:
+                # An epsilon of inf is text there.
+                least = f"{worst:.4g}" if math.isfinite(worst) else "none"
+                level = "none" if one["model"] == "none" else f"{least} for {what}"
                 found[f"{one['name']} ({level})"] = None
     return list(found)

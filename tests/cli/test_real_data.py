@@ -42,6 +42,14 @@ def test_terminal_and_report_say_what_holds_for_a_record_and_a_person(dp_bandit,
     assert "for a person, which can serve in up to 8 rounds: epsilon = 4" in report
 
 
+def test_a_guarantee_that_says_nothing_for_a_person_is_named_as_one(dp_bandit):
+    """In eight rounds, rho = 6.4 is an epsilon of 25, at which fast draws add more than 1e-6 to delta."""
+    words = "run mine.csv AdaC-GOPE:rho=0.1 --trials 1 --horizon 16 --persons who --out out"
+    code, out, err = dp_bandit(*words.split())
+    assert (code, err) == (0, "")
+    assert "hardly protects anybody: AdaC-GOPE (rho=0.1) (none for a person)." in " ".join(out.split())
+
+
 SECRET = 271828182845904523536028747135266249775
 
 
