@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs.comparison.export import write_tables
+from dp_bandit_envs.privacy.guarantee import label_of, level_of
 from dp_bandit_envs.runs.experiment import Experiment, GameSpec, Results, described, labels_in, labels_of
 from dp_bandit_envs.runs.run_report import Claim, Note, Study, View, numbers_json, report_md
 from dp_bandit_envs.runs.running import Progress, run
@@ -241,14 +242,14 @@ def _about_results(experiment: Experiment) -> Note:
     ]
     if experiment.trials > 1:
         together = {
-            player.name: player.guarantee_in(experiment.game(panel)).for_games(experiment.trials).epsilon
+            player.name: level_of(player.guarantee_in(experiment.game(panel)).for_games(experiment.trials))
             for panel in experiment.panels
             for player in experiment.players(panel)
         }
-        words = ", ".join(f"{name} {epsilon:.4g}" for name, epsilon in together.items() if math.isfinite(epsilon))
+        words = ", ".join(label_of(name, [level]) for name, level in together.items() if math.isfinite(level.epsilon))
         sentences.append(
             f"Showing the arms of all {experiment.trials} games spends it {experiment.trials} times"
-            + (f" (epsilon: {words})." if words else ".")
+            + (f", together {words}." if words else ".")
         )
     weak = _that_protect_nobody(experiment)
     if weak:
