@@ -216,11 +216,9 @@ class DiscountedUcb(FunctionalAgent):
     def __init__(
         self, *, discount: SupportsFloat | None = None, shifts: SupportsIndex = 5, bonus: SupportsFloat = BONUS
     ) -> None:
-        self.discount = None if discount is None else checks.in_range("discount", discount, 0, 1)
-        if self.discount in (0.0, 1.0):
-            raise ValueError(
-                f"discount must be between 0 and 1; received {discount!r}. Use UCB, which forgets nothing."
-            )
+        self.discount = None if discount is None else checks.real("discount", discount)
+        if self.discount is not None and not 0 < self.discount < 1:
+            raise ValueError(f"discount must be in (0, 1); received {discount!r}. UCB forgets nothing.")
         self.shifts = checks.integer("shifts", shifts, at_least=1)
         self.bonus = checks.at_least("bonus", bonus, 0)
 

@@ -27,6 +27,7 @@ from dp_bandit_envs.algorithms.naming import Asked, Player, algorithm_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.files import DataFile
+from dp_bandit_envs.privacy.guarantee import in_rounds
 from dp_bandit_envs.protocols import FloatArray
 
 USUAL: Final = (
@@ -271,7 +272,7 @@ def eligible(
     if not found:
         raise UnreachableGuaranteeError(
             f"at least one algorithm must guarantee epsilon = {target[0]:g} at delta = {target[1]:g} for a person with"
-            f" {rounds} rounds; none of {', '.join(refused)} does. Use a larger epsilon, fewer rounds a person, or"
+            f" {in_rounds(rounds)}; none of {', '.join(refused)} does. Use a larger epsilon, fewer rounds a person, or"
             " other algorithms."
         )
     return found, refused

@@ -416,7 +416,11 @@ def adac_gope(
     if rho is not None:
         if epsilon != 1:
             raise ValueError("epsilon and rho both fix the noise; give one or the other.")
-        epsilon = gaussian_epsilon(1 / math.sqrt(2 * checks.greater_than("rho", rho, 0)), delta)
+        deviation = 1 / math.sqrt(2 * checks.greater_than("rho", rho, 0))
+        try:
+            epsilon = gaussian_epsilon(deviation, delta)
+        except ValueError:
+            raise ValueError(f"rho must be that of an epsilon of at most 500; received {rho!r}.") from None
     return _elimination(
         "AdaC-GOPE", {"epsilon": epsilon, "delta": delta}, epsilon, "Azize and Basu (2023), AdaC-GOPE", delta=delta
     )

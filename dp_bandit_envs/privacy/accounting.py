@@ -555,9 +555,10 @@ def delta_for_exact_draws(epsilon: float, delta: float, distance: float) -> floa
     """
     room = added_delta(epsilon, distance)
     if not room < delta / 2:
+        larger = f" a delta of at least {2.1 * room:.2g}," if 2.1 * room < 1 else ""
         raise WrongGameError(
-            f"delta = {delta:g} cannot be kept with fast draws here, which need {room:.2g} of it; use a delta of at"
-            f" least {min(2.1 * room, 1.0):.2g}, draws='secure', or noise from a tree, such as counter='k-ary'."
+            f"delta = {delta:g} cannot be kept with fast draws here, which need {room:.2g}; use a smaller epsilon,"
+            f"{larger} draws='secure', or where a counter has the noise, a tree such as counter='k-ary'."
         )
     return delta - room
 

@@ -167,6 +167,8 @@ def test_the_gaussian_row_states_its_rho():
         assert (1 - 1e-3) * rho < found.rho <= rho
     with refused(ValueError, "rho", 0):
         make_algorithm("AdaC-GOPE", rho=0)
+    with refused(ValueError, "rho", 1e9):
+        make_algorithm("AdaC-GOPE", rho=1e9)
     with refused(ValueError, "epsilon", "rho"):
         make_algorithm("AdaC-GOPE", epsilon=0.3, rho=0.1)
     assert make_algorithm("DP-GOPE", epsilon=0.3).guarantee(n_arms=10, horizon=1000).epsilon == 0.3

@@ -145,8 +145,12 @@ def test_many_draws_are_nearer_together_than_one_by_one():
 
 def test_a_delta_that_draws_use_up_is_refused_with_the_one_that_can_be_kept():
     assert delta_for_exact_draws(1.0, 1e-6, 1e-9) == pytest.approx(1e-6 - (1 + math.e) * 1e-9, rel=1e-12)
-    with pytest.raises(WrongGameError, match=r"delta = 1e-06 cannot be kept .* at least 0.00078"):
+    with pytest.raises(WrongGameError, match=r"delta = 1e-06 cannot be kept .*smaller epsilon, .* at least 0.00078"):
         delta_for_exact_draws(1.0, 1e-6, 1e-4)
+    # No delta is 1 or more.
+    with pytest.raises(WrongGameError) as caught:
+        delta_for_exact_draws(50.0, 1e-6, 1e-12)
+    assert "at least" not in str(caught.value) and "smaller epsilon" in str(caught.value)
 
 
 @pytest.mark.parametrize(
