@@ -476,8 +476,8 @@ CLI: tuple[Mutation, ...] = (
     Mutation(
         "calibrate says a round's guarantee for a person",
         f"{COMMANDS}/data_commands.py",
-        "guarantee.for_group(rounds).numbers()",
-        "guarantee.numbers()",
+        "_beside(target, guarantee.for_group(rounds))",
+        "_beside(target, guarantee)",
         ("tests/cli/test_guarantees_asked_for.py", "-k", "of_mine"),
     ),
     Mutation(
