@@ -91,7 +91,7 @@ def reproduce(
         >>> from dp_bandit_envs import reproduce
         >>> report = reproduce("figure-1", horizon=1000, trials=10)
         >>> report.claims[2].answer
-        'yes, but epsilon = 221 protects nobody'
+        'yes, in pure epsilon alone, and epsilon = 221 protects nobody'
         >>> report.results["figure-1"].algorithms[0], len(report.figure.axes)
         ('EXP3', 6)
     """
