@@ -278,7 +278,8 @@ def test_the_page_of_every_environment(id_, capsys):
 
 
 @pytest.mark.slow
-def test_all_pages_are_written_and_every_card_leads_to_one(tmp_path):
+def test_all_pages_are_written_and_every_card_leads_to_one(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")  # as Sphinx's settings do, for formulas of labs
     pages.write_all(tmp_path)
     for index, names in (
         ("environments", map(environment_pages.slug, GAMES)),
