@@ -446,7 +446,7 @@ def test_noise_for_one_gain_is_too_little_and_noise_times_s_more_than_needed(gra
     )
     declared = gaussian(name)(game_on(graph)).guarantee.rho
     assert true > 0.7 * declared and quiet > 1.2 * declared and loud < 0.6 * declared
-    assert quiet == pytest.approx(s * true, rel=1e-4) and loud == pytest.approx(true / s, rel=1e-4)
+    assert quiet == pytest.approx(s * true, rel=3e-4) and loud == pytest.approx(true / s, rel=3e-4)
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
