@@ -1,7 +1,6 @@
 """The list: a file, a line, what it is broken to, and the shortest selection of tests that must catch it."""
 
 from tests.mutations.mutation import Mutation
-from tests.mutations.outer_rooms import OUTER_ROOMS
 
 PRIVACY = "dp_bandit_envs/privacy"
 ATTACKS = "tests/wrappers/test_boundary_attacks.py"
@@ -1140,6 +1139,6 @@ FRONTIER = (
 )
 """Linear bandits in batches, games that drift, lower bounds, and what the papers print."""
 
-MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES, *ROOMS, *PLAYED, *FRONTIER, *OUTER_ROOMS)
+MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES, *ROOMS, *PLAYED, *FRONTIER)
 FEW = ("noise halved", "one draw for all coordinates", "total in info", "every episode has the same noise")
 """What `make test-slow` plays; the whole list takes minutes."""
