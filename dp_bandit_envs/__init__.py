@@ -23,7 +23,6 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from dp_bandit_envs.adapters import OutsideGame
     from dp_bandit_envs.adversaries import Adversary
-    from dp_bandit_envs.advice import Advice as Advice, advise
     from dp_bandit_envs.agents import (
         Exp3,
         Exp3Set as Exp3Set,
@@ -69,7 +68,6 @@ _HOMES = {
     for home, names in {
         "adapters": "OutsideGame",
         "adversaries": "Adversary",
-        "advice": "Advice advise",
         "agents": (
             "Exp3 Exp3Set GaussianThompsonSampling Htinf Imed KlUcb SuccessiveElimination"
             " ThompsonSampling TsMaxN TsallisInf Ucb UcbMaxN Uniform"
@@ -104,7 +102,6 @@ __all__ = [
     "OutsideGame",
     "PrivacyGuarantee",
     "__version__",
-    "advise",
     "algorithm_names",
     "calibrate",
     "compare",

@@ -25,7 +25,7 @@ MOST_ROUNDS: Final = 2**53
 MOST_ROUNDS_IN_MEMORY: Final = 2**27
 """The most rounds for parts that store a number for each round: such an array takes 1 GiB."""
 
-DOORS: Final = ("play", "simulate", "compare", "calibrate", "advise", "reproduce")
+DOORS: Final = ("play", "simulate", "compare", "calibrate", "reproduce")
 """Functions of the package that are named where another one is given their argument."""
 MEANT: Final = {
     "k": "n_arms",

@@ -25,7 +25,6 @@ MOST_BYTES: Final = 2**30
 """The largest file: 134 million gains as float64."""
 MOST_TEXT_BYTES: Final = 2**28
 """The most text, after decompression; reading so much takes up to five times as much memory."""
-_CLEANED: Final = "; or, if it holds records, clean it: dp-bandit data FILE --arm COLUMN --gain COLUMN"
 _PIECE: Final = 2**16
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 NODE = zlib.crc32(platform.node().encode(errors="replace"))
@@ -130,13 +129,13 @@ class DataFile:
             line = 1 + _lines_before(data, failure.start)
             raise error(
                 f"{self.name}, line {line}: must be UTF-8 text; the bytes there are not. Open it in its own encoding,"
-                f" such as Latin-1 or UTF-16, and save it again as UTF-8{_CLEANED}."
+                f" such as Latin-1 or UTF-16, and save it again as UTF-8."
             ) from None
         nul = text.find("\0")
         if nul >= 0:
             raise error(
                 f"{self.name}, line {1 + _lines_before(data, data.index(0))}: must be UTF-8 text; there is a NUL byte."
-                f" If it is UTF-16, save it again as UTF-8{_CLEANED}."
+                f" If it is UTF-16, save it again as UTF-8."
             )
         return text
 

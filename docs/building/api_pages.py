@@ -10,7 +10,7 @@ TOPICS = {
     "games": ("Play, simulate, compare", "play Game simulate Simulation compare Comparison load reproduce OutsideGame"),
     "choosing": (
         "Algorithms by name",
-        "make_algorithm algorithm_names Algorithm register_algorithm calibrate advise Advice",
+        "make_algorithm algorithm_names Algorithm register_algorithm calibrate",
     ),
     "players": (
         "Agents",
@@ -30,7 +30,6 @@ TOPICS = {
 SUBPACKAGES = [
     "adapters",
     "adversaries",
-    "advice",
     "agents",
     "algorithms",
     "audits",
@@ -43,7 +42,6 @@ SUBPACKAGES = [
     "privacy",
     "privacy.counters",
     "privacy.mechanisms",
-    "recorded_data",
     "simulation",
     "tournament",
     "wrappers",

@@ -19,7 +19,6 @@ CAPTIONS = {
         "docs/guarantees",
         "docs/threat-model",
         "docs/regret",
-        "docs/recorded-data",
         "docs/real-data",
         "docs/own-loop",
         "docs/results-folder",

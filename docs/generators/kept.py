@@ -10,7 +10,7 @@ from dp_bandit_envs.compiling.functions import written_out
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "_build" / "kept"
 PACKAGES = ("dp_bandit_envs", "agents", "wrappers", "docs/generators")
-LEFT_OUT = ("adapters", "advice", "audits", "cli", "conformance", "figures")
+LEFT_OUT = ("adapters", "audits", "cli", "conformance", "figures")
 """Parts of the package that no page here plays."""
 
 

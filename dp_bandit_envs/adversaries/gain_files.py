@@ -16,7 +16,7 @@ from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.protocols import FloatArray
 
 LONG_COLUMNS = ("arm", "gain")
-CLEAN_FIRST = " If it is a messy file, clean it first: dp-bandit data {}."
+CLEAN_FIRST = " If it is a messy file, clean it first; docs/real-data.md shows how with pandas."
 Row: TypeAlias = tuple[int, list[str]]
 
 
@@ -177,7 +177,7 @@ def _table(file: DataFile, first: Row, rows: Iterator[Row], *, named: bool, owne
     if n_arms < 2:
         raise GainFileError(
             f"{file.name}, line {first[0]}: a table needs one column for each of at least 2 arms; received {n_arms}."
-            f" A file of recorded gains needs the first line 'arm,gain'.{CLEAN_FIRST.format(file.name)}"
+            f" A file of recorded gains needs the first line 'arm,gain'.{CLEAN_FIRST}"
         )
     # A flat array takes an eighth of the memory of lists of Python floats.
     gains = array("d")
@@ -213,7 +213,7 @@ def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row
         raise GainFileError(
             f"{file.name}, line {first_line}: a file of recorded gains has the columns 'arm' and 'gain' and no others,"
             f" unless persons= names one; received {_short(', '.join(map(repr, names)))}."
-            f" {way}{CLEAN_FIRST.format(file.name)}"
+            f" {way}{CLEAN_FIRST}"
         )
     arm_column, gain_column = names.index("arm"), names.index("gain")
     pools: dict[int, array[float]] = {}
@@ -250,7 +250,7 @@ def _gain(file: DataFile, line: int, column: int, cell: str) -> float:
         raise GainFileError(
             f"{file.name}, line {line}, column {column}: a gain must be a number in [0, 1]; the entry there is not."
             " Rescale the gains, fill the gap, or separate columns by commas and decimals by points."
-            f"{CLEAN_FIRST.format(file.name)}"
+            f"{CLEAN_FIRST}"
         )
     return value
 

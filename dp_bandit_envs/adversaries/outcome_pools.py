@@ -61,3 +61,29 @@ class OutcomePools(Adversary):
             ahead = np.concatenate([self._ahead[arm], *shuffles])
             gains[:, arm], self._ahead[arm] = ahead[:rounds], ahead[rounds:]
         return gains
+
+
+class ShuffledPools(Adversary):
+    """Recorded outcomes played again, as by `OutcomePools`; which arm has which outcomes is drawn anew for each game.
+
+    `means` is None until a game begins.
+
+    Args:
+        pools: For each arm its recorded gains.
+        horizon: Number of rounds T, at least 1.
+    """
+
+    def __init__(self, pools: Sequence[FloatArray], horizon: SupportsIndex) -> None:
+        super().__init__(len(pools), horizon)
+        self._pools = OutcomePools(pools, horizon)
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Start a new game at round 1; every random number of the game comes from `rng`."""
+        self._order = rng.permutation(self.n_arms)
+        self._pools.begin(rng)
+        assert self._pools.means is not None
+        self.means = self._pools.means[self._order]
+
+    def next_gains(self, rounds: int) -> FloatArray:
+        """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""
+        return self._pools.next_gains(rounds)[:, self._order]

@@ -136,8 +136,7 @@ class Replay(Adversary):
             That column is not an arm, and who owns which lines counts as public. None if it is not known.
         ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget. Give
             the same one to all environments over the same data.
-        arm_names: The arms' names, in their order, such as `dp_bandit_envs.recorded_data.arm_names(path)`, which the
-            attribute `arm_names` keeps. By default "0", "1", ...
+        arm_names: The arms' names, in their order, which the attribute `arm_names` keeps. By default "0", "1", ...
 
     Source: your own data.
 

@@ -102,3 +102,34 @@ class BernoulliPrior(RoundByRound):
     def means(self) -> FloatArray | None:  # type: ignore[override]
         """The means of the game; None before one begins."""
         return self._state.means if hasattr(self, "_state") else None
+
+
+class ShuffledCoins(RoundByRound):
+    """Every arm is a coin; which arm has which mean is drawn anew for each game.
+
+    With arms in a fixed order, an algorithm that begins with arm 0 would look too good. `means` is None until a game
+    begins.
+
+    Args:
+        means: The means, shape `(n_arms,)`, in [0, 1].
+        horizon: Number of rounds T, at least 1.
+    """
+
+    next_round = staticmethod(toss)
+
+    def __init__(self, means: ArrayLike, horizon: SupportsIndex) -> None:
+        self._means = np.array(means, dtype=float)
+        super().__init__(self._means.size, horizon)
+
+    def first_round_state(self, rng: np.random.Generator) -> Coins:
+        """Shuffle the means."""
+        return Coins(rng.permutation(self._means))
+
+    def means_of(self, state: Coins) -> FloatArray:
+        """Return the means of a game."""
+        return state.means
+
+    @property
+    def means(self) -> FloatArray | None:  # type: ignore[override]
+        """The means of the game; None before one begins."""
+        return self._state.means if hasattr(self, "_state") else None

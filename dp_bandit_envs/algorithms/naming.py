@@ -280,8 +280,8 @@ def _known(written: str) -> str:
         return written
     if written.endswith(OTHER_FILES):
         raise ValueError(
-            f"a file of gains must end in {', '.join(FILE_ENDINGS)}; received {written!r}. `dp-bandit data` makes one"
-            " of many other files."
+            f"a file of gains must end in {', '.join(FILE_ENDINGS)}; received {written!r}. Save it as .csv,"
+            " with one column an arm or with the columns arm,gain."
         )
     if written in gym.registry:
         raise WrongTypeError(FOREIGN.format("a game", written))

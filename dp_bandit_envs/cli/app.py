@@ -18,7 +18,6 @@ from dp_bandit_envs.cli.options import (
     Epsilons,
     Jobs,
     Out,
-    Persons,
     Rounds,
     RoundsPerPerson,
     SecretSeed,
@@ -28,7 +27,6 @@ from dp_bandit_envs.cli.options import (
     a_picture,
     a_whole,
     folder,
-    number,
     numbers,
     wholes,
 )
@@ -373,130 +371,6 @@ def audit(
     settings: dict[str, Any] = {"confidence": confidence, "horizon": horizon, "games": games, "seed": seed}
     if code := show_audit(console, name, epsilon=epsilon, out=out, **settings):
         raise typer.Exit(code)
-
-
-@app.command(
-    epilog="Examples: dp-bandit data trial.csv --arm treatment --gain outcome --persons id --scale 0,100; dp-bandit"
-    " data trial.csv --arm treatment --gain outcome --persons id --scale 0,100 --missing drop --out clean.csv"
-)
-def data(
-    file: Annotated[str, typer.Argument(help="A file with one record a line: .csv, .tsv, .txt, .parquet or .xlsx.")],
-    arm: Annotated[
-        str | None, typer.Option(help="The column that says which arm was played, such as the treatment.")
-    ] = None,
-    gain: Annotated[
-        str | None, typer.Option(help="The column of the outcomes, larger ones better unless --scale says so.")
-    ] = None,
-    persons: Persons = None,
-    scale: Annotated[
-        str | None,
-        typer.Option(
-            metavar="percent|WORST,BEST",
-            help="The worst and the best possible outcome, such as 0,100; 30,0 where less is better. From the protocol,"
-            " never from the data.",
-        ),
-    ] = None,
-    missing: Annotated[
-        str, typer.Option(metavar="refuse|drop|GAIN", help="What a missing outcome is; 0 counts it as gain 0.")
-    ] = "refuse",
-    missing_codes: Annotated[
-        str,
-        typer.Option(
-            help="Numbers and words that mean missing, such as -99,refused; for arms and persons only words and"
-            " negative numbers, as 99 may be the number of one."
-        ),
-    ] = "",
-    outside: Annotated[
-        str, typer.Option(metavar="refuse|drop|clip", help="What to do with gains outside [0, 1].")
-    ] = "refuse",
-    unreadable: Annotated[
-        str, typer.Option(metavar="refuse|drop", help="What to do with text in place of a number, and broken lines.")
-    ] = "refuse",
-    duplicates: Annotated[
-        str, typer.Option(metavar="keep|drop", help="What to do with copies of whole lines.")
-    ] = "keep",
-    decimal: Annotated[str, typer.Option(metavar="auto|point|comma", help="The mark before decimals.")] = "auto",
-    values: Annotated[str, typer.Option(help="Outcomes that are words, such as cured=1,died=0.")] = "",
-    most_per_person: Annotated[int | None, a_whole("Keep at most so many records of a person.")] = None,
-    arms_alike: Annotated[
-        str, typer.Option(help="Arms that are one, such as Plazebo=Placebo; unbekannt= is a missing arm.")
-    ] = "",
-    header: Annotated[int, typer.Option(help="The line with the names of the columns.")] = 1,
-    sheet: Annotated[str | None, typer.Option(help="The sheet of an Excel file; by default the first.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="CLEAN.csv", help="Write the clean file here.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the clean file if there is one.")] = False,
-) -> None:
-    """Report all problems of a messy file at once, without showing an outcome or an id, and write a clean one."""
-    from dp_bandit_envs.cli.data_commands import clean_file, show_columns
-
-    if arm is None or gain is None:
-        show_columns(file, header, sheet)
-    options = {
-        "arm": arm,
-        "gain": gain,
-        "persons": persons,
-        "scale": scale,
-        "missing": missing,
-        "outside": outside,
-        "unreadable": unreadable,
-        "duplicates": duplicates,
-        "decimal": decimal,
-        "values": values,
-        "missing_codes": [code for code in missing_codes.split(",") if code.strip()],
-        "most_per_person": most_per_person,
-        "arms_alike": arms_alike,
-        "header": header,
-        "sheet": sheet,
-    }
-    clean_file(file, options, out=out, force=force)
-
-
-@app.command(
-    epilog="Examples: dp-bandit advise --n-arms 6 --horizon 5000 --epsilon 1 --rounds-per-person 3; dp-bandit advise"
-    " clean.csv --epsilon 1; dp-bandit advise --n-arms 3 --horizon 1e4 --epsilon 0.5 --delta 1e-6 --gap 0.15"
-)
-def advise(
-    data: Annotated[
-        str | None,
-        typer.Argument(help="A file with the columns arm,gain, such as dp-bandit data writes; only its shape is used."),
-    ] = None,
-    epsilon: Annotated[float | None, a_number("The privacy of a person, such as 1.")] = None,
-    delta: TargetDelta = 0.0,
-    n_arms: Arms = None,
-    horizon: Rounds = None,
-    rounds_per_person: Annotated[
-        int | None, a_whole("The most rounds of a person; by default the file's, or 1 without one.")
-    ] = None,
-    gap: Annotated[
-        list[float] | None,
-        typer.Option(
-            parser=number,
-            metavar="NUMBER",
-            help="How far the best arm is ahead, in (0, 1]; may be repeated. By default 0.05, 0.1 and 0.3.",
-        ),
-    ] = None,
-    persons: Annotated[str | None, typer.Option(help="The file's column of persons, if it is not person.")] = None,
-    look_at_gains: Annotated[
-        bool, typer.Option("--look-at-gains", help="Resample the file's outcomes; such advice is NOT private.")
-    ] = False,
-    algorithm: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME[,NAME...]", help="Compare these; may be repeated. By default seven."),
-    ] = None,
-    trials: Annotated[int | None, a_whole("Simulated games; by default 40 to 200.")] = None,
-    seed: Seed = 0,
-    jobs: Jobs = 0,
-) -> None:
-    """Say which private algorithm to take, by simulating those that give a person this privacy."""
-    from dp_bandit_envs.advice import advising
-
-    if epsilon is None:
-        raise ValueError("advise needs --epsilon, the privacy of a person, as in --epsilon 1.")
-    asked: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "n_arms": n_arms, "horizon": horizon}
-    asked |= {"rounds_per_person": rounds_per_person, "gap": gap or None, "persons": persons}
-    asked |= {"look_at_gains": look_at_gains, "trials": trials, "seed": seed, "jobs": jobs}
-    names = [name for text in algorithm or () for name in text.split(",")]
-    say(str(advising.advise(data, algorithms=names or advising.USUAL, **asked)))
 
 
 @app.command(

@@ -1,70 +1,25 @@
-"""What `data`, `advise`, `calibrate` and `ledger` do: clean data, algorithms and their parameters, a budget."""
+"""What `calibrate` and `ledger` do: algorithms and their parameters, a budget."""
 
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import typer
 from rich.table import Table
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.advice.advice import rounded_down
 from dp_bandit_envs.algorithms import Algorithm, calibrate
 from dp_bandit_envs.algorithms.calibration import AskedPrivacy
 from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, imported
-from dp_bandit_envs.cli.terminal import console, say
+from dp_bandit_envs.cli.terminal import console
 from dp_bandit_envs.comparison.asking import players_at
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import GainFileError, UnreachableGuaranteeError
+from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, in_rounds
 from dp_bandit_envs.privacy.ledger import Ledger
-from dp_bandit_envs.recorded_data import clean, shown_columns
 
-OPEN = 1
-"""The exit code while problems of a messy file are open."""
 DELTA: Final = 1e-6
 """What a budget has by default."""
-
-
-def show_columns(file: str, header: int, sheet: str | None) -> None:
-    """Print the columns of a file and how to name them, unless its first line may be a record, and leave."""
-    shown = shown_columns(file, header=header, sheet=sheet)
-    say(f"The columns of {file}: {shown}.\nSay which are the arms, the outcomes and, if there is one, the persons:")
-    say(f"dp-bandit data {shlex.quote(file)} --arm COLUMN --gain COLUMN --persons COLUMN")
-    raise typer.Exit(OPEN)
-
-
-def clean_file(file: str, options: Mapping[str, Any], *, out: Path | None, force: bool) -> None:
-    """Print what was found in a file, and write the clean one to `out` if nothing is open; options as for `clean`."""
-    if out is not None and (out.suffix != ".csv" or not out.parent.is_dir()):
-        raise ValueError(f"out must be a .csv file in a folder that exists; received {str(out)!r}.")
-    if force and out is None:
-        raise ValueError("--force must come with --out, whose file it replaces; there is none. Give both.")
-    if out is not None and out.resolve() == Path(file).resolve():
-        raise GainFileError(f"{out}: the clean file must not replace the messy one. Choose another name.")
-    if out is not None and out.exists() and not force:
-        raise FileExistsError(f"{out}: must be new; it exists. Choose another name, or give --force to replace it.")
-    cleaned = clean(file, **options)
-    say(cleaned.report(command_line=True))
-    if cleaned.open_problems:
-        many = len(cleaned.open_problems)
-        say(f"\nNo clean file: {many} problem{'' if many == 1 else 's'} above must be decided first (TO DECIDE).")
-        raise typer.Exit(OPEN)
-    if out is None:
-        say("\nEverything is decided. Write the clean file with --out clean.csv.")
-        return
-    cleaned.save(out, force=force)
-    use, path = cleaned.use, shlex.quote(str(out))
-    whom, epsilon = ("record", 1 / use.record) if use.person is None else ("person", 1 / use.person)
-    say(
-        f"\nWritten: {out}, and {out}.json, which says what was done. Next, for example, with epsilon = 1 for a {whom}:"
-    )
-    # Without persons, a record is all that anything can be said for.
-    say(f"A new trial:\ndp-bandit advise {path} --epsilon 1{' --rounds-per-person 1' if use.person is None else ''}")
-    persons = "" if use.person is None else " --persons person"
-    say(f"A replay of this file:\ndp-bandit run {path} Batched-Lap-HTINF --epsilon {rounded_down(epsilon)}{persons}")
 
 
 def calibrated(text: str, target: tuple[float, float], size: tuple[int, int], rounds: int | None) -> str:

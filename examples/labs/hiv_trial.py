@@ -257,8 +257,7 @@ def _(mo):
     - Every game on the same data costs again, even one that you only looked at; a ledger counts them all.
     - Noise protects if nobody knows its seed, and only what went through it: exact numbers beside it do not.
 
-    Read on: the pages `docs/real-data.md`, and `docs/recorded-data.md` for which learner a study of your size should
-    take.
+    Read on: the pages `docs/real-data.md`, and `docs/comparing.md` for which learner a study of your size should take.
     """)
     return
 

@@ -24,6 +24,8 @@ MAKE = {id_: functools.partial(class_, horizon=ROUNDS) for id_, class_ in GAMES_
     "Oblivious, period 1": lambda: adversaries.Oblivious(horizon=ROUNDS, period=1),
     "Oblivious, period 7": lambda: adversaries.Oblivious(horizon=ROUNDS, period=7),
     "OutcomePools": lambda: adversaries.OutcomePools(POOLS, horizon=ROUNDS),
+    "ShuffledCoins": lambda: adversaries.ShuffledCoins([0.6, 0.4, 0.4], ROUNDS),
+    "ShuffledPools": lambda: adversaries.ShuffledPools(POOLS, ROUNDS),
     "GainTable": lambda: adversaries.GainTable(TABLE),
     "Replay of a table": lambda: adversaries.Replay(TABLE),
 }

@@ -74,8 +74,6 @@ def test_a_line_that_fails_is_named_from_worker_processes_too(dp_bandit):
         ("audit mistaken:Coin", ["Coin", "honest"]),
         ("audit mistaken:Coin:honest=.5 --epsilon 1", ["--epsilon", "Coin"]),
         ("show mistaken:Nothing", ["mistaken", "Nothing", "register"]),
-        ("advise --epsilon 1 --n-arms 3", ["--horizon"]),
-        ("advise --epsilon 1", ["--n-arms", "--horizon"]),
     ],
 )
 def test_wrong_words_about_parts_of_ones_own_are_one_sentence(dp_bandit, words, named):
@@ -102,7 +100,6 @@ SMALL = "--trials 2 --horizon 20"
         ("show NAME", ["Private-Noisy: algorithm", "rate = 0.5", "epsilon = 1"]),
         ("calibrate NAME --epsilon 0.5 --n-arms 2 --horizon 9", ["epsilon=0.5"]),
         ("audit NAME --epsilon 0.5 --games 0", ["Private-Noisy", "within the claim"]),
-        ("advise --epsilon 1 --n-arms 2 --horizon 20 --gap 0.3 --algorithm NAME --trials 2", ["Private-Noisy"]),
     ],
 )
 def test_what_a_module_registers_is_named_with_it(dp_bandit, forgotten, words, named):

@@ -6,10 +6,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, LaplaceClipRescale, Ledger, advise, compare, load, make_algorithm, play, simulate
+from dp_bandit_envs import Algorithm, LaplaceClipRescale, Ledger, compare, load, make_algorithm, play, simulate
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.errors import LedgerError, WrongGameError, WrongTypeError
-from dp_bandit_envs.recorded_data import clean
 from dp_bandit_envs.seeding import KnownSeedWarning
 from tests.tools.refusals import refused
 
@@ -105,15 +104,6 @@ def test_wrong_places_are_refused(compared):
     [
         (lambda: play(3, Exp3()), WrongTypeError, ("environment", "int", "'Stochastic'")),
         (lambda: simulate("DPBandit-Stochastic-v0", None, **SMALL), WrongTypeError, ("algorithm", "NoneType")),
-        (lambda: advise(3, epsilon=1), WrongTypeError, ("path", "int")),
-        (lambda: advise(epsilon=1, n_arms=3, horizon=100, algorithms=3), WrongTypeError, ("algorithm", "int")),
-        (lambda: advise(epsilon=1, n_arms=3, horizon=100, persons="id"), ValueError, ("persons", "file")),
-        (lambda: advise(epsilon=1, n_arms=3, horizon=100, gap=[0.1, 0.1]), ValueError, ("gap", "once")),
-        (lambda: clean(3, arm="arm", gain="gain"), WrongTypeError, ("path", "int")),
-        (lambda: clean("a.csv", arm=3, gain="gain"), WrongTypeError, ("arm", "column", "int")),
-        (lambda: clean("a.csv", arm="arm", gain=None), WrongTypeError, ("gain", "column")),
-        (lambda: clean("a.csv", arm="arm", gain="gain", missing_codes=-99), WrongTypeError, ("[-99]",)),
-        (lambda: clean("a.csv", arm="arm", gain="out", most_per_person=2), ValueError, ("most_per_person", "persons=")),
     ],
 )
 def test_other_functions_refuse_wrong_types(call, error, words):

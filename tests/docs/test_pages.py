@@ -16,8 +16,8 @@ from dp_bandit_envs.cli.app import app
 from tests.docs.test_generated_pages import papers, parts_picture
 from tests.tools.pages import OURS, PAGES, ROOT, anchors, blocks, lines, prose, run, small
 
-# These pages read each other's files; test_data_commands, beside the tests of the command line, follows them.
-FOLLOWED = {"docs/real-data.md", "docs/recorded-data.md"}
+# Its commands read what its Python writes; test_data_commands, beside the tests of the command line, follows it.
+FOLLOWED = {"docs/real-data.md"}
 ALONE = [name for name in OURS if name not in FOLLOWED]
 COMMANDS = sorted({line for name in OURS for line in lines(name, "dp-bandit ")})
 # The figures are drawn small in tests/cli/test_command_line.py; tests/cli/test_tournament.py and test_grade.py

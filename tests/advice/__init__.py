@@ -1,1 +1,0 @@
-"""Which algorithm is advised."""

@@ -1,1 +1,0 @@
-"""Messy files, and what becomes of them."""
