@@ -1,6 +1,7 @@
 """What the changelog says to do in place of a room that is gone gets the numbers that the room got."""
 
 import numpy as np
+import pytest
 
 from dp_bandit_envs import compare
 from dp_bandit_envs.adversaries import ShuffledCoins
@@ -46,3 +47,24 @@ def test_without_a_place_of_its_own_the_first_arm_is_as_good_as_any():
     regret = last(played.entries[0], "pseudo_regret")
     assert set(np.round(regret, 9)) == {0.0, 6.0}
     assert abs(regret.mean() - 0.3 * 15) < 4 * 0.274
+
+
+def test_compare_gets_the_numbers_of_figure_modern():
+    """Those of `reproduce("figure-modern", horizon=2000, trials=3)`, over time and over epsilon, to the bit."""
+    games = ["Stochastic:means=[.5,.25,.75,.375,.625]", "Stochastic:means=[.1,.1,.8,.1,.1]"]
+    names = ["DP-KLUCB", "DP-IMED", "KL-UCB"]
+    played = compare(games, names, epsilon=[0.1, 1], horizon=2000, trials=3, progress=False)
+    regret = {(entry.key, entry.name): last(entry, "pseudo_regret").tolist() for entry in played.entries}
+    spaced, one_ahead = played.entries[0].key, played.entries[-1].key
+    assert regret[spaced, "DP-KLUCB (epsilon=1)"] == [46.0, 62.0, 64.0]
+    assert regret[spaced, "DP-IMED (epsilon=1)"] == [46.0, 53.0, 34.0]
+    assert regret[spaced, "KL-UCB"] == [35.75, 45.125, 23.75]
+    assert regret[one_ahead, "DP-KLUCB (epsilon=0.1)"] == [448.00000000000006, 448.00000000000006, 560.0000000000001]
+
+
+@pytest.mark.slow
+def test_compare_gets_the_number_that_the_page_of_figure_modern_quoted():
+    """DP-SE in 20 games of 10^7 rounds: a mean of 4,324.275, to the bit."""
+    game = "Stochastic:means=[.5,.25,.75,.375,.625]"
+    played = compare(game, "DP-SE", epsilon=1, horizon=10**7, trials=20, progress=False)
+    assert last(played.entries[0], "pseudo_regret").mean() == 4324.275

@@ -52,7 +52,6 @@ CAPTIONS = {
         f"{GENERATED}/reproductions/index",
         "docs/reproductions/figure-1",
         "docs/reproductions/figure-2",
-        "docs/reproductions/figure-modern",
         "docs/reproductions/figure-graph",
         "docs/reproductions/price-of-privacy",
         "ERRATA",

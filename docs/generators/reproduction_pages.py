@@ -19,7 +19,7 @@ from generators.drawn_again import draw_results
 from generators.kept import ROOT
 
 FOLDER = ROOT / "docs" / "reproductions"
-PAGES = ("figure-1", "figure-2", "figure-modern", "figure-graph", "price-of-privacy")
+PAGES = ("figure-1", "figure-2", "figure-graph", "price-of-privacy")
 """In the order of the papers."""
 FOLDERS = {
     "figure-1": ("figure-1", "figure-1-epsilon-1", "figure-1-epsilon-0.1"),

@@ -266,7 +266,7 @@ def reproduce(
         str,
         typer.Argument(
             help="figure-1: Tossou and Dimitrakakis (AAAI 2017), adversaries; figure-2: the same (AAAI 2016), coins;"
-            " figure-modern: stochastic algorithms since, beside the lower bound; figure-graph: graph feedback;"
+            " figure-graph: graph feedback;"
             " price-of-privacy: what privacy costs with full information and with bandits."
         ),
     ],

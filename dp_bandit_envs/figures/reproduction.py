@@ -24,7 +24,6 @@ class Figure(NamedTuple):
 FIGURES = {
     "figure-1": Figure("figure_1", ("epsilon",)),
     "figure-2": Figure("figure_2", ("modern",)),
-    "figure-modern": Figure("figure_modern"),
     "figure-graph": Figure("figure_graph"),
     "price-of-privacy": Figure("price_of_privacy"),
 }
@@ -66,8 +65,8 @@ def reproduce(
 
     Args:
         name: `"figure-1"` (Tossou and Dimitrakakis, AAAI 2017: adversaries), `"figure-2"` (the same, AAAI 2016: coins),
-            `"figure-modern"` (stochastic algorithms since, beside the lower bound), `"figure-graph"` (graph feedback)
-            or `"price-of-privacy"` (what privacy costs with full information and with bandits).
+            `"figure-graph"` (graph feedback) or `"price-of-privacy"` (what privacy costs with full information and with
+            bandits).
         folder: Where to write figure, tables, report and raw arrays, as `dp-bandit reproduce --out` does. The same call
             continues where it was interrupted. By default nothing is written.
         horizon: Number of rounds of each game, or of the longest; by default the paper's.

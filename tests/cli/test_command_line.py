@@ -412,7 +412,7 @@ def test_known_deviations_are_declared(name, parts):
     [
         ("run", "Stochastic", "EXP3"),
         ("reproduce", "figure-2", "--modern"),
-        ("reproduce", "figure-modern"),
+        ("reproduce", "figure-graph"),
     ],
 )
 def test_the_smallest_runs_work(command, dp_bandit):

@@ -82,7 +82,7 @@ WRONG = {
     "run Stochastik EXP3": ("environment", "'Stochastik'", "Stochastic"),
     "run Stochastic EXP33": ("algorithm", "'EXP33'", "EXP3"),
     "reproduce figure-3": ("experiment", "'figure-3'", "figure-1"),
-    "reproduce figure-modern --epsilon 1 --horizon 64 --trials 3": ("--epsilon", "figure-1", "figure-modern"),
+    "reproduce figure-graph --epsilon 1 --horizon 64 --trials 3": ("--epsilon", "figure-1", "figure-graph"),
     "reproduce figure-1 --modern --horizon 64 --trials 3": ("--modern", "figure-2", "figure-1"),
     "run Stochastic EXP3:rate=1": ("EXP3", "'rate'", "exploration_rate"),
     "run Stochastic EXP3:rate": ("name=value", "'rate'"),

@@ -63,8 +63,8 @@ def test_nothing_is_written_unless_a_folder_is_given(tmp_path, monkeypatch, figu
 
 
 def test_several_experiments_have_a_comparison_each():
-    report = reproduce("figure-modern", horizon=4, trials=2, seed=3)
-    assert {name: len(one) for name, one in report.results.items()} == {"over-time": 18, "over-epsilon": 98}
+    report = reproduce("figure-graph", horizon=64, trials=2, seed=3)
+    assert {name: len(one) for name, one in report.results.items()} == {"graphs": 28, "feedback": 30}
     assert {one.seed for one in report.results.values()} == {3}
 
 

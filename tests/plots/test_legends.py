@@ -42,7 +42,7 @@ def guarantees(names, note):
 
 
 def with_bounds(names, note):
-    """Draw two columns with different axes, and reference lines, as figure-modern does."""
+    """Draw two columns with different axes, and reference lines, as in the page on stochastic algorithms."""
     over_time = [Curve(name, f"{name} (eps 1)", ROUNDS, regret) for name, regret in samples(names).items()]
     over_epsilon = [Curve(name, name, LEVELS, regret[:, :3]) for name, regret in samples(names).items()]
     panels = [
