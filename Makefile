@@ -43,8 +43,7 @@ bench: $(VENV)/.bench
 # Plays all reproductions, about ten minutes, and puts their numbers and pictures into the pages. Results of older code
 # are refused: remove results/ first.
 reproductions: $(VENV)/.base
-	for what in "figure-1" "figure-1 --epsilon 1" "figure-1 --epsilon 0.1" "figure-2 --modern" figure-graph \
-		price-of-privacy; do $(BIN)/dp-bandit reproduce $$what || exit 1; done
+	for what in figure-1 figure-1-epsilon-1 figure-1-epsilon-0.1 figure-2-modern figure-graph price-of-privacy; do $(BIN)/dp-bandit reproduce $$what || exit 1; done
 	$(BIN)/python docs/generators results
 	$(BIN)/python docs/generators pictures
 

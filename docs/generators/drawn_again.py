@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,22 +17,16 @@ from generators.kept import ROOT
 FOLDER = ROOT / "examples"
 WIDTHS = {"": None, "-narrow": 1}
 """The end of a picture's name, and the number of panels in a row; None for the figure's own."""
-OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
-    "figure-1-epsilon-1": ("figure-1", {"epsilon": 1.0}),
-    "figure-2-modern": ("figure-2", {"modern": True}),
-}
-"""The figure and options of a folder of results that has not the figure's name."""
 
 
 def draw_results(folder: Path, picture: str) -> None:
     """Draw a figure from the arrays in a folder of `dp-bandit reproduce`, whatever version of the package made them."""
     written = json.loads((folder / "configuration.json").read_text(encoding="utf-8"))
-    name, options = OPTIONS.get(folder.name, (folder.name, {}))
     # The first experiment is the one that the command's horizon and trials are about.
-    whole = study_of(name, **options).experiments
+    whole = study_of(folder.name).experiments
     first = written["experiments"][whole[0].name] if len(whole) > 1 else written
     horizon = first["horizon"] or max(panel["env_kwargs"]["horizon"] for panel in first["panels"])
-    study = study_of(name, horizon=horizon, trials=first["trials"], **options)
+    study = study_of(folder.name, horizon=horizon, trials=first["trials"])
     results = []
     for experiment in study.experiments:
         part = folder / experiment.name if len(study.experiments) > 1 else folder

@@ -18,7 +18,7 @@ LETTERS = 15
 
 
 def draw(left: Path, right: Path, picture: Path = PICTURE) -> None:
-    """Draw the picture from the folders that `dp-bandit reproduce figure-1` wrote, without and with `--epsilon 1`."""
+    """Draw the picture from the folders that `dp-bandit reproduce` wrote, of figure-1 and figure-1-epsilon-1."""
     figure = Figure(figsize=(8, 7.6))
     axes = figure.subplots(len(GAMES), len(SIDES), sharex=True, sharey="row")
     figure.subplots_adjust(left=0.16, right=0.96, top=0.89, bottom=0.2, wspace=0.14, hspace=0.13)

@@ -259,19 +259,18 @@ def run(
 
 
 @app.command(
-    epilog="Examples: dp-bandit reproduce figure-1; dp-bandit reproduce figure-1 --epsilon 1 --trials 50 --horizon 1e4"
+    epilog="Examples: dp-bandit reproduce figure-1; dp-bandit reproduce figure-1-epsilon-1 --trials 50 --horizon 1e4"
 )
 def reproduce(
     what: Annotated[
         str,
         typer.Argument(
-            help="figure-1: Tossou and Dimitrakakis (AAAI 2017), adversaries; figure-2: the same (AAAI 2016), coins;"
-            " figure-graph: graph feedback;"
+            help="figure-1: Tossou and Dimitrakakis (AAAI 2017), adversaries; figure-1-epsilon-1: the same games at"
+            " epsilon = 1, or any other, with newer algorithms; figure-2: the same authors (AAAI 2016), coins;"
+            " figure-2-modern: beside algorithms published since; figure-graph: graph feedback;"
             " price-of-privacy: what privacy costs with full information and with bandits."
         ),
     ],
-    epsilon: Annotated[float | None, a_number("figure-1 only: another privacy parameter, and more algorithms.")] = None,
-    modern: Annotated[bool, typer.Option("--modern", help="figure-2 only: add algorithms published since.")] = False,
     trials: Annotated[int | None, a_whole("Number of runs; by default the paper's.")] = None,
     horizon: Annotated[int | None, a_whole("Number of rounds of each game; by default the paper's.")] = None,
     seed: Seed = 0,
@@ -283,8 +282,8 @@ def reproduce(
     from dp_bandit_envs.cli.run_commands import produce
     from dp_bandit_envs.figures.reproduction import study_of
 
-    options = {"epsilon": epsilon, "modern": modern or None, "trials": trials, "horizon": horizon}
-    study = study_of(what, seed=seed, **{key: value for key, value in options.items() if value is not None})
+    sizes = {"trials": trials, "horizon": horizon}
+    study = study_of(what, seed=seed, **{size: number for size, number in sizes.items() if number is not None})
     produce(study, out or Path("results") / study.name, jobs=cores(jobs), command=command_line(), cluster=cluster)
 
 

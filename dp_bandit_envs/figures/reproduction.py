@@ -1,6 +1,8 @@
 """Plays a paper's experiment again, draws its figure, and judges what the paper says about it."""
 
 import importlib
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,36 +17,38 @@ if TYPE_CHECKING:
 
 
 class Figure(NamedTuple):
-    """The module of a figure, with a function `study(*, seed, trials, horizon, **options)`, and its further options."""
+    """The module of a figure, with a function `study(*, seed, trials, horizon, **options)`, and its options."""
 
     module: str
-    options: tuple[str, ...] = ()
+    options: Mapping[str, Any] = {}
 
 
 FIGURES = {
-    "figure-1": Figure("figure_1", ("epsilon",)),
-    "figure-2": Figure("figure_2", ("modern",)),
+    "figure-1": Figure("figure_1"),
+    "figure-1-epsilon-1": Figure("figure_1", {"epsilon": 1.0}),
+    "figure-1-epsilon-0.1": Figure("figure_1", {"epsilon": 0.1}),
+    "figure-2": Figure("figure_2"),
+    "figure-2-modern": Figure("figure_2", {"modern": True}),
     "figure-graph": Figure("figure_graph"),
     "price-of-privacy": Figure("price_of_privacy"),
 }
-SIZES = ("seed", "trials", "horizon")
+OTHER_EPSILON = re.compile(r"figure-1-epsilon-(\d*\.?\d+(?:e-?\d+)?)")
+"""Figure 1 at any other epsilon."""
 
 
-def study_of(name: str, **options: Any) -> Study:
-    """Return what to play and to report for a figure, a key of `FIGURES`; `options` are those that were chosen.
+def study_of(name: str, **sizes: Any) -> Study:
+    """Return what to play and to report for a figure: a key of `FIGURES`, or figure 1 at another epsilon.
 
     Raises:
         UnknownNameError: If there is no such figure.
-        ValueError: If an option is another figure's, or out of range.
+        ValueError: If a size or an epsilon is out of range.
     """
-    name = checks.known_name("experiment", name, FIGURES)
-    module, takes = FIGURES[name]
-    for option in options:
-        if option not in (*SIZES, *takes):
-            owners = " or ".join(other for other, each in FIGURES.items() if option in each.options)
-            raise ValueError(f"{option} is an option of {owners} only; received it with {name}.")
-    found: Study = importlib.import_module(f"dp_bandit_envs.figures.{module}").study(**options)
-    return found
+    if isinstance(name, str) and (other := OTHER_EPSILON.fullmatch(name)):
+        figure = Figure("figure_1", {"epsilon": float(other[1])})
+    else:
+        figure = FIGURES[checks.known_name("experiment", name, FIGURES)]
+    study: Study = importlib.import_module(f"dp_bandit_envs.figures.{figure.module}").study(**figure.options, **sizes)
+    return study
 
 
 @checks.answers_wrong_calls
@@ -56,25 +60,22 @@ def reproduce(
     trials: int | None = None,
     seed: int = 0,
     jobs: int = 1,
-    epsilon: float | None = None,
-    modern: bool = False,
     progress: Wanted = True,
     cluster: "str | Client | None" = None,
 ) -> Report:
     """Play a paper's experiment again, by default at full size; draw its figure, and judge what the paper says of it.
 
     Args:
-        name: `"figure-1"` (Tossou and Dimitrakakis, AAAI 2017: adversaries), `"figure-2"` (the same, AAAI 2016: coins),
-            `"figure-graph"` (graph feedback) or `"price-of-privacy"` (what privacy costs with full information and with
-            bandits).
+        name: `"figure-1"` (Tossou and Dimitrakakis, AAAI 2017: adversaries), `"figure-1-epsilon-1"` (all its private
+            algorithms and newer ones at epsilon = 1; any other number works, too), `"figure-2"` (the same authors, AAAI
+            2016: coins), `"figure-2-modern"` (beside algorithms published since), `"figure-graph"` (graph feedback) or
+            `"price-of-privacy"` (what privacy costs with full information and with bandits).
         folder: Where to write figure, tables, report and raw arrays, as `dp-bandit reproduce --out` does. The same call
             continues where it was interrupted. By default nothing is written.
         horizon: Number of rounds of each game, or of the longest; by default the paper's.
         trials: Number of games of each algorithm; by default the paper's.
         seed: The seed.
         jobs: Number of games to play at a time.
-        epsilon: For figure 1: another privacy parameter than the paper's, and more algorithms.
-        modern: For figure 2: whether to add algorithms published since.
         progress: As for `compare`.
         cluster: As for `simulate`.
 
@@ -84,7 +85,7 @@ def reproduce(
     Raises:
         ResultsError: If the folder holds something else.
         UnknownNameError: If there is no such figure.
-        ValueError: If an option is another figure's, or out of range.
+        ValueError: If a number is out of range.
 
     Example:
         >>> from dp_bandit_envs import reproduce
@@ -94,8 +95,7 @@ def reproduce(
         >>> report.results["figure-1"].algorithms[0], len(report.figure.axes)
         ('EXP3', 6)
     """
-    asked = {"horizon": horizon, "trials": trials, "epsilon": epsilon, "modern": modern or None}
-    chosen = {option: value for option, value in asked.items() if value is not None}
+    chosen = {size: number for size, number in (("horizon", horizon), ("trials", trials)) if number is not None}
     study = study_of(name, seed=seed, **chosen)
     checks.integer("jobs", jobs, at_least=1)
     check_progress(progress)

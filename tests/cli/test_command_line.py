@@ -267,7 +267,7 @@ def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
 
 
 def test_another_epsilon_draws_five_algorithms(dp_bandit, tmp_path):
-    code, _, err = dp_bandit("reproduce", "figure-1", "--trials", 2, "--horizon", 64, "--epsilon", 1)
+    code, _, err = dp_bandit("reproduce", "figure-1-epsilon-1", "--trials", 2, "--horizon", 64)
     assert (code, err) == (0, "")
     folder = tmp_path / "results" / "figure-1-epsilon-1"
     assert "All private algorithms have epsilon = 1 " in (folder / "report.md").read_text(encoding="utf-8")
@@ -411,7 +411,7 @@ def test_known_deviations_are_declared(name, parts):
     "command",
     [
         ("run", "Stochastic", "EXP3"),
-        ("reproduce", "figure-2", "--modern"),
+        ("reproduce", "figure-2-modern"),
         ("reproduce", "figure-graph"),
     ],
 )

@@ -16,14 +16,6 @@ from tests.tools.pages import PAGES, prose
 drawn_again = importlib.import_module("generators.drawn_again")
 NAMES = reproduction_pages.PAGES
 MARKED = reproduction_pages.MARKED
-COMMANDS = {
-    "figure-1": ("figure-1", {}),
-    "figure-1-epsilon-1": ("figure-1", {"epsilon": 1.0}),
-    "figure-1-epsilon-0.1": ("figure-1", {"epsilon": 0.1}),
-    "figure-2-modern": ("figure-2", {"modern": True}),
-    **{name: (name, {}) for name in NAMES[2:]},
-}
-"""The figure and the options that write each folder of results."""
 SETTINGS = (
     r"\((AAAI )?\d{4}\)|\b\w+ and \w+ \d{4}\b|\(AAAI \d{4}\)",
     r"epsilon (= |of )(1|10|0\.1|0\.3)\b(?!\.\d)|at 0\.1\b|\| 1, [A-Z]|\| 0\.1, [A-Z]|2 arms, 0\.1|10 arms, (1|0\.1)",
@@ -73,8 +65,7 @@ def test_stored_results_are_those_of_the_experiments_as_they_are(name):
     """Every entry is quoted, and names a game and an algorithm that the command plays today at full size."""
     known = set()
     for folder in reproduction_pages.FOLDERS.get(name, (name,)):
-        what, options = COMMANDS[folder]
-        plan = study_of(what, **options)
+        plan = study_of(folder)
         for one in plan.experiments:
             start = f"{folder}/{one.name}/" if len(plan.experiments) > 1 else f"{folder}/"
             for panel in one.panels:
@@ -96,7 +87,7 @@ def test_a_page_is_made_again_from_what_the_command_writes(tmp_path, monkeypatch
     picture.write_bytes(b"an older picture")
     (tmp_path / "figure-2.md").write_text(text_of("figure-2"), encoding="utf-8")
     out = tmp_path / "results" / "figure-2-modern"
-    words = ["reproduce", "figure-2", "--modern", "--horizon", "200", "--trials", "5", "--jobs", "1", "--out", str(out)]
+    words = ["reproduce", "figure-2-modern", "--horizon", "200", "--trials", "5", "--jobs", "1", "--out", str(out)]
     done = CliRunner().invoke(app, words, catch_exceptions=False)
     assert done.exit_code == 0
     reproduction_pages.remake(tmp_path / "results", ("figure-2",))

@@ -68,15 +68,15 @@ def test_several_experiments_have_a_comparison_each():
     assert {one.seed for one in report.results.values()} == {3}
 
 
-def test_options_are_those_of_the_figure():
-    assert study_of("figure-1", epsilon=0.5).name == "figure-1-epsilon-0.5"
-    assert study_of("figure-2", modern=True).name == "figure-2-modern"
+def test_a_figure_is_chosen_by_its_name_alone():
     assert [study_of(name).name for name in FIGURES] == list(FIGURES)
-    for name in FIGURES:
-        for option, owner in (("epsilon", "figure-1"), ("modern", "figure-2")):
-            if name != owner:
-                with refused(ValueError, option, f"an option of {owner} only", name):
-                    reproduce(name, **{option: True}, **SMALL)
+    other = study_of("figure-1-epsilon-0.5", horizon=64)
+    assert other.name == "figure-1-epsilon-0.5"
+    private = [spec for spec in other.experiments[0].contestants if spec.label != "EXP3"]
+    assert {spec.parameters.get("epsilon") for spec in private} == {None, 0.5}
+    for name, near in (("figure-1-epsilon-x", "figure-1-epsilon-1"), ("figure-graph-modern", "figure-graph")):
+        with refused(UnknownNameError, name, near):
+            study_of(name)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_options_are_those_of_the_figure():
         ({"trials": 0}, ValueError, ("trials", 0)),
         ({"seed": -1}, ValueError, ("seed", -1)),
         ({"jobs": 0}, ValueError, ("jobs", 0)),
-        ({"epsilon": -1.0}, ValueError, ("epsilon", -1.0)),
+        ({"name": "figure-1-epsilon-0"}, ValueError, ("epsilon", 0.0)),
         ({"progress": "yes"}, WrongTypeError, ("progress", "yes")),
         ({"folder": 7}, WrongTypeError, ("folder", "int")),
         ({"folder": ""}, ValueError, ("folder",)),
