@@ -109,7 +109,7 @@ def run_games(
 
     study = Study(experiment.name, title, (experiment,), view, notes=remarks, draw=draw)
     try:
-        produce(study, folder, jobs=jobs, command=shown(command), cluster=cluster, netcdf=True)
+        produce(study, folder, jobs=jobs, command=shown(command), cluster=cluster)
     except KeyboardInterrupt:
         if experiment.seed is not None:
             raise
@@ -130,7 +130,6 @@ def produce(
     jobs: int,
     command: str,
     cluster: str | None = None,
-    netcdf: bool = False,
 ) -> None:
     """Run what is missing, on a cluster if its address is given, write all files, and print their paths."""
     for experiment in study.experiments:
@@ -140,7 +139,7 @@ def produce(
     results, rounds = _run(study, folders, jobs, cluster)
     seconds = time.perf_counter() - started
     compared = list(map(comparison_of_results, results))
-    report = report_on(study, results, compared, command=command, folders=folders, netcdf=netcdf)
+    report = report_on(study, results, compared, command=command, folders=folders)
     view, what = study.view, in_words(study.view.measure)
     console.print(
         f"{what} after the last round: {view.centre} (median / 99 % quantile); {CONVENTION}",

@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.comparison.entries import Entry, Named
-from dp_bandit_envs.comparison.export import to_pandas, to_xarray, write_tables
 from dp_bandit_envs.comparison.ranking import Ranking, ranking
-from dp_bandit_envs.comparison.tables import table, wide_table
+from dp_bandit_envs.comparison.tables import summary_csv, table, wide_table
 from dp_bandit_envs.errors import ResultsError, WrongTypeError
+from dp_bandit_envs.optional import require
 from dp_bandit_envs.privacy.guarantee import Level
 from dp_bandit_envs.runs.experiment import Experiment, Results
 from dp_bandit_envs.runs.run_report import CENTRES, Study, View
 from dp_bandit_envs.runs.store import DESCRIBED, MADE_BY, RESULTS, ResultsFolder, read_finished
+from dp_bandit_envs.simulation.outcomes import MEASURES
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
     from matplotlib.figure import Figure
 
     from dp_bandit_envs.comparison.reporting import Report
@@ -186,31 +186,41 @@ class Comparison(Sequence[Entry]):
         """Return a table with a row for each algorithm, epsilon, environment, trial and recorded round.
 
         Its columns are `environment`, `n_arms`, `horizon`, `algorithm`, `asked_epsilon`, `epsilon`, `delta` (those of
-        the guarantee), `trial`, `round` and the measures; one that is not known is NaN.
+        the guarantee), `trial`, `round` and the measures; one that is not known is NaN. For xarray, set an index:
+        `to_pandas().set_index(["environment", "algorithm", "asked_epsilon", "trial", "round"]).to_xarray()`.
         """
-        return to_pandas(self.entries)
-
-    def to_xarray(self) -> "xarray.Dataset":
-        """Return a dataset with the dimensions environment, algorithm, epsilon, trial and round.
-
-        The coordinate epsilon is what was asked for; an algorithm that takes none has the same numbers at each. The
-        guarantees are the variables `guaranteed_epsilon`, `guaranteed_delta` and `guarantee`. What was not played or
-        recorded is NaN.
-        """
-        return to_xarray(self.entries, self.epsilons, {**self.made_by, "seed": str(self.seed)})
+        pd = require("pandas", extra="results")
+        known = [measure for measure in MEASURES if any(measure in entry.measures for entry in self.entries)]
+        frames = []
+        for entry in self.entries:
+            columns: dict[str, Any] = {
+                "environment": entry.title,
+                "n_arms": entry.n_arms,
+                "horizon": entry.horizon,
+                "algorithm": entry.algorithm,
+                "asked_epsilon": np.nan if entry.asked is None else entry.asked,
+                "epsilon": entry.level.epsilon,
+                "delta": entry.level.delta,
+                "trial": np.repeat(np.arange(entry.trials), len(entry.rounds)),
+                "round": np.tile(entry.rounds, entry.trials),
+            }
+            for measure in known:
+                columns[measure] = entry.measures[measure].ravel() if measure in entry.measures else np.nan
+            frames.append(pd.DataFrame(columns))
+        frame: pandas.DataFrame = pd.concat(frames, ignore_index=True)
+        return frame
 
     def save(self, folder: "str | Path") -> Path:
         """Write everything into a new folder, from which `load` reads it; return the folder.
 
-        The files are `configuration.json`, `results.npz`, `summary.csv`, and with the extra `results` the same numbers
-        as `results.nc` (netCDF).
+        The files are `configuration.json`, `results.npz` and `summary.csv`.
 
         Raises:
             ResultsError: If the folder holds something else, or cannot be written.
         """
         place = self._folder(folder)
         self._write(place)
-        write_tables(self, place)
+        place.write_again("summary.csv", summary_csv(self.entries))
         return place.path
 
     def report(
@@ -266,7 +276,7 @@ class Comparison(Sequence[Entry]):
         place = self._folder(folder)
         if not place.has(RESULTS):
             self._write(place)
-        return report_on(study, [results], [self], folders=[place, place], netcdf=True)
+        return report_on(study, [results], [self], folders=[place, place])
 
     def _experiment(self) -> Experiment:
         """Return the experiment of these entries."""

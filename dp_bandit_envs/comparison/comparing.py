@@ -12,7 +12,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.naming import Game, Player
 from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.comparison.compared import Comparison, comparison_of, folder_of
-from dp_bandit_envs.comparison.export import write_tables
+from dp_bandit_envs.comparison.tables import summary_csv
 from dp_bandit_envs.compiling.compiled import announced
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.runs.experiment import Experiment
@@ -115,7 +115,7 @@ def compare(
         except KeyboardInterrupt as stop:
             stop.add_note(f"Finished games are saved in {path}; the same call goes on from there.")
             raise
-        write_tables(made, ResultsFolder(path, made.configuration))
+        ResultsFolder(path, made.configuration).write_again("summary.csv", summary_csv(made.entries))
         return made
     with tempfile.TemporaryDirectory() as path_of_now:
         return _played(experiment, Path(path_of_now), keep=True, **settings)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dp_bandit_envs.comparison.export import write_tables
+from dp_bandit_envs.comparison.tables import summary_csv
 from dp_bandit_envs.privacy.guarantee import label_of, level_of
 from dp_bandit_envs.runs.experiment import Experiment, GameSpec, Results, described, labels_in, labels_of
 from dp_bandit_envs.runs.run_report import Claim, Note, Study, View, numbers_json, report_md
@@ -109,7 +109,6 @@ def report_on(
     *,
     command: str = "",
     folders: Sequence[ResultsFolder] = (),
-    netcdf: bool = False,
 ) -> Report:
     """Draw and judge the results of a study; write figure, tables and report if there are folders.
 
@@ -119,7 +118,6 @@ def report_on(
         compared: The same as comparisons.
         command: The exact command, for the report.
         folders: Those of `folders_of`, or none.
-        netcdf: Whether to write `results.nc`, too.
     """
     figure = figure_of(study, results)
     claims, notes = tuple(study.claims(results)), tuple(study.notes(results))
@@ -132,7 +130,7 @@ def report_on(
         whole, *parts = folders
         written += [whole.write_again(f"figure.{kind}", as_bytes(figure, kind)) for kind in ("png", "svg")]
         for comparison, folder in zip(compared, parts, strict=True):
-            written += write_tables(comparison, folder, study.view.measure, netcdf=netcdf)
+            written.append(folder.write_again("summary.csv", summary_csv(comparison.entries, study.view.measure)))
         written += [whole.write_again("report.md", text), whole.write_again("numbers.json", numbers)]
     return Report(
         title=study.title,

@@ -84,7 +84,7 @@ def wide_table(entries: "Sequence[Entry]", format: str, measure: str) -> str:
     return {"csv": text, "html": f"{text}\n<p>{note}</p>"}.get(format, f"{text}\n\n{note}")
 
 
-def summary_csv(entries: "Sequence[Entry]", measure: str) -> str:
+def summary_csv(entries: "Sequence[Entry]", measure: str = "external_regret") -> str:
     """Return every statistic at every recorded round, as comma-separated text; epsilon is inf for no privacy."""
     rows: list[list[str]] = []
     columns: dict[str, Any] = {}

@@ -25,10 +25,9 @@ from tests.tools.playable import BANDITS, FULL_INFORMATION, arguments_of, home_o
 from tests.tools.plays import ARM_IDS, POINT_IDS
 from tests.tools.refusals import missing
 
-REPRODUCED = {
+FILES = {
     *("configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md", "numbers.json"),
 }
-FILES = {*REPRODUCED, "results.nc"}
 
 
 def names_in(folder):
@@ -248,7 +247,7 @@ def test_results_go_below_results_by_default(dp_bandit, tmp_path):
 def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
     code, out, err = dp_bandit("reproduce", "figure-1", "--trials", 6, "--horizon", 128, "--out", "mine", "--jobs", 1)
     assert (code, err) == (0, "")
-    assert names_in(tmp_path / "mine") == REPRODUCED
+    assert names_in(tmp_path / "mine") == FILES
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     assert "`dp-bandit reproduce figure-1 --trials 6 --horizon 128 --out mine --jobs 1`" in report
     claims = report.partition("| the paper says | seen here | holds? |\n")[2].partition("\n\n")[0].splitlines()[1:]
@@ -294,7 +293,7 @@ def test_figure_graph_writes_two_experiments_and_goes_on_where_it_was_stopped(dp
     # Three panels are left: 6 levels, 2 games, 40 rounds each.
     assert (code, err) == (0, "") and "1,440 rounds in" in out
     both = {"graphs", "feedback"}
-    assert names_in(tmp_path / "mine") == {*REPRODUCED - {"results.npz", "summary.csv"}, *both}
+    assert names_in(tmp_path / "mine") == {*FILES - {"results.npz", "summary.csv"}, *both}
     for part in both:
         assert names_in(tmp_path / "mine" / part) == {"configuration.json", "results.npz", "summary.csv"}
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")

@@ -104,19 +104,18 @@ def test_other_folders_are_refused_by_name(saved, tmp_path):
         load(saved)
 
 
-def test_others_read_the_numbers(compared, saved):
-    xarray = pytest.importorskip("xarray")
-    with xarray.open_dataset(saved / "results.nc") as read:
-        assert read.external_regret.dims == ("environment", "algorithm", "epsilon", "trial", "round")
-        chosen = read.sel(environment="Switching", algorithm="DP-SE", epsilon=2)
-        (entry,) = compared.select(environment="Switching", algorithm="DP-SE", epsilon=2)
-        assert np.array_equal(chosen.external_regret, entry.values("external_regret"))
-        assert float(chosen.guaranteed_epsilon) == 2.0 and str(chosen.guarantee.values) == entry.guarantee
-        # An algorithm that takes no epsilon is there at each.
-        free = read.sel(environment="Switching", algorithm="EXP3").external_regret
-        assert np.array_equal(free[0], free[1]) and np.isfinite(free).all()
-        # No means are known in Switching, and none are made up.
-        assert np.isnan(read.sel(environment="Switching").pseudo_regret).all()
+def test_xarray_reads_the_numbers_of_the_old_dataset(compared):
+    """The line of the changelog in place of `to_xarray`."""
+    pytest.importorskip("xarray")
+    index = ["environment", "algorithm", "asked_epsilon", "trial", "round"]
+    read = compared.to_pandas().set_index(index).to_xarray()
+    assert read.external_regret.dims == tuple(index)
+    chosen = read.sel(environment="Switching", algorithm="DP-SE", asked_epsilon=2)
+    (entry,) = compared.select(environment="Switching", algorithm="DP-SE", epsilon=2)
+    assert np.array_equal(chosen.external_regret, entry.values("external_regret"))
+    assert (chosen.epsilon == 2.0).all() and (chosen.delta == 0.0).all()
+    # No means are known in Switching, and none are made up.
+    assert np.isnan(read.sel(environment="Switching").pseudo_regret).all()
 
 
 def test_pandas_gets_a_row_for_each_number(compared):

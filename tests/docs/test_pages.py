@@ -134,7 +134,6 @@ def test_the_drawing_of_who_sees_what_is_the_one_that_is_made():
 
 
 def test_a_results_folder_has_the_files_and_columns_of_its_page(tmp_path):
-    pytest.importorskip("h5netcdf")
     page, place = PAGES["docs/results-folder.md"], tmp_path / "results"
     compare("Stochastic", ["UCB", "DP-KLUCB"], epsilon=1, horizon=50, trials=2, progress=False).report(place)
 
