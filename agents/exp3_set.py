@@ -124,7 +124,8 @@ class Exp3Set(FunctionalAgent):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import Exp3Set, play
+        >>> from dp_bandit_envs import play
+        >>> from dp_bandit_envs.agents import Exp3Set
         >>> env = gym.make("DPBandit-Graph-v0", graph="star", n_arms=4, horizon=1000)
         >>> game = play(env, Exp3Set(), seed=0)
         >>> print(f"the best arm in {(game.arms == 3).mean():.0%} of all rounds")

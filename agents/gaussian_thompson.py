@@ -64,7 +64,9 @@ class GaussianThompsonSampling(FunctionalAgent):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import ExactSums, GaussianThompsonSampling, play
+        >>> from dp_bandit_envs import play
+        >>> from dp_bandit_envs.agents import GaussianThompsonSampling
+        >>> from dp_bandit_envs.wrappers import ExactSums
         >>> env = ExactSums(gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000))
         >>> game = play(env, GaussianThompsonSampling(), seed=0)
         >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of all rounds")

@@ -136,7 +136,9 @@ class UcbMaxN(MaxN):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import ExactSums, UcbMaxN, play
+        >>> from dp_bandit_envs import play
+        >>> from dp_bandit_envs.agents import UcbMaxN
+        >>> from dp_bandit_envs.wrappers import ExactSums
         >>> env = ExactSums(gym.make("DPBandit-Graph-v0", graph="star", n_arms=4, horizon=1000))
         >>> game = play(env, UcbMaxN(), seed=0)
         >>> print(f"the best arm in {(game.arms == 3).mean():.0%} of all rounds")
@@ -157,7 +159,9 @@ class TsMaxN(MaxN):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import ExactSums, TsMaxN, play
+        >>> from dp_bandit_envs import play
+        >>> from dp_bandit_envs.agents import TsMaxN
+        >>> from dp_bandit_envs.wrappers import ExactSums
         >>> env = ExactSums(gym.make("DPBandit-Graph-v0", graph="star", n_arms=4, horizon=1000))
         >>> game = play(env, TsMaxN(), seed=0)
         >>> print(f"the best arm in {(game.arms == 3).mean():.0%} of all rounds")

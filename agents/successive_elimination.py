@@ -113,7 +113,9 @@ class SuccessiveElimination(FunctionalAgent):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import BlockSums, SuccessiveElimination, play
+        >>> from dp_bandit_envs import play
+        >>> from dp_bandit_envs.agents import SuccessiveElimination
+        >>> from dp_bandit_envs.wrappers import BlockSums
         >>> from dp_bandit_envs.agents.successive_elimination import epoch_lengths
         >>> lengths = epoch_lengths(n_arms=2, horizon=5000, epsilon=1)
         >>> game = gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=5000)

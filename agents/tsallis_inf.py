@@ -110,7 +110,8 @@ class TsallisInf(FunctionalAgent):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import TsallisInf, play
+        >>> from dp_bandit_envs import play
+        >>> from dp_bandit_envs.agents import TsallisInf
         >>> env = gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000)
         >>> game = play(env, TsallisInf(), seed=0)
         >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of all rounds")
@@ -148,7 +149,8 @@ class Htinf(TsallisInf):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import Htinf, play
+        >>> from dp_bandit_envs import play
+        >>> from dp_bandit_envs.agents import Htinf
         >>> env = gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000)
         >>> game = play(env, Htinf(), seed=0)
         >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of all rounds")

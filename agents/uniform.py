@@ -30,7 +30,8 @@ class Uniform(FunctionalAgent):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import Uniform, play
+        >>> from dp_bandit_envs import play
+        >>> from dp_bandit_envs.agents import Uniform
         >>> env = gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000)
         >>> game = play(env, Uniform(), seed=0)
         >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of all rounds")

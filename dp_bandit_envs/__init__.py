@@ -23,68 +23,35 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from dp_bandit_envs.adapters import OutsideGame
     from dp_bandit_envs.adversaries import Adversary
-    from dp_bandit_envs.agents import (
-        Exp3,
-        Exp3Set as Exp3Set,
-        GaussianThompsonSampling as GaussianThompsonSampling,
-        Htinf as Htinf,
-        Imed as Imed,
-        KlUcb as KlUcb,
-        SuccessiveElimination as SuccessiveElimination,
-        ThompsonSampling as ThompsonSampling,
-        TsallisInf as TsallisInf,
-        TsMaxN as TsMaxN,
-        Ucb as Ucb,
-        UcbMaxN as UcbMaxN,
-        Uniform as Uniform,
-    )
+    from dp_bandit_envs.agents import Exp3
     from dp_bandit_envs.algorithms import Algorithm, algorithm_names, calibrate, make_algorithm, register_algorithm
     from dp_bandit_envs.comparison import Comparison, compare, load
     from dp_bandit_envs.envs.bandit_env import BanditEnv
-    from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv as BanditVectorEnv
     from dp_bandit_envs.envs.registration import environment_names, register_adversary
     from dp_bandit_envs.figures import reproduce
     from dp_bandit_envs.privacy import Ledger, PrivacyGuarantee
     from dp_bandit_envs.protocols import Agent
-    from dp_bandit_envs.simulation import Game as Game, Simulation as Simulation, play, simulate
-    from dp_bandit_envs.wrappers import (
-        BatchSums as BatchSums,
-        BlockSums as BlockSums,
-        CounterSums as CounterSums,
-        ExactSums as ExactSums,
-        HybridSums as HybridSums,
-        IntervalSums as IntervalSums,
-        LaplaceClipRescale,
-        MiniBatchAverage as MiniBatchAverage,
-        RandomizedResponse as RandomizedResponse,
-    )
+    from dp_bandit_envs.simulation import play, simulate
+    from dp_bandit_envs.wrappers import LaplaceClipRescale
     from dp_bandit_envs.wrappers.private_ids import register_private
 
 __version__ = "0.1.0"
 
-# Those in `__all__` are the names to learn; the others stay for code that was written with them.
 _HOMES = {
     name: home
     for home, names in {
         "adapters": "OutsideGame",
         "adversaries": "Adversary",
-        "agents": (
-            "Exp3 Exp3Set GaussianThompsonSampling Htinf Imed KlUcb SuccessiveElimination"
-            " ThompsonSampling TsMaxN TsallisInf Ucb UcbMaxN Uniform"
-        ),
+        "agents": "Exp3",
         "algorithms": "Algorithm algorithm_names calibrate make_algorithm register_algorithm",
         "comparison": "Comparison compare load",
         "envs.bandit_env": "BanditEnv",
-        "envs.bandit_vector_env": "BanditVectorEnv",
         "envs.registration": "environment_names register_adversary",
         "figures": "reproduce",
         "privacy": "Ledger PrivacyGuarantee",
         "protocols": "Agent",
-        "simulation": "Game Simulation play simulate",
-        "wrappers": (
-            "BatchSums BlockSums CounterSums ExactSums HybridSums IntervalSums LaplaceClipRescale"
-            " MiniBatchAverage RandomizedResponse"
-        ),
+        "simulation": "play simulate",
+        "wrappers": "LaplaceClipRescale",
         "wrappers.private_ids": "register_private",
     }.items()
     for name in names.split()

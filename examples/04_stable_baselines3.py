@@ -8,8 +8,10 @@ import gymnasium as gym
 import matplotlib.pyplot as plt
 from stable_baselines3 import A2C
 
-from dp_bandit_envs import Game, LaplaceClipRescale, Uniform, play
+from dp_bandit_envs import LaplaceClipRescale, play
+from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.agents.stable_baselines3 import Sb3Agent
+from dp_bandit_envs.simulation import Game
 
 MEANS = [0.2, 0.2, 0.9, 0.2]
 

@@ -13,7 +13,8 @@ pytest.importorskip("mypy", reason="mypy is not installed; pip install -e '.[tes
 
 MINE = """
 import gymnasium as gym
-from dp_bandit_envs import LaplaceClipRescale, Ucb, play
+from dp_bandit_envs import LaplaceClipRescale, play
+from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.wrappers import vector
 
@@ -23,7 +24,8 @@ print(play(env, Ucb()).arms)
 """
 WRONG = """
 import gymnasium as gym
-from dp_bandit_envs import LaplaceClipRescale, Ucb
+from dp_bandit_envs import LaplaceClipRescale
+from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.privacy import PrivacyGuarantee
 
 LaplaceClipRescale(gym.make("DPBandit-Trial-v0"), epsilon="one")

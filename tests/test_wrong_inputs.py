@@ -14,10 +14,8 @@ from dp_bandit_envs import (
     Algorithm,
     BanditEnv,
     Exp3,
-    HybridSums,
     LaplaceClipRescale,
     Ledger,
-    Ucb,
     algorithm_names,
     calibrate,
     compare,
@@ -32,9 +30,10 @@ from dp_bandit_envs import (
 )
 from dp_bandit_envs.adapters import OutsideGame, from_gymnasium
 from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.audits import exact_loss, sampled_loss
 from dp_bandit_envs.conformance import check_agent, check_algorithm, check_wrapper
-from dp_bandit_envs.wrappers import vector
+from dp_bandit_envs.wrappers import HybridSums, vector
 from tests.tools.refusals import missing
 
 ID = "DPBandit-Stochastic-v0"

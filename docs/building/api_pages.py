@@ -7,24 +7,22 @@ from pathlib import Path
 import dp_bandit_envs
 
 TOPICS = {
-    "games": ("Play, simulate, compare", "play Game simulate Simulation compare Comparison load reproduce OutsideGame"),
+    "games": ("Play, simulate, compare", "play simulate compare Comparison load reproduce OutsideGame"),
     "choosing": (
         "Algorithms by name",
         "make_algorithm algorithm_names Algorithm register_algorithm calibrate",
     ),
     "players": (
         "Agents",
-        "Agent Exp3 Exp3Set GaussianThompsonSampling Htinf Imed KlUcb SuccessiveElimination ThompsonSampling "
-        "TsallisInf TsMaxN Ucb UcbMaxN Uniform",
+        "Agent Exp3",
     ),
     "protection": (
         "Privacy",
-        "PrivacyGuarantee Ledger LaplaceClipRescale RandomizedResponse MiniBatchAverage BatchSums BlockSums "
-        "CounterSums ExactSums HybridSums IntervalSums register_private",
+        "PrivacyGuarantee Ledger LaplaceClipRescale register_private",
     ),
     "surroundings": (
         "Environments and adversaries",
-        "BanditEnv BanditVectorEnv Adversary register_adversary environment_names",
+        "BanditEnv Adversary register_adversary environment_names",
     ),
 }
 SUBPACKAGES = [

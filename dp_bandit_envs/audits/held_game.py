@@ -30,7 +30,7 @@ LONGEST = 2**17
 
 NO_PART = (
     "an audit is of an algorithm, its name, or a mechanism; received {}. Put your wrapper into"
-    " dp_bandit_envs.Algorithm('mine', dp_bandit_envs.Uniform, lambda env: MyWrapper(env, ...))."
+    " dp_bandit_envs.Algorithm('mine', dp_bandit_envs.agents.Uniform, lambda env: MyWrapper(env, ...))."
 )
 
 

@@ -32,9 +32,6 @@ from dp_bandit_envs.cli.options import (
 )
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, say, write_any_letter
 
-RENAMED = {"--arms": "--n-arms", "--spacing": "--checkpoints", "--person": "--persons", "--scale": "--y-scale"}
-RENAMED |= {"--rounds": "--horizon", "--runs": "--trials", "--eps": "--epsilon"}
-"""Options of earlier versions, or of other programs, and what they are called here, which an error says."""
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
@@ -60,14 +57,6 @@ def main() -> None:
         # Click's own errors print themselves, with the usage of the command.
         show = getattr(error, "show", None)
         if callable(show):
-            if new := RENAMED.get(getattr(error, "option_name", "")):
-                command: Any = getattr(error, "ctx").command  # noqa: B009 (of click's own error)
-                theirs = {name for one in command.params for name in one.opts}
-                vars(error)["possibilities"] = [new] if new in theirs else []
-            elif near := getattr(error, "possibilities", None):
-                vars(error)["possibilities"] = [one for one in near if one != "--help"]
-            if "'counters'" in str(error):
-                vars(error)["message"] = "No such command 'counters'; it is dp-bandit show counters."
             show()
             sys.exit(2)
         where = users_line(error)

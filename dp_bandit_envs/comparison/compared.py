@@ -324,7 +324,7 @@ def load(folder: "str | Path") -> Comparison:
         folder: One that `compare(..., folder=)`, `Comparison.save`, `dp-bandit run` or `dp-bandit reproduce` wrote.
 
     Raises:
-        ResultsError: If it is no such folder, or is not finished, damaged, or older than digests.
+        ResultsError: If it is no such folder, or is not finished or damaged.
 
     Example:
         >>> import tempfile

@@ -667,13 +667,6 @@ class _Store:
         return str(number), known
 
     def _no_ledger(self) -> LedgerFileError:
-        with contextlib.suppress(OSError):
-            if self.path is not None and self.path.read_bytes()[:1] == b"{":
-                return LedgerFileError(
-                    f"{self.path}: a ledger must be an SQLite file; this one looks like a ledger of an older version,"
-                    " in JSON, which is read no more. Make a new one with Ledger.create(path, epsilon=...), with what"
-                    " is left of its budget. No game was begun."
-                )
         return LedgerFileError(
             f"{self.path}: a ledger must be intact; this file is damaged or something else. Restore the newest copy, in"
             " which no game is missing, or make another file with a smaller budget. No game was begun."

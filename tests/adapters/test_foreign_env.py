@@ -6,24 +6,14 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import (
-    Algorithm,
-    BanditEnv,
-    Exp3,
-    HybridSums,
-    LaplaceClipRescale,
-    Ledger,
-    MiniBatchAverage,
-    Uniform,
-    make_algorithm,
-    play,
-    simulate,
-)
+from dp_bandit_envs import Algorithm, BanditEnv, Exp3, LaplaceClipRescale, Ledger, make_algorithm, play, simulate
 from dp_bandit_envs.adapters import from_function, from_gymnasium
 from dp_bandit_envs.adapters.outside_game import RewardRange
 from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.errors import BoundaryError, BudgetSpentError, StepOutsideGameError, WrongTypeError
 from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.wrappers import HybridSums, MiniBatchAverage
 from tests.tools.boundary_games import PLANTED, everything_in, find_planted
 from tests.tools.refusals import refused
 

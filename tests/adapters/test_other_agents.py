@@ -6,19 +6,12 @@ import sys
 import numpy as np
 import pytest
 
-from dp_bandit_envs import (
-    Algorithm,
-    BanditEnv,
-    ExactSums,
-    HybridSums,
-    LaplaceClipRescale,
-    adapters,
-    play,
-)
+from dp_bandit_envs import Algorithm, BanditEnv, LaplaceClipRescale, adapters, play
 from dp_bandit_envs.adapters import from_function
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.conformance import check_agent
 from dp_bandit_envs.errors import NotAnIntegerError, WrongTypeError
+from dp_bandit_envs.wrappers import ExactSums, HybridSums
 from tests.tools.refusals import refused
 
 TABLE = np.random.default_rng(0).random((40, 3))

@@ -3,19 +3,11 @@
 import numpy as np
 import pytest
 
-from dp_bandit_envs import (
-    Algorithm,
-    BanditEnv,
-    Exp3,
-    LaplaceClipRescale,
-    Ledger,
-    MiniBatchAverage,
-    make_algorithm,
-    play,
-)
+from dp_bandit_envs import Algorithm, BanditEnv, Exp3, LaplaceClipRescale, Ledger, make_algorithm, play
 from dp_bandit_envs.adapters import as_mabwiser, as_river_policy
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.errors import BudgetSpentError, StepOutsideGameError
+from dp_bandit_envs.wrappers import MiniBatchAverage
 from tests.tools.boundary_games import PLANTED, find_planted
 from tests.tools.refusals import refused
 

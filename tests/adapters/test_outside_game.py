@@ -11,20 +11,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import (
-    Algorithm,
-    BanditEnv,
-    Exp3,
-    LaplaceClipRescale,
-    Ledger,
-    MiniBatchAverage,
-    Ucb,
-    algorithm_names,
-    make_algorithm,
-    play,
-)
+from dp_bandit_envs import Algorithm, BanditEnv, Exp3, LaplaceClipRescale, Ledger, algorithm_names, make_algorithm, play
 from dp_bandit_envs.adapters import OutsideGame
 from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.errors import (
     BudgetSpentError,
     KnownSeedWarning,
@@ -35,6 +25,7 @@ from dp_bandit_envs.errors import (
     WrongTypeError,
 )
 from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.wrappers import MiniBatchAverage
 from tests.tools.boundary_games import MARK, PLANTED, everything_in, find_planted
 from tests.tools.refusals import refused
 

@@ -6,7 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Adversary, LaplaceClipRescale, Uniform, adversaries, play, simulate
+from dp_bandit_envs import Adversary, LaplaceClipRescale, adversaries, play, simulate
+from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.errors import BoundaryError, WrongGainsError

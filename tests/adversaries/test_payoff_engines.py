@@ -4,14 +4,14 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import HybridSums, LaplaceClipRescale, MiniBatchAverage, make_algorithm, play, simulate
+from dp_bandit_envs import LaplaceClipRescale, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import GainTable, MemoryBounded, Stochastic, overfished, stay
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv, GraphVectorEnv
 from dp_bandit_envs.errors import BoundaryError, PayoffRangeError
 from dp_bandit_envs.simulation import trials as trials_module
-from dp_bandit_envs.wrappers import vector
+from dp_bandit_envs.wrappers import HybridSums, MiniBatchAverage, vector
 from tests.tools import payoff_functions as functions
 
 ID = "DPBandit-MemoryBounded-v0"

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, MiniBatchAverage, make_algorithm, play, simulate
+from dp_bandit_envs import Exp3, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import Replay
 from dp_bandit_envs.agents import exp3
 from dp_bandit_envs.agents.exp3 import MOST_AHEAD, default_exploration_rate
@@ -19,6 +19,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.arithmetic import exp
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.observations import Gains
+from dp_bandit_envs.wrappers import MiniBatchAverage
 from tests.tools.lane_games import one_at_a_time, side_by_side
 from tests.tools.refusals import refused
 

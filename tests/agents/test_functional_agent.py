@@ -10,8 +10,18 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import FlattenObservation
 
-from dp_bandit_envs import Exp3, Htinf, TsallisInf, Uniform, play
-from dp_bandit_envs.agents import FunctionalAgent, Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
+from dp_bandit_envs import Exp3, play
+from dp_bandit_envs.agents import (
+    FunctionalAgent,
+    Htinf,
+    Imed,
+    KlUcb,
+    SuccessiveElimination,
+    ThompsonSampling,
+    TsallisInf,
+    Ucb,
+    Uniform,
+)
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.errors import StepOutsideGameError, WrongObservationError, WrongTypeError
 from dp_bandit_envs.privacy import Noise

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Uniform, simulate
+from dp_bandit_envs import simulate
+from dp_bandit_envs.agents import Uniform
 
 
 def test_it_plays_every_arm_alike():

@@ -10,7 +10,8 @@ import typer
 from matplotlib.colors import to_hex
 from rich.console import Console
 
-from dp_bandit_envs import Algorithm, Ucb, register_algorithm
+from dp_bandit_envs import Algorithm, register_algorithm
+from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.audits import sampled_loss
 from dp_bandit_envs.audits.sampled import GAMES_IN_PYTHON, PlayedInPython

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, Ucb
+from dp_bandit_envs import Algorithm
+from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.audits import exact_loss, float_loss
 from dp_bandit_envs.cli import audit_commands

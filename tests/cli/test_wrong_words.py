@@ -102,7 +102,6 @@ WRONG = {
     "run Stochastic Thompson": ("algorithm", "'Thompson'", "TS"),
     "run named.csv EXP3": ("named.csv", "'person'", "--persons", "docs/real-data.md"),
     "run messy.csv EXP3": ("messy.csv", "line 2", "docs/real-data.md"),
-    "run Stochastic EXP3 --rounds 10": ("--rounds", "--horizon"),
     "run Stochastic DP-KLUCB --eps 1": ("--eps", "--epsilon"),
     "run Stochastic EXP3 --ledger my.ledger": ("my.ledger", "dp-bandit ledger my.ledger --epsilon 3"),
     "run Stochastic": ("algorithm", "'Stochastic'", "dp-bandit list"),
@@ -121,11 +120,6 @@ WRONG = {
     "ledger nofolder/my.ledger --epsilon 1": ("folder", "Make"),
     "lab price-of-privcy": ("'price-of-privcy'", "price-of-privacy"),
     "labs": ("'labs'", "'lab'"),
-    # Names of earlier versions.
-    "run Stochastic EXP3 --arms 3": ("--n-arms",),
-    "run Stochastic EXP3 --spacing log": ("--checkpoints",),
-    "run Stochastic EXP3 --scale log": ("--y-scale",),
-    "counters --horizon 5": ("show counters",),
 }
 
 

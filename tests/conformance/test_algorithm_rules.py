@@ -7,21 +7,11 @@ import threading
 
 import pytest
 
-from dp_bandit_envs import (
-    Algorithm,
-    Exp3,
-    HybridSums,
-    LaplaceClipRescale,
-    PrivacyGuarantee,
-    Ucb,
-    Uniform,
-    algorithm_names,
-    register_algorithm,
-)
-from dp_bandit_envs.agents import Hedge, LazyHedge
+from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, PrivacyGuarantee, algorithm_names, register_algorithm
+from dp_bandit_envs.agents import Hedge, LazyHedge, Ucb, Uniform
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.conformance import ConformanceError, check_algorithm
-from dp_bandit_envs.wrappers import ExactSums
+from dp_bandit_envs.wrappers import ExactSums, HybridSums
 
 ONE_OF_EACH_KIND = (
     *("EXP3", "DP-EXP3-Lap", "EXP3-tau", "Tsallis-INF", "UCB", "DP-UCB", "DP-SE", "AdaP-KLUCB", "TS", "DP-KLUCB"),

@@ -7,8 +7,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import BanditEnv, PrivacyGuarantee, Uniform, play
+from dp_bandit_envs import BanditEnv, PrivacyGuarantee, play
 from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.conformance import ConformanceError, check_wrapper
 from dp_bandit_envs.conformance.wrapper_rules import check_mechanism
 from dp_bandit_envs.errors import BoundaryError

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from dp_bandit_envs import CounterSums
 from dp_bandit_envs.adversaries import Alternating, Leaning, OneAxis, VectorTable
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms import Algorithm
@@ -11,7 +10,7 @@ from dp_bandit_envs.conformance import ConformanceError, check_adversary, check_
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanisms import LaplaceClipRescale
-from dp_bandit_envs.wrappers import ExactSums, PrivacyBoundary
+from dp_bandit_envs.wrappers import CounterSums, ExactSums, PrivacyBoundary
 from tests.tools.refusals import refused
 
 

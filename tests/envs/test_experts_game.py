@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3Set, make_algorithm, play
+from dp_bandit_envs import make_algorithm, play
 from dp_bandit_envs.adversaries import Stochastic, SwitchingCost, overfished
 from dp_bandit_envs.adversaries.memory_bounded import MemoryBounded
 from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.agents import Exp3Set
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv, ExpertsVectorEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv

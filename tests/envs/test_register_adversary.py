@@ -97,7 +97,8 @@ def test_a_pickled_environment_carries_its_registration_along(drifting):
 
 MODULE = '''
 import numpy as np
-from dp_bandit_envs import Adversary, Uniform, register_adversary
+from dp_bandit_envs import Adversary, register_adversary
+from dp_bandit_envs.agents import Uniform
 
 class Rising(Adversary):
     """Gains rise."""

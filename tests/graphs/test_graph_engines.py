@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, play, simulate
+from dp_bandit_envs import Exp3, LaplaceClipRescale, play, simulate
 from dp_bandit_envs.adversaries import BernoulliPrior, MemoryBounded, Stochastic, SwitchingCost
 from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.exp3_set import Exp3Set
@@ -16,7 +16,7 @@ from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.simulation import trials as trials_module
-from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, MiniBatchAverage, RandomizedResponse
 from tests.simulation.test_play_equals_simulate import Bits, arm_of_bits
 from tests.simulation.test_play_equals_simulate_on_sums import BitsOfSums
 from tests.tools.graph_games import DIRECTED

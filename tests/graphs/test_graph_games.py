@@ -8,14 +8,14 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage, play
+from dp_bandit_envs import LaplaceClipRescale, play
 from dp_bandit_envs.adversaries import BernoulliPrior, MemoryBounded, Stochastic, SwitchingCost
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.envs.graph_env import GraphEnv, GraphVectorEnv
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, MiniBatchAverage, RandomizedResponse
 from tests.tools.doors import one_each
 from tests.tools.graph_games import DIRECTED, rows_of, table_game
 from tests.tools.refusals import refused

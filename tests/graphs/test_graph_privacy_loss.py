@@ -11,13 +11,21 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs import LaplaceClipRescale
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.facts import gains_of_arms
-from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
+from dp_bandit_envs.wrappers import (
+    BlockSums,
+    CounterSums,
+    ExactSums,
+    HybridSums,
+    IntervalSums,
+    MiniBatchAverage,
+    RandomizedResponse,
+)
 from tests.tools.graph_games import (
     DIRECTED,
     SIZE,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from dp_bandit_envs import Exp3, HybridSums, LaplaceClipRescale, play, register_private
+from dp_bandit_envs import Exp3, LaplaceClipRescale, play, register_private
 from dp_bandit_envs.adapters import from_gymnasium
-from dp_bandit_envs.wrappers import vector
+from dp_bandit_envs.wrappers import HybridSums, vector
 from tests.tools.doors import one_each
 from tests.tools.refusals import refused
 

@@ -4,10 +4,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, HybridSums, LaplaceClipRescale, Ledger, MiniBatchAverage, play
+from dp_bandit_envs import Algorithm, LaplaceClipRescale, Ledger, play
 from dp_bandit_envs.adapters import as_river_policy, from_river
 from dp_bandit_envs.conformance import check_agent
 from dp_bandit_envs.errors import BudgetSpentError, WrongObservationError, WrongTypeError
+from dp_bandit_envs.wrappers import HybridSums, MiniBatchAverage
 from tests.neighbours.own_loops import ARMS, ROUNDS, TABLE, arms_here, game, private, released
 from tests.tools.refusals import refused
 

@@ -4,8 +4,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage
-from dp_bandit_envs.wrappers import vector
+from dp_bandit_envs import LaplaceClipRescale
+from dp_bandit_envs.wrappers import MiniBatchAverage, vector
 from tests.tools.boundary_games import PLANTED, find_planted, game
 from tests.tools.refusals import refused
 

@@ -7,16 +7,9 @@ import pytest
 from dp_bandit_envs import (
     Algorithm,
     BanditEnv,
-    BlockSums,
-    CounterSums,
-    ExactSums,
     Exp3,
-    HybridSums,
-    IntervalSums,
     LaplaceClipRescale,
-    MiniBatchAverage,
     PrivacyGuarantee,
-    RandomizedResponse,
     algorithm_names,
     make_algorithm,
 )
@@ -24,6 +17,15 @@ from dp_bandit_envs.adversaries import Deterministic
 from dp_bandit_envs.privacy.accounting import one_laplace
 from dp_bandit_envs.privacy.counters import make_counter
 from dp_bandit_envs.privacy.gaussian import gaussian_sigma
+from dp_bandit_envs.wrappers import (
+    BlockSums,
+    CounterSums,
+    ExactSums,
+    HybridSums,
+    IntervalSums,
+    MiniBatchAverage,
+    RandomizedResponse,
+)
 
 ALL = "arms and releases"
 

@@ -188,14 +188,11 @@ def test_a_file_that_is_no_ledger_is_refused(path):
     with other:
         other.execute("CREATE TABLE mine (number INTEGER)")
     other.close()
-    for text in (None, b"", b"gains", b"\xff" * 5000):
+    for text in (None, b"", b"gains", b"{}", b"\xff" * 5000):
         if text is not None:
             path.write_bytes(text)
         with refused(LedgerFileError, "mine.ledger", "damaged or something else"):
             Ledger.load(path)
-    path.write_text('{"format": 1, "id": "1", "budget": {}, "games": []}', encoding="utf-8")
-    with refused(LedgerFileError, "mine.ledger", "JSON", "Ledger.create"):
-        Ledger.load(path)
 
 
 def test_names_with_signs_are_names(tmp_path):

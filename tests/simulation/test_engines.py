@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 
-from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse, play, simulate
+from dp_bandit_envs import Exp3, LaplaceClipRescale, play, simulate
 from dp_bandit_envs.adversaries import GainTable, Stochastic
 from dp_bandit_envs.agents import exp3
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
@@ -13,7 +13,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee
 from dp_bandit_envs.simulation.simulation import prepare
-from dp_bandit_envs.wrappers import PrivacyBoundary
+from dp_bandit_envs.wrappers import MiniBatchAverage, PrivacyBoundary, RandomizedResponse
 from tests.simulation.test_play_equals_simulate import assert_same
 from tests.tools.playable import players_for
 from tests.tools.refusals import missing

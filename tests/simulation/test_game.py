@@ -4,9 +4,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Game, MiniBatchAverage, play, simulate
+from dp_bandit_envs import play, simulate
 from dp_bandit_envs.adversaries import GainTable, MemoryBounded, Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.simulation import Game
+from dp_bandit_envs.wrappers import MiniBatchAverage
 from tests.tools.refusals import refused
 
 # Every number is a multiple of 1/8, so that sums are exact.

@@ -8,18 +8,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import (
-    Exp3,
-    LaplaceClipRescale,
-    MiniBatchAverage,
-    RandomizedResponse,
-    Ucb,
-    Uniform,
-    make_algorithm,
-    play,
-)
+from dp_bandit_envs import Exp3, LaplaceClipRescale, make_algorithm, play
 from dp_bandit_envs.adversaries import MemoryBounded, Replay, Stochastic
-from dp_bandit_envs.agents import Hedge
+from dp_bandit_envs.agents import Hedge, Ucb, Uniform
 from dp_bandit_envs.agents.exp3 import MOST_AHEAD
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm
@@ -28,7 +19,7 @@ from dp_bandit_envs.simulation import lanes
 from dp_bandit_envs.simulation.lanes import LANES, Carried, carries
 from dp_bandit_envs.simulation.outcomes import Column
 from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.wrappers import ExactSums
+from dp_bandit_envs.wrappers import ExactSums, MiniBatchAverage, RandomizedResponse
 from tests.simulation.test_play_equals_simulate import ORDERS, LastBit
 from tests.tools.lane_games import Ends, assert_same_columns, assert_same_ends, one_at_a_time, side_by_side
 

@@ -6,9 +6,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, LaplaceClipRescale, Ledger, MiniBatchAverage, Ucb, make_algorithm, play, simulate
+from dp_bandit_envs import Exp3, LaplaceClipRescale, Ledger, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import Adversary, MemoryBounded, Replay, Stochastic, overfished
-from dp_bandit_envs.agents import Hedge, LocalUcb, exp3
+from dp_bandit_envs.agents import Hedge, LocalUcb, Ucb, exp3
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.agents.noise_width import log_width
 from dp_bandit_envs.algorithms import Algorithm
@@ -19,7 +19,7 @@ from dp_bandit_envs.privacy.mechanisms import laplace_gains
 from dp_bandit_envs.simulation.lanes import LEAST_TRIALS, LaneTrials, carries
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.simulation import prepare
-from dp_bandit_envs.wrappers import BlockSums, ExactSums, PrivacyBoundary
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, MiniBatchAverage, PrivacyBoundary
 from tests.tools.playable import BANDITS
 from tests.tools.refusals import refused
 

@@ -9,7 +9,8 @@ import joblib
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, Uniform, make_algorithm, simulate
+from dp_bandit_envs import Algorithm, make_algorithm, simulate
+from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.simulation import lanes
 from dp_bandit_envs.simulation.lanes import ROUND, Lanes, LaneTrials
 from dp_bandit_envs.simulation.outcomes import StoppedEarlyError

@@ -7,12 +7,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, MiniBatchAverage, Ucb, simulate
+from dp_bandit_envs import Exp3, simulate
+from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.privacy import Below, Mechanism, Noise, PrivacyGuarantee
 from dp_bandit_envs.privacy.facts import all_gains_of_arms
-from dp_bandit_envs.wrappers import PrivacyBoundary
+from dp_bandit_envs.wrappers import MiniBatchAverage, PrivacyBoundary
 from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
 from tests.simulation.test_play_equals_simulate import assert_same
 from tests.tools.refusals import refused

@@ -7,13 +7,14 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, play, simulate
+from dp_bandit_envs import Exp3, LaplaceClipRescale, play, simulate
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.simulation import trials as trials_module
+from dp_bandit_envs.wrappers import MiniBatchAverage
 from tests.tools.playable import FULL_INFORMATION, players_for
 from tests.tools.plays import POINT_IDS
 

@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, play, simulate
+from dp_bandit_envs import Exp3, LaplaceClipRescale, play, simulate
 from dp_bandit_envs.agents import GaussianThompsonSampling, Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width
@@ -16,7 +16,15 @@ from dp_bandit_envs.errors import WrongObservationError
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.simulation import trials as trials_module
-from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
+from dp_bandit_envs.wrappers import (
+    BlockSums,
+    CounterSums,
+    ExactSums,
+    HybridSums,
+    IntervalSums,
+    MiniBatchAverage,
+    RandomizedResponse,
+)
 from tests.simulation.test_play_equals_simulate import Bits, arm_of_bits, assert_same
 from tests.tools.refusals import refused
 

@@ -4,10 +4,12 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, Exp3, Simulation, Uniform, make_algorithm, simulate
+from dp_bandit_envs import Algorithm, Exp3, make_algorithm, simulate
 from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnknownNameError, WrongTypeError
+from dp_bandit_envs.simulation import Simulation
 from dp_bandit_envs.simulation.simulation import spaced
 from tests.tools.refusals import refused
 

@@ -4,10 +4,10 @@ import functools
 
 import gymnasium as gym
 
-from dp_bandit_envs import CounterSums, agents, algorithm_names, make_algorithm
+from dp_bandit_envs import agents, algorithm_names, make_algorithm
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs.wrappers import CounterSums, ExactSums, LaplaceClipRescale, MiniBatchAverage
 from tests.tools.plays import POINT_IDS
 
 EXPERTS = "DPBandit-Experts-v0"

@@ -5,21 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from dp_bandit_envs import (
-    HybridSums,
-    LaplaceClipRescale,
-    MiniBatchAverage,
-    Uniform,
-    make_algorithm,
-    play,
-    simulate,
-)
+from dp_bandit_envs import LaplaceClipRescale, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
-from dp_bandit_envs.wrappers import PrivacyBoundary
+from dp_bandit_envs.wrappers import HybridSums, MiniBatchAverage, PrivacyBoundary
 from tests.tools.boundary_games import game
 from tests.tools.one_noise import as_one_player
 

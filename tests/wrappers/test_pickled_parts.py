@@ -19,6 +19,7 @@ from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
+from dp_bandit_envs.wrappers import HybridSums
 from tests.tools.boundary_games import wrapped
 from tests.tools.playable import EXPERTS, agents_for, arguments_of, home_of
 from tests.tools.plays import play as play_of
@@ -100,7 +101,7 @@ def test_every_agent_can_be_sent_and_its_state_is_plain(name, id_):
     agent = getattr(agents, name)()
     env = game(EXPERTS if agent.feedback == "full" else id_)
     if getattr(agent, "learns_from", None) is Sums:
-        env = dp_bandit_envs.HybridSums(env, epsilon=1.0)
+        env = HybridSums(env, epsilon=1.0)
     agent_plays_the_same(agent, env)
 
 

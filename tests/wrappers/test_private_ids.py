@@ -9,8 +9,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage, register_private
+from dp_bandit_envs import LaplaceClipRescale, register_private
 from dp_bandit_envs.errors import NameTakenError, UnknownArgumentError, UnknownNameError, WrongTypeError
+from dp_bandit_envs.wrappers import MiniBatchAverage
 from tests.tools.boundary_games import MARK, PLANTED, find_planted
 from tests.tools.refusals import refused
 

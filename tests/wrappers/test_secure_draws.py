@@ -10,8 +10,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, Exp3, Ucb, play, simulate
+from dp_bandit_envs import Algorithm, Exp3, play, simulate
 from dp_bandit_envs.adversaries import Deterministic, GainTable
+from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.audits.floats import float_loss
 from dp_bandit_envs.conformance import check_wrapper
 from dp_bandit_envs.envs.bandit_env import BanditEnv

@@ -67,7 +67,9 @@ class MiniBatchAverage(Mechanism):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import MiniBatchAverage, Uniform, play
+        >>> from dp_bandit_envs import play
+        >>> from dp_bandit_envs.agents import Uniform
+        >>> from dp_bandit_envs.wrappers import MiniBatchAverage
         >>> env = MiniBatchAverage(gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=14), batch_size=4)
         >>> print(play(env, Uniform(), seed=0).arms)
         [1 1 1 1 0 0 0 0 0 0 0 0 2 2]

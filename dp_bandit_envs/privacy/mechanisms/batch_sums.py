@@ -108,7 +108,7 @@ class BatchSums(ChoosesDraws):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import BatchSums
+        >>> from dp_bandit_envs.wrappers import BatchSums
         >>> env = BatchSums(gym.make("DPBandit-Stochastic-v0", n_arms=2, horizon=20), epsilon=1, lengths=[2, 4])
         >>> observation, info = env.reset(seed=0)
         >>> [env.step(arm)[0]["count"].tolist() for arm in (0, 1, 1, 1, 1, 0)]

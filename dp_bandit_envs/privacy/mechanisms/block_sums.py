@@ -81,7 +81,7 @@ class BlockSums(ChoosesDraws):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import BlockSums
+        >>> from dp_bandit_envs.wrappers import BlockSums
         >>> env = BlockSums(gym.make("DPBandit-Stochastic-v0", n_arms=2, horizon=20), epsilon=1)
         >>> observation, info = env.reset(seed=0)
         >>> [int(env.step(1)[0]["count"][1]) for _ in range(9)]

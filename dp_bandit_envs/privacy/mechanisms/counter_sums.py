@@ -190,7 +190,7 @@ class CounterSums(ChoosesDraws):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import CounterSums
+        >>> from dp_bandit_envs.wrappers import CounterSums
         >>> env = CounterSums(gym.make("DPBandit-Stochastic-v0", n_arms=2, horizon=9), counter="k-ary", epsilon=1)
         >>> observation, info = env.reset(seed=0)
         >>> [round(float(env.step(1)[0]["sum"][1]), 1) for _ in range(9)]
@@ -493,7 +493,9 @@ class HybridSums(CounterSums):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import HybridSums, Ucb, play
+        >>> from dp_bandit_envs import play
+        >>> from dp_bandit_envs.agents import Ucb
+        >>> from dp_bandit_envs.wrappers import HybridSums
         >>> env = HybridSums(gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000), epsilon=10)
         >>> game = play(env, Ucb(), seed=0)
         >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of all rounds")
@@ -545,7 +547,9 @@ class ExactSums(Mechanism):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import ExactSums, Ucb, play
+        >>> from dp_bandit_envs import play
+        >>> from dp_bandit_envs.agents import Ucb
+        >>> from dp_bandit_envs.wrappers import ExactSums
         >>> env = ExactSums(gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000))
         >>> game = play(env, Ucb(), seed=0)
         >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of all rounds")

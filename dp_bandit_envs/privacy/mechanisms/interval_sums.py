@@ -89,7 +89,7 @@ class IntervalSums(ChoosesDraws):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import IntervalSums
+        >>> from dp_bandit_envs.wrappers import IntervalSums
         >>> env = IntervalSums(gym.make("DPBandit-Stochastic-v0", n_arms=2, horizon=1000), epsilon=1, delta=1e-6)
         >>> print(f"epsilon = {env.guarantee.epsilon_at(1e-6):.2f}")
         epsilon = 0.22

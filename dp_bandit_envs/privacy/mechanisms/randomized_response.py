@@ -53,7 +53,7 @@ class RandomizedResponse(ChoosesDraws):
 
     Example:
         >>> import gymnasium as gym
-        >>> from dp_bandit_envs import RandomizedResponse
+        >>> from dp_bandit_envs.wrappers import RandomizedResponse
         >>> env = RandomizedResponse(gym.make("DPBandit-Stochastic-v0", n_arms=2, horizon=8), epsilon=1)
         >>> observation, info = env.reset(seed=0)
         >>> [float(env.step(1)[0]["gain"][1]) for _ in range(8)]
