@@ -1,4 +1,4 @@
-"""Runs submitted code in a process of its own, for tournaments and for grading; it stops mistakes, and is no sandbox.
+"""Runs submitted code in a process of its own, for grading; it stops mistakes, and is no sandbox.
 
 A process has a folder of its own with a copy of its file, limits of time, memory, processes and output, and ordinary
 calls for processes, networks, machine code and files elsewhere fail. It answers by messages of bytes, of which nothing

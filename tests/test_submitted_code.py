@@ -98,7 +98,7 @@ def test_ctypes_is_refused_in_submitted_lines_and_not_in_libraries():
 def test_a_process_that_is_stopped_has_ended_when_its_context_is_left(tmp_path):
     stopped = Event()
     mine = Submission("mine", "mine", "mine.py", b"")
-    with WatchedProcess("tournament", "agent_process", mine, Limits(5.0, 256), stopped) as process:
+    with WatchedProcess("course", "grade_process", mine, Limits(5.0, 256), stopped) as process:
         stopped.set()
         began = time.monotonic()
         with pytest.raises((EOFError, OSError)):

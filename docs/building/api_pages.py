@@ -41,7 +41,6 @@ SUBPACKAGES = [
     "privacy.counters",
     "privacy.mechanisms",
     "simulation",
-    "tournament",
     "wrappers",
     "wrappers.vector",
 ]

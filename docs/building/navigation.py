@@ -13,7 +13,7 @@ GENERATED = "docs/generated"
 
 CAPTIONS = {
     "Start": ["docs/install", "docs/first-game", "docs/comparing", "docs/command-line", "docs/index"],
-    "Teach and learn": ["docs/labs", "docs/grading", "docs/tournament", f"{GENERATED}/examples/index"],
+    "Teach and learn": ["docs/labs", "docs/grading", f"{GENERATED}/examples/index"],
     "Guides": [
         "docs/algorithms",
         "docs/guarantees",

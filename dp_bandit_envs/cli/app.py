@@ -426,42 +426,6 @@ def ledger(
 
 
 @app.command(
-    epilog="Examples: dp-bandit tournament submissions; dp-bandit tournament submissions --epsilon 1 --out"
-    " results/monday"
-)
-def tournament(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Has one file NAME.py for each agent; see docs/tournament.md.")
-    ],
-    epsilon: Annotated[
-        float | None,
-        a_number("Privacy of what every agent sees, by Laplace noise on its gains; by default true gains."),
-    ] = None,
-    horizon: Annotated[int, a_whole("Number of rounds of each game.")] = 2_000,
-    games: Annotated[int, a_whole("Number of games of each of the five kinds, at least 6.")] = 20,
-    n_arms: Annotated[int, a_whole("Number of arms of each game.")] = 5,
-    seed: Annotated[
-        int | None, a_whole("The seed of all games; by default a secret one, which the report shows afterwards.")
-    ] = None,
-    seconds: Annotated[
-        float, a_number("Processor time of an agent for all its games; by the clock it has three times as many.")
-    ] = 60.0,
-    memory: Annotated[int, a_whole("Memory that an agent may use.", "MEGABYTES")] = 1_024,
-    jobs: Annotated[int, a_whole("Agents to play at a time; 0 for as many as there are cores.")] = 0,
-    out: Out = None,
-) -> None:
-    """Play everybody's agent in the same hidden games, and write a ranking with intervals, a page and a report.
-
-    An agent's process has limits of time and memory, and your rights: this is NO sandbox (see docs/tournament.md).
-    """
-    from dp_bandit_envs.cli.run_commands import hold_tournament
-
-    limits: dict[str, Any] = {"seconds": seconds, "memory": memory, "jobs": cores(jobs)}
-    sizes: dict[str, Any] = {"horizon": horizon, "games": games, "n_arms": n_arms}
-    hold_tournament(folder, out, command_line(), epsilon=epsilon, seed=seed, **sizes, **limits)
-
-
-@app.command(
     epilog="Examples: dp-bandit grade submissions; dp-bandit grade submissions --out grades/monday --secret 'a sentence"
     " of mine'"
 )

@@ -1,4 +1,4 @@
-"""What `run`, `reproduce`, `tournament` and `grade` do: read the words, play the games, and print what came of them."""
+"""What `run`, `reproduce` and `grade` do: read the words, play the games, and print what came of them."""
 
 import re
 import time
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from dp_bandit_envs import checks, text
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dp_bandit_envs.course.grading import Grade
-    from dp_bandit_envs.tournament.refereeing import Match
 
 WIDTH_OF_NAMES, WIDTH_OF_UNIT, WIDTH_OF_GAME = 46, 16, 34
 """Width in characters of a table's columns for names and guarantees, for a record or a person, and for each game."""
@@ -316,45 +314,6 @@ def _knows(game: Any, measure: str) -> bool:
 def _without_tables(text: str) -> str:
     """Return a command, or words of one, without the lists in it: they may be the gains themselves."""
     return re.sub(r"(?<==)[\[(].*[\])]", "[...]", text, flags=re.DOTALL)
-
-
-def hold_tournament(folder: Path, out: Path | None, command: str, **settings: Any) -> None:
-    """Play everybody's agent in the same hidden games, and write a ranking, a page and a report."""
-    from dp_bandit_envs.submitted_code import NO_SANDBOX
-    from dp_bandit_envs.tournament import hold
-    from dp_bandit_envs.tournament.tournament_files import (
-        HEAD,
-        PAGE,
-        REPORT,
-        about_seed,
-        check_unused,
-        rows_of,
-        unused_folder,
-        warnings_of,
-        write,
-    )
-
-    def show(match: "Match") -> None:
-        say(f"{match.submission.name}: {match.failure or f'played all games, {match.seconds:,.1f} s'}")
-
-    target = out or unused_folder(Path("results"))
-    check_unused(target)
-    try:
-        console.print(NO_SANDBOX, highlight=False, soft_wrap=True)
-        one = hold(folder, progress=show, **settings)
-        target = write(target, one, command)
-    except KeyboardInterrupt:
-        errors.print("\nInterrupted. All agents were stopped, and nothing was written.", highlight=False)
-        leave_at_once(INTERRUPTED)
-    table = Table(caption="score: regret as a share of what a blind player loses; 0 % is the best arm throughout")
-    for column in HEAD:
-        table.add_column(column, justify="left" if column == "agent" else "right", overflow="fold")
-    for row in rows_of(one):
-        table.add_row(row.rank, escape(row.name), row.score, row.interval, row.possible)
-    console.print(table)
-    for line in (*warnings_of(one), about_seed(one, command)):
-        say(line)
-    say(f"See {target / PAGE} and {target / REPORT}.")
 
 
 def grade_labs(folder: Path, out: Path, secret: str | None, **settings: Any) -> None:

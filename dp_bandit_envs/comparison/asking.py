@@ -10,7 +10,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import AskedPrivacy, asked_privacy, parameters_at
-from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, game_of, is_data
+from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, game_of, imported, is_data
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import LedgerError, WrongTypeError
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
@@ -145,11 +145,30 @@ def _wanted(algorithms: Any) -> list[Asked]:
         wanted = [algorithm_of(one, label) for label, one in algorithms.items()]
     else:
         one = isinstance(algorithms, (str, Algorithm)) or not isinstance(algorithms, Iterable)
-        wanted = [algorithm_of(each) for each in ([algorithms] if one else algorithms)]
+        wanted = _labelled([algorithms] if one else list(algorithms))
     if not wanted:
         raise ValueError("algorithms must name at least one; received none.")
     _refuse_doubles("algorithms", [one.shown_as for one in wanted])
     return wanted
+
+
+def _labelled(algorithms: Sequence[Any]) -> list[Asked]:
+    """Return what is asked for; a name that several have, such as `MyAgent`, gets the module: `anna:MyAgent`."""
+    wanted = [algorithm_of(algorithm) for algorithm in algorithms]
+    names = [asked.shown_as for asked in wanted]
+    return [
+        asked._replace(shown_as=f"{module}:{asked.shown_as}")
+        if names.count(asked.shown_as) > 1 and (module := _module_of(algorithm))
+        else asked
+        for algorithm, asked in zip(algorithms, wanted, strict=True)
+    ]
+
+
+def _module_of(algorithm: Any) -> str:
+    """Return the module of a class, a function or a text `module:Name`; empty if it is none of these."""
+    if isinstance(algorithm, str):
+        return algorithm.partition(":")[0] if imported(algorithm) is not None else ""
+    return getattr(algorithm, "__module__", "") if callable(algorithm) else ""
 
 
 def _players(

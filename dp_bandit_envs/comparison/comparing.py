@@ -52,7 +52,8 @@ def compare(
     Args:
         environments: One or several, as for `simulate`, but without wrappers; or `"mine:Drifting"` for a class in the
             module `mine`.
-        algorithms: One or several, as for `simulate`; or `"mine:Name"` for one of these in the module `mine`.
+        algorithms: One or several, as for `simulate`; or `"mine:Name"` for one of these in the module `mine`. A mapping
+            names them for readers; without one, equal names get their modules, as in `anna:MyAgent`.
         epsilon: One or several, for every algorithm that takes one and does not have it written after its name; by
             default each algorithm's own. Others play once.
         delta: For every algorithm that takes one beside an epsilon; by default T^-2, or that of your own function.

@@ -1,9 +1,8 @@
-"""Lab 9, your own agent: leagues of hidden games against greedy, the check, and the file for a tournament."""
+"""Lab 9, your own agent: leagues of hidden games against greedy, the check, and the file of an agent."""
 
 import linecache
 import os
 import re
-import shlex
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -153,7 +152,7 @@ def in_words(played: Played) -> str:
         f" {greedy.mean():,.0f} and that of chance {played.chance:,.0f}."
     )
     if played.won >= ENOUGH:
-        return f"{numbers} Save it to a file for the tournament."
+        return f"{numbers} Save it to a file."
     numbers = f"{numbers} It takes {ENOUGH} leagues."
     if own.mean() > 0.9 * played.chance:
         raise WrongAnswer(f"{numbers} That is hardly better than chance: does select use what update has stored?")
@@ -171,7 +170,7 @@ def in_words(played: Played) -> str:
     raise WrongAnswer(f"{numbers} How many rounds does it need to tell two arms apart through the noise?")
 
 
-FIRST_LINE: Final = "# An agent for `dp-bandit tournament`, saved by lab 9; edit it there or here."
+FIRST_LINE: Final = "# An agent, saved by lab 9; edit it there or here."
 HEADER: Final = f"""\
 {FIRST_LINE}
 import math
@@ -210,7 +209,8 @@ def saved(agent_class: Any, name: str, folder: str | os.PathLike[str]) -> str:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise WrongAnswer(f"{path} cannot be written: {error.strerror}.") from None
-    return f"The file is {path}. Play it with: dp-bandit tournament {shlex.quote(str(path.parent))} --epsilon 1"
+    command = f"dp-bandit run Stochastic {name}:{agent_class.__name__} EXP3"
+    return f"The file is {path}. In its folder, play it with: {command}"
 
 
 def cell_source(agent_class: type[FunctionalAgent]) -> str:

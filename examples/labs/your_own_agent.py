@@ -272,7 +272,7 @@ def _(mo):
     mo.stop(mo.app_meta().mode == "run")  # a lecture: strangers then write no files here
     check_now = mo.ui.run_button(label="Check my agent")
     file_name = mo.ui.text(label="Name of the file", value="my_agent")
-    save_now = mo.ui.run_button(label="Save it for the tournament")
+    save_now = mo.ui.run_button(label="Save it to a file")
     mo.vstack([check_now, mo.hstack([file_name, save_now], justify="start", wrap=True)])
     return check_now, file_name, save_now
 
@@ -292,9 +292,9 @@ def _(MyAgent, Path, file_name, judged, mo, save_now, save_submission):
     mo.stop(
         not save_now.value,
         mo.md(
-            f"*The file goes to the folder `{submissions}`, and holds the whole cell above. The tournament's games are"
-            " others: 5 arms, 2,000 rounds, and five kinds of opponents. Make shares of `horizon`, not numbers of"
-            " rounds.*"
+            f"*The file goes to the folder `{submissions}`, and holds the whole cell above. The games of the"
+            " class may be others, with more arms, fewer rounds and other opponents. Make shares of `horizon`, not"
+            " numbers of rounds.*"
         ),
     )
     mo.vstack([judged(save_submission, lambda: MyAgent, lambda: file_name.value)])
@@ -311,7 +311,7 @@ def _(mo):
     - The guarantee is the wrapper's: it holds for your agent as for those of the papers.
 
     Read on: the pages `docs/own-agent.md`, also for agents that learn from private sums, which lose much less where
-    somebody may be trusted to add up gains, and `docs/tournament.md`.
+    somebody may be trusted to add up gains, and `docs/comparing.md`.
     """)
     return
 

@@ -144,7 +144,7 @@ def test_a_saved_file_plays_alone_and_may_be_saved_again(tmp_path):
     for _ in range(2):
         verdict = save_submission(MyAgent, "optimist", tmp_path / "new")
         assert verdict.passed
-        assert f"dp-bandit tournament {tmp_path / 'new'} --epsilon 1" in str(verdict)
+        assert "dp-bandit run Stochastic optimist:MyAgent EXP3" in str(verdict)
         assert str(verdict).startswith("Saved. ")
     names = {"__name__": "alone"}
     exec((tmp_path / "new" / "optimist.py").read_text(encoding="utf-8"), names)

@@ -14,15 +14,14 @@ from typer.testing import CliRunner
 from dp_bandit_envs import compare, load
 from dp_bandit_envs.cli.app import app
 from tests.docs.test_generated_pages import papers, parts_picture
-from tests.tools.pages import OURS, PAGES, ROOT, anchors, blocks, lines, prose, run, small
+from tests.tools.pages import OURS, PAGES, ROOT, anchors, blocks, lines, prose, run, save_files, small
 
 # Its commands read what its Python writes; test_data_commands, beside the tests of the command line, follows it.
 FOLLOWED = {"docs/real-data.md"}
 ALONE = [name for name in OURS if name not in FOLLOWED]
 COMMANDS = sorted({line for name in OURS for line in lines(name, "dp-bandit ")})
-# The figures are drawn small in tests/cli/test_command_line.py; tests/cli/test_tournament.py and test_grade.py
-# hold tournaments and grade.
-ELSEWHERE = ("dp-bandit reproduce ", "dp-bandit tournament ", "dp-bandit grade ")
+# The figures are drawn small in tests/cli/test_command_line.py; tests/cli/test_grade.py grades.
+ELSEWHERE = ("dp-bandit reproduce ", "dp-bandit grade ")
 CHEAP = sorted({line for name in ALONE for line in lines(name, "dp-bandit ") if not line.startswith(ELSEWHERE)})
 PLAIN = re.compile(
     r"source \.venv/bin/activate|\.venv\\Scripts\\Activate\.ps1|(python3|py) -m venv \.venv"
@@ -37,6 +36,9 @@ WITH_PYTHON = [name for name in ALONE if blocks(name, "python")]
 def test_python_blocks_run_from_top_to_bottom(name, tmp_path, monkeypatch, capsys):
     """With shorter and fewer games."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for module in save_files(blocks(name, "python"), tmp_path):
+        monkeypatch.delitem(sys.modules, module, raising=False)
     run(*map(small, blocks(name, "python")))
     assert capsys.readouterr().out
 
@@ -45,6 +47,7 @@ def test_python_blocks_run_from_top_to_bottom(name, tmp_path, monkeypatch, capsy
 @pytest.mark.parametrize("name", WITH_PYTHON)
 def test_python_blocks_run_as_they_are_written(name, tmp_path):
     code = "\n\n".join(blocks(name, "python"))
+    save_files(blocks(name, "python"), tmp_path)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8"
     )

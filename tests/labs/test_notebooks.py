@@ -203,13 +203,13 @@ def test_the_budget_refuses_the_fourth_game():
     assert text.count("refused: ") == 1
 
 
-def test_the_cell_with_the_agent_is_saved_for_the_tournament(tmp_path, monkeypatch):
+def test_the_cell_with_the_agent_is_saved(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pressed, free = types.SimpleNamespace(value=True), types.SimpleNamespace(value=False)
     buttons = {"check_now": free, "save_now": pressed, "file_name": types.SimpleNamespace(value="mine")}
     _, text = run("your_own_agent", guess=types.SimpleNamespace(value="a guess"), **buttons)
     assert "<b>Saved.</b>" in text
-    assert f"dp-bandit tournament {tmp_path / 'submissions'} --epsilon 1" in text
+    assert "dp-bandit run Stochastic mine:MyAgent EXP3" in text
     saved = (tmp_path / "submissions" / "mine.py").read_text(encoding="utf-8")
     assert "class MyAgent(FunctionalAgent):" in saved
     assert "app.cell" not in saved

@@ -62,6 +62,14 @@ def run(*code: str) -> None:
         exec(compile("\n\n".join(code), "<string>", "exec"), {"__name__": "__main__"})
 
 
+def save_files(codes: list[str], folder: Path) -> list[str]:
+    """Write the blocks whose first line is a comment with a file's name, such as `# anna.py`; return the modules."""
+    files = {found[1]: code for code in codes if (found := re.match(r"# (\w+)\.py\n", code))}
+    for module, code in files.items():
+        (folder / f"{module}.py").write_text(code, encoding="utf-8")
+    return [*files]
+
+
 def prose(text: str) -> str:
     """Return a text without its code blocks."""
     return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
