@@ -198,7 +198,7 @@ def _(mo):
 
 @app.cell(hide_code=True)
 def _(LESSONS, mo, slider):
-    lessons = [each for each, lesson in LESSONS.items() if lesson.of == "mechanism" and each != "no grid"]
+    lessons = [each for each in LESSONS if each != "no grid"]
     fault = mo.ui.dropdown(lessons, value="tree levels", label="fault")
     declared = slider("declared epsilon", 1.0, [0.1, 0.5, 1.0, 2.0, 4.0])
     mo.hstack([fault, declared], justify="start", wrap=True)
@@ -311,7 +311,7 @@ def _(mo):
     - A low bound proves nothing. That a promise is kept takes a proof, or the exact loss of the noise.
 
     Read on: the page `docs/audits.md`. `dp-bandit audit AdaP-UCB --epsilon 1` searches for the best attack, and
-    `dp-bandit audit --gallery` shows all sixteen broken parts.
+    `dp-bandit audit --gallery` shows all eight broken mechanisms.
     """)
     return
 

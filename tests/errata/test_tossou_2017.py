@@ -23,6 +23,42 @@ def test_marginals_without_a_loss_can_tell_everything():
     assert not set(laws[0]) & set(laws[1])
 
 
+def test_the_loss_form_of_exp3_loses_more_than_1_a_draw():
+    """Of two arms, in games that differ in the first loss only; all other losses are 1, and then 0.
+
+    In loss form an arm that fell behind is hit harder, so the difference of the scores grows. The most that a draw can
+    lose at this rate is ln((2 - gamma) / gamma) = 3.66.
+    """
+    rate, rounds = 0.05, 300
+
+    def chance(score):
+        """Return the probability of arm 0, whose score is so far ahead."""
+        return rate / 2 + (1 - rate) / (1 + math.exp(-score))
+
+    def hit(score, arm):
+        return score - rate / 2 / chance(score) if arm == 0 else score + rate / 2 / (1 - chance(score))
+
+    def losses(one, other):
+        p, q = chance(one), chance(other)
+        return abs(math.log(p / q)), abs(math.log((1 - p) / (1 - q)))
+
+    def apart(one, other, ahead):
+        """Return the largest loss of a draw that some arms of the next rounds lead to."""
+        if ahead == 0:
+            return max(losses(one, other))
+        return max(apart(hit(one, arm), hit(other, arm), ahead - 1) for arm in (0, 1))
+
+    one, other, total = hit(0.0, 0), 0.0, 0.0
+    for _ in range(rounds - 1):
+        arm = max((0, 1), key=lambda arm: apart(hit(one, arm), hit(other, arm), 4))
+        total += losses(one, other)[arm]
+        one, other = hit(one, arm), hit(other, arm)
+    # Losses of 0 leave the scores as they are, so each further draw of the same arm loses as much as this one.
+    last = max(losses(one, other))
+    assert 1.5 < last < math.log((2 - rate) / rate) == pytest.approx(3.66, abs=0.01)
+    assert 600 * last - total > rounds + 600
+
+
 def test_the_third_term_of_theorem_3_3_is_no_tail():
     """Draws that may lose: Bin(T, 1 - gamma). Above the mean by sqrt(2 ln T / T) they are half the time.
 
