@@ -32,7 +32,7 @@ LAYERS = (
         "text",
         "files",
         "data",
-        "pictures",
+        "envs.rendering",  # frames and texts of what a board was told, which know no environment
         "submitted_code",
     },
     {"privacy", "metrics", "graphs"},
@@ -96,11 +96,13 @@ def imported_parts(path):
             for name in names or ["__init__"]:
                 yield name if name in LEVEL else "__init__", [name]
         elif module.startswith(f"{PACKAGE}."):
-            yield module.split(".")[1], names
+            yield part_of(module), names
 
 
 def part_of(module):
-    return module.split(".")[1] if "." in module else "__init__"
+    """Return the part that a module belongs to, the smaller one if LAYERS names two."""
+    parts = module.split(".")[1:3]
+    return ".".join(parts) if ".".join(parts) in LEVEL else parts[0] if parts else "__init__"
 
 
 def test_every_part_has_a_layer_and_every_layer_its_parts():

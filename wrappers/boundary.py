@@ -17,6 +17,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.decisions import DecisionSet, payoffs
 from dp_bandit_envs.draws import LaplacesAhead, Stream
+from dp_bandit_envs.envs.rendering import PointBoard, Scoreboard
 from dp_bandit_envs.errors import (
     BoundaryError,
     SeedRefusedError,
@@ -25,7 +26,6 @@ from dp_bandit_envs.errors import (
     WrongTypeError,
 )
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.pictures import PointBoard, Scoreboard
 from dp_bandit_envs.privacy.announced import announced, current, taken_seed
 from dp_bandit_envs.privacy.facts import Below, Noise, Values, check_values
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee

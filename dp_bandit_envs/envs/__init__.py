@@ -1,1 +1,1 @@
-"""Environments: games, vector games and games on graphs, the table of their ids, and their pictures."""
+"""Environments: games, vector games and games on graphs, the table of their ids, and their frames and texts."""

@@ -15,6 +15,7 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.registration import sized_adversaries
+from dp_bandit_envs.envs.rendering import Scoreboard
 from dp_bandit_envs.errors import (
     LateDataError,
     StepOutsideGameError,
@@ -22,7 +23,6 @@ from dp_bandit_envs.errors import (
     WrongGameError,
     WrongTypeError,
 )
-from dp_bandit_envs.pictures import Scoreboard
 from dp_bandit_envs.privacy.announced import current, round_begins, unless_secret
 from dp_bandit_envs.privacy.facts import Values, gains_of_arms
 from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt

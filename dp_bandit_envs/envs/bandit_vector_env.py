@@ -22,8 +22,8 @@ from dp_bandit_envs.envs.bandit_env import (
     observation_space,
     refuse_vectors,
 )
+from dp_bandit_envs.envs.rendering import Scoreboard
 from dp_bandit_envs.errors import StepOutsideGameError
-from dp_bandit_envs.pictures import Scoreboard
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorStep, every_game
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, Seeds, checked_options, spread_seeds
 

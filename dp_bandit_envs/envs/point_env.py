@@ -10,8 +10,8 @@ from dp_bandit_envs.adversaries import Adversary, Alternating, Leaning, OneAxis,
 from dp_bandit_envs.decisions import Ball, Cube, DecisionSet, Simplex, payoff
 from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space, refuse_unknown, with_own_size
 from dp_bandit_envs.envs.registration import sized_adversaries
+from dp_bandit_envs.envs.rendering import PointBoard
 from dp_bandit_envs.errors import GainRangeError, UnknownArgumentError, WrongGameError, WrongTypeError
-from dp_bandit_envs.pictures import PointBoard
 from dp_bandit_envs.privacy.facts import Values
 from dp_bandit_envs.protocols import FloatArray, Observation
 

@@ -10,8 +10,8 @@ from dp_bandit_envs.decisions import Ball, Cube, DecisionSet, Simplex, payoffs
 from dp_bandit_envs.envs.bandit_env import observation_space, refuse_unknown
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.point_env import PointFacts, point_adversary
+from dp_bandit_envs.envs.rendering import PointBoard
 from dp_bandit_envs.errors import GainRangeError
-from dp_bandit_envs.pictures import PointBoard
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 
 

@@ -13,8 +13,8 @@ from dp_bandit_envs import wrappers
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.rendering import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
-from dp_bandit_envs.pictures import Scoreboard
 from dp_bandit_envs.wrappers import ExactSums, vector
 from dp_bandit_envs.wrappers.boundary import Withheld
 from tests.tools.boundary_games import (

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.draws import laplace_array
+from dp_bandit_envs.envs.rendering import PointBoard, Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongPointError
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.pictures import PointBoard, Scoreboard
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.facts import Noise, Values, check_distances
 from dp_bandit_envs.privacy.laplace import to_grid_array
