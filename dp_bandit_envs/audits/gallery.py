@@ -9,7 +9,7 @@ None of them is in a table of mechanisms, so no name leads to one; each says tha
     exact_loss(lesson.broken(1.0), environment=lesson.game()).epsilon    # 2: it declares 1
     exact_loss(lesson.repaired(1.0), environment=lesson.game()).epsilon  # 1
 
-`dp-bandit audit --gallery` runs every audit on both.
+`dp-bandit audit gallery` runs every audit on both.
 """
 
 import dataclasses

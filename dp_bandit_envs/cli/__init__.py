@@ -1,4 +1,4 @@
-"""The command line `dp-bandit`."""
+"""The command line `dp-bandit`, also `python -m dp_bandit_envs`."""
 
 import sys
 
@@ -6,13 +6,29 @@ from dp_bandit_envs.optional import require
 
 __all__ = ["main"]
 
+ABOUT = "Differentially private bandits: play them, compare them, reproduce the papers."
+COMMANDS = {
+    "Play": ("run", "reproduce", "list", "show"),
+    "Privacy": ("audit", "calibrate", "ledger"),
+    "Course": ("lab", "grade"),
+}
+"""The commands by what they are for."""
+
 
 def main() -> None:
     """Run the command line; without the extra `cli`, say in one line what to install."""
+    if sys.argv[1:] == ["--version"]:
+        from dp_bandit_envs import __version__
+
+        print(f"dp-bandit-envs {__version__}")
+        return
     try:
         for module in ("typer", "rich"):
             require(module, extra="cli")
     except ImportError as error:
+        if sys.argv[1:] in ([], ["--help"]):
+            print(ABOUT, *(f"{title}: {', '.join(names)}" for title, names in COMMANDS.items()), error, sep="\n")
+            return
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     from dp_bandit_envs.cli.app import main as run

@@ -5,13 +5,14 @@ import re
 import shlex
 import sys
 import traceback
-from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 import typer
+import typer.core
 
-from dp_bandit_envs import __version__, checks
+from dp_bandit_envs import checks
+from dp_bandit_envs.cli import ABOUT, COMMANDS
 from dp_bandit_envs.cli.options import (
     Arms,
     Cluster,
@@ -32,7 +33,35 @@ from dp_bandit_envs.cli.options import (
 )
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, say, write_any_letter
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+class Groups(typer.core.TyperGroup):
+    """The commands in the groups of `COMMANDS`."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each group."""
+        for title, names in COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(limit=200)) for name in names])
+
+
+app = typer.Typer(
+    cls=Groups,
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # its help has a column of types, and runs examples together
+    context_settings={"max_content_width": 100},
+)
+
+
+@app.callback(help=ABOUT)
+def common(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+    """Take what is not for one command; `main` of this package prints the version, which needs no typer."""
+
+
+def examples(*lines: str) -> str:
+    """Return the end of a command's help: examples, one a line."""
+    return "\n".join(["\b", "Examples:", *(f"  dp-bandit {line}" for line in lines)])
 
 
 def main() -> None:
@@ -62,40 +91,9 @@ def main() -> None:
         where = users_line(error)
         if not where and not isinstance(error, (ValueError, TypeError, OSError, RuntimeError, ImportError)):
             raise
-        said = f"{where} raises {type(error).__name__}: {error}" if where else in_words(error, sys.argv[1:])
+        said = f"{where} raises {type(error).__name__}: {error}" if where else str(error)
         errors.print(f"error: {said}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
-
-
-def in_words(error: Exception, typed: Sequence[str]) -> str:
-    """Return an error's message with `--n-arms` in place of `n_arms`, if the command has such an option.
-
-    Messages begin with the argument's name, which may be a word of English elsewhere; and `arm=2` after a colon is no
-    option.
-    """
-    message = re.sub(r"(\w+?)Env\.__init__\(\) got an unexpected keyword argument", r"\1 has no argument", str(error))
-    message = message.replace(" (math.inf in Python)", "").replace("math.inf", "inf")
-    # What is known are names of values, as in stochastic:n_arms=3.
-    message, known, names = re.sub(r"\b([a-z_]+)='(\w+)'", r"\1=\2", message).partition("Known: ")
-    commands: Any = typer.main.get_command(app)
-    params = commands.commands[typed[0]].params if typed and typed[0] in commands.commands else []
-    options: dict[str, str] = {one.name: one.opts[0] for one in params if one.opts[0].startswith("--")}
-    given = {name for name, option in options.items() if any(word.partition("=")[0] == option for word in typed)}
-    message = re.sub(
-        r"(?<=Leave )([a-z_]+)(?= out\b)", lambda found: options[found[1]] if found[1] in given else found[1], message
-    )
-    for word in typed:
-        for name in () if word.startswith("--") else re.findall(r"(\w+)=", word):
-            options.pop(name, None)
-
-    def option(found: re.Match[str]) -> str:
-        return options.get(str(found[1]), str(found[0]))
-
-    first = re.match(r"([a-z_]+) (?:must|has|needs|is) ", message)
-    if first and first[1] in given and first[1] in options:
-        message = options[first[1]] + message[first.end(1) :]
-    message = re.sub(r"(?<![\w'.-])([a-z_]+)=(?=[\s.,;)])", option, message)
-    return re.sub(r"(?<![\w'.-])([a-z]+(?:_[a-z]+)+)(?![\w'=])", option, message) + known + names
 
 
 def users_line(error: BaseException) -> str:
@@ -126,25 +124,13 @@ def command_line() -> str:
     return readable(shlex.join(["dp-bandit", *sys.argv[1:]]))
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        say(f"dp-bandit-envs {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def common(
-    version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version and exit.")
-    ] = False,
-) -> None:
-    """Differentially private bandits: play them, compare them, reproduce the papers."""
-
-
 @app.command(
-    epilog="Examples: dp-bandit run Switching EXP3 EXP3-tau:batch_size=100 --trials 50; dp-bandit run Stochastic"
-    " Oblivious DP-KLUCB DP-IMED --epsilon 0.1,1; dp-bandit run my.csv Batched-Lap-HTINF --epsilon 0.5; dp-bandit run"
-    " Stochastic EXP3 mine:MyAgent --horizon 1e5"
+    epilog=examples(
+        "run Switching EXP3 EXP3-tau:batch_size=100 --trials 50",
+        "run Stochastic Oblivious DP-KLUCB DP-IMED --epsilon 0.1,1",
+        "run my.csv Batched-Lap-HTINF --epsilon 0.5",
+        "run Stochastic EXP3 mine:MyAgent --horizon 1e5",
+    )
 )
 def run(
     words: Annotated[
@@ -248,7 +234,10 @@ def run(
 
 
 @app.command(
-    epilog="Examples: dp-bandit reproduce figure-1; dp-bandit reproduce figure-1-epsilon-1 --trials 50 --horizon 1e4"
+    epilog=examples(
+        "reproduce figure-1",
+        "reproduce figure-1-epsilon-1 --trials 50 --horizon 1e4",
+    )
 )
 def reproduce(
     what: Annotated[
@@ -280,16 +269,24 @@ def reproduce(
 def list_(
     kind: Annotated[
         str | None,
-        typer.Argument(help="environments, algorithms, agents, wrappers or counters; by default all of them."),
+        typer.Argument(
+            metavar="[KIND]",
+            help="environments, algorithms, agents, wrappers, counters or labs; by default all but labs.",
+        ),
     ] = None,
 ) -> None:
-    """List environments, algorithms with their guarantees, agents, wrappers and counters."""
+    """List environments, algorithms with their guarantees, agents, wrappers, counters, labs."""
     from dp_bandit_envs.cli.show_commands import listed
 
     say("\n".join(listed(kind)))
 
 
-@app.command(epilog="Examples: dp-bandit show DP-KLUCB; dp-bandit show counters --horizon 1e4 --epsilon 0.5")
+@app.command(
+    epilog=examples(
+        "show DP-KLUCB",
+        "show counters --horizon 1e4 --epsilon 0.5",
+    )
+)
 def show(
     name: Annotated[
         str, typer.Argument(help="An environment, algorithm, agent, wrapper or counter; or counters, to compare them.")
@@ -312,17 +309,24 @@ def show(
     given = {"--horizon": horizon, "--epsilon": epsilon, "--delta": delta, "--out": out}
     for option in [option for option, value in given.items() if value is not None]:
         raise ValueError(f"{option} is for `dp-bandit show counters`; received it with {name!r}. Leave it out.")
-    console.print(shown(name), markup=False, highlight=False)
+    say(shown(name))
 
 
-@app.command(epilog="Examples: dp-bandit audit DP-KLUCB --epsilon 1 --out audit.png; dp-bandit audit --gallery")
+@app.command(
+    epilog=examples(
+        "audit DP-KLUCB --epsilon 1 --out audit.png",
+        "audit gallery",
+    )
+)
 def audit(
     name: Annotated[
-        str | None,
+        str,
         typer.Argument(
-            help="An algorithm, with parameters if you like: DP-UCB:epsilon=.5; or mine:Name, also of a mechanism."
+            metavar="NAME",
+            help="An algorithm, with parameters if you like: DP-UCB:epsilon=.5; or mine:Name, also of a mechanism; or"
+            " gallery, for parts that are broken on purpose, with what an attacker sees.",
         ),
-    ] = None,
+    ],
     epsilon: Annotated[
         float | None,
         a_number(
@@ -340,9 +344,6 @@ def audit(
         ),
     ] = None,
     seed: Seed = 0,
-    gallery: Annotated[
-        bool, typer.Option("--gallery", help="Show parts that are broken on purpose, with what an attacker sees.")
-    ] = False,
     out: Annotated[Path | None, a_picture("Save the bars as a plot here, .png or .svg.")] = None,
 ) -> None:
     """Compare the privacy that an algorithm declares with what its noise loses, and what arms and releases reveal.
@@ -351,19 +352,19 @@ def audit(
     """
     from dp_bandit_envs.cli.audit_commands import show_audit, show_gallery
 
-    if gallery:
+    if name == "gallery":
         show_gallery(console)
         return
-    if name is None:
-        raise ValueError("audit needs the name of an algorithm, as in list; or --gallery.")
     settings: dict[str, Any] = {"confidence": confidence, "horizon": horizon, "games": games, "seed": seed}
     if code := show_audit(console, name, epsilon=epsilon, out=out, **settings):
         raise typer.Exit(code)
 
 
 @app.command(
-    epilog="Examples: dp-bandit calibrate DP-KLUCB EXP3-tau --epsilon 1 --delta 1e-6 --n-arms 4 --horizon 5000"
-    " --rounds-per-person 3; dp-bandit calibrate Private-UCB --epsilon 1 --n-arms 4 --horizon 1e4"
+    epilog=examples(
+        "calibrate DP-KLUCB EXP3-tau --epsilon 1 --delta 1e-6 --n-arms 4 --horizon 5000 --rounds-per-person 3",
+        "calibrate Private-UCB --epsilon 1 --n-arms 4 --horizon 1e4",
+    )
 )
 def calibrate(
     names: Annotated[
@@ -393,8 +394,11 @@ def calibrate(
 
 
 @app.command(
-    epilog="Examples: dp-bandit ledger my.ledger --epsilon 3 --unit person; dp-bandit run clean.csv DP-KLUCB --epsilon"
-    " 0.1 --persons person --ledger my.ledger; dp-bandit ledger my.ledger"
+    epilog=examples(
+        "ledger my.ledger --epsilon 3 --unit person",
+        "run clean.csv DP-KLUCB --epsilon 0.1 --persons person --ledger my.ledger",
+        "ledger my.ledger",
+    )
 )
 def ledger(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The ledger: one file for each data set.")],
@@ -426,8 +430,10 @@ def ledger(
 
 
 @app.command(
-    epilog="Examples: dp-bandit grade submissions; dp-bandit grade submissions --out grades/monday --secret 'a sentence"
-    " of mine'"
+    epilog=examples(
+        "grade submissions",
+        "grade submissions --out grades/monday --secret 'a sentence of mine'",
+    )
 )
 def grade(
     folder: Annotated[
@@ -457,17 +463,16 @@ def grade(
 
 
 @app.command(
-    epilog="Examples: dp-bandit lab; dp-bandit lab price-of-privacy; dp-bandit lab --read-only --headless --port 8000"
+    epilog=examples(
+        "lab",
+        "lab price-of-privacy",
+        "lab --read-only --headless --port 8000",
+    )
 )
 def lab(
     name: Annotated[
-        str | None, typer.Argument(help="A lab, by its name or number as in --list; by default the page of all labs.")
+        str | None, typer.Argument(help="A lab, by its name or number as in list labs; by default the page of all.")
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List the labs, without opening one.")] = False,
-    teacher: Annotated[
-        bool,
-        typer.Option("--teacher", help="Say where solutions and the pages for teachers are, without opening a lab."),
-    ] = False,
     folder: Annotated[
         Path,
         typer.Option(
@@ -496,13 +501,9 @@ def lab(
     ] = None,
 ) -> None:
     """Open the labs of the course in the browser: questions, sliders, and tasks that check themselves."""
-    from dp_bandit_envs.cli.show_commands import export_labs, open_lab, show_labs, show_teacher
+    from dp_bandit_envs.cli.show_commands import export_labs, open_lab
 
-    if list_:
-        show_labs()
-    elif teacher:
-        show_teacher()
-    elif export is not None:
+    if export is not None:
         export_labs(name, export)
     else:
         open_lab(name, folder, read_only=read_only, host=host, port=port, headless=headless)

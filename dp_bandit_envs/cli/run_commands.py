@@ -23,7 +23,7 @@ from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.plots.curves_figure import SCALES
 from dp_bandit_envs.privacy.guarantee import CONVENTION
-from dp_bandit_envs.runs.experiment import Experiment, GameSpec, Results, levels_in, units_of, words_of
+from dp_bandit_envs.runs.experiment import Experiment, GameSpec, Results, levels_in, units_of
 from dp_bandit_envs.runs.run_report import CENTRES, Note, Study, View, in_words
 from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation.outcomes import MEASURES
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from dp_bandit_envs.course.grading import Grade
 
-WIDTH_OF_NAMES, WIDTH_OF_UNIT, WIDTH_OF_GAME = 46, 16, 34
-"""Width in characters of a table's columns for names and guarantees, for a record or a person, and for each game."""
 MOST_OF_NAME = 24
 """How many letters of the environments' names are in the name of a folder."""
 EXAMPLES_OF = {"epsilon": "0.1,1", "arms": "2,10", "horizon": "1000,1e4"}
@@ -144,7 +142,7 @@ def produce(
         highlight=False,
         style="italic",
     )
-    console.print(_regret_table(results[0], view, console.width))
+    console.print(_regret_table(results[0], view))
     console.print("The report explains why each guarantee holds.", highlight=False)
     for claim in report.claims:
         console.print(f"{claim.says} [bold]{claim.answer}[/bold]", highlight=False)
@@ -176,46 +174,27 @@ def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int, cluster: str
     return results, done
 
 
-def _regret_table(results: Results, view: View, width: int) -> Table:
-    """Return a table with a row for each algorithm and a column for each game, or if too wide a row for each pair.
+def _regret_table(results: Results, view: View) -> Table:
+    """Return a table with a row for each algorithm in each game, with the algorithm's guarantee.
 
-    It shows each algorithm's guarantee, and median and 99 % quantile, because a few bad games may decide a mean.
+    It has median and 99 % quantile, too, because a few bad games may decide a mean.
     """
-    what = in_words(view.measure)
-    table = Table()
     panels = results.experiment.panels
     units = {
         unit: {name: words.get(name, "") for name in results.names}
         for unit, words in units_of([results.experiment]).items()
     }
-    for_units = [f"for a {unit}" for unit in units]
-    if width >= WIDTH_OF_NAMES + WIDTH_OF_UNIT * len(units) + WIDTH_OF_GAME * len(panels):
-        for column in ("algorithm", "guarantee", *for_units):
-            table.add_column(column, overflow="fold")
-        for panel in panels:
-            table.add_column(panel.title, justify="right", overflow="fold")
-        words = words_of([results.experiment])
-        for name in results.names:
-            cells = [
-                _in_a_cell(results, panel, name, view) if name in results.names_in(panel) else "" for panel in panels
-            ]
-            table.add_row(name, words[name], *(of[name] for of in units.values()), *cells)
-        return table
     several = len(panels) > 1
+    table = Table()
     # On two lines, so that the columns are as narrow as what is in them.
     for column in (*(["game"] if several else []), "algorithm", "guarantee", *(f"for a\n{unit}" for unit in units)):
         table.add_column(column, overflow="fold")
-    table.add_column(what.lower(), justify="right", overflow="fold")
+    table.add_column(in_words(view.measure).lower(), justify="right", overflow="fold")
     for panel in panels:
         title = panel.title
         for name, level in levels_in(results.experiment, panel).items():
-            table.add_row(
-                *([title] if several else []),
-                name,
-                str(level),
-                *(of[name] for of in units.values()),
-                _in_a_cell(results, panel, name, view),
-            )
+            cells = (name, str(level), *(of[name] for of in units.values()), _in_a_cell(results, panel, name, view))
+            table.add_row(*([title] if several else []), *cells)
             title = ""
         table.add_section()
     return table

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium as gym
 from rich.table import Table
@@ -34,27 +34,8 @@ N_ARMS, HORIZON = 4, 2**18
 WIDTH = 80
 MEANS = (0.9, 0.6)
 """The means for which bounds of stochastic algorithms are shown."""
-DIFFERS = "Differs from the source in:"
 BASES = ("PrivacyBoundary", "ProjectToSet", "FunctionalAgent")
 """Names of base classes."""
-_LETTERS = (
-    "rho ρ, sigma σ, chi χ, gamma γ, alpha α, beta β, delta δ, epsilon ε, varepsilon ε, eta η, lambda λ, mu μ, "
-    "tau τ, xi ξ, pi π, kappa κ, zeta ζ, nu ν, theta θ, varphi φ, ell ℓ, lg log₂, Delta Δ, Gamma Γ, Phi Φ, "
-    "Theta Θ, sum Σ, prod Π, cdot ·, cdots ···, ldots ..., dots ..., times ×, le ≤, leq ≤, ge ≥, geq ≥, ne ≠, "
-    "neq ≠, in ∈, sqrt √, sim ~, infty ∞, langle <, rangle >, Vert ‖, lVert ‖, rVert ‖, propto ∝, int ∫, to →, "
-    "pm ±, lfloor ⌊, rfloor ⌋, lceil ⌈, rceil ⌉"
-)
-SYMBOLS = {"setminus": "\\", "quad": "  ", "qquad": "  "}
-SYMBOLS |= {pair.partition(" ")[0]: pair.partition(" ")[2] for pair in _LETTERS.split(", ")}
-"""LaTeX commands and what a terminal shows for them."""
-SILENT = ("left", "right", "big", "bigl", "bigr", "Big", "Bigl", "Bigr", "displaystyle")
-
-
-class Declared(NamedTuple):
-    """A docstring in two parts: the description, and the differences from the source ("" if none are declared)."""
-
-    what: str
-    differs: str
 
 
 def environments() -> dict[str, Any]:
@@ -86,6 +67,8 @@ def listed(kind: str | None = None) -> list[str]:
     No line is longer than 80 characters; a description goes on below.
     """
     kinds = [f"{one}s" for one in KINDS]
+    if kind in ("lab", "labs"):
+        return listed_labs()
     wanted = kinds if kind is None else [f"{kind}s" if kind in KINDS else checks.known_name("kind", kind, kinds)]
     lines = []
     for one in wanted:
@@ -108,6 +91,19 @@ def _row(start: str, what: str, below: str = "      ") -> str:
     whole: Any = {"initial_indent": start, "subsequent_indent": below}
     # Nothing is filled without a word: what has no description is there all the same.
     return textwrap.fill(what, WIDTH, break_on_hyphens=False, break_long_words=False, **whole) or start.rstrip()
+
+
+def listed_labs() -> list[str]:
+    """Return a line for each lab, and where the teacher's pages are: in the repository, not in what is installed."""
+    from dp_bandit_envs.course.notebooks import LABS
+
+    width = max(len(lab.name) for lab in LABS)
+    lines = [f"{n:>2}  {lab.name:<{width}}  {lab.question} ({lab.minutes} min)" for n, lab in enumerate(LABS, 1)]
+    lines += ["", "For teachers, in the repository: examples/labs/README.md, examples/labs/teacher, .../solutions."]
+    with resources.as_file(resources.files("dp_bandit_envs.labs")) as folder:
+        if (folder / "teacher").is_dir():
+            lines.append(f"This clone has them in {folder.resolve()}.")
+    return lines
 
 
 def shown(name: str) -> str:
@@ -161,30 +157,18 @@ def _importable(text: str) -> tuple[str, str, Any]:
 
 def about(kind: str, name: str, thing: Any) -> str:
     """Return everything known about a thing."""
-    what, differs = declared(thing)
-    lines = [f"{name}: {kind}", *(["", _reflowed(what)] if what else []), "", "Parameters", *parameters_of(thing, kind)]
+    what = plain(inspect.getdoc(thing) or "").strip()
+    lines = [f"{name}: {kind}", *(["", what] if what else []), "", "Parameters", *parameters_of(thing)]
     facts: dict[str, str] = {}
     if kind == "algorithm":
         facts = _of_algorithm(make_algorithm(name) if name in ALGORITHMS else made_without_arguments(thing))
-        facts |= {"Differs from the source in": differs} if differs else {}
     elif kind in ("wrapper", "mechanism"):
         facts["Guarantee"] = _of_noise(name, thing)
     elif kind == "counter":
         facts["Guarantee"] = f"epsilon = 1, T = 1,000: {make_counter(name, epsilon=1.0, horizon=1000).guarantee}"
-    if differs and kind != "algorithm":
-        facts["Differs from the source in"] = differs
     for title, text in facts.items():
         lines += ["", title, *(_wrapped(line, "  ") for line in text.splitlines())]
     return "\n".join(lines)
-
-
-def _reflowed(text: str) -> str:
-    """Return a docstring with its plain paragraphs wrapped to 80 columns; formulas and lists are unchanged."""
-    blocks = text.split("\n\n")
-    # A heading is a line of its own.
-    blocks = [part for block in blocks for part in (block.split("\n", 1) if block.startswith("## ") else [block])]
-    plain = [not block.startswith((" ", "..")) and "\n " not in block for block in blocks]
-    return "\n\n".join(_wrapped(block) if ours else block for block, ours in zip(blocks, plain, strict=True))
 
 
 def _wrapped(text: str, indent: str = "") -> str:
@@ -193,14 +177,7 @@ def _wrapped(text: str, indent: str = "") -> str:
     )
 
 
-def declared(thing: Any) -> Declared:
-    """Return the two parts of a docstring."""
-    what, _, differs = plain(inspect.getdoc(thing) or "").partition(DIFFERS)
-    differs, _, rest = differs.partition("\n\n")
-    return Declared((what.rstrip() + ("\n\n" + rest if rest else "")).strip(), " ".join(differs.split()))
-
-
-def parameters_of(thing: Any, kind: str) -> list[str]:
+def parameters_of(thing: Any) -> list[str]:
     """Return a line for each parameter, with its default."""
     lines = []
     if isinstance(thing, (Algorithm, Mechanism)):
@@ -285,31 +262,8 @@ def _of_noise(name: str, thing: Any) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a docstring without markup: roles, directives, double backquotes, and LaTeX in Unicode."""
-    text = re.sub(r"\.\. math::\s*((?:.+\n?)+)", lambda match: f"    {formula(match[1])}\n", text)
-    text = re.sub(r":math:`([^`]*)`", lambda match: formula(match[1]), text)
-    text = re.sub(r":(?:class|func|meth|attr|mod):`~?([^`]*)`", r"\1", text)
-    return re.sub(r"``([^`]*)``", r"\1", text)
-
-
-def formula(latex: str) -> str:
-    """Return a formula in one line of Unicode."""
-    text = " ".join(latex.split())
-    text = re.sub(r"\s*\\[,;:! ]\s*", " ", text).replace(r"\|", "‖").replace(r"\{", "{{").replace(r"\}", "}}")
-    text = re.sub(r"\\(?:mathrm|text|operatorname|mathbb|mathcal|bar|hat|tilde)\s*\{([^{}]*)\}", r"\1", text)
-    text = re.sub(r"\\(?:bar|hat|tilde)\s*(?=\\)", "", text)
-    for _ in range(3):  # fractions and roots within one another
-        text = re.sub(r"\\t?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"(\1) / (\2)", text)
-        text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"√(\1)", text)
-        text = re.sub(r"([_^])\{(\w+)\}", r"\1\2", text)
-        text = re.sub(r"([_^])\{([^{}]*)\}", r"\1(\2)", text)
-    text = re.sub(r"\\([A-Za-z]+)", lambda match: _symbol(match[1]), text)
-    text = text.replace("{{", "\0").replace("}}", "\1").replace("{", "").replace("}", "")
-    return re.sub(r" {3,}", "  ", text.replace("\0", "{").replace("\1", "}")).strip()
-
-
-def _symbol(name: str) -> str:
-    return "" if name in SILENT else SYMBOLS.get(name, name)
+    """Return a docstring without the roles of Sphinx."""
+    return re.sub(r":\w+:`~?([^`]*)`", r"\1", text)
 
 
 def show_counters(horizon: int, epsilon: float, delta: float | None, out: Path | None) -> None:
@@ -386,28 +340,3 @@ def export_labs(name: str | None, folder: Path) -> None:
             written = export(lab, folder)
         for path in written:
             say(f"See {path}.")
-
-
-def show_labs() -> None:
-    """Print the table of labs."""
-    from dp_bandit_envs.course.notebooks import LABS
-
-    table = Table(box=None, pad_edge=False)
-    for column in ("", "lab", "question", "minutes"):
-        table.add_column(column, overflow="fold", justify="right" if column in ("", "minutes") else "left")
-    for place, one in enumerate(LABS, 1):
-        table.add_row(str(place), one.name, one.question, str(one.minutes))
-    console.print(table, highlight=False)
-
-
-def show_teacher() -> None:
-    """Say where solutions and teacher's pages are: in the repository, and not in what is installed."""
-    say(
-        "In the repository of dp-bandit-envs: examples/labs/README.md (a course of four, six or nine weeks),"
-        " examples/labs/teacher (a page for each lab) and examples/labs/solutions. None of them is in what pip"
-        " installs."
-    )
-    with resources.as_file(resources.files("dp_bandit_envs.labs")) as folder:
-        if (folder / "teacher").is_dir():
-            say(f"This clone has them in {folder.resolve()}.")
-    say("To grade students' copies: dp-bandit grade FOLDER (docs/grading.md).")

@@ -311,7 +311,7 @@ def _(mo):
     - A low bound proves nothing. That a promise is kept takes a proof, or the exact loss of the noise.
 
     Read on: the page `docs/audits.md`. `dp-bandit audit AdaP-UCB --epsilon 1` searches for the best attack, and
-    `dp-bandit audit --gallery` shows all eight broken mechanisms.
+    `dp-bandit audit gallery` shows all eight broken mechanisms.
     """)
     return
 

@@ -42,6 +42,6 @@ def test_what_it_refuses_before_anything_runs(dp_bandit, tmp_path):
 
 
 def test_a_teacher_is_told_where_the_solutions_are(dp_bandit):
-    code, out, err = dp_bandit("lab", "--teacher")
+    code, out, err = dp_bandit("list", "labs")
     assert (code, err) == (0, "")
-    assert missing(out, "examples/labs/teacher", "examples/labs/solutions", "in what pip installs") == []
+    assert missing(out, "examples/labs/teacher", "solutions", "in the repository") == []

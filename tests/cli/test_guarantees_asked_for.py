@@ -119,15 +119,15 @@ def test_all_games_of_a_run_are_counted_before_the_first(dp_bandit, tmp_path):
     [
         ([*GAME, "--ledger", "none.ledger"], ["none.ledger", "dp-bandit ledger"]),
         ([*GAME, "--ledger", "my.ledger", "--seed", "3"], ["--ledger", "--seed"]),
-        ([*GAME, "mine.csv", "--ledger", "my.ledger"], ["--ledger", "2"]),
-        (["run", "Stochastic", "DP-IMED", "--ledger", "my.ledger"], ["--ledger", "Stochastic"]),
+        ([*GAME, "mine.csv", "--ledger", "my.ledger"], ["ledger", "2"]),
+        (["run", "Stochastic", "DP-IMED", "--ledger", "my.ledger"], ["ledger", "Stochastic"]),
         (["run", "mine.csv", "Tsallis-INF", "--persons", "who", "--ledger", "my.ledger"], ["guaranteed"]),
         (["run", "mine.csv", "DP-IMED", "--persons", "who", "--ledger", "mine.csv"], ["mine.csv"]),
         (["ledger", "my.ledger", "--epsilon", "2"], ["my.ledger", "--epsilon"]),
         (["ledger", "my.ledger", "--unit", "record"], ["--epsilon", "--unit"]),
-        (["ledger", "new.ledger", "--epsilon", "1", "--unit", "patient"], ["--unit", "'patient'"]),
+        (["ledger", "new.ledger", "--epsilon", "1", "--unit", "patient"], ["unit", "'patient'"]),
         (["ledger", "new.ledger"], ["new.ledger", "--epsilon"]),
-        ([*GAME, "--ledger", "strict.ledger"], ["--delta"]),
+        ([*GAME, "--ledger", "strict.ledger"], ["delta"]),
     ],
 )
 def test_a_wrong_ledger_is_one_sentence_and_spends_nothing(dp_bandit, tmp_path, words, named):

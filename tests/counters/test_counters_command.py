@@ -109,11 +109,11 @@ def test_the_plot_is_saved_and_is_the_same_every_time(monkeypatch, capsys, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--horizon", "0"], ("--horizon", 1, 0)),
-        (["--epsilon", "0"], ("--epsilon", 0, 0.0)),
-        (["--epsilon", "inf"], ("--epsilon", 0, "inf")),
-        (["--epsilon", "nan"], ("--epsilon", 0, "nan")),
-        (["--delta", "1.5"], ("--delta", "(0, 1)", 1.5)),
+        (["--horizon", "0"], ("horizon", 1, 0)),
+        (["--epsilon", "0"], ("epsilon", 0, 0.0)),
+        (["--epsilon", "inf"], ("epsilon", 0, "inf")),
+        (["--epsilon", "nan"], ("epsilon", 0, "nan")),
+        (["--delta", "1.5"], ("delta", "(0, 1)", 1.5)),
         (["--horizon", "10", "--epsilon", "1e-310"], (1e-310, "epsilon")),
         (["--horizon", "10", "--epsilon", "1e-200"], ()),  # a variance too large for a double
     ],

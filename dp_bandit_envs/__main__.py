@@ -1,0 +1,5 @@
+"""The command line: `python -m dp_bandit_envs` is `dp-bandit`."""
+
+from dp_bandit_envs.cli import main
+
+main()
