@@ -10,11 +10,10 @@ import os
 import platform
 import re
 import secrets
-import shutil
 import sys
 import warnings
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import IO, Final, Self
 
@@ -206,32 +205,6 @@ def whole_file(target: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     except BaseException:
         remove(partial)
         raise
-    sync_folder(target.parent)
-
-
-def whole_folder(target: Path, contents: Mapping[str, bytes]) -> None:
-    """Write a new folder, which gets the name `target` only once all of it is on the disk; the one of before goes.
-
-    Args:
-        target: Its name.
-        contents: The files, by their paths in it.
-
-    Raises:
-        OSError: If it cannot be written; `target` is then unchanged.
-    """
-    partial, before = _partial(target), _partial(target)
-    try:
-        for name, content in contents.items():
-            _write_new(partial / name, content, 0o666)
-        if target.exists():
-            os.rename(target, before)
-        os.rename(partial, target)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        if before.exists() and not target.exists():
-            os.rename(before, target)
-        raise
-    shutil.rmtree(before, ignore_errors=True)
     sync_folder(target.parent)
 
 

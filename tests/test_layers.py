@@ -33,7 +33,6 @@ LAYERS = (
         "files",
         "data",
         "envs.rendering",  # frames and texts of what a board was told, which know no environment
-        "submitted_code",
     },
     {"privacy", "metrics", "graphs"},
     {"adversaries", "decisions", "theory", "plots"},

@@ -437,29 +437,24 @@ def ledger(
 )
 def grade(
     folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FOLDER", help="Has the students' copies of labs, .py or .ipynb, or a folder of them for each."
-        ),
+        Path, typer.Argument(metavar="FOLDER", help="Has the students' copies of labs, or a folder of them for each.")
     ],
     secret: Annotated[
         str | None, typer.Option(metavar="WORDS", help="Cases are drawn from it; by default from a new one.")
     ] = None,
-    seconds: Annotated[float, a_number("Processor time of a file; labs 9 and 10 have 15 times as much.")] = 20.0,
-    memory: Annotated[int, a_whole("Memory that a submission may use.", "MEGABYTES")] = 2_048,
-    jobs: Annotated[int, a_whole("Submissions to grade at a time; 0 for as many as there are cores.")] = 0,
+    seconds: Annotated[float, a_number("By the clock, for a file; labs 9 and 10 have 15 times as much.")] = 60.0,
+    jobs: Annotated[int, a_whole("Files to grade at a time; 0 for as many as there are cores.")] = 0,
     out: Annotated[
-        Path,
-        typer.Option(parser=folder, metavar="FOLDER", help="Where to; grades of before are replaced as a whole."),
+        Path, typer.Option(parser=folder, metavar="FOLDER", help="Where grades.csv and answers.csv are written.")
     ] = Path("grades"),
 ) -> None:
-    """Grade students' copies of the labs, and write a page, tables, and a results.json for each.
+    """Grade students' copies of the labs: a table with a row for each student, and one of free answers.
 
-    A submission's process has limits of time and memory, and your rights: this is NO sandbox (see docs/grading.md).
+    Each file runs in a process with a limit of time and with your rights: this is NO sandbox (see docs/grading.md).
     """
     from dp_bandit_envs.cli.run_commands import grade_labs
 
-    grade_labs(folder, out, secret, seconds=seconds, memory=memory, jobs=cores(jobs))
+    grade_labs(folder, out, secret, seconds=seconds, jobs=cores(jobs))
 
 
 @app.command(

@@ -1,6 +1,7 @@
 """What `run`, `reproduce` and `grade` do: read the words, play the games, and print what came of them."""
 
 import re
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,8 +31,6 @@ from dp_bandit_envs.simulation.outcomes import MEASURES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from dp_bandit_envs.course.grading import Grade
 
 MOST_OF_NAME = 24
 """How many letters of the environments' names are in the name of a folder."""
@@ -296,23 +295,17 @@ def _without_tables(text: str) -> str:
 
 
 def grade_labs(folder: Path, out: Path, secret: str | None, **settings: Any) -> None:
-    """Grade a folder of submitted labs, and write a page, tables, and a file for each submission."""
-    from dp_bandit_envs.course.grade_files import PAGE, check_folder, write
-    from dp_bandit_envs.course.grading import grade
-    from dp_bandit_envs.submitted_code import NO_SANDBOX
+    """Grade a folder of submitted labs, and write two tables."""
+    from dp_bandit_envs.course.grading import grade, write
 
-    def show(one: "Grade") -> None:
-        points = f"{one.points} of {len(one.tasks)}" if one.tasks else "not graded"
-        say(" ".join([f"{one.file}: {points}.", *one.remarks]))
-
-    check_folder(out)
-    console.print(NO_SANDBOX, highlight=False, soft_wrap=True)
+    say("This is no sandbox: each file runs with your rights. Grade files of people you do not trust elsewhere.")
+    words = secrets.token_hex(8) if secret is None else secret
     try:
-        grading = grade(folder, secret=secret, progress=show, **settings)
+        grades = grade(folder, words, progress=lambda graded: say(graded.summary), **settings)
     except KeyboardInterrupt:
         errors.print("\nInterrupted. All submissions were stopped, and nothing was written.", highlight=False)
         leave_at_once(INTERRUPTED)
-    write(out, grading)
+    write(out, grades)
     if secret is None:
-        say(f"Cases were drawn from a new secret; --secret {grading.secret} draws the same again.")
-    say(f"{len(grading.grades)} files. See {out / PAGE}.")
+        say(f"Cases were drawn from a new secret; --secret {words} draws the same again.")
+    say(f"{len(grades)} files. See {out / 'grades.csv'} and {out / 'answers.csv'}.")

@@ -4,23 +4,20 @@ import ast
 import csv
 import importlib
 import inspect
-import io
-import json
 import os
 import re
+import sys
 import textwrap
+import time
 
 import pytest
 
-from dp_bandit_envs.course import grade_files
-from dp_bandit_envs.course.exporting import ipynb
-from dp_bandit_envs.course.grade_files import PAGE, RESULTS, TABLE, page_of, results_of, table_of, write
-from dp_bandit_envs.course.grading import LONG_LABS, Grade, Graded, Grading, grade, originals
+from dp_bandit_envs.course.checking import Verdict
+from dp_bandit_envs.course.grading import LONG_LABS, Grade, grade, original, table_of_grades, write
 from dp_bandit_envs.course.lab_attacker import order
 from dp_bandit_envs.course.notebooks import LABS, cells_of, find
-from dp_bandit_envs.errors import ResultsError
 from tests.labs.test_notebooks import FOLDER
-from tests.tools.refusals import refused
+from tests.tools.odd_files import QUICK, UNSOLVED, put_odd_files
 
 LAB = (FOLDER / "price_of_privacy.py").read_text(encoding="utf-8")
 SCALE = "        # n: number of gains, a whole number from 1. epsilon: greater than 0. Return one number.\n        ..."
@@ -40,13 +37,6 @@ def lab(scale=RIGHT, release=NOISY, **replaced):
     return text
 
 
-def jupyter(*cells):
-    """Return a notebook of Jupyter's with these cells of code."""
-    written = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
-    return json.dumps({"cells": [*written, {"cell_type": "markdown", "source": ["I found 42."]}]})
-
-
-IMPORT = "from dp_bandit_envs.course.lab_price import check_noise_scale, check_release\nimport numpy as np"
 CELL = "\n\n@app.cell\ndef _():\n{}\n    return\n"
 FIRST = f"""\
 @app.cell
@@ -106,30 +96,7 @@ FILES = {
         [False, False],
         ["The cell of noise_scale is no Python"],
     ),
-    "jupyter.ipynb": (
-        jupyter(
-            IMPORT,
-            "%matplotlib inline\ndef noise_scale(n, epsilon):\n    return 2",
-            "def noise_scale(n, epsilon):\n    return (1 / (n * epsilon)\n        % 10**9)",
-            "1 / 0",
-            "def release(gains, epsilon, rng):\n    scale = noise_scale(len(gains), epsilon)\n"
-            "    return np.mean(gains) + rng.laplace(scale=scale)",
-        ),
-        [True, True],
-        [],
-    ),
     "right (2).py": (lab(release=NOISY + "  # mine"), [True, True], []),
-}
-STRAYS = {
-    "latin.py": (b'x = "\xe9"\n', "not in UTF-8"),
-    "wide.py": ("x = 1\n".encode("utf-16"), "UTF-16"),
-    "old.py": (LAB.replace("course.lab_price", "course.chapter_2").encode(), "another version"),
-    "other.py": (b"print(1)\n", "no lab"),
-    "broken.py": (b"def (\n", "no Python"),
-    "broken.ipynb": (b"{", "cannot be read as a notebook"),
-    "deep.py": (CELL.format(f"    x = {' + '.join('1' * 1500)}").encode(), "could not be graded: RecursionError"),
-    "deep.ipynb": (jupyter(f"x = {' + '.join('1' * 1500)}").encode(), "could not be graded: RecursionError"),
-    "notes.txt": (b"hello", "neither with .py nor with .ipynb"),
 }
 
 
@@ -138,35 +105,69 @@ def graded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("submitted")
     for name, (text, _, _) in FILES.items():
         (folder / name).write_text(text, encoding="utf-8")
-    for name, (content, _) in STRAYS.items():
-        (folder / name).write_bytes(content)
-    found = grade(folder, secret="a sentence", seconds=60.0, jobs=2)
-    return {one.file: one for one in found.grades}
+    return {one.file: one for one in grade(folder, "a sentence", jobs=2)}
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_submission_gets_its_verdicts(name, graded):
     _, passed, words = FILES[name]
-    one = graded[name]
-    assert [task.passed for task in one.tasks] == passed, one
-    for task, part in zip(one.tasks, words, strict=False):
-        assert part in task.says
-    assert one.lab == "price-of-privacy"
+    verdicts = list(graded[name].verdicts.values())
+    assert [verdict.passed for verdict in verdicts] == passed, verdicts
+    for verdict, part in zip(verdicts, words, strict=False):
+        assert part in verdict.says
+    assert (graded[name].lab, graded[name].remark) == ("price-of-privacy", "")
 
 
-@pytest.mark.parametrize("never", ["while True: pass", "import time; time.sleep(1000)"])
-def test_what_never_ends_is_ended_and_the_next_task_is_graded(never, tmp_path):
-    (tmp_path / "anna.py").write_text(lab(f"        {never}", "        return gains.nothing"), encoding="utf-8")
-    (found,) = grade(tmp_path, seconds=2.0).grades
-    first, second = (task.says for task in found.tasks)
-    assert first.startswith("Not graded: ") and ("2 s of processor time" in first or "6 s by the clock" in first)
-    assert "AttributeError" in second and found.points == 0
+def test_what_never_ends_is_ended_and_the_next_task_is_graded(tmp_path):
+    (tmp_path / "anna.py").write_text(lab("        while True: pass", "        return gains.nothing"), encoding="utf-8")
+    (found,) = grade(tmp_path, "x", seconds=8.0)
+    first, second = (verdict.says for verdict in found.verdicts.values())
+    assert first == "Not graded: gave no answer in 8 s by the clock." and "AttributeError" in second
+    assert found.points == 0
 
 
-@pytest.mark.parametrize("name", STRAYS)
-def test_a_file_that_cannot_be_graded_gets_a_line(name, graded):
-    one = graded[name]
-    assert (one.lab, one.tasks) == ("", ()) and STRAYS[name][1] in " ".join(one.remarks)
+@pytest.mark.skipif(os.name != "posix", reason="groups of processes")
+def test_an_interrupt_ends_what_is_at_work(tmp_path):
+    """The first grade is of a file that is not run; then comes Ctrl-C."""
+    writes = f"        open({str(tmp_path / 'process')!r}, 'w').write(str(__import__('os').getpid()))"
+    text = lab(f"{writes}\n        while True: pass", RELEASE)
+    (tmp_path / "labs").mkdir()
+    (tmp_path / "labs" / "anna.py").write_text(text, encoding="utf-8")
+    (tmp_path / "labs" / "other.py").write_text("x = 1", encoding="utf-8")
+
+    def interrupt(_):
+        while not (tmp_path / "process").exists() or not (tmp_path / "process").read_text():
+            time.sleep(0.05)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade(tmp_path / "labs", "x", jobs=2, progress=interrupt)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "process").read_text()), 0)
+
+
+def test_cases_are_hidden_in_the_secret(tmp_path):
+    """A table of the cases that stand in the check fails at a drawn one, which the words name."""
+    (tmp_path / "known.py").write_text(lab(TABLE_OF_CASES, RELEASE), encoding="utf-8")
+    says = [next(iter(grade(tmp_path, secret)[0].verdicts.values())).says for secret in ("one", "one", "another")]
+    assert says[0] == says[1] != says[2] and "Right in some cases, but not in others: for (" in says[0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="devices, and names that are no letters")
+@pytest.mark.parametrize("names", [QUICK, pytest.param(None, marks=pytest.mark.slow)], ids=["a selection", "all"])
+def test_every_odd_file_gets_a_line(names, tmp_path):
+    remarks = put_odd_files(tmp_path / "odd", (FOLDER / "what_is_a_bandit.py").read_bytes(), names)
+    assert len(remarks) == 24 if names else len(remarks) >= 57
+    grades = grade(tmp_path / "odd", "x", jobs=2)
+    assert {one.file: one.remark for one in grades} == remarks
+    for one in grades:
+        assert {verdict.says for verdict in one.verdicts.values()} == (set() if one.remark else UNSOLVED), one
+    write(tmp_path / "grades", grades)
+    with (tmp_path / "grades" / "grades.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    # Each is a student's own file.
+    assert sorted(row["files"].removeprefix("'") for row in rows) == sorted(remarks)
+    assert {"ann", "ann--lab"} <= {row["student"] for row in rows}
 
 
 def with_solutions(name):
@@ -189,127 +190,143 @@ def with_solutions(name):
     return text
 
 
-@pytest.mark.parametrize(
-    ("as_jupyter", "labs"),
-    [(False, LABS), (True, LABS[:8]), (True, LABS[4:6])],
-    ids=["marimo", "jupyter", "two labs"],
-)
-def test_solutions_of_every_lab_are_right(tmp_path, as_jupyter, labs):
-    """Labs 9 and 10 compile and play thousands of games; they are graded as marimo's files alone."""
+BREAKS = {
+    "what-is-a-bandit": {
+        ("my_answer = 1", "my_answer = 4"): "That is what the player got. What would the best arm have paid?",
+        ("axis=0).max()", "axis=1).max()"): "With gains [[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [1.0, 0.0, 0.25]] and arms"
+        " [1, 1, 2] you have 0.25; work it out by hand.",
+    },
+    "price-of-privacy": {
+        ("1 / (n * epsilon)", "1 / epsilon"): "That is enough noise for one gain. How far can one of n gains move their"
+        " average?",
+        ("return float(np.mean", "return float(np.median"): "With the gains [0.0, 1.0, 1.0, 0.5] at epsilon = 1, the"
+        " noise depends on the gains: from equal rngs, other gains get other noise. Then its size gives the gains away;"
+        " it may depend on n and epsilon only.",
+    },
+    "switching-costs": {
+        ("** (1 / 3)", "** (1 / 2)"): "The power is wrong: one term grows as the root of the batch size.",
+    },
+    "counters": {
+        ("horizon.bit_length() / epsilon", "horizon / epsilon"): "This pays for T nodes for each item. An item is in"
+        " one node of each level only.",
+        ("nodes[:level] = 0.0", "pass"): "With every draw 0, the sum after item 2 of 31 is 1, not 0.75.",
+    },
+    "what-an-attacker-sees": {
+        ("(1 - confidence) / 2", "(1 - confidence)"): "Each of your two bounds holds with the confidence, but both"
+        " together do not: split the failure probability.",
+        ("accused = ", "accused = [] and "): "Write one letter as text, such as 'A'; this is a list ([]).",
+    },
+    "graph-feedback": {
+        ("axis=1).max()", "axis=0).max()"): "You count by how many arms one arm is revealed. Which gains change"
+        " together if one round's data change?",
+    },
+    "experts": {
+        ("n_experts / epsilon", "1 / epsilon"): "That is enough for one published gain. How far can all gains of a"
+        " round move together if it changes?",
+        ("(sums - sums.max())", "(sums.max() - sums)"): "For sums [1.0, 2.0, 4.0] and rate 0.3 the expert with the"
+        " smallest sum is the likeliest. Sums are gains: more is better.",
+    },
+    "hiv-trial": {
+        ("min(patients)", "max(patients)"): "You have looked at the treatment with the most patients. Whose records are"
+        " used up first, and begin again?",
+        ("'A': True", "'A': False"): "1 of 7 is wrong. One question for one of them: what is published, how often a"
+        " patient serves, and who knows the noise?",
+    },
+    "your-own-agent": {
+        ("value > highest", "value < highest"): "It wins 0 of 40 leagues; its mean regret is 2,970, that of greedy 432"
+        " and that of chance 3,020. It takes 33 leagues. That is hardly better than chance: does select use what update"
+        " has stored?",
+    },
+    "your-own-adversary": {
+        (
+            "1] = 1.0",
+            "1] = 0.5",
+        ): "It wins 0 of 40 leagues; DP-KLUCB loses 75 to the best fixed arm on average,"
+        " and 280 in the hardest game of lab 1. It takes 33 leagues. It learns your game as if arms were coins."
+        " What does it believe after many rounds of the same, and when does it look again?"
+    },
+}
+"""Mistakes in the solutions, and the words about them."""
+SOME_LABS = [find("price-of-privacy"), find("what-an-attacker-sees")]
+
+
+@pytest.mark.parametrize("labs", [SOME_LABS, pytest.param(LABS, marks=pytest.mark.slow)], ids=["two labs", "all"])
+def test_solutions_are_right_and_broken_ones_get_the_words_about_the_mistake(tmp_path, labs):
     for one in labs:
-        name = one.file.removesuffix(".py")
-        text = with_solutions(name)
-        file = tmp_path / f"{name}.{'ipynb' if as_jupyter else 'py'}"
-        file.write_text(ipynb(one, text) if as_jupyter else text, encoding="utf-8")
-    for one in grade(tmp_path, secret="x", jobs=2, seconds=60.0).grades:
-        assert one.tasks and all(task.passed for task in one.tasks) and not one.for_teacher, one
+        text = with_solutions(one.file.removesuffix(".py"))
+        (tmp_path / f"right-{one.file}").write_text(text, encoding="utf-8")
+        for old, new in BREAKS[one.name]:
+            assert old in text
+            text = text.replace(old, new)
+        (tmp_path / f"wrong-{one.file}").write_text(text, encoding="utf-8")
+    grades = grade(tmp_path, "hidden", jobs=2)
+    assert {one.student for one in grades} == {"right", "wrong"}
+    for one in grades:
+        wrong = [verdict.says for verdict in one.verdicts.values() if not verdict]
+        assert one.verdicts and wrong == (list(BREAKS[one.lab].values()) if one.student == "wrong" else []), one
+    for row in table_of_grades(grades)[1:]:
+        solved = sum(len(original(one).tasks) for one in labs) if row[0] == "right" else row[1]
+        assert row[1] == solved == sum(points or 0 for points in row[2:12] if points != "")
 
 
 @pytest.mark.parametrize("name", LONG_LABS)
-def test_a_long_check_may_take_as_long_as_in_the_notebook(name):
-    """Lab 10's check of gains that are drawn one by one takes three minutes, and an answer is right in both or none."""
+def test_a_long_check_may_take_longer_than_in_the_notebook(name):
+    """Lab 10's check of gains that are drawn one by one takes three minutes, and several are at work at a time."""
     (seconds,) = re.findall(r"judged\(.*, seconds=(\d+)\)", (FOLDER / find(name).file).read_text(encoding="utf-8"))
-    assert int(seconds) == LONG_LABS[name] * inspect.signature(grade).parameters["seconds"].default
-
-
-def test_two_files_of_a_student_and_equal_code_are_named(graded):
-    assert graded["right.py"].student == graded["right (2).py"].student == "right"
-    assert "right has other files of this lab: right (2).py" in graded["right.py"].remarks[0]
-    assert "own_numpy.py" in graded["alone.py"].equal
-    assert graded["wrong.py"].equal == graded["empty.py"].equal == ()
-
-
-def test_notes_are_collected(graded):
-    assert graded["jupyter.ipynb"].written == {"notes": "I found 42."}
-    assert graded["right.py"].written == {}
-
-
-def test_the_text_of_a_lab_in_jupyters_words_is_no_note(tmp_path):
-    (tmp_path / "anna.ipynb").write_text(ipynb(find("price-of-privacy"), lab(release=RELEASE)), encoding="utf-8")
-    (found,) = grade(tmp_path, secret="x").grades
-    assert found.written == {} and found.points == 1
-
-
-def test_answers_that_nobody_judges_are_read_without_running_them(tmp_path):
-    cell = CELL.format('    written_down = {"prediction": "twice", 1: "it doubles", 2: ""}')
-    for student in ("anna", "ben"):
-        (tmp_path / student).mkdir()
-        (tmp_path / student / "price_of_privacy.py").write_text(lab(release=RELEASE) + cell, encoding="utf-8")
-    found = grade(tmp_path, secret="x").grades
-    assert [one.student for one in found] == ["anna", "ben"]
-    assert found[0].written == {"prediction": "twice", "1": "it doubles"}
-    # The same code: for the teacher, and not for anna.
-    assert "The same code as in ben/price_of_privacy.py" in found[0].for_teacher
-    assert "ben" not in results_of(found[0])["output"] and results_of(found[0])["extra_data"]["same_code"]
-    rows = list(csv.reader(io.StringIO(grade_files.answers_of(found))))
-    assert [row[1:2] + row[3:] for row in rows[1:]] == [
-        [key, name, f"{name}/price_of_privacy.py", answer]
-        for key, answer in (("prediction", "twice"), ("1", "it doubles"))
-        for name in ("anna", "ben")
-    ]
-    assert "how much does DP-KLUCB's regret grow" in rows[-1][2]
-
-
-@pytest.mark.parametrize("one", originals(), ids=lambda one: one.lab.name)
-def test_every_question_of_a_lab_has_a_place_for_its_answer(one):
-    (given,) = re.findall(r"written_down = (.*)", (FOLDER / one.lab.file).read_text(encoding="utf-8"))
-    assert len(one.questions) >= 4 and {*map(str, ast.literal_eval(given))} == {*one.questions}
-    assert all(question.endswith(("?", ".", ")")) for question in one.questions.values())
+    assert 2 * int(seconds) <= LONG_LABS[name] * inspect.signature(grade).parameters["seconds"].default
 
 
 def test_every_check_of_a_lab_draws_cases_or_has_none_to_learn():
     """Six rounds, seven decisions and a number of one's own are the task itself."""
-    assert sum(len(one.tasks) for one in originals()) >= 17
-    for task in (task for one in originals() for task in one.tasks):
+    tasks = [task for one in LABS for task in original(one).tasks]
+    assert len(tasks) >= 17
+    for task in tasks:
         drawn = inspect.signature(getattr(importlib.import_module(task.module), task.check)).parameters
         assert ("seed" in drawn) != (task.check in {"check_six_rounds", "check_publishing", "check_accused"})
 
 
-EVIL = "<script>alert(1)</script>"
-SOME = Grading(
-    (
-        Grade(EVIL, f"{EVIL}.py", "price-of-privacy", (Graded("Task 1", True, EVIL), Graded("Task 2", False, "=1"))),
-        Grade("=x", "x.py", "", remarks=(EVIL,)),
-    ),
-    "x",
-)
+def test_free_answers_and_new_texts_are_read_without_running_them(tmp_path):
+    cell = CELL.format('    written_down = {"prediction": "twice", 1: "it doubles", 2: "", "x": ["=1"]}')
+    note = CELL.format('    mo.md("=I found 42.")')
+    for student in ("anna", "ben"):
+        (tmp_path / student).mkdir()
+        (tmp_path / student / "lab.py").write_text(lab(release=RELEASE) + cell + note, encoding="utf-8")
+    write(tmp_path / "out", grade(tmp_path, "x"))
+    rows = list(csv.reader((tmp_path / "out" / "answers.csv").read_text(encoding="utf-8").splitlines()))
+    answers = {"1": "it doubles", "notes": "'=I found 42.", "prediction": "twice", "x": "['=1']"}
+    assert rows == [["lab", "number", "student", "file", "answer"]] + [
+        ["price-of-privacy", number, student, f"{student}/lab.py", answer]
+        for number, answer in answers.items()
+        for student in ("anna", "ben")
+    ]
 
 
-def test_points_of_the_page_are_not_broken_letter_by_letter():
-    """The second column shrinks to a letter on a telephone otherwise, as cells may be broken anywhere."""
-    assert ".wide :is(th, td):nth-child(2) { white-space: nowrap; }" in grade_files.STYLE
-    assert grade_files.STYLE in page_of(SOME)
+def a_grade(student, file, *passed, lab="price-of-privacy", **more):
+    verdicts = {f"Task {number}": Verdict(right, f"{file} {number}") for number, right in enumerate(passed, 1)}
+    return Grade(student, file, lab if verdicts else "", verdicts, **more)
 
 
-def test_tables_and_page_show_names_as_they_are():
-    page = page_of(SOME)
-    assert "<script" not in page and page.index("no sandbox") < page.index("<h1>")
-    rows = list(csv.reader(io.StringIO(table_of(SOME.grades))))
-    assert len({len(row) for row in rows}) == 1
-    assert not [cell for row in rows for cell in row if cell.startswith("=")]
-    assert [row[4:6] for row in rows[1:]] == [["1", "1"], ["0", "1"], ["0", "0"]]
-
-
-def test_a_result_has_the_shape_of_gradescope():
-    found = json.loads(json.dumps(results_of(SOME.grades[0])))
-    assert found["score"] == 1.0 and [test["max_score"] for test in found["tests"]] == [1.0, 1.0]
-    assert {"name", "score", "max_score", "output", "visibility"} == set(found["tests"][0])
-
-
-def test_grades_are_replaced_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
-    out = tmp_path / "grades"
-    write(out, SOME)
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    write(out, Grading(SOME.grades[:1], "x"))
-    assert not (out / RESULTS / "x.py.json").exists() and (out / TABLE).exists()
-    write(out, SOME)
-    monkeypatch.setattr(os, "rename", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
-    with pytest.raises(OSError):
-        write(out, Grading((), "x"))
-    monkeypatch.undo()
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
-    assert [path.name for path in tmp_path.iterdir()] == ["grades"]
-    (out / "my notes.txt").write_text("keep")
-    with refused(ResultsError, "my notes.txt", "--out"):
-        write(out, SOME)
-    assert (out / PAGE).exists()
+def test_a_student_has_one_row_over_all_labs(tmp_path):
+    grades = [
+        a_grade("anna", "anna-1.py", True, False, code="x = 1"),
+        a_grade("Anna", "anna-2.py", True, True, code="x = 1"),
+        a_grade("anna", "anna-3.py", True, lab="switching-costs"),
+        a_grade("anna", "anna.ipynb", remark="not a .py file"),
+        a_grade("=ben", "=ben.py", False, True, code="x = 1"),
+    ]
+    write(tmp_path, grades)
+    write(tmp_path, grades)  # in the place of those of before
+    with (tmp_path / "grades.csv").open(encoding="utf-8", newline="") as file:
+        anna, ben = csv.DictReader(file)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["answers.csv", "grades.csv"]
+    assert anna["student"] == "anna" and anna["points (of 17)"] == "3" and anna["price-of-privacy (of 2)"] == "2"
+    assert anna["switching-costs (of 1)"] == "1" and anna["counters (of 2)"] == "" and anna["not solved"] == ""
+    assert anna["remarks"].split(" | ") == [
+        "anna-1.py: 1 of 2; anna-2.py counts",
+        "anna-1.py: the same code as =ben.py, but for comments and spaces",
+        "anna-2.py: the same code as =ben.py, but for comments and spaces",
+        "anna.ipynb: not graded: not a .py file",
+    ]
+    assert anna["files"] == "anna-1.py | anna-2.py | anna-3.py | anna.ipynb"
+    assert ben["student"] == "'=ben" and ben["not solved"] == "price-of-privacy, Task 1: =ben.py 1"
+    assert ben["remarks"] == "'=ben.py: the same code as anna-1.py, anna-2.py, but for comments and spaces"
