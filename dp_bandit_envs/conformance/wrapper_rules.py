@@ -6,6 +6,8 @@ accepts any range is asked the same of games of points as of games of arms.
 
 import contextlib
 import copy
+import dataclasses
+import functools
 import math
 import pickle
 import traceback
@@ -22,7 +24,6 @@ from dp_bandit_envs.adversaries import GainTable, VectorTable
 from dp_bandit_envs.audits.events import chance_at_least, features_of
 from dp_bandit_envs.audits.floats import count_impossible
 from dp_bandit_envs.audits.held_game import Held, game_of, layers_of_game
-from dp_bandit_envs.audits.sampled import changes_of
 from dp_bandit_envs.conformance.rules import (
     FALSE_ALARM,
     global_randomness_untouched,
@@ -128,13 +129,9 @@ class Step(NamedTuple):
         numbers: FloatArray = np.concatenate(parts).astype(float)
         return numbers
 
-    def copied(self) -> "Step":
-        """Return a step whose arrays and `info` are copies."""
-        observation = {name: part.copy() if np.ndim(part) else part for name, part in self.observation.items()}
-        return self._replace(observation=observation, info=dict(self.info))
 
-
-class Trial(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Trial:
     """A wrapper with the game that it is tried in: of arms, or of points.
 
     Attributes:
@@ -147,7 +144,7 @@ class Trial(NamedTuple):
     table: FloatArray
     feedback: str = ""
 
-    @property
+    @functools.cached_property
     def plays(self) -> list[Any]:
         """What is played: arms with runs and returns, like an agent's, or points all over the set."""
         rounds, width = self.table.shape
@@ -155,44 +152,34 @@ class Trial(NamedTuple):
             return [t // 3 % width for t in range(rounds)]
         return [Cube(width).project(row * 4) for row in np.random.default_rng(1).standard_normal((rounds, width))]
 
-    def game(self, table: FloatArray | None = None, *, fails_in: str = "", added: float = 0.0) -> BanditEnv:
-        """Return a game with these gains, by default the trial's; for the rest see `_Faulty`."""
+    def game(self, table: FloatArray | None = None) -> Any:
+        """Return a game with these gains, by default the trial's."""
         table = self.table if table is None else table
-        faulty = bool(fails_in or added)
-        game: Any
-        if self.feedback:
-            adversary = VectorTable(table)
-            adversary.is_real = False
-            game = (_FaultyPoints if faulty else PointEnv)(adversary, Cube(table.shape[1]), feedback=self.feedback)
-        else:
-            game = (_Faulty if faulty else BanditEnv)(GainTable(table))
-        if faulty:
-            game.fails_in, game.added = fails_in, added
-        wanted: BanditEnv = game
-        return wanted
+        if not self.feedback:
+            return BanditEnv(GainTable(table))
+        adversary = VectorTable(table)
+        adversary.is_real = False
+        return PointEnv(adversary, Cube(table.shape[1]), feedback=self.feedback)
 
-    def env(self, table: FloatArray | None = None, **fault: Any) -> Environment:
-        """Return the wrapper around a game."""
-        return _wrapped(self.wrap, self.game(table, **fault))
+    def env(self, game: BanditEnv | None = None) -> Any:
+        """Return the wrapper around a game, by default the trial's."""
+        # No game has begun, so that a message holds no gain.
+        way_out = "Pass another horizon=, if the wrapper needs a longer or shorter game."
+        if isinstance(self.wrap, type) or not callable(self.wrap):
+            way_out = "wrap is a function of the game alone, such as lambda env: MyWrapper(env, epsilon=1.0)."
+        with must_not_fail("wrap(env)", way_out, shown=True):
+            return self.wrap(self.game() if game is None else game)
 
     def play(self, seed: int | None, table: FloatArray | None = None, plays: Sequence[Any] | None = None) -> list[Step]:
         """Play a game in a new environment; see `_run`."""
-        return _run(self.env(table), self.plays if plays is None else plays, seed)
-
-    def released(
-        self, seed: int | None, table: FloatArray | None = None, plays: Sequence[Any] | None = None
-    ) -> FloatArray:
-        """Play such a game and return what it released, shape `(steps, numbers)`."""
-        return _releases(self.play(seed, table, plays))
+        return _run(self.env(self.game(table)), self.plays if plays is None else plays, seed)
 
     def neighbours(self) -> list[tuple[FloatArray, FloatArray]]:
-        """Return pairs of tables in which one round's gains are at one end of their range, and at the other."""
-        if not self.feedback:
-            return [changes_of(self.table, changed)[0][:2] for changed in range(len(self.table))]
-        one, other = self.table.copy(), self.table.copy()
-        one[1] = np.eye(self.table.shape[1])[0]
-        other[1] = -one[1]
-        return [(one, other)]
+        """Return for each round two tables in which its gains are at one end of their range, and at the other."""
+        width = self.table.shape[1]
+        low, high = (-np.eye(width)[0], np.eye(width)[0]) if self.feedback else (np.zeros(width), np.ones(width))
+        ends = np.eye(len(self.table))[:, :, np.newaxis]
+        return [(self.table * (1 - end) + end * low, self.table * (1 - end) + end * high) for end in ends]
 
 
 def _trials_of_points(wrap: Wrap, rounds: int) -> list[Trial]:
@@ -208,69 +195,51 @@ def _trials_of_points(wrap: Wrap, rounds: int) -> list[Trial]:
     return trials
 
 
-class _Faulty(BanditEnv):
-    """A game that fails with a gain in its message, arguments, note and cause, or reveals a value outside its range.
+def _faulty(game: Any, *, fails_in: str = "", added: float = 0.0) -> Any:
+    """Let a game fail with a gain in its message, arguments, note and cause, or reveal a value outside its range.
 
-    Attributes:
+    Args:
+        game: The game.
         fails_in: `"reset"`, or `"step"` for the third round.
         added: What is added to a value in the second round.
     """
+    reset, step = game.reset, game.step
 
-    fails_in = ""
-    added = 0.0
-
-    def reset(self, **options: Any) -> Any:
-        """Fail, if so configured."""
-        if self.fails_in == "reset":
-            self._fail(PLANTED)
-        return super().reset(**options)
-
-    def step(self, action: Any) -> Any:
-        """Fail or add, if so configured."""
-        result: tuple[Any, ...] = super().step(action)
-        if self.fails_in == "step" and result[4] == {"round": 3}:
-            self._fail(PLANTED)
-        if result[4] == {"round": 2}:
-            result[0]["gain"][np.argmax(result[0]["observed"])] += self.added
-        return result
-
-    def _fail(self, gain: float) -> None:
+    def fail(gain: float) -> None:
         error = ValueError(f"the gain {gain} is wrong", gain)
         error.add_note(f"gain {gain}")
         raise error from KeyError(gain)
 
+    def faulty_reset(**options: Any) -> Any:
+        return fail(PLANTED) if fails_in == "reset" else reset(**options)
 
-class _FaultyPoints(_Faulty, PointEnv):
-    """The same of points."""
+    def faulty_step(action: Any) -> Any:
+        observation, *others, info = step(action)
+        if fails_in == "step" and info == {"round": 3}:
+            fail(PLANTED)
+        if info == {"round": 2}:
+            observation["gain"][np.argmax(observation["observed"])] += added
+        return observation, *others, info
 
-
-def _wrapped(wrap: Wrap, game: BanditEnv) -> Environment:
-    # No game has begun, so that a message holds no gain.
-    way_out = "Pass another horizon=, if the wrapper needs a longer or shorter game."
-    if isinstance(wrap, type) or not callable(wrap):
-        way_out = "wrap is a function of the game alone, such as lambda env: MyWrapper(env, epsilon=1.0)."
-    with must_not_fail("wrap(env)", way_out, shown=True):
-        env: Environment = wrap(game)
-    return env
+    game.reset, game.step = faulty_reset, faulty_step
+    return game
 
 
 def _run(
     env: Environment, plays: Sequence[Any], seed: int | None, after: Callable[[Step], Any] = lambda step: None
 ) -> list[Step]:
-    """Play a game to its end, or to the end of `plays`; return copies of all steps, from `reset` on.
+    """Play a game to its end, or to the end of `plays`; return all steps, from `reset` on, each also given to `after`.
 
-    With a seed of None, `reset` gets none. `after` is called with each step as it was returned.
+    With a seed of None, `reset` gets none.
     """
     with must_not_fail("a game behind the wrapper", "It is reset once and then stepped to its end."):
         observation, info = env.reset() if seed is None else env.reset(seed=seed)
-        step = Step(observation, 0.0, False, False, info)
-        steps = [step.copied()]
-        after(step)
+        steps = [Step(observation, 0.0, False, False, info)]
+        after(steps[0])
         for play in plays:
-            step = Step(*env.step(play))
-            steps.append(step.copied())
-            after(step)
-            if step.terminated or step.truncated:
+            steps.append(Step(*env.step(play)))
+            after(steps[-1])
+            if steps[-1].terminated or steps[-1].truncated:
                 break
     return steps
 
@@ -281,7 +250,7 @@ def _releases(steps: Sequence[Step]) -> FloatArray:
 
 def _check_facts(trial: Trial) -> None:
     game, (rounds, n_arms) = trial.game(), trial.table.shape
-    env: Any = _wrapped(trial.wrap, game)
+    env: Any = trial.env(game)
     require(isinstance(env, gym.Env), "wrap(env) must return an environment", checks.kind_of(env), "Return it.")
     require(env.unwrapped is game, "unwrapped must be the game below, for the evaluator", "another", "Keep the game.")
     space = gym.spaces.Discrete(n_arms)
@@ -319,6 +288,29 @@ def _check_facts(trial: Trial) -> None:
             "a wrapper in which it can be set",
             "Inherit PrivacyBoundary, or make it a property.",
         )
+
+
+def _check_freshness(trial: Trial) -> None:
+    """Require arrays and infos that are new at each step and may be written to; the other rules rest on this one."""
+    kept: list[Any] = []
+    seen: list[FloatArray] = []
+
+    def spoil(step: Step) -> None:
+        arrays = [part for part in step.observation.values() if isinstance(part, np.ndarray)]
+        kept.extend([*arrays, step.info])
+        seen.append(step.released)
+        for part in arrays:
+            part[...] = 1
+        step.info["round"] = -7
+
+    _run(trial.env(), trial.plays, 3, after=spoil)
+    fresh = len({id(part) for part in kept}) == len(kept)
+    require(
+        fresh and np.array_equal(np.array(seen[1:]), _releases(trial.play(3))),
+        "every step must return fresh arrays and a fresh info, which may be written to",
+        "arrays that are used again",
+        "Return copies.",
+    )
 
 
 def _check_steps(trial: Trial) -> None:
@@ -424,31 +416,10 @@ def _error_of(env: Environment, play: Any) -> Exception | None:
     return None
 
 
-def _check_freshness(trial: Trial) -> None:
-    kept: list[Any] = []
-    seen: list[FloatArray] = []
-
-    def spoil(step: Step) -> None:
-        arrays = [part for part in step.observation.values() if isinstance(part, np.ndarray)]
-        kept.extend([*arrays, step.info])
-        seen.append(step.released)
-        for part in arrays:
-            part[...] = 1
-        step.info["round"] = -7
-
-    _run(trial.env(), trial.plays, 3, after=spoil)
-    fresh = len({id(part) for part in kept}) == len(kept)
-    require(
-        fresh and np.array_equal(np.array(seen[1:]), trial.released(3)),
-        "every step must return fresh arrays and a fresh info, which may be written to",
-        "arrays that are used again",
-        "Return copies.",
-    )
-
-
 def _check_flags(trial: Trial) -> None:
     """Require flags and info that depend on the horizon only."""
-    table, rule = trial.table, "flags and info must depend on the horizon only"
+    table = trial.table
+    rule = "flags and info must depend on the horizon only"
     others = (0 * table, -table) if trial.feedback else (0 * table, 0 * table + 1, 1 - table)
     flags = [step[2:] for step in trial.play(3)]
     for seed, other in enumerate(others, start=3):
@@ -463,7 +434,7 @@ def _check_unrevealed(trial: Trial) -> None:
     other, arms = 1 - trial.table, [0] * len(trial.table)
     other[:, 0] = trial.table[:, 0]
     for seed in range(5):
-        same = np.array_equal(trial.released(seed, plays=arms), trial.released(seed, other, arms))
+        same = np.array_equal(_releases(trial.play(seed, plays=arms)), _releases(trial.play(seed, other, arms)))
         rule = "gains of arms that were not played must change nothing"
         require(same, rule, "other releases", "Use what was observed below, not env.unwrapped.")
 
@@ -476,9 +447,10 @@ def _check_sensitivity(trial: Trial) -> None:
         return
     covered = env.get_wrapper_attr("guarantee").model != "none"
     what = "gain vector" if trial.feedback else "round"
-    for seed in range(4):
-        for tables in trial.neighbours():
-            pair = [[step.observation for step in trial.play(seed, table)] for table in tables]
+    for tables in trial.neighbours():
+        envs = [trial.env(trial.game(table)) for table in tables]
+        for seed in range(4):
+            pair = [[step.observation for step in _run(env, trial.plays, seed)] for env in envs]
             (one, other), seen = (
                 [np.array([observation[key] for observation in each]) for each in pair] for key in ("gain", "observed")
             )
@@ -501,7 +473,7 @@ def _check_attributes(trial: Trial) -> None:
     """Require that nothing of the game is an attribute of the wrapper, or in its texts."""
     game: Any = trial.game(np.full_like(trial.table, PLANTED))
     game.planted = PLANTED
-    env: Any = _wrapped(trial.wrap, game)
+    env: Any = trial.env(game)
     env.reset(seed=1)
     env.step(trial.plays[0])
     for name in BELOW:
@@ -528,41 +500,39 @@ def _check_errors(trial: Trial) -> None:
     """Require that errors from below, and values out of range, end a game without showing gains."""
     planted, width = np.full_like(trial.table, PLANTED), 2.0 if trial.feedback else 1.0
     for fails_in in ("step", "reset"):
-        error, frames = _failure(trial.env(planted, fails_in=fails_in), trial.plays)
+        shown = _failure(trial.env(_faulty(trial.game(planted), fails_in=fails_in)), trial.plays)
+        require(shown, "an error from below must end the game", "a game that went on", "Do not swallow it.")
         rule = "an error from below must be replaced by one that contains nothing of it"
-        require(error is not None, "an error from below must end the game", "a game that went on", "Do not swallow it.")
-        for place, text in (("text, notes or causes", _everything_in(error)), ("frames", frames)):
-            way_out = "Raise a BoundaryError outside of the except clause, or inherit PrivacyBoundary."
-            require(DIGITS not in text, rule, f"a private gain in its {place}", way_out)
+        way_out = "Raise a BoundaryError outside of the except clause, or inherit PrivacyBoundary."
+        require(DIGITS not in shown, rule, "a private gain in its text, notes, causes or frames", way_out)
     for added in (width, -width, math.nan):
-        error, frames = _failure(trial.env(planted, added=added), trial.plays)
+        shown = _failure(trial.env(_faulty(trial.game(planted), added=added)), trial.plays)
         rule = "gains outside [0, 1] and NaN must be refused, because noise is not calibrated for them"
-        way_out = "Check them before they are used; write it so NaN fails."
-        require(error is not None, rule, "a game that went on", way_out)
-        hidden = DIGITS not in _everything_in(error) + frames
-        require(hidden, "an error must not show the gain that it refuses", "a private gain in it", "Leave it out.")
+        require(shown, rule, "a game that went on", "Check them before they are used; write it so NaN fails.")
+        rule = "an error must not show the gain that it refuses"
+        require(DIGITS not in shown, rule, "a private gain in it", "Leave it out.")
 
 
-def _failure(env: Environment, plays: Sequence[Any]) -> tuple[BaseException | None, str]:
-    """Return the error of a game and the local variables of its traceback's frames, except this one."""
+def _failure(env: Environment, plays: Sequence[Any]) -> str:
+    """Return all that the error of a game shows: its text, that of its causes, and its frames' variables; or ""."""
     try:
         env.reset(seed=1)
         for play in plays:
             if env.step(play)[2]:
-                return None, ""
+                break
     except Exception as error:
-        passed = error.__traceback__.tb_next if error.__traceback__ else None
-        shown = traceback.TracebackException(type(error), error, passed, capture_locals=True)
-        return error, "".join(shown.format(chain=False))
-    return None, ""
+        below = error.__traceback__.tb_next if error.__traceback__ else None  # without this frame
+        frames = traceback.TracebackException(type(error), error, below, capture_locals=True)
+        return "\n".join([_text_of(error), *frames.format(chain=False)])
+    return ""
 
 
-def _everything_in(error: BaseException | None) -> str:
-    """Return the text of an error: message, arguments, notes, causes and contexts."""
+def _text_of(error: BaseException | None) -> str:
+    """Return the message, arguments and notes of an error, and those of its causes and contexts."""
     if error is None:
         return ""
     parts = [str(error), repr(error), *map(repr, error.args), *getattr(error, "__notes__", [])]
-    return "\n".join([*parts, _everything_in(error.__cause__), _everything_in(error.__context__)])
+    return "\n".join([*parts, _text_of(error.__cause__), _text_of(error.__context__)])
 
 
 def _check_copies(trial: Trial) -> None:
@@ -570,18 +540,19 @@ def _check_copies(trial: Trial) -> None:
     env.reset(seed=1)
     with must_not_fail("a step", "It comes after reset."):
         env.step(trial.plays[0])
-    ways = {"copy.copy": copy.copy, "copy.deepcopy": copy.deepcopy, "pickle": pickle.dumps}
+    way_out = "Raise a TypeError in __reduce_ex__ after the first reset, or inherit PrivacyBoundary."
+    ways: dict[str, Callable[[Any], Any]] = {
+        "copy.copy": copy.copy,
+        "copy.deepcopy": copy.deepcopy,
+        "pickle": pickle.dumps,
+    }
     for name, make in ways.items():
+        rule = f"{name} of a game that has begun must be refused: two releases with one draw of noise tell gains apart"
         try:
             make(env)
         except Exception:
             continue
-        require(
-            False,
-            f"{name} of a game that has begun must be refused: two releases with one draw of noise tell gains apart",
-            "a copy",
-            "Raise a TypeError in __reduce_ex__ after the first reset, or inherit PrivacyBoundary.",
-        )
+        require(False, rule, "a copy", way_out)
 
 
 def _check_noise(trial: Trial) -> None:
@@ -591,7 +562,7 @@ def _check_noise(trial: Trial) -> None:
     """
     env, unseeded, plays = trial.env(), trial.env(), trial.plays
     first = [_releases(_run(env, plays, seed)) for seed in range(GAMES)]
-    same = all(np.array_equal(one, trial.released(seed)) for seed, one in enumerate(first))
+    same = all(np.array_equal(one, _releases(trial.play(seed))) for seed, one in enumerate(first))
     require(same, "equal seeds must give equal noise", "other releases", "Draw from the stream that reset begins only.")
     require(
         any(map(np.any, first)),
@@ -604,7 +575,7 @@ def _check_noise(trial: Trial) -> None:
     again = [_releases(_run(unseeded, plays, None if game else 3)) for game in range(GAMES)]
     compared = {
         "games of different seeds": first,
-        "games of environments that were never given a seed": [trial.released(None) for _ in range(GAMES)],
+        "games of environments that were never given a seed": [_releases(trial.play(None)) for _ in range(GAMES)],
         "games after a reset without a seed": again,
     }
     for what, games in compared.items():
@@ -617,10 +588,10 @@ def _check_noise(trial: Trial) -> None:
 
 
 RULES: Final = (
+    _check_freshness,
     _check_steps,
     _check_order,
     _check_wrong_plays,
-    _check_freshness,
     _check_flags,
     _check_unrevealed,
     _check_sensitivity,
@@ -672,31 +643,22 @@ def check_mechanism(env: Any) -> None:
 
 def _check_returned(returned: Any, gain: float, mechanism: Mechanism, below: Below) -> None:
     name, low, high = type(mechanism).__name__, below.values.low, below.values.high
-    pair = isinstance(returned, tuple) and len(returned) == 2
-    pair = pair and isinstance(returned[0], Real) and isinstance(returned[1], (int, np.integer))
-    require(
-        pair and returned[1] >= 0,
-        f"release(state, arm, gain, rng) of {name} must return a number and how many gains are in it",
-        f"{returned!r} for the gain {gain:g} of this check",
-        "Return (value, 1), or (0.0, 0) where nothing is released.",
-    )
+    shown = f"{returned!r} for the gain {gain:g} of this check"
+    pair: Any = isinstance(returned, tuple) and len(returned) == 2
+    pair = pair and isinstance(returned[0], Real) and isinstance(returned[1], (int, np.integer)) and returned[1] >= 0
+    rule = f"release(state, arm, gain, rng) of {name} must return a number and how many gains are in it"
+    require(pair, rule, shown, "Return (value, 1), or (0.0, 0) where nothing is released.")
     value, count = returned
     if mechanism.releases_sums:
         good = count == 0 or math.isfinite(value)
         require(good, f"a sum that {name} releases must be finite", f"{value!r}", "Return (0.0, 0) until there is one.")
         return
-    require(
-        count == 0 or low <= value <= high,
-        f"a gain that {name} releases must be in [{low:g}, {high:g}]",
-        f"{value!r} for the gain {gain:g} of this check",
-        "Clip it, withhold it with count 0, or set releases_sums = True if it is a sum.",
-    )
-    require(
-        count > 0 or mechanism.withholds or mechanism.batch_size > 1,
-        f"{name}, which has withholds = False, must release every gain",
-        f"count 0 for the gain {gain:g} of this check",
-        "Set withholds = True.",
-    )
+    way_out = "Clip it, withhold it with count 0, or set releases_sums = True if it is a sum."
+    inside: Any = count == 0 or low <= value <= high
+    require(inside, f"a gain that {name} releases must be in [{low:g}, {high:g}]", shown, way_out)
+    released = count > 0 or mechanism.withholds or mechanism.batch_size > 1
+    rule = f"{name}, which has withholds = False, must release every gain"
+    require(released, rule, f"count 0 for the gain {gain:g} of this check", "Set withholds = True.")
 
 
 def _check_vector(trial: Trial, vector: Wrap) -> None:
@@ -711,21 +673,17 @@ def _check_vector(trial: Trial, vector: Wrap) -> None:
     with must_not_fail("games behind the vector form", "They are reset once and stepped to their end."):
         observation, info = many.reset(seed=5)
         never = np.zeros(NUM_ENVS)
-        together = [(observation, never, never, never, info)]
-        together += [many.step(np.full(NUM_ENVS, arm)) for arm in trial.plays[: len(scalar[0]) - 1]]
+        together = [Step(observation, never, never, never, info)]
+        together += [Step(*many.step(np.full(NUM_ENVS, arm))) for arm in trial.plays[: len(scalar[0]) - 1]]
     for game in range(NUM_ENVS):
-        for alone, all_games in zip(scalar[game], together, strict=True):
-            seen, *rest, info = all_games
+        for alone, step in zip(scalar[game], together, strict=True):
+            seen = {key: part[game] for key, part in step.observation.items()}
             same = set(seen) == set(alone.observation)
-            same = same and all(np.array_equal(seen[key][game], part) for key, part in alone.observation.items())
-            same = same and [part[game] for part in rest] == list(alone[1:4])
-            same = same and set(info) <= {"round", "_round"} and info["round"][game] == alone.info["round"]
-            require(
-                same,
-                "game i of the vector form must be the scalar one with seed + i, to the last bit",
-                f"another game {game}",
-                "Use the same mechanism code and one stream for each game.",
-            )
+            same = same and np.array_equal(step._replace(observation=seen).released, alone.released)
+            same = same and [part[game] for part in step[1:4]] == list(alone[1:4])
+            same = same and set(step.info) <= {"round", "_round"} and step.info["round"][game] == alone.info["round"]
+            rule = "game i of the vector form must be the scalar one with seed + i, to the last bit"
+            require(same, rule, f"another game {game}", "Use the same mechanism code and one stream for each game.")
 
 
 def _check_low_bits(trial: Trial) -> None:
@@ -768,13 +726,14 @@ def _check_privacy(trial: Trial, games: int) -> None:
     the first, one in the middle, or the last.
     """
     rounds, arms = len(trial.table), [0] * len(trial.table)
-    pairs = [changes_of(0 * trial.table, changed)[0][:2] for changed in (0, rounds // 2, rounds - 1)]
+    neighbours = Trial(trial.wrap, 0 * trial.table).neighbours()
+    pairs = [neighbours[changed] for changed in (0, rounds // 2, rounds - 1)]
     guarantee: PrivacyGuarantee = trial.env().get_wrapper_attr("guarantee")
     if math.isinf(tested(guarantee)[0]) or guarantee.agents != ANY_AGENT:
         return
 
     def sample(table: FloatArray, numbers: range) -> FloatArray:
-        env = trial.env(table)
+        env = trial.env(trial.game(table))
         return features_of(np.array([_releases(_run(env, arms, FIRST_SEED + number)) for number in numbers]))
 
     require_hidden(
