@@ -48,13 +48,14 @@ class Curve(NamedTuple):
         name: The algorithm, which decides the look.
         label: The legend's entry: the name, and after it the guarantee, as in "DP-KLUCB (eps 1)".
         at: Places on the horizontal axis, ascending, shape `(places,)`.
-        samples: Shape `(trials, places)`; or one array `(trials,)` for each place, if numbers of trials differ.
+        samples: Shape `(trials, places)`; or one array `(trials,)` for each place, if numbers of trials differ; or the
+            line and its band, if they are no statistics of trials.
     """
 
     name: str
     label: str
     at: FloatArray | IntArray
-    samples: FloatArray | Sequence[FloatArray]
+    samples: FloatArray | Sequence[FloatArray] | Band
 
 
 class Reference(NamedTuple):
@@ -77,6 +78,7 @@ class Panel(NamedTuple):
         references: Lines that are no algorithms.
         across: The label of its horizontal axis, if it is not that of the figure.
         beside: Panels with the same word here share their linear vertical axis, as those of one game do.
+        up: The label of its vertical axis, if it is not that of the figure; panels with the same one share it.
     """
 
     title: str
@@ -84,6 +86,7 @@ class Panel(NamedTuple):
     references: Sequence[Reference] = ()
     across: str = ""
     beside: str = ""
+    up: str = ""
 
 
 def curves_figure(
@@ -91,7 +94,7 @@ def curves_figure(
     *,
     across: str,
     measure: str,
-    band: str,
+    band: str | None,
     x_scale: str = "linear",
     y_scale: str = "linear",
     note: str = "",
@@ -106,9 +109,10 @@ def curves_figure(
         panels: What to draw.
         across: The label of the horizontal axis; `ROUND` for rounds of one game.
         measure: What the samples are, a key of `LABELS` or a label for the vertical axis.
-        band: The kind of line and band, a key of `dp_bandit_envs.metrics.BANDS`.
+        band: The kind of line and band, a key of `dp_bandit_envs.metrics.BANDS`; None if all curves have their own.
         x_scale: `"linear"` or `"log"`, of the horizontal axes.
-        y_scale: The same of the vertical axes; with `"log"` all panels share it, and nothing is drawn at 0 or below.
+        y_scale: The same of the vertical axes; with `"log"` all panels with one label share it, and nothing is drawn at
+            0 or below.
         note: What to say after the meaning of line and band.
         columns: Number of panels in a row, 1 for a narrow figure; None for at most three.
 
@@ -118,21 +122,18 @@ def curves_figure(
     if not panels:
         raise ValueError("panels must have at least one panel; received none.")
     x_scale, y_scale = (checks.known_name("scale", scale, SCALES) for scale in (x_scale, y_scale))
-    band = checks.known_name("band", band, BANDS)
+    band = None if band is None else checks.known_name("band", band, BANDS)
     columns = None if columns is None else checks.integer("columns", columns, at_least=1)
-    bands = [[band_of(curve.samples, band) for curve in panel.curves] for panel in panels]
+    bands = [[_band(curve, band) for curve in panel.curves] for panel in panels]
     legend = _legend_of(panels, bands)
-    limits = None
-    if y_scale == "log":
-        drawn = [one for of in bands for one in of]
-        lines = [one.line for one in drawn] + [one.line for panel in panels for one in panel.references]
-        limits = log_limits(lines, [end for one in drawn for end in (one.low, one.high)])
+    every_limits = {panel.up: _log_limits(panel.up, panels, bands) for panel in panels} if y_scale == "log" else {}
     thin = [len(panel.curves) > MOST_BANDS for panel in panels]
     with mpl.rc_context(RC):
         figure, grid = grid_of(len(panels), columns)
         algorithms: dict[str, Any] = {}
         others: dict[str, Any] = {}
         for axes, panel, of, bars in zip(grid, panels, bands, thin, strict=False):
+            limits = every_limits.get(panel.up)
             for place, (curve, one) in enumerate(zip(panel.curves, of, strict=True)):
                 key, floor = _key(curve, legend.several), None if limits is None else limits[0]
                 turn = place / len(of)
@@ -145,20 +146,37 @@ def curves_figure(
             places = [curve.at for curve in panel.curves] + [reference.at for reference in panel.references]
             places_axis(axes, places, x_scale, rounds=label == ROUND)
             axes.set_xlabel(typeset(label))
-            axes.set_ylabel(LABELS.get(measure) or typeset(measure))
-        for axes, limit in zip(grid, _up_to_the_same(grid, panels), strict=False):
-            values_axis(axes, limits, limit)
+            axes.set_ylabel(typeset(panel.up) or LABELS.get(measure) or typeset(measure))
+        for axes, panel, limit in zip(grid, panels, _up_to_the_same(grid, panels), strict=False):
+            values_axis(axes, every_limits.get(panel.up), limit)
         for axes in grid[len(panels) :]:
             axes.axis("off")
         set_titles(grid, [panel.title for panel in panels], legend.notes)
         outer_labels_only(grid[: len(panels)])
-        trials, fewest = _trials_in_words(panels)
-        says = band_in_words(band, trials, fewest, "bar" if all(thin) else "band or bar" if any(thin) else "band")
-        if limits is not None and any(np.any(one.line <= 0) for of in bands for one in of):
-            says += "; a line begins where it is above 0"
+        says = ""
+        if band is not None:
+            trials, fewest = _trials_in_words(panels)
+            says = band_in_words(band, trials, fewest, "bar" if all(thin) else "band or bar" if any(thin) else "band")
+            if every_limits and any(np.any(one.line <= 0) for of in bands for one in of):
+                says += "; a line begins where it is above 0"
         cell = grid[len(panels)] if len(grid) > len(panels) else None
-        add_legend_and_note(figure, algorithms | others, typeset(f"{says}. {note}" if note else says), cell)
+        add_legend_and_note(figure, algorithms | others, typeset(". ".join(filter(None, (says, note)))), cell)
         return figure
+
+
+def _band(curve: Curve, band: str | None) -> Band:
+    if isinstance(curve.samples, Band):
+        return curve.samples
+    assert band is not None, "curves of samples need a kind of band"
+    return band_of(curve.samples, band)
+
+
+def _log_limits(up: str, panels: Sequence[Panel], bands: Sequence[Sequence[Band]]) -> tuple[float, float]:
+    """Return the ends of the logarithmic axis that all panels with a label share."""
+    drawn = [one for panel, of in zip(panels, bands, strict=True) if panel.up == up for one in of]
+    lines = [one.line for one in drawn]
+    lines += [one.line for panel in panels if panel.up == up for one in panel.references]
+    return log_limits(lines, [end for one in drawn for end in (one.low, one.high)])
 
 
 def draw_band(

@@ -22,7 +22,6 @@ from matplotlib.ticker import (
     NullFormatter,
     NullLocator,
 )
-from matplotlib.transforms import ScaledTranslation
 
 from dp_bandit_envs.plots.plot_style import TITLE, typeset
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -46,8 +45,6 @@ SHORTER = 2
 """So many more columns than of the longest label are tried in a legend."""
 LETTERS = 15
 """About how many letters of a note fit in an inch."""
-UNDER_AXIS = 0.42
-"""Height of the numbers and the label below a panel."""
 FEW = 12
 """Up to this number of places, each is marked on the axis and on the line."""
 _POWER_OF_TWO = 2**8
@@ -257,31 +254,6 @@ def add_legend_and_note(figure: Figure, labelled: Mapping[str, Any], note: str, 
             return
         inside.remove()
     _add_below(figure, [_legend(figure, labelled)] if labelled else [], note)
-
-
-def add_legends_below(grid: Sequence[Axes], legends: Sequence[Mapping[str, Any]]) -> None:
-    """Add a legend below the horizontal axis of each panel, in as many columns as fit; the figure grows by their rows.
-
-    Args:
-        grid: The axes of the panels, in rows.
-        legends: The drawn line of each label, for each panel.
-    """
-    figure, place = grid[0].get_figure(root=True), grid[0].get_subplotspec()
-    assert figure is not None and place is not None
-    across = place.get_gridspec().ncols
-    width = figure.get_figwidth() / across - EDGE
-    heights = []
-    for axes, labelled in zip(grid, legends, strict=False):
-        below = axes.transAxes + ScaledTranslation(-BESIDE + EDGE, -UNDER_AXIS, figure.dpi_scale_trans)
-        look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
-        look |= {"borderaxespad": 0.0, "borderpad": 0.0, "handlelength": 2.4}
-        for columns in (2, 1):
-            legend = axes.legend(labelled.values(), labelled, ncols=columns, **look)
-            if _size(figure, legend)[0] <= width:
-                break
-        heights.append(_size(figure, legend)[1])
-    rows = [heights[start : start + across] for start in range(0, len(heights), across)]
-    figure.set_figheight(figure.get_figheight() + sum(max(row) + EDGE for row in rows))
 
 
 def _add_below(figure: Figure, legends: list[Legend], note: str) -> None:

@@ -6,13 +6,14 @@ import math
 import gymnasium as gym
 import numpy as np
 import pytest
-from matplotlib.legend import Legend
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.figures import price_of_privacy as games
+from dp_bandit_envs.figures import price_of_privacy
 from dp_bandit_envs.figures.judging import Estimate, ratio_of_means
-from dp_bandit_envs.figures.price_of_privacy import ARMS, BALL, CUBE, EXPERTS, MANY, PAYOFFS, ROWS, is_exactly_free
-from dp_bandit_envs.figures.price_panels import Line, RatioPanel, price_figure, ratio_band
+from dp_bandit_envs.figures.price_of_privacy import games, panels
+from dp_bandit_envs.figures.price_of_privacy.claims import ROWS, claims as every_claim, is_exactly_free, numbers
+from dp_bandit_envs.figures.price_of_privacy.games import ARMS, BALL, CUBE, EXPERTS, MANY, PAYOFFS
+from dp_bandit_envs.figures.price_of_privacy.panels import ratio_band
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.runs.experiment import Results
@@ -88,7 +89,7 @@ def results(change=lambda part, panel, label, regret: regret, *, trials=TRIALS, 
 
 
 def claims(*found):
-    return games.claims.judged(found)
+    return every_claim.judged(found)
 
 
 def verdicts(*given, **settings):
@@ -189,7 +190,7 @@ def test_the_first_horizon_from_which_on_privacy_is_nearly_free():
         return regret * (3 if middle and label == games.OWN else 1)
 
     claim = claims(*results(change))[1]
-    assert claim.verdict is YES and set(claim.numbers.first.values()) == {2**16}
+    assert claim.verdict is YES and set(claim.numbers["first"].values()) == {2**16}
     assert "2^16 (experts), 2^16 (ball)" in claim.seen
 
 
@@ -222,14 +223,14 @@ def test_few_runs_show_nothing(trials):
 def test_the_shortest_games_can_be_judged_and_drawn(horizon):
     found = results(horizon=horizon, trials=2)
     assert len(claims(*found)) == 14
-    assert as_bytes(games.draw(found), "png")
-    notes = "".join(map(str, games.notes(found)))
+    assert as_bytes(panels.draw(found), "png")
+    notes = "".join(map(str, price_of_privacy.notes(found)))
     assert f"This is 2 runs of {horizon} rounds instead of 60 of 1,048,576." in notes
-    assert "This is" not in "".join(map(str, games.notes(results(trials=60))))
+    assert "This is" not in "".join(map(str, price_of_privacy.notes(results(trials=60))))
 
 
 def test_a_small_run_has_what_claims_and_drawing_look_for(tmp_path):
-    plan = games.study(horizon=16, trials=2)
+    plan = price_of_privacy.study(horizon=16, trials=2)
     played = [run(one, ResultsFolder(tmp_path / one.name, one.configuration()), jobs=1) for one in plan.experiments]
     assert len(plan.claims(played)) == 14
     assert len(plan.draw(played).axes) == 6
@@ -258,10 +259,10 @@ def test_noise_for_today_costs_less_than_the_papers(tmp_path):
 
 def test_the_numbers_of_the_page_are_those_of_the_claims():
     """Ratios of external regret, exponents beside the paper's, and from which T on privacy is nearly free."""
-    found, judged = games.numbers(results()), claims(*results())
+    found, judged = numbers(results()), claims(*results())
     assert found["ratio/AS-EXP2, arms/1048576"]["mean"] == pytest.approx(2.0, rel=0.01)
     assert found[f"ratio/{games.SMALLEST}, arms/4096"]["mean"] == pytest.approx(2.4, rel=0.01)
-    for price, one in judged[0].numbers.ends.items():
+    for price, one in judged[0].numbers["ends"].items():
         assert found[f"ratio/{price}/{2**20}"] == {"mean": one.value, "error": one.error}
     row = judged[8].numbers
     for price, each in row.regret.items():
@@ -274,62 +275,30 @@ def test_the_numbers_of_the_page_are_those_of_the_claims():
     assert found[f"nearly free/{games.OWN}, ball"]["by bound"] == math.inf
 
 
-HORIZONS = (2**10, 2**12, 2**14)
-
-
-def line(name, values, at=HORIZONS, game="", error=0.1):
-    return Line(name, at, ratio_band([Estimate(value, error) for value in values]), game)
-
-
-def over_t(*lines, **given):
-    return RatioPanel("Ball", "horizon T", "ratio", lines, **given)
-
-
-def over_epsilon():
-    levels = (0.1, 1.0, 10.0)
-    lines = [line("One", (30, 3, value), levels, game) for game, value in (("experts", 0.3), ("ball", -0.1))]
-    return RatioPanel("Levels", "epsilon", "extra regret", lines, free=None)
-
-
-def drawn(*panels, note="the note", labels=None):
-    return price_figure(panels or [over_t(line("One", (3, 2, 1)))], note=note, labels=labels or {})
-
-
-def points(one):
-    return one.get_xdata().tolist(), one.get_ydata().tolist()
-
-
-def legend_texts(figure):
-    return [text.get_text() for axes in figure.axes if axes.axison for text in axes.get_legend().get_texts()]
-
-
-def test_games_of_one_panel_differ_in_their_dashes_and_a_mean_below_zero_is_left_out():
-    axes = drawn(over_epsilon()).axes[0]
-    experts, ball = axes.lines
-    assert experts.get_linestyle() == "-" and ball.get_linestyle() != "-"
-    assert experts.get_color() == ball.get_color()
-    assert points(experts) == ([0.1, 1, 10], [30, 3, 0.3]) and points(ball) == ([0.1, 1], [30, 3])
-    (games_of_dashes,) = (one for one in axes.artists if isinstance(one, Legend))
-    assert [text.get_text() for text in games_of_dashes.get_texts()] == ["experts", "ball"]
-
-
-@pytest.mark.parametrize("columns", [None, 1])
-def test_legends_stand_below_their_panels_and_cover_nothing(columns):
-    panel = over_t(*(line(f"A learner with a long name, number {number}", (3, 2, 1)) for number in range(8)))
-    figure = price_figure([panel] * 3, note="the note", labels={}, columns=columns)
-    figure.draw_without_rendering()
-    panels = [axes for axes in figure.axes if axes.axison]
-    for axes in panels:
-        box, own = axes.get_legend().get_window_extent(), axes.xaxis.get_tightbbox()
-        assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= own.y0
-        assert not any(box.overlaps(other.get_window_extent()) for other in panels)
-        assert axes.get_window_extent().height > 1.2 * figure.dpi
-
-
 @pytest.mark.parametrize(("value", "error"), [(math.nan, math.nan), (-1.0, 5.0), (1e-9, 5.0)])
-def test_unknown_ratios_can_be_drawn(value, error):
-    panel = over_t(line("One", (value,), (4,), error=error))
-    assert as_bytes(drawn(panel), "png")
+def test_unknown_ratios_and_those_below_zero_can_be_drawn(value, error):
+    def change(part, panel, label, regret):
+        return regret * value if part == "over-horizon" and label == games.OWN else regret
+
+    found = results(change, spread=error if error == error else SPREAD, trials=4)
+    axes = panels.draw(found).axes[0]
+    drawn = {line.get_label(): line.get_ydata() for line in axes.lines}
+    own = next(heights for label, heights in drawn.items() if label.startswith("AS-FTRL, k-ary own-norm"))
+    assert np.all(own[np.isfinite(own)] > 0)
+
+
+def test_one_algorithm_in_several_games_has_one_colour_and_a_dash_for_each_game():
+    figure = panels.draw(results())
+    (legend,) = figure.legends
+    looks = {
+        text.get_text(): (line.get_color(), line.get_linestyle())
+        for text, line in zip(legend.get_texts(), legend.get_lines(), strict=True)
+    }
+    own = [look for label, look in looks.items() if label.startswith("AS-FTRL, k-ary own-norm")]
+    assert len(own) == len(set(own)) == 4 and len({colour for colour, _ in own}) == 1
+    # Ratios over T share their axis.
+    heights = [axes.get_ylim() for axes in figure.axes[:5]]
+    assert heights[0] == heights[1] == heights[2] and len(set(heights)) == 3
 
 
 def test_bands_of_ratios_are_95_per_cent_intervals_of_the_logarithm():
@@ -344,19 +313,20 @@ def test_each_panel_draws_its_own_games():
     """Over T ratios of regret in the panel's games; over epsilon what privacy adds; over d ratios to Hedge."""
     found = results()
     over_t, over_epsilon, _, _ = found
-    figure = games.draw(found)
+    figure = panels.draw(found)
     titles = [axes.get_title(loc="left").replace("$", "") for axes in figure.axes[:5]]
     assert [title[:7] for title in titles] == ["(a) Exp", "(b) Bal", "(c) Ban", "(d) d=1", "(e) Man"]
-    panels = dict(zip(games.PANELS, figure.axes, strict=False))
+    axes_of = dict(zip(games.PANELS, figure.axes, strict=False))
     for name, prices in games.PANELS.items():
-        free, *lines = panels[name].lines
-        assert set(free.get_ydata()) == {1}
+        lines = axes_of[name].lines
         for price, line in zip(prices, lines, strict=False):
             keys = [price.game.key(4**power * 2**10) for power in range(6)]
             means = [[games.last(over_t, key, one).mean() for key in keys] for one in (price.private, price.free)]
             assert line.get_ydata() == pytest.approx(np.divide(*means)), price
-        # The ratio of what learns nothing is a line of its own.
-        assert [line.get_label() for line in lines[len(prices) :]] == ([] if name == "bandits" else [games.LOST])
+        # Ratio 1, and the ratio of what learns nothing, are lines of their own.
+        free, *lost = lines[len(prices) :]
+        assert set(free.get_ydata()) == {1}
+        assert [line.get_label() for line in lost] == ([] if name == "bandits" else [games.LOST])
     levels = iter(figure.axes[3].lines)
     for name in games.OVER_EPSILON:
         for game in games.FULL:
@@ -364,6 +334,6 @@ def test_each_panel_draws_its_own_games():
             private = [games.last(over_epsilon, panel, games.label_at(name, level)).mean() for level in games.LEVELS]
             extra = np.subtract(private, games.last(over_epsilon, panel, games.FREE).mean())
             assert next(levels).get_ydata() == pytest.approx(extra)
-    assert [line.get_ydata()[-1] for line in figure.axes[4].lines[1:]] == pytest.approx(
+    assert [line.get_ydata()[-1] for line in figure.axes[4].lines[:4]] == pytest.approx(
         [with_many(price.private, 10_000) for price in games.OVER_DIMENSION], rel=0.01
     )

@@ -1,0 +1,442 @@
+"""What the literature says of the price of privacy, judged by the games; and the numbers that the page quotes."""
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import gymnasium as gym
+import numpy as np
+
+from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.figures.judging import (
+    DECIDES,
+    NO,
+    UNDECIDED,
+    UNKNOWN,
+    YES,
+    Claims,
+    Estimate,
+    Found,
+    all_ahead,
+    exponent,
+    joined,
+    over_error,
+    ratio_of_means,
+    slope_of,
+    slope_weights,
+    with_names,
+    yes_or_no,
+)
+from dp_bandit_envs.figures.price_of_privacy import games
+from dp_bandit_envs.figures.price_of_privacy.games import Game, Place, Price, last, longest, ratios_over_horizon
+from dp_bandit_envs.metrics import mean_and_standard_error
+from dp_bandit_envs.protocols import Environment, FloatArray
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Numbers
+
+claims = Claims()
+NEARLY = 1.5
+"""The ratio of regrets below which privacy counts as nearly free."""
+FLAT = 0.05
+"""The largest exponent of T, up or down, that counts as constant."""
+LOOSE_RATIO = 0.05
+"""The largest standard error of the exponent of a ratio that decides."""
+LARGEST_POWER = 40
+"""The power of 2 up to which bounds are computed."""
+LARGEST_EXACT = 20
+"""The power of 2 up to which FTPL's noise is computed."""
+DIMENSIONS = (10, 100)
+"""Those at which FTPL's noise is worked out."""
+TOLERANCE = 0.1
+"""By how much a measured exponent may exceed the paper's: logarithms and lower orders count at a finite T."""
+LOOSE = 0.1
+"""The largest standard error of an exponent that decides."""
+LEADERS = {
+    games.PAPER: "the paper's noise (padded binary trees, with the scale that epsilon needs)",
+    games.OWN: "k-ary trees and noise in the shape of the gain vectors (errata: no factor ln N, and no padding)",
+    games.GAUSSIAN: "the square-root counter and Gaussian noise, at a delta of 1e-6",
+}
+"""Algorithms whose price may vanish, from the paper's noise to today's."""
+
+
+def below(one: Estimate, limit: float) -> bool:
+    """Whether an estimate is clearly below a limit."""
+    return one.value + DECIDES * one.error < limit
+
+
+def above(one: Estimate, limit: float) -> bool:
+    """Whether an estimate is clearly above a limit."""
+    return one.value - DECIDES * one.error > limit
+
+
+def in_powers(horizon: int | None, most: int | None = None) -> str:
+    """Return a horizon in words; None is none, up to `most`."""
+    if horizon is None:
+        return "none" if most is None else f"none up to {in_powers(most)}"
+    power = horizon.bit_length() - 1
+    return f"2^{power}" if horizon == 2**power else f"{horizon:,}"
+
+
+def game_of(game: Game, horizon: int, dimension: int | None = None) -> Environment:
+    """Return the environment of a game at a length, with its hard gap, at the usual size or another."""
+    panel = game.panel(horizon, (), dimension=dimension)
+    env: Environment = gym.make(panel.env_id, **panel.env_kwargs).unwrapped
+    return env
+
+
+def _with_full_information(*names: str) -> list[Price]:
+    """Return the prices of algorithms in the games in which a round reveals its whole gain vector."""
+    prices = games.PANELS["experts"] + games.PANELS["ball"]
+    return [price for name in names for price in prices if price.private == name]
+
+
+def _nearly_free(results: Results, name: str) -> Found:
+    """Judge the last ratio of regrets; also find from which T on it is nearly 1, measured and by bounds."""
+    prices = _with_full_information(name)
+    ratios = {price: ratios_over_horizon(results, price) for price in prices}
+    ends = {price: each[max(each)] for price, each in ratios.items()}
+    by_bound = {price: _first_by_bound(price) for price in prices if name == games.PAPER}
+    first = {price: _first_below(each) for price, each in ratios.items()}
+    since = with_names({price.game.name: in_powers(horizon) for price, horizon in first.items()})
+    bounds = {price.game.name: in_powers(horizon, 2**LARGEST_POWER) for price, horizon in by_bound.items()}
+    too_dear = any(above(one, NEARLY) for one in ends.values())
+    return Found(
+        NO if too_dear else YES if all(below(one, NEARLY) for one in ends.values()) else UNDECIDED,
+        {"ends": ends, "first": first, "by_bound": by_bound},
+        f"ratio of mean regrets: {with_names(ends)}; below {NEARLY:g} from this T on: {since}"
+        + (f"; the bounds come that near from this T on: {with_names(bounds)}" if bounds else ""),
+        yes="in both games",
+        no="noise still decides at this T; the order of the bound says nothing about when",
+        unknown=f": too close to {NEARLY:g}",
+    )
+
+
+def _first_below(ratios: Mapping[int, Estimate]) -> int | None:
+    longest_first = sorted(ratios, reverse=True)
+    near = list(itertools.takewhile(lambda horizon: below(ratios[horizon], NEARLY), longest_first))
+    return near[-1] if near else None
+
+
+@functools.lru_cache
+def _first_by_bound(price: Price) -> int | None:
+    horizons: list[int] = [2**power for power in range(10, LARGEST_POWER + 1)]
+    for horizon in horizons:
+        env = game_of(price.game, horizon)
+        private, free = (
+            make_algorithm(games.PAPER, epsilon=one).regret_bound_in(env) for one in (games.EPSILON, math.inf)
+        )
+        if private < NEARLY * free:
+            return horizon
+    return None
+
+
+def _says_nearly_free(name: str) -> Callable[[Results], str]:
+    return lambda results: (
+        f"With full information and epsilon = 1, privacy is free in long games. {name}, with {LEADERS[name]}: less"
+        f" than {NEARLY:g} times the regret without privacy at T = {in_powers(longest(results))}."
+    )
+
+
+for _name in LEADERS:
+    claims(_says_nearly_free(_name))(functools.partial(_nearly_free, name=_name))
+
+
+@claims(
+    "On the ball privacy costs AS-FTPL exactly nothing in long games: the noise that keeps its regret small is"
+    " already enough for epsilon = 1 and delta = 1e-6, so it plays the same points as without privacy.",
+    fewest=0,
+)
+def _exactly_free(results: Results) -> Found:
+    horizons = {dimension: first_exactly_free(dimension) for dimension in DIMENSIONS}
+    since = {f"d = {size}": in_powers(horizon, 2**LARGEST_EXACT) for size, horizon in horizons.items()}
+    usual = horizons[games.BALL.dimension]
+    return Found(
+        yes_or_no(usual is not None and usual <= longest(results)),
+        horizons,
+        f"so from this T, a power of 2, on: {with_names(since)}. (The paper writes epsilon for what is (epsilon,"
+        " delta), and its noise is d^(1/4) times what the ball needs.)",
+        yes="the wrappers are the same, so play for play the games are",
+        no="in no game of the figure",
+    )
+
+
+@functools.lru_cache
+def first_exactly_free(dimension: int) -> int | None:
+    """Return the first power of 2 at which FTPL needs no more noise for privacy than for regret; None if none does."""
+    powers = (2**power for power in range(LARGEST_EXACT + 1))
+    return next((horizon for horizon in powers if is_exactly_free(dimension, horizon)), None)
+
+
+def is_exactly_free(dimension: int, horizon: int) -> bool:
+    """Return whether FTPL at epsilon = 1 puts the same wrapper around the ball as FTPL without privacy."""
+    game = game_of(games.BALL, horizon, dimension)
+    wrapped = [make_algorithm(games.PERTURBED, epsilon=epsilon).wrap(game) for epsilon in (games.EPSILON, math.inf)]
+    private, free = (one.get_wrapper_attr("mechanism").epsilon for one in wrapped)
+    return bool(private == free)
+
+
+def _constant_factor(results: Results, prices: Sequence[Price]) -> Found:
+    """Judge whether the ratio of regrets stays above 1 and does not change with T."""
+    exponents = {price: _exponent_of_ratio(results, price) for price in prices}
+    ratios = {price: ratios_over_horizon(results, price) for price in prices}
+    ends = {price: each[max(each)] for price, each in ratios.items()}
+    growing = [price for price, one in exponents.items() if above(one, FLAT)]
+    falling = [price for price, one in exponents.items() if below(one, -FLAT)]
+    cheaper = any(below(one, 1) for one in ends.values())
+    known = all(above(one, 1) for one in ends.values()) and all(one.error <= LOOSE_RATIO for one in exponents.values())
+    changing = [f"the ratio grows with T for {joined(growing)}"] if growing else []
+    if falling:
+        how = "logarithms count, as in how often to explore"
+        changing.append(f"the ratio still falls with T for {joined(falling)}: {how}")
+    return Found(
+        NO if changing or cheaper else YES if known else UNDECIDED,
+        {"exponents": exponents, "ends": ends},
+        f"exponent of T in the ratio of mean regrets: {with_names(exponents)};"
+        f" the ratio at T = {in_powers(longest(results))}: {with_names(ends)}",
+        yes=f"the exponents are within {FLAT:g} of 0",
+        no="; ".join(changing) or "a ratio is below 1",
+        unknown=": an exponent is not known well enough, or a ratio is not clearly above 1",
+    )
+
+
+def _exponent_of_ratio(results: Results, price: Price) -> Estimate:
+    regrets = games.over_horizon(results, price)
+    horizons = list(regrets)
+    private, free = (np.stack(each, axis=1) for each in zip(*regrets.values(), strict=True))
+    if len(horizons) < 2 or not (np.all(private.mean(axis=0) > 0) and np.all(free.mean(axis=0) > 0)):
+        return UNKNOWN
+    difference = private / private.mean(axis=0) - free / free.mean(axis=0)
+    _, error = mean_and_standard_error(difference @ slope_weights(horizons))
+    return Estimate(slope_of(horizons, private.mean(axis=0) / free.mean(axis=0)), float(error))
+
+
+claims(
+    f"Without the paper's sums privacy costs a constant factor, however long the game: {games.COINS} for experts, of"
+    " the order of table 1's previous best, sqrt(T ln N) / epsilon, and noise on each round"
+    f" ({games.FRESH}, a baseline)."
+)(functools.partial(_constant_factor, prices=_with_full_information(games.COINS, games.FRESH)))
+for _prices in (games.PANELS["bandits"][:1], games.PANELS["bandits"][1:2], games.PANELS["bandits"][2:]):
+    claims(
+        f"With bandit feedback, {joined(_prices)}, privacy costs a constant factor"
+        " (the paper's algorithm 4, which adds noise to each payoff and so is local, which it does not say)."
+    )(functools.partial(_constant_factor, prices=_prices))
+
+
+Term = Callable[[float, float, float], float]
+"""A term of a bound, as a function of (T, size, epsilon)."""
+
+
+class Row(NamedTuple):
+    """A row of the paper's tables 1 and 2: its bound in words, and its terms.
+
+    Attributes:
+        game: The game.
+        says: The bound.
+        before: The previous best by the same table, logarithms left out.
+        terms: The terms of the bound; with full information the second is the price of privacy.
+    """
+
+    game: Game
+    says: str
+    before: str
+    terms: tuple[Term, ...]
+
+
+ROWS = (
+    Row(
+        games.EXPERTS,
+        "sqrt(T ln N) + N ln N ln^2 T / epsilon",
+        "sqrt(T ln N) / epsilon",
+        (lambda t, d, e: math.sqrt(t * math.log(d)), lambda t, d, e: d * math.log(d) * math.log(t) ** 2 / e),
+    ),
+    Row(
+        games.BALL,
+        "sqrt(T) + N ln^2 T / epsilon",
+        "sqrt(N T) / epsilon",
+        (lambda t, d, e: math.sqrt(t), lambda t, d, e: d * math.log(t) ** 2 / e),
+    ),
+    Row(
+        games.CUBE,
+        "sqrt(N T) + N ln^2 T / epsilon",
+        "sqrt(N T) / epsilon",
+        (lambda t, d, e: math.sqrt(d * t), lambda t, d, e: d * math.log(t) ** 2 / e),
+    ),
+    # How it depends on the size the table leaves out; that is of theorem 4.5 with noise on the payoff.
+    Row(
+        games.PAYOFFS,
+        "sqrt(T) / epsilon, logarithms and N left out",
+        "T^(2/3) / epsilon",
+        (lambda t, d, e: d * math.sqrt(t * math.log(t)) / e,),
+    ),
+    Row(
+        games.ARMS,
+        "sqrt(T N ln N) / epsilon, logarithms left out",
+        "N T^(2/3) / epsilon",
+        (lambda t, d, e: math.sqrt(t * d * math.log(d)) / e,),
+    ),
+)
+
+
+class Exponent(NamedTuple):
+    """A measured exponent beside the paper's, fitted to its formula at the same sizes."""
+
+    measured: Estimate
+    paper: float
+
+    def __str__(self) -> str:
+        return str(self.measured) if math.isnan(self.paper) else f"{self.measured} ({self.paper:.2f})"
+
+
+Exponents = Mapping[Price, Mapping[str, Exponent]]
+"""The exponents of `"T"`, the size and `"1 / epsilon"` for each algorithm."""
+
+
+class Measured(NamedTuple):
+    """The exponents of one row.
+
+    Attributes:
+        regret: Those of regret, beside the largest of a term of the bound.
+        extra: Those of regret beyond that without privacy, beside the second term's; with full information only.
+        free: The exponent of T without privacy, beside 1 / 2.
+    """
+
+    regret: Exponents
+    extra: Exponents
+    free: Exponent
+
+
+def measured(results: Results, levels: Results, row: Row) -> Measured:
+    """Return how regret grows in the games of a row of the paper's tables.
+
+    Args:
+        results: The games for exponents.
+        levels: The games over epsilon, for games with full information.
+        row: The row.
+    """
+
+    def regrets(name: str, sweep: Sequence[Place], *, private: bool = True) -> FloatArray:
+        """Return an algorithm's regret, shape `(trials, places)`; without privacy epsilon does not matter."""
+        columns = []
+        for place in sweep:
+            source = results if f"{place.panel}/checkpoints" in results.arrays else levels
+            label = games.label_at(name, place.epsilon) if private and place.epsilon is not None else name
+            columns.append(last(source, place.panel, label))
+        return np.stack(columns, axis=1)
+
+    def beside(sweep: Sequence[Place], sample: FloatArray, terms: Sequence[Term]) -> Exponent:
+        """Return the exponent of regret `(trials, places)` beside the largest of the terms'."""
+        values = [place.value for place in sweep]
+        paper = [[term(place.horizon, place.size, place.epsilon or games.EPSILON) for place in sweep] for term in terms]
+        return Exponent(exponent(values, sample), max(slope_of(values, each) for each in paper))
+
+    regret: dict[Price, dict[str, Exponent]] = {}
+    extra: dict[Price, dict[str, Exponent]] = {}
+    swept, noise = games.sweeps(longest(results), row.game), row.terms[-1:]
+    for price in games.MEASURED[row.game]:
+        regret[price] = {}
+        for name, sweep in swept.items():
+            private = regrets(price.private, sweep)
+            regret[price][name] = beside(sweep, private, noise if name == "1 / epsilon" else row.terms)
+            if row.game in games.FULL:
+                more = private - regrets(price.free, sweep, private=False)
+                extra.setdefault(price, {})[name] = beside(sweep, more, noise)
+    free = regrets(games.MEASURED[row.game][0].free, swept["T"], private=False)
+    return Measured(regret, extra, Exponent(exponent([place.value for place in swept["T"]], free), 0.5))
+
+
+def _at_most_the_row(results: Results, levels: Results, row: Row) -> Found:
+    """Judge whether regret grows at most like a row of the paper's tables, apart from logarithms."""
+    found = measured(results, levels, row)
+    deciding = next(iter(found.regret.values()))
+    over = [name for name, one in deciding.items() if above(one.measured, one.paper + TOLERANCE)]
+    unclear = [name for name, one in deciding.items() if not one.measured.error <= LOOSE]
+    parts = [
+        f"{price.private}{what}: {', '.join(f'{name} {one}' for name, one in each.items())}"
+        for what, prices in (("", found.regret), (", extra regret", found.extra))
+        for price, each in prices.items()
+    ]
+    theorem = "; for d, which table 2 hides, the paper's is that of theorem 4.5 with noise on the payoff"
+    horizon = games.sweeps(longest(results), row.game)["T"][-1].horizon
+    return Found(
+        NO if over else UNDECIDED if unclear else YES,
+        found,
+        f"exponents, measured (the paper's): {'; '.join(parts)}; of T without privacy: {found.free}"
+        + (theorem if row.game is games.PAYOFFS else ""),
+        yes=f"none is clearly larger than the paper's by more than {TOLERANCE:g}",
+        no=f"larger in {joined(over)}, in games of up to {in_powers(horizon)} rounds",
+        unknown=f": not known well enough in {joined(unclear)}",
+    )
+
+
+for _row in ROWS:
+    claims(
+        f"Table {'1' if _row.game in games.FULL else '2'}, {_row.game.name}: regret at most of order {_row.says}"
+        f" (the previous best: {_row.before}).",
+        of=(2, 1),
+    )(functools.partial(_at_most_the_row, row=_row))
+
+
+FEW, *_, SO_MANY = games.NUMBERS_OF_EXPERTS
+RIVALS = (games.COINS, games.LAZY, games.EPOCHS)
+"""Algorithms for many experts."""
+
+
+@claims(
+    f"Private sums are for few experts, lazy or rare draws for many: with {FEW:,} experts {games.OWN} has less regret"
+    f" than {games.COINS} and {games.LAZY}, with {SO_MANY:,} more than {games.LAZY} and {games.EPOCHS}.",
+    of=(3,),
+)
+def _few_and_many(results: Results) -> Found:
+    horizon, own = longest(results), games.OWN
+    small, large = (
+        {name: last(results, games.MANY.key(horizon, number), name) for name in (own, *RIVALS, games.HEDGE)}
+        for number in (FEW, SO_MANY)
+    )
+    errors = [over_error(small[name] - small[own]) for name in (games.COINS, games.LAZY)]
+    errors += [over_error(large[own] - large[name]) for name in (games.LAZY, games.EPOCHS)]
+    ratios = {
+        name: tuple(ratio_of_means(regret[name], regret[games.HEDGE]) for regret in (small, large))
+        for name in (own, *RIVALS)
+    }
+    shown = with_names({name: " / ".join(map(str, both)) for name, both in ratios.items()})
+    return Found(
+        all_ahead(errors),
+        ratios,
+        f"regret over Hedge's with {FEW:,} / {SO_MANY:,} experts, T = {in_powers(horizon)}:"
+        f" {shown}. ({games.EPOCHS} is for independent gains, as here.)",
+        yes="by more than three standard errors each",
+        no="the other way round for one of them",
+        unknown=": one of them is too close",
+    )
+
+
+def numbers(results: Sequence[Results]) -> dict[str, Numbers]:
+    """Return what the page quotes: ratios of regrets, from which T on privacy is nearly free, exponents."""
+    over_t, over_epsilon, for_exponents, many_experts = results
+    found: dict[str, Numbers] = {}
+    for price in itertools.chain(*games.PANELS.values()):
+        for length, ratio in ratios_over_horizon(over_t, price).items():
+            found[f"ratio/{price}/{length}"] = _plain(ratio)
+    for name in LEADERS:
+        nearly = _nearly_free(over_t, name).numbers
+        for price, first in nearly["first"].items():
+            by_bound = float(nearly["by_bound"].get(price) or math.inf)
+            found[f"nearly free/{price}"] = {"from": first or math.inf, "by bound": by_bound}
+    found["exactly free"] = {f"d = {size}": first_exactly_free(size) or math.inf for size in DIMENSIONS}
+    for row in ROWS:
+        one = measured(for_exponents, over_epsilon, row)
+        for prices, of in ((one.regret, ""), (one.extra, ", extra")):
+            for price, each in prices.items():
+                for quantity, power in each.items():
+                    found[f"exponent/{price}{of}/{quantity}"] = {**_plain(power.measured), "paper": power.paper}
+        found[f"exponent/without privacy, {row.game.name}/T"] = _plain(one.free.measured)
+    for name, ends in _few_and_many(many_experts).numbers.items():
+        for size, ratio in zip(("few", "many"), ends, strict=True):
+            found[f"{size} experts/{name}"] = _plain(ratio)
+    return found
+
+
+def _plain(one: Estimate) -> dict[str, float]:
+    return {"mean": one.value, "error": one.error}
