@@ -38,9 +38,6 @@ SHARED = "PYTEST_XDIST_WORKER" in os.environ
 
 # PyTorch would start as many threads as there are cores in each.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# And each would start processes that compile beside it, which takes a third more time in all than to compile alone.
-if SHARED:
-    os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")
 
 from tests.tools import thorough  # noqa: E402 (after the line above)
 

@@ -16,7 +16,16 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import NOTHING_ASKED, AskedPrivacy, asked_privacy, played_at
 from dp_bandit_envs.algorithms.naming import Game, NamedGame, Player, game_of, sized
-from dp_bandit_envs.compiling.compiled import Stopped, announced, in_background, missing, say_once
+from dp_bandit_envs.compiling.compiled import (
+    MissingCodeError,
+    Stopped,
+    announced,
+    in_background,
+    missing,
+    never,
+    only_from_disk,
+    say_once,
+)
 from dp_bandit_envs.envs.bandit_env import FOREIGN, BanditEnv
 from dp_bandit_envs.errors import ClusterError, SeedRefusedError, UnprotectedGameError, WrongTypeError
 from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
@@ -29,7 +38,7 @@ from dp_bandit_envs.simulation.outcomes import Engine, Keep, Outcome, Simulation
 from dp_bandit_envs.simulation.plan import Plan, make_plan
 from dp_bandit_envs.simulation.repeatable import check_repeatable
 from dp_bandit_envs.simulation.trials import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials, check_compiles
-from dp_bandit_envs.simulation.workers import Task, Terms, compile_now, missing_in, of_plans, spread
+from dp_bandit_envs.simulation.workers import Task, Terms, compile_now, spread
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -378,7 +387,8 @@ def placed(prepared: Prepared, *, trials: int, cluster: Any) -> Prepared:
     def look(stopped: Stopped) -> None:
         for one in prepared.works_of(trials):
             if isinstance(one, (CompiledTrials, LaneTrials)):
-                found.extend(missing_in(of_plans(one, [name for name in one.plans if name in small])))
+                few = {name: plan for name, plan in one.plans.items() if name in small}
+                found.extend(missing_in(dataclasses.replace(one, plans=few)))
 
     if small and not all(one.ready for one in prepared.works_of(trials)):
         in_background(look)
@@ -387,11 +397,23 @@ def placed(prepared: Prepared, *, trials: int, cluster: Any) -> Prepared:
     for name in found:
         _counted(work.plans[name], rounds)
     rest = {name: plan for name, plan in work.plans.items() if name not in found}
-    works: list[CompiledTrials | PlayedTrials] = [of_plans(work, list(rest))] if rest else []
+    works: list[CompiledTrials | PlayedTrials] = [dataclasses.replace(work, plans=rest)] if rest else []
     reasons = {**prepared.reasons, **dict.fromkeys(found, TOO_FEW_ROUNDS)}
     algorithms = {name: prepared.players[name] for name in reasons}
     works.append(PlayedTrials(prepared.make_env, algorithms, work.seed, work.checkpoints, Terms(prepared.secret)))
     return dataclasses.replace(prepared, works=tuple(works), reasons=reasons)
+
+
+def missing_in(work: CompiledTrials | LaneTrials) -> list[str]:
+    """Return the algorithms whose machine code is not on disk; that of the others is loaded."""
+    names = []
+    for name in work.plans:
+        try:
+            with only_from_disk():
+                dataclasses.replace(work, plans={name: work.plans[name]}).compile(never)
+        except MissingCodeError:
+            names.append(name)
+    return names
 
 
 def _counted(plan: Plan, rounds: int) -> bool:

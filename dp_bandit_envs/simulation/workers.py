@@ -1,27 +1,18 @@
 """Plays tasks, each some trials of a work: in threads, in processes or on a cluster, and stops at once on Ctrl-C.
 
-Tasks are cut by measured speed, so that each takes about as long and all workers end together. The loops of several
-algorithms are compiled in processes beside this one, as Numba compiles one at a time in a process: they write machine
-code to disk, from where this one loads it. They need not succeed: what is missing in the end is compiled here. Such a
-process is `python -m dp_bandit_envs.simulation.workers` with pickled work as its input, so that it runs nothing of the
-user's program.
+Tasks are cut by measured speed, so that each takes about as long and all workers end together.
 """
 
-import contextlib
-import dataclasses
 import functools
-import os
 import queue
-import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple
 
-from dp_bandit_envs.compiling.compiled import MissingCodeError, Stopped, in_background, never, only_from_disk
+from dp_bandit_envs.compiling.compiled import in_background
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.privacy.announced import Announced, Paid, announced
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -36,10 +27,6 @@ SECONDS_A_WORKER = 0.02
 """What a task takes for each worker of a cluster, if that is longer: twice what the client needs for a task."""
 MOST_BYTES = 2**24
 """The most bytes that the results of a task should have: those of short games are many."""
-FOR_EACH = 3
-"""Loops for each process beside this one: it takes the time of one to start."""
-SECONDS = 0.05
-"""Between two looks at the processes."""
 _pools: set[int] = set()
 """`FORKS` of the processes, up to this one, that have used joblib's workers."""
 
@@ -307,100 +294,8 @@ def compile_now(works: Iterable[Work]) -> None:
     for work in works:
         # A browser's Python starts no threads; it needs none where nothing is compiled.
         if not work.ready:
-            in_background(functools.partial(compile_all, work))
+            in_background(work.compile)
 
 
 def _numbered(number: int, carried: Carried, trials: range, keep: Keep) -> tuple[int, Played]:
     return number, play_and_keep(carried.play, trials, keep)
-
-
-def compile_all(work: Work, stopped: Stopped) -> None:
-    """Compile all loops of a work, or load them from disk; end early after `stopped` returns True."""
-    if len(getattr(work, "plans", ())) >= FOR_EACH:
-        # What all loops share; no two processes should compile it.
-        of_plans(work, []).compile(stopped)
-        missing = [] if stopped() else missing_in(work)
-        beside = min(cpu_count() - 1, len(missing) // FOR_EACH)
-        if beside > 0 and may_be_sent(work):
-            # One more for this process, which need not start.
-            shares = [missing[1:][place :: beside + 1] for place in range(beside + 1)]
-            with processes([of_plans(work, share) for share in shares[1:]]) as running:
-                of_plans(work, [missing[0], *shares[0]]).compile(stopped)
-                while not stopped() and any(process.poll() is None for process in running):
-                    with contextlib.suppress(subprocess.TimeoutExpired):
-                        running[0].wait(SECONDS)
-                    running.append(running.pop(0))
-    if not stopped():
-        work.compile(stopped)
-
-
-def cpu_count() -> int:
-    """Return the number of cores that this process may use; without joblib, which knows containers, all of them."""
-    if not installed("joblib"):
-        return os.cpu_count() or 1
-    import joblib
-
-    return int(joblib.cpu_count())
-
-
-def missing_in(work: Any) -> list[str]:
-    """Return the algorithms whose machine code is not on disk; that of the others is loaded."""
-    names = []
-    for name in work.plans:
-        try:
-            with only_from_disk():
-                of_plans(work, [name]).compile(never)
-        except MissingCodeError:
-            names.append(name)
-    return names
-
-
-def of_plans(work: Any, names: list[str]) -> Any:
-    """Return the work for some of its algorithms."""
-    return dataclasses.replace(work, plans={name: work.plans[name] for name in names})
-
-
-def may_be_sent(work: Any) -> bool:
-    """Return whether other processes may have a work, which has real data or a ledger perhaps."""
-    return not work.adversary.is_real and work.adversary.ledger is None and bool(sys.executable)
-
-
-@contextlib.contextmanager
-def processes(works: list[Any]) -> "Iterator[list[subprocess.Popen[bytes]]]":
-    """Start a process for each work, without its seed; at the end they are gone."""
-    running: list[subprocess.Popen[bytes]] = []
-    try:
-        # A work that cannot be pickled, or a system that starts no process: then all is compiled here.
-        with contextlib.suppress(Exception):
-            for work in works:
-                running.append(start(work))
-        yield running
-    finally:
-        for process in running:
-            if process.poll() is None:
-                process.terminate()
-            process.wait()
-
-
-def start(work: Any) -> "subprocess.Popen[bytes]":
-    """Start a process that compiles a work."""
-    import cloudpickle
-
-    public = {"terms": Terms()} if hasattr(work, "terms") else {}
-    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-    with tempfile.TemporaryFile() as file:
-        file.write(cloudpickle.dumps(dataclasses.replace(work, seed=0, **public)))
-        file.seek(0)
-        return subprocess.Popen(
-            [sys.executable, "-m", "dp_bandit_envs.simulation.workers"],
-            stdin=file,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-
-
-if __name__ == "__main__":
-    import cloudpickle
-
-    cloudpickle.load(sys.stdin.buffer).compile(never)

@@ -146,7 +146,7 @@ print(sum(os.times()[:4]))
 
 
 def first_use() -> list[Line]:
-    """Compile ten algorithms: at most 16 s of processor time, with no machine code on disk."""
+    """Compile ten algorithms: at most 17 s of processor time, with no machine code on disk."""
     with tempfile.TemporaryDirectory() as cache:
         own = {**os.environ, "NUMBA_CACHE_DIR": cache, "DP_BANDIT_ENVS_COMPILE": "always"}
         taken = [
@@ -154,7 +154,7 @@ def first_use() -> list[Line]:
             for _ in range(2)
         ]
     note = f"{taken[1]:.1f} s from disk"
-    return [Line("Ten algorithms for the first time", f"{taken[0]:.1f} s", "", taken[0], 16, " s", True, note)]
+    return [Line("Ten algorithms for the first time", f"{taken[0]:.1f} s", "", taken[0], 17, " s", True, note)]
 
 
 HORIZONS = (2**14, 2**18, 2**22)

@@ -955,20 +955,6 @@ PLAYED = (
         ("tests/simulation/test_words_of_a_game.py", "-k", "replaced_array"),
     ),
     Mutation(
-        "processes that compile know the seed",
-        f"{SIMULATION}/workers.py",
-        "dataclasses.replace(work, seed=0, **public)",
-        "dataclasses.replace(work, **public)",
-        ("tests/simulation/test_results_do_not_depend_on.py", "-k", "seed_stays"),
-    ),
-    Mutation(
-        "processes that compile have real data",
-        f"{SIMULATION}/workers.py",
-        "return not work.adversary.is_real and work.adversary.ledger is None and bool(sys.executable)",
-        "return bool(sys.executable)",
-        ("tests/simulation/test_results_do_not_depend_on.py", "-k", "real_data"),
-    ),
-    Mutation(
         "the last tasks are as large as the first",
         f"{SIMULATION}/workers.py",
         "int(min(self._seconds() / each, self._left / self._width(), most))",

@@ -149,6 +149,28 @@ def test_loops_over_lanes_are_kept_on_disk_and_have_a_name_for_each_layout(tmp_p
     assert four == again != two
 
 
+SEVERAL = """
+import sys
+started = []
+starts = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile")
+sys.addaudithook(lambda event, _: started.append(event) if event in starts else None)
+from dp_bandit_envs import simulate
+outcomes = simulate("DPBandit-Stochastic-v0", ["EXP3", "EXP3-tau", "Uniform", "UCB"], horizon=50, trials=4)
+print({one.engine for one in outcomes.values()}, started)
+"""
+
+
+def test_no_second_process_starts_to_compile_or_to_load(tmp_path):
+    """Several loops over lanes, without machine code on disk and with all of it."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    found = []
+    for _ in range(2):
+        command = [sys.executable, "-c", SEVERAL]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        found.append((done.stdout.strip(), len(list(tmp_path.rglob("*.nbc")))))
+    assert found[0] == found[1] and found[0][0] == "{'lanes'} []" and found[0][1] > 4
+
+
 MODULE = """
 from typing import NamedTuple
 import numpy as np
