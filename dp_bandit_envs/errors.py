@@ -124,7 +124,7 @@ class ResultsError(RuntimeError):
 
 
 class ClusterError(RuntimeError):
-    """A cluster cannot be reached, has no workers, or was lost; what was saved is kept."""
+    """Workers that may be on other machines would get a secret seed, or have other code."""
 
 
 class LedgerError(RuntimeError):

@@ -12,7 +12,7 @@ from dp_bandit_envs import Algorithm, Ledger, compare, make_algorithm, play, sim
 from dp_bandit_envs.adversaries import GainTable, MemoryBounded, OutcomePools, Replay, Stochastic, Trial, VectorTable
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import ClusterError, KnownSeedWarning, LateDataError
+from dp_bandit_envs.errors import KnownSeedWarning, LateDataError
 from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.privacy.mechanism import noise_label
 from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
@@ -273,11 +273,6 @@ def test_trying_small_seeds_finds_a_given_one_and_no_secret_one():
 
     assert found(37) == 37
     assert found(None) is None
-
-
-def test_a_secret_seed_does_not_go_to_a_cluster():
-    with refused(ClusterError, "seed"):
-        simulate("DPBandit-Stochastic-v0", ["EXP3"], seed=None, cluster="tcp://127.0.0.1:9")
 
 
 @pytest.mark.parametrize("seed", [-1, 2**128, 1.5, "7", True])

@@ -15,7 +15,6 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.cli import ABOUT, COMMANDS
 from dp_bandit_envs.cli.options import (
     Arms,
-    Cluster,
     Epsilons,
     Jobs,
     Out,
@@ -172,7 +171,6 @@ def run(
     ] = None,
     seed: SecretSeed = None,
     jobs: Jobs = 0,
-    cluster: Cluster = None,
     checkpoints: Annotated[
         str, typer.Option(help="Spacing of the rounds that are recorded: linear or log.")
     ] = "linear",
@@ -228,7 +226,6 @@ def run(
         ledger=ledger,
         out=out,
         jobs=cores(jobs),
-        cluster=cluster,
         command=command_line(),
     )
 
@@ -253,7 +250,6 @@ def reproduce(
     horizon: Annotated[int | None, a_whole("Number of rounds of each game; by default the paper's.")] = None,
     seed: Seed = 0,
     jobs: Jobs = 0,
-    cluster: Cluster = None,
     out: Out = None,
 ) -> None:
     """Run a paper's experiment at full size and compare its claims with the results."""
@@ -262,7 +258,7 @@ def reproduce(
 
     sizes = {"trials": trials, "horizon": horizon}
     study = study_of(what, seed=seed, **{size: number for size, number in sizes.items() if number is not None})
-    produce(study, out or Path("results") / study.name, jobs=cores(jobs), command=command_line(), cluster=cluster)
+    produce(study, out or Path("results") / study.name, jobs=cores(jobs), command=command_line())
 
 
 @app.command("list")

@@ -129,9 +129,6 @@ SecretSeed = Annotated[
     a_whole("The seed of everything random; by default 0, or a secret one where data are real."),
 ]
 Jobs = Annotated[int, a_whole("Games to play at a time; 0 for as many as there are cores.")]
-Cluster = Annotated[
-    str | None, typer.Option(help="Address of a dask scheduler whose workers play all games, in place of --jobs.")
-]
 Out = Annotated[
     Path | None,
     typer.Option(parser=folder, metavar="FOLDER", help="Folder for the results; by default one below results/."),

@@ -51,7 +51,6 @@ def run_games(
     ledger: Path | None,
     out: Path | None,
     jobs: int,
-    cluster: str | None,
     command: str,
     **asked_for: Any,
 ) -> None:
@@ -104,7 +103,7 @@ def run_games(
 
     study = Study(experiment.name, title, (experiment,), view, notes=remarks, draw=draw)
     try:
-        produce(study, folder, jobs=jobs, command=shown(command), cluster=cluster)
+        produce(study, folder, jobs=jobs, command=shown(command))
     except KeyboardInterrupt:
         if experiment.seed is not None:
             raise
@@ -124,14 +123,13 @@ def produce(
     *,
     jobs: int,
     command: str,
-    cluster: str | None = None,
 ) -> None:
-    """Run what is missing, on a cluster if its address is given, write all files, and print their paths."""
+    """Run what is missing, write all files, and print their paths."""
     for experiment in study.experiments:
         experiment.check()
     folders = folders_of(study, out)
     started = time.perf_counter()
-    results, rounds = _run(study, folders, jobs, cluster)
+    results, rounds = _run(study, folders, jobs)
     seconds = time.perf_counter() - started
     compared = list(map(comparison_of_results, results))
     report = report_on(study, results, compared, command=command, folders=folders)
@@ -159,7 +157,7 @@ def produce(
     say(f"{speed}{where}")
 
 
-def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int, cluster: str | None) -> tuple[list[Results], int]:
+def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[list[Results], int]:
     """Run what is missing under one display of progress; return the results and the number of rounds played."""
     done = 0
     with progress(console, sum(experiment.rounds for experiment in study.experiments)) as show:
@@ -169,7 +167,7 @@ def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int, cluster: str
             done += rounds if panel is not None else 0
             show(panel, rounds)
 
-        results = played(study, folders, jobs=jobs, progress=advance, cluster=cluster)
+        results = played(study, folders, jobs=jobs, progress=advance)
     return results, done
 
 

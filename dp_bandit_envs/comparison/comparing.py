@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.naming import Game, Player
@@ -19,9 +19,6 @@ from dp_bandit_envs.runs.experiment import Experiment
 from dp_bandit_envs.runs.running import Progress, run
 from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.seeding import Seed, warn_of_known_seed
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 Algorithms = Player | Sequence[Player] | Mapping[str, Player]
 Wanted = Callable[[int, int], None] | bool | None
@@ -45,7 +42,6 @@ def compare(
     folder: str | Path | None = None,
     jobs: int = 1,
     progress: Callable[[int, int], None] | bool = True,
-    cluster: "str | Client | None" = None,
 ) -> Comparison:
     """Play every algorithm at every epsilon in every environment; in one trial all of them face the same gains.
 
@@ -71,7 +67,6 @@ def compare(
         progress: Whether to show on stderr how far it is, if that takes more than some seconds: one line in a terminal,
             a few lines in a file or a notebook; and whether something is compiled first. Or a function that is called
             with (rounds played, rounds in all).
-        cluster: As for `simulate`.
 
     Raises:
         ResultsError: If the folder holds something else, or another process works in it.
@@ -108,7 +103,7 @@ def compare(
     check_progress(progress)
     if experiment.seed is not None:
         warn_of_known_seed(experiment.is_real)
-    settings: dict[str, Any] = {"jobs": jobs, "progress": progress, "cluster": cluster}
+    settings: dict[str, Any] = {"jobs": jobs, "progress": progress}
     if folder is not None:
         path = folder_of(folder)
         try:

@@ -84,21 +84,19 @@ def folders_of(study: Study, path: Path) -> list[ResultsFolder]:
 
 
 def played(
-    study: Study, folders: Sequence[ResultsFolder], *, jobs: int, progress: Progress | None = None, cluster: Any = None
+    study: Study, folders: Sequence[ResultsFolder], *, jobs: int, progress: Progress | None = None
 ) -> list[Results]:
     """Run what the folders of the experiments do not contain yet; return all results. Arguments as for `run`."""
     return [
-        run(one, folder, jobs=jobs, progress=progress, cluster=cluster)
+        run(one, folder, jobs=jobs, progress=progress)
         for one, folder in zip(study.experiments, folders[1:], strict=True)
     ]
 
 
-def played_in_memory(
-    study: Study, *, jobs: int, progress: Progress | None = None, cluster: Any = None
-) -> list[Results]:
+def played_in_memory(study: Study, *, jobs: int, progress: Progress | None = None) -> list[Results]:
     """Run all experiments and keep their results in memory only."""
     with tempfile.TemporaryDirectory() as path:
-        found = played(study, folders_of(study, Path(path)), jobs=jobs, progress=progress, cluster=cluster)
+        found = played(study, folders_of(study, Path(path)), jobs=jobs, progress=progress)
         return [Results(one.experiment, dict(one.arrays)) for one in found]
 
 

@@ -4,16 +4,13 @@ import importlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.comparison.compared import comparison_of_results, folder_of
 from dp_bandit_envs.comparison.comparing import Wanted, check_progress, progress_of
 from dp_bandit_envs.comparison.reporting import Report, folders_of, played, played_in_memory, report_on
 from dp_bandit_envs.runs.run_report import Study
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 
 class Figure(NamedTuple):
@@ -61,7 +58,6 @@ def reproduce(
     seed: int = 0,
     jobs: int = 1,
     progress: Wanted = True,
-    cluster: "str | Client | None" = None,
 ) -> Report:
     """Play a paper's experiment again, by default at full size; draw its figure, and judge what the paper says of it.
 
@@ -77,7 +73,6 @@ def reproduce(
         seed: The seed.
         jobs: Number of games to play at a time.
         progress: As for `compare`.
-        cluster: As for `simulate`.
 
     Returns:
         The figure, every claim with its verdict, and the results.
@@ -104,7 +99,7 @@ def reproduce(
     words = [repr(name), *(f"{key}={value!r}" for key, value in {**chosen, "seed": seed}.items())]
     folders = [] if folder is None else folders_of(study, folder_of(folder))
     with progress_of("reproduce", progress, sum(one.rounds for one in study.experiments)) as advance:
-        how: dict[str, Any] = {"jobs": jobs, "progress": advance, "cluster": cluster}
+        how: dict[str, Any] = {"jobs": jobs, "progress": advance}
         try:
             results = played(study, folders, **how) if folders else played_in_memory(study, **how)
         except KeyboardInterrupt as stop:

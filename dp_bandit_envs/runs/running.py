@@ -10,19 +10,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dp_bandit_envs import files
-from dp_bandit_envs.errors import ClusterError, ResultsError
+from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.runs.experiment import Experiment, GameSpec, Results
 from dp_bandit_envs.runs.store import CHUNKS, RESULTS, Archive, ResultsFolder, joined
 from dp_bandit_envs.simulation.outcomes import Column, Kept, Table
-from dp_bandit_envs.simulation.simulation import (
-    SECRET,
-    Prepared,
-    is_few,
-    jobs_for,
-    placed,
-    prepare,
-    smaller_than_compiling,
-)
+from dp_bandit_envs.simulation.simulation import Prepared, is_few, jobs_for, placed, prepare, smaller_than_compiling
 from dp_bandit_envs.simulation.workers import Task, spread
 
 CHUNK = 32
@@ -43,7 +35,6 @@ def run(
     *,
     jobs: int = 1,
     progress: Progress | None = None,
-    cluster: Any = None,
 ) -> Results:
     """Run what the folder does not contain yet, save it chunk by chunk, and return all results.
 
@@ -52,20 +43,17 @@ def run(
         folder: The folder that belongs to it. It is locked meanwhile, unless its run is finished.
         jobs: Number of trials to run in parallel.
         progress: Called with a panel's title and the rounds played, or with None and the rounds saved already.
-        cluster: As for `simulate`.
 
     Raises:
         ResultsError: If another command runs in the folder, a saved file is damaged, or a run with a secret seed has
             begun there: it cannot be continued, as the seed is written nowhere.
-        ClusterError: If the seed is secret and a cluster is given, which may store what it is sent.
+        ClusterError: As for `simulate`.
     """
     whole = folder.load(RESULTS)
     if whole is None:
-        if experiment.seed is None and cluster is not None:
-            raise ClusterError(SECRET)
         with folder.locked():
             if not folder.has(RESULTS):  # another command may just have finished
-                _play(experiment, folder, jobs, progress, cluster)
+                _play(experiment, folder, jobs, progress)
             whole = folder.load(RESULTS)
         if whole is None:
             raise _removed(folder)
@@ -77,9 +65,7 @@ def run(
     return Results(experiment, whole)
 
 
-def _play(
-    experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Progress | None, cluster: Any = None
-) -> None:
+def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Progress | None) -> None:
     if experiment.seed is None and any((folder.path / CHUNKS).glob("*.npz")):
         raise ResultsError(
             f"{folder.path}: a run with a secret seed cannot be continued, as the seed went with its process. Delete"
@@ -87,12 +73,12 @@ def _play(
         )
     # Few games are played in this process, and those of all other panels with them.
     few = jobs == 1 or all(is_few(horizon, experiment.trials) for horizon in experiment.horizons.values())
-    terms: dict[str, Any] = {"trials": experiment.trials if few else sys.maxsize, "cluster": cluster}
-    there, small = functools.partial(placed, **terms), smaller_than_compiling(**terms)
+    often = experiment.trials if few else sys.maxsize
+    there, small = functools.partial(placed, trials=often), smaller_than_compiling(often)
     queue = _Queue(experiment, folder, progress, there, small)
     try:
-        where = {"in_threads": queue.in_threads, "cluster": cluster}
-        played = spread(queue.tasks(), jobs_for(queue.reasons, jobs), **where, left=queue.left)
+        jobs = jobs_for(queue.reasons, jobs)
+        played = spread(queue.tasks(), jobs, in_threads=queue.in_threads, left=queue.left)
         with contextlib.closing(played):
             for chunks, trials, columns in played:
                 queue.put(chunks, trials, columns)

@@ -287,8 +287,8 @@ class ResultsFolder:
                 owner = str(error) or "another process"
                 raise ResultsError(
                     f"{self.path}: one command at a time may work in a results folder; {owner} does. Wait for it,"
-                    " or choose another folder. For many workers give one command --jobs, or --cluster with the address"
-                    " of a cluster."
+                    " or choose another folder. For many workers give one command --jobs, or use a cluster's"
+                    " (docs/cluster.md)."
                 ) from None
             except OSError as error:
                 raise self._unwritable(self.path / LOCK, error) from error

@@ -270,6 +270,18 @@ def installed_code(work: Any) -> dict[str, str]:
     }
 
 
+def unlike_here(made: Mapping[str, str]) -> list[str]:
+    """Return how this process differs from what `made_by` and `installed_code` returned in another, in words."""
+    here = {**{name: source_here(name) for name in made}, **made_by()}
+    unlike = [name for name in made if here[name] != made[name]]
+    return [f"{name} {_short(here[name])} instead of {_short(made[name])}" for name in unlike]
+
+
+def _short(version: str) -> str:
+    """Return a version as it is, and of a digest as much as tells two apart."""
+    return version[:8] if len(version) == hashlib.sha256().digest_size * 2 else version
+
+
 def source_here(name: str) -> str:
     """Return the version or the digest that this process has under a name of `foreign_code`; "none" if it has none."""
     found = ""

@@ -13,9 +13,9 @@ from types import CodeType
 from typing import Any, ClassVar, NamedTuple
 
 from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
-from dp_bandit_envs.errors import NotSendableError
+from dp_bandit_envs.errors import ClusterError, NotSendableError
 from dp_bandit_envs.simulation.outcomes import Played, Work, play_all
-from dp_bandit_envs.simulation.provenance import is_users
+from dp_bandit_envs.simulation.provenance import installed_code, is_users, made_by, unlike_here
 
 WAY_OUT = (
     "Use jobs=1, or threads: joblib.parallel_config(backend='threading'); or put it into a package that is installed"
@@ -36,28 +36,38 @@ class Carried(NamedTuple):
         work: The pickled work. What is installed is in it by name only.
         games: Name and pickled adversary class of each game that can be pickled.
         maker: The process that pickled it. Where that unpickles it, too, classes are those that it has.
+        code: The code and the versions that must be the same where it is played, by name.
     """
 
     work: bytes
     games: tuple[tuple[str, bytes], ...]
     maker: str = ""
+    code: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:  # dask writes it into its logs, and the seed is in the work
         return f"Carried({len(self.work)} bytes)"
 
     @classmethod
-    def of(cls, work: Work, env_id: str | None = None) -> "Carried":
-        """Pack work; raise `NotSendableError` if it, or the game of this id, cannot be pickled."""
+    def of(cls, work: Work, env_id: str | None = None, *, elsewhere: bool = False) -> "Carried":
+        """Pack work; raise `NotSendableError` if it, or the game of this id, cannot be pickled.
+
+        Args:
+            work: The work.
+            env_id: The id that is played, if any.
+            elsewhere: Whether it may be played on other machines, which must then have the same code.
+        """
+        code = {**made_by(), **installed_code(work)} if elsewhere else {}
         games = []
         for game in foreign_games():
             with contextlib.suppress(*([] if game.id == env_id else [NotSendableError])):
                 games.append((game.name, _packed(game.adversary, f"the adversary of {game.id}")))
-        return cls(_packed(work, "the environment and its players"), tuple(games), _this_process())
+        return cls(_packed(work, "the environment and its players"), tuple(games), _this_process(), tuple(code.items()))
 
     def play(self, trials: range) -> Played:
         """Register the games, unpack the work unless this process has done so before, and play trials.
 
         Raises:
+            ClusterError: If the code here is another.
             NotSendableError: If something cannot be imported here; the message names the reason.
             RuntimeError: With the type and the text of an error of the work that cannot be sent back.
         """
@@ -92,6 +102,11 @@ def _may_return(error: Exception) -> bool:
 def _unpacked(carried: Carried) -> tuple[Work, dict[str, Any], NotSendableError | None]:
     from cloudpickle import cloudpickle
 
+    if carried.code and (unlike := unlike_here(dict(carried.code))):
+        raise ClusterError(
+            f"workers must have the same code as the process that sends them work; one has {', '.join(unlike)}."
+            " Install the same versions there, and restart the workers."
+        )
     if carried.maker != _this_process():
         # Or it would change the classes of what it unpickled before, which it knows by ids, to those of now.
         cloudpickle._DYNAMIC_CLASS_TRACKER_BY_ID.clear()

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, SupportsIndex, get_args
+from typing import Any, Literal, SupportsFloat, SupportsIndex, get_args
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from dp_bandit_envs.compiling.compiled import (
     say_once,
 )
 from dp_bandit_envs.envs.bandit_env import FOREIGN, BanditEnv
-from dp_bandit_envs.errors import ClusterError, SeedRefusedError, UnprotectedGameError, WrongTypeError
+from dp_bandit_envs.errors import SeedRefusedError, UnprotectedGameError, WrongTypeError
 from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
 from dp_bandit_envs.protocols import Environment, IntArray
 from dp_bandit_envs.seeding import Seed, chosen_seed, drawn_seed, warn_of_known_seed
@@ -38,11 +38,7 @@ from dp_bandit_envs.simulation.outcomes import Engine, Keep, Outcome, Simulation
 from dp_bandit_envs.simulation.plan import Plan, make_plan
 from dp_bandit_envs.simulation.repeatable import check_repeatable
 from dp_bandit_envs.simulation.trials import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials, check_compiles
-from dp_bandit_envs.simulation.workers import Task, Terms, compile_now, spread
-
-if TYPE_CHECKING:
-    from distributed import Client
-
+from dp_bandit_envs.simulation.workers import Task, Terms, compile_now, refuse_backend_elsewhere, spread
 
 SPACINGS = ("linear", "log")
 
@@ -133,10 +129,6 @@ def named_players(
 
 
 Checkpoints = Iterable[int] | int | str | None
-SECRET = (
-    "a secret seed must stay on this machine; a cluster may write to its disks what it is sent. Play without the"
-    " cluster, or give a seed."
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -278,6 +270,7 @@ def prepare(
     number = chosen_seed(seed, game.adversary.is_real)
     secret = number is None
     if number is None:
+        refuse_backend_elsewhere()
         number = drawn_seed()
     rounds = _rounds(checkpoints, game.horizon)
     players = named_players(algorithms, privacy, game)
@@ -351,13 +344,12 @@ def is_few(horizon: int, trials: int) -> bool:
     return not compiled and trials * (horizon + ROUNDS_TO_BEGIN) <= MOST_ROUNDS
 
 
-def smaller_than_compiling(trials: int, *, cluster: Any) -> Callable[[Plan, Adversary], bool]:
+def smaller_than_compiling(trials: int) -> Callable[[Plan, Adversary], bool]:
     """Return what says for `prepare` whether a plan is played, so often, in less time than it takes to compile it."""
 
     def small(plan: Plan, adversary: Adversary) -> bool:
-        here = cluster is None and adversary.ledger is None
         rounds = trials * (adversary.horizon + ROUNDS_TO_BEGIN)
-        return here and is_few(adversary.horizon, trials) and _counted(plan, rounds)
+        return adversary.ledger is None and is_few(adversary.horizon, trials) and _counted(plan, rounds)
 
     return small
 
@@ -367,18 +359,10 @@ def jobs_for(reasons: Iterable[str], jobs: int) -> int:
     return 1 if TOO_FEW_ROUNDS in reasons else jobs
 
 
-def placed(prepared: Prepared, *, trials: int, cluster: Any) -> Prepared:
-    """Return the simulation with those algorithms played here that are small and have no machine code on disk.
-
-    Args:
-        prepared: The simulation.
-        trials: Number of trials.
-        cluster: As for `simulate`.
-    """
+def placed(prepared: Prepared, trials: int) -> Prepared:
+    """Return the simulation with those algorithms played in Python that are small and have no machine code on disk."""
     work = next((work for work in prepared.works if isinstance(work, CompiledTrials)), None)
-    if cluster is not None or work is None:
-        return prepared
-    if work.adversary.ledger is not None or not is_few(work.adversary.horizon, trials):
+    if work is None or work.adversary.ledger is not None or not is_few(work.adversary.horizon, trials):
         return prepared
     rounds = trials * (work.adversary.horizon + ROUNDS_TO_BEGIN)
     small = [name for name, plan in work.plans.items() if _played[plan.loop] + rounds <= MOST_ROUNDS]
@@ -444,7 +428,6 @@ def simulate(
     env_kwargs: Mapping[str, Any] | None = None,
     first_trial: SupportsIndex = 0,
     progress: Progress | Literal[False] | None = None,
-    cluster: "str | Client | None" = None,
     keep: Keep = "trials",
 ) -> Simulation:
     """Play every algorithm in many games; in one trial all algorithms face the same gains.
@@ -474,22 +457,19 @@ def simulate(
         checkpoints: The rounds at which to record results; or a number of evenly spaced rounds, by default 100; or
             `"linear"` or `"log"` for 100 rounds with that spacing. T is always one of them.
         jobs: Number of trials to run in parallel: in threads, or in processes if something is not compiled. Games
-            registered in this process are registered there too. joblib's `parallel_config` chooses another backend;
-            without joblib all of it runs in threads.
+            registered in this process are registered there too. joblib's `parallel_config` chooses another backend,
+            such as dask's, whose workers may be on other machines: they need this package in the same version, and a
+            secret seed is refused. Without joblib all of it runs in threads.
         env_kwargs: More arguments for the environment.
         first_trial: Number of the first trial.
         progress: Called with (games done, games in all) as results come in, from the calling thread.
-        cluster: The address of a dask scheduler, such as `"tcp://127.0.0.1:8786"`, or a `distributed.Client`; its
-            workers then play all trials, and `jobs` is ignored. A secret seed is refused, as a cluster may store what
-            it is sent. They need this package in the same version; games registered in this process travel to them. A
-            trial whose worker died is played again by another.
         keep: `"trials"` for all results of each trial, or `"summary"` for means and standard errors at the checkpoints
             and the trials' values at T only: 40 bytes a trial and algorithm instead of some thousand. The outcomes
             then have `mean(measure)`, `standard_error(measure)` and `last(measure)`, and refuse the rest by name.
 
     Raises:
-        ClusterError: If the cluster cannot be reached, has no workers, or is lost while it plays.
-        ImportError: If `cluster` is given and the extra `cluster` is not installed.
+        ClusterError: If joblib's active backend is none of its own four, and the seed is secret or a worker has other
+            code.
         LedgerError: If the data have a ledger, and it refuses these games; all of them are counted before the first.
         NotRepeatableError: If an adversary or a mechanism of somebody else's draws from elsewhere than its `rng`, or
             keeps something from game to game, as far as its first 256 rounds show; nothing is played then.
@@ -524,11 +504,9 @@ def simulate(
         n_arms=n_arms,
         env_kwargs=env_kwargs,
         privacy=privacy,
-        small=smaller_than_compiling(trials, cluster=cluster),
+        small=smaller_than_compiling(trials),
     )
-    if cluster is not None and prepared.secret:
-        raise ClusterError(SECRET)
-    prepared = placed(prepared, trials=trials, cluster=cluster)
+    prepared = placed(prepared, trials)
     jobs = jobs_for(prepared.reasons.values(), jobs)
     tables = prepared.tables(trials)
     done = 0
@@ -538,7 +516,7 @@ def simulate(
             if not prepared.secret:  # not before, because a ledger may refuse
                 warn_of_known_seed(prepared.game.adversary.is_real)
             tasks = prepared.tasks(range(first_trial, first_trial + trials))
-            played = spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster, keep=keep)
+            played = spread(tasks, jobs, in_threads=prepared.in_threads, keep=keep)
             with contextlib.closing(played):
                 for _, some, columns in played:
                     for name, column in columns.items():

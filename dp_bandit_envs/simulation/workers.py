@@ -1,18 +1,22 @@
-"""Plays tasks, each some trials of a work: in threads, in processes or on a cluster, and stops at once on Ctrl-C.
+"""Plays tasks, each some trials of a work: in threads or by a backend of joblib, and stops at once on Ctrl-C.
 
-Tasks are cut by measured speed, so that each takes about as long and all workers end together.
+Tasks are cut by measured speed, so that each takes about as long and all workers end together. A backend that is not
+joblib's own, such as dask's, may have its workers on other machines: it gets no secret seed, and they must have the
+same code.
 """
 
 import functools
+import itertools
 import queue
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple
 
 from dp_bandit_envs.compiling.compiled import in_background
+from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.privacy.announced import Announced, Paid, announced
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -24,7 +28,7 @@ from dp_bandit_envs.simulation.sending import Carried
 SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
 """What a task takes: so long that sending it costs little, so short that an interruption loses little."""
 SECONDS_A_WORKER = 0.02
-"""What a task takes for each worker of a cluster, if that is longer: twice what the client needs for a task."""
+"""What a task takes for each worker, if that is longer: some times what this process needs for a task."""
 MOST_BYTES = 2**24
 """The most bytes that the results of a task should have: those of short games are many."""
 _pools: set[int] = set()
@@ -94,17 +98,14 @@ class Cutter(Iterator[Task]):
 
     Args:
         tasks: Tasks of any size; each is taken when all before it have been cut.
-        seconds: Returns the seconds that a task should take.
+        seconds: The seconds that a task should take.
         left: The number of trials in all tasks together.
-        width: Returns the number of tasks that are wanted at a time. When few trials are left, they are divided
-            among as many.
+        width: The number of tasks that are wanted at a time. When few trials are left, they are divided among as many.
     """
 
-    def __init__(
-        self, tasks: Iterable[Task], seconds: Callable[[], float], left: int, width: Callable[[], int]
-    ) -> None:
+    def __init__(self, tasks: Iterable[Task], seconds: float, left: int, width: int) -> None:
         self._tasks = iter(tasks)
-        self._seconds, self._left, self._width = seconds, left, width
+        self._seconds, self._left, self.width = seconds, left, width
         self._fastest: dict[int, float] = {}
         self._bytes: dict[int, float] = {}
         self._rest: Task | None = None
@@ -115,7 +116,7 @@ class Cutter(Iterator[Task]):
         # used again, a wrong size is all that follows.)
         each = self._fastest.get(id(task.work))
         most = MOST_BYTES / self._bytes.get(id(task.work), 1.0)
-        size = 1 if each is None else int(min(self._seconds() / each, self._left / self._width(), most))
+        size = 1 if each is None else int(min(self._seconds / each, self._left / self.width, most))
         at_once = task.work.at_once
         size = min(max(1, round(size / at_once)) * at_once, len(task.trials))
         self._left -= size
@@ -136,7 +137,6 @@ def spread(
     jobs: int,
     *,
     in_threads: bool,
-    cluster: Any = None,
     left: int | None = None,
     keep: Keep = "trials",
 ) -> Generator[Result, None, None]:
@@ -149,20 +149,12 @@ def spread(
         jobs: How many run in parallel.
         in_threads: Whether to run in threads instead of processes; joblib's `parallel_config` takes precedence. Without
             joblib everything runs in threads.
-        cluster: The address of a dask scheduler or a client of it; its workers then play everything.
         left: The number of trials in all tasks together; needed if they are made one by one.
         keep: Whether to return the results of each trial, or their sums.
     """
     if left is None:
         tasks = list(tasks)
         left = sum(len(task.trials) for task in tasks)
-    if cluster is not None:
-        from dp_bandit_envs.simulation.cluster import Crew
-
-        with Crew(cluster, keep) as crew:
-            cut = Cutter(tasks, lambda: max(SECONDS_ELSEWHERE, SECONDS_A_WORKER * crew.width() / 2), left, crew.width)
-            yield from _played(cut, crew.submit, crew.width, crew.recover)
-        return
     way = _way(jobs, in_threads)
     if way == "threads":
         yield from _in_threads(tasks, jobs, left, keep)
@@ -175,8 +167,7 @@ def spread(
                 trials = task.trials[start : start + at_once]
                 yield task.owner, trials, play_and_keep(functools.partial(play_all, task.work), trials, keep).columns
     else:
-        cut = Cutter(tasks, lambda: SECONDS_ELSEWHERE, left, lambda: 2 * jobs)
-        yield from _with_joblib(cut, jobs, in_threads, keep)
+        yield from _with_joblib(tasks, jobs, left, in_threads, keep)
 
 
 def _way(jobs: int, in_threads: bool) -> Literal["here", "threads", "joblib"]:
@@ -190,7 +181,7 @@ def _way(jobs: int, in_threads: bool) -> Literal["here", "threads", "joblib"]:
     backend, _ = get_active_backend(prefer="threads" if in_threads else "processes")
     # The copy of a pool in a process that was forked would wait for its workers for ever.
     is_forked = any(forks != FORKS[0] for forks in _pools)
-    if isinstance(backend, (SequentialBackend, ThreadingBackend)) or is_forked:
+    if type(backend) in (SequentialBackend, ThreadingBackend) or is_forked:
         return alone
     return "here" if backend.effective_n_jobs(jobs) == 1 else "joblib"
 
@@ -206,11 +197,8 @@ def _in_threads(tasks: Iterable[Task], jobs: int, left: int, keep: Keep) -> Iter
         play = functools.partial(play_all, task.work, stopped=stop.is_set)
         return pool.submit(play_and_keep, play, task.trials, keep)
 
-    def width() -> int:
-        return 2 * jobs
-
     try:
-        yield from _played(Cutter(tasks, lambda: SECONDS_IN_THREADS, left, width), submit, width)
+        yield from _played(Cutter(tasks, SECONDS_IN_THREADS, left, 2 * jobs), submit)
     finally:
         # Also after Ctrl-C: running trials end after their current block of rounds.
         stop.set()
@@ -221,31 +209,15 @@ def _compile(task: Task) -> None:
     compile_now([task.work])
 
 
-def _failed(task: Task, error: BaseException) -> None:
-    raise error
-
-
-def _played(
-    tasks: Cutter,
-    submit: "Callable[[Task], Future[Played]]",
-    width: Callable[[], int],
-    recover: Callable[[Task, BaseException], None] = _failed,
-) -> Iterator[Result]:
-    """Submit tasks, each only when fewer than `width()` are under way, and yield their results.
-
-    `recover` raises the error of a task, or returns if the task should be submitted again.
-    """
+def _played(tasks: Cutter, submit: "Callable[[Task], Future[Played]]") -> Iterator[Result]:
+    """Submit tasks, each only when fewer than their `width` are under way, and yield their results."""
     under_way: dict[Future[Played], Task] = {}
     done: queue.SimpleQueue[Future[Played]] = queue.SimpleQueue()
-
-    def begin(task: Task) -> None:
-        future = submit(task)
-        under_way[future] = task
-        future.add_done_callback(done.put)
-
     while True:
-        while len(under_way) < width() and (task := next(tasks, None)) is not None:
-            begin(task)
+        while len(under_way) < tasks.width and (task := next(tasks, None)) is not None:
+            future = submit(task)
+            under_way[future] = task
+            future.add_done_callback(done.put)
         if not under_way:
             return
         try:
@@ -253,33 +225,76 @@ def _played(
             future = done.get(timeout=0.5)
         except queue.Empty:
             continue
-        task = under_way.pop(future)
-        try:
-            played = future.result()
-        except (Exception, CancelledError) as error:
-            recover(task, error)
-            begin(task)
-        else:
-            yield tasks.result(task, played)
+        yield tasks.result(under_way.pop(future), future.result())
 
 
-def _with_joblib(tasks: Cutter, jobs: int, in_threads: bool, keep: Keep) -> Iterator[Result]:
+def _with_joblib(tasks: Iterable[Task], jobs: int, left: int, in_threads: bool, keep: Keep) -> Iterator[Result]:
     """Play in the workers of joblib's backend, which takes tasks in a thread of its own."""
     from joblib import Parallel, delayed
+    from joblib.parallel import get_active_backend
 
     _pools.add(FORKS[0])
+    prefer = "threads" if in_threads else "processes"
+    backend, _ = get_active_backend(prefer=prefer)
+    workers, elsewhere = backend.effective_n_jobs(jobs), bool(backend_elsewhere())
+    if elsewhere:
+        backend.submit = functools.partial(_submit, backend)
+    cut = Cutter(tasks, max(SECONDS_ELSEWHERE, SECONDS_A_WORKER * workers), left, 2 * workers)
     under_way: dict[int, Task] = {}
-    carried = once_for_each_work(lambda task: Carried.of(task.work, task.env_id))
+    carried = once_for_each_work(lambda task: Carried.of(task.work, task.env_id, elsewhere=elsewhere))
 
     def calls() -> Iterator[Any]:
-        for number, task in enumerate(tasks):
+        for number, task in enumerate(cut):
             under_way[number] = task
             count_as_begun(task)
             yield delayed(_numbered)(number, carried(task), task.trials, keep)
 
-    prefer = "threads" if in_threads else "processes"
-    for number, played in Parallel(n_jobs=jobs, prefer=prefer, return_as="generator_unordered")(calls()):
-        yield tasks.result(under_way.pop(number), played)
+    one_by_one = backend.supports_return_generator
+    return_as = "generator_unordered" if one_by_one else "list"
+    # Tasks are long enough without joblib's batches.
+    with Parallel(n_jobs=jobs, prefer=prefer, return_as=return_as, batch_size=1) as parallel:
+        waves = [calls()] if one_by_one else _waves(calls(), cut.width)
+        for number, played in itertools.chain.from_iterable(map(parallel, waves)):
+            yield cut.result(under_way.pop(number), played)
+
+
+def _waves(calls: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    """Yield lists of so many calls, for a backend that returns results only together."""
+    while wave := list(itertools.islice(calls, size)):
+        yield wave
+
+
+def _submit(backend: Any, call: Any, callback: Callable[[Any], None]) -> Any:
+    """Submit a call to a backend, and report that it was lost, which joblib 1.6 waits for in vain with dask."""
+    submitted = type(backend).submit(backend, call, callback)
+
+    def report(future: "Future[Any]") -> None:
+        if not future.cancelled() and future.exception() is not None:
+            callback(future.exception())
+
+    if isinstance(submitted, Future):
+        submitted.add_done_callback(report)
+    return submitted
+
+
+def backend_elsewhere() -> str:
+    """Return the class of joblib's active backend, if it is none of joblib's own; its workers may be anywhere."""
+    if "joblib" not in sys.modules:
+        return ""
+    from joblib import parallel
+
+    own = (parallel.LokyBackend, parallel.MultiprocessingBackend, parallel.SequentialBackend, parallel.ThreadingBackend)
+    backend, _ = parallel.get_active_backend()
+    return "" if type(backend) in own else type(backend).__name__
+
+
+def refuse_backend_elsewhere() -> None:
+    """Raise `ClusterError` if a secret seed would be sent to workers that may be on other machines."""
+    if name := backend_elsewhere():
+        raise ClusterError(
+            f"a secret seed must stay on this machine; joblib's backend {name} may write to disks elsewhere what it is"
+            " sent. Play with one of joblib's own (loky, multiprocessing, threading, sequential), or give a seed."
+        )
 
 
 def count_as_begun(task: Task) -> None:

@@ -240,8 +240,8 @@ def workers_line(trials: int, repetitions: int) -> Line | Skipped:
     with LocalCluster(n_workers=2, threads_per_worker=1, **place) as cluster, Client(cluster) as client:
         spent: dict[str, list[float]] = {"cluster": [], "threads": []}
         programs = {
-            "cluster": (functools.partial(play, client, trials, spent["cluster"], cluster=client), 1),
-            "threads": (functools.partial(play, client, trials, spent["threads"], jobs=2), 1),
+            "cluster": (functools.partial(play, client, trials, spent["cluster"], "dask"), 1),
+            "threads": (functools.partial(play, client, trials, spent["threads"], "threading"), 1),
         }
         rates = median_rates(programs, repetitions)
     (experiment,) = figure_1.study(trials=trials).experiments
@@ -252,12 +252,14 @@ def workers_line(trials: int, repetitions: int) -> Line | Skipped:
     return Line(NAME, shown["cluster"], shown["threads"], ratio, 0.95, note=note)
 
 
-def play(client: Any, trials: int, spent: list[float], **where: Any) -> None:
-    """Play figure 1, and add to a list the seconds of CPU that this process and the workers took."""
+def play(client: Any, trials: int, spent: list[float], backend: str) -> None:
+    """Play figure 1 by a backend of joblib, and add to a list the seconds of CPU of this process and the workers."""
+    import joblib
+
     before = cpu_seconds(client)
     (experiment,) = figure_1.study(trials=trials).experiments
-    with tempfile.TemporaryDirectory() as folder:
-        run(experiment, ResultsFolder(Path(folder) / "figure-1", experiment.configuration()), **where)
+    with tempfile.TemporaryDirectory() as folder, joblib.parallel_config(backend=backend):
+        run(experiment, ResultsFolder(Path(folder) / "figure-1", experiment.configuration()), jobs=2)
     spent.append(cpu_seconds(client) - before)
 
 

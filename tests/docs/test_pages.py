@@ -16,8 +16,9 @@ from dp_bandit_envs.cli.app import app
 from tests.docs.test_generated_pages import papers, parts_picture
 from tests.tools.pages import OURS, PAGES, ROOT, anchors, blocks, lines, prose, run, save_files, small
 
-# Its commands read what its Python writes; test_data_commands, beside the tests of the command line, follows it.
-FOLLOWED = {"docs/real-data.md"}
+# Commands of the first read what its Python writes; test_data_commands, beside the tests of the command line, follows it.
+# The second needs a cluster; tests/faults/test_cluster.py starts one.
+FOLLOWED = {"docs/real-data.md", "docs/cluster.md"}
 ALONE = [name for name in OURS if name not in FOLLOWED]
 COMMANDS = sorted({line for name in OURS for line in lines(name, "dp-bandit ")})
 # The figures are drawn small in tests/cli/test_command_line.py; tests/cli/test_grade.py grades.

@@ -1,109 +1,57 @@
-"""A cluster plays the games of one process bit for bit, and whatever of it is killed, nothing is lost."""
+"""Workers of joblib's backends play the games of one process bit for bit; no secret seed leaves the machine."""
 
 import contextlib
 import importlib.util
-import logging
 import os
-import random
-import signal
+import shutil
 import socket
 import subprocess
 import sys
-import threading
-import time
+from concurrent.futures import Future
+from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
+from joblib.parallel import BACKENDS, MultiprocessingBackend, ThreadingBackend
 
-from dp_bandit_envs import Algorithm, Exp3, make_algorithm, simulate
+from dp_bandit_envs import Algorithm, Exp3, compare, make_algorithm, simulate
 from dp_bandit_envs.errors import ClusterError
-from dp_bandit_envs.simulation import cluster as cluster_module
 from dp_bandit_envs.simulation.provenance import installed_code, made_by
 from dp_bandit_envs.simulation.sending import Carried
 from dp_bandit_envs.simulation.trials import PlayedTrials
-from dp_bandit_envs.simulation.workers import Task
 from tests.simulation.test_sending import forget, made
-from tests.tools.pages import blocks
-from tests.tools.processes import dp_bandit, files, finish, start
+from tests.tools.pages import blocks, run, small
+from tests.tools.processes import files, finish, start
 from tests.tools.refusals import refused
 
-needs_dask = pytest.mark.skipif(
-    importlib.util.find_spec("distributed") is None or os.name != "posix",
-    reason="needs dask.distributed (pip install 'dp-bandit-envs[cluster]') and SIGKILL",
-)
-HOST = "127.0.0.1"
-
-
-class LocalCluster:
-    """A scheduler with workers of one thread each; use it in a `with` statement.
-
-    Attributes:
-        address: The scheduler's address, which stays the same when it is restarted.
-    """
-
-    def __init__(self, folder, workers=2):
-        with contextlib.closing(socket.socket()) as free:
-            free.bind((HOST, 0))
-            self._port = free.getsockname()[1]
-        self.address = f"tcp://{HOST}:{self._port}"
-        self._folder = folder
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._wanted = workers
-        self._scheduler, self._workers = None, []
-
-    def __enter__(self):
-        self.start_scheduler()
-        self.start_workers()
-        return self
-
-    def __exit__(self, *_):
-        for process in (*self._workers, self._scheduler):
-            self._kill(process)
-
-    def start_scheduler(self):
-        """Start the scheduler."""
-        self._scheduler = self._start("dask_scheduler", "--host", HOST, "--port", self._port)
-
-    def start_workers(self):
-        """Start workers in place of those that are gone."""
-        self._workers = [worker for worker in self._workers if worker.poll() is None]
-        for _ in range(self._wanted - len(self._workers)):
-            place = ("--local-directory", self._folder, "--host", HOST, "--no-nanny")
-            self._workers.append(self._start("dask_worker", self.address, "--nthreads", 1, *place))
-
-    def kill_worker(self, number=0):
-        """Kill a worker by SIGKILL."""
-        self._kill(self._workers[number % len(self._workers)])
-
-    def kill_scheduler(self):
-        """Kill the scheduler by SIGKILL."""
-        self._kill(self._scheduler)
-
-    def restart_all(self):
-        """Kill the scheduler and all workers by SIGKILL, and start them again."""
-        self.__exit__()
-        self.start_scheduler()
-        self.start_workers()
-
-    def _start(self, what, *arguments):
-        program = [sys.executable, "-m", f"distributed.cli.{what}", *map(str, arguments), "--no-dashboard"]
-        return subprocess.Popen(program, cwd=self._folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    @staticmethod
-    def _kill(process):
-        if process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                process.send_signal(signal.SIGKILL)
-            process.wait()
-
-
+GAME = "DPBandit-Stochastic-v0"
 MEASURES = ("external_regret", "policy_regret", "collected", "switches", "pulls")
+OWN = ("loky", "multiprocessing", "threading", "sequential")
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    with LocalCluster(tmp_path_factory.mktemp("cluster")) as started:
-        yield started
+class Elsewhere(MultiprocessingBackend):
+    """Stands for Ray's, which inherits the same class: it returns results only together."""
+
+
+class Losing(ThreadingBackend):
+    """Loses all that it is given, and tells nobody, as dask's backend in joblib 1.6 does."""
+
+    def submit(self, func, callback=None):
+        """Return a future that has failed."""
+        lost = Future()
+        lost.set_exception(ZeroDivisionError("all workers died"))
+        return lost
+
+
+@pytest.fixture(autouse=True, scope="module")
+def backends():
+    """Register them by name."""
+    for kind in (Elsewhere, Losing):
+        joblib.register_parallel_backend(kind.__name__, kind)
+    yield
+    for kind in (Elsewhere, Losing):
+        del BACKENDS[kind.__name__]
 
 
 def own_agent():
@@ -136,20 +84,20 @@ def assert_same(one, other):
         assert one[name].engine == other[name].engine, (name, one[name].reason, other[name].reason)
 
 
-@needs_dask
-def test_a_cluster_plays_the_games_of_one_process(cluster):
+def assert_plays_the_same_games():
     """Compiled and played, an agent and a game that no worker can import, and trials that do not begin at 0."""
     from dp_bandit_envs import register_adversary
 
     id_ = register_adversary("Mine", made(1.0))
     try:
         players = {"a": make_algorithm("DP-EXP3-Lap"), "b": Algorithm("b", own_agent()), "c": played_agent()}
-        given = {"trials": 25, "seed": 3, "first_trial": 7, "horizon": 50}
+        given = {"trials": 25, "seed": 3, "first_trial": 7, "horizon": 50, "jobs": 2}
         calls = []
-        there = simulate(id_, players, cluster=cluster.address, progress=lambda *call: calls.append(call), **given)
-        assert_same(simulate(id_, players, **given), there)
-        assert calls[-1] == (75, 75) and calls == sorted(set(calls))
-        summary = simulate(id_, players, cluster=cluster.address, keep="summary", **given)
+        there = simulate(id_, players, progress=lambda *call: calls.append(call), **given)
+        summary = simulate(id_, players, keep="summary", **given)
+        with joblib.parallel_config(backend="sequential"):
+            assert_same(simulate(id_, players, **given), there)
+        assert calls[-1] == (75, 75) and calls == sorted(set(calls)) and len(calls) > 2
         for name in there:
             assert np.array_equal(there[name].last(), summary[name].last())
             assert summary[name].mean() == pytest.approx(there[name].mean(), rel=1e-13)
@@ -157,218 +105,37 @@ def test_a_cluster_plays_the_games_of_one_process(cluster):
         forget("Mine")
 
 
-@needs_dask
-def test_a_client_stays_open(cluster):
-    from distributed import Client
-
-    with Client(cluster.address, set_as_default=False) as client:
-        given = {"horizon": 30, "trials": 3}
-        there = simulate("DPBandit-Switching-v0", ["EXP3"], cluster=client, **given)
-        assert_same(simulate("DPBandit-Switching-v0", ["EXP3"], **given), there)
-        assert client.status == "running"
+@pytest.mark.parametrize("backend", [*OWN, "Elsewhere"])
+def test_every_backend_plays_the_games_of_one_process(backend):
+    with joblib.parallel_config(backend=backend):
+        assert_plays_the_same_games()
 
 
-@needs_dask
-def test_an_error_in_a_game_reaches_the_caller(cluster):
-    class Failing(played_agent()):
-        def select_arm(self):
-            raise ZeroDivisionError("in the game")
-
-    with refused(ZeroDivisionError, "in the game"):
-        simulate("DPBandit-Stochastic-v0", {"a": Failing}, horizon=9, trials=3, cluster=cluster.address)
-
-
-@needs_dask
-def test_a_task_that_kills_its_workers_is_given_up_in_the_end(cluster):
-    """The scheduler tries four workers; that is done ten times, because workers may also be killed by chance."""
-    from distributed import KilledWorker
-
-    task, error = Task(None, range(3)), KilledWorker("task", None, 3)
-    with cluster_module.Crew(cluster.address) as crew:
-        for _ in range(cluster_module.ATTEMPTS - 1):
-            crew.recover(task, error)
-        crew.recover(task._replace(trials=range(3, 4)), error)
-        with pytest.raises(KilledWorker):
-            crew.recover(task, error)
-        with refused(ClusterError, cluster.address, "command"):
-            crew.recover(task._replace(trials=range(9)), OSError("gone"))
+def test_a_secret_seed_goes_to_joblibs_own_backends_only(tmp_path):
+    """By its name, before anything is played or written; real data have one if none is given."""
+    real = tmp_path / "gains.npy"
+    np.save(real, np.tile([0.0, 1.0], (9, 1)))
+    agent = played_agent()
+    with joblib.parallel_config(backend="Elsewhere"):
+        for game, given in ((GAME, {"seed": None, "horizon": 9}), (str(real), {})):
+            with refused(ClusterError, "secret seed", "Elsewhere", *OWN):
+                simulate(game, {"a": agent}, **given)
+        with refused(ClusterError, "secret seed", "Elsewhere"):
+            compare("Stochastic", ["EXP3"], horizon=9, seed=None, folder=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    for backend in OWN:
+        with joblib.parallel_config(backend=backend):
+            assert simulate(GAME, {"a": agent}, horizon=9, trials=4, jobs=2, seed=None)["a"].trials == 4
 
 
-def kill_workers(cluster, kills, horizon, trials, seed):
-    """Simulate while workers are killed at random moments and replaced; return how many were killed in time."""
-    rng, over, killed = random.Random(seed), threading.Event(), []
-    players = ["EXP3", "DP-UCB"]
-
-    def kill():
-        for number in range(kills):
-            # The first one at once, so that it comes in time however fast the machine is.
-            if over.wait(rng.uniform(0.2, 3) if number else 0.0):
-                return
-            cluster.kill_worker(number)
-            killed.append(number)
-            cluster.start_workers()
-
-    killer = threading.Thread(target=kill)
-    given = {"horizon": horizon, "trials": trials}
-    begun = threading.Event()
-
-    def progress(done, games):
-        if not begun.is_set():
-            begun.set()
-            killer.start()
-
-    there = simulate("DPBandit-Switching-v0", players, cluster=cluster.address, progress=progress, **given)
-    over.set()
-    killer.join()
-    assert_same(simulate("DPBandit-Switching-v0", players, jobs=2, **given), there)
-    return len(killed)
-
-
-@needs_dask
-def test_a_killed_worker_loses_nothing(cluster):
-    assert kill_workers(cluster, 1, 100_000, 40, seed=0) == 1
-
-
-@needs_dask
-@pytest.mark.slow
-def test_workers_killed_thirty_times_lose_nothing(tmp_path):
-    killed = 0
-    with LocalCluster(tmp_path / "cluster") as cluster:
-        for seed in range(30):
-            killed += kill_workers(cluster, 30 - killed, 300_000, 100, seed)
-            if killed >= 30:
-                return
-    pytest.fail(f"only {killed} workers were killed while they played")
-
-
-@needs_dask
-def test_a_lost_scheduler_is_one_sentence(tmp_path):
-    """Dask would log how its client failed to connect again."""
-    logged = []
-    handler = logging.Handler()
-    handler.emit = logged.append
-    loggers = [logging.getLogger(f"distributed.{part}") for part in ("client", "core", "comm", "utils")]
-    with LocalCluster(tmp_path / "cluster", workers=1) as cluster, contextlib.ExitStack() as stack:
-        for logger in loggers:
-            logger.addHandler(handler)
-            stack.callback(logger.removeHandler, handler)
-        given = {"horizon": 2**18, "trials": 100_000, "cluster": cluster.address}
-        with refused(ClusterError, cluster.address, "was lost", "same command"):
-            simulate("DPBandit-Stochastic-v0", ["EXP3"], progress=lambda *_: cluster.kill_scheduler(), **given)
-    assert [record.getMessage() for record in logged] == []
-    assert not any(logger.disabled for logger in loggers)
-
-
-def command(*more):
-    return ["run", "Stochastic", "EXP3", "UCB", "--trials", 480, "--horizon", 200_000, "--out", "o", *more]
-
-
-def kill_scheduler(folder, whole, waits):
-    """Run the command, kill the whole cluster after each wait, and run it to its end; compare all bytes.
-
-    Waits begin when a chunk has been saved. Returns how many runs were cut short.
-    """
-    cut = 0
-    with LocalCluster(folder / "cluster") as cluster:
-        for wait in waits:
-            process = start(command("--cluster", cluster.address), folder)
-            while process.poll() is None and not list(folder.glob("o/chunks/*.npz")):
-                time.sleep(0.01)
-            time.sleep(wait)
-            cluster.restart_all()
-            code, _, err = finish(process)
-            assert code == 0 or (code == 2 and cluster.address in err), err
-            cut += code == 2
-        code, _, err = dp_bandit(folder, *command("--cluster", cluster.address))
-        assert code == 0, err
-    found = files(folder / "o")
-    assert not [name for name in found if "chunks" in name]
-    # The report differs in the words of the command.
-    assert {name: found[name] for name in whole if name != "report.md"} == {
-        name: whole[name] for name in whole if name != "report.md"
-    }
-    return cut
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("whole")
-    code, _, err = dp_bandit(folder, *command())
-    assert code == 0, err
-    return files(folder / "o")
-
-
-@needs_dask
-@pytest.mark.slow
-def test_a_restarted_scheduler_and_the_same_command_lose_nothing(whole, tmp_path):
-    assert kill_scheduler(tmp_path, whole, [0]) == 1
-
-
-@needs_dask
-@pytest.mark.slow
-def test_thirty_restarted_schedulers_lose_nothing(whole, tmp_path):
-    rng = random.Random(1)
-    cut = [kill_scheduler(tmp_path / f"{number}", whole, [rng.uniform(0, 1)]) for number in range(30)]
-    assert sum(cut) >= 10
-
-
-SRUN = f"""#!{sys.executable}
-import subprocess, sys
-machines = [subprocess.Popen(sys.argv[1:]) for _ in range(2)]
-try:
-    sys.exit(max(machine.wait() for machine in machines))
-finally:
-    for machine in machines:
-        machine.kill()
-"""
-"""Stands for Slurm's: starts what it is told on two machines, which are this one."""
-
-
-@needs_dask
-def test_the_job_of_the_page_plays_on_two_workers_and_ends(tmp_path):
-    (script,) = [block for block in blocks("docs/cluster.md", "bash") if "#SBATCH" in block]
-    small = script.replace("--trials 1000", "--trials 9 --horizon 40")
-    assert small != script
-    words = small.split("dp-bandit ")[1].split(" --cluster")[0].split()
-    code, _, err = dp_bandit(tmp_path / "whole", *words)
-    assert code == 0, err
-    folder = tmp_path / "job"
-    folder.mkdir()
-    (folder / "srun").write_text(SRUN)
-    (folder / "srun").chmod(0o755)
-    path = os.pathsep.join([str(folder), os.path.dirname(sys.executable), os.environ["PATH"]])
-    slurm = {"SLURM_JOB_ID": "7", "SLURM_CPUS_PER_TASK": "1", "PATH": path}
-    code, out, err = finish(start([], folder, ["bash", "-c", small], **slurm))
-    assert code == 0 and "results/mine/report.md" in out, err
-    assert not (folder / "scheduler-7.json").exists()
-    found, whole = (files(place / "results/mine")["results.npz"] for place in (folder, tmp_path / "whole"))
-    assert found == whole
-
-
-@needs_dask
-def test_an_address_without_a_scheduler_says_so(monkeypatch):
-    monkeypatch.setattr(cluster_module, "REACHED", 0.3)
-    with refused(ClusterError, "cluster", "tcp://127.0.0.1:9", "dask scheduler"):
-        simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=9, cluster="tcp://127.0.0.1:9")
-
-
-@needs_dask
-def test_a_cluster_without_workers_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster_module, "PATIENCE", 0.3)
-    monkeypatch.setattr(cluster_module, "REACHED", 60.0)
-    with LocalCluster(tmp_path, workers=0) as empty, refused(ClusterError, "workers", empty.address, "dask worker"):
-        simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=9, cluster=empty.address)
-
-
-def test_without_dask_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with refused(ImportError, "distributed", "dp-bandit-envs[cluster]"):
-        simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=9, cluster="tcp://127.0.0.1:9")
+def test_a_task_that_a_backend_loses_is_not_waited_for():
+    with joblib.parallel_config(backend="Losing"), refused(ZeroDivisionError, "all workers died"):
+        simulate(GAME, {"a": played_agent()}, horizon=9, trials=4, jobs=2)
 
 
 def refuse(made):
     """Play on a worker what was made by this code."""
-    cluster_module._play(cluster_module._Parcel(Carried(b"", ()), made), range(1), "trials")
+    Carried(b"", (), code=tuple(made.items())).play(range(1))
 
 
 def test_a_worker_with_other_code_refuses_to_play():
@@ -390,3 +157,199 @@ def test_a_worker_with_another_version_of_an_installed_agent_refuses_to_play():
         refuse({**made_by(), "installed numpy": "0.9"})
     with refused(ClusterError, f"module {__name__}", "none"):
         refuse({**made_by(), f"module {__name__}.gone": "0" * 64})
+
+
+# ---- two real workers of dask
+
+HOST = "127.0.0.1"
+
+
+def on_dask(test):
+    """Mark a test that starts processes of dask."""
+    there = importlib.util.find_spec("distributed") is not None and os.name == "posix"
+    return pytest.mark.slow(pytest.mark.skipif(not there, reason="needs dask.distributed and SIGKILL")(test))
+
+
+class LocalCluster:
+    """A scheduler with workers of one thread each; use it in a `with` statement."""
+
+    def __init__(self, folder, paths=(None, None), failures=3):
+        """Remember where, what to put on Python's path of each worker, and after how many deaths a task may go on."""
+        with contextlib.closing(socket.socket()) as free:
+            free.bind((HOST, 0))
+            self.port = free.getsockname()[1]
+        self.address = f"tcp://{HOST}:{self.port}"
+        self._folder, self._paths, self._failures, self._processes = folder, paths, failures, []
+
+    def __enter__(self):
+        from distributed import Client
+
+        self._processes = [self._start("dask_scheduler", None, "--host", HOST, "--port", self.port)]
+        for path in self._paths:
+            self.start_worker(path)
+        self.client = Client(self.address)
+        self.client.wait_for_workers(len(self._paths), timeout=60)
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(Exception):
+            self.client.close()
+        for number in range(len(self._processes)):
+            self.kill(number)
+
+    def start_worker(self, path=None):
+        """Start a worker."""
+        where = ("--local-directory", self._folder, "--host", HOST, "--no-nanny", "--nthreads", 1)
+        self._processes.append(self._start("dask_worker", path, self.address, *where))
+
+    def kill(self, number):
+        """Kill by SIGKILL: 0 is the scheduler, 1 and more are workers in the order of their start."""
+        self._processes[number].kill()
+        self._processes[number].wait()
+
+    def _start(self, what, path, *arguments):
+        program = [sys.executable, "-m", f"distributed.cli.{what}", *map(str, arguments), "--no-dashboard"]
+        own = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(self._failures)}
+        own |= {"PYTHONPATH": str(path)} if path else {}
+        return subprocess.Popen(
+            program,
+            cwd=self._folder,
+            env={**os.environ, **own},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    with LocalCluster(tmp_path) as started, joblib.parallel_config(backend="dask"):
+        yield started
+
+
+@on_dask
+def test_dask_plays_the_games_of_one_process(cluster):
+    assert_plays_the_same_games()
+
+
+@on_dask
+def test_a_secret_seed_does_not_go_to_dask(cluster):
+    with refused(ClusterError, "secret seed", "DaskDistributedBackend"):
+        simulate(GAME, ["EXP3"], horizon=9, seed=None)
+
+
+@on_dask
+def test_an_error_in_a_game_reaches_the_caller(cluster):
+    class Failing(played_agent()):
+        def select_arm(self):
+            raise ZeroDivisionError("in the game")
+
+    with refused(ZeroDivisionError, "in the game"):
+        simulate(GAME, {"a": Failing}, horizon=9, trials=3)
+
+
+@on_dask
+def test_a_killed_worker_loses_nothing(cluster):
+    """While it plays, and one that came later takes its place."""
+    given = {"horizon": 100_000, "trials": 40}
+    killed = []
+
+    def kill(done, games):
+        if not killed:
+            killed.append(done)
+            cluster.start_worker()
+            cluster.kill(1)
+
+    there = simulate("DPBandit-Switching-v0", ["EXP3", "DP-UCB"], progress=kill, **given)
+    assert killed and killed[0] < 80
+    with joblib.parallel_config(backend="threading"):
+        assert_same(simulate("DPBandit-Switching-v0", ["EXP3", "DP-UCB"], jobs=2, **given), there)
+
+
+@on_dask
+def test_a_task_that_kills_its_workers_ends_in_an_error(tmp_path):
+    """That of dask, which names the worker; nobody waits for ever."""
+    from distributed import KilledWorker
+
+    class Fatal(played_agent()):
+        def select_arm(self):
+            os._exit(1)
+
+    with (
+        LocalCluster(tmp_path, failures=0),
+        joblib.parallel_config(backend="dask"),
+        pytest.raises(KilledWorker),
+    ):
+        simulate(GAME, {"a": Fatal}, horizon=9, trials=3)
+
+
+@on_dask
+def test_a_lost_scheduler_ends_in_an_error_and_the_same_call_goes_on(tmp_path):
+    """The folder is that of one process in the end."""
+    given = {"horizon": 20_000, "trials": 640, "epsilon": [1.0]}
+    players = ["EXP3", "DP-UCB"]
+    with (
+        LocalCluster(tmp_path) as cluster,
+        joblib.parallel_config(backend="dask"),
+        pytest.raises(Exception, match=r"(?i)cancelled|lost|closed"),
+    ):
+        compare(GAME, players, folder=tmp_path / "out", progress=lambda *_: cluster.kill(0), **given)
+    saved = files(tmp_path / "out")
+    assert "results.npz" not in saved
+    with LocalCluster(tmp_path) as cluster, joblib.parallel_config(backend="dask"):
+        compare(GAME, players, folder=tmp_path / "out", progress=False, **given)
+    compare(GAME, players, folder=tmp_path / "whole", progress=False, **given)
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
+@on_dask
+def test_a_worker_with_an_edited_copy_refuses_by_name(tmp_path):
+    copy, root = tmp_path / "copy" / "dp_bandit_envs", Path(__file__).parents[2]
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(root / "dp_bandit_envs", copy, ignore=ignored)
+    for name in ("agents", "wrappers"):
+        shutil.copytree(root / name, copy / name, ignore=ignored)
+    file = copy / "agents" / "exp3.py"
+    file.write_text(file.read_text(encoding="utf-8").replace("share + gamma / len(", "share + 2.0 * gamma / len("))
+    with (
+        LocalCluster(tmp_path, (copy.parent, copy.parent)),
+        joblib.parallel_config(backend="dask"),
+        refused(ClusterError, "same code", f"instead of {made_by()['code'][:8]}"),
+    ):
+        simulate(GAME, ["EXP3"], horizon=9)
+
+
+SRUN = f"""#!{sys.executable}
+import subprocess, sys
+machines = [subprocess.Popen(sys.argv[1:]) for _ in range(2)]
+try:
+    sys.exit(max(machine.wait() for machine in machines))
+finally:
+    for machine in machines:
+        machine.kill()
+"""
+"""Stands for Slurm's: starts what it is told on two machines, which are this one."""
+
+
+@on_dask
+def test_the_job_of_the_page_plays_on_two_workers_and_ends(tmp_path):
+    (script,) = [block for block in blocks("docs/cluster.md", "bash") if "#SBATCH" in block]
+    (tmp_path / "srun").write_text(SRUN, encoding="utf-8")
+    (tmp_path / "srun").chmod(0o755)
+    path = os.pathsep.join([str(tmp_path), os.path.dirname(sys.executable), os.environ["PATH"]])
+    slurm = {"SLURM_JOB_ID": "7", "SLURM_CPUS_PER_TASK": "1", "SLURM_NTASKS": "2", "PATH": path}
+    code, _, err = finish(start([], tmp_path, ["bash", "-c", small(script)], **slurm))
+    assert code == 0, err
+    assert not (tmp_path / "scheduler-7.json").exists()
+    compare("Stochastic", ["EXP3", "UCB"], trials=6, folder=tmp_path / "whole", progress=False)
+    assert files(tmp_path / "results" / "mine") == files(tmp_path / "whole")
+
+
+@on_dask
+def test_the_python_of_the_page_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    with LocalCluster(tmp_path) as cluster:
+        first, *others = blocks("docs/cluster.md", "python")
+        run(small(first.replace("tcp://scheduler:8786", cluster.address)), *others)
+    assert "UCB" in capsys.readouterr().out
+    assert (tmp_path / "results" / "mine" / "results.npz").exists()

@@ -955,10 +955,24 @@ PLAYED = (
         ("tests/simulation/test_words_of_a_game.py", "-k", "replaced_array"),
     ),
     Mutation(
+        "a secret seed goes to other machines",
+        f"{SIMULATION}/simulation.py",
+        "        refuse_backend_elsewhere()\n",
+        "        pass\n",
+        ("tests/faults/test_cluster.py", "-k", "secret_seed_goes"),
+    ),
+    Mutation(
+        "a worker with other code plays",
+        f"{SIMULATION}/sending.py",
+        "    if carried.code and (unlike := unlike_here(dict(carried.code))):",
+        "    if unlike := []:",
+        ("tests/faults/test_cluster.py", "-k", "other_code"),
+    ),
+    Mutation(
         "the last tasks are as large as the first",
         f"{SIMULATION}/workers.py",
-        "int(min(self._seconds() / each, self._left / self._width(), most))",
-        "int(min(self._seconds() / each, most))",
+        "int(min(self._seconds / each, self._left / self.width, most))",
+        "int(min(self._seconds / each, most))",
         ("tests/simulation/test_results_do_not_depend_on.py", "-k", "sizes_follow"),
     ),
     Mutation(

@@ -58,7 +58,7 @@ def held(tmp_path):
 
 def test_a_second_command_is_refused_by_name_until_the_first_ends(held, tmp_path):
     machine = os.uname().nodename if POSIX else ""
-    with refused(ResultsError, str(tmp_path / "out"), f"process {held.pid} on {machine}", "--jobs", "--cluster"):
+    with refused(ResultsError, str(tmp_path / "out"), f"process {held.pid} on {machine}", "--jobs", "docs/cluster.md"):
         go(tmp_path / "out")
     held.communicate("\n")
     go(tmp_path / "out")

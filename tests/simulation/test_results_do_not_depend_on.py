@@ -121,7 +121,7 @@ class Work:
 
 def cut(tasks, seconds_a_trial, seconds=2.0, width=4):
     """Cut all tasks, each played before the next one is cut; return what is cut."""
-    cutter, found = Cutter(tasks, lambda: seconds, sum(len(task.trials) for task in tasks), lambda: width), []
+    cutter, found = Cutter(tasks, seconds, sum(len(task.trials) for task in tasks), width), []
     for task in cutter:
         found.append(task)
         number = len(task.trials)
@@ -162,6 +162,6 @@ def test_results_of_a_task_have_a_most(monkeypatch):
     """Of 80 bytes a trial, 4,000 bytes are 50 trials, however fast they are."""
     monkeypatch.setattr(workers, "MOST_BYTES", 4000)
     column = Column(None, None, None, None, None, np.zeros((1, 10)))
-    cutter = Cutter([Task(Work(), range(1000))], lambda: 2.0, 1000, lambda: 4)
+    cutter = Cutter([Task(Work(), range(1000))], 2.0, 1000, 4)
     cutter.result(next(cutter), Played(1e-6, {"a": column}))
     assert len(next(cutter).trials) == 50
