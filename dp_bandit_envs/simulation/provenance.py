@@ -225,7 +225,8 @@ def made_by() -> dict[str, str]:
         top = Path(str(import_module(package).__file__)).parent
         for folder, below, names in os.walk(top, followlinks=True):
             below[:] = [name for name in below if name not in WITHOUT_NUMBERS]
-            shown = (Path(folder, name) for name in names if not name.startswith("."))
+            # No link to nowhere, as an editor leaves one, nor a pipe.
+            shown = (file for name in names if not name.startswith(".") and (file := Path(folder, name)).is_file())
             files |= {".".join((package, *file.relative_to(top).parts)): file for file in shown}
     digest = hashlib.sha256()
     for name, file in sorted(files.items()):

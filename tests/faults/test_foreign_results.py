@@ -153,6 +153,17 @@ def test_words_and_the_command_line_are_not(edit, tmp_path):
     assert made_by_a_copy(tmp_path, edit) == made_by()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="makes links and a pipe")
+def test_what_is_no_file_in_the_packages_folder_is_no_code(tmp_path):
+    """A link to nowhere, a link in a circle and a pipe, which nobody could read to its end."""
+    agents = tmp_path / "dp_bandit_envs" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "gone.py").symlink_to(tmp_path / "nowhere")
+    (agents / "round.py").symlink_to(agents / "round.py")
+    os.mkfifo(agents / "pipe.py")
+    assert made_by_a_copy(tmp_path) == made_by()
+
+
 @pytest.mark.parametrize("finish", [go, unfinished], ids=["finished", "unfinished"])
 def test_a_folder_made_by_other_code_is_refused_and_kept(finish, tmp_path, monkeypatch):
     finish(tmp_path / "mine")
