@@ -262,13 +262,9 @@ def installed_code(work: Any) -> dict[str, str]:
     parts = [part for plan in plans for part in (plan.agent, *(mechanism for mechanism, _ in plan.mechanisms))]
     parts += [getattr(work, "adversary", None), *(one.agent() for one in algorithms)]
     kinds = [*map(type, parts), *(game.adversary_class for game in foreign_games())]
-    walk = Walk(kinds)
-    walk.add([kinds, *algorithms, getattr(work, "make_env", None)])
-    return {
-        name: code
-        for name, code in walk.sources.items()
-        if name.startswith(INSTALLED) or (name.startswith(MODULE) and installed_as(name.removeprefix(MODULE)))
-    }
+    code = foreign_code(kinds, [*algorithms, getattr(work, "make_env", None)])
+    modules = [name for name in code if name.startswith(MODULE) and installed_as(name.removeprefix(MODULE))]
+    return {name: code[name] for name in code if name.startswith(INSTALLED) or name in modules}
 
 
 def unlike_here(made: Mapping[str, str]) -> list[str]:

@@ -10,9 +10,10 @@ It finds accidents, not all of them: a part that draws from elsewhere only after
 
 import contextlib
 import copy
+import functools
 import random
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -26,7 +27,7 @@ from dp_bandit_envs.errors import NotRepeatableError
 from dp_bandit_envs.privacy.facts import Below
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import Environment
-from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, stream
+from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.wrappers.inspect_below import layers_of
 
@@ -36,6 +37,19 @@ MOST_GAINS: Final = 2**12
 _GLOBAL_GENERATORS = threading.RLock()
 
 
+@contextlib.contextmanager
+def _kept_global_generators() -> Iterator[None]:
+    """Put the global generators of Python and NumPy back at the end."""
+    with _GLOBAL_GENERATORS:
+        pythons, numpys = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002
+        try:
+            yield
+        finally:
+            random.setstate(pythons)
+            np.random.set_state(numpys)  # noqa: NPY002
+
+
+@_kept_global_generators()
 def check_repeatable(
     env: Environment, make_env: Callable[[], Environment], players: Iterable[tuple[Algorithm, Environment]]
 ) -> str:
@@ -56,19 +70,17 @@ def check_repeatable(
     other = next((part for part in _parts(adversary) if not is_ours(type(part))), None)
     if other is not None and not _is_recorded(adversary):
         name = type(other).__name__
-        with _kept_global_generators():
-            fresh = _fresh(adversary, make_env)
-            if fresh is None:
-                unchecked = f"{name} cannot be copied, so it was not checked whether it draws from its rng only"
-            else:
-                _require_same(map(_gains, (*fresh, fresh[1])), name, "gains", "begin")
+        fresh = _fresh(adversary, make_env)
+        if fresh is None:
+            unchecked = f"{name} cannot be copied, so it was not checked whether it draws from its rng only"
+        else:
+            _require_same([functools.partial(_gains, each) for each in fresh], name, "gains", "begin")
     for player, wrapped in players:
         for place, (one, below) in enumerate(_mechanisms(wrapped)):
             if not is_ours(type(one)):
-                with _kept_global_generators():
-                    two, _ = _mechanisms(player.wrap(env))[place]
-                    games = ((each, below) for each in (one, two, two))
-                    _require_same(map(_releases, games), type(one).__name__, "releases or states", "release")
+                two, _ = _mechanisms(player.wrap(env))[place]
+                games = [functools.partial(_releases, each, below) for each in (one, two)]
+                _require_same(games, type(one).__name__, "releases or states", "release")
     return unchecked
 
 
@@ -104,14 +116,15 @@ def _mechanisms(env: Environment) -> list[tuple[Mechanism, Below]]:
     return [(layer.mechanism, layer.below) for layer in layers_of(env) if isinstance(layer, PrivacyBoundary)]
 
 
-def _require_same(games: Iterable[list[Any]], name: str, what: str, method: str) -> None:
-    """Raise if games differ; each is played as it is asked for."""
+def _require_same(
+    games: Sequence[Callable[[np.random.Generator], Iterator[Any]]], name: str, what: str, method: str
+) -> None:
+    """Raise if two games, and the second one again, differ in what they yield or draw."""
     found = []
-    games = iter(games)
-    for number in range(3):
+    for number, game in enumerate((*games, games[-1])):
         random.seed(number)
         np.random.seed(number)  # noqa: NPY002 (it is about those who draw from there)
-        found.append(next(games))
+        found.append(_recorded(game))
     if found[1:] != found[:-1]:
         raise NotRepeatableError(
             f"{name} must give the same game for the same random stream; two such games had other {what}. It draws from"
@@ -120,63 +133,47 @@ def _require_same(games: Iterable[list[Any]], name: str, what: str, method: str)
         )
 
 
-def _gains(adversary: Adversary) -> list[Any]:
-    """Return what determines the gains of the first rounds, and the state of the stream after them."""
-    rng = stream(0, role=ADVERSARY)
+def _recorded(game: Callable[[np.random.Generator], Iterator[Any]]) -> list[Any]:
+    """Play a game; return how it failed, all numbers in what it yields, and the state of its stream at the end."""
+    rng, shown, failure = stream(0, role=ADVERSARY), list[Any](), ""
+    try:
+        for part in game(rng):
+            shown.append(part)
+    except Exception as error:  # as the game itself will say
+        failure = type(error).__name__
+    arrays = map(np.asarray, among(shown, (np.ndarray, np.generic, int, float)))
+    numbers = [array.tobytes() for array in arrays if not array.dtype.hasobject]
+    return [failure, *numbers, str(rng.bit_generator.state)]
+
+
+def _gains(adversary: Adversary, rng: np.random.Generator) -> Iterator[Any]:
+    """Yield the gains of the first rounds, and what else determines them."""
     gains = np.zeros((_rounds(adversary.horizon, adversary.n_arms), adversary.n_arms))
-    failure = ""
-    try:
-        adversary.begin(rng)
-        # Real data that come only now are refused by the game itself.
-        if not _is_recorded(adversary):
-            adversary.fill(gains)
-    except Exception as error:  # as the game itself will say
-        failure = type(error).__name__
-    state = getattr(adversary.by_rounds, "_state", None)
-    return [failure, *_written([gains, state]), str(rng.bit_generator.state)]
+    yield gains
+    adversary.begin(rng)
+    # Real data that come only now are refused by the game itself.
+    if not _is_recorded(adversary):
+        adversary.fill(gains)
+    yield getattr(adversary.by_rounds, "_state", None)
 
 
-def _releases(mechanism_and_below: tuple[Mechanism, Below]) -> list[Any]:
-    """Return what a mechanism releases of made-up gains, its state, and that of its stream."""
-    mechanism, below = mechanism_and_below
-    rng, made_up = stream(0, role=FIRST_WRAPPER), np.random.default_rng(0)
-    rounds, size = _rounds(below.horizon, below.n_values), below.n_values
-    released, state, failure = list[Any](), None, ""
-    try:
-        state, release = mechanism.new_state(below), mechanism.release_for(below)
-        for t in range(rounds):
-            step = t // mechanism.batch_size
-            revealed = {(step + place) % size for place in range(min(size, below.gains_in_a_round))}
-            gains = made_up.uniform(below.values.low, below.values.high, size).tolist()
-            for arm, gain in enumerate(gains):
-                if arm in revealed:
-                    released.append(release(state, arm, gain, rng))
-                elif mechanism.idle is not None:
-                    released.append(mechanism.idle(state, arm, rng))
-            if mechanism.forget is not None and (t + 1) % mechanism.batch_size == 0:
-                mechanism.forget(state)
-    except Exception as error:  # as the game itself will say
-        failure = type(error).__name__
-    return [failure, *_written([released, state]), str(rng.bit_generator.state)]
+def _releases(mechanism: Mechanism, below: Below, rng: np.random.Generator) -> Iterator[Any]:
+    """Yield the state of a mechanism, which it changes, and what it releases of made-up gains."""
+    made_up, size = np.random.default_rng(0), below.n_values
+    state, release = mechanism.new_state(below), mechanism.release_for(below)
+    yield state
+    for t in range(_rounds(below.horizon, size)):
+        step = t // mechanism.batch_size
+        revealed = {(step + place) % size for place in range(min(size, below.gains_in_a_round))}
+        gains = made_up.uniform(below.values.low, below.values.high, size).tolist()
+        for arm, gain in enumerate(gains):
+            if arm in revealed:
+                yield release(state, arm, gain, rng)
+            elif mechanism.idle is not None:
+                yield mechanism.idle(state, arm, rng)
+        if mechanism.forget is not None and (t + 1) % mechanism.batch_size == 0:
+            mechanism.forget(state)
 
 
 def _rounds(horizon: int, width: int) -> int:
     return min(horizon, MOST_ROUNDS, max(4, MOST_GAINS // width))
-
-
-def _written(values: Any) -> list[bytes]:
-    """Return all numbers among some values."""
-    arrays = map(np.asarray, among(values, (np.ndarray, np.generic, int, float)))
-    return [array.tobytes() for array in arrays if not array.dtype.hasobject]
-
-
-@contextlib.contextmanager
-def _kept_global_generators() -> Iterator[None]:
-    """Put the global generators of Python and NumPy back at the end."""
-    with _GLOBAL_GENERATORS:
-        pythons, numpys = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002
-        try:
-            yield
-        finally:
-            random.setstate(pythons)
-            np.random.set_state(numpys)  # noqa: NPY002
