@@ -16,7 +16,7 @@ from dp_bandit_envs.cli.app import app
 from tests.docs.test_generated_pages import papers, parts_picture
 from tests.tools.pages import OURS, PAGES, ROOT, anchors, blocks, lines, prose, run, save_files, small
 
-# Commands of the first read what its Python writes; test_data_commands, beside the tests of the command line, follows it.
+# test_data_commands, beside the tests of the command line, follows the first, whose commands read what its Python writes.
 # The second needs a cluster; tests/faults/test_cluster.py starts one.
 FOLLOWED = {"docs/real-data.md", "docs/cluster.md"}
 ALONE = [name for name in OURS if name not in FOLLOWED]
