@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 
-.PHONY: figure-1 quick test test-slow test-lowest lint bench reproductions docs docs-links browser-labs size clean
+.PHONY: figure-1 quick test test-slow test-lowest lint bench reproductions docs docs-links size clean
 
 figure-1: $(VENV)/.base
 	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
@@ -53,11 +53,6 @@ docs: $(VENV)/.docs
 
 docs-links: $(VENV)/.docs
 	$(BIN)/sphinx-build -b linkcheck -c docs -d docs/_build/doctrees . docs/_build/links
-
-# Labs 1, 2 and 4 as pages that run Python in the reader's browser, in docs/_build/browser-labs; serve that folder.
-browser-labs: $(VENV)/.docs
-	$(BIN)/pip install --quiet uv
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python docs/generators/browser_labs.py docs/_build/browser-labs
 
 # Lines and files of each room.
 size:

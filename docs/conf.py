@@ -85,7 +85,7 @@ html_theme = "furo"
 html_title = "dp-bandit-envs"
 html_static_path = ["_static"]
 html_css_files = ["site.css", "drawings.css"]
-html_js_files = ["lab_states.js"]
+html_extra_path = ["generated/html"]
 html_favicon = "_static/favicon.svg"
 html_search_scorer = str(Path(__file__).parent / "_static" / "search_order.js")
 html_additional_pages = {"index": "redirect.html"}
@@ -108,4 +108,5 @@ def add_contents(app, page, source):
 def setup(app):
     """Have pages written before, and lists of pages added while, Sphinx reads."""
     api_pages.write(ROOT / navigation.GENERATED / "api")
+    (ROOT / navigation.GENERATED / "html").mkdir(exist_ok=True)  # Sphinx looks for it before pages are made
     app.connect("source-read", add_contents)

@@ -66,10 +66,7 @@ CAPTIONS = {
     ],
     "Project": ["CONTRIBUTING", "CHANGELOG"],
 }
-BELOW = {
-    "docs/environments": [f"{GENERATED}/environments/index"],
-    "docs/labs": [f"{GENERATED}/labs/index"],
-}
+BELOW = {"docs/environments": [f"{GENERATED}/environments/index"]}
 
 
 def exists(page: str) -> bool:

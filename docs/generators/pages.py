@@ -21,7 +21,7 @@ def write_all(folder: Path = GENERATED) -> None:
     write_algorithms(folder / "algorithms", algorithm_names())
     write(folder / "reproductions" / "index.md", reproduction_pages.index())
     write(folder / "rules.md", rule_tables.page())
-    write_labs(folder / "labs")
+    write_labs(folder / "html" / "labs")
 
 
 def write(path: Path, page: str) -> None:
@@ -57,12 +57,11 @@ def write_algorithms(folder: Path, names: list[str]) -> None:
 
 
 def write_labs(folder: Path) -> None:
-    """Write the pages of the labs and their index; a lab is run again only when the code has changed."""
+    """Write the pages of the labs; a lab is run again only when the code has changed."""
     for lab in LABS:
-        source = (ROOT / "examples" / "labs" / lab.file).read_text(encoding="utf-8")
-        key = f"{code_digest()} {hash_of(source)}"
-        write_text(folder / f"{lab.name}.md", kept(f"lab-{lab.name}.md", lambda lab=lab: lab_pages.page(lab), key=key))
-    write_text(folder / "index.md", lab_pages.index())
+        key = f"{code_digest()} {hash_of(lab_pages.source_of(lab))}"
+        text = kept(f"lab-{lab.name}.html", lambda lab=lab: lab_pages.page(lab), key=key)
+        write_text(folder / f"{lab.name}.html", text)
 
 
 def hash_of(text: str) -> str:

@@ -481,20 +481,8 @@ def lab(
         str, typer.Option(help="Address to listen at; 0.0.0.0 lets others on the network in.")
     ] = "127.0.0.1",
     headless: Annotated[bool, typer.Option("--headless", help="Open no browser; the address is printed.")] = False,
-    export: Annotated[
-        Path | None,
-        typer.Option(
-            parser=folder,
-            metavar="FOLDER",
-            help="Open nothing: write the lab (by default each) to this folder as an .ipynb for Jupyter, Colab and VS"
-            " Code, and as slides for a lecture. Files of these names are replaced.",
-        ),
-    ] = None,
 ) -> None:
     """Open the labs of the course in the browser: questions, sliders, and tasks that check themselves."""
-    from dp_bandit_envs.cli.show_commands import export_labs, open_lab
+    from dp_bandit_envs.cli.show_commands import open_lab
 
-    if export is not None:
-        export_labs(name, export)
-    else:
-        open_lab(name, folder, read_only=read_only, host=host, port=port, headless=headless)
+    open_lab(name, folder, read_only=read_only, host=host, port=port, headless=headless)

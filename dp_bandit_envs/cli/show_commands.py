@@ -327,16 +327,3 @@ def open_lab(name: str | None, folder: Path, *, read_only: bool, host: str, port
             process.wait()
         except KeyboardInterrupt:
             say(f"\nClosed. Your copies are in {folder}.")
-
-
-def export_labs(name: str | None, folder: Path) -> None:
-    """Write a lab, or all of them, for Jupyter and for a lecture."""
-    from dp_bandit_envs.course.exporting import export
-    from dp_bandit_envs.course.notebooks import LABS, find, leave_compiling_to_spinners
-
-    leave_compiling_to_spinners()
-    for lab in [find(name)] if name else LABS:
-        with console.status(f"Running {lab.name} for its slides: up to two minutes"):
-            written = export(lab, folder)
-        for path in written:
-            say(f"See {path}.")

@@ -82,11 +82,9 @@ def parsed(code: str, mode: str = "exec") -> Any:
 
 
 class Cell(NamedTuple):
-    """A cell of a notebook: its code alone, the names from and for other cells, and whether marimo hides its code."""
+    """A cell of a notebook: its code alone, and whether marimo hides it."""
 
     code: str
-    needs: tuple[str, ...] = ()
-    gives: tuple[str, ...] = ()
     hidden: bool = False
 
 
@@ -101,11 +99,8 @@ def cells_of(source: str) -> list[Cell]:
         elif "app." in mark:
             cell = "app.cell" in mark or "app.setup" in mark
             body = [part for part in node.body if not isinstance(part, ast.Return)] if cell else [node]
-            last = node.body[-1] if isinstance(node.body[-1], ast.Return) else None
-            gives = tuple(each.id for each in ast.walk(last) if isinstance(each, ast.Name)) if cell and last else ()
-            needs = tuple(each.arg for each in node.args.args) if cell and "app.cell" in mark else ()
             if body:
-                found.append(Cell(_dedented(lines, body), needs, gives, "hide_code=True" in mark))
+                found.append(Cell(_dedented(lines, body), "hide_code=True" in mark))
     return found
 
 

@@ -36,6 +36,7 @@ from generators import (  # noqa: E402, F401 (after the lines above; other tests
     environment_pages,
     graph_pictures,
     kept,
+    lab_pages,
     measured,
     pages,
     papers,

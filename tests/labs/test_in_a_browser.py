@@ -180,19 +180,6 @@ def test_two_labs_answer_to_their_sliders(browser, tmp_path, monkeypatch):
             visit(browser, address, name)
 
 
-def test_the_sites_script_shows_the_state_of_the_slider(browser, tmp_path):
-    script = (Path(__file__).parents[2] / "docs" / "_static" / "lab_states.js").read_text(encoding="utf-8")
-    slider = """<label class="lab-slider"><input type="range" max="2" value="1" data-shown='["a", "b", "c"]'><output>"""
-    states = "".join(f"<p data-state={place}{' hidden' * (place != 1)}>{place}</p>" for place in range(3))
-    (tmp_path / "page.html").write_text(f"<script>{script}</script>{slider}</output></label>{states}", encoding="utf-8")
-    browser.get((tmp_path / "page.html").as_uri())
-    browser.find_element("tag name", "input").send_keys("\ue014")
-    assert [each.text for each in browser.find_elements("css selector", "output, p") if each.is_displayed()] == [
-        "c",
-        "2",
-    ]
-
-
 def test_a_wide_table_scrolls_on_a_telephone_and_its_headings_have_room(browser, tmp_path):
     heads = ["rounds T", "binary tree", "wide tree", "wide tree, joint noise", "noise on rounds", "regret, at most"]
     table = f"<table><tr><th>{'<th>'.join(heads)}<tr><td>{'<td>'.join(['16,777,216'] * 6)}</table>"
