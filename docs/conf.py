@@ -37,7 +37,7 @@ extensions = [
     "building.heads_and_pictures",
     "building.math_in_html",
     "building.plain_words",
-    "generators",
+    "generators.pages",
 ]
 root_doc = navigation.HOME
 include_patterns = ["README.md", "ERRATA.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**"]

@@ -38,6 +38,8 @@ OTHERS = {
     "PYTHON",
     "python3",
     "sbatch",
+    "wasm",
+    "deps",
 }
 # What stands in files of a reader's.
 OF_READERS = {

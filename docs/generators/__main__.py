@@ -1,8 +1,7 @@
-"""Writes the pages without building the site, and the drawing of who sees what: `python docs/generators`.
+"""Writes the pages without building the site: `python docs/generators`.
 
 `python docs/generators results [NAME ...]` takes the numbers of reproductions from results and draws their pictures.
 `python docs/generators pictures` draws the README's comparison and the counters.
-`python docs/generators lab` photographs lab 2, for which it needs Chromium.
 """
 
 import sys
@@ -15,17 +14,11 @@ if __name__ == "__main__":
         from generators.drawn_again import draw_others
 
         draw_others()
-    elif sys.argv[1:] == ["lab"]:
-        from generators.lab_picture import photograph
-
-        photograph()
     elif sys.argv[1:]:
         from generators.reproduction_pages import PAGES, remake
 
         remake(Path(sys.argv[1]), tuple(sys.argv[2:]) or PAGES)
     else:
         from generators.pages import write_all
-        from generators.parts_picture import draw
 
-        draw()
         write_all()

@@ -11,9 +11,8 @@ from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.privacy.guarantee import CONVENTION, PrivacyGuarantee, level_of
 from generators import docstrings
 from generators.bounds import bound
-from generators.cards import contents, picture
-from generators.curve_picture import curve_picture
-from generators.measured import TRIALS, lines_for, lines_of
+from generators.drawings import curve_picture
+from generators.measured import TRIALS, lines_for
 from generators.settings import GAMES, HORIZON, SETTINGS, TWINS, can_be_calibrated, setting_of, takes
 
 
@@ -73,7 +72,7 @@ def page(name: str, curve: str) -> str:
         "## Regret bound",
         bound(algorithm, env),
         "## Measured",
-        picture(curve, caption(name)),
+        docstrings.picture(curve, caption(name)),
     ]
     if parts.notes:
         lines += ["## What else to know", parts.notes]
@@ -168,8 +167,8 @@ def code(name: str) -> str:
 
 def curve_of(name: str) -> str:
     """Return the measured curve of an algorithm."""
-    panels = [(game, lines_for(name, game, lines_of(game.title))) for game in GAMES[setting_of(name)]]
-    return curve_picture(f"curve-{slug(name)}", panels)
+    games = [(game, lines_for(name, game)) for game in GAMES[setting_of(name)]]
+    return curve_picture(f"curve-{slug(name)}", games)
 
 
 def index(names: list[str]) -> str:
@@ -188,6 +187,6 @@ def index(names: list[str]) -> str:
         f"The guarantee is that of the defaults in the game measured on each page, T = {HORIZON:,}; {CONVENTION}."
         " Which to take is said under [algorithms](/docs/algorithms.md).",
         "\n".join(["| algorithm | for | guarantee | source |", "| --- | --- | --- | --- |", *rows]),
-        contents([slug(name) for name in names]),
+        docstrings.contents(map(slug, names)),
     ]
     return "\n\n".join(lines) + "\n"

@@ -1,7 +1,9 @@
-"""Takes docstrings apart and writes them as Markdown for MyST."""
+"""Takes docstrings apart and writes them as Markdown for MyST, and drawings and lists of pages, too."""
 
 import inspect
 import re
+from collections.abc import Iterable
+from html import escape
 from typing import Any, NamedTuple
 
 DIFFERS = "Differs from the source in:"
@@ -96,3 +98,18 @@ def prose(text: str) -> str:
 def escaped(text: str) -> str:
     """Return prose in which nothing is markup."""
     return re.sub(r"([<>*\[\]{}|])", r"\\\1", text)
+
+
+def raw(html: str) -> str:
+    """Return HTML as it is."""
+    return f"```{{raw}} html\n{html}\n```"
+
+
+def picture(drawing: str, caption: str) -> str:
+    """Return a drawing with a caption below it."""
+    return raw(f'<figure class="drawn">\n{drawing}\n<figcaption>{escape(caption)}</figcaption>\n</figure>')
+
+
+def contents(pages: Iterable[str]) -> str:
+    """Return the hidden list of the pages below an index."""
+    return "\n".join(["```{toctree}", ":hidden:", "", *pages, "```"])

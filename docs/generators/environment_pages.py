@@ -2,15 +2,14 @@
 
 import re
 import warnings
-from types import ModuleType
-from typing import Any
+from collections.abc import Mapping
+from html import escape
+from typing import Any, NamedTuple
 
 from dp_bandit_envs import adversaries
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.errors import KnownSeedWarning
-from dp_bandit_envs.protocols import plays_points
-from generators import arm_pictures, docstrings, graph_pictures, point_pictures
-from generators.cards import Card, contents, grid, picture
+from generators import docstrings, drawings
 from generators.played import Played, played
 from generators.shown_games import Shown, shown
 
@@ -28,13 +27,6 @@ def slug(id_: str) -> str:
     return GAMES[id_].name.lower()
 
 
-def pictures_for(game: Played) -> ModuleType:
-    """Return the module that draws this kind of game."""
-    if plays_points(game.env):
-        return point_pictures
-    return graph_pictures if hasattr(game.env, "graph") else arm_pictures
-
-
 def games_of(id_: str) -> list[Played]:
     """Play the games that a page shows."""
     one = shown(id_)
@@ -44,10 +36,26 @@ def games_of(id_: str) -> list[Played]:
         return [played(id_, one.values, player) for player in one.players]
 
 
-def card(id_: str, game: Played) -> Card:
-    """Return the card of an environment."""
-    drawing = pictures_for(game).thumbnail(f"small-{slug(id_)}", f"The first rounds of {id_}", game)
-    return Card(f"{slug(id_)}.html", GAMES[id_].name, first_line(id_), drawing)
+class Pictures(NamedTuple):
+    """The drawings of an environment, and how the game in them is described."""
+
+    game: str
+    gains: str
+    thumbnail: str
+    played: str
+
+
+def pictures_of(id_: str) -> Pictures:
+    """Play the games that a page shows, and draw them."""
+    games, name = games_of(id_), slug(id_)
+    first, *others = (game.label for game in games)
+    against = f", beside {' and '.join(others)}" if others else ""
+    return Pictures(
+        drawings.game_picture(f"game-{name}", f"A game of {id_}, round by round", games),
+        drawings.gains_picture(f"gains-{name}", f"What a round of {id_} pays", games[0]),
+        drawings.thumbnail(f"small-{name}", f"The first rounds of {id_}", games[0]),
+        f"One game of {len(games[0].regret):,} rounds (seed 1) of {first}{against}.",
+    )
 
 
 def first_line(id_: str) -> str:
@@ -57,31 +65,22 @@ def first_line(id_: str) -> str:
     return re.sub(r"[`]", "", words).rstrip(".") + "."
 
 
-def page(id_: str, games: list[Played]) -> str:
+def page(id_: str, pictures: Pictures) -> str:
     """Return the page."""
     one, env_class = shown(id_), GAMES[id_].env_class
     parts = docstrings.headings(env_class)
-    draw, name, players = pictures_for(games[0]), slug(id_), [game.label for game in games]
-    rounds = len(games[0].regret)
     source, differs = parts.get("References", ""), ""
     about, _, rest = parts.get("Description", "").partition(docstrings.DIFFERS)
     if rest:
         differs = docstrings.sentence(" ".join(rest.split()))
-    still = "what_is_gained" if draw is point_pictures else "what_arms_pay"
-    still = "what_is_revealed" if draw is graph_pictures else still
-    against = ", beside " + " and ".join(players[1:]) if players[1:] else ""
-    moving = f"One game of {rounds:,} rounds (seed 1) of {players[0]}{against}. A pointer on the picture stops it." + (
-        f" {one.note}" if one.note else ""
-    )
-    first = f"The same game: {id_} with {one.arguments}."
     lines = [
         f"# {GAMES[id_].name}",
         docstrings.markdown([parts[""]]),
         f"`{id_}`",
-        picture(draw.a_game_goes_by(f"game-{name}", f"A game of {id_}, round by round", games), moving),
+        docstrings.picture(pictures.game, f"{pictures.played} {one.note}".strip()),
         "## What the adversary does",
         docstrings.markdown([each for each in about.split("\n\n") if each.strip()]),
-        picture(getattr(draw, still)(f"still-{name}", f"What a round of {id_} pays", games[0]), first),
+        docstrings.picture(pictures.gains, f"The same game: {id_} with {one.arguments}."),
         "## Play it",
         f"```python\n{code(id_, one)}\n```",
         "## Arguments",
@@ -139,14 +138,19 @@ def api_links(env_class: Any) -> str:
     return "\n".join(f"- {one}" for one in found)
 
 
-def index(cards: list[Card]) -> str:
-    """Return the page with all environments."""
+def index(drawn: Mapping[str, Pictures]) -> str:
+    """Return the page with all environments, each a card with a small picture that leads to its page."""
+    cards = [
+        f'<a class="card" href="{slug(id_)}.html">{pictures.thumbnail}<strong>{GAMES[id_].name}</strong>'
+        f"<span>{escape(first_line(id_))}</span></a>"
+        for id_, pictures in drawn.items()
+    ]
     lines = [
         "# All environments",
         "Each small picture shows the gains of the first rounds, or of a few over the whole game: a row for an arm, a"
         " square for a round, the fuller the more it pays. Other games show the points played in their set, or the"
         " graph of who reveals whom.",
-        grid(cards),
-        contents([one.link.removesuffix(".html") for one in cards]),
+        docstrings.raw("\n".join(['<div class="cards">', *cards, "</div>"])),
+        docstrings.contents(map(slug, drawn)),
     ]
     return "\n\n".join(lines) + "\n"

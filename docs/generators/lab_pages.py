@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from dp_bandit_envs.course.notebooks import LABS, Lab, linked as with_links
-from generators.kept import ROOT
+from generators import ROOT
 
 ABOVE = '''
 @app.cell(hide_code=True)
@@ -52,7 +52,7 @@ def page(lab: Lab) -> str:
         done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8")
         if done.returncode:
             raise RuntimeError(f"marimo could not run {lab.name}: {done.stderr[-2000:]}")
-        return Path(folder, "page.html").read_text(encoding="utf-8")
+        return Path(folder, "page.html").read_text(encoding="utf-8").replace(f"{Path(folder).resolve()}/", "")
 
 
 def linked(text: str) -> str:

@@ -1,69 +1,93 @@
-"""Writes all pages that are made from the code, under docs/generated/."""
+"""Writes all pages that are made from the code, under docs/generated/; an extension of Sphinx.
 
+What takes long to make is kept under docs/_build until the package's code or the maker's own changes.
+"""
+
+import functools
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from dp_bandit_envs.algorithms import algorithm_names
+from dp_bandit_envs.compiling.functions import written_out
 from dp_bandit_envs.course.notebooks import LABS
 from dp_bandit_envs.envs.registration import GAMES
-from generators import algorithm_pages, environment_pages, lab_pages, reproduction_pages, rule_tables
-from generators.cards import Card
-from generators.kept import ROOT, code_digest, kept, write as write_text
-from generators.papers import in_markdown
+from generators import ROOT, algorithm_pages, environment_pages, lab_pages, reproduction_pages, rule_tables
+from generators.papers import in_docstring, in_markdown
 
 GENERATED = ROOT / "docs" / "generated"
+KEPT = ROOT / "docs" / "_build" / "kept"
+PACKAGES = ("dp_bandit_envs", "agents", "wrappers", "docs/generators")
+LEFT_OUT = ("adapters", "advice", "audits", "cli", "conformance", "figures")
+"""Parts of the package that no page here plays."""
+LINKED = ("ERRATA",)
+"""Pages whose papers become links on the site only; the others have them in their text."""
 
 
 def write_all(folder: Path = GENERATED) -> None:
     """Write the pages of all environments, algorithms, reproductions and rules, and of the labs."""
-    write_environments(folder / "environments", list(GAMES))
-    write_algorithms(folder / "algorithms", algorithm_names())
-    write(folder / "reproductions" / "index.md", reproduction_pages.index())
-    write(folder / "rules.md", rule_tables.page())
-    write_labs(folder / "html" / "labs")
-
-
-def write(path: Path, page: str) -> None:
-    """Write a page, in which every paper is a link."""
-    write_text(path, in_markdown(page))
-
-
-def write_environments(folder: Path, ids: list[str]) -> None:
-    """Write the pages of some environments and their index; games are played again only when the code has changed."""
-    cards = []
-    for id_ in ids:
-        name = environment_pages.slug(id_)
-        docs = environment_pages.GAMES[id_].env_class.__doc__ or ""
-        key = f"{code_digest()} {hash_of(docs)}"
-        text, card = json.loads(kept(f"environment-{name}.json", lambda id_=id_: environment(id_), key=key))
-        write(folder / f"{name}.md", text)
-        cards.append(Card(*card))
-    write(folder / "index.md", environment_pages.index(cards))
-
-
-def environment(id_: str) -> str:
-    """Return an environment's page and card as JSON."""
-    games = environment_pages.games_of(id_)
-    return json.dumps([environment_pages.page(id_, games), environment_pages.card(id_, games[0])])
-
-
-def write_algorithms(folder: Path, names: list[str]) -> None:
-    """Write the pages of some algorithms and their index; the curves are drawn again only when the code has changed."""
-    for name in names:
-        curve = kept(f"curve-{algorithm_pages.slug(name)}.svg", lambda name=name: algorithm_pages.curve_of(name))
-        write(folder / f"{algorithm_pages.slug(name)}.md", algorithm_pages.page(name, curve))
-    write(folder / "index.md", algorithm_pages.index(names))
-
-
-def write_labs(folder: Path) -> None:
-    """Write the pages of the labs; a lab is run again only when the code has changed."""
+    drawn = {}
+    for id_ in GAMES:
+        text = kept(f"environment-{id_}", lambda id_=id_: json.dumps(environment_pages.pictures_of(id_)))
+        drawn[id_] = environment_pages.Pictures(*json.loads(text))
+        page = environment_pages.page(id_, drawn[id_])
+        write(folder / "environments" / f"{environment_pages.slug(id_)}.md", in_markdown(page))
+    write(folder / "environments" / "index.md", in_markdown(environment_pages.index(drawn)))
+    for name in algorithm_names():
+        curve = kept(f"curve-{name}", lambda name=name: algorithm_pages.curve_of(name))
+        page = algorithm_pages.page(name, curve)
+        write(folder / "algorithms" / f"{algorithm_pages.slug(name)}.md", in_markdown(page))
+    write(folder / "algorithms" / "index.md", in_markdown(algorithm_pages.index(algorithm_names())))
+    write(folder / "reproductions" / "index.md", in_markdown(reproduction_pages.index()))
+    write(folder / "rules.md", in_markdown(rule_tables.page()))
     for lab in LABS:
-        key = f"{code_digest()} {hash_of(lab_pages.source_of(lab))}"
-        text = kept(f"lab-{lab.name}.html", lambda lab=lab: lab_pages.page(lab), key=key)
-        write_text(folder / f"{lab.name}.html", text)
+        page = kept(f"lab-{lab.name}", lambda lab=lab: lab_pages.page(lab), depends=lab_pages.to_read(lab))
+        write(folder / "html" / "labs" / f"{lab.name}.html", page)
 
 
-def hash_of(text: str) -> str:
-    """Return a short digest of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()
+def write(path: Path, text: str) -> None:
+    """Write a page, unless it says the same already: Sphinx reads again what has a new date."""
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def kept(name: str, make: Callable[[], str], *, depends: str = "", folder: Path = KEPT) -> str:
+    """Return a text that was made by the same code, from the same text that it depends on, or make and keep it."""
+    key = hashlib.sha256(f"{code_digest()} {depends}".encode()).hexdigest()
+    path = folder / f"{name}.txt"
+    if path.is_file():
+        stamp, _, text = path.read_text(encoding="utf-8").partition("\n")
+        if stamp == key:
+            return text
+    text = make()
+    write(path, f"{key}\n{text}")
+    return text
+
+
+@functools.cache
+def code_digest() -> str:
+    """Return a digest of the byte code that pages depend on; docstrings, comments and lines do not count."""
+    digest = hashlib.sha256()
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if not set(LEFT_OUT) & set(path.relative_to(ROOT).parts):
+                code = compile(path.read_bytes(), path.name, "exec", optimize=2, dont_inherit=True)
+                digest.update(written_out(code).encode())
+    return digest.hexdigest()
+
+
+def link_papers(app: Any, page: str, source: list[str]) -> None:
+    """Link the papers of a page."""
+    if page in LINKED:
+        source[0] = in_markdown(source[0])
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Have the pages written before Sphinx looks for them."""
+    app.connect("builder-inited", lambda app: write_all())
+    app.connect("source-read", link_papers)
+    app.connect("autodoc-process-docstring", in_docstring, priority=700)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,10 +13,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from generators import figure_1_twice
+from generators import ROOT
 from generators.docstrings import sentence
-from generators.drawn_again import draw_results
-from generators.kept import ROOT
+from generators.drawn_again import draw_figure_1_twice, draw_results
 
 FOLDER = ROOT / "docs" / "reproductions"
 PAGES = ("figure-1", "figure-2", "figure-graph", "price-of-privacy")
@@ -47,7 +46,7 @@ def remake(results: Path, names: tuple[str, ...] = PAGES) -> None:
         page.with_suffix(".json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
         page.write_text(refreshed(text, stored(name)), encoding="utf-8")
         if name == PAGES[0]:
-            figure_1_twice.draw(*(results / folder for folder in FOLDERS[name][:2]))
+            draw_figure_1_twice(*(results / folder for folder in FOLDERS[name][:2]))
 
 
 def stored(name: str) -> Numbers:

@@ -1,7 +1,8 @@
 """Which kind of game each algorithm is for, in which game it is measured, and what it is compared with."""
 
+import dataclasses
 import inspect
-from typing import Any, NamedTuple
+from typing import Any
 
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.observations import Sums
@@ -21,7 +22,8 @@ SETTINGS = {
 }
 
 
-class Measured(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Measured:
     """A game in which algorithms are measured: its id, its arguments, the measure, and its name in pictures."""
 
     id: str
@@ -79,44 +81,23 @@ GAMES = {
     "points": (PAYOFFS,),
 }
 """The games in which the algorithms of a setting are measured."""
-TWINS = {
-    "DP-EXP3-Lap": "EXP3",
-    "DP-Lambda-Lap": "EXP3",
-    "EXP3-tau": "EXP3",
-    "Batched-Lap-EXP3": "EXP3",
-    "Batched-Lap-HTINF": "HTINF",
-    "DP-UCB-BOUND": "UCB",
-    "DP-UCB": "UCB",
-    "DP-UCB-INT": "UCB",
-    "Private-UCB": "UCB",
-    "DP-SE": "UCB",
-    "AdaP-UCB": "UCB",
-    "LDP-UCB-L": "UCB",
-    "LDP-UCB-B": "UCB",
-    "SW-KLUCB-CF": "SW-UCB",
-    "Restarted-AdaP-UCB": "SW-UCB",
-    "AdaP-KLUCB": "KL-UCB",
-    "DP-KLUCB": "KL-UCB",
-    "DP-IMED": "KL-UCB",
-    "DP-TS": "TS",
-    "Lazy-DP-TS": "TS",
-    "DP-Hedge": "Hedge",
-    "Lazy-Hedge": "Hedge",
-    "DP-Epochs": "Hedge",
-    "Noisy-Hedge": "Hedge",
-    "AS-FTRL": "Hedge",
-    "AS-FTPL": "Hedge",
-    "DP-FTRL": "Hedge",
-    "AS-EXP2": "EXP2",
-    "DP-GOPE": "GOPE",
-    "AdaC-GOPE": "GOPE",
-    "AS-SCRiBLe": "SCRiBLe",
-    "Batched-Lap-SCRiBLe": "SCRiBLe",
-    "AS-OSMD": "OSMD",
-    "TS-MaxN": "TS-N",
-    "UCB-MaxN": "UCB-N",
+PRIVATE_TWINS = {
+    "EXP3": "DP-EXP3-Lap DP-Lambda-Lap EXP3-tau Batched-Lap-EXP3",
+    "HTINF": "Batched-Lap-HTINF",
+    "UCB": "DP-UCB-BOUND DP-UCB DP-UCB-INT Private-UCB DP-SE AdaP-UCB LDP-UCB-L LDP-UCB-B",
+    "SW-UCB": "SW-KLUCB-CF Restarted-AdaP-UCB",
+    "KL-UCB": "AdaP-KLUCB DP-KLUCB DP-IMED",
+    "TS": "DP-TS Lazy-DP-TS",
+    "Hedge": "DP-Hedge Lazy-Hedge DP-Epochs Noisy-Hedge AS-FTRL AS-FTPL DP-FTRL",
+    "EXP2": "AS-EXP2",
+    "GOPE": "DP-GOPE AdaC-GOPE",
+    "SCRiBLe": "AS-SCRiBLe Batched-Lap-SCRiBLe",
+    "OSMD": "AS-OSMD",
+    "TS-N": "TS-MaxN",
+    "UCB-N": "UCB-MaxN",
 }
-"""For each private algorithm, one that plays the same way without privacy; for those on graphs, a simpler one."""
+"""For an algorithm without privacy, those that play the same way with it; on graphs, one that is less simple."""
+TWINS = {private: name for name, others in PRIVATE_TWINS.items() for private in others.split()}
 
 
 def setting_of(name: str) -> str:

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 from dp_bandit_envs import compare, load
 from dp_bandit_envs.cli.app import app
-from tests.docs.test_generated_pages import papers, parts_picture
+from tests.docs.test_generated_pages import papers
 from tests.tools.pages import OURS, PAGES, ROOT, anchors, blocks, lines, prose, run, save_files, small
 
-# test_data_commands, beside the tests of the command line, follows the first, whose commands read what its Python writes.
+# test_data_commands, beside the tests of the command line, follows the first: its commands read what its Python writes.
 # The second needs a cluster; tests/faults/test_cluster.py starts one.
 FOLLOWED = {"docs/real-data.md", "docs/cluster.md"}
 ALONE = [name for name in OURS if name not in FOLLOWED]
@@ -29,7 +29,7 @@ PLAIN = re.compile(
     r"|pip install ['\"]?[\w.-]*(\[\w+\])?( @ git\+<address>)?['\"]?"
 )
 NO_PAPER = re.compile("Python|AAAI|ICML|January|Intel|Zen")
-MADE_HERE = ("make ", "dp-bandit ", "python examples/")
+MADE_HERE = ("make ", "dp-bandit ", "python examples/", "marimo export ")  # the last in tests/labs/test_exports.py
 WITH_PYTHON = [name for name in ALONE if blocks(name, "python")]
 
 
@@ -131,10 +131,6 @@ def test_every_picture_has_a_text_and_every_paper_a_link():
         assert [
             found for found in re.findall(r"[A-Z][\w-]+ \(?(?:19|20)\d\d\b\)?", rest) if not NO_PAPER.match(found)
         ] == []
-
-
-def test_the_drawing_of_who_sees_what_is_the_one_that_is_made():
-    assert (ROOT / "examples" / "parts.svg").read_text(encoding="utf-8") == parts_picture.drawing()
 
 
 def test_a_results_folder_has_the_files_and_columns_of_its_page(tmp_path):
