@@ -25,25 +25,16 @@ TOPICS = {
         "BanditEnv Adversary register_adversary environment_names",
     ),
 }
-SUBPACKAGES = [
-    "adapters",
-    "adversaries",
-    "agents",
-    "algorithms",
-    "audits",
-    "comparison",
-    "conformance",
-    "decisions",
-    "figures",
-    "graphs",
-    "metrics",
-    "privacy",
-    "privacy.counters",
-    "privacy.mechanisms",
-    "simulation",
-    "wrappers",
-    "wrappers.vector",
-]
+ROOT = Path(__file__).parents[2]
+PLACES = ("dp_bandit_envs/**/__init__.py", "dp_bandit_envs/[!_]*.py", "agents/__init__.py", "wrappers/**/__init__.py")
+
+
+def subpackages() -> list[str]:
+    """Return the subpackages and modules that list their names; the command line has a page of its own."""
+    paths = {path.relative_to(ROOT) for place in PLACES for path in ROOT.glob(place)}
+    listed = [path for path in paths if "__all__ = [" in (ROOT / path).read_text(encoding="utf-8")]
+    names = {".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in listed}
+    return sorted({name.removeprefix("dp_bandit_envs").removeprefix(".") for name in names} - {"", "cli"})
 
 
 def titled(title: str, under: str) -> list[str]:
@@ -75,7 +66,7 @@ def pages() -> dict[str, str]:
     written = {}
     for page, (title, names) in TOPICS.items():
         written[page] = [*titled(title, "="), *entries("dp_bandit_envs", names.split())]
-    for name in filter(own_names, SUBPACKAGES):
+    for name in filter(own_names, subpackages()):
         module = f"dp_bandit_envs.{name}"
         said = inspect.getdoc(importlib.import_module(module)) or ""
         written[name] = [*titled(name, "="), said.split("\n\n")[0], "", *entries(module, own_names(name))]
@@ -90,7 +81,7 @@ def pages() -> dict[str, str]:
         "In the subpackages, what is needed for parts of your own:",
         "",
         *contents,
-        *(f"   {name}" for name in SUBPACKAGES if name in written),
+        *(f"   {name}" for name in written if name not in TOPICS),
         "",
     ]
     return {page: "\n".join(lines) for page, lines in written.items()}

@@ -27,12 +27,6 @@ def game_of(name: str) -> Any:
     return gym.make(game.id, **game.arguments)
 
 
-def agents_of(algorithm: Algorithm) -> list[type]:
-    """Return the classes of the agents inside an algorithm."""
-    makers = [one for one in (algorithm.make_agent, algorithm.make_point_agent) if one is not None]
-    return list(dict.fromkeys(type(make()) for make in makers))
-
-
 def link(kind: type) -> str:
     """Return a link to a class in the API."""
     name = kind.__name__
@@ -99,10 +93,9 @@ def model_of(holds: PrivacyGuarantee) -> str:
 
 def inside(algorithm: Algorithm) -> list[str]:
     """Return what the docstrings of the agents inside say, with their formulas."""
-    found = []
-    for kind in agents_of(algorithm):
-        found += [f"### The agent inside: {link(kind)}", docstrings.description(kind)]
-    return found
+    makers = [one for one in (algorithm.make_agent, algorithm.make_point_agent) if one is not None]
+    kinds = dict.fromkeys(type(make()) for make in makers)
+    return [part for kind in kinds for part in (f"### The agent inside: {link(kind)}", docstrings.description(kind))]
 
 
 def guarantee(name: str, algorithm: Algorithm, holds: PrivacyGuarantee, env: Any, reason: str) -> list[str]:
@@ -134,9 +127,8 @@ def caption(name: str) -> str:
     """Return what exactly was played."""
     games = GAMES[setting_of(name)]
     played = "; ".join(f"{game.id} with {words_of(game.arguments)}" for game in games)
-    private = can_be_calibrated(name)
     how = ""
-    if private:
+    if can_be_calibrated(name):
         how = (
             " Private algorithms have the parameter at which their real guarantee is epsilon = 1 and 0.1, at the delta"
             " that their label says."

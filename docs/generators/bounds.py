@@ -1,5 +1,6 @@
 """The regret bounds of an algorithm's page: their numbers in the game measured, and where each is proven."""
 
+import functools
 import importlib
 import math
 import re
@@ -18,31 +19,22 @@ NO_BOUND = "None with explicit constants is known here."
 
 def bound(algorithm: Algorithm, env: Any) -> str:
     """Return the regret bounds in the game measured, each with the function that works it out and its docstring."""
-    found = []
-    places = [("regret", lambda: algorithm.regret_bound_in(env))]
+    values, means = env.get_wrapper_attr("values"), COINS.arguments["means"]
+    width = float(getattr(values, "high", 1.0) - getattr(values, "low", 0.0))
+    places = [("regret in the first game below", width, lambda: algorithm.regret_bound_in(env))]
     if algorithm.make_agent is not None:
-        means = COINS.arguments["means"]
-        places.append(("pseudo-regret", lambda: algorithm.pseudo_regret_bound(means=means, horizon=HORIZON)))
-    for kind, work_out in places:
+        place = "pseudo-regret with means .8, .5, .5 and .5"
+        work_out = functools.partial(algorithm.pseudo_regret_bound, means=means, horizon=HORIZON)
+        places.append((place, max(means) - min(means), work_out))
+    found = []
+    for place, most, work_out in places:
         value, functions = traced(work_out)
         if math.isfinite(value) and functions:
-            where = f"in the first game below, T = {HORIZON:,}"
-            if kind == "pseudo-regret":
-                where = f"with means .8, .5, .5 and .5, T = {HORIZON:,}"
-            said = f"Expected {kind} {where}: at most {value:,.0f}"
-            if value >= most(kind, env):
+            said = f"Expected {place}, T = {HORIZON:,}: at most {value:,.0f}"
+            if value >= HORIZON * most * (1 - 1e-9):
                 said += ", which no regret exceeds: in so short a game the bound says nothing"
             found.append(f"{said}. {proof_of(functions[0])}")
     return "\n\n".join(found) or NO_BOUND
-
-
-def most(kind: str, env: Any) -> float:
-    """Return what no regret exceeds, from which a bound says something."""
-    if kind == "pseudo-regret":
-        means = COINS.arguments["means"]
-        return HORIZON * (max(means) - min(means)) * (1 - 1e-9)
-    values = env.get_wrapper_attr("values")
-    return HORIZON * float(getattr(values, "high", 1.0) - getattr(values, "low", 0.0)) * (1 - 1e-9)
 
 
 def traced(work_out: Callable[[], float]) -> tuple[float, list[Any]]:
@@ -67,11 +59,6 @@ def traced(work_out: Callable[[], float]) -> tuple[float, list[Any]]:
 def proof_of(function: Any) -> str:
     """Return what the docstring of a bound says: its formula, its proof or its source."""
     said = [one for one in docstrings.paragraphs(function) if not re.match(r"(Args|Raises):", one)]
-    words = docstrings.markdown(said)
+    quoted = "\n".join(f"> {line}".rstrip() for line in docstrings.markdown(said).splitlines())
     where = f"{function.__module__.removeprefix('dp_bandit_envs.')}.{function.__name__}"
-    return f"It is worked out by `{where}`, whose docstring has the proof or its source:\n\n{quoted(words)}"
-
-
-def quoted(text: str) -> str:
-    """Return a text as a quotation in Markdown."""
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+    return f"It is worked out by `{where}`, whose docstring has the proof or its source:\n\n{quoted}"
