@@ -49,7 +49,6 @@ CAPTIONS = {
     ],
     "Reference": ["docs/environments", f"{GENERATED}/algorithms/index", f"{GENERATED}/api/index"],
     "What was measured and proved": [
-        f"{GENERATED}/reproductions/index",
         "docs/reproductions/figure-1",
         "docs/reproductions/figure-2",
         "docs/reproductions/figure-graph",

@@ -1,4 +1,4 @@
-"""Writes the pages without building the site: `python docs/generators`.
+"""Draws pictures again, and puts numbers into the pages of reproductions.
 
 `python docs/generators results [NAME ...]` takes the numbers of reproductions from results and draws their pictures.
 `python docs/generators pictures` draws the README's comparison and the counters.
@@ -14,11 +14,8 @@ if __name__ == "__main__":
         from generators.drawn_again import draw_others
 
         draw_others()
-    elif sys.argv[1:]:
+    else:
         from generators.reproduction_pages import PAGES, remake
 
-        remake(Path(sys.argv[1]), tuple(sys.argv[2:]) or PAGES)
-    else:
-        from generators.pages import write_all
-
-        write_all()
+        folder, *names = sys.argv[1:] or ["results"]
+        remake(Path(folder), tuple(names) or PAGES)

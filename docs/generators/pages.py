@@ -14,7 +14,7 @@ from dp_bandit_envs.algorithms import algorithm_names
 from dp_bandit_envs.compiling.functions import written_out
 from dp_bandit_envs.course.notebooks import LABS
 from dp_bandit_envs.envs.registration import GAMES
-from generators import ROOT, algorithm_pages, environment_pages, lab_pages, reproduction_pages, rule_tables
+from generators import ROOT, algorithm_pages, environment_pages, lab_pages, rule_tables
 from generators.papers import in_docstring, in_markdown
 
 GENERATED = ROOT / "docs" / "generated"
@@ -27,7 +27,7 @@ LINKED = ("ERRATA",)
 
 
 def write_all(folder: Path = GENERATED) -> None:
-    """Write the pages of all environments, algorithms, reproductions and rules, and of the labs."""
+    """Write the pages of all environments, algorithms, rules and labs."""
     drawn = {}
     for id_ in GAMES:
         text = kept(f"environment-{id_}", lambda id_=id_: json.dumps(environment_pages.pictures_of(id_)))
@@ -40,7 +40,6 @@ def write_all(folder: Path = GENERATED) -> None:
         page = algorithm_pages.page(name, curve)
         write(folder / "algorithms" / f"{algorithm_pages.slug(name)}.md", in_markdown(page))
     write(folder / "algorithms" / "index.md", in_markdown(algorithm_pages.index(algorithm_names())))
-    write(folder / "reproductions" / "index.md", in_markdown(reproduction_pages.index()))
     write(folder / "rules.md", in_markdown(rule_tables.page()))
     for lab in LABS:
         page = kept(f"lab-{lab.name}", lambda lab=lab: lab_pages.page(lab), depends=lab_pages.to_read(lab))

@@ -1,4 +1,4 @@
-"""The pages of reproductions: their numbers and pictures from results, and the page that links to all of them.
+"""The pages of reproductions: their numbers and pictures from results.
 
 Each number stands between comments, `<!--KEY : FORMAT-->1,774 ± 4<!---->`, and is that of an entry of the JSON file
 beside the page. A KEY is `folder/panel/algorithm`; one with `*` gives the cells of a table's row. After `#` a KEY names
@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from generators import ROOT
-from generators.docstrings import sentence
 from generators.drawn_again import draw_figure_1_twice, draw_results
 
 FOLDER = ROOT / "docs" / "reproductions"
@@ -89,42 +88,3 @@ def _number(value: float | None, form: str) -> str:
         assert value == 2**power, value
         return "2" + str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return format(value, form)
-
-
-def title_of(text: str) -> str:
-    """Return a page's title."""
-    return text.splitlines()[0].removeprefix("# ")
-
-
-def picture_of(text: str) -> str:
-    """Return the first picture of a page, as seen from the root."""
-    found = re.search(r"!\[(.*?)\]\(\.\./\.\./(.*?)\)", text)
-    assert found is not None, text[:80]
-    return f"![{found[1]}](/{found[2]})"
-
-
-def about(text: str) -> str:
-    """Return what a page says was played: the words below its picture, or else its first words."""
-    found = re.search(r"^\*(?!\*)((?:.|\n)+?)\*$", text, re.MULTILINE)
-    if found is not None:
-        return found[1]
-    blocks = [one for one in text.split("\n\n")[1:] if re.match(r"[^\W\d_]", one)]
-    whole = re.match(r"(?:.|\n)*\.(?=\s|$)", blocks[0])
-    return sentence(blocks[0] if whole is None else whole[0])
-
-
-def index() -> str:
-    """Return the page."""
-    parts = [
-        "# All reproductions",
-        "Figures of five papers and of this project, played again from one command each. Every page holds the claims of"
-        " its paper against what was measured.",
-    ]
-    for name in PAGES:
-        text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
-        parts += [
-            f"## [{title_of(text)}](/docs/reproductions/{name}.md)",
-            f"```{{container}} small\n[{picture_of(text)}](/docs/reproductions/{name}.md)\n```",
-            about(text),
-        ]
-    return "\n\n".join(parts) + "\n"
