@@ -40,7 +40,7 @@ extensions = [
     "generators.pages",
 ]
 root_doc = navigation.HOME
-include_patterns = ["README.md", "ERRATA.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**"]
 exclude_patterns = [
     ".*",
     "docs/_build",

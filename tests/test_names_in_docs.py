@@ -13,7 +13,7 @@ from tests.tools.pages import OURS, PAGES, anchors, blocks, prose
 
 ROOT = Path(__file__).parents[1]
 ABOUT_OTHER_PROGRAMS = "docs/install.md"
-OTHER_DOCUMENTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "ERRATA.md")}
+OTHER_DOCUMENTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md",)}
 # Pages about other packages name what those packages have.
 DOCUMENTS = {name: PAGES[name] for name in OURS} | OTHER_DOCUMENTS
 FOLDERS = ("dp_bandit_envs", "agents", "wrappers", "tests", "examples")

@@ -53,7 +53,7 @@ CAPTIONS = {
         "docs/reproductions/figure-2",
         "docs/reproductions/figure-graph",
         "docs/reproductions/price-of-privacy",
-        "ERRATA",
+        "docs/errata",
         "docs/benchmarks",
         "docs/accounting",
         "docs/own-draws",

@@ -118,7 +118,7 @@ def guarantee(name: str, algorithm: Algorithm, holds: PrivacyGuarantee, env: Any
     if claimed != holds and claimed.model != "none":
         lines.append(
             f"The paper's figure for the same game is {docstrings.prose(claimed.numbers())}"
-            f" ({docstrings.prose(claimed.theorem)}); where the two differ, the [errata](/ERRATA.md) say why."
+            f" ({docstrings.prose(claimed.theorem)}); where the two differ, the [errata](/docs/errata.md) say why."
         )
     return lines
 

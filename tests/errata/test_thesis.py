@@ -1,4 +1,4 @@
-"""Counterexamples to the thesis (Tossou 2017) that have no place elsewhere: see ERRATA.md."""
+"""Counterexamples to the thesis (Tossou 2017) that have no place elsewhere: see docs/errata.md."""
 
 import math
 from itertools import pairwise

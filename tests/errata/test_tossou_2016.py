@@ -1,4 +1,4 @@
-"""Counterexamples to Tossou and Dimitrakakis (2016) that have no place elsewhere: see ERRATA.md."""
+"""Counterexamples to Tossou and Dimitrakakis (2016) that have no place elsewhere: see docs/errata.md."""
 
 import math
 from itertools import product
