@@ -63,7 +63,7 @@ CAPTIONS = {
         "docs/notes/lower-bounds",
         "docs/notes/upper-bounds",
     ],
-    "Project": ["CONTRIBUTING", "CHANGELOG"],
+    "Project": ["CONTRIBUTING", "docs/architecture", "CHANGELOG"],
 }
 BELOW = {"docs/environments": [f"{GENERATED}/environments/index"]}
 

@@ -20,10 +20,8 @@ from generators.papers import in_docstring, in_markdown
 GENERATED = ROOT / "docs" / "generated"
 KEPT = ROOT / "docs" / "_build" / "kept"
 PACKAGES = ("dp_bandit_envs", "agents", "wrappers", "docs/generators")
-LEFT_OUT = ("adapters", "advice", "audits", "cli", "conformance", "figures")
+LEFT_OUT = ("adapters", "audits", "cli", "conformance", "figures")
 """Parts of the package that no page here plays."""
-LINKED = ("ERRATA",)
-"""Pages whose papers become links on the site only; the others have them in their text."""
 
 
 def write_all(folder: Path = GENERATED) -> None:
@@ -78,15 +76,8 @@ def code_digest() -> str:
     return digest.hexdigest()
 
 
-def link_papers(app: Any, page: str, source: list[str]) -> None:
-    """Link the papers of a page."""
-    if page in LINKED:
-        source[0] = in_markdown(source[0])
-
-
 def setup(app: Any) -> dict[str, bool]:
     """Have the pages written before Sphinx looks for them."""
     app.connect("builder-inited", lambda app: write_all())
-    app.connect("source-read", link_papers)
     app.connect("autodoc-process-docstring", in_docstring, priority=700)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
