@@ -2,4 +2,5 @@
 
 from dp_bandit_envs.cli import main
 
-main()
+if __name__ == "__main__":
+    main()

@@ -101,6 +101,8 @@ def imported_parts(path):
 def part_of(module):
     """Return the part that a module belongs to, the smaller one if LAYERS names two."""
     parts = module.split(".")[1:3]
+    if parts == ["__main__"]:
+        return "cli"
     return ".".join(parts) if ".".join(parts) in LEVEL else parts[0] if parts else "__init__"
 
 

@@ -2,17 +2,10 @@
 
 import sys
 
+from dp_bandit_envs.cli.command_names import ABOUT, COMMANDS
 from dp_bandit_envs.optional import require
 
 __all__ = ["main"]
-
-ABOUT = "Differentially private bandits: play them, compare them, reproduce the papers."
-COMMANDS = {
-    "Play": ("run", "reproduce", "list", "show"),
-    "Privacy": ("audit", "calibrate", "ledger"),
-    "Course": ("lab", "grade"),
-}
-"""The commands by what they are for."""
 
 
 def main() -> None:

@@ -1,0 +1,9 @@
+"""The commands of `dp-bandit` by what they are for, which need nothing to be installed."""
+
+ABOUT = "Differentially private bandits: play them, compare them, reproduce the papers."
+COMMANDS = {
+    "Play": ("run", "reproduce", "list", "show"),
+    "Privacy": ("audit", "calibrate", "ledger"),
+    "Course": ("lab", "grade"),
+}
+"""The names of the commands in each group."""
