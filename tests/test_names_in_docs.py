@@ -29,6 +29,7 @@ PROGRAM = "\n".join(
 )
 # Names that a reader chooses, and words of other programs.
 OTHERS = {
+    *("export", "ipynb"),  # of marimo
     "Mine",
     "MyAdversary",
     "MyMechanism",
