@@ -7,7 +7,8 @@ from pathlib import Path
 
 import gymnasium as gym
 
-from dp_bandit_envs import make_algorithm, play
+from dp_bandit_envs import __version__, make_algorithm, play
+from dp_bandit_envs.cli.command_names import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 BLOCK = """
@@ -179,3 +180,20 @@ def test_a_python_without_numpy_and_gymnasium_is_told_what_to_type():
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 1 and "gymnasium" in last and "pip install ." in last
     assert "During handling" not in done.stderr
+
+
+COMMAND_LINE = """
+import runpy
+for words in (["--version"], ["--help"], []):
+    sys.argv = ["dp-bandit", *words]
+    runpy.run_module("dp_bandit_envs", run_name="__main__", alter_sys=False)
+"""
+
+
+def test_without_typer_the_command_line_has_its_version_and_a_short_help():
+    (version, *help_), err = light(COMMAND_LINE)
+    assert version == f"dp-bandit-envs {__version__}" and err == []
+    assert help_[: len(help_) // 2] == help_[len(help_) // 2 :] != []
+    text = "\n".join(help_)
+    assert all(name in text for names in COMMANDS.values() for name in names)
+    assert "pip install 'dp-bandit-envs[cli]'" in text

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ import typer
 from rich.console import Console
 
 from dp_bandit_envs import __version__
+from dp_bandit_envs.cli.command_names import COMMANDS
 from dp_bandit_envs.cli.options import folder, whole
 from dp_bandit_envs.cli.show_commands import plain
 from dp_bandit_envs.cli.terminal import progress
@@ -131,3 +133,29 @@ def test_a_wrong_word_is_one_line(tmp_path):
     code, out, err = in_locale(tmp_path, LOCALE, "run", "Stochéstic", "EXP3", *SMALL)
     assert (code, out) == (2, b"")
     assert err.startswith(b"error: environment") and err.count(b"\n") == 1
+
+
+def test_a_module_is_the_command(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "dp_bandit_envs", "--version"], capture_output=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout.decode().strip()) == (0, f"dp-bandit-envs {__version__}")
+
+
+def test_help_has_the_commands_in_groups_and_examples_one_a_line(dp_bandit):
+    code, out, _ = dp_bandit("--help")
+    assert code == 0
+    places = [out.index(f"\n{title}:\n") for title in COMMANDS]
+    assert places == sorted(places)
+    for names in COMMANDS.values():
+        assert all(re.search(rf"^  {name}  +\S", out, re.MULTILINE) for name in names)
+    code, out, _ = dp_bandit("run", "--help")
+    examples = out.partition("Examples:\n")[2].strip().splitlines()
+    assert code == 0 and len(examples) == 4 and all(line.strip().startswith("dp-bandit run ") for line in examples)
+    assert "bool" not in out
+
+
+def test_a_shell_completes_commands(tmp_path):
+    asked = {"_DP_BANDIT_COMPLETE": "complete_bash", "COMP_WORDS": "dp-bandit cal", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=os.environ | asked, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0 and done.stdout.split() == ["calibrate"]
