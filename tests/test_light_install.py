@@ -139,6 +139,7 @@ filler(adversary.next_round)._spent = 9.0
 adversary.fill(gains)
 print(gains.mean() > 0)
 from dp_bandit_envs.cli import main
+sys.argv[1:] = ["list"]
 main()
 """
 
