@@ -39,7 +39,7 @@ def test_what_it_refuses_before_anything_runs(dp_bandit, tmp_path):
         (("empty",), ["FOLDER", "no file"]),
         (("full", "--out", "full/anna.py"), ["--out", "anna.py"]),
         (("full", "--seconds", 0), ["seconds", "0"]),
-        (("full", "--jobs", -1), ["--jobs", "-1"]),
+        (("full", "--jobs", -1), ["jobs", "-1"]),
     ):
         code, _, err = dp_bandit("grade", *words)
         assert code == 2 and missing(err, *said) == []
