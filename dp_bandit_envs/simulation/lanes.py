@@ -606,6 +606,8 @@ class LaneTrials:
     plans: dict[str, Plan]
     seed: int = dataclasses.field(repr=False)
     checkpoints: IntArray
+    beside_others: bool = False
+    """Whether other algorithms than those in `plans` meet the same gains, so that none draws them by itself."""
     at_once = LANES
 
     @property
@@ -665,7 +667,8 @@ class LaneTrials:
     @functools.cached_property
     def _gains(self) -> LaneGains | None:
         """The loop that draws gains for all algorithms, if they do not draw them alone."""
-        alone = len(self.plans) == 1 and self._drawn is not None and type(self._drawn[1]) in DRAWN_ALONE
+        single = len(self.plans) == 1 and not self.beside_others
+        alone = single and self._drawn is not None and type(self._drawn[1]) in DRAWN_ALONE
         return None if self._drawn is None or alone else LaneGains(*self._drawn)
 
     @functools.cached_property

@@ -391,10 +391,11 @@ def placed(prepared: Prepared, trials: int) -> Prepared:
 def missing_in(work: CompiledTrials | LaneTrials) -> list[str]:
     """Return the algorithms whose machine code is not on disk; that of the others is loaded."""
     names = []
+    beside = {"beside_others": len(work.plans) > 1} if isinstance(work, LaneTrials) else {}
     for name in work.plans:
         try:
             with only_from_disk():
-                dataclasses.replace(work, plans={name: work.plans[name]}).compile(never)
+                dataclasses.replace(work, plans={name: work.plans[name]}, **beside).compile(never)
         except MissingCodeError:
             names.append(name)
     return names

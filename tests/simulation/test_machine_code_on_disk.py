@@ -161,14 +161,19 @@ print({one.engine for one in outcomes.values()}, started)
 
 
 def test_no_second_process_starts_to_compile_or_to_load(tmp_path):
-    """Several loops over lanes, without machine code on disk and with all of it."""
+    """Several loops over lanes, without machine code on disk and with all of it, which small simulations load, too."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     found = []
-    for _ in range(2):
-        command = [sys.executable, "-c", SEVERAL]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    for compiling in ("always", "always", "auto"):
+        done = subprocess.run(
+            [sys.executable, "-c", SEVERAL],
+            env=environment | {"DP_BANDIT_ENVS_COMPILE": compiling},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         found.append((done.stdout.strip(), len(list(tmp_path.rglob("*.nbc")))))
-    assert found[0] == found[1] and found[0][0] == "{'lanes'} []" and found[0][1] > 4
+    assert found[0] == found[1] == found[2] and found[0][0] == "{'lanes'} []" and found[0][1] > 4
 
 
 MODULE = """
