@@ -1,7 +1,9 @@
 """What `run`, `reproduce` and `grade` do: read the words, play the games, and print what came of them."""
 
+import contextlib
 import re
 import secrets
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,11 +17,13 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.algorithms.naming import FILE_ENDINGS, imported, loaded, readable, short_name
 from dp_bandit_envs.cli.data_commands import about_ledger, opened_ledger
-from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, progress, rate, say
+from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, rate, say
 from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.comparison.compared import comparison_of_results
+from dp_bandit_envs.comparison.comparing import ShownProgress
 from dp_bandit_envs.comparison.drawing import AGAINST
 from dp_bandit_envs.comparison.reporting import SECRET_SEED, folders_of, notes_on, played, report_on
+from dp_bandit_envs.compiling.compiled import announced
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.plots.curves_figure import SCALES
@@ -158,17 +162,20 @@ def produce(
 
 
 def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[list[Results], int]:
-    """Run what is missing under one display of progress; return the results and the number of rounds played."""
-    done = 0
-    with progress(console, sum(experiment.rounds for experiment in study.experiments)) as show:
+    """Run what is missing, with progress shown; return the results and the number of rounds played."""
+    names = dict.fromkeys(one.name for experiment in study.experiments for one in experiment.all_contestants)
+    total = sum(experiment.rounds for experiment in study.experiments)
+    shown = ShownProgress(sys.stdout, command="dp-bandit")
+    saved = new = 0
 
-        def advance(panel: str | None, rounds: int) -> None:
-            nonlocal done
-            done += rounds if panel is not None else 0
-            show(panel, rounds)
+    def advance(panel: str | None, rounds: int) -> None:
+        nonlocal saved, new
+        saved, new = (saved + rounds, new) if panel is None else (saved, new + rounds)
+        shown(saved + new, total)
 
+    with announced(list(names)), contextlib.closing(shown):
         results = played(study, folders, jobs=jobs, progress=advance)
-    return results, done
+    return results, new
 
 
 def _regret_table(results: Results, view: View) -> Table:

@@ -177,7 +177,7 @@ class ShownProgress:
             self._next = 2 * seconds
         self._stream.flush()
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Take the line of a terminal away."""
         if self._width and self._stream is not None:
             self._stream.write("\r" + " " * self._width + "\r")
@@ -214,4 +214,4 @@ def progress_of(command: str, progress: Wanted, total: int) -> Iterator[Progress
         yield advance
     finally:
         if shown is not None:
-            shown.end()
+            shown.close()

@@ -448,7 +448,7 @@ def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     words = ("run", "Graph:graph=cycle,n_arms=5", "TS-N", "DP-KLUCB", *SMALL, "--out", "mine")
     code, out, err = dp_bandit(*words)
     assert (code, err) == (0, "")
-    assert "Graph (graph=cycle, n_arms=5)" in out
+    assert "Graph (graph=cycle, n_arms=5)" in (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     kept = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))
     assert kept["panels"][0]["env_kwargs"] == {"graph": "cycle", "n_arms": 5}
     key = "graph-graph=cycle-n_arms=5"

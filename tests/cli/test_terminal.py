@@ -1,6 +1,5 @@
 """How words are read and printed: options, progress, formulas, and terminals that know ASCII only."""
 
-import io
 import os
 import re
 import subprocess
@@ -9,13 +8,12 @@ import sys
 import numpy as np
 import pytest
 import typer
-from rich.console import Console
 
 from dp_bandit_envs import __version__
 from dp_bandit_envs.cli.command_names import COMMANDS
 from dp_bandit_envs.cli.options import folder, whole
 from dp_bandit_envs.cli.show_commands import plain
-from dp_bandit_envs.cli.terminal import progress
+from dp_bandit_envs.comparison import comparing
 
 
 @pytest.mark.parametrize(
@@ -52,34 +50,28 @@ def test_the_command_line_says_so(words, said, dp_bandit):
     assert code == 0 and said in out
 
 
-def test_a_pipe_gets_a_line_for_each_tenth_of_what_is_left():
-    text = io.StringIO()
-    with progress(Console(file=text), 2000) as show:
-        show(None, 1000)  # from an earlier run
-        for _ in range(100):
-            show("Switching", 10)
-    lines = text.getvalue().splitlines()
-    assert [line.split("%")[0].strip() for line in lines] == [str(tenth) for tenth in range(10, 101, 10)]
-    assert all("of 1,000 rounds" in line and line.endswith("Switching") for line in lines)
-    assert "\x1b" not in text.getvalue() and "\r" not in text.getvalue()
-
-
-def test_a_large_step_is_one_line_and_nothing_left_is_none():
-    text = io.StringIO()
-    with progress(Console(file=text), 100) as show:
-        show("a", 35)
-        show("b", 65)
-    assert [line.split("%")[0].strip() for line in text.getvalue().splitlines()] == ["30", "100"]
-    with progress(Console(file=text), 100) as show:
-        show(None, 100)
-    assert len(text.getvalue().splitlines()) == 2
-
-
-def test_a_terminal_gets_a_bar():
-    text = io.StringIO()
-    with progress(Console(file=text, force_terminal=True), 100) as show:
-        show("a", 100)
-    assert "\x1b" in text.getvalue()
+def test_a_run_shows_how_far_it_is(dp_bandit, monkeypatch):
+    """Saved games count as done; a pipe gets lines, which stay."""
+    monkeypatch.setattr(comparing, "FIRST_LINE", 0.0)
+    words = (
+        "run",
+        "Stochastic",
+        "Switching",
+        "EXP3",
+        "UCB",
+        "--horizon",
+        "200",
+        "--trials",
+        "2",
+        "--jobs",
+        "1",
+        "--out",
+        "mine",
+    )
+    code, out, _ = dp_bandit(*words)
+    assert code == 0 and "dp-bandit: 50% of 1,600 rounds" in out and "\x1b" not in out
+    code, out, _ = dp_bandit(*words)
+    assert code == 0 and "dp-bandit: " not in out and "Nothing was played again" in out
 
 
 def test_roles_of_sphinx_go():

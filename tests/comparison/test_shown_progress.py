@@ -30,7 +30,7 @@ def after(stream, seconds, done=50):
 @pytest.mark.parametrize("stream", [io.StringIO, Terminal])
 def test_what_is_quick_is_silent(stream):
     text = stream()
-    after(text, 2).end()
+    after(text, 2).close()
     assert text.getvalue() == ""
 
 
@@ -39,14 +39,14 @@ def test_a_terminal_has_one_line_which_goes_away():
     shown = after(text, 60)
     written = text.getvalue()
     assert "\n" not in written and written.count("\r") == 58 and written.endswith("compare: 50% of 100 rounds, 60 s")
-    shown.end()
+    shown.close()
     assert text.getvalue().endswith(" \r") and text.getvalue().rsplit("\r", 2)[1].isspace()
 
 
 def test_a_file_or_a_notebook_has_a_line_after_10_20_40_seconds():
     """An hour has nine: 10 * 2**8 = 2,560 seconds."""
     text = io.StringIO()
-    after(text, 3600).end()
+    after(text, 3600).close()
     lines = text.getvalue().splitlines()
     assert [line.split(", ")[1] for line in lines[:3]] == ["10 s", "20 s", "40 s"] and len(lines) == 9
     assert "\r" not in text.getvalue()
