@@ -122,7 +122,6 @@ RoundsPerPerson = Annotated[
     int | None,
     a_whole("Ask for the guarantee of a person with so many rounds at most; by default it is that of one round."),
 ]
-Persons = Annotated[str | None, typer.Option(help="The file's column that says whose each line is.")]
 Seed = Annotated[int, a_whole("The seed of everything random.")]
 SecretSeed = Annotated[
     int | None,
