@@ -13,11 +13,11 @@ import time
 import pytest
 
 from dp_bandit_envs.course.checking import Verdict
-from dp_bandit_envs.course.grading import LONG_LABS, Grade, grade, original, table_of_grades, write
+from dp_bandit_envs.course.grading import LONG_LABS, Grade, grade, table_of_grades, tasks_of, write
 from dp_bandit_envs.course.lab_attacker import order
 from dp_bandit_envs.course.notebooks import LABS, cells_of, find
 from tests.labs.test_notebooks import FOLDER
-from tests.tools.odd_files import QUICK, UNSOLVED, put_odd_files
+from tests.tools.odd_files import UNSOLVED, put_odd_files
 
 LAB = (FOLDER / "price_of_privacy.py").read_text(encoding="utf-8")
 SCALE = "        # n: number of gains, a whole number from 1. epsilon: greater than 0. Return one number.\n        ..."
@@ -154,10 +154,8 @@ def test_cases_are_hidden_in_the_secret(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="devices, and names that are no letters")
-@pytest.mark.parametrize("names", [QUICK, pytest.param(None, marks=pytest.mark.slow)], ids=["a selection", "all"])
-def test_every_odd_file_gets_a_line(names, tmp_path):
-    remarks = put_odd_files(tmp_path / "odd", (FOLDER / "what_is_a_bandit.py").read_bytes(), names)
-    assert len(remarks) == 24 if names else len(remarks) >= 57
+def test_every_odd_file_gets_a_line(tmp_path):
+    remarks = put_odd_files(tmp_path / "odd", (FOLDER / "what_is_a_bandit.py").read_bytes())
     grades = grade(tmp_path / "odd", "x", jobs=2)
     assert {one.file: one.remark for one in grades} == remarks
     for one in grades:
@@ -265,7 +263,7 @@ def test_solutions_are_right_and_broken_ones_get_the_words_about_the_mistake(tmp
         wrong = [verdict.says for verdict in one.verdicts.values() if not verdict]
         assert one.verdicts and wrong == (list(BREAKS[one.lab].values()) if one.student == "wrong" else []), one
     for row in table_of_grades(grades)[1:]:
-        solved = sum(len(original(one).tasks) for one in labs) if row[0] == "right" else row[1]
+        solved = sum(len(tasks_of(one)) for one in labs) if row[0] == "right" else row[1]
         assert row[1] == solved == sum(points or 0 for points in row[2:12] if points != "")
 
 
@@ -278,26 +276,26 @@ def test_a_long_check_may_take_longer_than_in_the_notebook(name):
 
 def test_every_check_of_a_lab_draws_cases_or_has_none_to_learn():
     """Six rounds, seven decisions and a number of one's own are the task itself."""
-    tasks = [task for one in LABS for task in original(one).tasks]
+    tasks = [task for one in LABS for task in tasks_of(one)]
     assert len(tasks) >= 17
     for task in tasks:
         drawn = inspect.signature(getattr(importlib.import_module(task.module), task.check)).parameters
         assert ("seed" in drawn) != (task.check in {"check_six_rounds", "check_publishing", "check_accused"})
 
 
-def test_free_answers_and_new_texts_are_read_without_running_them(tmp_path):
-    cell = CELL.format('    written_down = {"prediction": "twice", 1: "it doubles", 2: "", "x": ["=1"]}')
-    note = CELL.format('    mo.md("=I found 42.")')
-    for student in ("anna", "ben"):
-        (tmp_path / student).mkdir()
-        (tmp_path / student / "lab.py").write_text(lab(release=RELEASE) + cell + note, encoding="utf-8")
+def test_free_answers_are_read_without_running_them(tmp_path):
+    written = ('{"prediction": "=twice", 1: "it doubles", 2: "", "x": ["=1"]}', "{1: 'it ' + 1 / 0}")
+    for student, answers in zip(("anna", "ben"), written, strict=True):
+        cell = CELL.format(f"    written_down = {answers}")
+        (tmp_path / f"{student}.py").write_text(lab(release=RELEASE) + cell, encoding="utf-8")
     write(tmp_path / "out", grade(tmp_path, "x"))
     rows = list(csv.reader((tmp_path / "out" / "answers.csv").read_text(encoding="utf-8").splitlines()))
-    answers = {"1": "it doubles", "notes": "'=I found 42.", "prediction": "twice", "x": "['=1']"}
-    assert rows == [["lab", "number", "student", "file", "answer"]] + [
-        ["price-of-privacy", number, student, f"{student}/lab.py", answer]
-        for number, answer in answers.items()
-        for student in ("anna", "ben")
+    assert rows == [
+        ["lab", "number", "student", "file", "answer"],
+        ["price-of-privacy", "1", "anna", "anna.py", "it doubles"],
+        ["price-of-privacy", "all", "ben", "ben.py", written[1]],
+        ["price-of-privacy", "prediction", "anna", "anna.py", "'=twice"],
+        ["price-of-privacy", "x", "anna", "anna.py", "['=1']"],
     ]
 
 
@@ -308,11 +306,11 @@ def a_grade(student, file, *passed, lab="price-of-privacy", **more):
 
 def test_a_student_has_one_row_over_all_labs(tmp_path):
     grades = [
-        a_grade("anna", "anna-1.py", True, False, code="x = 1"),
-        a_grade("Anna", "anna-2.py", True, True, code="x = 1"),
+        a_grade("anna", "anna-1.py", True, False),
+        a_grade("Anna", "anna-2.py", True, True),
         a_grade("anna", "anna-3.py", True, lab="switching-costs"),
         a_grade("anna", "anna.ipynb", remark="not a .py file"),
-        a_grade("=ben", "=ben.py", False, True, code="x = 1"),
+        a_grade("=ben", "=ben.py", False, True),
     ]
     write(tmp_path, grades)
     write(tmp_path, grades)  # in the place of those of before
@@ -321,12 +319,6 @@ def test_a_student_has_one_row_over_all_labs(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["answers.csv", "grades.csv"]
     assert anna["student"] == "anna" and anna["points (of 17)"] == "3" and anna["price-of-privacy (of 2)"] == "2"
     assert anna["switching-costs (of 1)"] == "1" and anna["counters (of 2)"] == "" and anna["not solved"] == ""
-    assert anna["remarks"].split(" | ") == [
-        "anna-1.py: 1 of 2; anna-2.py counts",
-        "anna-1.py: the same code as =ben.py, but for comments and spaces",
-        "anna-2.py: the same code as =ben.py, but for comments and spaces",
-        "anna.ipynb: not graded: not a .py file",
-    ]
+    assert anna["remarks"] == "anna.ipynb: not graded: not a .py file" and ben["remarks"] == ""
     assert anna["files"] == "anna-1.py | anna-2.py | anna-3.py | anna.ipynb"
     assert ben["student"] == "'=ben" and ben["not solved"] == "price-of-privacy, Task 1: =ben.py 1"
-    assert ben["remarks"] == "'=ben.py: the same code as anna-1.py, anna-2.py, but for comments and spaces"

@@ -8,8 +8,6 @@ UNSOLVED = {"The answer is missing: write a number.", "There is no answer yet: w
 """The verdicts about lab 1 as students get it, which most of the files are."""
 LAB = ""
 NO_FILE = "It cannot be read: it is no regular file."
-NO_NOTEBOOK = "It cannot be read as a notebook."
-NO_PYTHON_FILE = "not a .py file"
 LONG = "It is longer than 1,048,576 bytes."
 ENCODING = "It is not in UTF-8 but in another encoding, such as Latin-1: save it as UTF-8."
 UNDECODABLE, UNDECODABLE_TOO = os.fsdecode(b"undecodable\xff.py"), os.fsdecode(b"undecodable\xfe.py")
@@ -29,32 +27,18 @@ BEFORE = {
     "declared.py": ("# -*- coding: latin-1 -*-\n# Gr\xfc\xdfe\n", LAB),
     "latin1.py": ("# Gr\xfc\xdfe\n", ENCODING),
     "deep.py": ("x = " + "(" * 300 + ")" * 300, "It is no Python: too many nested parentheses, line 1."),
-    "deeper.py": ("x = " + "-" * 100_000 + "1", NO_NOTEBOOK),
+    "deeper.py": ("x = " + "-" * 100_000 + "1", "It cannot be read as a notebook."),
     "long_line.py": ("x = '" + "a" * 3_000_000 + "'", LONG),
     "many.py": ("x = [" + "1," * 400_000 + "]", LAB),
     "surrogate.py": ("print('\\ud800')", LAB),
     "exit.py": ("import os\nos._exit(3)", LAB),
-    "sysexit.py": ("raise SystemExit('bye')", LAB),
-    "interrupt.py": ("raise KeyboardInterrupt", LAB),
-    "prints.py": ("import os\nos.write(1, bytes(range(256)) * 100)\nos.write(2, b'\\xff\\n' * 100)", LAB),
-    "recursion.py": ("def f(): f()\nf()", LAB),
-    "memory.py": ("x = bytearray(10**10)", LAB),
-    "thread.py": ("import threading, time\nthreading.Thread(target=time.sleep, args=(1000,)).start()", LAB),
-    "fork.py": ("import os, time\nif os.fork() == 0:\n    time.sleep(30)", LAB),
 }
-"""What stands before a copy of the lab."""
+"""What stands before a copy of the lab, and is not run."""
 CONTENTS = {
     "empty.py": (b"", "It is no lab: it imports no check of the course."),
     "binary.py": (bytes(range(256)) * 50, ENCODING),
-    "notes.txt": (b"hello", NO_PYTHON_FILE),
-    "notebook1.ipynb": (b"{}", NO_PYTHON_FILE),
-    "notebook2.ipynb": (b"[1, 2", NO_PYTHON_FILE),
-    "notebook3.ipynb": (b'{"cells": 3}', NO_PYTHON_FILE),
-    "notebook4.ipynb": (b'{"cells": [{"cell_type": "code", "source": 7}, null]}', NO_PYTHON_FILE),
-    "notebook5.ipynb": (b'{"cells": ' + b"[" * 3000 + b"]" * 3000 + b"}", NO_PYTHON_FILE),
-    "notebook6.ipynb": (b'{"cells": [{"cell_type": "code", "source": "x = ' + b"9" * 5000 + b'"}]}', NO_PYTHON_FILE),
-    "notebook7.ipynb": (b'{"cells": [], "nbformat": ' + b"9" * 5000 + b"}", NO_PYTHON_FILE),
-    "notebook8.ipynb": (b'{"cells": NaN}', NO_PYTHON_FILE),
+    "notes.txt": (b"hello", "not a .py file"),
+    "notebook.ipynb": (b"{}", "not a .py file"),
 }
 LINKS = {
     "link.py": ("good.py", LAB),
@@ -65,16 +49,10 @@ LINKS = {
     "tty.py": ("/dev/tty", NO_FILE),
     "memory_of_us.py": ("/proc/self/mem", "It cannot be read: Input/output error."),
 }
-QUICK = {
-    *("good.py", "ann/lab.py", "ann--lab.py", UNDECODABLE, UNDECODABLE_TOO, "a" * 251 + ".py"),
-    *("deeper.py", "latin1.py", "empty.py", "notes.txt", "notebook1.ipynb", "nul.py", "utf16.py", "folder.py"),
-    *("fifo.py", "socket.py", "sparse.py", *LINKS),
-}
-"""The names of a selection."""
 
 
-def put_odd_files(folder, lab, names=None):
-    """Write the files of some names, by default of all; return the remark about each by its name as it is shown."""
+def put_odd_files(folder, lab):
+    """Write the files, and return the remark about each by its name as it is shown."""
     contents = {name: (lab, LAB) for name in NAMES}
     for name, (code, remark) in BEFORE.items():
         contents[name] = (code.encode("latin-1") + b"\n" + lab, remark)
@@ -87,8 +65,6 @@ def put_odd_files(folder, lab, names=None):
     special = {"folder.py": Path.mkdir, "fifo.py": os.mkfifo, "socket.py": _bind, "sparse.py": _extend}
     remarks = {}
     for name in [*contents, *LINKS, *special]:
-        if names is not None and name not in names:
-            continue
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if name in contents:
