@@ -49,8 +49,8 @@ class Verdict(NamedTuple):
         """Return the verdict as a box, for notebooks; readable on light and on dark pages."""
         colour, word = ("#2e8b57", html.escape(self.word)) if self.passed else ("#c77700", "Not yet")
         return (
-            f'<div role="status" class="verdict" data-passed="{str(self.passed).lower()}" style="border-left: 5px solid'
-            f' {colour}; background: {colour}22; padding: .6em 1em; border-radius: 4px">'
+            f'<div role="status" class="verdict" style="border-left: 5px solid {colour}; background: {colour}22;'
+            f' padding: .6em 1em; border-radius: 4px">'
             f"<b>{word}.</b> {html.escape(self.says)}</div>"
         )
 

@@ -158,7 +158,7 @@ def _source(path: Path) -> str:
 def _cells(source: str) -> list[str]:
     """Return the code of each cell, or raise `WrongAnswer`."""
     try:
-        return [cell.code for cell in cells_of(source)]
+        return cells_of(source)
     except SyntaxError as error:
         raise WrongAnswer(f"It is no Python: {error.msg}, line {error.lineno}.") from None
     except Exception:  # such as a RecursionError
@@ -331,7 +331,8 @@ def _process(job: Sequence[Any], seconds: float, stopped: threading.Event) -> tu
                 os.killpg(process.pid, signal.SIGKILL) if os.name == "posix" else process.kill()
             process.wait()
         end = f"its process ended in the middle of its work, with exit code {code}"
-        end = f"gave no answer in {seconds:g} s by the clock" if code is None else end
+        if code is None:
+            end = f"gave no answer in {seconds:g} s by the clock"
         return (Path(folder) / VERDICTS).read_text(encoding="utf-8").splitlines(), end
 
 
@@ -339,6 +340,8 @@ def judge_submission() -> None:
     """Judge the tasks that a file in this folder brings; write a line for each as soon as it is judged."""
     cells, given, secret = json.loads(Path(JOB).read_text(encoding="utf-8"))
     tasks = [Task(*fields) for fields in given]
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: os._exit(1))  # a copy of this process must judge nothing
     # Before anything runs that could stand in their place.
     functions = [getattr(importlib.import_module(task.module), task.check) for task in tasks]
     with Path(VERDICTS).open("w", encoding="utf-8") as lines:

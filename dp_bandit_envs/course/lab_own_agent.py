@@ -220,7 +220,7 @@ def cell_source(agent_class: type[FunctionalAgent]) -> str:
     if not text:
         raise WrongAnswer("The code of your agent cannot be found; run its cell again.")
     # Marimo keeps a file for each cell; where the notebook runs as a program, a cell is a function in its file.
-    for cell in [each.code for each in cells_of(text)] or [text]:
+    for cell in cells_of(text) or [text]:
         if re.search(rf"^class {name}\b", cell, re.MULTILINE):
             return cell.strip()
     raise WrongAnswer(f"The class {name} and its select have to be in the same cell.")

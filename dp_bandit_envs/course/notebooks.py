@@ -75,38 +75,27 @@ def find(name: str) -> Lab:
 ONE_PARSES: Final = Lock()
 
 
-def parsed(code: str, mode: str = "exec") -> Any:
+def parsed(code: str) -> ast.Module:
     """Return the tree of some code; Python 3.11 sometimes fails where two threads ask for one at the same time."""
     with ONE_PARSES:
-        return ast.parse(code, mode=mode)
+        return ast.parse(code)
 
 
-class Cell(NamedTuple):
-    """A cell of a notebook: its code alone, and whether marimo hides it."""
-
-    code: str
-    hidden: bool = False
-
-
-def cells_of(source: str) -> list[Cell]:
-    """Return the cells of a marimo notebook's source, from top to bottom; those that are no Python as their text."""
+def cells_of(source: str) -> list[str]:
+    """Return the code of a marimo notebook's cells, from top to bottom; of those that are no Python, the text."""
     lines, found = source.splitlines(), []
     for node in parsed(source).body:
         marks = [*getattr(node, "decorator_list", []), *(each.context_expr for each in getattr(node, "items", []))]
         mark = " ".join(map(ast.unparse, marks))
         if isinstance(node, ast.Expr) and "app._unparsable_cell" in ast.unparse(node):
-            found += [Cell(text) for text in texts_in(node) if text != "_"]
+            texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
+            found += [text for text in texts if isinstance(text, str) and text != "_"]
         elif "app." in mark:
             cell = "app.cell" in mark or "app.setup" in mark
             body = [part for part in node.body if not isinstance(part, ast.Return)] if cell else [node]
             if body:
-                found.append(Cell(_dedented(lines, body), "hide_code=True" in mark))
+                found.append(_dedented(lines, body))
     return found
-
-
-def texts_in(node: ast.AST) -> list[str]:
-    """Return the texts in some code."""
-    return [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
 
 
 def _dedented(lines: list[str], body: list[Any]) -> str:

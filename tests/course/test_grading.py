@@ -58,22 +58,14 @@ FILES = {
         ["How far can one of n gains", "no answer yet"],
     ),
     "leaves.py": (lab("        import os; os._exit(3)"), [False, True], ["exit code 3"]),
+    "forks.py": (lab("        import os; getattr(os, 'fork', int)()\n" + RIGHT), [True, True], []),
     "imports.py": (
         lab("        return 1 / (n * epsilon)\n    import nothing_of_this_name", RELEASE),
         [False, False],
         ["imports nothing_of_this_name, which is not installed"],
     ),
     "own_numpy.py": (lab(release=NOISY + "\n    import numpy as np"), [True, True], []),
-    "math_then_numpy.py": (
-        lab(
-            "        return math.exp(-math.log(n * epsilon))",
-            NOISY.replace("np.mean(gains)", "np.float64(gains.mean())"),
-        ),
-        [True, True],
-        [],
-    ),
     "raises.py": (lab(release="        return gains.nothing"), [True, False], ["", "AttributeError", "gains.nothing"]),
-    "known.py": (lab(TABLE_OF_CASES, RELEASE), [False, False], ["Right in some cases, but not in others"]),
     "fooled.py": (
         lab("        return 5", RELEASE, check=(CHECK, "    check_noise_scale = lambda answer: 1 / 0\n" + CHECK)),
         [False, False],
@@ -178,11 +170,11 @@ def with_solutions(name):
     if name == "what_an_attacker_sees":
         given["accused"] = ast.parse(f"accused = {order(1)[0]!r}").body[0]
     for cell in cells_of(text):
-        names = {*sum(re.findall(r"^(?:def|class) (\w+)|^(\w+) =", cell.code, re.MULTILINE), ())} & set(given)
-        if names and not cell.hidden:
+        names = {*sum(re.findall(r"^(?:def|class) (\w+)|^(\w+) =", cell, re.MULTILINE), ())} & set(given)
+        if names:
             own = [*imports, *([given[name] for name in names] if len(given) <= 3 else given.values())]
             code = textwrap.indent("\n".join(map(ast.unparse, own)), "    ")
-            old = textwrap.indent(cell.code, "    ").replace("\n    \n", "\n\n")
+            old = textwrap.indent(cell, "    ").replace("\n    \n", "\n\n")
             assert text.count(old) == 1
             text = text.replace(old, code)
     return text
