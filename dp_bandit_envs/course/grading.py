@@ -118,14 +118,19 @@ def _grade(root: Path, path: Path, secret: str, seconds: float, stopped: threadi
     student, file = printable(name), printable(path.as_posix())
     try:
         source = _source(root / path)
-        cells, lab = _cells(source), _lab(source)
+        cells, lab = cells_of(source), _lab(source)
         verdicts = _verdicts(cells, tasks_of(lab), secret, seconds * LONG_LABS.get(lab.name, 1), stopped)
         gone = (f"It is a copy of another version of the lab: {it} is not here." for it in not_here(imported(source)))
         return Grade(student, file, lab.name, verdicts, _answers(cells), " ".join(gone))
     except WrongAnswer as reason:
-        return Grade(student, file, remark=str(reason))
-    except Exception as error:  # such as a RecursionError; the others are graded all the same
-        return Grade(student, file, remark=printable(f"It could not be graded: {type(error).__name__}: {error}"))
+        remark = str(reason)
+    except SyntaxError as error:
+        remark = f"It is no Python: {error.msg}, line {error.lineno}."
+    except (RecursionError, MemoryError):
+        remark = "It cannot be read as a notebook."
+    except Exception as error:  # the others are graded all the same
+        remark = printable(f"It could not be graded: {type(error).__name__}: {error}")
+    return Grade(student, file, remark=remark)
 
 
 def printable(text: str) -> str:
@@ -153,16 +158,6 @@ def _source(path: Path) -> str:
         is_utf_16 = path.read_bytes()[:2] in (b"\xff\xfe", b"\xfe\xff")
         guess = "UTF-16" if is_utf_16 else "another encoding, such as Latin-1"
         raise WrongAnswer(f"It is not in UTF-8 but in {guess}: save it as UTF-8.") from None
-
-
-def _cells(source: str) -> list[str]:
-    """Return the code of each cell, or raise `WrongAnswer`."""
-    try:
-        return cells_of(source)
-    except SyntaxError as error:
-        raise WrongAnswer(f"It is no Python: {error.msg}, line {error.lineno}.") from None
-    except Exception:  # such as a RecursionError
-        raise WrongAnswer("It cannot be read as a notebook.") from None
 
 
 def _lab(source: str) -> Lab:
