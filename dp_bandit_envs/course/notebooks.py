@@ -75,7 +75,7 @@ def find(name: str) -> Lab:
 ONE_PARSES: Final = Lock()
 
 
-def parsed(code: str) -> ast.Module:
+def parsed(code: str) -> Any:
     """Return the tree of some code; Python 3.11 sometimes fails where two threads ask for one at the same time."""
     with ONE_PARSES:
         return ast.parse(code)
