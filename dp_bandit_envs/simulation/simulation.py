@@ -391,11 +391,12 @@ def placed(prepared: Prepared, trials: int) -> Prepared:
 def missing_in(work: CompiledTrials | LaneTrials) -> list[str]:
     """Return the algorithms whose machine code is not on disk; that of the others is loaded."""
     names = []
-    beside = {"beside_others": len(work.plans) > 1} if isinstance(work, LaneTrials) else {}
+    if isinstance(work, LaneTrials):
+        work = dataclasses.replace(work, beside_others=len(work.plans) > 1)
     for name in work.plans:
         try:
             with only_from_disk():
-                dataclasses.replace(work, plans={name: work.plans[name]}, **beside).compile(never)
+                dataclasses.replace(work, plans={name: work.plans[name]}).compile(never)
         except MissingCodeError:
             names.append(name)
     return names
