@@ -446,7 +446,7 @@ def test_our_own_bugs_keep_their_traceback(dp_bandit, monkeypatch):
 
 def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     words = ("run", "Graph:graph=cycle,n_arms=5", "TS-N", "DP-KLUCB", *SMALL, "--out", "mine")
-    code, out, err = dp_bandit(*words)
+    code, _, err = dp_bandit(*words)
     assert (code, err) == (0, "")
     assert "Graph (graph=cycle, n_arms=5)" in (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     kept = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))
