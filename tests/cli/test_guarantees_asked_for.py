@@ -126,7 +126,6 @@ def test_all_games_of_a_run_are_counted_before_the_first(dp_bandit, tmp_path):
         (["ledger", "my.ledger", "--epsilon", "2"], ["my.ledger", "--epsilon"]),
         (["ledger", "my.ledger", "--unit", "record"], ["--epsilon", "--unit"]),
         (["ledger", "new.ledger", "--epsilon", "1", "--unit", "patient"], ["unit", "'patient'"]),
-        (["ledger", "new.ledger"], ["new.ledger", "--epsilon"]),
         ([*GAME, "--ledger", "strict.ledger"], ["delta"]),
     ],
 )

@@ -43,7 +43,6 @@ WRONG = {
     "run Shifting EXP3 --measure pseudo_regret": ("--measure", "Shifting", "dynamic_regret"),
     "run Stochastic Oblivious EXP3 --persons 2": ("persons", "my.csv", "'Stochastic'"),
     "run gains.csv EXP3 --persons ''": ("persons", "empty"),
-    "run records.csv EXP3": ("records.csv", "--persons"),
     "run Ball EXP3-tau --out results-of-mine": ("EXP3-tau", "points", "OSMD", "Ball"),
     "run Cube DP-SE --epsilon 1 --out results-of-mine": ("DP-SE", "points", "OSMD", "Cube"),
     "run Stochastic Simplex EXP3": ("EXP3", "points", "OSMD", "Simplex"),
@@ -116,7 +115,6 @@ def here(dp_bandit, tmp_path, monkeypatch):
     (tmp_path / "mine_here.py").write_text(MODULE, encoding="utf-8")
     (tmp_path / "broken_here.py").write_text("1 / 0\n", encoding="utf-8")
     (tmp_path / "gains.csv").write_text("0.1,0.2\n0.5,0.6\n", encoding="utf-8")
-    (tmp_path / "records.csv").write_text("arm,gain,person\n0,0.5,a\n1,0.7,b\n", encoding="utf-8")
     (tmp_path / "named.csv").write_text("arm,gain,person\n0,0.5,a\n1,0.7,b\n", encoding="utf-8")
     (tmp_path / "messy.csv").write_text("treatment,outcome,id\nA,12,p1\nB,30,p2\n", encoding="utf-8")
     (tmp_path / "afile").write_text("", encoding="utf-8")

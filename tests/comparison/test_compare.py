@@ -56,9 +56,6 @@ class Chosen(FirstArm):
         return self.arm
 
 
-FIXED = noisy(epsilon=3.0)
-
-
 class Halves(adversaries.Adversary):
     """All gains are a half."""
 
