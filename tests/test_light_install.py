@@ -16,7 +16,7 @@ import sys
 
 class Refuse:
     missing = (
-        "numba llvmlite networkx joblib matplotlib typer rich click scipy pandas xarray h5netcdf statsmodels torch"
+        "numba llvmlite networkx joblib matplotlib typer rich click scipy pandas xarray statsmodels torch"
         " opendp dp_accounting distributed moviepy stable_baselines3"
     ).split()
 

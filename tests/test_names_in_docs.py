@@ -27,35 +27,10 @@ PROGRAM = "\n".join(
     [(ROOT / "pyproject.toml").read_text(encoding="utf-8")]
     + [text for path, text in SOURCES.items() if not path.is_relative_to(ROOT / "tests")]
 )
-# Names that a reader chooses, and words of other programs.
-OTHERS = {
-    *("export", "ipynb"),  # of marimo
-    "Mine",
-    "MyAdversary",
-    "MyMechanism",
-    "agent",
-    "algorithm",
-    "outcome",
-    "source",
-    "activate",
-    "venv",
-    "PYTHON",
-    "python3",
-    "sbatch",
-    "wasm",
-    "deps",
-}
+# A name that a reader chooses, and words of other programs.
+OTHERS = {"MyMechanism", "export", "ipynb", "sbatch", "wasm", "deps"}
 # What stands in files of a reader's.
-OF_READERS = {
-    "mine.py",
-    "report.md",
-    "panel/algorithm/measure",
-    "panel/checkpoints",
-    "n/a",
-    "NULL",
-    "export PYTHONPATH=.",
-    '$env:PYTHONPATH = "."',
-}
+OF_READERS = {"mine.py", "report.md", "panel/algorithm/measure", "panel/checkpoints"}
 
 
 def spans(document):

@@ -66,17 +66,6 @@ def test_every_part_keeps_most_of_its_tests():
     assert [part for part in all_of if left_out[part] > all_of[part] / 2] == []
 
 
-def test_the_costliest_tests_are_listed_whatever_their_parameters(tmp_path):
-    """Three cases of `b` take 12 of 100 seconds, `a` 84 and `c` 4: the first two take 95 % together."""
-    cases = "".join(
-        f'<testcase classname="tests.x.test_y" name="{name}" time="{time}"/>'
-        for name, time in (("test_c", 4), ("test_b[1]", 4), ("test_b[2]", 4), ("test_a", 84), ("test_b[x[0]]", 4))
-    )
-    report = tmp_path / "times.xml"
-    report.write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>", encoding="utf-8")
-    assert thorough.costly(report) == ["tests/x/test_y.py::test_a", "tests/x/test_y.py::test_b"]
-
-
 def collected(hash_seed):
     """Return the names of all tests, as a process of its own finds them."""
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]

@@ -2,7 +2,6 @@
 
 import shutil
 
-import numpy as np
 import pytest
 
 from tests.benchmarks import games_in_c
@@ -34,13 +33,6 @@ def test_c_plays_the_same_games_as_simulate(played, library):
     # Games of one more round, or of other gains, are told apart.
     with pytest.raises(AssertionError):
         assert_same_games(played, played.simulated(HORIZON), played_in_c(played, library, HORIZON + 1))
-
-
-def test_a_row_has_its_ratio_and_what_a_call_costs(library, monkeypatch):
-    monkeypatch.setattr(games_in_c, "HORIZON", 500)
-    ratio, call = games_in_c.lines_of(GAMES[0], library)
-    assert np.isfinite(ratio.result) and ratio.wanted == GAMES[0].wanted
-    assert call.at_most and call.unit == " ms"
 
 
 def test_without_a_compiler_each_row_is_skipped(monkeypatch):
