@@ -83,7 +83,7 @@ def register(id_="WrongInputs-v0", **more):
 WRONG = {
     # play
     "play a class": (lambda: play(BanditEnv, Exp3()), "BanditEnv(Stochastic(n_arms=10))"),
-    "play nothing": (lambda: play(None, Exp3()), "environment", "NoneType", "gymnasium.make"),
+    "play nothing": (lambda: play(None, Exp3()), "environment", "NoneType", "'Stochastic'", "gymnasium.make"),
     "play another's": (lambda: play(gym.make("CartPole-v1"), Exp3()), "dp_bandit_envs.adapters.from_gymnasium"),
     "an agent without methods": (lambda: play(env(), CannotLearn()), "begin", "update", "dp_bandit_envs.Exp3()"),
     "an arm too many": (lambda: play(env(), Arms(3)), "Arms.select_arm", "[0, 2]", 3, "begin(n_arms=...)"),
@@ -96,6 +96,7 @@ WRONG = {
     "a paper's letter": (lambda: simulate(ID, "EXP3", T=100), "'T'", "horizon"),
     "one game in the plural": (lambda: simulate(ID, policies="EXP3"), "'policies'", "algorithms"),
     "no algorithm": (lambda: simulate(ID), "algorithms", "simulate(environment, algorithms)"),
+    "nothing for an algorithm": (lambda: simulate(ID, None), "algorithm", "NoneType"),
     "a number without a name": (lambda: simulate(ID, "EXP3", 100), "environment, algorithms", 3, "horizon"),
     "a wrapper's number": (lambda: LaplaceClipRescale(env(), 1.0), "all but env", 2, "epsilon"),
     "a wrapper's short word": (lambda: LaplaceClipRescale(env(), eps=1.0), "'eps'", "epsilon"),

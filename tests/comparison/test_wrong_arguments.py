@@ -6,21 +6,14 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, LaplaceClipRescale, Ledger, compare, load, make_algorithm, play, simulate
+from dp_bandit_envs import Ledger, compare, load, make_algorithm, play, simulate
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.errors import LedgerError, WrongGameError, WrongTypeError
 from dp_bandit_envs.seeding import KnownSeedWarning
 from tests.tools.refusals import refused
 
 SMALL = {"horizon": 10, "trials": 1}
-
-
-def noisy(*, epsilon=1.0):
-    """EXP3 behind Laplace noise, as an algorithm of one's own."""
-    return Algorithm("Noisy", Exp3, lambda env: LaplaceClipRescale(env, epsilon=epsilon))
-
-
-FIXED = noisy(epsilon=3.0)
+HOME = "tests.comparison.test_compare"
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +56,9 @@ def test_a_wrong_question_is_refused():
         ("Stochastic", lambda size: None, {}, WrongTypeError, ("size",)),
         ("Stochastic", lambda epsilon=1.0: Exp3(), {"epsilon": 1}, WrongTypeError, ("Algorithm", "epsilon")),
         ("Stochastic", "no.such.module:Name", {}, ValueError, ("no",)),
-        ("Stochastic", f"{__name__}:Missing", {}, ValueError, ("Missing",)),
-        ("Stochastic", f"{__name__}:noisy:arms=1", {}, ValueError, ("noisy", "'arms'", "epsilon")),
-        ("Stochastic", f"{__name__}:FIXED:epsilon=1", {}, ValueError, ("'epsilon'",)),
+        ("Stochastic", f"{HOME}:Missing", {}, ValueError, ("Missing",)),
+        ("Stochastic", f"{HOME}:noisy:arms=1", {}, ValueError, ("noisy", "'arms'", "epsilon")),
+        ("Stochastic", f"{HOME}:FIXED:epsilon=1", {}, ValueError, ("'epsilon'",)),
     ]:
         with refused(error, *words):
             compare(environments, algorithms, **{**SMALL, **more})
@@ -97,18 +90,6 @@ def test_wrong_places_are_refused(compared):
             compared.save(folder)
     with refused(ValueError, "folder"):
         load("")
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda: play(3, Exp3()), WrongTypeError, ("environment", "int", "'Stochastic'")),
-        (lambda: simulate("DPBandit-Stochastic-v0", None, **SMALL), WrongTypeError, ("algorithm", "NoneType")),
-    ],
-)
-def test_other_functions_refuse_wrong_types(call, error, words):
-    with refused(error, *words):
-        call()
 
 
 def test_a_ledger_refuses_a_known_seed_without_a_warning():
