@@ -14,7 +14,7 @@ from gymnasium.utils.env_checker import check_env
 from dp_bandit_envs import Exp3, adversaries, make_algorithm, play, register_adversary, simulate
 from dp_bandit_envs.cli import main
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.envs.registration import GAMES, IDS
+from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import NameTakenError
 from tests.tools.refusals import missing, refused
 
@@ -45,9 +45,8 @@ class Drifting(adversaries.Adversary):
 
 @pytest.fixture
 def drifting():
-    """Register it for one test."""
-    yield register_adversary("Drifting", Drifting)
-    gym.registry.pop(GAMES.pop("DPBandit-Drifting-v0").id)
+    """Register it."""
+    return register_adversary("Drifting", Drifting)
 
 
 def gains_of(env):
@@ -179,21 +178,18 @@ def test_wrong_names_and_classes_are_refused(drifting):
 def test_a_class_that_is_defined_again_takes_the_place_of_the_older_one():
     """As where a cell of a notebook is edited and run again."""
     names = {"__name__": "a_notebook", "Drifting": Drifting}
-    try:
-        gains = []
-        for factor in (1.0, 0.5):
-            code = f"class Cell(Drifting):\n def next_gains(self, n):\n  return super().next_gains(n) * {factor}\n"
-            exec(code, names)
-            id_ = register_adversary("Cell", names["Cell"])
-            assert register_adversary("Cell", names["Cell"]) == id_
-            env, many = gym.make(id_), gym.make_vec(id_, num_envs=2)
-            assert type(env.unwrapped.adversary) is type(many.unwrapped.adversaries[0]) is names["Cell"]
-            gains.append(gains_of(env))
-            played = simulate(id_, ["EXP3"], trials=2, seed=0)["EXP3"].external_regret[-1, -1]
-            assert played == play(env, make_algorithm("EXP3"), seed=0, trial=1).external_regret[-1]
-        assert gains[1] == [gain / 2 for gain in gains[0]]
-        # Another class is not that one again.
-        with refused(NameTakenError, "'Cell'"):
-            register_adversary("Cell", Drifting)
-    finally:
-        gym.registry.pop(GAMES.pop("DPBandit-Cell-v0").id)
+    gains = []
+    for factor in (1.0, 0.5):
+        code = f"class Cell(Drifting):\n def next_gains(self, n):\n  return super().next_gains(n) * {factor}\n"
+        exec(code, names)
+        id_ = register_adversary("Cell", names["Cell"])
+        assert register_adversary("Cell", names["Cell"]) == id_
+        env, many = gym.make(id_), gym.make_vec(id_, num_envs=2)
+        assert type(env.unwrapped.adversary) is type(many.unwrapped.adversaries[0]) is names["Cell"]
+        gains.append(gains_of(env))
+        played = simulate(id_, ["EXP3"], trials=2, seed=0)["EXP3"].external_regret[-1, -1]
+        assert played == play(env, make_algorithm("EXP3"), seed=0, trial=1).external_regret[-1]
+    assert gains[1] == [gain / 2 for gain in gains[0]]
+    # Another class is not that one again.
+    with refused(NameTakenError, "'Cell'"):
+        register_adversary("Cell", Drifting)

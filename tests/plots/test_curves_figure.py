@@ -354,12 +354,6 @@ def test_no_two_lines_of_any_figure_are_alike():
             assert len({each.marker for each in looks.values()}) == len(names)
 
 
-def test_two_recommended_algorithms_of_one_colour_get_two():
-    assert STYLES["DP-KLUCB"].colour == STYLES["AS-SCRiBLe"].colour
-    first, second = styles_for(["DP-KLUCB", "AS-SCRiBLe"]).values()
-    assert first == STYLES["DP-KLUCB"] and second.colour != first.colour
-
-
 def test_further_lines_of_an_algorithm_share_its_colour_alone():
     looks = [Style(COLOURS[0], "--", "s")]
     for _ in range(5):
