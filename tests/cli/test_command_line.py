@@ -17,7 +17,7 @@ from dp_bandit_envs.cli.audit_commands import contestant
 from dp_bandit_envs.cli.show_commands import KINDS, about, first_line, named, plain
 from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.figures import figure_1, figure_graph
+from dp_bandit_envs.figures import figure_graph
 from dp_bandit_envs.plots.plot_style import typeset
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.runs.run_report import Verdict
@@ -26,9 +26,7 @@ from tests.tools.playable import BANDITS, FULL_INFORMATION, arguments_of, home_o
 from tests.tools.plays import ARM_IDS, POINT_IDS
 from tests.tools.refusals import missing
 
-FILES = {
-    *("configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md", "numbers.json"),
-}
+FILES = {"configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md", "numbers.json"}
 
 
 def names_in(folder):
@@ -67,14 +65,6 @@ def test_run_writes_all_files(dp_bandit, tmp_path):
     png = (tmp_path / "mine" / "figure.png").read_bytes()
     assert png.startswith(b"\x89PNG")
     ElementTree.fromstring((tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8"))
-
-
-def test_the_results_do_not_depend_on_jobs(dp_bandit, tmp_path):
-    command = ("run", "Switching", "EXP3", "EXP3-tau", *SMALL)
-    for jobs in (1, 3):
-        assert dp_bandit(*command, "--jobs", jobs, "--out", f"jobs-{jobs}")[0] == 0
-    for name in FILES - {"report.md"}:
-        assert (tmp_path / "jobs-1" / name).read_bytes() == (tmp_path / "jobs-3" / name).read_bytes()
 
 
 RECORDED = [id_ for id_ in ARM_IDS if "Trial" in id_ or "Replay" in id_]
@@ -413,25 +403,11 @@ def test_known_deviations_are_declared(name, parts):
 
 @pytest.mark.parametrize(
     "command",
-    [
-        ("run", "Stochastic", "EXP3"),
-        ("reproduce", "figure-2-modern"),
-        ("reproduce", "figure-graph"),
-    ],
+    [("run", "Stochastic", "EXP3"), ("reproduce", "figure-2-modern"), ("reproduce", "figure-graph")],
 )
 def test_the_smallest_runs_work(command, dp_bandit):
     code, _, err = dp_bandit(*command, "--horizon", 1 if command[0] == "run" else 2, "--trials", 1)
     assert (code, err) == (0, "")
-
-
-def test_ctrl_c_says_that_nothing_is_lost(dp_bandit, monkeypatch):
-    def interrupted(**given):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(figure_1, "experiment", interrupted)
-    code, _, err = dp_bandit("reproduce", "figure-1", *SMALL)
-    assert code == 130
-    assert err.strip() and "Traceback" not in err
 
 
 def test_our_own_bugs_keep_their_traceback(dp_bandit, monkeypatch):

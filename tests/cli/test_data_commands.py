@@ -10,12 +10,6 @@ from dp_bandit_envs.adversaries import Replay
 from tests.tools.pages import blocks, lines, run
 
 
-def test_a_clean_file_needs_its_column_of_persons(dp_bandit, tmp_path):
-    (tmp_path / "clean.csv").write_text("arm,gain,person\n0,1,0\n1,0,1\n", encoding="utf-8")
-    code, _, err = dp_bandit("run", "clean.csv", "Batched-Lap-HTINF", "--epsilon", 1)
-    assert code == 2 and "--persons person" in err
-
-
 def test_a_file_is_played_and_counted_as_the_page_says(dp_bandit):
     """The lines for a shell play the file that the Python of the page has written."""
     run(*blocks("docs/real-data.md", "python"))

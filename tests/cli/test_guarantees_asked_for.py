@@ -117,7 +117,6 @@ def test_all_games_of_a_run_are_counted_before_the_first(dp_bandit, tmp_path):
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ([*GAME, "--ledger", "none.ledger"], ["none.ledger", "dp-bandit ledger"]),
         ([*GAME, "--ledger", "my.ledger", "--seed", "3"], ["--ledger", "--seed"]),
         ([*GAME, "mine.csv", "--ledger", "my.ledger"], ["ledger", "2"]),
         (["run", "Stochastic", "DP-IMED", "--ledger", "my.ledger"], ["ledger", "Stochastic"]),

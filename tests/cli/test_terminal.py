@@ -38,39 +38,18 @@ def test_a_folder_is_not_named_like_a_file(tmp_path):
     assert folder(tmp_path / "plot.png").is_dir()
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("--version", __version__),
-        ("run Stochastic EXP3 --horizon 2e2 --trials 1 --out mine", "200 rounds"),
-    ],
-)
-def test_the_command_line_says_so(words, said, dp_bandit):
-    code, out, _ = dp_bandit(*words.split())
-    assert code == 0 and said in out
+def test_a_run_takes_a_horizon_as_people_write_it(dp_bandit):
+    code, out, _ = dp_bandit("run", "Stochastic", "EXP3", "--horizon", "2e2", "--trials", 1, "--out", "mine")
+    assert code == 0 and "200 rounds" in out
 
 
 def test_a_run_shows_how_far_it_is(dp_bandit, monkeypatch):
     """Saved games count as done; a pipe gets lines, which stay."""
     monkeypatch.setattr(comparing, "FIRST_LINE", 0.0)
-    words = (
-        "run",
-        "Stochastic",
-        "Switching",
-        "EXP3",
-        "UCB",
-        "--horizon",
-        "200",
-        "--trials",
-        "2",
-        "--jobs",
-        "1",
-        "--out",
-        "mine",
-    )
-    code, out, _ = dp_bandit(*words)
+    words = "run Stochastic Switching EXP3 UCB --horizon 200 --trials 2 --jobs 1 --out mine"
+    code, out, _ = dp_bandit(*words.split())
     assert code == 0 and "dp-bandit: 50% of 1,600 rounds" in out and "\x1b" not in out
-    code, out, _ = dp_bandit(*words)
+    code, out, _ = dp_bandit(*words.split())
     assert code == 0 and "dp-bandit: " not in out and "Nothing was played again" in out
 
 

@@ -116,7 +116,9 @@ def test_four_trials_by_hand():
     assert mean.tolist() == [2, 20] and error == pytest.approx(np.array([1, 10]), rel=1e-14)
     mean, error = mean_and_standard_error(np.array([[4.0, 5.0]]))
     assert mean.tolist() == [4, 5] and np.isnan(error).all() and error.shape == (2,)
-    assert median_and_tail(np.arange(101.0)) == (50.0, 99.0)
+    # Of 0, ..., 199 the median is 99.5, and the 99 % quantile stands at 0.99 * 199 = 197.01.
+    median, tail = median_and_tail(np.arange(200.0)[::-1, None] * [1, 10])
+    assert median.tolist() == [99.5, 995.0] and tail == pytest.approx([197.01, 1970.1])
 
 
 # ---- lines with bands: values by hand, ends above 0 for positive samples, and how often an interval holds the mean

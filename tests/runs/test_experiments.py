@@ -60,14 +60,6 @@ def test_rounds_are_those_that_are_played(tmp_path):
     assert sum(played) == EXPERIMENT.rounds
 
 
-def test_what_is_saved_is_reported_at_once(tmp_path):
-    """So that a bar over several experiments counts the rounds of a finished one as done."""
-    go(tmp_path / "out")
-    calls = []
-    go(tmp_path / "out", progress=lambda *call: calls.append(call))
-    assert calls == [(None, EXPERIMENT.rounds)]
-
-
 def test_summary_and_report_follow(tmp_path):
     results = go(tmp_path / "out")
     compared = comparison_of(results.experiment.configuration(), results.arrays)

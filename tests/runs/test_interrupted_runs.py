@@ -234,28 +234,18 @@ def fail_at(step, few, tmp_path, monkeypatch):
         assert but_for_the_lock(path) == few, step
 
 
-def test_a_power_cut_loses_unsynced_writes_and_nothing_else(few, tmp_path, monkeypatch):
-    """At every tenth step; all of them are tried in the slow test."""
-    for step in range(1, steps_of_a_run(tmp_path, monkeypatch) + 1, 10):
-        lose_power_at(step, 0, few, tmp_path, monkeypatch)
+EVERY_STEP = [pytest.param(1, seed, marks=pytest.mark.slow) for seed in range(5)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
-def test_a_power_cut_at_every_step_loses_unsynced_writes_and_nothing_else(seed, few, tmp_path, monkeypatch):
-    for step in range(1, steps_of_a_run(tmp_path, monkeypatch) + 1):
+@pytest.mark.parametrize(("every", "seed"), [(10, 0), *EVERY_STEP])
+def test_a_power_cut_loses_unsynced_writes_and_nothing_else(every, seed, few, tmp_path, monkeypatch):
+    for step in range(1, steps_of_a_run(tmp_path, monkeypatch) + 1, every):
         lose_power_at(step, seed, few, tmp_path, monkeypatch)
 
 
-def test_a_failing_disk_is_named_and_loses_nothing(few, tmp_path, monkeypatch):
-    """At every tenth step; all of them are tried in the slow test."""
-    for step in range(1, steps_of_a_run(tmp_path, monkeypatch) + 1, 10):
-        fail_at(step, few, tmp_path, monkeypatch)
-
-
-@pytest.mark.slow
-def test_a_disk_that_fails_at_any_step_is_named_and_loses_nothing(few, tmp_path, monkeypatch):
-    for step in range(1, steps_of_a_run(tmp_path, monkeypatch) + 1):
+@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_failing_disk_is_named_and_loses_nothing(every, few, tmp_path, monkeypatch):
+    for step in range(1, steps_of_a_run(tmp_path, monkeypatch) + 1, every):
         fail_at(step, few, tmp_path, monkeypatch)
 
 
@@ -369,7 +359,10 @@ def test_a_damaged_chunk_is_named_and_nothing_is_lost(damage, whole, tmp_path):
     assert files(tmp_path / "cut") == whole
 
 
-def check_every_byte(tmp_path, flips):
+@pytest.mark.parametrize(
+    "flips", [(255,), pytest.param([1 << bit for bit in range(8)], marks=pytest.mark.slow)], ids=["byte", "bit"]
+)
+def test_whatever_byte_of_a_chunk_is_damaged_it_is_noticed_or_harmless(flips, tmp_path):
     """Every byte of a small archive in turn: either an error that names the file, or the very same numbers."""
     folder = ResultsFolder(tmp_path / "folder", {})
     rng = np.random.default_rng(0)
@@ -390,15 +383,6 @@ def check_every_byte(tmp_path, flips):
                 assert list(loaded) == list(arrays), place
                 assert all(np.array_equal(loaded[key], arrays[key]) for key in arrays), place
     assert noticed > 0.5 * len(data) * len(flips)
-
-
-def test_whatever_byte_of_a_chunk_is_damaged_it_is_noticed_or_harmless(tmp_path):
-    check_every_byte(tmp_path, (255,))
-
-
-@pytest.mark.slow
-def test_whatever_bit_of_a_chunk_is_damaged_it_is_noticed_or_harmless(tmp_path):
-    check_every_byte(tmp_path, [1 << bit for bit in range(8)])
 
 
 def test_damaged_results_are_named_too(whole, tmp_path):

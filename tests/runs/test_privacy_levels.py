@@ -1,14 +1,12 @@
-"""The level of privacy in a few words, and the tail beside the median."""
+"""The level of privacy in a few words."""
 
 import math
 
-import numpy as np
 import pytest
 
 from dp_bandit_envs import PrivacyGuarantee, compare, make_algorithm
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.cli.show_commands import about, listed
-from dp_bandit_envs.metrics import median_and_tail
 from dp_bandit_envs.privacy.accounting import zcdp_epsilon
 from dp_bandit_envs.privacy.guarantee import CONVENTION, Level, in_words, level_of
 from tests.tools.pages import PAGES
@@ -67,10 +65,3 @@ def test_exp3_has_one_epsilon_everywhere():
     assert compared[0].level == level
     row = next(line for line in PAGES["docs/algorithms.md"].splitlines() if line.startswith("| `EXP3` |"))
     assert f"| epsilon = {level.epsilon:.3g} at delta = 1e-6 |" in row
-
-
-def test_the_tail_is_where_one_game_in_a_hundred_ends():
-    """0, ..., 199: the median is 99.5; the 99 % quantile at 0.99 * 199 = 197.01."""
-    sample = np.arange(200.0)[::-1, None] * [1, 10]
-    median, tail = median_and_tail(sample)
-    assert median.tolist() == [99.5, 995.0] and tail == pytest.approx([197.01, 1970.1])

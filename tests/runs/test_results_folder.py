@@ -60,20 +60,6 @@ def test_another_version_of_the_package_is_another_configuration(tmp_path, monke
         made_by.cache_clear()
 
 
-def test_other_data_in_the_same_file_are_another_configuration(tmp_path):
-    data = tmp_path / "gains.npy"
-    panel = GameSpec("gains", "gains", "DPBandit-Replay-v0", {"gains": str(data)})
-    replay = Experiment("replay", (panel,), (AlgorithmSpec("EXP3"),), None, 2)
-    np.save(data, np.full((5, 2), 0.5))
-    folder_for(tmp_path / "out", replay)
-    folder_for(tmp_path / "out", replay)
-    np.save(data, np.full((5, 2), 0.25))
-    folder_for(tmp_path / "out", replay)  # the experiment plays what it has read
-    replay = dataclasses.replace(replay)
-    with refused(ResultsError, "data_sha256"):
-        folder_for(tmp_path / "out", replay)
-
-
 def test_a_foreign_folder_is_refused_and_untouched(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work", encoding="utf-8")
     before = snapshot(tmp_path)
@@ -201,12 +187,3 @@ def test_an_archive_that_cannot_be_read_just_now_is_not_called_damaged(failure, 
             archive["a"]
     assert "must be readable" in str(found.value) and "elete" not in str(found.value)
     np.testing.assert_array_equal(archive["a"], np.arange(3.0))
-
-
-def test_equal_arrays_are_equal_bytes(tmp_path):
-    folder = folder_for(tmp_path / "out")
-    written = []
-    for _ in range(2):
-        folder.save("x", [("a", [np.arange(5)])])
-        written.append((tmp_path / "out" / "x.npz").read_bytes())
-    assert written[0] == written[1]
