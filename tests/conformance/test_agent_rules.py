@@ -272,26 +272,6 @@ def test_feedback_is_any_or_full():
         check_agent(Good, feedback="some")
 
 
-def test_an_agent_in_place_of_a_class_is_caught():
-    with pytest.raises(ConformanceError, match="make_agent must make a fresh agent when called; received a Good"):
-        check_agent(Good())
-
-
-def test_one_agent_again_and_again_is_caught():
-    agent = Good()
-    with pytest.raises(ConformanceError, match="must make a fresh agent each time"):
-        check_agent(lambda: agent)
-
-
-def test_an_agent_with_needed_parameters_is_caught():
-    class Needs(Good):
-        def __init__(self, rate):
-            pass
-
-    with pytest.raises(ConformanceError, match=r"make_agent\(\) must not fail; received a TypeError"):
-        check_agent(Needs)
-
-
 class State(NamedTuple):
     totals: np.ndarray
 
@@ -311,15 +291,6 @@ def test_what_a_compiled_agent_may_not_do_is_named_and_nothing_is_said_of_sums()
     with refused(ConformanceError, "sets_a_field of Mine", "fields of the state cannot be set") as caught:
         check_agent(Mine)
     assert "learns_from" not in str(caught.value)
-
-
-def test_an_agent_of_sums_is_told_to_say_so():
-    class OfSums(Good):
-        def update(self, arm, observation):
-            self.totals = observation["sum"].tolist()
-
-    with pytest.raises(ConformanceError, match=r"check_agent\(..., learns_from='sums'\)"):
-        check_agent(OfSums)
 
 
 def select_with_overflow(state, rng):
@@ -344,15 +315,31 @@ class NotCompilableError(agents.Uniform):
     functions = Functions(select_by_name, agents.Uniform.functions.update)
 
 
-def test_a_functional_agent_that_plays_otherwise_when_compiled_is_caught():
-    assert issubclass(NotTheSame, FunctionalAgent)
-    with pytest.raises(ConformanceError, match="must play the same games by play and by simulate"):
-        check_agent(NotTheSame)
+class Needs(Good):
+    def __init__(self, rate):
+        pass
 
 
-def test_a_functional_agent_that_cannot_be_compiled_is_caught():
-    with pytest.raises(ConformanceError, match="must be compiled"):
-        check_agent(NotCompilableError)
+class OfSums(Good):
+    def update(self, arm, observation):
+        self.totals = observation["sum"].tolist()
+
+
+ONE_AGENT = Good()
+UNFIT = {
+    "an agent": (Good(), "make_agent must make a fresh agent when called; received a Good"),
+    "one agent again": (lambda: ONE_AGENT, "must make a fresh agent each time"),
+    "needs parameters": (Needs, r"make_agent\(\) must not fail; received a TypeError"),
+    "of sums": (OfSums, r"check_agent\(..., learns_from='sums'\)"),
+    "otherwise when compiled": (NotTheSame, "must play the same games by play and by simulate"),
+    "not compilable": (NotCompilableError, "must be compiled"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), UNFIT.values(), ids=UNFIT)
+def test_what_makes_no_fit_agent_is_caught(make, message):
+    with pytest.raises(ConformanceError, match=message):
+        check_agent(make)
 
 
 def test_the_global_random_state_is_put_back():

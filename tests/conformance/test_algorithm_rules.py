@@ -9,7 +9,6 @@ import pytest
 
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, PrivacyGuarantee, algorithm_names, register_algorithm
 from dp_bandit_envs.agents import Hedge, LazyHedge, Ucb, Uniform
-from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.conformance import ConformanceError, check_algorithm
 from dp_bandit_envs.wrappers import ExactSums, HybridSums
 
@@ -52,20 +51,11 @@ def mine(*, epsilon=1.0):
     return Algorithm("whatever", Exp3, functools.partial(LaplaceClipRescale, epsilon=epsilon))
 
 
-@pytest.fixture
-def register():
-    """Register makers for one test."""
-    names = []
-    yield lambda name, maker: (names.append(name), register_algorithm(name, maker))
-    for name in names:
-        del ALGORITHMS[name]
-
-
-def test_third_parties_algorithms_pass(register):
+def test_third_parties_algorithms_pass():
     """False alarm: 1e-6."""
     check_algorithm(GOOD, games=100)
     check_algorithm(Algorithm("foreign", Foreign, laplace), games=100)
-    register("Mine", mine)
+    register_algorithm("Mine", mine)
     check_algorithm("mine", games=100)
     # Those without a name, which `simulate` sends to other processes, and that refuse graphs.
     check_algorithm(changed(wrapping=lambda env: laplace(env), make_agent=RefusesGraphs), games=0)
@@ -77,6 +67,11 @@ class FailsOnGraphs(Foreign):
 
 
 class RefusesGraphs(Foreign):
+    def see_graph(self, graph):
+        raise ValueError("not for graphs")
+
+
+class FailsOnCompleteGraphs(LazyHedge):
     def see_graph(self, graph):
         raise ValueError("not for graphs")
 
@@ -113,6 +108,16 @@ class AboveTheHorizon(Algorithm):
 class AnyBoundOfMeans(Algorithm):
     def pseudo_regret_bound(self, *, means, horizon, **rest):
         return math.nan
+
+
+class PlaysAnyway(Algorithm):
+    """Says which games it is not for, and plays them."""
+
+    def check_game(self, env):
+        pass
+
+    def agent(self, env=None):
+        return self.make_agent()
 
 
 def other_game(env):
@@ -175,6 +180,14 @@ BROKEN = {
     "wrong agent": (changed(make_agent=Ucb), "play with mine in DPBandit-Deterministic-v0 must not fail"),
     "one round": (changed(make_agent=FailsAtOneRound), "play with mine in DPBandit-Stochastic-v0 must not fail"),
     "on graphs": (changed(make_agent=FailsOnGraphs), "on a graph must be played or refused; received an IndexError"),
+    "on complete graphs": (
+        Algorithm("mine", FailsOnCompleteGraphs),
+        "play with mine in DPBandit-Graph-v0 must not fail",
+    ),
+    "plays what it refuses": (
+        PlaysAnyway("mine", lambda: Exp3(), feedback="full"),
+        "must end in a WrongGameError; received a game that was played",
+    ),
     "from game to game": (changed(make_agent=Counts), "same games by play and by simulate"),
     "no pickle": (changed(wrapping=locked(threading.Lock())), "making a pickled copy of an algorithm must not fail"),
 }
@@ -184,31 +197,6 @@ BROKEN = {
 def test_a_broken_algorithm_is_caught(broken, message):
     with pytest.raises(ConformanceError, match=message):
         check_algorithm(broken, games=0)
-
-
-class PlaysAnyway(Algorithm):
-    """Says which games it is not for, and plays them."""
-
-    def check_game(self, env):
-        pass
-
-    def agent(self, env=None):
-        return self.make_agent()
-
-
-class FailsOnCompleteGraphs(LazyHedge):
-    def see_graph(self, graph):
-        raise ValueError("not for graphs")
-
-
-def test_an_algorithm_that_plays_what_it_refuses_is_caught():
-    with pytest.raises(ConformanceError, match="must end in a WrongGameError; received a game that was played"):
-        check_algorithm(PlaysAnyway("mine", lambda: Exp3(), feedback="full"), games=0)
-
-
-def test_an_algorithm_that_needs_all_gains_must_play_the_complete_graph():
-    with pytest.raises(ConformanceError, match="play with mine in DPBandit-Graph-v0 must not fail"):
-        check_algorithm(Algorithm("mine", FailsOnCompleteGraphs), games=0)
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.5])
