@@ -3,12 +3,10 @@
 import contextlib
 import importlib.util
 import os
-import shutil
 import socket
 import subprocess
 import sys
 from concurrent.futures import Future
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -20,6 +18,7 @@ from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.simulation.provenance import installed_code, made_by
 from dp_bandit_envs.simulation.sending import Carried
 from dp_bandit_envs.simulation.trials import PlayedTrials
+from tests.faults.test_foreign_results import OTHER_RATE, copied
 from tests.simulation.test_sending import forget, made
 from tests.tools.pages import blocks, run, small
 from tests.tools.processes import files, finish, start
@@ -303,15 +302,9 @@ def test_a_lost_scheduler_ends_in_an_error_and_the_same_call_goes_on(tmp_path):
 
 @on_dask
 def test_a_worker_with_an_edited_copy_refuses_by_name(tmp_path):
-    copy, root = tmp_path / "copy" / "dp_bandit_envs", Path(__file__).parents[2]
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(root / "dp_bandit_envs", copy, ignore=ignored)
-    for name in ("agents", "wrappers"):
-        shutil.copytree(root / name, copy / name, ignore=ignored)
-    file = copy / "agents" / "exp3.py"
-    file.write_text(file.read_text(encoding="utf-8").replace("share + gamma / len(", "share + 2.0 * gamma / len("))
+    copied(tmp_path / "copy", OTHER_RATE)
     with (
-        LocalCluster(tmp_path, (copy.parent, copy.parent)),
+        LocalCluster(tmp_path, (tmp_path / "copy", tmp_path / "copy")),
         joblib.parallel_config(backend="dask"),
         refused(ClusterError, "same code", f"instead of {made_by()['code'][:8]}"),
     ):

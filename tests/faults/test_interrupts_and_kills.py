@@ -51,16 +51,17 @@ def interrupted(folder, jobs, wait, horizon, kind, *algorithms, **environment):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_an_interrupt_inside_compiled_code_leaves_a_living_process(jobs, tmp_path):
-    interrupted(tmp_path, jobs, 0.7, 1e9, "warm", "EXP3", "DP-UCB")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("algorithms", [("EXP3", "DP-EXP3-Lap"), ("DP-UCB",)], ids=" ".join)
-def test_twenty_interrupts_inside_compiled_code_leave_twenty_living_processes(jobs, algorithms, tmp_path):
+@pytest.mark.parametrize(
+    ("times", "algorithms"),
+    [
+        pytest.param(1, ("EXP3", "DP-UCB"), id="once"),
+        pytest.param(20, ("EXP3", "DP-EXP3-Lap"), id="lanes", marks=pytest.mark.slow),
+        pytest.param(20, ("DP-UCB",), id="one by one", marks=pytest.mark.slow),
+    ],
+)
+def test_an_interrupt_inside_compiled_code_leaves_a_living_process(times, algorithms, jobs, tmp_path):
     rng = random.Random(1)
-    late = [interrupted(tmp_path, jobs, rng.uniform(0.3, 2), 1e9, "warm", *algorithms) for _ in range(20)]
+    late = [interrupted(tmp_path, jobs, rng.uniform(0.3, 2), 1e9, "warm", *algorithms) for _ in range(times)]
     print(f"answered within {max(late):.2f} s")
 
 
@@ -92,16 +93,10 @@ def interrupted_command(folder, jobs, wait):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_the_command_line_says_what_is_saved(jobs, tmp_path):
-    code, _, err = interrupted_command(tmp_path, jobs, 1.5)
-    assert code == 130 and not missing(err, "saved", "command")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_twenty_interrupts_of_the_command_line_are_answered(jobs, tmp_path):
+@pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.slow)])
+def test_the_command_line_says_what_is_saved(times, jobs, tmp_path):
     rng = random.Random(3)
-    for number in range(20):
+    for number in range(times):
         code, _, err = interrupted_command(tmp_path / f"{number}", jobs, rng.uniform(0, 3))
         assert code == 130 and not missing(err, "saved", "command"), (number, code, err)
 
