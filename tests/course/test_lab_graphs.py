@@ -6,12 +6,7 @@ import pytest
 
 from dp_bandit_envs.course.lab_graphs import check_clique_cover, check_noise_factor
 from dp_bandit_envs.graphs import as_feedback_graph
-from dp_bandit_envs.labs.solutions.graph_feedback import clique_cover, noise_factor
-
-
-def test_the_solutions_pass():
-    assert check_noise_factor(noise_factor).passed
-    assert check_clique_cover(clique_cover).passed
+from dp_bandit_envs.labs.solutions.graph_feedback import clique_cover
 
 
 @pytest.mark.parametrize(
