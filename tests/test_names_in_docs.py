@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.test_layers import LAYERS, MODULES
-from tests.tools.pages import OURS, PAGES, anchors, blocks, prose
+from tests.tools.pages import OURS, PAGES, anchors, blocks, lines, prose
 
 ROOT = Path(__file__).parents[1]
 ABOUT_OTHER_PROGRAMS = "docs/install.md"
@@ -81,24 +81,23 @@ def test_files_and_folders_exist(document):
     assert [path for path in paths if not path.startswith(made_by_commands) and not exists(path)] == []
 
 
-@pytest.mark.parametrize("document", OTHER_DOCUMENTS)
+@pytest.mark.parametrize("document", PAGES | OTHER_DOCUMENTS)
 def test_links_lead_to_files_and_headings(document):
-    """Those of the README and of docs/ are checked in tests/docs/test_pages.py."""
-    for link in re.findall(r"\]\(([^)\s]+)\)", OTHER_DOCUMENTS[document]):
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose((PAGES | OTHER_DOCUMENTS)[document])):
         path, _, anchor = link.partition("#")
-        if not link.startswith("http"):
-            target = ROOT / (path or document)
+        if not re.match(r"https?://", link):
+            target = (ROOT / document).parent / path if path else ROOT / document
             assert target.is_file(), link
             assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), link
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
-def test_make_targets_exist(document):
-    named = set(re.findall(r"(?:`|^)make ([a-z][\w-]*)", DOCUMENTS[document], re.MULTILINE))
-    assert named
-    for target in named:
-        done = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, encoding="utf-8")
-        assert done.returncode == 0, done.stderr
+def test_make_targets_exist():
+    """Those between backticks, and those at the beginning of a line of code."""
+    named = {target for text in DOCUMENTS.values() for target in re.findall(r"`make ([a-z][\w-]*)", text)}
+    named |= {line.split()[1] for name in OURS for line in lines(name, "make ")}
+    assert {"figure-1", "test"} <= named
+    done = subprocess.run(["make", "--dry-run", *sorted(named)], cwd=ROOT, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
 
 
 def test_every_name_stands_in_the_program():

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from dp_bandit_envs import compare, load
 from dp_bandit_envs.cli.app import app
 from tests.docs.test_generated_pages import papers
-from tests.tools.pages import OURS, PAGES, ROOT, anchors, blocks, lines, prose, run, save_files, small
+from tests.tools.pages import OURS, PAGES, ROOT, blocks, lines, prose, run, save_files, small
 
 # test_data_commands, beside the tests of the command line, follows the first: its commands read what its Python writes.
 # The second needs a cluster; tests/faults/test_cluster.py starts one.
@@ -67,16 +67,6 @@ def test_every_line_for_a_shell_is_one_that_is_checked():
         assert [line for line in lines(name) if not line.startswith(MADE_HERE) and not PLAIN.fullmatch(line)] == []
 
 
-def test_make_targets_exist():
-    targets = {line for name in OURS for line in lines(name, "make ")}
-    assert {"make figure-1", "make test"} <= targets
-    for line in sorted(targets):
-        done = subprocess.run(
-            ["make", "--dry-run", *shlex.split(line)[1:]], cwd=ROOT, capture_output=True, encoding="utf-8"
-        )
-        assert done.returncode == 0, done.stderr
-
-
 def test_named_examples_are_all_there_are():
     named = {line.split()[1] for name in OURS for line in lines(name, "python examples/")}
     assert named == {path.relative_to(ROOT).as_posix() for path in (ROOT / "examples").glob("*.py")}
@@ -103,18 +93,6 @@ def test_commands_run_at_a_small_size(line, tmp_path):
     done = CliRunner().invoke(app, words, catch_exceptions=False)
     assert done.exit_code == 0
     assert words[0] != "run" or (tmp_path / "results" / "report.md").is_file()
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_links_lead_to_files_and_headings(name):
-    place = (ROOT / name).parent
-    for link in re.findall(r"\]\(([^)\s]+)\)", prose(PAGES[name])):
-        if re.match(r"https?://", link):
-            continue
-        path, _, anchor = link.partition("#")
-        target = (place / path).resolve() if path else ROOT / name
-        assert target.is_file(), link
-        assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), link
 
 
 def test_every_page_is_linked_from_the_index():
