@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.course.lab_price import check_noise_scale, check_release
-from dp_bandit_envs.labs.solutions.price_of_privacy import noise_scale, release
-
-
-def test_the_solutions_pass():
-    assert check_noise_scale(noise_scale)
-    assert check_release(release)
+from dp_bandit_envs.labs.solutions.price_of_privacy import release
 
 
 @pytest.mark.parametrize(
