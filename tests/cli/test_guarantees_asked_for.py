@@ -2,13 +2,11 @@
 
 import json
 import re
-import sys
 
 import numpy as np
 import pytest
 
 from dp_bandit_envs import Ledger, calibrate, make_algorithm, simulate
-from dp_bandit_envs.cli import main
 from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError
 from tests.tools.refusals import missing, refused
@@ -22,16 +20,12 @@ def calibrated(*algorithms, target, environment="Stochastic:means=[.9,.6]"):
     return question([environment], list(algorithms), at_guarantee=True, **options)
 
 
-def test_a_run_plays_what_simulate_plays(monkeypatch, capsys, tmp_path):
+def test_a_run_plays_what_simulate_plays(dp_bandit, tmp_path):
     """The same parameters, hence the same noise; the words on the terminal are in the report, too."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
     words = "run Stochastic:means=[.9,.6] Private-UCB DP-UCB-INT --epsilon 1 --delta 1e-6 --at-guarantee"
     words += " --horizon 300 --trials 2 --out mine"
-    monkeypatch.setattr(sys, "argv", ["dp-bandit", *words.split()])
-    main()
-    out, err = capsys.readouterr()
-    assert err == ""
+    code, out, err = dp_bandit(*words.split())
+    assert (code, err) == (0, "")
     saved = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))["contestants"]
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     options = {"trials": 2, "env_kwargs": {"means": [0.9, 0.6]}, "horizon": 300}
@@ -53,19 +47,16 @@ def test_the_game_that_is_played_counts():
         assert one.parameters["epsilon"] == pytest.approx(0.5 * n_arms, rel=2e-6)
 
 
-def test_algorithms_that_cannot_meet_it_are_refused_by_name(monkeypatch, capsys, tmp_path):
+def test_algorithms_that_cannot_meet_it_are_refused_by_name(dp_bandit, tmp_path):
     with refused(UnreachableGuaranteeError, "EXP3", "1"):
         calibrated("DP-SE", "EXP3", target=(1.0, 0.0))
     with refused(UnreachableGuaranteeError, "EXP3-tau"):
         calibrated("EXP3-tau:batch_size=2", target=(0.1, 1e-6))
     with refused(WrongGameError, "DP-Hedge"):
         calibrated("DP-Hedge", target=(1.0, 1e-6))
-    monkeypatch.chdir(tmp_path)
     for words, named in (("EXP3 --epsilon 1 --at-guarantee", "EXP3"), ("DP-SE --at-guarantee", "epsilon")):
-        monkeypatch.setattr(sys, "argv", ["dp-bandit", "run", "Stochastic", *words.split(), "--horizon", "50"])
-        with pytest.raises(SystemExit) as end:
-            main()
-        assert end.value.code == 2 and missing(capsys.readouterr().err, named) == []
+        code, _, err = dp_bandit("run", "Stochastic", *words.split(), "--horizon", 50)
+        assert code == 2 and missing(err, named) == []
     assert not (tmp_path / "results").exists()
 
 
