@@ -15,6 +15,7 @@ from dp_bandit_envs.agents.lazy_hedge import LazyHedge
 from dp_bandit_envs.agents.linear_elimination import LinearElimination
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.agents.perturbed_leader import PerturbedLeader, PerturbedLeaderOfArms
+from dp_bandit_envs.agents.random_labels import RandomLabels
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.agents.scrible import Scrible, ScribleOnVectors
 from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination
@@ -42,6 +43,7 @@ __all__ = [
     "LocalUcb",
     "PerturbedLeader",
     "PerturbedLeaderOfArms",
+    "RandomLabels",
     "RegularizedLeader",
     "RestartedUcb",
     "Scrible",

@@ -112,6 +112,7 @@ class SlidingWindow(FunctionalAgent):
 
     functions = Functions(select_in_window, update_window)
     waits = True
+    tries_in_order = True
 
     def __init__(
         self,
@@ -212,6 +213,7 @@ class DiscountedUcb(FunctionalAgent):
 
     functions = Functions(select_discounted, update_discounted)
     waits = True
+    tries_in_order = True
 
     def __init__(
         self, *, discount: SupportsFloat | None = None, shifts: SupportsIndex = 5, bonus: SupportsFloat = BONUS
@@ -306,6 +308,7 @@ class RestartedUcb(FunctionalAgent):
     functions = Functions(select_restarted, update_restarted)
     learns_from = Sums
     waits = True
+    tries_in_order = True
 
     def __init__(
         self, *, epsilon: SupportsFloat = math.inf, period: SupportsIndex | None = None, alpha: SupportsFloat = 3.1

@@ -89,6 +89,9 @@ class FunctionalAgent(abc.ABC):
     """`"full"` if the agent needs the gains of all arms in every round; bandit games are then refused."""
     waits: bool = False
     """Whether the agent keeps playing an arm until that arm's own gains are released."""
+    tries_in_order: bool = False
+    """Whether the agent tries new arms in order, or breaks ties for the first; an `Algorithm` then hides the order from
+    it in games that reveal gains of other arms, by `RandomLabels`."""
 
     @abc.abstractmethod
     def initial_state(self, n_arms: int, horizon: int) -> Any:

@@ -119,6 +119,7 @@ class Imed(FunctionalAgent):
     functions = Functions(select, update)
     learns_from = Sums
     waits = True
+    tries_in_order = True
 
     def __init__(self, *, epsilon: SupportsFloat = math.inf, lazy: bool = False) -> None:
         self.epsilon = checks.epsilon(epsilon)

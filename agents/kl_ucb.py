@@ -188,6 +188,7 @@ class KlUcb(FunctionalAgent):
     functions = Functions(select, update)
     learns_from = Sums
     waits = True
+    tries_in_order = True
 
     def __init__(
         self,

@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.optimal_design import basis_of
+from dp_bandit_envs.agents.random_labels import shuffle
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.theory.linear_bounds import DESIGN_SLACK, LAPLACE_SPREAD, batch_lengths, elimination_nats
 
-ARM: Final = 0
+PLACE: Final = 0
 PLAYS_LEFT: Final = 1
 ROUNDS_LEFT: Final = 2
 BATCH: Final = 3
@@ -28,9 +29,11 @@ class State(NamedTuple):
 
     Attributes:
         alive: 1 for an arm that may still be best, else 0, `(n_arms,)`.
+        order: All arms, in the order of this batch, `(n_arms,)`.
         planned: How often each arm is played in this batch, `(n_arms,)`.
-        status: `ARM`, the arm to play; `PLAYS_LEFT` of it and `ROUNDS_LEFT` of the batch; `BATCH`, from 0; `ARMS_LEFT`
-            that are alive; `RANK` of their features. One array, because compiled code can write to arrays only.
+        status: `PLACE` in the order of the arm to play; `PLAYS_LEFT` of it and `ROUNDS_LEFT` of the batch; `BATCH`,
+            from 0; `ARMS_LEFT` that are alive; `RANK` of their features. One array, because compiled code can write to
+            arrays only.
         points: The features in a basis of their span, `(n_arms * rank,)`; empty without features.
         room: The live arms' features less their projections, `(n_arms * rank,)`.
         coordinates: The live arms' features in the basis of the pivots, `(n_arms * rank,)`.
@@ -46,6 +49,7 @@ class State(NamedTuple):
     """
 
     alive: IntArray
+    order: IntArray
     planned: IntArray
     status: IntArray
     points: FloatArray
@@ -66,8 +70,8 @@ class State(NamedTuple):
 def select(state: State, rng: np.random.Generator) -> int:
     """Return the arm whose turn it is; plan a batch in its first round."""
     if state.status[ROUNDS_LEFT] == 0:
-        begin_batch(state)
-    return int(state.status[ARM])
+        begin_batch(state, rng)
+    return int(state.order[state.status[PLACE]])
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
@@ -80,17 +84,17 @@ def update(state: State, arm: int, seen: Sums) -> State:
             eliminate(state, seen)
         status[BATCH] += 1
     elif status[PLAYS_LEFT] == 0:
-        following = status[ARM] + 1
-        while state.planned[following] == 0:
-            following += 1
-        status[ARM] = following
-        status[PLAYS_LEFT] = state.planned[following]
+        status[PLACE] += 1
+        while state.planned[state.order[status[PLACE]]] == 0:
+            status[PLACE] += 1
+        status[PLAYS_LEFT] = state.planned[state.order[status[PLACE]]]
     return state
 
 
-def begin_batch(state: State) -> None:
-    """Divide the rounds of the next batch among the live arms, by their design."""
-    status, weights, planned = state.status, state.weights, state.planned
+def begin_batch(state: State, rng: np.random.Generator) -> None:
+    """Divide the rounds of the next batch among the live arms, by their design, and draw the order of arms."""
+    status, weights, planned, order = state.status, state.weights, state.planned, state.order
+    shuffle(order, len(order), rng)
     has_design = len(state.solution) > 0 and status[ARMS_LEFT] > 1
     if has_design:
         find_basis(state)
@@ -106,20 +110,21 @@ def begin_batch(state: State) -> None:
     for arm in range(len(weights)):
         support += 1 if weights[arm] > 0.0 else 0
     left, first = rounds, -1
-    for arm in range(len(weights)):
+    for place in range(len(order)):
+        arm = order[place]
         planned[arm] = 0
         if weights[arm] > 0.0:
             planned[arm] = min(left, max(1, math.ceil(weights[arm] * (rounds - support))))
             left -= planned[arm]
             if first < 0:
-                first = arm
+                first = place
     # No more are left than there are arms in the design.
-    for arm in range(len(weights)):
+    for arm in order:
         if weights[arm] > 0.0 and left > 0:
             planned[arm] += 1
             left -= 1
-    status[ARM] = first
-    status[PLAYS_LEFT] = planned[first]
+    status[PLACE] = first
+    status[PLAYS_LEFT] = planned[order[first]]
     status[ROUNDS_LEFT] = rounds
 
 
@@ -329,6 +334,8 @@ class LinearElimination(FunctionalAgent):
 
     Source: Lattimore and Szepesvari (2020), Bandit Algorithms, section 22.1; Hanna, Girgis, Fragouli and Diggavi
     (2022), in the central model; Azize and Basu (2023), AdaC-GOPE, for Gaussian noise.
+    Differs from the source in: the arms of a batch are played in an order drawn anew, each in one run. It depends on no
+    gain, and how often each is played, its noise and its release stay what they are, so the guarantee does, too.
     """
 
     functions = Functions(select, update)
@@ -354,7 +361,8 @@ class LinearElimination(FunctionalAgent):
         nats = elimination_nats(n_arms, len(lengths), horizon)
         k, rank = points.shape
         room, coordinates, weights, leverages, table = (np.zeros(n) for n in (k * rank, k * rank, k, k, rank * rank))
-        alive, planned, pivots = np.ones(k, np.int64), np.zeros(k, np.int64), np.zeros(rank, np.int64)
+        alive, order = np.ones(k, np.int64), np.arange(k)
+        planned, pivots = np.zeros(k, np.int64), np.zeros(rank, np.int64)
         status, of_batches = np.array([0, 0, 0, 0, k, 0]), (np.array(lengths), nats, self.noise.scale, self.normal)
         design = (points.ravel(), room, coordinates, weights, leverages, table, pivots)
-        return State(alive, planned, status, *design, np.zeros(rank), np.zeros(rank), *of_batches)
+        return State(alive, order, planned, status, *design, np.zeros(rank), np.zeros(rank), *of_batches)

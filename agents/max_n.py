@@ -81,13 +81,17 @@ def learn(state: Any, arm: int, seen: Sums) -> Any:
 
 
 def select(state: State, rng: np.random.Generator) -> int:
-    """Return the arm with the largest mean among those that reveal the chosen one; the lowest arm wins ties."""
+    """Return the arm with the largest mean among those that reveal the chosen one; ties are drawn evenly."""
     wanted = choose(state, rng)
-    best = -1
+    best, alike = -1, 0
     for place in range(state.starts[wanted], state.starts[wanted + 1]):
         arm = state.revealers[place]
         if best < 0 or state.means[arm] > state.means[best]:
-            best = arm
+            best, alike = arm, 1
+        elif state.means[arm] == state.means[best]:
+            alike += 1
+            if rng.random() * alike < 1.0:
+                best = arm
     # Without self-loops it may be that no arm reveals the chosen one; then the chosen arm is played.
     return best if best >= 0 else wanted
 
@@ -145,6 +149,7 @@ class UcbMaxN(MaxN):
         the best arm in 96% of all rounds
     """
 
+    tries_in_order = True
     functions = Functions(
         bind(select, {"choose": choose_ucb}),
         bind(update, {"learn": ucb.update}),

@@ -7,12 +7,13 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.agents.random_labels import shuffle
 from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 EPOCH: Final = 0
-NEXT_ARM: Final = 1
+PLACE: Final = 1
 ARMS_LEFT: Final = 2
 
 
@@ -24,8 +25,9 @@ class State(NamedTuple):
         counts: Number of gains in each arm's last release.
         releases: Number of releases of each arm when it was last played.
         alive: 1 for an arm that may still be best, else 0.
-        status: `EPOCH`, from 1; `NEXT_ARM`, the arm to play; `ARMS_LEFT`, the number of arms that are alive. One array,
-            because compiled code can write to arrays only.
+        order: The arms that are alive, in the order of this epoch; then others.
+        status: `EPOCH`, from 1; `PLACE` in the order of the arm to play, -1 before the epoch; `ARMS_LEFT`, the number
+            of arms that are alive. One array, because compiled code can write to arrays only.
         log_arms: ln(K / beta), with beta the failure probability of the whole game.
         epsilon: Privacy parameter.
     """
@@ -34,6 +36,7 @@ class State(NamedTuple):
     counts: IntArray
     releases: IntArray
     alive: IntArray
+    order: IntArray
     status: IntArray
     log_arms: float
     epsilon: float
@@ -41,35 +44,38 @@ class State(NamedTuple):
 
 def start(n_arms: int, log_arms: float, epsilon: float) -> State:
     """Return the state before the first round."""
-    counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
-    return State(
-        np.zeros(n_arms), counts, releases, np.ones(n_arms, np.int64), np.array([1, 0, n_arms]), log_arms, epsilon
-    )
+    counts, releases, order = (np.zeros(n_arms, np.int64) for _ in range(3))
+    alive, status = np.ones(n_arms, np.int64), np.array([1, -1, n_arms])
+    return State(np.zeros(n_arms), counts, releases, alive, order, status, log_arms, epsilon)
 
 
 def select(state: State, rng: np.random.Generator) -> int:
-    """Return the arm whose turn it is."""
-    return int(state.status[NEXT_ARM])
+    """Return the arm whose turn it is; draw the order of an epoch in its first round."""
+    status, order = state.status, state.order
+    if status[PLACE] < 0:
+        left = 0
+        for arm in range(len(order)):
+            if state.alive[arm] == 1:
+                order[left] = arm
+                left += 1
+        shuffle(order, left, rng)
+        status[PLACE] = 0
+    return int(order[status[PLACE]])
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
     """After the arm's release, go to the next arm; after the last arm, eliminate arms and begin the next epoch."""
-    means, counts, alive, status = state.means, state.counts, state.alive, state.status
+    means, counts, status = state.means, state.counts, state.status
     if status[ARMS_LEFT] == 1 or seen.releases[arm] == state.releases[arm]:
         return state
     state.releases[arm] = seen.releases[arm]
     counts[arm] = seen.counts[arm]
     means[arm] = seen.sums[arm] / seen.counts[arm]
-    following = arm + 1
-    while following < len(alive) and alive[following] == 0:
-        following += 1
-    if following == len(alive):
+    status[PLACE] += 1
+    if status[PLACE] == status[ARMS_LEFT]:
         eliminate(state)
         status[EPOCH] += 1
-        following = 0
-        while alive[following] == 0:
-            following += 1
-    status[NEXT_ARM] = following
+        status[PLACE] = -1
     return state
 
 
@@ -109,7 +115,8 @@ class SuccessiveElimination(FunctionalAgent):
 
     Source: Even-Dar, Mannor and Mansour (2002); Sajed and Sheffet (2019), algorithm 2 (DP-SE).
     Differs from the source in: the logarithms contain K instead of the number of arms left, so that the lengths of the
-    epochs are known in advance.
+    epochs are known in advance; the arms of an epoch are played in an order drawn anew. It depends on no gain, and each
+    arm's block of rounds, its noise and its release stay what they are, so the guarantee does, too.
 
     Example:
         >>> import gymnasium as gym

@@ -136,6 +136,7 @@ class ThompsonSampling(FunctionalAgent):
         self.lazy = checks.boolean("lazy", lazy)
         self.each_first = checks.boolean("each_first", each_first)
         self.waits = self.lazy or self.each_first
+        self.tries_in_order = self.each_first
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""

@@ -237,6 +237,7 @@ class Ucb(FunctionalAgent):
     functions = Functions(select_any, update_any, update_own=update_any_own)
     learns_from = Sums
     waits = True
+    tries_in_order = True
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ import gymnasium as gym
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Deterministic
+from dp_bandit_envs.agents import FunctionalAgent, RandomLabels
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import WrongGameError, WrongTypeError
@@ -145,7 +146,7 @@ class Algorithm:
         agent = make()
         if env is not None and needs_all(agent) and hides_gains(env):
             raise WrongGameError(HIDDEN.format(self.name))
-        return agent
+        return agent if env is None else _labelled(agent, env)
 
     def check_game(self, env: Environment) -> None:
         """Raise `WrongGameError` if it cannot play a game."""
@@ -366,6 +367,15 @@ def _with_secure_draws(inside: Environment, env: Environment) -> Environment:
     made: Any = type(inside).__new__(type(inside))
     PrivacyBoundary.__init__(made, _with_secure_draws(inside.env, env), mechanism)
     return made  # type: ignore[no-any-return]
+
+
+def _labelled(agent: Any, env: Environment) -> Any:
+    """Return an agent that no index tells anything where ties are common: in games that reveal gains of other arms."""
+    game: Any = env.unwrapped
+    if not getattr(agent, "tries_in_order", False) or plays_points(env) or getattr(game, "sensitivity", 1.0) == 1.0:
+        return agent
+    sees_graph = type(agent).with_graph is not FunctionalAgent.with_graph and env.has_wrapper_attr("graph")
+    return agent if sees_graph else RandomLabels(agent)
 
 
 def needs_all(agent: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.drifting import BONUS, DiscountedUcb, RestartedUcb, SlidingWindow, restart_period
+from dp_bandit_envs.agents.random_labels import RandomLabels
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.ucb_family import PAPER_ALPHA
 from dp_bandit_envs.privacy.mechanisms.block_sums import RestartedSums
@@ -94,7 +95,7 @@ def sw_klucb_cf(
     parameters: dict[str, Any] = {"window": agent.window, "shifts": agent.shifts}
     return Algorithm(
         name="SW-KLUCB-CF",
-        make_agent=lambda: SlidingWindow(index="kl", **parameters),
+        make_agent=lambda: RandomLabels(SlidingWindow(index="kl", **parameters)),
         wrapping=lambda env: RandomizedResponse(env, epsilon=epsilon),
         stochastic_bound=lambda means, t: window_klucb_bound(means, t, agent.window_in(t), epsilon),
         parameters={"epsilon": epsilon, **parameters},
@@ -129,7 +130,7 @@ def restarted_adap_ucb(
 
     return Algorithm(
         name="Restarted-AdaP-UCB",
-        make_agent=lambda: RestartedUcb(epsilon=epsilon, period=own, alpha=alpha),
+        make_agent=lambda: RandomLabels(RestartedUcb(epsilon=epsilon, period=own, alpha=alpha)),
         wrapping=wrapping,
         stochastic_bound=bound if alpha > 2 else None,
         parameters={"epsilon": epsilon, "period": own, "alpha": alpha},

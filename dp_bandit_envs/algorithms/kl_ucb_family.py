@@ -11,6 +11,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.imed import Imed
 from dp_bandit_envs.agents.kl_ucb import KlUcb
 from dp_bandit_envs.agents.noise_width import log_width
+from dp_bandit_envs.agents.random_labels import RandomLabels
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.ucb_family import PAPER_ALPHA
 from dp_bandit_envs.protocols import AgentFactory, Environment
@@ -64,7 +65,7 @@ def adap_klucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALP
     epsilon, alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
     return Algorithm(
         name="AdaP-KLUCB",
-        make_agent=lambda: KlUcb(level=alpha, width=log_width(alpha / epsilon), lazy=True),
+        make_agent=lambda: RandomLabels(KlUcb(level=alpha, width=log_width(alpha / epsilon), lazy=True)),
         wrapping=lambda env: BlockSums(env, epsilon=epsilon),
         stochastic_bound=(lambda means, horizon: adap_klucb_bound(means, horizon, epsilon, alpha))
         if alpha > 2
@@ -94,7 +95,7 @@ def dp_klucb(
         are choices of this project (first, ratio): with many early releases some games end in regret of order T.
     """
     epsilon = checks.epsilon(epsilon)
-    return _on_blocks(lambda: KlUcb(epsilon=epsilon, lazy=True), epsilon, ratio, first, "DP-KLUCB")
+    return _on_blocks(lambda: RandomLabels(KlUcb(epsilon=epsilon, lazy=True)), epsilon, ratio, first, "DP-KLUCB")
 
 
 def dp_imed(
@@ -118,7 +119,7 @@ def dp_imed(
         in a thousand games still do.
     """
     epsilon = checks.epsilon(epsilon)
-    return _on_blocks(lambda: Imed(epsilon=epsilon, lazy=True), epsilon, ratio, first, "DP-IMED")
+    return _on_blocks(lambda: RandomLabels(Imed(epsilon=epsilon, lazy=True)), epsilon, ratio, first, "DP-IMED")
 
 
 def _on_blocks(

@@ -15,6 +15,7 @@ from typing import Any, SupportsFloat
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.max_n import UcbMaxN
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, counter_width, log_width, no_width
+from dp_bandit_envs.agents.random_labels import RandomLabels
 from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination, epoch_lengths
 from dp_bandit_envs.agents.ucb import CONSTANTS, LocalUcb, Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
@@ -208,7 +209,7 @@ def dp_ucb_int(
 
     return Algorithm(
         name="DP-UCB-INT",
-        make_agent=lambda: Ucb(width=width),
+        make_agent=lambda: RandomLabels(Ucb(width=width)),
         wrapping=lambda env: IntervalSums(env, epsilon=epsilon, v=v, delta=delta, release=release, intervals=intervals),
         paper_guarantee_of=_claim(epsilon, 0.0, "theorem 3.4 and corollary 3.1")
         if intervals == "pure"
@@ -321,7 +322,9 @@ def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA
     epsilon, alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
     return Algorithm(
         name="AdaP-UCB",
-        make_agent=lambda: Ucb(exploration=alpha / 2, log_factor=2.0, width=log_width(alpha / epsilon), lazy=True),
+        make_agent=lambda: RandomLabels(
+            Ucb(exploration=alpha / 2, log_factor=2.0, width=log_width(alpha / epsilon), lazy=True)
+        ),
         wrapping=lambda env: BlockSums(env, epsilon=epsilon),
         stochastic_bound=(lambda means, horizon: adap_ucb_bound(means, horizon, epsilon, alpha)) if alpha > 2 else None,
         parameters={"epsilon": epsilon, "alpha": alpha},
@@ -351,7 +354,7 @@ def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper") -> Algo
     bound = ldp_ucb_l_paper_bound if constants == "paper" else ldp_ucb_l_bound
     return Algorithm(
         name="LDP-UCB-L",
-        make_agent=lambda: LocalUcb(epsilon=epsilon, constants=constants),
+        make_agent=lambda: RandomLabels(LocalUcb(epsilon=epsilon, constants=constants)),
         wrapping=lambda env: BlockSums(env, epsilon=epsilon, ratio=1, keep=True),
         stochastic_bound=lambda means, horizon: bound(means, horizon, epsilon),
         parameters={"epsilon": epsilon, "constants": constants},
