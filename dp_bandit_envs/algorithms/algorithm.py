@@ -24,7 +24,7 @@ from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactor
 from dp_bandit_envs.text import name_of, written_value
 from dp_bandit_envs.theory.lower_bounds import arm_means
 from dp_bandit_envs.wrappers import PrivacyBoundary
-from dp_bandit_envs.wrappers.inspect_below import boundaries_below, data_use_below
+from dp_bandit_envs.wrappers.inspect_below import boundaries_below, data_use_below, layers_of
 
 HIDDEN: Final = (
     "{} learns from the gains of all arms or coordinates, but this game does not reveal them all in every round. Use"
@@ -201,6 +201,15 @@ class Algorithm:
             env: The game, without this algorithm's wrappers.
         """
         return self._guarantee(None, env)
+
+    def first_release_in(self, env: Environment) -> int:
+        """Return the least number of rounds of a game after which anything is released; above its horizon, nothing is.
+
+        Args:
+            env: The game, without this algorithm's wrappers.
+        """
+        layers = [layer for layer in layers_of(self.wrap(env)) if isinstance(layer, PrivacyBoundary)]
+        return math.prod(layer.mechanism.first_release(layer.below) for layer in layers)
 
     def guarantee_inside(self, inside: Environment, env: Environment) -> PrivacyGuarantee:
         """Return `guarantee_in` for a game that is in this algorithm's wrappers already.

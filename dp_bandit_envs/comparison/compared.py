@@ -386,6 +386,7 @@ def comparison_of(
                     model=one["model"],
                     covers=one["covers"],
                     guarantee=one["guarantee"],
+                    first_release=one["first_release"],
                     units={unit: _level(level) for unit, level in one["units"].items()},
                     rounds=arrays[f"{game['key']}/checkpoints"],
                     measures=Named(arrays, names),

@@ -29,6 +29,7 @@ class Entry:
         model: `"local"`, `"central"` or `"none"`.
         covers: What the guarantee covers, such as `"arms"`.
         guarantee: The guarantee in words, with its reason.
+        first_release: The least number of rounds after which anything can be released; above T, nothing was.
         units: The guaranteed (epsilon, delta) for a `"record"` and a `"person"`, where games are played on data.
         rounds: The rounds that were recorded, shape `(checkpoints,)`; the last is T.
         measures: Arrays of shape `(trials, checkpoints)` by name; and `"pulls"`, shape `(trials, n_arms)`.
@@ -46,6 +47,7 @@ class Entry:
     model: str
     covers: str
     guarantee: str
+    first_release: int
     units: dict[str, Level]
     rounds: IntArray = dataclasses.field(repr=False)
     measures: Mapping[str, NDArray[Any]] = dataclasses.field(repr=False)
@@ -62,6 +64,11 @@ class Entry:
             known = ", ".join(name for name in MEASURES if name in self.measures)
             raise ValueError(f"measure must be known in every game; {measure} is not in {self.title}. Known: {known}.")
         return found
+
+    @property
+    def silence(self) -> str:
+        """What is said of an algorithm that cannot learn anything in so short a game; else empty."""
+        return f"released nothing in {self.horizon:,} rounds" if self.first_release > self.horizon else ""
 
     @property
     def trials(self) -> int:

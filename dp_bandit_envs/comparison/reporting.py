@@ -184,6 +184,8 @@ def notes_on(experiment: Experiment) -> list[Note]:
     at_guarantee = any(one.calibrated for one in experiment.all_contestants)
     asked = _about_guarantees(experiment) if at_guarantee else _about_epsilons(experiment)
     found = [Note(asked, on_terminal=True)] if asked else []
+    silent = _about_silence(experiment)
+    found += [Note(silent, on_terminal=True)] if silent else []
     if not experiment.is_real:
         return found
     known = Note(f"{KNOWN_SEED[0].upper()}{KNOWN_SEED[1:]}", warning="The noise can be subtracted.")
@@ -229,6 +231,17 @@ def _about_guarantees(experiment: Experiment) -> str:
         ]
         parts.append((f"{panel.title}: " if len(experiment.panels) > 1 else "") + "; ".join(of_panel))
     return f"At the guarantees that were asked for, found by their real ones: {'. '.join(filter(None, parts))}."
+
+
+def _about_silence(experiment: Experiment) -> str:
+    """Return a sentence for each game on algorithms whose first release would come after its end."""
+    sentences = []
+    for game in described(experiment):
+        names = [one["name"] for one in game["results"] if one["first_release"] > game["horizon"]]
+        if names:
+            where = f" of {game['title']}" if len(experiment.panels) > 1 else ""
+            sentences.append(f"{', '.join(names)} released nothing in {game['horizon']:,} rounds{where}.")
+    return f"{' '.join(sentences)} What is played so is chance, not learning." if sentences else ""
 
 
 def _about_results(experiment: Experiment) -> Note:

@@ -45,7 +45,8 @@ def table(entries: "Sequence[Entry]", format: str, measure: str) -> str:
         }
         for unit in UNITS:
             row[f"epsilon for a {unit}"] = f"{entry.units[unit].epsilon:.4g}" if unit in entry.units else ""
-        row["guarantee"] = "none" if entry.model == "none" else f"{entry.model}; {entry.covers}"
+        guarantee = "none" if entry.model == "none" else f"{entry.model}; {entry.covers}"
+        row["guarantee"] = "; ".join(filter(None, [guarantee, entry.silence]))
         row["trials"] = str(entry.trials)
         row[f"mean {measure.replace('_', ' ')}"] = number(float(seen["mean"]))
         row["standard error"] = number(float(seen["standard_error"]))
@@ -99,12 +100,12 @@ def summary_csv(entries: "Sequence[Entry]", measure: str = "external_regret") ->
 
 def _guarantee(entry: "Entry") -> str:
     if entry.model == "none":
-        return "none"
+        return ", ".join(filter(None, ["none", entry.silence]))
     epsilon, delta, exact = entry.level
     noise = f" {WITH_EXACT_NOISE}" if exact else ""
     parts = [f"epsilon {epsilon:.4g}{noise}", *([f"delta {delta:.3g}"] if delta else [])]
     units = [f"epsilon {level.epsilon:.4g} for a {unit}" for unit, level in entry.units.items()]
-    return ", ".join([*parts, *units, entry.model])
+    return ", ".join(filter(None, [*parts, *units, entry.model, entry.silence]))
 
 
 def _mean(entry: "Entry", measure: str) -> str:

@@ -90,6 +90,10 @@ class Mechanism(abc.ABC):
         """Return the number of steps above."""
         return below.horizon // self.batch_size
 
+    def first_release(self, below: Below) -> int:
+        """Return the least number of steps below after which anything can be released; it may be above the horizon."""
+        return self.batch_size
+
     def noise(self, below: Below) -> Noise:
         """Return what is public about the noise in what is released; noise of a mechanism's own hides that below it."""
         return Noise(below.sensitivity)

@@ -327,7 +327,7 @@ def described(experiment: Experiment) -> list[dict[str, Any]]:
             "horizon": game.horizon,
             "is_real": game.adversary.is_real,
             "results": [
-                _result(one, player, player.guarantee_in(game))
+                _result(one, player, game)
                 for one, player in zip(experiment.contestants_of(panel), experiment.players(panel), strict=True)
             ],
         }
@@ -335,7 +335,8 @@ def described(experiment: Experiment) -> list[dict[str, Any]]:
     ]
 
 
-def _result(spec: AlgorithmSpec, player: Algorithm, guarantee: PrivacyGuarantee) -> dict[str, Any]:
+def _result(spec: AlgorithmSpec, player: Algorithm, game: BanditEnv) -> dict[str, Any]:
+    guarantee = player.guarantee_in(game)
     return {
         "name": player.name,
         "algorithm": spec.shown_as or player.name,
@@ -344,6 +345,7 @@ def _result(spec: AlgorithmSpec, player: Algorithm, guarantee: PrivacyGuarantee)
         "model": guarantee.model,
         "covers": guarantee.covers,
         "guarantee": str(guarantee),
+        "first_release": player.first_release_in(game),
         "units": {unit: _plain_level(level) for unit, level in _units_in(guarantee).items()},
     }
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm
-from dp_bandit_envs.agents import Imed, KlUcb, ThompsonSampling, Ucb
+from dp_bandit_envs.agents import Imed, KlUcb, RandomLabels, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.noise_width import counter_width as from_table, log_width
 from dp_bandit_envs.agents.ucb import ROUND, select_any, update_any
 from dp_bandit_envs.observations import Sums
@@ -109,7 +109,8 @@ def gamma(epsilon, n_arms, horizon):
 
 
 def agent_of(name, **parameters):
-    return make_algorithm(name, **parameters).agent()
+    agent = make_algorithm(name, **parameters).agent()
+    return agent.agent if isinstance(agent, RandomLabels) else agent
 
 
 # name: agent, rule, what is released, whether the agent is lazy, how far indices may be apart for the same reason.

@@ -22,6 +22,7 @@ from dp_bandit_envs.theory.linear_bounds import (
     elimination_width,
     linear_elimination_bound,
 )
+from tests.tools.fake_draws import InOrder
 from tests.tools.linear_features import FEATURES
 from tests.tools.refusals import refused
 
@@ -35,7 +36,7 @@ def begun(features, n_arms=None, horizon=20_000, scale=0.0, normal=False):
     agent.see_noise(Noise(1.0, scale))
     n_arms = len(features) if n_arms is None else n_arms
     state = agent.initial_state(n_arms, horizon)
-    assert elimination.select(state, None) in range(n_arms)
+    assert elimination.select(state, InOrder()) in range(n_arms)
     return state
 
 
@@ -45,7 +46,7 @@ def kept_only(state, live):
     state.alive[live] = 1
     state.status[elimination.ARMS_LEFT] = len(live)
     state.status[elimination.ROUNDS_LEFT] = 0
-    elimination.select(state, None)
+    elimination.select(state, InOrder())
     return state
 
 
@@ -111,19 +112,19 @@ def test_a_batch_on_arms_by_hand():
             sums = np.zeros(2)
             arms = []
             for _ in range(32):
-                arms.append(elimination.select(state, None))
+                arms.append(elimination.select(state, InOrder()))
                 sums[0] = 16 * behind  # released with the last round of the batch
                 state = elimination.update(state, arms[-1], Sums(sums, np.array([16, 16]), np.ones(2, int)))
             assert arms == [0] * 16 + [1] * 16
             assert state.status[elimination.ARMS_LEFT] == left
-            plays = [elimination.select(state, None)]
+            plays = [elimination.select(state, InOrder())]
             assert plays == [0] and state.planned.tolist() == ([32, 32] if left == 2 else [64, 0])
 
 
 def test_arms_without_any_features_share_a_batch_and_all_stay():
     """They alone are left where the arm with features is the worst: all have the mean 1 / 2, and no design."""
     state = kept_only(begun(np.array([[1.0], [0.0], [0.0]]), scale=1.0), [1, 2])
-    assert state.planned.tolist() == [0, 8, 8] and state.status[elimination.ARM] == 1
+    assert state.planned.tolist() == [0, 8, 8] and state.status[elimination.PLACE] == 1
     elimination.eliminate(state, Sums(np.array([0.0, 0.0, 8.0]), np.array([0, 8, 8]), np.array([0, 1, 1])))
     assert state.alive.tolist() == [0, 1, 1]
     env = gym.make(LINEAR, features=[[1.0], [0.0], [0.0]], gap=1.0, horizon=3000)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import Algorithm, make_algorithm, simulate
-from dp_bandit_envs.agents import Hedge, Imed, ThompsonSampling
+from dp_bandit_envs.agents import Hedge, Imed, KlUcb, RandomLabels, ThompsonSampling, Ucb
 from dp_bandit_envs.wrappers import ExactSums
 from tests.tools.one_noise import with_one_noise
 
@@ -18,7 +18,10 @@ SINGLE = {"epsilon": math.inf, "ratio": 1 + 1e-9}
 OWN = {
     # DP-TS plays each arm once first; in plain TS the prior stands for an arm instead.
     "TS, each first": lambda: Algorithm("TS", lambda: ThompsonSampling(each_first=True), ExactSums),
-    "IMED": lambda: Algorithm("IMED", Imed, ExactSums),
+    # These algorithms try arms in an order drawn at random.
+    "UCB, any order": lambda: Algorithm("UCB", lambda: RandomLabels(Ucb()), ExactSums),
+    "KL-UCB, any order": lambda: Algorithm("KL-UCB", lambda: RandomLabels(KlUcb()), ExactSums),
+    "IMED, any order": lambda: Algorithm("IMED", lambda: RandomLabels(Imed()), ExactSums),
     "Hedge on exact sums": lambda: Algorithm("own", Hedge, ExactSums),
 }
 
@@ -51,17 +54,17 @@ SAME = [
     ("DP-UCB", FREE, "UCB", {}, WALK),
     ("Private-UCB", FREE, "UCB", {}, WALK),
     ("Private-UCB", {**FREE, "constants": "improved"}, "UCB", {}, WALK),
-    ("LDP-UCB-L", FREE, "UCB", {}, WALK),
-    ("LDP-UCB-L", {**FREE, "constants": "improved"}, "UCB", {}, WALK),
+    ("LDP-UCB-L", FREE, "UCB, any order", {}, WALK),
+    ("LDP-UCB-L", {**FREE, "constants": "improved"}, "UCB, any order", {}, WALK),
     # A gain of 0 or 1 is its own answer; one in between still becomes a coin.
     ("LDP-UCB-B", FREE, "UCB", {}, COINS),
     # At the end of every interval of one gain, each mode.
-    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "once"}, "UCB", {}, WALK),
-    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "bonus"}, "UCB", {}, WALK),
-    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "redraw"}, "UCB", {}, WALK),
+    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "once"}, "UCB, any order", {}, WALK),
+    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "bonus"}, "UCB, any order", {}, WALK),
+    ("DP-UCB-INT", {**FREE, "intervals": "uniform", "mode": "redraw"}, "UCB, any order", {}, WALK),
     ("DP-TS", FREE, "TS, each first", {}, COINS),
-    ("DP-KLUCB", SINGLE, "KL-UCB", {}, COINS),
-    ("DP-IMED", SINGLE, "IMED", {}, COINS),
+    ("DP-KLUCB", SINGLE, "KL-UCB, any order", {}, COINS),
+    ("DP-IMED", SINGLE, "IMED, any order", {}, COINS),
     ("DP-Hedge", FREE, "Hedge", {}, "DPBandit-Experts-v0"),
     ("Lazy-Hedge", FREE, "Hedge", {}, "DPBandit-Experts-v0"),
     ("Noisy-Hedge", FREE, "Hedge", {}, "DPBandit-Experts-v0"),
@@ -82,7 +85,7 @@ def test_it_is_the_other_algorithm(name, parameters, other, its, game):
         ("DP-UCB-BOUND", {"epsilon": 1.0}, "UCB", {}, COINS),
         ("LDP-UCB-B", FREE, "UCB", {}, WALK),
         ("DP-TS", FREE, "TS", {}, COINS),
-        ("DP-KLUCB", FREE, "KL-UCB", {}, COINS),
+        ("DP-KLUCB", FREE, "KL-UCB, any order", {}, COINS),
     ],
     ids=str,
 )

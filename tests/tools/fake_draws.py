@@ -24,6 +24,17 @@ class Impulse:
         return self.laplace(location, scale)
 
 
+class InOrder(np.random.Generator):
+    """A random generator of zeros, with which arms that are tried in an order drawn at random are in order."""
+
+    def __init__(self) -> None:
+        """Take nothing."""
+        super().__init__(np.random.PCG64(0))
+
+    def random(self) -> float:  # type: ignore[override]
+        return 0.0
+
+
 class Counting:
     """A random generator that counts its draws."""
 

@@ -9,10 +9,10 @@ _LAST_TOLD = weakref.WeakKeyDictionary()
 """What each agent was told last: sums, counts, numbers of releases."""
 
 
-def begun(agent, n_arms, horizon=1000, seed=0):
-    """Return the agent at the start of a game."""
+def begun(agent, n_arms, horizon=1000, seed=0, rng=None):
+    """Return the agent at the start of a game; `rng` instead of a seed."""
     _LAST_TOLD.pop(agent, None)
-    agent.begin(n_arms=n_arms, horizon=horizon, rng=np.random.default_rng(seed))
+    agent.begin(n_arms=n_arms, horizon=horizon, rng=np.random.default_rng(seed) if rng is None else rng)
     return agent
 
 

@@ -153,6 +153,10 @@ class BatchSums(ChoosesDraws):
         total = np.zeros(below.n_values)
         return State(total, zeros, zeros.copy(), zeros.copy(), lengths, scale, grid, self.delta is not None)
 
+    def first_release(self, below: Below) -> int:
+        """Return the length of the first batch."""
+        return min(self.lengths[0], below.horizon + 1)
+
     def noise(self, below: Below) -> Noise:
         """Return the scale, or the standard deviation, of the noise in a sum."""
         return Noise(below.sensitivity, self._scale_and_grid(below)[0])

@@ -135,6 +135,10 @@ class BlockSums(ChoosesDraws):
             self.keep,
         )
 
+    def first_release(self, below: Below) -> int:
+        """Return the length of an arm's first block."""
+        return self.blocks(below.horizon)[0]
+
     def noise(self, below: Below) -> Noise:
         """Return the scale of the noise in the sum of one block."""
         return Noise(below.sensitivity, self._scale(distance_l1(below), float(below.horizon), below))

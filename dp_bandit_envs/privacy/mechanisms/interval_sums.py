@@ -153,6 +153,11 @@ class IntervalSums(ChoosesDraws):
             scales = scales if math.isinf(self.epsilon) else np.nextafter(apart * powers, np.inf)
         return scales, grids
 
+    def first_release(self, below: Below) -> int:
+        """Return the first end of an interval."""
+        ends = self.ends(below.horizon)
+        return int(ends[0]) if len(ends) else below.horizon + 1
+
     def noise(self, below: Below) -> Noise:
         """Return the factor of the noise; its scale differs from release to release."""
         return Noise(below.sensitivity)
