@@ -88,7 +88,8 @@ def sw_klucb_cf(
     Private because a changed gain changes the probabilities of its one answer by a factor of at most e^epsilon.
 
     Differs from the source in: q is not mapped back to the mean of the gain, which is the same order for all arms but
-        for ties at 1; and the paper's window was not at hand.
+        for ties at 1; and the paper's window was not at hand; new arms are tried in an order drawn at random
+        (`RandomLabels`). It depends on no gain, so the guarantee stays.
     """
     epsilon = checks.epsilon(epsilon)
     agent = SlidingWindow(window=window, shifts=shifts, index="kl")
@@ -116,7 +117,8 @@ def restarted_adap_ucb(
     Private because a changed gain is in one block of one arm in one period, whose sum is released once, with noise
     1 / epsilon. Periods have no round in common, so they cost no more than one.
 
-    Differs from the source in: the restarts, which are those of Besbes, Gur and Zeevi (2014).
+    Differs from the source in: the restarts, which are those of Besbes, Gur and Zeevi (2014); new arms are tried in an
+        order drawn at random (`RandomLabels`). It depends on no gain, so the guarantee stays.
     """
     epsilon, alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
     own = None if period is None else checks.integer("period", period, at_least=1)

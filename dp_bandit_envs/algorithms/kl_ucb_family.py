@@ -60,7 +60,8 @@ def adap_klucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALP
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
     Differs from the source in: ln t for ln(t + 1), with t the number of rounds played so far; that is at most about 2 %
-        of regret.
+        of regret; new arms are tried in an order drawn at random (`RandomLabels`). It depends on no gain, so the
+        guarantee stays.
     """
     epsilon, alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
     return Algorithm(
@@ -92,7 +93,8 @@ def dp_klucb(
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
     Differs from the source in: an arm's first block has ceil(4 / epsilon) gains and later ones double its count, which
-        are choices of this project (first, ratio): with many early releases some games end in regret of order T.
+        are choices of this project (first, ratio): with many early releases some games end in regret of order T; new
+        arms are tried in an order drawn at random (`RandomLabels`). It depends on no gain, so the guarantee stays.
     """
     epsilon = checks.epsilon(epsilon)
     return _on_blocks(lambda: RandomLabels(KlUcb(epsilon=epsilon, lazy=True)), epsilon, ratio, first, "DP-KLUCB")
@@ -116,7 +118,8 @@ def dp_imed(
 
     Differs from the source in: an arm's first block has ceil(4 / epsilon) gains and later ones double its count, which
         are choices of this project (first, ratio): with many early releases some games end in regret of order T. A few
-        in a thousand games still do.
+        in a thousand games still do; new arms are tried in an order drawn at random (`RandomLabels`). It depends on no
+        gain, so the guarantee stays.
     """
     epsilon = checks.epsilon(epsilon)
     return _on_blocks(lambda: RandomLabels(Imed(epsilon=epsilon, lazy=True)), epsilon, ratio, first, "DP-IMED")

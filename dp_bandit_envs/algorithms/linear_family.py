@@ -370,7 +370,9 @@ def gope() -> Algorithm:
     In games without features, every arm is a dimension of its own, and it is successive elimination.
 
     Differs from the source in: batches have fixed lengths, as privacy needs it, where the source's depend on the
-        design; arms are compared by the width of their difference; a design's largest leverage is 1.5 d at most.
+        design; arms are compared by the width of their difference; a design's largest leverage is 1.5 d at most; the
+        arms of a batch are played in an order drawn at random, each in one run. It depends on no gain, and plays and
+        noise are those of any order, so the guarantee stays.
     """
     return _elimination("GOPE", {}, None, "Lattimore and Szepesvari (2020), algorithm 12 and theorem 22.1")
 
@@ -387,7 +389,9 @@ def dp_gope(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     d^1.5 ln(K T) ln(T) / epsilon, up to a factor ln d. See `theory.linear_bounds.linear_elimination_bound`.
 
     Differs from the source in: of the source only the abstract was at hand: batches, a core set and noise on sums are
-        its, but the lengths, the design, widths and constants are this project's, with a proof.
+        its, but the lengths, the design, widths and constants are this project's, with a proof; the arms of a batch are
+        played in an order drawn at random, each in one run. It depends on no gain, and plays and noise are those of any
+        order, so the guarantee stays.
     """
     epsilon = checks.epsilon(epsilon)
     return _elimination(
@@ -410,7 +414,9 @@ def adac_gope(
     and delta = 1e-6 rho is 0.028.
 
     Differs from the source in: of the source only the abstract was at hand: adaptive episodes and the Gaussian
-        mechanism are its, but noise is on the arms' sums here, and lengths, widths and constants are this project's.
+        mechanism are its, but noise is on the arms' sums here, and lengths, widths and constants are this project's;
+        the arms of a batch are played in an order drawn at random, each in one run. It depends on no gain, and plays
+        and noise are those of any order, so the guarantee stays.
     """
     epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
     if rho is not None:

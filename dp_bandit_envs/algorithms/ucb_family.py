@@ -193,7 +193,8 @@ def dp_ucb_int(
 
     Differs from the source in: noise is drawn once for each release, where the source draws it anew in every round
         (mode="redraw"), which protects nothing; and intervals are those of lemma B.1, not of the algorithm (intervals):
-        its y, or for pure epsilon its x (intervals="pure").
+        its y, or for pure epsilon its x (intervals="pure"); new arms are tried in an order drawn at random
+        (`RandomLabels`). It depends on no gain, so the guarantee stays.
     """
     checks.one_of("mode", mode, MODES)
     checks.one_of("intervals", intervals, INTERVALS)
@@ -317,7 +318,8 @@ def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
     Differs from the source in: ln t for ln(t + 1), with t the number of rounds played so far; that is at most about 2 %
-        of regret.
+        of regret; new arms are tried in an order drawn at random (`RandomLabels`). It depends on no gain, so the
+        guarantee stays.
     """
     epsilon, alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
     return Algorithm(
@@ -345,7 +347,8 @@ def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper") -> Algo
 
     Differs from the source in: t is the number of rounds played so far. The paper was not at hand: its constants are
         those of its authors' code and of a second program, and the proof of `ldp_ucb_l_paper_bound` requires the same
-        ones. Without noise no arm is forced.
+        ones. Without noise no arm is forced; new arms are tried in an order drawn at random (`RandomLabels`). It
+        depends on no gain, so the guarantee stays.
     """
     epsilon = checks.epsilon(epsilon)
     checks.one_of("constants", constants, CONSTANTS)
@@ -394,7 +397,9 @@ def dp_se(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
     Differs from the source in: the logarithms use the number of all arms K, not the number of survivors |S|, so that
-        the lengths of epochs are known beforehand; that costs 2 to 3 % of regret.
+        the lengths of epochs are known beforehand; that costs 2 to 3 % of regret; the arms of an epoch are played in an
+        order drawn at random, each in one run. It depends on no gain, and blocks and noise are those of any order, so
+        the guarantee stays.
     """
     epsilon = checks.epsilon(epsilon)
 

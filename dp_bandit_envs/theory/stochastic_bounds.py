@@ -286,7 +286,7 @@ def kl_ucb_bound(means: Means, horizon: SupportsIndex) -> float:
 
 
 def gaussian_ts_bound(means: Means, horizon: SupportsIndex) -> float:
-    r"""Return the bound of Gaussian-TS, for any :math:`\mu_a < x < y < \mu^*`; the best of 15 pairs is taken.
+    r"""Return the bound of Gaussian-TS, for any :math:`\mu_a < x < y < \mu^*`; the best of 25 pairs is taken.
 
     .. math:: E[n_a] \le \sum_{n=0}^{T-1} h_n + N + T \Phi(-(y - x) \sqrt{N + 1}) + \frac{1}{e^{2 (x - \mu_a)^2} - 1},
               \quad h_n = \int_0^\infty \Big( \frac{1}{\Phi(-u)} - 1 \Big) 4 v e^{-2 v^2} dv, \quad
@@ -310,23 +310,35 @@ def gaussian_ts_bound(means: Means, horizon: SupportsIndex) -> float:
         found = [float(horizon)]
         for below in shares:
             waits = _rounds_below(best - gap * below, gap * below, horizon)
-            for above in [above for above in shares if waits < horizon and above >= below]:
-                between, off = gap * (1 - below - above), 2 * (gap * above) ** 2
-                least = max(1, math.ceil(2 * math.log(max(horizon * between**2, 2)) / between**2))
-                rare = horizon * math.erfc(between * math.sqrt((least + 1) / 2)) / 2
-                found.append(waits + least + rare + (1 / math.expm1(off) if off > 0 else math.inf))
+            for above in shares if waits < horizon else ():
+                off = 2 * (gap * above) ** 2
+                fewer = _fewer_than_enough(gap * (1 - below - above), horizon)
+                found.append(waits + fewer + (1 / math.expm1(off) if off > 0 else math.inf))
         return min(found)
 
     return regret_of_gaps(means, horizon, plays)
 
 
+def _fewer_than_enough(between: float, horizon: int) -> float:
+    """Return the least N + T Phi(-(y - x) sqrt(N + 1)) over N >= 1; its second term is convex in N."""
+
+    def draws(number: int) -> float:
+        return horizon * math.erfc(between * math.sqrt((number + 1) / 2)) / 2
+
+    low, high = 1, horizon
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if draws(middle) - draws(middle + 1) <= 1 else (middle + 1, high)
+    return low + draws(low)
+
+
 def _rounds_below(y: float, gap: float, horizon: int) -> float:
     """Return a bound on the sum of h_n of `gaussian_ts_bound`, in steps of n that grow; no h_n is above one before."""
+    # Each step of v at its right end, where 1 / Phi is largest, with all the weight of the step.
+    steps = [(math.exp(-2 * (v / 96) ** 2) - math.exp(-2 * ((v + 1) / 96) ** 2), (v + 1) / 96) for v in range(576)]
     total, n = 0.0, 0
     while n < horizon and total < horizon:
-        start, after = (y - n * gap) / math.sqrt(n + 1), min(horizon, n + 1 + n // 6)
-        # Each step of v at its right end, where 1 / Phi is largest, with all the weight of the step.
-        steps = [(math.exp(-2 * (v / 32) ** 2) - math.exp(-2 * ((v + 1) / 32) ** 2), (v + 1) / 32) for v in range(192)]
+        start, after = (y - n * gap) / math.sqrt(n + 1), min(horizon, n + 1 + n // 24)
         most = math.fsum(weight * (2 / math.erfc((start + v) / math.sqrt(2)) - 1) for weight, v in steps)
         if most * (horizon - n) < 1e-3:
             return total + most * (horizon - n)

@@ -838,8 +838,8 @@ PLAYED = (
     Mutation(
         "Gaussian-TS's bound forgets that gains may be bad luck",
         "dp_bandit_envs/theory/stochastic_bounds.py",
-        "math.exp(-2 * (v / 32) ** 2) - math.exp(-2 * ((v + 1) / 32) ** 2), (v + 1) / 32)",
-        "math.exp(-2 * (v / 32) ** 2) - math.exp(-2 * ((v + 1) / 32) ** 2), 0 * v)",
+        "math.exp(-2 * (v / 96) ** 2) - math.exp(-2 * ((v + 1) / 96) ** 2), (v + 1) / 96)",
+        "math.exp(-2 * (v / 96) ** 2) - math.exp(-2 * ((v + 1) / 96) ** 2), 0 * v)",
         ("tests/theory/test_upper_bounds.py", "-k", "gaussian_draws"),
     ),
     Mutation(

@@ -50,7 +50,7 @@ LARGEST_EXACT = 20
 DIMENSIONS = (10, 100)
 """Those at which FTPL's noise is worked out."""
 TOLERANCE = 0.1
-"""By how much a measured exponent may exceed the paper's: logarithms and lower orders count at a finite T."""
+"""By how much a measured exponent may exceed that of a term of the bound: logarithms and lower orders count at a finite T."""
 LOOSE = 0.1
 """The largest standard error of an exponent that decides."""
 LEADERS = {
@@ -280,13 +280,16 @@ ROWS = (
 
 
 class Exponent(NamedTuple):
-    """A measured exponent beside the paper's, fitted to its formula at the same sizes."""
+    """A measured exponent beside the largest exponent of a term of a bound, fitted to that term at the same sizes.
+
+    A bound of several terms has a smaller exponent itself: terms of lower order are a large part of it at these sizes.
+    """
 
     measured: Estimate
-    paper: float
+    term: float
 
     def __str__(self) -> str:
-        return str(self.measured) if math.isnan(self.paper) else f"{self.measured} ({self.paper:.2f})"
+        return str(self.measured) if math.isnan(self.term) else f"{self.measured} ({self.term:.2f})"
 
 
 Exponents = Mapping[Price, Mapping[str, Exponent]]
@@ -326,10 +329,10 @@ def measured(results: Results, levels: Results, row: Row) -> Measured:
         return np.stack(columns, axis=1)
 
     def beside(sweep: Sequence[Place], sample: FloatArray, terms: Sequence[Term]) -> Exponent:
-        """Return the exponent of regret `(trials, places)` beside the largest of the terms'."""
+        """Return the exponent of regret `(trials, places)` beside the largest of a term."""
         values = [place.value for place in sweep]
-        paper = [[term(place.horizon, place.size, place.epsilon or games.EPSILON) for place in sweep] for term in terms]
-        return Exponent(exponent(values, sample), max(slope_of(values, each) for each in paper))
+        along = [[term(place.horizon, place.size, place.epsilon or games.EPSILON) for place in sweep] for term in terms]
+        return Exponent(exponent(values, sample), max(slope_of(values, each) for each in along))
 
     regret: dict[Price, dict[str, Exponent]] = {}
     extra: dict[Price, dict[str, Exponent]] = {}
@@ -350,21 +353,21 @@ def _at_most_the_row(results: Results, levels: Results, row: Row) -> Found:
     """Judge whether regret grows at most like a row of the paper's tables, apart from logarithms."""
     found = measured(results, levels, row)
     deciding = next(iter(found.regret.values()))
-    over = [name for name, one in deciding.items() if above(one.measured, one.paper + TOLERANCE)]
+    over = [name for name, one in deciding.items() if above(one.measured, one.term + TOLERANCE)]
     unclear = [name for name, one in deciding.items() if not one.measured.error <= LOOSE]
     parts = [
         f"{price.private}{what}: {', '.join(f'{name} {one}' for name, one in each.items())}"
         for what, prices in (("", found.regret), (", extra regret", found.extra))
         for price, each in prices.items()
     ]
-    theorem = "; for d, which table 2 hides, the paper's is that of theorem 4.5 with noise on the payoff"
+    theorem = "; for d, which table 2 hides, it is that of this project's bound, as theorem 4.5 has N^2 (E39)"
     horizon = games.sweeps(longest(results), row.game)["T"][-1].horizon
     return Found(
         NO if over else UNDECIDED if unclear else YES,
         found,
-        f"exponents, measured (the paper's): {'; '.join(parts)}; of T without privacy: {found.free}"
+        f"exponents, measured (the largest of a term of the bound): {'; '.join(parts)}; of T without privacy: {found.free}"
         + (theorem if row.game is games.PAYOFFS else ""),
-        yes=f"none is clearly larger than the paper's by more than {TOLERANCE:g}",
+        yes=f"none is clearly larger by more than {TOLERANCE:g}",
         no=f"larger in {joined(over)}, in games of up to {in_powers(horizon)} rounds",
         unknown=f": not known well enough in {joined(unclear)}",
     )
@@ -430,7 +433,7 @@ def numbers(results: Sequence[Results]) -> dict[str, Numbers]:
         for prices, of in ((one.regret, ""), (one.extra, ", extra")):
             for price, each in prices.items():
                 for quantity, power in each.items():
-                    found[f"exponent/{price}{of}/{quantity}"] = {**_plain(power.measured), "paper": power.paper}
+                    found[f"exponent/{price}{of}/{quantity}"] = {**_plain(power.measured), "term": power.term}
         found[f"exponent/without privacy, {row.game.name}/T"] = _plain(one.free.measured)
     for name, ends in _few_and_many(many_experts).numbers.items():
         for size, ratio in zip(("few", "many"), ends, strict=True):
