@@ -76,8 +76,8 @@ def _in_format(entry: Mapping[str, float | None], form: str, field: str) -> str:
     if field or "error" not in entry:
         return _number(entry[field or next(iter(entry))], form)
     error = "" if entry["error"] is None else f" ± {_number(entry['error'], form)}"
-    paper = f" ({_number(entry['paper'], form)})" if "paper" in entry else ""
-    return f"{_number(entry['mean'], form)}{error}{paper}"
+    term = f" ({_number(entry['term'], form)})" if "term" in entry else ""
+    return f"{_number(entry['mean'], form)}{error}{term}"
 
 
 def _number(value: float | None, form: str) -> str:

@@ -113,7 +113,7 @@ def test_what_has_no_error_is_none_in_json():
 def test_formats_by_hand():
     numbers = {
         "f/a/X": {"trials": 3, "mean": 1234.5, "error": 6.5, "median": 7.0},
-        "f/b/X": {"mean": 0.26, "error": 0.04, "paper": 0.5},
+        "f/b/X": {"mean": 0.26, "error": 0.04, "term": 0.5},
         "f/free": {"from": 65536},
     }
     for mark, expected in {

@@ -268,7 +268,7 @@ def test_the_numbers_of_the_page_are_those_of_the_claims():
     for price, each in row.regret.items():
         for quantity, power in each.items():
             entry = found[f"exponent/{price}/{quantity}"]
-            assert (entry["mean"], entry["paper"]) == (power.measured.value, power.paper)
+            assert (entry["mean"], entry["term"]) == (power.measured.value, power.term)
     assert found["exactly free"] == {"d = 10": 2**15, "d = 100": 2**19}
     assert found["nearly free/DP-FTRL, ball"]["from"] == 2**10
     # No bound is known for today's noise.

@@ -72,7 +72,7 @@ def test_what_gaussian_draws_wait_for_is_below_h(y, gap):
 
 
 def test_the_gaussian_bound_is_near_the_least_of_its_theorem():
-    """Means .9 and .6, 2^16 rounds: 296.4 with every h_n in steps of 1 / 128 and the best N, by a program of its own."""
+    """Means .9 and .6, 2^16 rounds: 296.4 with every h_n, steps of 1 / 128 and the best N, by a program of its own."""
     assert 296 < gaussian_ts_bound([0.9, 0.6], 2**16) < 299
 
 

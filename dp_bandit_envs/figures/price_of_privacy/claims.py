@@ -50,7 +50,7 @@ LARGEST_EXACT = 20
 DIMENSIONS = (10, 100)
 """Those at which FTPL's noise is worked out."""
 TOLERANCE = 0.1
-"""By how much a measured exponent may exceed that of a term of the bound: logarithms and lower orders count at a finite T."""
+"""By how much a measured exponent may exceed that of a bound's term, as logarithms and lower orders count."""
 LOOSE = 0.1
 """The largest standard error of an exponent that decides."""
 LEADERS = {
@@ -365,8 +365,8 @@ def _at_most_the_row(results: Results, levels: Results, row: Row) -> Found:
     return Found(
         NO if over else UNDECIDED if unclear else YES,
         found,
-        f"exponents, measured (the largest of a term of the bound): {'; '.join(parts)}; of T without privacy: {found.free}"
-        + (theorem if row.game is games.PAYOFFS else ""),
+        f"exponents, measured (the largest of a term of the bound): {'; '.join(parts)};"
+        f" of T without privacy: {found.free}" + (theorem if row.game is games.PAYOFFS else ""),
         yes=f"none is clearly larger by more than {TOLERANCE:g}",
         no=f"larger in {joined(over)}, in games of up to {in_powers(horizon)} rounds",
         unknown=f": not known well enough in {joined(unclear)}",
