@@ -168,3 +168,7 @@ class LateDataError(ValueError):
 
 class KnownSeedWarning(UserWarning):
     """A game on real data was given a seed: whoever knows it or finds it by trying can subtract all noise."""
+
+
+class TooLongError(BaseException):
+    """A check of the course has taken too long. It is no `Exception`, which a check would take for its own failure."""
