@@ -163,7 +163,7 @@ class NotRepeatableError(ValueError):
 
 
 class LateDataError(ValueError):
-    """An adversary got real data in `begin`, when the seed was chosen and the guarantees were made without them."""
+    """An adversary got real data, or a ledger, when seed and guarantees, or copies of it, were made without them."""
 
 
 class KnownSeedWarning(UserWarning):
