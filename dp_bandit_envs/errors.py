@@ -163,8 +163,12 @@ class NotRepeatableError(ValueError):
 
 
 class LateDataError(ValueError):
-    """An adversary got real data in `begin`, when the seed was chosen and the guarantees were made without them."""
+    """An adversary got real data, or a ledger, when seed and guarantees, or copies of it, were made without them."""
 
 
 class KnownSeedWarning(UserWarning):
     """A game on real data was given a seed: whoever knows it or finds it by trying can subtract all noise."""
+
+
+class TooLongError(BaseException):
+    """A check of the course has taken too long. It is no `Exception`, which a check would take for its own failure."""

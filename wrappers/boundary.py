@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import math
 import operator
+import sys
 from collections.abc import Callable
 from itertools import compress
 from typing import Any, SupportsIndex, TypeVar
@@ -22,6 +23,7 @@ from dp_bandit_envs.errors import (
     BoundaryError,
     SeedRefusedError,
     StepOutsideGameError,
+    TooLongError,
     WrongGameError,
     WrongTypeError,
 )
@@ -52,6 +54,7 @@ from dp_bandit_envs.wrappers.inspect_below import (
     layers_of,
     needed_below,
     refuse_sums,
+    time_limit,
 )
 
 Result = TypeVar("Result")
@@ -75,7 +78,10 @@ TOO_MANY = (
     "{} received more gains of one round than the {} that the sensitivity of the game below stands for. Declare a"
     " larger sensitivity there, or values with complete=True if every round reveals all of them."
 )
-ENDS_BY_ITSELF = "{} needs a game that terminates after its horizon, neither before nor later; gains could decide."
+ENDS_BY_ITSELF = (
+    "{} needs a game that terminates after its horizon, neither before nor later, and that only a"
+    " gymnasium.wrappers.TimeLimit truncates; gains could decide."
+)
 OUTSIDE_RELEASED = (
     "a mechanism released a gain outside [{:g}, {:g}]. Clip it, or set releases_sums = True if it is a sum."
 )
@@ -95,6 +101,12 @@ class Withheld:
 
     def __repr__(self) -> str:
         return "withheld"
+
+
+def stops() -> tuple[type[BaseException], ...]:
+    """Return what ends or interrupts a program, rather than says what has failed; a boundary passes its kind on."""
+    cancelled = getattr(sys.modules.get("asyncio"), "CancelledError", KeyboardInterrupt)
+    return KeyboardInterrupt, SystemExit, GeneratorExit, TooLongError, cancelled
 
 
 class CommonBoundary(Boundary):
@@ -325,21 +337,21 @@ class CommonBoundary(Boundary):
         That is raised outside the except clause, so the private one is not its context, and no frame in its traceback
         has seen a gain. Errors are shown where the caller owns the data.
         """
-        message, interrupted = None, None
+        message, stop = None, None
         try:
             return call(*arguments)
         except RefusedError as refusal:
             message = str(refusal)
         except BoundaryError as error:
             message = str(error) if self._boundary_is_next else None
-        except Exception:
+        except BaseException as error:
             if self._shows_errors:
                 raise
-        except (KeyboardInterrupt, SystemExit, GeneratorExit) as stop:
-            interrupted = type(stop)
-        if interrupted is not None:
-            # Raised anew, as the text and the frames of the first one may hold private gains.
-            raise KeyboardInterrupt if interrupted is KeyboardInterrupt else SystemExit(1)
+            # Exactly these: a class of somebody else's may say a gain by its name.
+            stop = next((kind for kind in stops() if type(error) is kind), None)
+        if stop is not None:
+            # Raised anew, as the text and the frames of the first one may hold private gains; so may an exit status.
+            raise SystemExit(1) if stop is SystemExit else stop
         raise BoundaryError(WITHHELD.format(type(self).__name__) if message is None else message)
 
 
@@ -377,6 +389,7 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         self._rounds: int = needed_below(env.unwrapped, "horizon", name)
         self._boundary_is_next = isinstance(env, PrivacyBoundary)
         self._counts_rounds = not below
+        self._limit = time_limit(env)
         self._is_monitored = any(isinstance(layer, classes_elsewhere()) for layer in layers_of(env))
         flat = isinstance(env.observation_space, gym.spaces.Box)
         self.observation_space = self._released_space((env.unwrapped if flat else env).observation_space)
@@ -511,7 +524,8 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         """Play one step below and check its gains; count rounds here, or take the count of a boundary below."""
         observation, _, terminated, truncated, info = self.env.step(arm)
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
-        if self._counts_rounds and bool(terminated) != (self._round_below == self._rounds):
+        expected = (self._round_below == self._rounds, self._round_below == self._limit)
+        if self._counts_rounds and (bool(terminated), bool(truncated)) != expected:
             raise RefusedError(ENDS_BY_ITSELF.format(type(self).__name__))
         seen = unflattened(observation, self._below.n_values)
         gains, observed = gains_and_observed(seen, self._below, type(self).__name__)
@@ -542,7 +556,8 @@ class Released:
         self._forks = FORKS[0]
         self._low, self._high = below.values.low, below.values.high
         self.of_sums = mechanism.releases_sums
-        self._must_release = not (mechanism.withholds or mechanism.releases_sums or mechanism.batch_size > 1)
+        self._must_release = not (mechanism.withholds or mechanism.releases_sums)
+        self._batch_size, self._withheld = mechanism.batch_size, dict[int, int]()
         self.values, self._counts, *releases = observation.values()
         self._releases = releases[0] if releases else None
 
@@ -571,7 +586,10 @@ class Released:
                 else:
                     raise RefusedError(OUTSIDE_RELEASED.format(self._low, self._high))
             elif seen and self._must_release:
-                raise RefusedError(WITHHOLDS)
+                # In a batch, only a gain of every round must lead to a release.
+                self._withheld[arm] = self._withheld.get(arm, 0) + 1
+                if self._withheld[arm] == self._batch_size:
+                    raise RefusedError(WITHHOLDS)
 
     def refuse_fork(self) -> None:
         """Raise in a forked process, whose copy of the game has the same noise."""
@@ -580,6 +598,7 @@ class Released:
 
     def end_step(self) -> None:
         """Let the mechanism forget what is for one step only."""
+        self._withheld.clear()
         if self._forget is not None:
             self._forget(self._state.value)
 

@@ -194,6 +194,11 @@ def facts_of_game(env: Any, wrapper: str) -> Below:
     return facts
 
 
+def time_limit(env: Any) -> int:
+    """Return the round in which a `TimeLimit` below ends the game; 0 if there is none."""
+    return min((one._max_episode_steps for one in layers_of(env) if isinstance(one, known.TimeLimit)), default=0)
+
+
 def checked_sensitivity(value: Any, wrapper: str) -> float:
     """Return the sensitivity that an environment declares, or raise if no noise could be scaled to it."""
     sensitivity = checks.real("sensitivity", value)

@@ -192,13 +192,25 @@ class Diary:
             return
         # A line without an end was being written when the process was killed; its reward was not learnt from.
         whole, end, _ = self.path.read_bytes().rpartition(b"\n")
+        line = 1
         try:
-            self._first, *lines = [json.loads(line) for line in whole.decode().split("\n")]
+            first, *lines = whole.split(b"\n")
+            self._first = json.loads(first)
             self._first["seed"] += 0
-            self.rounds = [(int(arm), float(gain)) for arm, gain in lines]
+            for line, text in enumerate(lines, 2):  # noqa: B007 (the error names it)
+                arm, gain = json.loads(text)
+                self.rounds.append((int(arm), float(gain)))
         except (ValueError, TypeError, KeyError):
             self.close()
-            raise ValueError(f"{self.path} must be a diary of OutsideGame; it is another file.") from None
+            what = (
+                "it is another file."
+                if line == 1
+                else (
+                    f"its line {line} is damaged. Begin another diary: with another reward than the one that was learnt"
+                    " from, the same noise would be used twice."
+                )
+            )
+            raise ValueError(f"{self.path} must be a diary of OutsideGame; {what}") from None
         os.truncate(self.path, len(whole + end))
 
     def begin(self, game: dict[str, Any]) -> int:
@@ -219,11 +231,16 @@ class Diary:
         return int(self._first["seed"])
 
     def add(self, arm: int, gain: float) -> None:
-        """Write a round down, on the disk, before it is learnt from."""
-        with self.path.open("ab") as file:
-            file.write(f"{json.dumps([arm, gain])}\n".encode())
-            file.flush()
-            os.fsync(file.fileno())
+        """Write a round down, on the disk, before it is learnt from; if that fails, nothing of it is left there."""
+        whole = self.path.stat().st_size
+        try:
+            with self.path.open("ab") as file:
+                file.write(f"{json.dumps([arm, gain])}\n".encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException:
+            os.truncate(self.path, whole)
+            raise
 
     def close(self) -> None:
         """Let another game open it."""
@@ -258,7 +275,7 @@ class OutsideGame:
         trial: The number of the game for that seed.
         persons: The most rounds that belong to one person; None if it is not known.
         ledger: A `dp_bandit_envs.Ledger`, which counts the game when its first arm is chosen, or refuses it. A game
-            that goes on by its diary was counted when it began.
+            that goes on by its diary was counted when it began, and goes on with the same ledger only.
         diary: A file for the seed and the rewards, by which the same call goes on with the game after a restart: with
             the same noise and the same arms, so that nothing new is shown. It is as private as the rewards. Close the
             game, or end its process, before it is opened again.
@@ -304,7 +321,8 @@ class OutsideGame:
             opened = None if diary is None else Diary(diary)
             if opened is not None:
                 undo.callback(opened.close)
-            # One that goes on was counted when it began.
+            # One that goes on was counted when it began, by this very ledger.
+            counted_by = None if ledger is None else str(getattr(ledger, "id", ""))
             if opened is not None and opened.rounds:
                 ledger = None
             self._feed = FedEnv(n_arms, horizon, use, ledger)
@@ -331,18 +349,18 @@ class OutsideGame:
             self._forks = FORKS[0]
             self._number: int | None = None
             if opened is not None:
-                self._go_on(opened, algorithm)
+                self._go_on(opened, algorithm, counted_by)
             self._diary = opened
             undo.pop_all()
 
-    def _go_on(self, opened: Diary, algorithm: Algorithm) -> None:
+    def _go_on(self, opened: Diary, algorithm: Algorithm, ledger: str | None) -> None:
         """Bring the game to where its diary ends."""
         if self._seed is not None:
             raise ValueError(f"seed must be left out with a diary, which has a secret one; received {self._seed}.")
         if self._env.has_wrapper_attr("takes_seed") and not self._env.get_wrapper_attr("takes_seed"):
             raise SeedRefusedError("diary must be left out with draws='secure', which cannot be repeated from a file.")
         game = {"algorithm": algorithm.name, "parameters": algorithm.parameters, "trial": self._trial}
-        game["persons"] = self._feed.data_use.person
+        game |= {"persons": self._feed.data_use.person, "ledger": ledger}
         self._number = opened.begin({**game, "n_arms": self.n_arms, "horizon": self.horizon, **self._rewards._asdict()})
         for arm, gain in opened.rounds:
             if self.next_arm() != arm:
@@ -425,7 +443,7 @@ class OutsideGame:
         Raises:
             ValueError: If the arm is another one, or the reward is outside; the message does not show the reward.
             StepOutsideGameError: If no arm was chosen for this round, or an earlier one failed.
-            OSError: If the diary cannot be written; close the game, and the same call goes on with what is in it.
+            OSError: If the diary cannot be written; close the game, and the same call goes on before this reward.
         """
         self._refuse_what_has_ended()
         if self._arm is None:

@@ -5,6 +5,7 @@ import copy
 import functools
 import math
 import sys
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
 from typing import Any, ClassVar, Final, Self, SupportsIndex
@@ -16,7 +17,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import Compiled, in_background, obstacle
 from dp_bandit_envs.compiling.functions import bind, is_ours, put_back, stream_address, stream_at
 from dp_bandit_envs.draws import Stream
-from dp_bandit_envs.errors import GainRangeError, WrongGainsError, WrongTypeError
+from dp_bandit_envs.errors import GainRangeError, LateDataError, WrongGainsError, WrongTypeError
 from dp_bandit_envs.metrics import shortfalls
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.privacy.data_use import DataUse, use_together
@@ -94,6 +95,7 @@ class Adversary(abc.ABC):
 
     @data_use.setter
     def data_use(self, use: DataUse | None) -> None:
+        self._refuse_late("data_use")
         self._data_use = use
 
     @property
@@ -105,6 +107,7 @@ class Adversary(abc.ABC):
     def ledger(self, ledger: Any) -> None:
         if ledger is not None and not callable(getattr(ledger, "enter", None)):
             raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
+        self._refuse_late("ledger")
         self._ledger = ledger
 
     @property
@@ -117,7 +120,16 @@ class Adversary(abc.ABC):
 
     @is_real.setter
     def is_real(self, is_real: bool) -> None:
+        self._refuse_late("is_real")
         self._is_real = checks.boolean("is_real", is_real)
+
+    def _refuse_late(self, fact: str) -> None:
+        """Refuse to change what is said of the data once it was copied: games of the copies would not know it."""
+        if _copied.get(id(self)) is self:
+            raise LateDataError(
+                f"{fact} of a {type(self).__name__} must be set before it is copied, as every environment does: copies"
+                " would play on without it. Make another one, and set it first."
+            )
 
     def enter_ledger(self) -> None:
         """Count the game that begins in this adversary's own ledger, if it has one; without its leave none begins.
@@ -198,6 +210,7 @@ class Adversary(abc.ABC):
         which is for all games on its data.
         """
         memo[id(self)] = clone = object.__new__(type(self))
+        _copied[id(self)] = self
         if NEW_GAME in memo and is_ours(type(self)):
             for name, value in vars(self).items():
                 setattr(clone, name, copy.deepcopy(value, memo) if isinstance(value, Adversary) else value)
@@ -239,6 +252,10 @@ class Adversary(abc.ABC):
         """Raise GainRangeError if gains are outside [lowest, 1], or NaN."""
         if gains.size and not (gains.min() >= self.lowest and gains.max() <= 1):
             raise GainRangeError(self)
+
+
+_copied: "weakref.WeakValueDictionary[int, Adversary]" = weakref.WeakValueDictionary()
+"""The adversaries that were copied, by id; no attribute of theirs, which digests and copies would take over."""
 
 
 def _of_another_game(attributes: Mapping[str, Any], memo: dict[int, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import contextlib
 import copy
 import dataclasses
 import functools
+import itertools
 import math
 import pickle
 import traceback
@@ -75,12 +76,12 @@ def check_wrapper(
     """Check a privacy wrapper of your own: its releases, that nothing else leaks, and that its noise is as declared.
 
     The site's table of rules has each of them. In short: what a step returns is declared, fresh, and a function of what
-    is released; `info` and flags depend on the horizon only; facts are read-only, and nothing below can be reached
-    through attributes, errors, copies or gains outside [0, 1]; noise depends on the seed alone; one changed round
-    changes released gains by at most `sensitivity`; the vector form, if given, plays the same games; low bits of
-    releases show no gain (a warning says so where they cannot be looked at); and on two neighbouring tables of gains no
-    tested event is more than exp(epsilon) times as frequent, plus delta. A wrapper whose mechanism accepts any range
-    keeps the rules on games of points, too.
+    is released; `info` and flags depend on the horizon only, and a game whose flags do not is refused; facts are
+    read-only, and nothing below can be reached through attributes, errors, copies or gains outside [0, 1]; noise
+    depends on the seed alone; one changed round changes released gains by at most `sensitivity`; the vector form, if
+    given, plays the same games; low bits of releases show no gain (a warning says so where they cannot be looked at);
+    and on two neighbouring tables of gains no tested event is more than exp(epsilon) times as frequent, plus delta. A
+    wrapper whose mechanism accepts any range keeps the rules on games of points, too.
 
     The last rule is a test on samples: it finds noise that is much too small, and cannot prove that noise is large
     enough. Probabilities below about 15 / `games` are not detected, so an epsilon above 4 is hardly tested; use a
@@ -111,6 +112,10 @@ def check_wrapper(
         _check_low_bits(arms)
         if checks.integer("games", games, at_least=0):
             _check_privacy(arms, games)
+
+
+class Stopped(BaseException):
+    """What another package may raise, which is no `Exception`."""
 
 
 class Step(NamedTuple):
@@ -195,18 +200,22 @@ def _trials_of_points(wrap: Wrap, rounds: int) -> list[Trial]:
     return trials
 
 
-def _faulty(game: Any, *, fails_in: str = "", added: float = 0.0) -> Any:
-    """Let a game fail with a gain in its message, arguments, note and cause, or reveal a value outside its range.
+def _faulty(
+    game: Any, *, fails_in: str = "", kind: type[BaseException] = ValueError, added: float = 0.0, ends: str = ""
+) -> Any:
+    """Let a game fail with a gain in its message, arguments, note and cause, or break a rule in its second round.
 
     Args:
         game: The game.
         fails_in: `"reset"`, or `"step"` for the third round.
+        kind: The error's class.
         added: What is added to a value in the second round.
+        ends: The flag that is set in the second round, `"terminated"` or `"truncated"`.
     """
     reset, step = game.reset, game.step
 
     def fail(gain: float) -> None:
-        error = ValueError(f"the gain {gain} is wrong", gain)
+        error = kind(f"the gain {gain} is wrong", gain)
         error.add_note(f"gain {gain}")
         raise error from KeyError(gain)
 
@@ -219,6 +228,7 @@ def _faulty(game: Any, *, fails_in: str = "", added: float = 0.0) -> Any:
             fail(PLANTED)
         if info == {"round": 2}:
             observation["gain"][np.argmax(observation["observed"])] += added
+            others = [others[0], ends == "terminated" or others[1], ends == "truncated" or others[2]]
         return observation, *others, info
 
     game.reset, game.step = faulty_reset, faulty_step
@@ -499,8 +509,8 @@ def _check_attributes(trial: Trial) -> None:
 def _check_errors(trial: Trial) -> None:
     """Require that errors from below, and values out of range, end a game without showing gains."""
     planted, width = np.full_like(trial.table, PLANTED), 2.0 if trial.feedback else 1.0
-    for fails_in in ("step", "reset"):
-        shown = _failure(trial.env(_faulty(trial.game(planted), fails_in=fails_in)), trial.plays)
+    for fails_in, kind in itertools.product(("step", "reset"), (ValueError, GeneratorExit, Stopped)):
+        shown = _failure(trial.env(_faulty(trial.game(planted), fails_in=fails_in, kind=kind)), trial.plays)
         require(shown, "an error from below must end the game", "a game that went on", "Do not swallow it.")
         rule = "an error from below must be replaced by one that contains nothing of it"
         way_out = "Raise a BoundaryError outside of the except clause, or inherit PrivacyBoundary."
@@ -513,14 +523,22 @@ def _check_errors(trial: Trial) -> None:
         require(DIGITS not in shown, rule, "a private gain in it", "Leave it out.")
 
 
+def _check_ends(trial: Trial) -> None:
+    """Require that a game below that ends in another round than its last is refused."""
+    for flag in ("terminated", "truncated"):
+        shown = _failure(trial.env(_faulty(trial.game(), ends=flag)), trial.plays)
+        rule = f"a game that is {flag} in another round than its last must be refused, because gains may have decided"
+        require(shown, rule, "a game that ended there", "Raise where a flag is not what the horizon says.")
+
+
 def _failure(env: Environment, plays: Sequence[Any]) -> str:
     """Return all that the error of a game shows: its text, that of its causes, and its frames' variables; or ""."""
     try:
         env.reset(seed=1)
         for play in plays:
-            if env.step(play)[2]:
+            if any(env.step(play)[2:4]):
                 break
-    except Exception as error:
+    except (Exception, GeneratorExit, Stopped) as error:
         below = error.__traceback__.tb_next if error.__traceback__ else None  # without this frame
         frames = traceback.TracebackException(type(error), error, below, capture_locals=True)
         return "\n".join([_text_of(error), *frames.format(chain=False)])
@@ -597,6 +615,7 @@ RULES: Final = (
     _check_sensitivity,
     _check_attributes,
     _check_errors,
+    _check_ends,
     _check_copies,
     _check_noise,
 )
@@ -618,17 +637,17 @@ def check_mechanism(env: Any) -> None:
     name = type(mechanism).__name__
     rng = streams_of(mechanism, FIRST_WRAPPER, "conformance").next(None if takes_no_seed(mechanism) else 0)
     low, high = below.values.low, below.values.high
-    gains = np.random.default_rng(0).uniform(low, high, below.horizon)
-    gains[:2] = low, high
-    state, release = mechanism.new_state(below), mechanism.release_for(below)
+    gains, batch = np.random.default_rng(0).uniform(low, high, below.horizon), mechanism.batch_size
+    gains[: 2 * batch] = np.repeat([low, high], batch)[: len(gains)]
+    state, release, released = mechanism.new_state(below), mechanism.release_for(below), 0
     for t, gain in enumerate(gains.tolist()):
-        arm = t // 3 % below.n_values
+        arm = t // (3 * batch) % below.n_values
         try:
             returned = release(state, arm, gain, rng)
             for other in range(below.n_values):
                 if mechanism.idle is not None and other != arm:
                     mechanism.idle(state, other, rng)
-            if mechanism.forget is not None:
+            if mechanism.forget is not None and (t + 1) % batch == 0:
                 mechanism.forget(state)
         except Exception as error:
             received = f"{checks.kind_of(error)} ({error}) for the gain {gain:g} of this check"
@@ -638,10 +657,14 @@ def check_mechanism(env: Any) -> None:
                 received,
                 "Mend it; the error is the cause of this one.",
             )
-        _check_returned(returned, gain, mechanism, below)
+        released = (released if t % batch else 0) + _checked_count(returned, gain, mechanism, below)
+        withheld = (t + 1) % batch == 0 and not released
+        rule = f"{name}, which has withholds = False, must release every gain, or batch of gains of one arm"
+        kept = not withheld or mechanism.withholds or mechanism.releases_sums
+        require(kept, rule, f"count 0 for the gain {gain:g} of this check", "Set withholds = True.")
 
 
-def _check_returned(returned: Any, gain: float, mechanism: Mechanism, below: Below) -> None:
+def _checked_count(returned: Any, gain: float, mechanism: Mechanism, below: Below) -> int:
     name, low, high = type(mechanism).__name__, below.values.low, below.values.high
     shown = f"{returned!r} for the gain {gain:g} of this check"
     pair: Any = isinstance(returned, tuple) and len(returned) == 2
@@ -652,13 +675,11 @@ def _check_returned(returned: Any, gain: float, mechanism: Mechanism, below: Bel
     if mechanism.releases_sums:
         good = count == 0 or math.isfinite(value)
         require(good, f"a sum that {name} releases must be finite", f"{value!r}", "Return (0.0, 0) until there is one.")
-        return
+        return int(count)
     way_out = "Clip it, withhold it with count 0, or set releases_sums = True if it is a sum."
     inside: Any = count == 0 or low <= value <= high
     require(inside, f"a gain that {name} releases must be in [{low:g}, {high:g}]", shown, way_out)
-    released = count > 0 or mechanism.withholds or mechanism.batch_size > 1
-    rule = f"{name}, which has withholds = False, must release every gain"
-    require(released, rule, f"count 0 for the gain {gain:g} of this check", "Set withholds = True.")
+    return int(count)
 
 
 def _check_vector(trial: Trial, vector: Wrap) -> None:

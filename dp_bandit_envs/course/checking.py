@@ -25,6 +25,8 @@ from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias
 
 import numpy as np
 
+from dp_bandit_envs.errors import TooLongError
+
 Arguments = ParamSpec("Arguments")
 Mistakes: TypeAlias = Sequence[tuple[Callable[..., Any], str]]
 """What students write instead of a right answer, and what to say about each."""
@@ -77,10 +79,6 @@ LONG: Final = 60.0
 """Seconds for a check; the slowest of them that compiles nothing takes about five."""
 
 
-class TooLong(BaseException):
-    """A check has taken too long. It is no `Exception`, which a check would take for a failure of its own."""
-
-
 def judged(check: Callable[..., Verdict], *answers: Callable[[], Any], seconds: float = LONG) -> Verdict:
     """Return the verdict of a check of what `answers` return, such as `lambda: regret`: a name may be missing."""
     try:
@@ -90,7 +88,7 @@ def judged(check: Callable[..., Verdict], *answers: Callable[[], Any], seconds: 
     except NameError as missing:
         says = "yet: give your answer this name, and look whether its cell has an error."
         return Verdict(False, f"There is no `{missing.name}` {says}")
-    except TooLong:
+    except TooLongError:
         return Verdict(
             False, f"After {seconds:g} seconds it is still at work, and was stopped. Is there a loop that never ends?"
         )
@@ -98,13 +96,13 @@ def judged(check: Callable[..., Verdict], *answers: Callable[[], Any], seconds: 
 
 @contextlib.contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise `TooLong` in this thread after some seconds, at the next line of Python."""
+    """Raise `TooLongError` in this thread after some seconds, at the next line of Python."""
     ended, lock, thread = False, threading.Lock(), threading.get_ident()
 
     def end() -> None:
         with lock:
             if not ended:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooLong))
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooLongError))
 
     timer = threading.Timer(seconds, end)
     timer.daemon = True

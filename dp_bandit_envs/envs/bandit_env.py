@@ -156,7 +156,8 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
         """Start a new game; see the class's headings Starting State and Episode End."""
         seed, options = checked_seed(seed), checked_options(options)
         super().reset(seed=unless_secret(seed))
-        self._round = -1  # if the adversary refuses to begin, no game is in progress
+        # If the adversary refuses to begin, no game is in progress, and nothing of the one before is left to play.
+        self._round, self._rows, self._arms = -1, [], []
         with counted(self.adversary) as receipt:
             self.receipts.append(receipt)
             self.adversary.begin(self._streams.next(seed, options))
@@ -167,7 +168,7 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
         if self._payments is not None:
             self._payments.begin()
         self._block = np.empty((0, self._width))
-        self._rows, self._arms, self._earned = [], [], list[float]()
+        self._earned = list[float]()
         self._scoreboard = self._new_scoreboard() if self.render_mode else None
         return empty_observation(self.n_values), {"round": 0}
 

@@ -45,6 +45,10 @@ ELSEWHERE: Final = (
     "a ledger without a file counts in the memory of the process that made it; this is another one, whose games it"
     " would not count. Use Ledger.create(path, ...) and Ledger.load(path). Nothing was played."
 )
+CLOSED: Final = (
+    "a ledger without a file must not be closed while games begin on its data; this one was, and its count is gone."
+    " Play within `with Ledger(...)`, or use Ledger.create(path, ...). Nothing was played."
+)
 FORMAT: Final = 2
 SCHEMA: Final = (
     "CREATE TABLE ledger (format INTEGER, id TEXT, budget TEXT, rule TEXT)",
@@ -278,7 +282,8 @@ class Ledger:
     says how much of it is used.
 
     `Ledger(...)` counts in memory, and only in the process that made it: copies are the same ledger, and in another
-    process it refuses every game that was not counted before. `Ledger.create(path, ...)` makes a file, and
+    process it refuses every game that was not counted before. It is closed at the end of `with Ledger(...) as ledger:`,
+    or as nothing refers to it any more. `Ledger.create(path, ...)` makes a file, and
     `Ledger.load(path)` opens it, in any process; it is an SQLite database, for a disk of this machine.
 
     Args:
@@ -343,6 +348,16 @@ class Ledger:
         ledger = cls.__new__(cls)
         ledger._use(number, budget, store)
         return ledger
+
+    def close(self) -> None:
+        """Let go of what is counted in memory, after which no game may begin; a file is never left open."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _use(self, number: str, budget: Budget, store: "_Store") -> None:
         self._id, self._budget, self._store = number, budget, store
@@ -596,6 +611,14 @@ class _Store:
             import sqlite3
 
             self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            # Python 3.13 and later warn of a connection that is let go open.
+            self._closing = weakref.finalize(self, self._memory.close)
+
+    def close(self) -> None:
+        """Forget what was counted in memory; files are closed after each transaction."""
+        if self._memory is not None and self._process == os.getpid():
+            with self._lock:
+                self._closing()
 
     def make(self, number: str, budget: Budget) -> None:
         """Make the file, which must not exist."""
@@ -631,8 +654,11 @@ class _Store:
         if self.path is None:
             if self._memory is None or self._process != os.getpid():
                 raise LedgerFileError(ELSEWHERE)  # before the lock, which another thread may hold in a forked process
-            with self._lock, _transaction(self._memory, write):
-                yield self._memory
+            with self._lock:
+                if not self._closing.alive:
+                    raise LedgerFileError(CLOSED)
+                with _transaction(self._memory, write):
+                    yield self._memory
             return
         import sqlite3
 

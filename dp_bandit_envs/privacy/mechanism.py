@@ -49,7 +49,8 @@ class Mechanism(abc.ABC):
 
     withholds: bool = True
     """Whether a gain may be withheld (count 0) because of its value. Set it to False where that never happens, or
-    mechanisms above this one have no guarantee of their own; then a gain that is withheld ends the game."""
+    mechanisms above this one have no guarantee of their own; then a gain that is withheld ends the game, and so does
+    a batch that releases nothing of an arm whose gain all of its rounds revealed."""
     any_range: ClassVar[bool] = False
     """Whether it accepts values outside [0, 1], as payoffs in [-1, 1] are; otherwise such games are refused."""
     told_by_sizes: ClassVar[bool] = False

@@ -19,7 +19,7 @@ from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.agents.functional import TIDY_EVERY
 from dp_bandit_envs.compiling.compiled import Compiled, in_background
-from dp_bandit_envs.compiling.functions import bind, frozen, read_only
+from dp_bandit_envs.compiling.functions import bind, frozen, is_ours, read_only
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import payoff as payoff_at
 from dp_bandit_envs.errors import PayoffRangeError
@@ -690,7 +690,7 @@ def stages(
                 adding = bind(add_then_forget, {"PLACE": place, "own_forget": mechanism.forget, "add": adding})
             parts["add_to_sums"] = adding
             continue
-        never = not mechanism.withholds and mechanism.batch_size == 1
+        never = not mechanism.withholds and mechanism.batch_size == 1  # batches of ours keep their word
         own |= {"MUST_RELEASE": never, "LOW": values.low, "HIGH": values.high}
         own["OUTSIDE"] = f"a mechanism that releases gains released one outside [{values.low:g}, {values.high:g}]."
         own |= {} if raising else {"check_release": bind(note_release, own)}
@@ -719,6 +719,8 @@ def _check(mechanism: Mechanism, batched: bool, above: Sequence[Mechanism]) -> N
         raise NotCompilableError(f"{name} releases gains of arms that were not revealed")
     if mechanism.batch_size > 1 and (batched or mechanism.releases_sums):
         raise NotCompilableError(f"{name} makes batches of its own above another mechanism's, or of sums")
+    if mechanism.batch_size > 1 and not (mechanism.withholds or is_ours(type(mechanism))):
+        raise NotCompilableError(f"{name} says that its batches withhold nothing, which is looked at step by step")
     in_between = batched and not mechanism.releases_sums
     if mechanism.forget is not None and (in_between or any(one.batch_size > 1 for one in above)):
         raise NotCompilableError(f"{name} forgets beside a batch of another mechanism")

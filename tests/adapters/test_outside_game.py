@@ -403,7 +403,20 @@ def test_a_line_that_was_cut_is_a_reward_that_did_not_come(tmp_path):
     assert diary.read_bytes() == whole
 
 
-@pytest.mark.parametrize("written", [True, False], ids=["whole", "nothing"])
+def test_a_line_that_is_damaged_is_named_and_not_shown(tmp_path):
+    """It was said to be another file; and another reward for that round would have the noise of the first."""
+    diary = tmp_path / "diary.jsonl"
+    with game_of(diary=diary) as game:
+        drive(game, rounds=5)
+    whole = diary.read_bytes().splitlines(keepends=True)
+    for number, line in ((6, b"[1, 0.1234567\n"), (3, b"\x00\xff\n"), (5, b"[1]\n")):
+        diary.write_bytes(b"".join([*whole[: number - 1], line, *whole[number:]]))
+        with refused(ValueError, "diary.jsonl", f"line {number}") as caught:
+            game_of(diary=diary)
+        assert "1234567" not in str(caught.value)
+
+
+@pytest.mark.parametrize("written", ["whole", "half", "nothing"])
 def test_a_reward_whose_line_may_be_there_is_not_written_twice(written, tmp_path, monkeypatch):
     """On a full disk; given again, the reward would stand twice in the diary, and the game could not go on by it."""
     diary = tmp_path / "diary.jsonl"
@@ -411,8 +424,8 @@ def test_a_reward_whose_line_may_be_there_is_not_written_twice(written, tmp_path
     game.learn(game.next_arm(), 0.5)
 
     def full(descriptor):
-        if not written:
-            os.ftruncate(descriptor, whole)
+        if written != "whole":
+            os.ftruncate(descriptor, whole + 3 * (written == "half"))
         raise OSError(28, "No space left on device")
 
     arm, whole = game.next_arm(), diary.stat().st_size
@@ -423,8 +436,9 @@ def test_a_reward_whose_line_may_be_there_is_not_written_twice(written, tmp_path
     with refused(StepOutsideGameError, "failed"):
         game.learn(arm, 0.5)
     game.close()
+    assert diary.stat().st_size == whole
     with game_of(diary=diary) as game:
-        assert game.rounds == 1 + written
+        assert game.rounds == 1 and game.next_arm() == arm
 
 
 def test_a_changed_diary_or_algorithm_is_found_by_its_arms(tmp_path):
@@ -444,3 +458,17 @@ def test_a_ledger_counts_a_game_with_a_diary_once(tmp_path):
         with game_of(algorithm="DP-EXP3-Lap", epsilon=1.0, ledger=ledger, diary=tmp_path / "diary.jsonl") as game:
             drive(game, rounds=2)
     assert ledger.spent.epsilon == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("first", [None, "other"])
+def test_a_diary_goes_on_with_the_ledger_that_counted_it(first, tmp_path):
+    """Begun without one, or with another one, it went on uncounted by the one that was given."""
+    ledger = Ledger(epsilon=0.5)
+    begun = None if first is None else Ledger(epsilon=9.0)
+    diary = tmp_path / "diary.jsonl"
+    with game_of(algorithm="DP-EXP3-Lap", epsilon=1.0, ledger=begun, diary=diary) as game:
+        drive(game, rounds=2)
+    with refused(ValueError, "ledger", "diary.jsonl", None if begun is None else begun.id, ledger.id):
+        game_of(algorithm="DP-EXP3-Lap", epsilon=1.0, ledger=ledger, diary=diary)
+    with game_of(algorithm="DP-EXP3-Lap", epsilon=1.0, ledger=begun, diary=diary) as game:
+        assert game.rounds == 2 and ledger.spent.games == 0

@@ -86,17 +86,20 @@ class HandMade(Wrapper):
         """Return whether a call succeeds; nothing of its error stays behind."""
         try:
             call()
-        except Exception:
+        except BaseException:
             return False
         return True
 
     def advance(self, arm):
         """Play a round below and keep what is released."""
-        seen, _, ended, _, _ = self.env.step(arm)
+        seen, _, ended, cut, _ = self.env.step(arm)
         gain = float(seen["gain"][arm])
-        if not self.in_range(gain):
+        if not (self.in_range(gain) and self.is_last(ended, cut)):
             raise ValueError
         self._result = self.release(arm, gain), ended
+
+    def is_last(self, ended, cut):
+        return (ended, cut) == (self._round + 1 == self.unwrapped.horizon, False)
 
     def in_range(self, gain):
         return 0 <= gain <= 1
@@ -268,6 +271,14 @@ def passes_in_reset(self, call):
     return passes(self, call) if self._noise is None else HandMade.quietly(self, call)
 
 
+def passes_what_is_no_exception(self, call):
+    try:
+        call()
+    except Exception:
+        return False
+    return True
+
+
 def chains(self, call):
     try:
         call()
@@ -290,7 +301,7 @@ class ShowsRefusedGains(HandMade):
             call()
         except ArithmeticError as error:
             self._failure = str(error)
-        except Exception:
+        except BaseException:
             return False
         if self._failure:
             raise RuntimeError(self._failure)
@@ -425,6 +436,12 @@ BROKEN = {
     "keeps the context": ({"quietly": keeps_the_context}, "an error from below must be replaced"),
     "swallows errors": ({"quietly": lambda self, call: HandMade.quietly(self, call) or True}, "must end the game"),
     "any gain": ({"in_range": lambda self, gain: True}, r"gains outside \[0, 1\] and NaN must be refused"),
+    "stops some errors": ({"quietly": passes_what_is_no_exception}, "an error from below must be replaced"),
+    "ends by gains": ({"is_last": lambda self, ended, cut: not cut}, "a game that is terminated in another round"),
+    "cut by gains": (
+        {"is_last": lambda self, ended, cut: ended == (self._round + 1 == self.unwrapped.horizon)},
+        "a game that is truncated in another round",
+    ),
     "shows refused gains": (ShowsRefusedGains, "an error must not show the gain that it refuses"),
     "copies": ({"__reduce_ex__": object.__reduce_ex__}, "copy.copy of a game that has begun must be refused"),
     "unseeded": ({"stream": lambda self, seed: np.random.default_rng()}, "equal seeds must give equal noise|fresh"),

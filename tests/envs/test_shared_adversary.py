@@ -10,7 +10,12 @@ import pytest
 
 from dp_bandit_envs import BanditEnv, play
 from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.decisions import Simplex
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.graph_env import GraphEnv
+from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError
+from dp_bandit_envs.graphs import GraphSource
 from tests.tools.refusals import refused
 
 
@@ -53,6 +58,54 @@ def test_a_copy_in_the_middle_of_a_game_plays_on(copied):
     other.reset(seed=1)
     env.reset(seed=1)
     assert gains(other) == gains(env) == alone(1)
+
+
+class SecondIsRefused:
+    """An adversary, or what draws its graph, that begins one game only."""
+
+    begun = 0
+
+    def begin(self, rng):
+        """Begin once."""
+        self.begun += 1
+        if self.begun > 1:
+            raise RuntimeError("no second game")
+        super().begin(rng)
+
+
+class Once(SecondIsRefused, Stochastic):
+    """An adversary."""
+
+
+class OnceDrawn(SecondIsRefused, GraphSource):
+    """A source of graphs."""
+
+
+def with_graph():
+    env = GraphEnv(gains=Stochastic(5, 100), graph="cycle")
+    env.source = OnceDrawn("cycle", n_arms=5)
+    return env
+
+
+MADE = {
+    "adversary": lambda: BanditEnv(Once(2, 100)),
+    "graph": with_graph,
+    "vector": lambda: BanditVectorEnv(2, Once(2, 100)),
+    "points": lambda: PointEnv(Once(2, 100), Simplex(2)),
+}
+
+
+@pytest.mark.parametrize("made", MADE.values(), ids=MADE)
+def test_after_a_reset_that_was_refused_the_game_before_does_not_go_on(made):
+    """It went on with its old gains, which no ledger counted again."""
+    env = made()
+    play_one = {BanditVectorEnv: [0, 0], PointEnv: [0.5, 0.5]}.get(type(env), 0)
+    env.reset(seed=0)
+    env.step(play_one)
+    with pytest.raises(RuntimeError, match="no second game"):
+        env.reset(seed=1)
+    with refused(StepOutsideGameError, "reset()"):
+        env.step(play_one)
 
 
 class Meeting:

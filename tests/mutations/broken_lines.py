@@ -8,6 +8,7 @@ PLANTED = "tests/wrappers/test_boundary_planted_value.py"
 FOREIGN = "tests/wrappers/test_boundary_foreign_parts.py"
 SHARED = "tests/wrappers/test_no_shared_noise.py"
 LAWS = "tests/test_draws.py"
+MECHANISMS_OF_OTHERS = "tests/wrappers/test_mechanisms_of_others.py"
 
 
 NOISE = (
@@ -311,9 +312,23 @@ OTHERS = (
     Mutation(
         "errors are not replaced",
         "wrappers/boundary.py",
-        "        except Exception:\n            if self._shows_errors:\n                raise",
-        "        except Exception as error:\n            message = str(error)",
+        "        except BaseException as error:\n            if self._shows_errors:\n                raise",
+        "        except BaseException as error:\n            message = str(error)",
         (PLANTED, "-k", "replaced"),
+    ),
+    Mutation(
+        "what is no Exception passes a boundary",
+        "wrappers/boundary.py",
+        "        except BaseException as error:",
+        "        except Exception as error:",
+        (MECHANISMS_OF_OTHERS, "-k", "interrupted_step"),
+    ),
+    Mutation(
+        "a class of somebody else's passes a boundary",
+        "wrappers/boundary.py",
+        "if type(error) is kind), None)",
+        "if isinstance(error, kind)), None)",
+        (MECHANISMS_OF_OTHERS, "-k", "interrupted_step"),
     ),
     Mutation(
         "errors of a public kind are trusted",
@@ -360,9 +375,79 @@ OTHERS = (
     Mutation(
         "a game may end by its gains",
         "wrappers/boundary.py",
-        "if self._counts_rounds and bool(terminated) != (self._round_below == self._rounds):",
+        "if self._counts_rounds and (bool(terminated), bool(truncated)) != expected:",
         "if False:",
-        ("tests/wrappers/test_mechanisms_of_others.py", "-k", "ends_by_its_gains"),
+        (MECHANISMS_OF_OTHERS, "-k", "ends_by_its_gains"),
+    ),
+    Mutation(
+        "a game may be truncated by its gains",
+        "wrappers/boundary.py",
+        "if self._counts_rounds and (bool(terminated), bool(truncated)) != expected:",
+        "if self._counts_rounds and bool(terminated) != expected[0]:",
+        (MECHANISMS_OF_OTHERS, "-k", "ends_by_its_gains"),
+    ),
+    Mutation(
+        "a game may be truncated by its gains before its TimeLimit",
+        "wrappers/boundary.py",
+        "if self._counts_rounds and (bool(terminated), bool(truncated)) != expected:",
+        "if self._counts_rounds and (bool(terminated), bool(truncated) and not self._limit) != expected:",
+        (MECHANISMS_OF_OTHERS, "-k", "ends_by_its_gains"),
+    ),
+    Mutation(
+        "many games may be truncated by their gains",
+        "wrappers/vector/vector_boundary.py",
+        "            if not all(map(np.array_equal, flags, (terminated, truncated))):",
+        "            if not np.array_equal(flags[0], terminated):",
+        (MECHANISMS_OF_OTHERS, "-k", "ends_by_its_gains"),
+    ),
+    Mutation(
+        "flags of many games are arrays from below",
+        "wrappers/vector/vector_boundary.py",
+        "        return seen, terminated, truncated",
+        "        return seen, flags[0], flags[1]",
+        (MECHANISMS_OF_OTHERS, "-k", "no_arrays_from_below"),
+    ),
+    Mutation(
+        "a batch may be withheld by its gains",
+        "wrappers/boundary.py",
+        "                if self._withheld[arm] == self._batch_size:",
+        "                if self._withheld[arm] == self._batch_size == 1:",
+        (MECHANISMS_OF_OTHERS, "-k", "no_batch_is_withheld"),
+    ),
+    Mutation(
+        "after a refused reset the game before goes on",
+        "dp_bandit_envs/envs/bandit_env.py",
+        "        self._round, self._rows, self._arms = -1, [], []\n",
+        "        self._round = -1\n",
+        ("tests/envs/test_shared_adversary.py", "-k", "was_refused"),
+    ),
+    Mutation(
+        "a ledger may come after the copies that play",
+        "dp_bandit_envs/adversaries/adversary.py",
+        "        if _copied.get(id(self)) is self:",
+        "        if False:",
+        ("tests/privacy/test_ledger.py", "-k", "after_they_were_copied"),
+    ),
+    Mutation(
+        "a diary goes on with any ledger",
+        "dp_bandit_envs/adapters/outside_game.py",
+        '"ledger": ledger}',
+        '"ledger": None}',
+        ("tests/adapters/test_outside_game.py", "-k", "ledger_that_counted"),
+    ),
+    Mutation(
+        "a diary keeps half a line",
+        "dp_bandit_envs/adapters/outside_game.py",
+        "            os.truncate(self.path, whole)\n            raise",
+        "            raise",
+        ("tests/adapters/test_outside_game.py", "-k", "written_twice"),
+    ),
+    Mutation(
+        "batches of somebody else's are compiled unseen",
+        "dp_bandit_envs/simulation/loop.py",
+        "    if mechanism.batch_size > 1 and not (mechanism.withholds or is_ours(type(mechanism))):",
+        "    if False:",
+        (MECHANISMS_OF_OTHERS, "-k", "in_simulate_too"),
     ),
     Mutation(
         "withheld gains are forgotten",

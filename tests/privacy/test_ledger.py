@@ -14,7 +14,13 @@ from dp_bandit_envs.adversaries import Adversary, MemoryBounded, OutcomePools, R
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.errors import BudgetSpentError, LedgerError, StepOutsideGameError, UnprotectedGameError
+from dp_bandit_envs.errors import (
+    BudgetSpentError,
+    LateDataError,
+    LedgerError,
+    StepOutsideGameError,
+    UnprotectedGameError,
+)
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.announced import announced
 from dp_bandit_envs.privacy.data_use import DataUse
@@ -465,6 +471,51 @@ def test_nothing_pays_a_budget_back():
     for wrong in ({"pure": -2.0, "delta": 1e-6}, {"pure": math.nan}):
         with refused(ValueError, "pure", wrong["pure"]):
             PrivacyGuarantee(1.0, **wrong)
+
+
+class Holds(Adversary):
+    """Plays another adversary."""
+
+    def __init__(self, inner):
+        self.inner = inner
+        super().__init__(2, 4)
+
+    def begin(self, rng):
+        """Begin it."""
+        self.inner.begin(rng)
+
+    def next_gains(self, rounds):
+        """Return its gains."""
+        return self.inner.next_gains(rounds)
+
+
+LATE = {"ledger": lambda: Ledger(epsilon=1.0), "data_use": lambda: DataUse(3), "is_real": lambda: True}
+HOLDERS = {
+    "environment": BanditEnv,
+    "vector": lambda adversary: BanditVectorEnv(2, adversary),
+    "another": lambda adversary: BanditEnv(Holds(adversary)),
+}
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+@pytest.mark.parametrize("fact", LATE)
+def test_what_is_said_of_data_after_they_were_copied_is_refused(fact, holder):
+    """An environment has a copy, which went on as if nothing had been said."""
+    data = Replay(TABLE)
+    setattr(data, fact, getattr(data, fact))
+    held = HOLDERS[holder](data)
+    with refused(LateDataError, fact, "Replay"):
+        setattr(data, fact, LATE[fact]())
+    assert held.reset(seed=0)
+
+
+def test_a_ledger_that_is_set_on_what_plays_counts():
+    env = LaplaceClipRescale(BanditEnv(Replay(TABLE)), epsilon=1.0)
+    ledger = env.unwrapped.adversary.ledger = Ledger(epsilon=1.0)
+    env.reset()
+    with refused(BudgetSpentError):
+        env.reset()
+    assert at(ledger) == (1, 1.0)
 
 
 # ---- adversaries inside others: a game counts with all that its data serve, and what was counted pays no more

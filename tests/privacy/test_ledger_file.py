@@ -1,6 +1,8 @@
 """A ledger in a file: it survives its process, processes at once lose no game, and no other file will do."""
 
+import contextlib
 import functools
+import gc
 import os
 import pickle
 import signal
@@ -112,7 +114,7 @@ def test_kills_while_spending_lose_no_game_and_no_file(path, kills):
         found = Ledger.load(path).spent.games
         assert counted + said <= found <= counted + said + 1
         counted = found
-    with sqlite3.connect(path) as db:
+    with contextlib.closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
@@ -193,6 +195,35 @@ def test_a_file_that_is_no_ledger_is_refused(path):
             path.write_bytes(text)
         with refused(LedgerFileError, "mine.ledger", "damaged or something else"):
             Ledger.load(path)
+
+
+@pytest.mark.parametrize("left", ["with", "with an error", "let go", "let go in a circle"])
+def test_a_ledger_in_memory_leaves_no_connection_open(left):
+    """Python 3.13 and later warn of one."""
+    ledger = Ledger(epsilon=3.0)
+    db = ledger._store._memory
+    if "with" in left:
+        with contextlib.suppress(ZeroDivisionError), ledger as same:
+            spend(same)
+            assert same is ledger and ledger.spent.games == 1
+            1 / (left == "with")
+        for begin in (lambda: spend(ledger), lambda: ledger.spent, lambda: pickle.loads(pickle.dumps(ledger)).spent):
+            with refused(LedgerFileError, "closed", "Ledger.create"):
+                begin()
+        ledger.close()
+    else:
+        ledger.itself = ledger if "circle" in left else None
+        del ledger
+        gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        db.execute("SELECT 1")
+
+
+def test_a_ledger_in_a_file_counts_on_after_with(path):
+    with Ledger.create(path, epsilon=3.0) as ledger:
+        spend(ledger)
+    spend(ledger)
+    assert ledger.spent.games == Ledger.load(path).spent.games == 2
 
 
 def test_names_with_signs_are_names(tmp_path):

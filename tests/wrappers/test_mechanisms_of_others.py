@@ -1,16 +1,21 @@
 """What the boundary does for a mechanism that somebody else wrote, whatever it does: breaks off, keeps, withholds."""
 
+import asyncio
 import math
-import traceback
+import signal
 from typing import NamedTuple
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
+from dp_bandit_envs import Algorithm, simulate, wrappers
 from dp_bandit_envs.adversaries import Deterministic
 from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.agents import Exp3
+from dp_bandit_envs.course.checking import judged
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongGameError
 from dp_bandit_envs.privacy import Mechanism, Noise, PrivacyGuarantee, mechanisms, noise_scale
@@ -19,6 +24,7 @@ from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.counters.trees import LogarithmicCounter
 from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
 from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of
+from dp_bandit_envs.privacy.mechanisms.batch_average import release as average
 from dp_bandit_envs.wrappers import (
     CounterSums,
     LaplaceClipRescale,
@@ -28,7 +34,7 @@ from dp_bandit_envs.wrappers import (
     vector,
 )
 from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
-from tests.tools.boundary_games import MARK, PLANTED, game, games
+from tests.tools.boundary_games import MARK, PLANTED, everything_in, frames_of, game, games
 from tests.tools.refusals import refused
 from tests.tools.vector_sums import factor_of
 
@@ -105,9 +111,27 @@ class BrokenOff(Adds):
     release = staticmethod(broken_off)
 
 
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+class Gain08(KeyboardInterrupt):
+    """What a program of somebody else's is interrupted by; its name may say a gain."""
+
+
+class Panic(BaseException):
+    """No `Exception`, as some packages raise."""
+
+
+def group(text):
+    return BaseExceptionGroup(text, [KeyboardInterrupt(text), ValueError(text)])
+
+
+STOPS = {
+    **{stop: stop for stop in (KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError)},
+    **dict.fromkeys((Gain08, Panic, group, type("MyExit", (SystemExit,), {})), BoundaryError),
+}
+
+
+@pytest.mark.parametrize(("stop", "shown"), STOPS.items())
 @pytest.mark.parametrize("many", [False, True])
-def test_an_interrupted_step_ends_the_game_and_shows_nothing(many, stop):
+def test_an_interrupted_step_ends_the_game_and_shows_nothing(many, stop, shown):
     """Played on, a counter whose draw was interrupted released a sum without noise."""
     table = np.full((6, 2), PLANTED)
     env = VectorPrivacyBoundary(games(2, table), BrokenOff()) if many else PrivacyBoundary(game(table), BrokenOff())
@@ -115,16 +139,63 @@ def test_an_interrupted_step_ends_the_game_and_shows_nothing(many, stop):
     env.reset(seed=0)
     env.step(arms)
     BREAKS["on"] = stop
-    with pytest.raises(stop) as caught:
+    with pytest.raises(BaseException) as caught:
         env.step(arms)
-    passed = caught.value.__traceback__.tb_next
-    shown = traceback.TracebackException(type(caught.value), caught.value, passed, capture_locals=True)
-    assert MARK not in "".join(shown.format()) + str(caught.value)
-    assert caught.value.__context__ is None
+    assert MARK not in frames_of(caught.value) + everything_in(caught.value)
+    assert type(caught.value) is shown and caught.value.__context__ is caught.value.__cause__ is None
+    # A program that failed does not end as if it had not.
+    assert shown is BoundaryError or caught.value.args == ((1,) if shown is SystemExit else ())
     with pytest.raises(StepOutsideGameError):
         env.step(arms)
     env.reset(seed=0)
     assert np.ravel(env.step(arms)[0]["count"])[0] == 1
+
+
+class Interrupted(BanditEnv):
+    """Ctrl-C is pressed in its first round, or its task is cancelled."""
+
+    def step(self, action):
+        """Be stopped."""
+        if self.collected == 0.0:
+            BREAKS["now"]()
+        return super().step(action)
+
+
+def test_ctrl_c_and_cancelling_still_work():
+    env = LaplaceClipRescale(Interrupted(GainTable(np.ones((5, 2)))), epsilon=1.0)
+
+    async def played():
+        env.reset(seed=0)
+        env.step(0)
+
+    def cancel():
+        raise asyncio.CancelledError("private")
+
+    async def cancelled():
+        task = asyncio.ensure_future(played())
+        await asyncio.wait([task])
+        return task.cancelled()
+
+    BREAKS["now"] = cancel
+    assert asyncio.run(cancelled())
+    BREAKS["now"] = lambda: signal.raise_signal(signal.SIGINT)
+    env.reset(seed=0)
+    with pytest.raises(KeyboardInterrupt):
+        env.step(0)
+    with pytest.raises(StepOutsideGameError):
+        env.step(0)
+
+
+def test_a_check_of_the_course_that_takes_too_long_is_stopped_within_a_boundary():
+    def without_end():
+        while True:
+            pass
+
+    BREAKS["now"] = without_end
+    env = LaplaceClipRescale(Interrupted(GainTable(np.ones((5, 2)))), epsilon=1.0)
+    env.reset(seed=0)
+    verdict = judged(lambda step: step(0), lambda: env.step, seconds=0.2)
+    assert not verdict.passed and "stopped" in verdict.says
 
 
 class FailsLater(Adds):
@@ -231,6 +302,48 @@ def test_who_says_that_it_withholds_nothing_is_held_to_it():
         env.step(0)
 
 
+def average_above_a_half(state, arm, gain, rng):
+    value, count = average(state, arm, gain, rng)
+    return value, count if value > 0.5 else 0
+
+
+class AverageAboveAHalf(mechanisms.MiniBatchAverage):
+    """An average of small gains is withheld, and its author left `withholds` as it was."""
+
+    release = staticmethod(average_above_a_half)
+
+
+class LastOfBatch(SaysItDoesNot):
+    """Releases the last gain above a half of each batch of three."""
+
+    batch_size = 3
+
+
+@pytest.mark.parametrize("kind", [lambda: AverageAboveAHalf(batch_size=3), LastOfBatch], ids=["average", "last"])
+@pytest.mark.parametrize("many", [False, True])
+def test_who_says_that_no_batch_is_withheld_is_held_to_it(kind, many):
+    """Laplace noise above it said epsilon = .01, and `observed` told which averages were above a half."""
+    table = np.repeat([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]], 3, axis=0)[:-2]
+    below = VectorPrivacyBoundary(games(2, table), kind()) if many else PrivacyBoundary(game(table), kind())
+    env = (vector if many else wrappers).LaplaceClipRescale(below, epsilon=0.01)
+    arms = np.zeros(2, int) if many else 0
+    env.reset(seed=0)
+    env.step(arms)
+    with refused(BoundaryError, "withholds"):
+        env.step(arms)
+    # Of a batch that ends with the game nothing is due.
+    twice = PrivacyBoundary(game(table[[0, 0, 0, 3]]), kind())
+    twice.reset(seed=0)
+    assert [twice.step(0)[0]["observed"][0] for _ in range(2)] == [1, 0]
+
+
+def test_in_simulate_too():
+    """So many rounds are compiled, but for batches of somebody else's, whose releases are looked at."""
+    player = Algorithm("mine", Exp3, lambda env: PrivacyBoundary(env, AverageAboveAHalf(batch_size=3)))
+    with refused(BoundaryError, "withholds"):
+        simulate("DPBandit-Stochastic-v0", [player], horizon=30_000)
+
+
 # ---- what is stated is checked
 
 
@@ -257,21 +370,99 @@ def test_facts_that_cannot_be_are_refused(fact, value):
         PrivacyBoundary(game(np.zeros((5, 2))), wrong)
 
 
-class EndsWhenRich(BanditEnv):
-    """Ends once enough is collected."""
+class EndsWhenRich:
+    """Ends once enough is collected: by a flag, or by moving the TimeLimit around it to or fro."""
+
+    flag, limit, to = "terminated", None, None
 
     def step(self, action):
-        """End early."""
+        """End early, or go on."""
         observation, reward, terminated, truncated, info = super().step(action)
-        return observation, reward, terminated or self.collected >= 2, truncated, info
+        if np.max(self.collected) >= 2:
+            if self.limit is not None:
+                self.limit._max_episode_steps = self.to
+            terminated, truncated = terminated | (self.flag == "terminated"), truncated | (self.flag == "truncated")
+        return observation, reward, terminated, truncated, info
 
 
-def test_a_game_that_ends_by_its_gains_is_refused():
-    env = LaplaceClipRescale(EndsWhenRich(GainTable(np.ones((7, 2)))), epsilon=0.01)
+class OneRich(EndsWhenRich, BanditEnv):
+    """One game."""
+
+
+class ManyRich(EndsWhenRich, BanditVectorEnv):
+    """Several games."""
+
+
+def rich(flag, to, form):
+    """Return a game of seven rounds that reveals the gain 1 in each, and ends as the flag, or the new limit, says."""
+
+    def made():
+        below = OneRich(GainTable(np.ones((7, 2))))
+        below.flag = flag
+        if to is None:
+            return below
+        below.to, below.limit = to, gym.wrappers.TimeLimit(below, 4)
+        return below.limit
+
+    if form == "scalar":
+        return made()
+    if form == "sync":
+        return gym.vector.SyncVectorEnv([made, made])
+    below = ManyRich(2, GainTable(np.ones((7, 2))))
+    below.flag = flag
+    return below
+
+
+@pytest.mark.parametrize(
+    ("flag", "to", "form"),
+    [
+        *((flag, None, form) for flag in ("terminated", "truncated") for form in ("scalar", "sync", "native")),
+        ("truncated", 4, "scalar"),  # behind a TimeLimit, but before it ends the game
+        ("truncated", 4, "sync"),
+        ("", 2, "scalar"),
+        ("", 2, "sync"),
+        ("", 6, "scalar"),  # and one that does not end it where it must
+        ("", 6, "sync"),
+    ],
+)
+def test_a_game_that_ends_by_its_gains_is_refused(flag, to, form):
+    forms = wrappers if form == "scalar" else vector
+    env = forms.LaplaceClipRescale(rich(flag, to, form), epsilon=0.01)
     env.reset(seed=0)
-    env.step(0)
-    with refused(BoundaryError, "horizon"):
-        env.step(0)
+    arms = 0 if form == "scalar" else np.zeros(2, int)
+    for _ in range(3 if to == 6 else 1):
+        env.step(arms)
+    with refused(BoundaryError, "horizon", "gymnasium.wrappers.TimeLimit"):
+        env.step(arms)
+
+
+@pytest.mark.parametrize("limits", [(4, 9), (9, 4), (7, 20), (4, 4)])
+def test_a_time_limit_below_ends_the_game_in_its_round(limits):
+    def made():
+        return gym.wrappers.TimeLimit(gym.wrappers.TimeLimit(game(np.ones((7, 2))), limits[0]), limits[1])
+
+    env = LaplaceClipRescale(made(), epsilon=0.01)
+    many = vector.LaplaceClipRescale(gym.vector.SyncVectorEnv([made, made]), epsilon=0.01)
+    for each, arms in ((env, 0), (many, np.zeros(2, int))):
+        each.reset(seed=0)
+        flags = [each.step(arms)[2:4] for _ in range(min(limits))]
+        last = min(limits) == 7, True
+        assert [[np.all(flag) for flag in pair] for pair in flags] == [[False, False]] * (min(limits) - 1) + [[*last]]
+
+
+class KeepsFlags(BanditVectorEnv):
+    """Says with flags that are numbers what the last gain was, and may write into them later."""
+
+    def step(self, actions):
+        """Return a zero with the sign of the gain."""
+        observation, rewards, terminated, _, infos = super().step(actions)
+        return observation, rewards, terminated, np.copysign(np.zeros(2), rewards - 0.5), infos
+
+
+def test_flags_of_many_games_are_no_arrays_from_below():
+    env = vector.LaplaceClipRescale(KeepsFlags(2, GainTable(np.ones((7, 2)) * [0.0, 1.0])), epsilon=0.01)
+    env.reset(seed=0)
+    assert all(flags.dtype == np.bool_ for flags in env.step(np.array([0, 1]))[2:4])
 
 
 class ReleasesThrice(AboveAHalf):

@@ -53,6 +53,7 @@ from dp_bandit_envs.wrappers.inspect_below import (
     needed_below,
     needed_of_all,
     refuse_sums,
+    time_limit,
 )
 from dp_bandit_envs.wrappers.named_wrappers import keep_parameters, parameters_of
 from dp_bandit_envs.wrappers.project_to_set import set_of
@@ -75,6 +76,7 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         self._rounds_a_step = self.batch_size
         self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
         self._counts_rounds = boundaries == 0
+        self._limits: IntArray = np.array([time_limit(game) for game in games_below(env)])
         self.single_observation_space = self._released_space(space)
         self.single_action_space = copy.deepcopy(env.single_action_space)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -292,8 +294,11 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
             raise RefusedError(TOO_MANY.format(type(self).__name__, self._below.gains_in_a_round))
         counted = self._round_below + 1 if self._counts_rounds else np.asarray(info["round"], np.int64)
         self._round_below = counted
-        if self._counts_rounds and not np.array_equal(terminated, counted == self._rounds):
-            raise RefusedError(ENDS_BY_ITSELF.format(type(self).__name__))
+        if self._counts_rounds:
+            # In place of arrays that are still those of the games below.
+            flags, (terminated, truncated) = (terminated, truncated), (counted == self._rounds, counted == self._limits)
+            if not all(map(np.array_equal, flags, (terminated, truncated))):
+                raise RefusedError(ENDS_BY_ITSELF.format(type(self).__name__))
         return seen, terminated, truncated
 
     def _has_begun(self) -> bool:
