@@ -50,6 +50,10 @@ def test_the_best_expert_may_stand_anywhere(name):
     check_even("Experts", name, 60, 200)
 
 
+def test_the_best_of_neighbours_may_stand_anywhere():
+    check_even("Graph", "TS-MaxN", 60, 400)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("horizon", [60, 1000, 5000])
 @pytest.mark.parametrize(("game", "name"), [(game, name) for game in GAMES for name in names_in(game)])

@@ -1224,6 +1224,53 @@ FRONTIER = (
 )
 """Linear bandits in batches, games that drift, lower bounds, and what the papers print."""
 
-MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES, *ROOMS, *PLAYED, *FRONTIER)
+ORDER = "tests/algorithms/test_order_of_arms.py"
+ORDERS = (
+    Mutation(
+        "successive elimination sweeps in order",
+        "agents/successive_elimination.py",
+        "        shuffle(order, left, rng)\n",
+        "",
+        (ORDER, "-k", "anywhere and DP-SE"),
+    ),
+    Mutation(
+        "batches sweep in order",
+        "agents/linear_elimination.py",
+        "    shuffle(order, len(order), rng)\n",
+        "",
+        (ORDER, "-k", "anywhere and GOPE"),
+    ),
+    Mutation(
+        "labels are given in order",
+        "agents/random_labels.py",
+        "        shuffle(arms, len(arms), rng)\n",
+        "",
+        (ORDER, "-k", "anywhere"),
+    ),
+    Mutation(
+        "the best of equal arms that reveal one is the first",
+        "agents/max_n.py",
+        "if rng.random() * alike < 1.0",
+        "if rng.random() * alike < 0.0",
+        (ORDER, "-k", "neighbours"),
+    ),
+    Mutation(
+        "an epoch goes round",
+        "agents/successive_elimination.py",
+        "seen.releases[arm] == state.releases[arm]",
+        "seen.releases[arm] < 0",
+        (ORDER, "-k", "one_run"),
+    ),
+    Mutation(
+        "a first block that is too long is not noticed",
+        f"{PRIVACY}/mechanisms/block_sums.py",
+        "        return self.blocks(below.horizon)[0]",
+        "        return 1",
+        ("tests/comparison/test_short_games.py", "-k", "DP-SE"),
+    ),
+)
+"""No arm is favoured for its index, and games without a release say so."""
+
+MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES, *ROOMS, *PLAYED, *FRONTIER, *ORDERS)
 FEW = ("noise halved", "one draw for all coordinates", "total in info", "every episode has the same noise")
 """What `make test-slow` plays; the whole list takes minutes."""
