@@ -46,7 +46,7 @@ def test_a_selection_is_reported_alone_and_without_a_folder_nothing_is_written(c
     assert not list(tmp_path.iterdir()) and report.folder is None
     assert "DP-SE (epsilon=2)" in report.text and "EXP3" not in report.text and "Stochastic" not in report.text
     assert report.numbers["switching/DP-SE (epsilon=1)"]["trials"] == 7
-    assert [note.text for note in report.notes] == ["epsilon = 1 and 2 go to DP-SE."]
+    assert report.notes[0].text == "epsilon = 1 and 2 go to DP-SE."
 
 
 def test_gains_that_changed_on_the_disk_are_not_read_again(tmp_path):

@@ -19,6 +19,7 @@ from tests.tools.refusals import refused
 OURS = {name: getattr(agents, name) for points in (False, True) for name in agents_for(points=points)}
 WITH_PARAMETERS = {
     "Exp3, rate 1": functools.partial(agents.Exp3, exploration_rate=1.0),
+    "Ucb, by random labels": lambda: agents.RandomLabels(agents.Ucb()),
     "Ucb, for noise": functools.partial(agents.Ucb, width=counter_width("hybrid", epsilon=1.0)),
 }
 
