@@ -166,5 +166,9 @@ class LateDataError(ValueError):
     """An adversary got real data in `begin`, when the seed was chosen and the guarantees were made without them."""
 
 
+class MadeUpGainsWarning(UserWarning):
+    """A game on one's own data was given none, and plays a made-up table."""
+
+
 class KnownSeedWarning(UserWarning):
     """A game on real data was given a seed: whoever knows it or finds it by trying can subtract all noise."""
