@@ -327,6 +327,34 @@ def goes_on_after(env, error, *words, **wrong):
         np.testing.assert_equal(call(env), call(twin))
 
 
+def test_some_of_many_games_begin_again_one_by_one_or_not_at_all():
+    """The native forms reset all games without a word, and so did Gymnasium's statistics above them."""
+    mask = np.array([True, False, False])
+    for id_ in IDS:
+        for mode in ("sync", "vector_entry_point"):
+            envs = gym.make_vec(id_, num_envs=3, horizon=50, vectorization_mode=mode)
+            for one in (envs, gym.wrappers.vector.RecordEpisodeStatistics(envs)):
+                one.reset(seed=1)
+                one.step(one.action_space.sample())
+                if mode == "sync" and one is envs:
+                    one.reset(options={"reset_mask": mask})
+                    assert one.step(one.action_space.sample())[4]["round"].tolist() == [1, 2, 2]
+                elif mode != "sync":
+                    with refused(ValueError, "reset_mask", "trial, player", "vectorization_mode='sync'"):
+                        one.reset(options={"reset_mask": mask})
+                    assert one.step(one.action_space.sample())[4]["round"].tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("id_", MAKERS)
+def test_an_option_of_reset_that_nobody_knows_is_refused(id_):
+    env = MAKERS[id_]()
+    env.reset(seed=1)
+    for unknown in ("Trial", "seed", 3):
+        with refused(ValueError, "trial, player", repr(unknown)):
+            env.reset(options={unknown: 1})
+    env.step(env.action_space.sample())
+
+
 def test_seeds_trials_and_options_of_reset_are_checked():
     for error, name, values, wrong in (
         (TypeError, "options", [3, "trial", [3], (("trial", 1),), True], lambda value: {"options": value}),
