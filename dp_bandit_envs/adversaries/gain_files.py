@@ -62,7 +62,7 @@ def read(source: Any, persons: str | None = None) -> Table | Pools:
         GainFileError: If it breaks one of these rules.
     """
     if not isinstance(source, DataFile):
-        return _read_columns(source, persons) if columns_of(source) else Table(check_table(source, "gains"), [])
+        return _read_columns(source, persons)
     path = source.path
     if not path.name.endswith(ENDINGS):
         raise GainFileError(f"{path}: {UNREAD.format(path.name)}")
@@ -81,9 +81,9 @@ def columns_of(data: Any) -> list[tuple[str, Any]]:
     if hasattr(data, "columns") and hasattr(data, "to_arrow"):  # polars
         data = data.to_arrow()
     named: Any = ()
-    if hasattr(data, "column_names"):  # pyarrow, whose arrays have numbers in place of nulls where values are encoded
-        plain = (one.to_pylist() if one.null_count or hasattr(one.type, "value_type") else one for one in data.columns)
-        named = zip(data.column_names, plain, strict=True)
+    if hasattr(data, "column_names"):  # pyarrow; NumPy makes a number of a null among encoded values
+        full = (one.to_pylist() if one.null_count else one for one in data.columns)
+        named = zip(data.column_names, full, strict=True)
     elif hasattr(data, "columns") and hasattr(data, "iloc"):  # pandas
         named = data.items()
     elif getattr(getattr(data, "dtype", None), "names", None):
@@ -162,15 +162,18 @@ def _check_range(gains: FloatArray, where: str, low: float = 0.0, places: Sequen
 
 
 def _read_columns(source: Any, persons: str | None) -> Table | Pools:
-    """Read a data frame, an Arrow table or a structured array."""
+    """Read an array, a data frame, an Arrow table or a structured array."""
     where, columns = "gains", columns_of(source)
     names = [name for name, _ in columns]
     owner = None if persons is None else _owner_column(where, names, persons)
+    records = bool(set(LONG_COLUMNS) & set(names))
+    if owner is None and not records:
+        return Table(check_table(source, where), [])
     owners = [] if owner is None else np.asarray(columns[owner][1], object).tolist()
-    if not set(LONG_COLUMNS) & set(names):
+    if not records:
         places = [place for place in range(len(names)) if place != owner]
-        cells = [floats(columns[place][1]) for place in places]
-        return Table(_checked(np.column_stack(cells or [[]]), where, places=places), owners)
+        cells = [np.empty((len(owners), 0)), *(floats(columns[place][1]) for place in places)]
+        return Table(_checked(np.column_stack(cells), where, places=places), owners)
     _check_names(where, names, owner, "persons=")
     arm_column, gain_column = names.index("arm"), names.index("gain")
     arms, gains = floats(columns[arm_column][1]), floats(columns[gain_column][1])

@@ -183,7 +183,8 @@ class Replay(Adversary):
             if persons is not None:
                 raise ValueError(f"persons must be left out without gains; received {persons!r}. Give gains=.")
             warnings.warn(MADE_UP, MadeUpGainsWarning, stacklevel=checks.level_of_caller())
-            return GainTable(np.random.default_rng(0).random((1000, len(MADE_UP_MEANS))) < MADE_UP_MEANS, horizon)
+            coins = np.random.default_rng(0).random((1000, len(MADE_UP_MEANS))) < MADE_UP_MEANS
+            return GainTable(coins.astype(np.float64), horizon)
         if isinstance(gains, (str, Path)):
             gains = DataFile.read(gains, error=GainFileError)
         column = persons if isinstance(persons, str) else None
