@@ -116,6 +116,12 @@ def kind_of(value: Any) -> str:
     return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
 
 
+def shown(value: Any) -> str:
+    """Return what was received as an error shows it: a plain value itself, else its kind, as it may hold gains."""
+    plain = value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic))
+    return repr(value) if plain else kind_of(value)
+
+
 def integer(name: str, value: SupportsIndex, *, at_least: int, at_most: int | None = None) -> int:
     """Return `value` as an int, or raise if it is not a whole number of at least `at_least`, and at most `at_most`."""
     try:
@@ -124,11 +130,11 @@ def integer(name: str, value: SupportsIndex, *, at_least: int, at_most: int | No
         whole = isinstance(value, float) and value.is_integer() and value >= at_least
         way_out = f" Use {int(value)}." if whole else ""
         rule = f"{name} must be an integer of at least {at_least}"
-        raise NotAnIntegerError(f"{rule}; received {value!r}.{way_out}") from None
+        raise NotAnIntegerError(f"{rule}; received {shown(value)}.{way_out}") from None
     if isinstance(value, bool) or not number >= at_least:
-        raise ValueError(f"{name} must be an integer of at least {at_least}; received {value!r}.")
+        raise ValueError(f"{name} must be an integer of at least {at_least}; received {shown(value)}.")
     if at_most is not None and number > at_most:
-        raise ValueError(f"{name} must be at most {at_most:,}; received {value!r}. Use a smaller number.")
+        raise ValueError(f"{name} must be at most {at_most:,}; received {shown(value)}. Use a smaller number.")
     return number
 
 
@@ -174,7 +180,7 @@ def epsilon(value: SupportsFloat) -> float:
     number = real("epsilon", value)
     if not number > 0:
         raise ValueError(
-            f"epsilon must be greater than 0; received {value!r}. Use inf (math.inf in Python) for no noise."
+            f"epsilon must be greater than 0; received {shown(value)}. Use inf (math.inf in Python) for no noise."
         )
     return number
 
@@ -183,7 +189,7 @@ def delta(value: SupportsFloat) -> float:
     """Return a privacy failure probability as a float, or raise if it is not in (0, 1)."""
     number = real("delta", value)
     if not 0 < number < 1:
-        raise ValueError(f"delta must be in (0, 1); received {value!r}.")
+        raise ValueError(f"delta must be in (0, 1); received {shown(value)}.")
     return number
 
 
@@ -191,7 +197,7 @@ def in_range(name: str, value: SupportsFloat, low: float, high: float) -> float:
     """Return `value` as a float, or raise if it is not in [low, high]."""
     number = real(name, value)
     if not low <= number <= high:
-        raise ValueError(f"{name} must be in [{low:g}, {high:g}]; received {value!r}.")
+        raise ValueError(f"{name} must be in [{low:g}, {high:g}]; received {shown(value)}.")
     return number
 
 
@@ -199,7 +205,7 @@ def at_least(name: str, value: SupportsFloat, low: float) -> float:
     """Return `value` as a float, or raise if it is not a finite number of at least `low`."""
     number = real(name, value)
     if not (number >= low and math.isfinite(number)):
-        raise ValueError(f"{name} must be a finite number of at least {low:g}; received {value!r}.")
+        raise ValueError(f"{name} must be a finite number of at least {low:g}; received {shown(value)}.")
     return number
 
 
@@ -207,7 +213,7 @@ def greater_than(name: str, value: SupportsFloat, low: float) -> float:
     """Return `value` as a float, or raise if it is not a finite number greater than `low`."""
     number = real(name, value)
     if not (number > low and math.isfinite(number)):
-        raise ValueError(f"{name} must be a finite number greater than {low:g}; received {value!r}.")
+        raise ValueError(f"{name} must be a finite number greater than {low:g}; received {shown(value)}.")
     return number
 
 
@@ -215,11 +221,11 @@ def real(name: str, value: SupportsFloat) -> float:
     """Return `value` as a float, or raise a TypeError if it is not a number at all."""
     # NumPy before 2.4 makes a number of an array with one entry.
     if isinstance(value, (str, bytes, bool, np.bool_)) or (isinstance(value, np.ndarray) and value.ndim > 0):
-        raise WrongTypeError(f"{name} must be a number; received {value!r}.")
+        raise WrongTypeError(f"{name} must be a number; received {shown(value)}.")
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise WrongTypeError(f"{name} must be a number; received {value!r}.") from None
+        raise WrongTypeError(f"{name} must be a number; received {shown(value)}.") from None
     except OverflowError:
         raise ValueError(f"{name} must be a number that fits a float; received a larger one.") from None
 
@@ -227,7 +233,7 @@ def real(name: str, value: SupportsFloat) -> float:
 def boolean(name: str, value: bool) -> bool:
     """Return `value`, or raise if it is neither True nor False: the text "false" would count as true."""
     if not isinstance(value, (bool, np.bool_)):
-        raise WrongTypeError(f"{name} must be True or False; received {value!r}.")
+        raise WrongTypeError(f"{name} must be True or False; received {shown(value)}.")
     return bool(value)
 
 
@@ -236,7 +242,7 @@ def one_of(name: str, value: str, choices: Sequence[str]) -> str:
     # isinstance first, because an array would be compared entry by entry.
     if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {known}; received {value!r}.")
+        raise ValueError(f"{name} must be one of {known}; received {shown(value)}.")
     return value
 
 

@@ -166,6 +166,10 @@ class LateDataError(ValueError):
     """An adversary got real data, or a ledger, when seed and guarantees, or copies of it, were made without them."""
 
 
+class MadeUpGainsWarning(UserWarning):
+    """A game on one's own data was given none, and plays a made-up table."""
+
+
 class KnownSeedWarning(UserWarning):
     """A game on real data was given a seed: whoever knows it or finds it by trying can subtract all noise."""
 

@@ -128,7 +128,7 @@ class DataFile:
             line = 1 + _lines_before(data, failure.start)
             raise error(
                 f"{self.name}, line {line}: must be UTF-8 text; the bytes there are not. Open it in its own encoding,"
-                f" such as Latin-1 or UTF-16, and save it again as UTF-8."
+                f" such as Latin-1 or UTF-16, or as what it is, such as Excel or Parquet, and save it as UTF-8."
             ) from None
         nul = text.find("\0")
         if nul >= 0:

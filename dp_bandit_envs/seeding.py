@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.draws import Stream
-from dp_bandit_envs.errors import KnownSeedWarning, WrongTypeError
+from dp_bandit_envs.errors import KnownSeedWarning, UnknownNameError, WrongTypeError
 
 ADVERSARY: Final = 0
 AGENT: Final = 1
@@ -32,6 +32,12 @@ Seed = SupportsIndex | Literal["auto"] | None
 """What a user gives as a seed: a number, None for a secret one, or `"auto"`; see `chosen_seed`."""
 Seeds = int | Sequence[int | None] | None
 """What many games take as a seed: one for all, from which theirs follow, or one for each."""
+OPTIONS: Final = ("trial", "player")
+"""The options of `reset`."""
+LOCKSTEP: Final = (
+    " Many games begin together here; without privacy wrappers around them all, those of gymnasium.make_vec(...,"
+    " vectorization_mode='sync') need not."
+)
 KNOWN_SEED: Final = (
     "these data are real and the seed is known: whoever knows it, or finds it by trying, can"
     " subtract the noise, so that nothing is protected. Use seed=None, on the command line no --seed, for"
@@ -143,7 +149,10 @@ def drawn_seed() -> int:
 
 
 def checked_options(options: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return a copy of the options of `reset`: a trial is an int in [0, 2^32), a player a str; or raise."""
+    """Return a copy of the options of `reset`: a trial is an int in [0, 2^32), a player a str; or raise.
+
+    Others are refused, as `reset_mask`: with some games begun anew, the others would not be in lockstep with them.
+    """
     if options is None:
         return None
     if not isinstance(options, Mapping):
@@ -151,6 +160,10 @@ def checked_options(options: dict[str, Any] | None) -> dict[str, Any] | None:
             f'options must be None or a dict such as {{"trial": 3}}; received {reprlib.repr(options)}. Give the trial'
             " by its name."
         )
+    unknown = next((name for name in options if name not in OPTIONS), None)
+    if unknown is not None:
+        why = LOCKSTEP if unknown == "reset_mask" else ""
+        raise UnknownNameError(f"options must be among {', '.join(OPTIONS)}; received {checks.shown(unknown)}.{why}")
     checked = dict(options)
     if "trial" in options:
         checked["trial"] = trial = checks.integer("trial", options["trial"], at_least=0)

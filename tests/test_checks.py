@@ -22,7 +22,7 @@ def test_whole_numbers_of_any_kind_become_an_int(value):
 
 @pytest.mark.parametrize("value", [2, -1, True, 3.0, NAN, math.inf, "3", None, [3]], ids=repr)
 def test_other_values_are_no_integer_of_at_least_three(value):
-    with refused(ValueError, "batch_size", 3, repr(value)) as caught:
+    with refused(ValueError, "batch_size", 3, checks.shown(value)) as caught:
         checks.integer("batch_size", value, at_least=3)
     assert isinstance(caught.value, TypeError) == (value not in (2, -1, True))
 
@@ -76,7 +76,7 @@ def test_what_is_no_number_is_a_type_error():
         lambda value: checks.in_range("x", value, 0, 1),
     ]:
         for value in ["1", b"1", True, None, [1], 1j, np.ones(1)]:
-            with refused(TypeError, "x", repr(value)):
+            with refused(TypeError, "x", checks.shown(value)):
                 check(value)
 
 

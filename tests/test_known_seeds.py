@@ -166,8 +166,8 @@ def test_by_default_the_seed_is_0_where_they_are_made_up():
 
 
 def test_made_up_gains_are_no_real_data():
-    assert Trial().is_real and Replay(TABLE).is_real and Replay().is_real and VectorTable(TABLE).is_real
-    assert not Stochastic().is_real and not OutcomePools([np.ones(2), np.ones(3)]).is_real
+    assert Trial().is_real and Replay(TABLE).is_real and VectorTable(TABLE).is_real
+    assert not Stochastic().is_real and not Replay().is_real and not OutcomePools([np.ones(2), np.ones(3)]).is_real
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         noisy(gym.make("DPBandit-Stochastic-v0")).reset(seed=1)

@@ -57,7 +57,7 @@ class RewardRange(NamedTuple):
             ValueError: If it is no number, or outside and not to be clipped. The message does not show it.
         """
         try:
-            number = math.nan if isinstance(reward, (str, bytes, bool, np.bool_)) else float(reward)
+            number = math.nan if isinstance(reward, (str, bytes)) else float(reward)
         except OverflowError:
             number = math.inf if reward > 0 else -math.inf
         except (TypeError, ValueError):
@@ -438,7 +438,7 @@ class OutsideGame:
 
         Args:
             arm: The arm that `next_arm` returned.
-            reward: A number in [low, high].
+            reward: A number in [low, high]; True is 1 and False is 0.
 
         Raises:
             ValueError: If the arm is another one, or the reward is outside; the message does not show the reward.

@@ -1,21 +1,33 @@
-"""Reads a user's gains from a file; every error names the file, the line, the column and what to correct."""
+"""Reads a user's gains: files, arrays and data frames; every error names line or row, column and what to correct."""
 
 import csv
 import io
 import math
+import numbers
+import re
 import warnings
 from array import array
-from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.lib import format as npy
 
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.files import DataFile
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.protocols import FloatArray, IntArray
 
+ENDINGS: Final = (".npy", ".csv", ".csv.gz")
+"""How the names of files that are read end."""
+UNREAD: Final = (
+    "the name of a file of gains must end in .npy, .csv or .csv.gz, and other formats are not read; received {!r}. Read"
+    " it with pandas, and give the DataFrame as gains or save it by to_csv(..., index=False)."
+)
+BOOLEANS: Final = {"true": 1.0, "false": 0.0}
+"""What Python, pandas and R write for 1 and 0, in lower case."""
 LONG_COLUMNS = ("arm", "gain")
+MOST_ARM: Final = 10**9
+NO_ARM: Final = "('arm'): arms are whole numbers from 0; the entry there is not. Number the arms."
 CLEAN_FIRST = " If it is a messy file, clean it first; docs/real-data.md shows how with pandas."
 Row: TypeAlias = tuple[int, list[str]]
 
@@ -24,63 +36,152 @@ class Table(NamedTuple):
     """Gains of shape `(rounds, n_arms)`, and whose each row is; no owners if no column was named."""
 
     gains: FloatArray
-    owners: list[str]
+    owners: Sequence[Hashable]
 
 
 class Pools(NamedTuple):
     """For each arm its recorded gains, and whose each of them is; no owners if no column was named."""
 
     gains: list[FloatArray]
-    owners: list[list[str]]
+    owners: list[list[Hashable]]
 
 
-def read(file: DataFile, persons: str | None = None) -> Table | Pools:
-    """Read gains from `.npy`, `.csv` or `.csv.gz`.
+def read(source: Any, persons: str | None = None) -> Table | Pools:
+    """Read gains from a `DataFile` that ends in `.npy`, `.csv` or `.csv.gz`, an array, a data frame or an Arrow table.
 
     Args:
-        file: A table with one column for each arm and one row for each round (a first line of names is allowed), or
-            a CSV file whose first line is `arm,gain`: one recorded gain a line, arms numbered from 0.
-        persons: The name of one more column of a CSV file, in any case, which says whose each line is.
+        source: A table with one column for each arm and one row for each round (in a CSV file, a first line of names is
+            allowed); or records, one recorded gain in each row, in columns that are called `arm` and `gain`, where arms
+            are numbered from 0.
+        persons: The name of one more column, in any case, which says whose each row is.
 
     Returns:
-        A table, or for the second form a pool for each arm.
+        A table, or for records a pool for each arm.
 
     Raises:
-        GainFileError: If the file breaks one of these rules.
+        GainFileError: If it breaks one of these rules.
     """
-    path = file.path
-    if path.suffix == ".npy":
-        if persons is not None:
-            raise GainFileError(f"{path}: a file with a column of persons must be CSV, whose first line names it.")
-        return Table(_read_npy(file), [])
-    if path.suffix == ".csv" or path.suffixes[-2:] == [".csv", ".gz"]:
-        return _read_csv(file, persons)
-    raise GainFileError(f"{path}: the name must end in .npy, .csv or .csv.gz; received {path.name!r}.")
+    if not isinstance(source, DataFile):
+        return _read_columns(source, persons)
+    path = source.path
+    if not path.name.endswith(ENDINGS):
+        raise GainFileError(f"{path}: {UNREAD.format(path.name)}")
+    if path.suffix != ".npy":
+        return _read_csv(source, persons)
+    if persons is not None:
+        raise GainFileError(f"{path}: a file with a column of persons must be CSV, whose first line names it.")
+    return Table(_read_npy(source), [])
 
 
-def check_table(table: Any, where: str) -> FloatArray:
-    """Return `table` as an array of shape `(rounds, n_arms)`, or raise and name the first wrong entry."""
+def columns_of(data: Any) -> list[tuple[str, Any]]:
+    """Return the columns, with their names in lower case, of a data frame, an Arrow table or a structured array.
+
+    There are none in anything else. What belongs to which package is seen by its attributes, so that none is imported.
+    """
+    if hasattr(data, "columns") and hasattr(data, "to_arrow"):  # polars
+        data = data.to_arrow()
+    named: Any = ()
+    if hasattr(data, "column_names"):  # pyarrow; NumPy makes a number of a null among encoded values
+        full = (one.to_pylist() if one.null_count else one for one in data.columns)
+        named = zip(data.column_names, full, strict=True)
+    elif hasattr(data, "columns") and hasattr(data, "iloc"):  # pandas
+        named = data.items()
+    elif getattr(getattr(data, "dtype", None), "names", None):
+        named = ((name, data[name]) for name in data.dtype.names)
+    return [(str(name).strip().lower(), column) for name, column in named]
+
+
+def floats(cells: Any) -> FloatArray:
+    """Return a copy of numbers as floats, with NaN for what is none: a gap, a masked cell, a text, a date.
+
+    Raises:
+        ValueError: If rows have different lengths.
+    """
+    masked: Any = np.ma.asarray(cells)
+    with np.errstate(all="ignore"):  # a number too large for a float64 becomes inf
+        if masked.dtype.kind in "biuf":
+            found = masked.data.astype(np.float64)
+        elif masked.dtype.kind in "OUS":
+            # As they were given: NumPy makes a text of every number beside a text.
+            found = np.frompyfunc(_float, 1, 1)(np.asarray(cells, object)).astype(np.float64)
+        else:
+            found = np.full(masked.shape, np.nan)
+    found[np.ma.getmaskarray(masked)] = np.nan
+    return found  # type: ignore[no-any-return]
+
+
+def _float(value: Any) -> float:
     try:
-        if np.asarray(table).dtype.kind not in "biuf":
-            raise TypeError
-        # A number too large for a float64 becomes inf, and is refused below.
-        with np.errstate(all="ignore"):
-            gains = np.array(table, dtype=float)
+        return float(value) if isinstance(value, (numbers.Number, np.bool_)) else math.nan  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):  # a complex number, a signalling NaN, 10**400
+        return math.nan
+
+
+def check_table(table: Any, where: str, low: float = 0.0) -> FloatArray:
+    """Return gains in [low, 1] as an array of shape `(rounds, n_arms)`, or raise and name the first wrong entry.
+
+    Args:
+        table: An array, or a data frame with a column for each arm.
+        where: What it is called in errors.
+        low: The smallest gain.
+    """
+    columns = columns_of(table)
+    names = [name for name, _ in columns]
+    if set(LONG_COLUMNS) & set(names):
+        raise GainFileError(
+            f"{where}: a table must have one column for each arm; received records, with columns"
+            f" {_short(', '.join(map(repr, names)))}. Play them by dp_bandit_envs.adversaries.Replay."
+        )
+    try:
+        gains = np.column_stack([floats(column) for _, column in columns]) if columns else floats(table)
     except (TypeError, ValueError):
         raise GainFileError(f"{where}: every entry must be a number and every row as long as the others.") from None
+    return _checked(gains, where, low)
+
+
+def _checked(gains: FloatArray, where: str, low: float = 0.0, places: Sequence[int] | None = None) -> FloatArray:
+    """Return a table of gains, or raise; `places` are those of its columns in the data, counted from 0."""
     if gains.ndim != 2 or gains.shape[0] < 1 or gains.shape[1] < 2:
         raise GainFileError(
             f"{where}: gains must form a table of shape (rounds, n_arms) with at least 1 round and 2 arms;"
             f" received shape {gains.shape}."
         )
-    wrong = np.argwhere(~((gains >= 0) & (gains <= 1)))
+    _check_range(gains, where, low, places)
+    return gains
+
+
+def _check_range(gains: FloatArray, where: str, low: float = 0.0, places: Sequence[int] | None = None) -> None:
+    wrong = np.argwhere(~((gains >= low) & (gains <= 1)))
     if wrong.size:
         row, column = wrong[0]
+        column = column if places is None else places[column]
         raise GainFileError(
-            f"{where}: every gain must be in [0, 1]; row {row + 1}, column {column + 1} is not"
-            f" ({len(wrong)} such entries in all). Rescale the gains or remove those rounds."
+            f"{where}: every gain must be a number in [{low:g}, 1]; row {row + 1}, column {column + 1} is not"
+            f" ({len(wrong)} such entries in all). Rescale the gains, fill the gaps or remove those rows."
         )
-    return gains
+
+
+def _read_columns(source: Any, persons: str | None) -> Table | Pools:
+    """Read an array, a data frame, an Arrow table or a structured array."""
+    where, columns = "gains", columns_of(source)
+    names = [name for name, _ in columns]
+    owner = None if persons is None else _owner_column(where, names, persons)
+    records = bool(set(LONG_COLUMNS) & set(names))
+    if owner is None and not records:
+        return Table(check_table(source, where), [])
+    owners = [] if owner is None else np.asarray(columns[owner][1], object).tolist()
+    if not records:
+        places = [place for place in range(len(names)) if place != owner]
+        cells = [np.empty((len(owners), 0)), *(floats(columns[place][1]) for place in places)]
+        return Table(_checked(np.column_stack(cells), where, places=places), owners)
+    _check_names(where, names, owner, "persons=")
+    arm_column, gain_column = names.index("arm"), names.index("gain")
+    arms, gains = floats(columns[arm_column][1]), floats(columns[gain_column][1])
+    wrong = np.flatnonzero(~((arms >= 0) & (arms < MOST_ARM) & (arms == np.floor(arms))))
+    if wrong.size:
+        raise GainFileError(f"{where}, row {wrong[0] + 1}, column {arm_column + 1} {NO_ARM}")
+    _check_range(gains[:, np.newaxis], where, places=[gain_column])
+    return _pools_of(f"{where}, column {arm_column + 1}", arms.astype(np.int64), gains, owners)
 
 
 def _read_npy(file: DataFile) -> FloatArray:
@@ -129,24 +230,30 @@ def _read_csv(file: DataFile, persons: str | None) -> Table | Pools:
     first = next(rows, None)
     if first is None:
         raise GainFileError(f"{file.name}: the file must hold at least one line of gains; it is empty.")
+    if first[1][0].lstrip().startswith(("{", "[")) or (len(first[1]) == 1 and re.search("[;\t|]", first[1][0])):
+        raise GainFileError(
+            f"{file.name}, line {first[0]}: columns must be separated by commas; these are not, or the file is of a"
+            f" format that is not read, such as JSON. Read it with pandas and save it by to_csv(..., index=False)."
+        )
     names = [name.strip().lower() for name in first[1]]
     # A first line with any number in it is a round: a gap or a word in it is an error, not the name of a column.
-    named = not any(_is_number(cell) for cell in names)
-    owner = None if persons is None else _owner_column(file, first[0], names if named else [], persons)
+    named = all(_number(cell) is None for cell in names)
+    where = f"{file.name}, line {first[0]}"
+    owner = None if persons is None else _owner_column(where, names if named else [], persons)
     if named and set(LONG_COLUMNS) & set(names):
         return _pools(file, names, first[0], rows, owner)
     return _table(file, first, rows, named=named, owner=owner)
 
 
-def _owner_column(file: DataFile, line: int, names: list[str], persons: str) -> int:
-    """Return the index of the column that says whose a line is."""
+def _owner_column(where: str, names: list[str], persons: str) -> int:
+    """Return the index of the column that says whose a row is."""
     wanted = persons.strip().lower()
     if names.count(wanted) != 1 or wanted in LONG_COLUMNS:
         # Without one of its own names it may be somebody's record.
         known = _short(", ".join(map(repr, names))) if set(LONG_COLUMNS) & set(names) else "none that are known"
         raise GainFileError(
-            f"{file.name}, line {line}: the first line must name one column of persons, {persons!r}; its names are"
-            f" {known}. Check the name, or write a first line of names."
+            f"{where}: one column of persons must be called {persons!r}; the names of columns are {known}. Check the"
+            " name, or write a first line of names."
         )
     return names.index(wanted)
 
@@ -202,22 +309,26 @@ def _round(file: DataFile, row: Row, width: int, owner: int | None) -> list[floa
     return [_gain(file, line, column + 1, cell) for column, cell in enumerate(cells) if column != owner]
 
 
+def _check_names(where: str, names: list[str], owner: int | None, option: str) -> None:
+    """Raise unless columns of records are called arm and gain, and no others are there but that of persons."""
+    if sorted(name for column, name in enumerate(names) if column != owner) == sorted(LONG_COLUMNS):
+        return
+    others = [name for name in names if name not in LONG_COLUMNS]
+    # With one more column, it probably says whose each row is.
+    one_more = owner is None and len(names) == len(LONG_COLUMNS) + 1 and len(others) == 1
+    way = "Rename or remove columns."
+    if one_more:
+        way = f"If {others[0]!r} says whose the rows are, give {option}{others[0]!r}; otherwise remove it."
+    raise GainFileError(
+        f"{where}: recorded gains have the columns 'arm' and 'gain' and no others, unless persons= names one; received"
+        f" {_short(', '.join(map(repr, names)))}. {way}{CLEAN_FIRST}"
+    )
+
+
 def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row], owner: int | None) -> Pools:
-    if sorted(name for column, name in enumerate(names) if column != owner) != sorted(LONG_COLUMNS):
-        others = [name for name in names if name not in LONG_COLUMNS]
-        # With one more column, it probably says whose each line is.
-        one_more = owner is None and len(names) == len(LONG_COLUMNS) + 1 and len(others) == 1
-        way = "Rename or remove columns."
-        if one_more:
-            way = f"If {others[0]!r} says whose the lines are, give --persons {others[0]}; otherwise remove it."
-        raise GainFileError(
-            f"{file.name}, line {first_line}: a file of recorded gains has the columns 'arm' and 'gain' and no others,"
-            f" unless persons= names one; received {_short(', '.join(map(repr, names)))}."
-            f" {way}{CLEAN_FIRST}"
-        )
+    _check_names(f"{file.name}, line {first_line}", names, owner, "--persons ")
     arm_column, gain_column = names.index("arm"), names.index("gain")
-    pools: dict[int, array[float]] = {}
-    owners: dict[int, list[str]] = {}
+    arms, gains, owners = array("q"), array("d"), []
     for line, cells in rows:
         if len(cells) != len(names):
             raise GainFileError(
@@ -225,27 +336,31 @@ def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row
             )
         text = cells[arm_column].strip()
         # isascii: the digits of other alphabets are decimal too.
-        if not (text.isascii() and text.isdecimal() and len(text) <= 9):
-            raise GainFileError(
-                f"{file.name}, line {line}, column {arm_column + 1} ('arm'): arms are whole numbers from 0; the entry"
-                " there is not. Number the arms."
-            )
-        gain = _gain(file, line, gain_column + 1, cells[gain_column])
-        pools.setdefault(int(text), array("d")).append(gain)
+        if not (text.isascii() and text.isdecimal() and len(text) < len(str(MOST_ARM))):
+            raise GainFileError(f"{file.name}, line {line}, column {arm_column + 1} {NO_ARM}")
+        arms.append(int(text))
+        gains.append(_gain(file, line, gain_column + 1, cells[gain_column]))
         if owner is not None:
-            owners.setdefault(int(text), []).append(_owner(file, line, owner, cells))
-    arms = sorted(pools)
-    if len(arms) < 2 or arms != list(range(len(arms))):
+            owners.append(_owner(file, line, owner, cells))
+    where = f"{file.name}, column {arm_column + 1}"
+    return _pools_of(where, np.array(arms, np.int64), np.array(gains, float), owners)
+
+
+def _pools_of(where: str, arms: IntArray, gains: FloatArray, owners: Sequence[Hashable]) -> Pools:
+    """Return the gains of each arm, in the order of the records."""
+    known, sizes = np.unique(arms, return_counts=True)
+    if len(known) < 2 or known[-1] != len(known) - 1:
         raise GainFileError(
-            f"{file.name}, column {arm_column + 1} ('arm'): at least 2 arms, numbered 0, 1, 2, ... without a gap, each"
-            f" with at least one line; received the arms {arms[:10]}. Renumber them."
+            f"{where} ('arm'): at least 2 arms, numbered 0, 1, 2, ... without a gap, each with at least one record;"
+            f" received the arms {known[:10].tolist()}. Renumber them."
         )
-    return Pools([np.frombuffer(pools[arm], float) for arm in arms], [owners[arm] for arm in arms if owners])
+    records = np.split(np.argsort(arms, kind="stable"), np.cumsum(sizes)[:-1])
+    return Pools([gains[own] for own in records], [[owners[one] for one in own] for own in records if owners])
 
 
 def _gain(file: DataFile, line: int, column: int, cell: str) -> float:
-    value = float(cell) if _is_number(cell) else math.nan
-    if not 0 <= value <= 1:
+    value = _number(cell)
+    if value is None or not 0 <= value <= 1:
         # The entry may be private, so it is not shown.
         raise GainFileError(
             f"{file.name}, line {line}, column {column}: a gain must be a number in [0, 1]; the entry there is not."
@@ -255,10 +370,10 @@ def _gain(file: DataFile, line: int, column: int, cell: str) -> float:
     return value
 
 
-def _is_number(cell: str) -> bool:
-    """Whether a cell is a number as other programs write it; Python reads 1_000 and other alphabets' digits too."""
+def _number(cell: str) -> float | None:
+    """Return a number as other programs write it, else None; Python reads 1_000 and other alphabets' digits too."""
+    text = cell.strip().lower()
     try:
-        float(cell)
+        return BOOLEANS[text] if text in BOOLEANS else float(text) if text.isascii() and "_" not in text else None
     except ValueError:
-        return False
-    return cell.isascii() and "_" not in cell
+        return None

@@ -6,6 +6,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.gain_files import floats
 from dp_bandit_envs.privacy.data_use import use_of_pools
 from dp_bandit_envs.protocols import FloatArray
 
@@ -34,11 +35,13 @@ class OutcomePools(Adversary):
         *,
         persons: SupportsIndex | Sequence[Sequence[Hashable]] | None = None,
     ) -> None:
-        self._pools = [np.array(pool, dtype=float) for pool in pools]
+        self._pools = [floats(pool) for pool in pools]
         for arm, pool in enumerate(self._pools):
-            if pool.ndim != 1 or not pool.size or not np.all((pool >= 0) & (pool <= 1)):
+            wrong = np.flatnonzero(~((pool >= 0) & (pool <= 1)))
+            if pool.ndim != 1 or not pool.size or wrong.size:
+                where = f"; entry {wrong[0] + 1}" if pool.ndim == 1 and wrong.size else "; it"
                 raise ValueError(
-                    f"the pool of arm {arm} must be a list of at least one gain, all in [0, 1]; it is not."
+                    f"the pool of arm {arm} must be a list of at least one gain, all in [0, 1]{where} is not."
                 )
             pool.flags.writeable = False  # copies share it
         super().__init__(len(pools), sum(map(len, self._pools)) if horizon is None else horizon)

@@ -1,8 +1,9 @@
 """The user's own data as an adversary: a table of gains or vectors round by round, or recorded gains arm by arm."""
 
+import warnings
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import Any, Final, SupportsIndex
 
 import numpy as np
 
@@ -11,11 +12,16 @@ from dp_bandit_envs.adversaries import gain_files
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.gain_files import Pools
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
-from dp_bandit_envs.adversaries.trial import Trial
-from dp_bandit_envs.errors import GainFileError, WrongTypeError
+from dp_bandit_envs.errors import GainFileError, MadeUpGainsWarning, WrongTypeError
 from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.privacy.data_use import use_of_table
 from dp_bandit_envs.protocols import FloatArray
+
+MADE_UP_MEANS: Final = (0.5, 0.4, 0.7, 0.6)
+MADE_UP: Final = (
+    "without gains= a Replay plays a made-up table of 4 arms and 1,000 rounds, which shows what such a game looks like."
+    " Give your own: gains= a table, a DataFrame or the path of a file."
+)
 
 
 class Rows(Adversary):
@@ -100,21 +106,7 @@ class VectorTable(Rows):
         persons: SupportsIndex | Sequence[Hashable] | None = None,
         ledger: Any = None,
     ) -> None:
-        try:
-            table = np.array(vectors, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise GainFileError("gain vectors must be numbers, every row as long as the others.") from None
-        if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
-            raise GainFileError(
-                f"gain vectors must form a table (rounds, dimension) of at least 1 x 2; received shape {table.shape}."
-            )
-        wrong = np.flatnonzero(~(np.abs(table) <= 1).all(axis=1))
-        if wrong.size:
-            raise GainFileError(
-                f"every coordinate of a gain vector must be in [-1, 1]; row {wrong[0] + 1} breaks this ({wrong.size}"
-                " rows in all). Rescale the vectors."
-            )
-        super().__init__(table, horizon, "rows", persons)
+        super().__init__(gain_files.check_table(vectors, "gain vectors", self.lowest), horizon, "rows", persons)
         self.ledger = ledger
         self._is_real = True
 
@@ -125,15 +117,16 @@ class Replay(Adversary):
     Plays a table of gains row by row, or lets each arm pay its recorded gains in random order.
 
     Args:
-        gains: A table of shape `(rounds, n_arms)`, played row by row; or the path of one saved as `.npy`, `.csv` or
-            `.csv.gz` with one column an arm; or the path of a CSV file with the columns `arm,gain`, whose gains each
-            arm pays in random order, reshuffled when used up (`OutcomePools`). A `DataFile`, which holds the bytes of a
-            file, can replace a path. By default the outcomes of `Trial`. A first line of names is skipped if no name is
-            a number.
+        gains: A table of shape `(rounds, n_arms)`, played row by row; or records in two columns called `arm` and
+            `gain`, of which each arm pays its own in random order, reshuffled when used up (`OutcomePools`). Either is
+            an array, a DataFrame, an Arrow table, or the path of a file saved as `.npy` (a table), `.csv` or `.csv.gz`;
+            a `DataFile`, which holds the bytes of a file, can replace a path. True is 1 and False is 0. A first line of
+            names in a file of a table is skipped if no name is a number. By default a made-up table of 4 arms and 1,000
+            rounds, with a warning.
         horizon: Number of rounds T, at least 1; by default all rows. A table cannot be played beyond its end.
         persons: What guarantees need to know to say what holds for a person: the most records (or rows) that belong to
-            one person; or the name of the column of a CSV file with names that says whose each line is, in any words.
-            That column is not an arm, and who owns which lines counts as public. None if it is not known.
+            one person; or the name of the column, of a CSV file or a DataFrame, that says whose each row is, in any
+            words. That column is not an arm, and who owns which rows counts as public. None if it is not known.
         ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget. Give
             the same one to all environments over the same data.
         arm_names: The arms' names, in their order, which the attribute `arm_names` keeps. By default "0", "1", ...
@@ -141,13 +134,17 @@ class Replay(Adversary):
     Source: your own data.
 
     Raises:
-        GainFileError: If a file breaks a rule; the message names file, line and column.
+        GainFileError: If gains break a rule; the message names file, line or row, and column.
         ValueError: If the horizon or the number of records leaves its range.
+        WrongTypeError: If an argument has the wrong type.
+
+    Warns:
+        MadeUpGainsWarning: Without gains.
     """
 
     def __init__(
         self,
-        gains: FloatArray | str | Path | DataFile | None = None,
+        gains: Any = None,
         horizon: SupportsIndex | None = None,
         *,
         persons: SupportsIndex | str | None = None,
@@ -157,17 +154,18 @@ class Replay(Adversary):
         if horizon is not None:
             horizon = checks.integer("horizon", horizon, at_least=1)
         if persons is not None and not isinstance(persons, str):
-            if isinstance(persons, (Sequence, np.ndarray)):
+            if hasattr(persons, "__len__"):
                 raise WrongTypeError(
-                    "persons must be the most records of one person, or the name of a file's column that says whose"
-                    f" they are; received {checks.kind_of(persons)}. For an array, count them."
+                    "persons must be the most records of one person, or the name of the column that says whose they"
+                    f" are; received {checks.kind_of(persons)}. For an array, count them."
                 )
             persons = checks.integer("persons", persons, at_least=1)
         self._source = self._read(gains, horizon, persons)
         super().__init__(self._source.n_arms, self._source.horizon)
         self.means = self._source.means
         self.ledger = ledger
-        self._is_real = True
+        if gains is not None:
+            self._is_real = True
         self.arm_names = _names(arm_names, self.n_arms)
 
     def begin(self, rng: np.random.Generator) -> None:
@@ -180,23 +178,21 @@ class Replay(Adversary):
         return self._source.next_gains(rounds)
 
     @staticmethod
-    def _read(
-        gains: FloatArray | str | Path | DataFile | None, horizon: int | None, persons: int | str | None
-    ) -> Adversary:
+    def _read(gains: Any, horizon: int | None, persons: int | str | None) -> Adversary:
         if gains is None:
             if persons is not None:
-                raise ValueError(f"persons of the trial are known, one outcome each; received {persons!r}. Omit it.")
-            return Trial() if horizon is None else Trial(horizon)
+                raise ValueError(f"persons must be left out without gains; received {persons!r}. Give gains=.")
+            warnings.warn(MADE_UP, MadeUpGainsWarning, stacklevel=checks.level_of_caller())
+            coins = np.random.default_rng(0).random((1000, len(MADE_UP_MEANS))) < MADE_UP_MEANS
+            return GainTable(coins.astype(np.float64), horizon)
         if isinstance(gains, (str, Path)):
             gains = DataFile.read(gains, error=GainFileError)
-        if not isinstance(gains, DataFile):
-            if isinstance(persons, str):
-                raise ValueError(
-                    "persons of an array must be the most rows of a person; received the name of a column. Save the"
-                    " gains as a CSV file with that column."
-                )
-            return GainTable(gains, horizon, persons=persons)
         column = persons if isinstance(persons, str) else None
+        if column is not None and not isinstance(gains, DataFile) and not gain_files.columns_of(gains):
+            raise ValueError(
+                "persons of an array must be the most rows of a person; received the name of a column. Give a DataFrame"
+                " or a CSV file with that column."
+            )
         bound = None if isinstance(persons, str) else persons
         recorded = gain_files.read(gains, column)
         if isinstance(recorded, Pools):
@@ -207,7 +203,8 @@ class Replay(Adversary):
 def _names(names: Sequence[str] | None, n_arms: int) -> tuple[str, ...]:
     if names is None:
         return tuple(map(str, range(n_arms)))
-    found = (names,) if isinstance(names, str) else tuple(names)
+    found = () if isinstance(names, str) or not hasattr(names, "__iter__") else tuple(names)
     if len(found) != n_arms or not all(isinstance(name, str) for name in found):
-        raise ValueError(f"arm_names must be {n_arms} texts, one for each arm; received {len(found)} entries.")
+        received = f"{len(found)} entries" if found else checks.kind_of(names)
+        raise ValueError(f"arm_names must be {n_arms} texts, one for each arm; received {received}.")
     return found

@@ -18,7 +18,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import WrongGameError, WrongTypeError
 from dp_bandit_envs.graphs import GraphSource
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, with_agent
+from dp_bandit_envs.privacy.guarantee import DELTA, PrivacyGuarantee, with_agent
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
 from dp_bandit_envs.text import name_of, written_value
@@ -197,6 +197,9 @@ class Algorithm:
     def guarantee_in(self, env: Environment) -> PrivacyGuarantee:
         """Return the guarantee for the sequence of all actions in one game.
 
+        Where both the agent's own randomness and a privacy wrapper give one, it is the one with the smaller epsilon at
+        delta = 1e-6.
+
         Args:
             env: The game, without this algorithm's wrappers.
         """
@@ -235,6 +238,9 @@ class Algorithm:
             own = PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")
         if not isinstance(own, PrivacyGuarantee):
             return own
+        # What a boundary states holds for any agent above it.
+        if isinstance(stated, PrivacyGuarantee) and stated.epsilon_at(DELTA) < own.epsilon_at(DELTA):
+            return stated
         layers = stated.steps if isinstance(stated, PrivacyGuarantee) else ()
         return dataclasses.replace(own if own.steps else with_agent(own, layers), data=data_use_below(env))
 

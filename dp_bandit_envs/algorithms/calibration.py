@@ -11,7 +11,8 @@ from dp_bandit_envs.algorithms.algorithm_table import make_algorithm
 from dp_bandit_envs.algorithms.exp3_family import smallest_between
 from dp_bandit_envs.algorithms.naming import Asked, Player, algorithm_of
 from dp_bandit_envs.errors import UnreachableGuaranteeError
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.accounting import added_delta
+from dp_bandit_envs.privacy.guarantee import DELTA, PrivacyGuarantee
 from dp_bandit_envs.protocols import Environment
 
 Target: TypeAlias = tuple[SupportsFloat, SupportsFloat]
@@ -181,7 +182,8 @@ def calibrate(
 
     Raises:
         UnknownNameError: If there is no such algorithm.
-        UnreachableGuaranteeError: If no value meets the target, such as for algorithms without privacy.
+        UnreachableGuaranteeError: If no value meets the target, such as for algorithms without privacy; or if
+            `delta` is 0 and fast draws add more than 1e-6 to it, as from an epsilon of about 17 on.
 
     Example:
         >>> from dp_bandit_envs import calibrate, make_algorithm
@@ -261,6 +263,7 @@ def _calibrated(
                 f" target is {epsilon:g}. Use another parameter for it, or give a function that takes epsilon and"
                 " returns it."
             )
+        _refuse_fast_draws(one.shown_as, guarantee, delta)
         return dict(one.parameters)
     name = one.name if one.maker is None else one.shown_as
     make = functools.partial(make_algorithm, one.name) if one.maker is None else one.maker
@@ -311,7 +314,20 @@ def _calibrated(
             f" = {delta:g}{whom}. Use a larger epsilon or delta, or a private algorithm; `dp-bandit show {name}` says"
             " what it guarantees."
         )
-    return {**parameters, **({} if best is None else {knob: best})}
+    found = {**parameters, **({} if best is None else {knob: best})}
+    _refuse_fast_draws(name, measure(make(**found)).for_group(group), delta)
+    return found
+
+
+def _refuse_fast_draws(name: str, guarantee: PrivacyGuarantee, delta: float) -> None:
+    """Raise if an epsilon without a delta was asked for, and fast draws add one that is not small."""
+    added = added_delta(guarantee.pure_epsilon, guarantee.tau)
+    if delta == 0 and added > DELTA:
+        raise UnreachableGuaranteeError(
+            f"{name} has epsilon = {guarantee.pure_epsilon:g} for exact noise only: fast draws add a delta of"
+            f" {added:.2g}. Give a delta, or a smaller epsilon, or a function of epsilon that returns"
+            " dp_bandit_envs.algorithms.secured(algorithm), whose noise is exact (draws='secure')."
+        )
 
 
 def _largest(reached: Callable[[float], float], epsilon: float, start: float) -> float:

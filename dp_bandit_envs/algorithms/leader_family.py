@@ -227,9 +227,12 @@ def as_ftpl(
             least = _printed_sigma(name, dimension, horizon, epsilon, delta) * math.sqrt(unit.nodes_per_item)
         at_one = math.sqrt(unit.variance(horizon)) * env.get_wrapper_attr("values").l2
         sigma = unit.sigma * least / at_one
-        # In games of a few rounds so little noise is wanted that fast draws would need too much of delta.
+        # In games of a few rounds so little noise is wanted that fast draws would need too much of delta. That never
+        # makes noise for less than what was asked for, which the counter refuses if delta is too small for it.
         share = delta / (8 * unit.distance_of_draws(dimension))
         most = math.log(share - 1) if share > 1.5 else MOST_EPSILON
+        if epsilon < MOST_EPSILON:
+            most = max(most, epsilon)
         return gaussian_epsilon(sigma, delta) if sigma > gaussian_sigma(most, delta) else most
 
     def bound(env: Environment) -> float:

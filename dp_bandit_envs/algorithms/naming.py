@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.gain_files import ENDINGS, UNREAD, columns_of
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.algorithm_table import ALGORITHMS, make_algorithm
 from dp_bandit_envs.compiling.functions import is_ours
@@ -30,8 +31,6 @@ from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.text import in_brackets, read_arguments, read_call
 from dp_bandit_envs.wrappers.inspect_below import Boundary, layers_of
 
-FILE_ENDINGS: Final = (".npy", ".csv", ".csv.gz")
-OTHER_FILES: Final = (".tsv", ".txt", ".xlsx", ".xls", ".json", ".jsonl", ".parquet", ".npz", ".zip")
 SHOWN: Final = 12
 """The most numbers of a list that a title shows."""
 PLAIN: Final = (bool, int, float, str)
@@ -91,14 +90,14 @@ class NamedGame:
             if self.maker is not None:
                 raise ValueError(
                     f"{name} must be left out for {self.title}, an environment that is made elsewhere; received"
-                    f" {value}. Give it there, or name the game by an id."
+                    f" {checks.shown(value)}. Give it there, or name the game by an id."
                 )
             if name in self.env_kwargs:
-                raise ValueError(f"{name} must be given once; received {value} and {self.title}.")
+                raise ValueError(f"{name} must be given once; received {checks.shown(value)} and {self.title}.")
             if name == "n_arms" and not self._takes_arms:
                 raise ValueError(
                     f"n_arms must be left out for {self.title}, which has a number of arms of its own; received"
-                    f" {value}."
+                    f" {checks.shown(value)}."
                 )
         return dataclasses.replace(self, env_kwargs={**self.env_kwargs, **more})
 
@@ -136,7 +135,9 @@ def game_of(game: Any, persons: str | int | None = None) -> NamedGame:
     if is_data(game):
         return _of_data(game, persons)
     if persons is not None:
-        raise ValueError(f"persons is for a file of gains, such as my.csv; received the environment {game!r}.")
+        raise ValueError(
+            f"persons is for a file of gains, such as my.csv; received the environment {checks.shown(game)}."
+        )
     if isinstance(game, str):
         return _of_text(game)
     if isinstance(game, tuple) and len(game) == 2 and isinstance(game[1], Mapping):
@@ -153,7 +154,7 @@ def game_of(game: Any, persons: str | int | None = None) -> NamedGame:
     if callable(game):
         return _of_maker(getattr(game, "__name__", type(game).__name__), game)
     if hasattr(game, "__array__"):
-        return _of_id("DPBandit-Replay-v0", {"gains": np.asarray(game)})
+        return _of_id("DPBandit-Replay-v0", {"gains": _table(game)})
     raise WrongTypeError(GAME_WANTED.format(checks.kind_of(game)))
 
 
@@ -227,7 +228,7 @@ def _of_environment(env: Any) -> NamedGame:
 
 def is_data(game: Any) -> bool:
     """Return whether a game is named by a file of gains."""
-    return isinstance(game, (Path, DataFile)) or (isinstance(game, str) and game.endswith(FILE_ENDINGS))
+    return isinstance(game, (Path, DataFile)) or (isinstance(game, str) and game.endswith(ENDINGS))
 
 
 def _of_data(source: str | Path | DataFile, persons: str | int | None) -> NamedGame:
@@ -254,7 +255,12 @@ def readable(text: str) -> str:
 
 
 def _table(value: Any) -> Any:
-    """Return a value, with tables of any kind as arrays, which are never written out: they may be private gains."""
+    """Return a value, with tables of any kind as arrays, which are never written out: they may be private gains.
+
+    A data frame, whose columns have names that say what they are, stays one, and is not written out either.
+    """
+    if columns_of(value):
+        return value
     nested = isinstance(value, (list, tuple)) and not all(one is None or isinstance(one, PLAIN) for one in value)
     if nested or (hasattr(value, "__array__") and not isinstance(value, np.generic)):
         try:
@@ -278,11 +284,8 @@ def _shown(value: Any) -> Any:
 def _known(written: str) -> str:
     if written in IDS:
         return written
-    if written.endswith(OTHER_FILES):
-        raise ValueError(
-            f"a file of gains must end in {', '.join(FILE_ENDINGS)}; received {written!r}. Save it as .csv,"
-            " with one column an arm or with the columns arm,gain."
-        )
+    if re.search(r"\.\w{2,8}$", written):  # no name of a game has a point
+        raise ValueError(UNREAD.format(written))
     if written in gym.registry:
         raise WrongTypeError(FOREIGN.format("a game", written))
     short = {short_name(id_): id_ for id_ in IDS}

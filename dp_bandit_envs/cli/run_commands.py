@@ -14,8 +14,9 @@ from rich.table import Table
 
 from dp_bandit_envs import checks, text
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.gain_files import ENDINGS
 from dp_bandit_envs.algorithms import ALGORITHMS
-from dp_bandit_envs.algorithms.naming import FILE_ENDINGS, imported, loaded, readable, short_name
+from dp_bandit_envs.algorithms.naming import imported, loaded, readable, short_name
 from dp_bandit_envs.cli.data_commands import about_ledger, opened_ledger
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, rate, say
 from dp_bandit_envs.comparison.asking import question
@@ -250,7 +251,7 @@ def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _kind(word: str) -> str:
     """Return what a word names: an environment, an algorithm, or "" if it is unknown."""
-    if word.endswith(FILE_ENDINGS):
+    if word.endswith(ENDINGS):
         return "environment"
     name = word.partition(":")[0].lower()
     if name in {spelling.lower() for id_ in IDS for spelling in (id_, short_name(id_), f"DPBandit-{short_name(id_)}")}:

@@ -17,7 +17,7 @@ from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.algorithms.naming import game_of
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
-from dp_bandit_envs.conformance.trial_games import check_played_equals_simulated, made
+from dp_bandit_envs.conformance.trial_games import check_played_equals_simulated, made, with_gains
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.protocols import FloatArray, plays_points
 from dp_bandit_envs.wrappers import ExactSums
@@ -276,7 +276,7 @@ def _check_sizes(class_: type[Adversary]) -> None:
 def _check_environment(id_: str, horizon: int) -> None:
     """Require that every way to play a registered id gives the same games, and that Gymnasium's checker passes."""
     env: Any = made(id_)
-    arguments: Any = {} if env.unwrapped.horizon <= horizon else {"horizon": horizon}
+    arguments = with_gains(id_, {} if env.unwrapped.horizon <= horizon else {"horizon": horizon})
     with must_not_fail(f"{id_} with {arguments}", "An adversary takes horizon, or has at most as many rounds."):
         env = made(id_, **arguments)
     with warnings.catch_warnings(), must_not_fail("Gymnasium's check_env", "Its message is the cause of this error."):
@@ -298,7 +298,7 @@ def _check_environment(id_: str, horizon: int) -> None:
     if not plays_points(env):
         players = [make_algorithm(name) for name in ("EXP3", "UCB")]
     for player in players:
-        check_played_equals_simulated(player, id_, what=player.name, horizon=arguments.get("horizon"))
+        check_played_equals_simulated(player, id_, what=player.name, **{"horizon": None, **arguments})
 
 
 def _plays(game: Any, number: int) -> list[Any]:

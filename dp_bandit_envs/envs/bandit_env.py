@@ -417,7 +417,13 @@ def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict
     if unknown:
         hint = f"Known: {', '.join(known)}." if known else "An adversary's __init__ passes it to super().__init__()."
         raise UnknownArgumentError(f"{env_class.__name__}.__init__()", unknown[0], hint)
-    return adversary_class(**arguments)
+    try:
+        return adversary_class(**arguments)
+    except WrongTypeError:
+        raise
+    except TypeError as error:
+        # Gymnasium would raise it again with all arguments in its message, private gains among them.
+        raise WrongTypeError(f"{adversary_class.__name__} cannot be made of these arguments: {error}") from error
 
 
 def refuse_unknown(env_class: type, arguments: dict[str, Any]) -> None:

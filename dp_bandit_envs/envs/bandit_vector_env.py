@@ -34,8 +34,9 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
     """`num_envs` independent games against the same kind of adversary, in lockstep.
 
     Game i with seed s plays exactly as `BanditEnv` does with that seed; `reset(seed=s)` gives game i the seed s + i,
-    as everywhere in Gymnasium, and `reset(seed=[...])` gives each its own. All games end after round `horizon`; the
-    next `step` ignores its actions and starts new ones (autoreset mode NEXT_STEP).
+    as everywhere in Gymnasium, and `reset(seed=[...])` gives each its own. So take seeds at least `num_envs` apart:
+    games with one seed have one noise behind a privacy wrapper, which cancels in a difference. All games end after
+    round `horizon`; the next `step` ignores its actions and starts new ones (autoreset mode NEXT_STEP).
 
     Observations, rewards and flags are those of `BanditEnv` with a first axis of length `num_envs`.
 

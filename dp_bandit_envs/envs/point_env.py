@@ -283,7 +283,7 @@ def point_adversary(
 
 
 def _table(gains: Any) -> VectorTable:
-    if not isinstance(gains, (np.ndarray, list, tuple)):
+    if not (isinstance(gains, (list, tuple)) or hasattr(gains, "__array__")):
         raise WrongTypeError(
             "gains must be a name, an adversary, or an array of gain vectors, shape (horizon, dimension); received"
             f" {checks.kind_of(gains)}."

@@ -26,6 +26,7 @@ from typing import Any, Final
 import numpy as np
 
 import dp_bandit_envs
+from dp_bandit_envs.adversaries.gain_files import columns_of
 from dp_bandit_envs.compiling.functions import PACKAGE, followed, is_ours, uses, written_out
 from dp_bandit_envs.envs.registration import foreign_games
 from dp_bandit_envs.text import name_of, written_value
@@ -85,8 +86,8 @@ class Walk:
                 self.add(part)
         elif isinstance(thing, (array, memoryview)) or hasattr(type(thing), "__array__"):
             table = np.asarray(thing)
-            self._write(table.dtype.str, table.shape)
-            if table.dtype == object:
+            self._write(table.dtype.str, table.shape, *(name for name, _ in columns_of(thing)))
+            if table.dtype.hasobject:
                 self.add(table.tolist())
             else:
                 self.values.update(np.ascontiguousarray(table).tobytes())

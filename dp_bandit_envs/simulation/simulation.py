@@ -261,7 +261,9 @@ def prepare(
     Where `small` says so, those of somebody else's are not compiled to find it out.
     """
     if env_kwargs is not None and not isinstance(env_kwargs, Mapping):
-        raise WrongTypeError(f"env_kwargs must be a dict, such as {{'n_arms': 3}}; received {env_kwargs!r}.")
+        raise WrongTypeError(
+            f"env_kwargs must be a dict, such as {{'n_arms': 3}}; received {checks.shown(env_kwargs)}."
+        )
     make_env = sized(game_of(game).with_arguments(**(env_kwargs or {})), n_arms=n_arms, horizon=horizon).make
     env = make_env()
     game = env.unwrapped

@@ -5,15 +5,18 @@ import gzip
 import io
 import re
 import tracemalloc
+from types import SimpleNamespace
 
 import gymnasium as gym
 import numpy as np
+import pandas as pd
 import pytest
 
-import dp_bandit_envs  # noqa: F401 - registers the ids
-from dp_bandit_envs import files
-from dp_bandit_envs.adversaries import OutcomePools, Replay, Trial
-from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs import OutsideGame, compare, files, play
+from dp_bandit_envs.adversaries import GainTable, OutcomePools, Replay, VectorTable
+from dp_bandit_envs.errors import GainFileError, MadeUpGainsWarning
+from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.simulation.provenance import code_digest
 from tests.tools.doors import one_each
 from tests.tools.refusals import missing, refused
 
@@ -95,18 +98,159 @@ def test_recorded_gains_may_be_played_beyond_their_number(tmp_path):
     assert set(gains[:, 1]) == {0.75, 0.5}
 
 
-def test_left_out_gains_are_the_trials_outcomes():
-    np.testing.assert_array_equal(gains_of(Replay()), gains_of(Trial()))
+def test_without_gains_a_made_up_table_is_played_with_a_warning():
+    with pytest.warns(MadeUpGainsWarning, match="made-up") as caught:
+        game = gym.make("DPBandit-Replay-v0").unwrapped
+    assert len(caught) == 1
+    assert (game.n_arms, game.horizon, game.is_real) == (4, 1000, False)
+    assert game.data_use.person is None
     assert Replay(horizon=10).horizon == 10
+    assert set(np.unique(gains_of(Replay()))) == {0, 1}
+
+
+# ---- data frames ---------------------------------------------------------------------------------------------------
+
+FRAME = {"a": [0.0, 1.0, 1.0], "b": [1.0, 0.0, 0.5]}
+HALF = {"a": [False, True, True], "b": [1, 0, 0.5]}
+GAP = {**FRAME, "b": [1.0, 0.0, None]}
+RECORDS = {"Arm": [1, 0, 1, 0, 0], "gain": [0.75, 0.25, 0.5, 1, False], "person": ["a", "b", "a", "c", "b"]}
+
+
+def arrow(columns):
+    return pytest.importorskip("pyarrow").table(columns)
+
+
+def encoded(columns):
+    """Return an Arrow table whose columns are numbers of values: NumPy sees a number in place of a null there."""
+    pa = pytest.importorskip("pyarrow")
+    return pa.table({name: pa.array([*map(cast, cells)]).dictionary_encode() for name, cells in columns.items()})
+
+
+def cast(cell):
+    return None if cell is None else float(cell)
+
+
+def records(columns):
+    """Return a structured array."""
+    rows = list(zip(*columns.values(), strict=True))
+    kinds = [int if name == "Arm" else "U1" if name == "person" else float for name in columns]
+    return np.array(rows, dtype=list(zip(columns, kinds, strict=True)))
+
+
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "objects": lambda columns: pd.DataFrame(columns).astype(object),
+    "nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),
+    "categories": lambda columns: pd.DataFrame(columns).astype("category"),
+    "pandas on Arrow": lambda columns: arrow(columns).to_pandas().convert_dtypes(dtype_backend="pyarrow"),
+    "polars": lambda columns: SimpleNamespace(columns=list(columns), to_arrow=lambda: arrow(columns)),
+    "Arrow": arrow,
+}
+
+
+@pytest.mark.parametrize("frame", [*FRAMES.values(), encoded, records], ids=[*FRAMES, "Arrow, encoded", "structured"])
+def test_a_data_frame_of_any_kind_is_a_table(frame):
+    for columns in (FRAME, HALF):
+        made = frame(columns)
+        for adversary in (Replay(made), GainTable(made), VectorTable(made)):
+            assert gains_of(adversary).tolist() == [[0, 1], [1, 0], [1, 0.5]]
+
+
+@pytest.mark.parametrize("frame", [*FRAMES.values(), records], ids=[*FRAMES, "structured"])
+def test_a_data_frame_with_columns_arm_and_gain_is_records_as_a_file_is(frame, tmp_path):
+    made = frame({**RECORDS, "gain": [float(gain) for gain in RECORDS["gain"]]})
+    adversary, file = Replay(made, persons="Person"), Replay(write(tmp_path / "log.csv", LONG))
+    np.testing.assert_array_equal(gains_of(adversary), gains_of(file))
+    np.testing.assert_array_equal(adversary.means, file.means)
+    assert adversary.data_use == DataUse(3, 5)
+    with refused(GainFileError, "'person'", "persons='person'"):
+        Replay(made)
+    for table in (GainTable, VectorTable):
+        with refused(GainFileError, "'arm'", "'gain'", "dp_bandit_envs.adversaries.Replay"):
+            table(made)
+
+
+def test_every_door_takes_a_data_frame_and_none_shows_it(tmp_path):
+    frame = pd.DataFrame(RECORDS).drop(columns="person").astype({"gain": float})
+    other = frame.rename(columns={"Arm": "left", "gain": "right"})
+    for one, size in ((frame, (2, 5)), (other, (2, 5))):
+        env = gym.make("DPBandit-Replay-v0", gains=one).unwrapped
+        assert (env.n_arms, env.horizon) == size
+    played = [
+        play(game, "Uniform", seed=1).gains.tolist()
+        for game in (frame, ("Replay", {"gains": frame}), Replay(frame), gym.make("DPBandit-Replay-v0", gains=frame))
+    ]
+    assert played == [played[0]] * 4 and set(played[0]) <= {0, 0.25, 0.5, 0.75, 1}
+    assert gym.make("DPBandit-Ball-v0", gains=pd.DataFrame(FRAME) / 2).unwrapped.horizon == 3
+    assert code_digest(frame) != code_digest(frame.set_axis(["gain", "arm"], axis=1))
+    compared = compare(frame, "Uniform", trials=1, seed=None, folder=tmp_path / "mine")
+    assert "0.75" not in (tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8") + repr(compared)
+
+
+GAPS = {
+    **{f"{name}, a gap": (lambda frame=frame: frame(GAP)) for name, frame in FRAMES.items()},
+    "Arrow, encoded, a gap": lambda: encoded(GAP),
+    "masked": lambda: np.ma.array([[0, 1], [1, 0], [1, 0.5]], mask=[[0, 0], [0, 0], [0, 1]]),
+    "a masked row": lambda: [[0, 1], [1, 0], np.ma.array([1, 0.5], mask=[0, 1])],
+    "None": lambda: [[0, 1], [1, 0], [1, None]],
+    "a text": lambda: [[0, 1], [1, 0], [1, "0.5"]],
+    "a text among objects": lambda: pd.DataFrame({"a": [0, 1, 1], "b": [0, 1, "0.5"]}),
+    "beyond floats": lambda: [[0, 1], [1, 0], [1, 10**400]],
+    "too large": lambda: [[0, 1], [1, 0], [1, 1.5]],
+}
+
+
+@pytest.mark.parametrize("table", GAPS.values(), ids=GAPS.keys())
+def test_a_cell_without_a_gain_is_refused_by_row_and_column(table):
+    for kind in (Replay, GainTable, VectorTable):
+        with refused(GainFileError, "row 3, column 2", "number"):
+            kind(table())
+
+
+WRONG_FRAMES = {
+    "a gap in a gain": ({"gain": [0.5, None, 1]}, ["row 2, column 2"]),
+    "half an arm": ({"arm": [0, 0.5, 1]}, ["row 2, column 1 ('arm')"]),
+    "an arm's name": ({"arm": ["a", "b", "b"]}, ["row 1, column 1 ('arm')"]),
+    "an arm left out": ({"arm": [0, 2, 2]}, ["column 1 ('arm')", "[0, 2]"]),
+    "no person": ({"person": ["a", None, "b"]}, ["missing"]),
+}
+
+
+@pytest.mark.parametrize(("columns", "words"), WRONG_FRAMES.values(), ids=WRONG_FRAMES.keys())
+def test_wrong_records_in_a_data_frame_are_refused(columns, words):
+    made = pd.DataFrame({"arm": [0, 1, 1], "gain": [0.5, 0.5, 1], "person": ["a", "b", "c"], **columns})
+    with refused(ValueError, *words):
+        Replay(made, persons="person")
+
+
+def test_true_is_one_and_false_is_zero_at_every_door(tmp_path):
+    flags = [[False, True], [True, False]]
+    frame = pd.DataFrame(flags, columns=["a", "b"])
+    frame.to_csv(tmp_path / "names.csv", index=False)
+    frame.to_csv(tmp_path / "none.csv", index=False, header=False)
+    for given in (flags, frame, [[False, 1.0], [True, 0]], tmp_path / "names.csv", tmp_path / "none.csv"):
+        assert gains_of(Replay(given)).tolist() == [[0, 1], [1, 0]]
+    assert OutcomePools([[True, 0.5], [np.False_]]).means.tolist() == [0.75, 0]
+    with OutsideGame("Uniform", n_arms=2, horizon=4, low=-1) as game:
+        for reward in (True, np.False_, np.array(True)):
+            game.learn(game.next_arm(), reward)
+        assert game.rounds == 3
+
+
+def test_pools_of_texts_or_gaps_are_refused_without_a_word_of_them():
+    for cells in (["0.25"], [None], np.ma.array([0.25], mask=[1])):
+        with refused(ValueError, "arm 1", "entry 1") as caught:
+            OutcomePools([[1.0], cells])
+        assert "25" not in str(caught.value)
 
 
 # ---- wrong files of gains ------------------------------------------------------------------------------------------
 
 
-def refused_by_name(path, *words):
+def refused_by_name(path, *words, persons=None):
     """Assert that `path` is refused with a message that starts with its name and names all the words."""
     with pytest.raises(GainFileError) as caught:
-        Replay(path)
+        Replay(path, persons=persons)
     message = str(caught.value)
     assert message.startswith(str(path))
     assert re.search(r"[.]$", message)
@@ -156,6 +300,9 @@ TABLES = {
     "names only": ("a,b\n", ["line", "names"]),
     "digits of another alphabet": ("0.5,0.5\n٠.٥,0.5\n", ["line 2, column 1"]),
     "underscores as Python reads them": ("0.5,0.5\n0.0_5,0.5\n", ["line 2, column 1"]),
+    "semicolons": ("arm;gain\n0;0.5\n", ["line 1", "commas"]),
+    "tabs": ("arm\tgain\n0\t0.5\n", ["line 1", "commas"]),
+    "JSON": ('[{"arm":0,"gain":0.5},{"arm":1,"gain":0.5}]', ["line 1", "JSON"]),
     "a field without end": ('0.5,0.5\n"0.5,' + "0.5,\n" * 30_000, ["line", "131,072"]),
 }
 
@@ -260,10 +407,14 @@ def test_unreadable_text_is_refused(tmp_path, name, data, words):
     refused_by_name(tmp_path / name, *words)
 
 
-@pytest.mark.parametrize("name", ["gains.txt", "gains", "gains.npy.gz"])
+@pytest.mark.parametrize("name", ["gains.txt", "gains", "gains.npy.gz", "gains.feather", "gains.csv.bz2", "gains.CSV"])
 def test_another_ending_is_refused(tmp_path, name):
     (tmp_path / name).write_text("0.5,0.5\n", encoding="utf-8")
-    refused_by_name(tmp_path / name, ".npy", ".csv", ".csv.gz", repr(name))
+    for persons in (None, "person"):
+        refused_by_name(tmp_path / name, ".npy", ".csv", ".csv.gz", "not read", repr(name), persons=persons)
+    if "." in name:
+        with refused(ValueError, ".csv.gz", "not read", repr(name)):
+            play(name, "Uniform")
 
 
 WRONG_ARRAYS = {

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from dp_bandit_envs import algorithm_names, calibrate, make_algorithm, simulate
-from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.algorithms import ALGORITHMS, secured
 from dp_bandit_envs.errors import UnknownNameError, UnreachableGuaranteeError
 from tests.tools.refusals import refused
 
@@ -34,6 +34,27 @@ def test_an_algorithm_that_already_meets_it_is_unchanged():
     found = calibrate("AS-FTPL", epsilon=1.0, delta=1e-6, **size)
     assert found.parameters["epsilon"] == 1.0
     assert found.guarantee(**size).epsilon == pytest.approx(0.101, abs=5e-4)
+
+
+@pytest.mark.parametrize("name", ["DP-KLUCB", "DP-UCB", "LDP-UCB-L", make_algorithm("DP-SE", epsilon=30)], ids=str)
+def test_an_epsilon_alone_is_refused_where_fast_draws_add_a_delta_that_is_not_small(name):
+    """At epsilon = 30 they add .4 and more, from 35 on 1, beside which an epsilon says nothing."""
+    size = {"n_arms": 3, "horizon": 100}
+    for epsilon in (30, 40, 1000):
+        with refused(UnreachableGuaranteeError, "fast draws add a delta of", "dp_bandit_envs.algorithms.secured"):
+            calibrate(name, epsilon=epsilon, **size)
+    with refused(UnreachableGuaranteeError, "draws='secure'"):
+        simulate("Stochastic", name, epsilon=30, at_guarantee=True, horizon=100, trials=1)
+
+
+def test_exact_noise_and_a_delta_reach_a_large_epsilon():
+    size = {"n_arms": 3, "horizon": 100}
+    pytest.importorskip("opendp")
+    exact = calibrate(lambda epsilon: secured(make_algorithm("DP-SE", epsilon=epsilon)), epsilon=40, **size)
+    assert exact.guarantee(**size).numbers() == "epsilon = 40"
+    with_delta = calibrate("DP-SE", epsilon=40, delta=1e-6, **size).guarantee(**size)
+    assert with_delta.epsilon_at(1e-6) <= 40
+    assert calibrate("DP-SE", epsilon=16, **size).guarantee(**size).epsilon == 16
 
 
 def test_an_algorithm_with_a_delta_gets_that_of_the_target():

@@ -21,6 +21,7 @@ from dp_bandit_envs.theory.experts_bounds import (
     perturbed_leader_bound,
 )
 from dp_bandit_envs.wrappers import MiniBatchAverage
+from tests.tools.refusals import refused
 
 SETS = ("Ball", "Cube", "Simplex", "Experts")
 FREE = {"epsilon": math.inf}
@@ -248,6 +249,33 @@ def test_as_ftpl_guarantees_it_above_batches_and_in_games_of_a_few_rounds():
         game = gym.make("DPBandit-Ball-v0", horizon=horizon)
         assert free.guarantee_in(game).epsilon <= 20
         assert np.isfinite(play(game, make_algorithm("AS-FTPL")).external_regret).all()
+
+
+@pytest.mark.parametrize("game", ["Experts", "Ball"])
+def test_as_ftpl_has_the_noise_of_what_was_asked_for_or_is_refused_near_the_least_delta(game):
+    """Fast draws need about .5e-12 here: above twice that the noise was of an epsilon down to .035 for the 1 asked."""
+    env = gym.make(f"DPBandit-{game}-v0", horizon=100)
+    for factor in (1.01, 1.1, 1.5, 4):
+        epsilons = {
+            make_algorithm(name, delta=factor * least_delta(name, env)).guarantee_in(env).epsilon
+            for name in ("AS-FTPL", "DP-FTRL")
+        }
+        assert epsilons == {1.0}
+    with refused(WrongGameError, "fast draws", "a delta of at least"):
+        make_algorithm("AS-FTPL", delta=0.9 * least_delta("AS-FTPL", env)).guarantee_in(env)
+
+
+def least_delta(name, env):
+    """Return the least delta at which an algorithm can be played, by bisection."""
+    low, high = -15.0, -9.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        try:
+            make_algorithm(name, delta=10**middle).guarantee_in(env)
+            high = middle
+        except WrongGameError:
+            low = middle
+    return float(10**high)
 
 
 def test_they_refuse_games_that_hide_gains():

@@ -122,6 +122,24 @@ def test_nothing_is_guaranteed_where_one_round_counts_for_more_than_the_proof_as
 def test_batches_and_noise_below_leave_the_guarantee(name):
     algorithm = make_algorithm(name)
     nine = MiniBatchAverage(ExpertsEnv(gains=Deterministic(3, 20)), batch_size=2)
-    for env in (experts(), LaplaceClipRescale(experts(), epsilon=math.inf), LaplaceClipRescale(nine, epsilon=0.5)):
+    for env in (experts(), LaplaceClipRescale(experts(), epsilon=math.inf), LaplaceClipRescale(nine, epsilon=100)):
         expected = algorithm.guarantee(n_arms=3, horizon=env.get_wrapper_attr("horizon"))
         assert algorithm.guarantee_in(env) == expected and expected.model == "central"
+
+
+@pytest.mark.parametrize("name", [*OWN_COINS, "EXP3", "EXP3-tau"])
+def test_inside_a_boundary_the_smaller_guarantee_counts(name):
+    """The boundary's holds for any agent; EXP3 declared 22.3 and EXP3-tau 5.67 where one of .5 was below them."""
+    algorithm = make_algorithm(name)
+    for horizon in (20, 500):
+        game = ExpertsEnv(gains=Deterministic(3, horizon))
+        own = algorithm.guarantee_in(game)
+        for below in (
+            LaplaceClipRescale(game, epsilon=0.5),
+            LaplaceClipRescale(MiniBatchAverage(game, batch_size=2), epsilon=0.05),
+            LaplaceClipRescale(game, epsilon=50),
+        ):
+            found, stated = algorithm.guarantee_in(below), below.guarantee
+            least = min(stated.epsilon_at(1e-6), own.epsilon_at(1e-6))
+            assert found.epsilon_at(1e-6) <= (1 + 1e-6) * least
+            assert found.covers == ("arms" if found.epsilon_at(1e-6) < stated.epsilon_at(1e-6) else stated.covers)

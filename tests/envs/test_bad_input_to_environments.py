@@ -6,16 +6,19 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+import dp_bandit_envs
+from dp_bandit_envs import compare, register_adversary, simulate
 from dp_bandit_envs.adversaries import Adversary, OneAxis, Stochastic, VectorTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.envs.registration import IDS
+from dp_bandit_envs.envs.registration import GAMES, IDS
 from dp_bandit_envs.errors import (
     GainRangeError,
     StepOutsideGameError,
     UnknownArgumentError,
     WrongGameError,
     WrongPointError,
+    WrongTypeError,
 )
 from dp_bandit_envs.wrappers import HybridSums, LaplaceClipRescale, vector
 from tests.tools.boundary_games import MARK, PLANTED, everything_in
@@ -223,14 +226,57 @@ class Given(Adversary):
         return self.table[self.round - rounds : self.round].copy()
 
 
-@pytest.mark.parametrize("wrong", [{"horizon": "ten"}, {"observe_charge": 3}, {"typo": 1}])
-def test_gymnasium_does_not_show_private_gains_in_a_message(wrong):
+class Fails(Adversary):
+    """Its constructor fails with an error of Python's own."""
+
+    def __init__(self, gains, horizon=9, wrong=None):
+        super().__init__(2, horizon)
+        self.length = len(wrong)
+
+    def begin(self, rng):
+        pass
+
+    def next_gains(self, rounds):
+        return np.zeros((rounds, 2))
+
+
+PRIVATE = np.full((3, 2), 0.1234567891)
+WRONG = [{"horizon": "ten"}, {"observe_charge": 3}, {"typo": 1}, {"arm_names": 3}, {"arm_names": PRIVATE}]
+WRONG += [{name: PRIVATE} for name in ("horizon", "persons", "ledger")]
+MAKE = {
+    "make": lambda id_, given: gym.make(id_, **given),
+    "make_vec": lambda id_, given: gym.make_vec(id_, num_envs=2, **given),
+    "sync": lambda id_, given: gym.make_vec(id_, num_envs=2, vectorization_mode="sync", **given),
+    "play": lambda id_, given: dp_bandit_envs.play((id_, given), "Uniform"),
+    "simulate": lambda id_, given: simulate(id_, ["Uniform"], trials=1, env_kwargs=given),
+    "compare": lambda id_, given: compare((id_, given), "Uniform", trials=1),
+}
+
+
+@pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: " ".join(wrong))
+def test_gymnasium_does_not_show_private_gains_in_a_message(wrong, make):
     """It raises a TypeError anew with all arguments behind the message."""
-    for make in (gym.make, lambda id_, **options: gym.make_vec(id_, num_envs=2, **options)):
-        with pytest.raises(TypeError) as caught:
-            make("DPBandit-Replay-v0", gains=np.full((3, 2), 0.1234567891), **wrong)
-        assert "1234567" not in str(caught.value)
-        assert str(caught.value).endswith(".")
+    with pytest.raises((TypeError, ValueError)) as caught:
+        make("DPBandit-Replay-v0", {"gains": PRIVATE, **wrong})
+    assert "12345" not in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+def test_an_error_of_a_constructor_shows_no_gains():
+    for name in ("gains", "horizon"):
+        with refused((TypeError, ValueError), name, "once") as caught:
+            simulate(("Replay", {"gains": PRIVATE, "horizon": 2}), ["Uniform"], env_kwargs={name: PRIVATE})
+        assert "12345" not in str(caught.value)
+    id_ = register_adversary("Fails", Fails)
+    try:
+        for make in MAKE.values():
+            with refused(WrongTypeError, "len()") as caught:
+                make(id_, {"gains": PRIVATE})
+            assert "12345" not in str(caught.value)
+    finally:
+        GAMES.pop(id_)
+        gym.registry.pop(id_)
 
 
 def test_an_unknown_argument_is_refused_in_pythons_own_words():
@@ -279,6 +325,34 @@ def goes_on_after(env, error, *words, **wrong):
         env.reset(**wrong)
     for call in (lambda each: each.step(arms(each)), lambda each: each.reset(), lambda each: each.step(arms(each))):
         np.testing.assert_equal(call(env), call(twin))
+
+
+def test_some_of_many_games_begin_again_one_by_one_or_not_at_all():
+    """The native forms reset all games without a word, and so did Gymnasium's statistics above them."""
+    mask = np.array([True, False, False])
+    for id_ in IDS:
+        for mode in ("sync", "vector_entry_point"):
+            envs = gym.make_vec(id_, num_envs=3, horizon=50, vectorization_mode=mode)
+            for one in (envs, gym.wrappers.vector.RecordEpisodeStatistics(envs)):
+                one.reset(seed=1)
+                one.step(one.action_space.sample())
+                if mode == "sync" and one is envs:
+                    one.reset(options={"reset_mask": mask})
+                    assert one.step(one.action_space.sample())[4]["round"].tolist() == [1, 2, 2]
+                elif mode != "sync":
+                    with refused(ValueError, "reset_mask", "trial, player", "vectorization_mode='sync'"):
+                        one.reset(options={"reset_mask": mask})
+                    assert one.step(one.action_space.sample())[4]["round"].tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("id_", MAKERS)
+def test_an_option_of_reset_that_nobody_knows_is_refused(id_):
+    env = MAKERS[id_]()
+    env.reset(seed=1)
+    for unknown in ("Trial", "seed", 3):
+        with refused(ValueError, "trial, player", repr(unknown)):
+            env.reset(options={unknown: 1})
+    env.step(env.action_space.sample())
 
 
 def test_seeds_trials_and_options_of_reset_are_checked():

@@ -9,6 +9,7 @@ FOREIGN = "tests/wrappers/test_boundary_foreign_parts.py"
 SHARED = "tests/wrappers/test_no_shared_noise.py"
 LAWS = "tests/test_draws.py"
 MECHANISMS_OF_OTHERS = "tests/wrappers/test_mechanisms_of_others.py"
+OWN_DATA = "tests/adversaries/test_replay_of_users_data.py"
 
 
 NOISE = (
@@ -705,6 +706,41 @@ FROM_OUTSIDE = (
         "        settled = self._has_begun or self._diary is not None",
         "        settled = self._diary is not None",
         (OUTSIDE, "-k", "copied"),
+    ),
+    Mutation(
+        "an option that nobody knows is left out",
+        "dp_bandit_envs/seeding.py",
+        "if unknown is not None:",
+        "if False:",
+        ("tests/envs/test_bad_input_to_environments.py", "-k", "one_by_one or nobody_knows"),
+    ),
+    Mutation(
+        "a masked gain is read",
+        "dp_bandit_envs/adversaries/gain_files.py",
+        "found[np.ma.getmaskarray(masked)] = np.nan",
+        "found[np.zeros(found.shape, bool)] = np.nan",
+        (OWN_DATA, "-k", "without_a_gain"),
+    ),
+    Mutation(
+        "the null of an encoded column is a number",
+        "dp_bandit_envs/adversaries/gain_files.py",
+        "one.to_pylist() if one.null_count else one",
+        "one",
+        (OWN_DATA, "-k", "without_a_gain"),
+    ),
+    Mutation(
+        "a constructor's error shows gains",
+        "dp_bandit_envs/envs/bandit_env.py",
+        'raise WrongTypeError(f"{adversary_class.__name__} cannot be made',
+        'raise TypeError(f"{adversary_class.__name__} cannot be made',
+        ("tests/envs/test_bad_input_to_environments.py", "-k", "of_a_constructor"),
+    ),
+    Mutation(
+        "an epsilon alone with fast draws, whatever they add",
+        "dp_bandit_envs/algorithms/calibration.py",
+        "if delta == 0 and added > DELTA:",
+        "if delta == 0 and added > 1:",
+        ("tests/algorithms/test_calibrate.py", "-k", "refused_where"),
     ),
 )
 

@@ -84,7 +84,7 @@ def test_the_column_of_persons_changes_no_gain(tmp_path):
 
 def test_each_patient_is_a_record_and_serves_in_up_to_five_rounds():
     """The smallest arm has 522 patients; the trial's length is 2,139."""
-    assert Trial().data_use == Replay().data_use == DataUse(5, 5)
+    assert Trial().data_use == DataUse(5, 5)
     assert Trial(522).data_use == DataUse(1, 1)
     assert MemoryBounded(gains=Trial()).data_use == DataUse(5, 5)
 

@@ -41,13 +41,13 @@ def refusals():
     yield {"checkpoints": "cubic"}, ValueError, ("checkpoints", "'linear'", "'log'", "'cubic'")
     for wrong, shown in ((3, "an int"), (Exp3(), "Give Exp3 itself"), (None, "a NoneType")):
         yield {"algorithms": [wrong]}, TypeError, ("name", "Algorithm", shown)
-    yield {"at_guarantee": (1.0, 0.0)}, WrongTypeError, ("at_guarantee", "True", (1.0, 0.0))
+    yield {"at_guarantee": (1.0, 0.0)}, WrongTypeError, ("at_guarantee", "True", "a tuple")
     yield {"at_guarantee": True}, ValueError, ("epsilon", "at_guarantee")
     yield {"epsilon": [0.5, 1]}, WrongTypeError, ("epsilon", [0.5, 1], "compare")
     yield {"epsilon": 1}, ValueError, ("epsilon", "EXP3")
     yield {"delta": 1e-6}, ValueError, ("delta", "EXP3")
     yield {"epsilon": 1, "algorithms": "DP-IMED:epsilon=2"}, ValueError, ("epsilon", "DP-IMED:epsilon=2")
-    yield {"env_kwargs": [3]}, WrongTypeError, ("env_kwargs", "dict", [3])
+    yield {"env_kwargs": [3]}, WrongTypeError, ("env_kwargs", "dict", "a list")
     twice = "make_algorithm(..., label='another name')"
     yield {"algorithms": ["EXP3", "exp3"]}, ValueError, ("algorithms", "'EXP3'", twice)
     yield {"algorithms": []}, ValueError, ("algorithms", "none")

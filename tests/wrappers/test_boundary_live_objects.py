@@ -201,7 +201,7 @@ def test_many_games_start_again_together():
     below = gym.make_vec("DPBandit-Stochastic-v0", 2, vectorization_mode="sync", horizon=9)
     wrapped = of_many.HybridSums(below, epsilon=1.0)
     wrapped.reset(seed=0)
-    with refused(ValueError, "HybridSums", "reset_mask"):
+    with refused(ValueError, "reset_mask", "together"):
         wrapped.reset(options={"reset_mask": np.array([True, False])})
     uneven = gym.vector.SyncVectorEnv(
         [

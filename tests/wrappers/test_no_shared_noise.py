@@ -2,6 +2,7 @@
 
 import itertools
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -9,10 +10,11 @@ from dp_bandit_envs import LaplaceClipRescale, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
-from dp_bandit_envs.wrappers import HybridSums, MiniBatchAverage, PrivacyBoundary
+from dp_bandit_envs.wrappers import HybridSums, MiniBatchAverage, PrivacyBoundary, vector
 from tests.tools.boundary_games import game
 from tests.tools.one_noise import as_one_player
 
@@ -45,6 +47,28 @@ def shared(one, other):
 def test_the_same_wrapper_with_the_same_seed_has_the_same_noise():
     """Otherwise the tests below would see nothing."""
     assert shared(draws(laplace()), draws(laplace())) == ROUNDS
+
+
+def noise_of_many(seed, mode):
+    """Return the noise of a vector of 40 games without gains in 20 rounds, one row for each game."""
+    many = {
+        "native": lambda: BanditVectorEnv(40, GainTable(ZEROS)),
+        "sync": lambda: gym.vector.SyncVectorEnv([lambda: game(ZEROS)] * 40),
+    }
+    envs = vector.LaplaceClipRescale(many[mode](), epsilon=1.0, outside="clip", bound=40.0)
+    envs.reset(seed=seed)
+    steps = [envs.step(np.zeros(40, int))[0]["gain"][:, 0] for _ in range(20)]
+    return np.transpose(steps)
+
+
+@pytest.mark.parametrize("mode", ["native", "sync"])
+def test_vectors_share_noise_unless_their_seeds_are_as_far_apart_as_they_have_games(mode):
+    """Game i of seed s is that of seed s + i, as everywhere in Gymnasium; so pages say how far apart to take seeds."""
+    first = noise_of_many(0, mode)
+    assert np.array_equal(first[1:], noise_of_many(1, mode)[:-1])
+    for apart in (40, 41, 1000):
+        other = noise_of_many(apart, mode)
+        assert not (first[:, np.newaxis] == other).all(axis=-1).any()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import wrappers
+from dp_bandit_envs.checks import shown
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.wrappers import BlockSums, vector
@@ -24,7 +25,7 @@ def wrap(request):
 
 def by_value(name, argument, error, words, values, **others):
     """Return rows of the table below; words are what the error names beside the argument and the value."""
-    return [(name, {**others, argument: value}, error, [argument, *words, repr(value)]) for value in values]
+    return [(name, {**others, argument: value}, error, [argument, *words, shown(value)]) for value in values]
 
 
 ONE = {"epsilon": 1.0}

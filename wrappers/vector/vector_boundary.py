@@ -147,8 +147,6 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         seeds, options = spread_seeds(seed, self.num_envs), checked_options(options)
         for one in seeds:
             self._checked_seed(one)
-        if options is not None and "reset_mask" in options:
-            raise ValueError(f"{type(self).__name__} needs games in lockstep, so reset_mask cannot be used.")
         # If the reset below fails half-way, no game is in progress.
         self._started = False
         below: Any = seed
