@@ -26,7 +26,10 @@ def names_in(game):
 
 
 def check_even(game, name, horizon, trials):
-    """The mean share of rounds in which the best arm is played, first or last: within four standard errors."""
+    """The mean share of rounds in which the best arm is played, first or last: within four standard errors.
+
+    False alarm: 6e-5, and at most .03 for all 420 cases of the slow test; seeds are fixed.
+    """
     shares = []
     for options, best in zip(GAMES[game], (0, 4), strict=True):
         played = simulate(game, name, env_kwargs=options, horizon=horizon, trials=trials, checkpoints=[horizon])
@@ -58,7 +61,6 @@ def test_the_best_of_neighbours_may_stand_anywhere():
 @pytest.mark.parametrize("horizon", [60, 1000, 5000])
 @pytest.mark.parametrize(("game", "name"), [(game, name) for game in GAMES for name in names_in(game)])
 def test_the_best_arm_may_stand_anywhere_in_every_game(game, name, horizon):
-    """One of about 420 cases fails by chance with probability .03 (four standard errors, two sides)."""
     check_even(game, name, horizon, 200)
 
 

@@ -46,6 +46,9 @@ def noisy(*, epsilon=1.0):
     return Algorithm("Noisy", Exp3, lambda env: LaplaceClipRescale(env, epsilon=epsilon))
 
 
+FIXED = noisy(epsilon=3.0)
+
+
 class Chosen(FirstArm):
     """Always plays one arm, by default the second."""
 
@@ -95,7 +98,7 @@ def test_sizes_are_games_of_their_own():
 
 
 def test_own_agents_algorithms_functions_and_adversaries_are_welcome():
-    named = {"first": FirstArm, "noisy": noisy, "fixed": noisy(epsilon=3.0), "table": "EXP3"}
+    named = {"first": FirstArm, "noisy": noisy, "fixed": FIXED, "table": "EXP3"}
     compared = compare([MEANS, Halves], named, epsilon=[0.5, 2], **SMALL)
     levels = {(entry.algorithm, entry.asked): entry.level.epsilon for entry in compared.select(environment="Halves")}
     exp3 = make_algorithm("EXP3").guarantee(n_arms=4, horizon=60).epsilon
