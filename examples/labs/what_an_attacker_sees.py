@@ -27,8 +27,7 @@ def _():
         losses_pictures,
         neighbours,
         right,
-        suspects_table,
-        three_suspects,
+        suspects_tables,
     )
     from dp_bandit_envs.course.notebooks import begin
 
@@ -51,8 +50,7 @@ def _():
         partial,
         right,
         slider,
-        suspects_table,
-        three_suspects,
+        suspects_tables,
     )
 
 
@@ -268,36 +266,37 @@ def _(CONFIDENCE, GAMES, mo):
 
     A, B and C all declare epsilon = 1. Two of them keep it; one has half the noise that it needs. All you have is
     counts of {GAMES:,} games on each table. Accuse the one whose bound is above 1, with confidence {CONFIDENCE}: that
-    is what an honest one survives in 9,999 of 10,000 cases. Write a number of your own, and get games of your own.
+    is what an honest one survives in 9,999 of 10,000 cases. Write three different numbers of your own, and get games of
+    your own: for each number the suspects are lined up anew.
     """)
     return
 
 
 @app.cell
 def _():
-    your_number = 1  # a whole number from 0 to 100,000
-    return (your_number,)
+    your_numbers = None  # three different whole numbers from 0 to 100,000, such as (3, 14, 159)
+    return (your_numbers,)
 
 
 @app.cell(hide_code=True)
-def _(epsilon_bound, mo, suspects_table, three_suspects, your_number):
+def _(epsilon_bound, mo, suspects_tables, your_numbers):
     mo.stop(mo.app_meta().mode == "run")
     with mo.status.spinner(title="The suspects play; the first time they are compiled, a few seconds"):
-        suspects = three_suspects(your_number)
-    mo.md(suspects_table(suspects, epsilon_bound))
+        suspects = suspects_tables(your_numbers, epsilon_bound)
+    mo.md(suspects)
     return
 
 
 @app.cell
 def _():
     # np and math are imported already; do not import them again.
-    accused = None  # a letter, such as "A"
+    accused = None  # three letters, such as "ABA": one for each of your numbers
     return (accused,)
 
 
 @app.cell(hide_code=True)
-def _(accused, check_accused, judged, your_number):
-    judged(check_accused, lambda: accused, lambda: your_number)
+def _(accused, check_accused, judged, your_numbers):
+    judged(check_accused, lambda: accused, lambda: your_numbers)
     return
 
 

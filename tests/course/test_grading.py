@@ -168,7 +168,8 @@ def with_solutions(name):
     given |= {node.targets[0].id: node for node in solutions.body if isinstance(node, ast.Assign)}
     imports = [node for node in solutions.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     if name == "what_an_attacker_sees":
-        given["accused"] = ast.parse(f"accused = {order(1)[0]!r}").body[0]
+        chosen = f"your_numbers = (1, 2, 3)\naccused = {''.join(order(number)[0] for number in (1, 2, 3))!r}"
+        given |= {node.targets[0].id: node for node in ast.parse(chosen).body}
     for cell in cells_of(text):
         names = {*sum(re.findall(r"^(?:def|class) (\w+)|^(\w+) =", cell, re.MULTILINE), ())} & set(given)
         if names:
@@ -204,7 +205,7 @@ BREAKS = {
     "what-an-attacker-sees": {
         ("(1 - confidence) / 2", "(1 - confidence)"): "Each of your two bounds holds with the confidence, but both"
         " together do not: split the failure probability.",
-        ("accused = ", "accused = [] and "): "Write one letter as text, such as 'A'; this is a list ([]).",
+        ("accused = ", "accused = [] and "): "Write three letters as text, such as 'ABA'; this is a list ([]).",
     },
     "graph-feedback": {
         ("axis=1).max()", "axis=0).max()"): "You count by how many arms one arm is revealed. Which gains change"
