@@ -85,7 +85,7 @@ def _(WAYS, guess, mo, slider):
 
 
 @app.cell(hide_code=True)
-def _(BY_WORDS, epsilon, errors, mo, np, pictures, shown, size, stream, worst):
+def _(BY_WORDS, WAYS, epsilon, errors, mo, np, pictures, shown, size, stream, worst):
     horizon = 2**size.value - 1
     streams = {BY_WORDS[words]: errors(BY_WORDS[words], horizon, epsilon.value, stream.value) for words in shown.value}
     numbers = "; ".join(
@@ -100,6 +100,15 @@ def _(BY_WORDS, epsilon, errors, mo, np, pictures, shown, size, stream, worst):
                 f" {numbers or 'choose a way above'}.</p>"
             ),
             mo.hstack(pictures(streams, horizon, epsilon.value), justify="start", wrap=True),
+            mo.md(
+                "On the left, a dot is the error of one sum of this stream: released minus true sum. Half the width of"
+                " a band is the exact root mean square of the errors of *all* streams, over some neighbouring sums."
+                + (
+                    " Fresh noise on every sum is not shown there: it would hide all others."
+                    if WAYS[0] in streams
+                    else ""
+                )
+            ),
         ]
     )
     return
@@ -111,7 +120,7 @@ def _(mo):
     Find out, and write down:
 
     1. For which T is noise on every item better than a binary tree? Does epsilon matter for that?
-    2. Why does the tree's error jump up and down? At which t is it smallest?
+    2. Why does the tree's standard deviation jump up and down? At which t is it smallest?
     3. *Tree with many children* has fewer, wider levels: what does an item save, and what does a sum pay?
     4. *Matrix factorisation* has the smallest error of all for large T. What does it promise less?
     5. The *hybrid* counter need not know T. What does that cost?
