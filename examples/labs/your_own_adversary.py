@@ -28,7 +28,7 @@ def _():
         ranking,
         regrets,
     )
-    from dp_bandit_envs.course.notebooks import begin
+    from dp_bandit_envs.course.notebooks import begin, you_said
 
     slider = begin(mo)
     return (
@@ -50,6 +50,7 @@ def _():
         regrets,
         simulate,
         slider,
+        you_said,
     )
 
 
@@ -88,12 +89,20 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(PROVEN, Turn, VICTIM, bound, guess, mo, regrets):
+def _(PROVEN, Turn, VICTIM, bound, guess, mo, regrets, you_said):
     mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
     with mo.status.spinner(title="Compiling two learners: about 10 seconds, once on this machine"):
         lost = {name: each.mean() for name, each in regrets(Turn()).items()}
+    said = you_said(
+        guess.value,
+        {
+            "below 0: it changes to the second arm in time, which no fixed arm does": lost[VICTIM] < 0,
+            "about 90, as against coins: it notices that an arm has become better": 0 <= lost[VICTIM] < 250,
+            "about 600: it looks away from arms that were bad": lost[VICTIM] >= 250,
+        },
+    )
     mo.md(
-        f"You said *{guess.value}*. DP-KLUCB loses **{lost[VICTIM]:,.0f}**. It reads the released sums of an arm again"
+        f"{said} DP-KLUCB loses **{lost[VICTIM]:,.0f}**. It reads the released sums of an arm again"
         " only after playing this arm, and by then an arm that looked bad is played rarely: what it has become stays"
         f" unseen for long. {PROVEN} at epsilon = 10 loses {lost[PROVEN]:,.0f} here, and there is a proof that *no*"
         f" list of gains takes more than {bound(PROVEN):,.0f} from it, on average."

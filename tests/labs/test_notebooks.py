@@ -20,7 +20,7 @@ from dp_bandit_envs.course.checking import Verdict
 from dp_bandit_envs.course.lab_attacker import order
 from dp_bandit_envs.course.lab_counters import BY_WORDS, errors
 from dp_bandit_envs.course.lab_experts import BETTER, ROUNDS, TREE, over_hedge, play_all, played
-from dp_bandit_envs.course.notebooks import LABS, unless_compiling
+from dp_bandit_envs.course.notebooks import LABS, unless_compiling, you_said
 from dp_bandit_envs.privacy.counters import make_counter
 
 FOLDER = Path(__file__).parents[2] / "examples" / "labs"
@@ -106,6 +106,33 @@ def test_solutions_pass_in_the_notebook(name):
     assert '<p id="answer">' in text
 
 
+def calls(source, name):
+    """Return the calls of a function in a notebook."""
+    return [
+        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and name in ast.unparse(node.func)
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_prediction_is_judged_by_what_was_measured(name):
+    """The options of a question are those that `you_said` knows, each with a condition on numbers of the lab."""
+    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    asked = [ast.literal_eval(call.args[0]) for call in calls(source, "mo.ui.radio")]
+    judged = [call.args[1] for call in calls(source, "you_said")]
+    assert asked and asked == [[key.value for key in options.keys] for options in judged]
+    assert all({type(node) for node in ast.walk(each)} & {ast.Name} for options in judged for each in options.values)
+
+
+def test_a_prediction_is_called_right_or_wrong_in_a_word():
+    options = {"twice": False, "half": True}
+    assert you_said("half", options) == "You said *half*: **right**."
+    assert you_said("twice", options) == "You said *twice*: **wrong**; right is *half*."
+    assert you_said("twice", {"twice": False}) == "You said *twice*: **wrong**."
+    _, text = run("counters", guess=types.SimpleNamespace(value="about 3 times"))
+    assert "You said <em>about 3 times</em>: <strong>right</strong>. With a tree it grows" in text
+    assert "You said <em>a guess</em>: <strong>wrong</strong>; right is <em>about 3 times</em>" in solved("counters")[1]
+
+
 def test_marimo_finds_no_fault_in_the_notebooks():
     pytest.importorskip("marimo")
     command = [sys.executable, "-m", "marimo", "check", "--strict", *(FOLDER / name for name in NOTEBOOKS)]
@@ -156,7 +183,7 @@ def test_the_worked_agent_has_not_yet_less_regret_than_the_private_reference():
     found = re.search(
         r"The worked agent has a mean regret of ([\d,]+) in 200 games, greedy (\d+), and .*, (\d+)\. It", text
     )
-    assert [float(each.replace(",", "")) for each in found.groups()] == pytest.approx([922, 431, 60], rel=0.01)
+    assert [float(each.replace(",", "")) for each in found.groups()] == pytest.approx([922, 431, 61], rel=0.01)
 
 
 def test_an_adversary_is_checked_and_ranked_when_the_buttons_are_pressed():
