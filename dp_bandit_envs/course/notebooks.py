@@ -42,7 +42,7 @@ class Lab(NamedTuple):
 
 
 LABS: Final = (
-    Lab("what-is-a-bandit", "What is a bandit?", "Is there one best way to play against five different opponents?", 25),
+    Lab("what-is-a-bandit", "What is a bandit?", "Is there one best way to play against five different opponents?", 30),
     Lab("price-of-privacy", "The price of privacy", "How much more regret does a smaller epsilon cost?", 25),
     Lab("switching-costs", "Switching costs", "Which learner is best when every change of arm costs a round?", 25),
     Lab("counters", "Counters", "How well can one know a running sum that is published all the time?", 25),

@@ -141,6 +141,11 @@ def _(histogram, learner, mo, on_better, promise, run_again, spent):
             ),
             histogram(numbers, chance=1604, most=2139),
             mo.md(
+                "Why bars stand alone: DP-KLUCB and DP-IMED look at a treatment's records again only when it has had"
+                " twice as many patients as at the last look. So the first treatment gets one of a few numbers of"
+                " patients, such as 80, 160 or 320, and re-runs fall on few numbers. The other two learners spread."
+            ),
+            mo.md(
                 f"This page has run the trial {len(spent):,} times for you; a prediction takes 200 of them, half with"
                 " epsilon = 1 for a patient and half with 5. If you published all of it, epsilon would be"
                 f" {sum(spent):,.0f} for a patient: nobody would be protected. (The three games of the ledger below add"

@@ -101,7 +101,7 @@ def _(get_pulled, mo, payments, scoreboard):
 @app.cell(hide_code=True)
 def _(mo, six_rounds):
     mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab what-is-a-bandit`.*"))
-    from dp_bandit_envs.course.lab_bandits import check_regret, check_six_rounds
+    from dp_bandit_envs.course.lab_bandits import check_regret, check_six_rounds, check_ucb_index
 
     mo.md(f"""
 ## Task 1: a regret by hand
@@ -113,7 +113,7 @@ somebody else. The player got the numbers in bold, and never saw the others.
 
 What is the regret? Type it in place of `None`, and press Ctrl + Enter (on a Mac, ⌘ + Enter) to run the cell.
 """)
-    return check_regret, check_six_rounds
+    return check_regret, check_six_rounds, check_ucb_index
 
 
 @app.cell
@@ -305,6 +305,35 @@ def _():
 @app.cell(hide_code=True)
 def _(check_regret, judged, regret):
     judged(check_regret, lambda: regret)
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.stop(mo.app_meta().mode == "run")
+    mo.md(r"""
+    ## Task 3: UCB's index
+
+    Write the heart of a learner. Before each round UCB gives every arm a number, its **index**, and plays the arm with
+    the largest: the average of the gains that the arm has paid, plus a bonus of $\sqrt{2 \ln t / n}$. Here $n$ counts
+    how often the arm was played, and $t$ all rounds so far. Which arms get a large bonus?
+    """)
+    return
+
+
+@app.cell
+def _():
+    # np and math are imported already; do not import them again.
+    def ucb_index(total, n, t):
+        # total: the sum of the arm's gains. n: how many they are, from 1. t: rounds so far, from n. Return one number.
+        ...
+
+    return (ucb_index,)
+
+
+@app.cell(hide_code=True)
+def _(check_ucb_index, judged, ucb_index):
+    judged(check_ucb_index, lambda: ucb_index)
     return
 
 

@@ -186,6 +186,7 @@ BREAKS = {
         ("my_answer = 1", "my_answer = 4"): "That is what the player got. What would the best arm have paid?",
         ("axis=0).max()", "axis=1).max()"): "With gains [[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [1.0, 0.0, 0.25]] and arms"
         " [1, 1, 2] you have 0.25; work it out by hand.",
+        ("math.log(t) / n", "math.log(n) / n"): "The logarithm is of all rounds played, not of this arm's own.",
     },
     "price-of-privacy": {
         ("1 / (n * epsilon)", "1 / epsilon"): "That is enough noise for one gain. How far can one of n gains move their"
@@ -270,7 +271,7 @@ def test_a_long_check_may_take_longer_than_in_the_notebook(name):
 def test_every_check_of_a_lab_draws_cases_or_has_none_to_learn():
     """Six rounds, seven decisions and a number of one's own are the task itself."""
     tasks = [task for one in LABS for task in tasks_of(one)]
-    assert len(tasks) >= 17
+    assert len(tasks) >= 18
     for task in tasks:
         drawn = inspect.signature(getattr(importlib.import_module(task.module), task.check)).parameters
         assert ("seed" in drawn) != (task.check in {"check_six_rounds", "check_publishing", "check_accused"})
@@ -310,7 +311,7 @@ def test_a_student_has_one_row_over_all_labs(tmp_path):
     with (tmp_path / "grades.csv").open(encoding="utf-8", newline="") as file:
         anna, ben = csv.DictReader(file)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["answers.csv", "grades.csv"]
-    assert anna["student"] == "anna" and anna["points (of 17)"] == "3" and anna["price-of-privacy (of 2)"] == "2"
+    assert anna["student"] == "anna" and anna["points (of 18)"] == "3" and anna["price-of-privacy (of 2)"] == "2"
     assert anna["switching-costs (of 1)"] == "1" and anna["counters (of 2)"] == "" and anna["not solved"] == ""
     assert anna["remarks"] == "anna.ipynb: not graded: not a .py file" and ben["remarks"] == ""
     assert anna["files"] == "anna-1.py | anna-2.py | anna-3.py | anna.ipynb"
