@@ -228,7 +228,7 @@ def _(mo):
 
     - Regret with privacy is the regret without it, plus something that grows as 1 / epsilon. Where the gap is small,
       learning is slow anyway, and that weighs little; where it is large, it is nearly all of the regret.
-    - The algorithm matters more than epsilon: at epsilon = 1, the one of 2016 costs nearly nine times as much as today's.
+    - The algorithm matters more than epsilon: at epsilon = 1, that of 2016 costs nearly nine times as much as today's.
     - Noise on an average of n gains may be n times smaller than on one gain: private learners release averages, rarely.
 
     Read on: the pages `docs/guarantees.md` and `docs/algorithms.md`, and `dp-bandit reproduce price-of-privacy`.
