@@ -371,7 +371,7 @@ def _compiled(held: Held, seed: int) -> Shown:
     _, (game,) = games_of(plan, seed, [0])
     graph = None
     if isinstance(core, GraphEnv):
-        core.source.begin(stream(seed, role=GRAPH))
+        core.source.begin(stream(seed, role=GRAPH), core.adversary.order)
         graph = core.source.graph
     game.play(gains, graph)
     return _cut(held, game.state.values, game.state.counts.astype(float))

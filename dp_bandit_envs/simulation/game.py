@@ -123,8 +123,9 @@ def begin(
     if below and (secret or (outer is not None and outer.secret)):
         # What is above the boundary is public, and does not see the seed of its noise.
         given, hidden = None, given
-    beginning = announced([guarantees], secret=secret, seed=hidden, whom=player)
-    show(agent, env)
+    with announced([guarantees], secret=secret, seed=hidden, whom=player):
+        env.reset(seed=given, options={"trial": trial, "player": player})
+    show(agent, env)  # the arms' features are in the order of the game
     if plays_points(env):
         size = {"dimension": int(env.get_wrapper_attr("decision_set").dimension)}
     else:
@@ -134,8 +135,6 @@ def begin(
         horizon=int(env.get_wrapper_attr("horizon")),
         rng=stream(number, trial=trial, role=AGENT, player=player),
     )
-    with beginning:
-        env.reset(seed=given, options={"trial": trial, "player": player})
 
 
 @dataclasses.dataclass(frozen=True)

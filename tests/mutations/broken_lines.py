@@ -10,6 +10,7 @@ SHARED = "tests/wrappers/test_no_shared_noise.py"
 LAWS = "tests/test_draws.py"
 MECHANISMS_OF_OTHERS = "tests/wrappers/test_mechanisms_of_others.py"
 OWN_DATA = "tests/adversaries/test_replay_of_users_data.py"
+ARM_ORDER = "tests/adversaries/test_arm_order.py"
 
 
 NOISE = (
@@ -1214,6 +1215,34 @@ FRONTIER = (
         "growth = variance / 8.0 + spread * squares",
         "growth = variance / 8.0",
         (BATCHES, "-k", "pseudo_inverse"),
+    ),
+    Mutation(
+        "arms of default games in the order in which they are given",
+        "dp_bandit_envs/adversaries/adversary.py",
+        'if self.arm_order == "random" else None',
+        'if self.arm_order == "shuffled" else None',
+        (ARM_ORDER, "-k", "best_arm"),
+    ),
+    Mutation(
+        "a graph that does not move with its arms",
+        "dp_bandit_envs/graphs.py",
+        "self.graph = graph if self._order is None else graph.in_order(self._order)",
+        "self.graph = graph",
+        (ARM_ORDER, "-k", "said_of_arms"),
+    ),
+    Mutation(
+        "compiled games with the features of another order",
+        "dp_bandit_envs/simulation/trials.py",
+        "            agent.see_features(features)\n",
+        "",
+        (ARM_ORDER, "-k", "play_and_simulate and Linear"),
+    ),
+    Mutation(
+        "features above a boundary stay those of its first game",
+        "wrappers/boundary.py",
+        "self._features = self._guarded(self._features_below)",
+        "self._guarded(self._features_below)",
+        (ARM_ORDER, "-k", "features_of_its_game"),
     ),
     Mutation(
         "means that change a round late",
