@@ -1315,8 +1315,8 @@ ORDERS = (
     Mutation(
         "the best of equal arms that reveal one is the first",
         "agents/max_n.py",
-        "if rng.random() * alike < 1.0",
-        "if rng.random() * alike < 0.0",
+        "if rng.random() * alike >= alike - 1",
+        "if rng.random() * alike >= alike",
         (ORDER, "-k", "neighbours"),
     ),
     Mutation(
