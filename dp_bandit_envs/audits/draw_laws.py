@@ -187,7 +187,7 @@ class _Laws:
             paths = {}
             for arms, states in longer.items():
                 if len(arms) * self._rounds_a_step >= self.rounds:
-                    ended[arms] = sum(chance for chance, _ in states.values())
+                    ended[arms] = math.fsum(chance for chance, _ in states.values())
                 else:
                     paths[arms] = self._updated(states, arms[-1], self._seen(table, arms), len(arms))
         return ended

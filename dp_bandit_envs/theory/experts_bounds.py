@@ -105,7 +105,7 @@ def epoch_leader_bound(means: Sequence[float], horizon: int, epsilon: float) -> 
         epsilon: Privacy parameter, in (0, inf].
     """
     gaps = [max(means) - mean for mean in means]
-    total = sum(gaps) / len(gaps)
+    total = math.fsum(gaps) / len(gaps)
     played, seen = 1, 1
     while played < horizon:
         length = min(played, horizon - played)

@@ -59,7 +59,7 @@ def private_lower_bound(means: Sequence[SupportsFloat], horizon: SupportsIndex, 
         # Only for means closer than floats can tell apart do the nats vanish.
         return (best - mean) / nats if nats > 0 else math.inf
 
-    return math.log(horizon) * sum(hardness(mean) for mean in numbers if mean < best) if horizon > 1 else 0.0
+    return math.log(horizon) * math.fsum(hardness(mean) for mean in numbers if mean < best) if horizon > 1 else 0.0
 
 
 def minimax_lower_bound(
