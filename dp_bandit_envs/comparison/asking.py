@@ -10,7 +10,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import AskedPrivacy, asked_privacy, parameters_at
-from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, game_of, imported, is_data
+from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, game_of, imported, is_data, is_one
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import LedgerError, WrongTypeError
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
@@ -144,8 +144,7 @@ def _wanted(algorithms: Any) -> list[Asked]:
                 raise WrongTypeError(f"an algorithm's name for readers must be text; received {label!r}.")
         wanted = [algorithm_of(one, label) for label, one in algorithms.items()]
     else:
-        one = isinstance(algorithms, (str, Algorithm)) or not isinstance(algorithms, Iterable)
-        wanted = _labelled([algorithms] if one else list(algorithms))
+        wanted = _labelled([algorithms] if is_one(algorithms) else list(algorithms))
     if not wanted:
         raise ValueError("algorithms must name at least one; received none.")
     _refuse_doubles("algorithms", [one.shown_as for one in wanted])

@@ -15,7 +15,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import NOTHING_ASKED, AskedPrivacy, asked_privacy, played_at
-from dp_bandit_envs.algorithms.naming import Game, NamedGame, Player, game_of, sized
+from dp_bandit_envs.algorithms.naming import Game, NamedGame, Player, game_of, is_one, sized
 from dp_bandit_envs.compiling.compiled import (
     MissingCodeError,
     Stopped,
@@ -104,7 +104,7 @@ def named_players(
         privacy: What is asked of all of them, with one epsilon at most.
         game: The game, if anything is.
     """
-    if isinstance(algorithms, (str, Algorithm)) or not isinstance(algorithms, Iterable):
+    if is_one(algorithms):
         algorithms = [algorithms]
     players: dict[str, Algorithm] = {}
     use = False
