@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import AskedPrivacy, asked_privacy, parameters_at
 from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, game_of, imported, is_data, is_one
 from dp_bandit_envs.envs.bandit_env import BanditEnv
