@@ -66,7 +66,7 @@ def check_table(table: Any, where: str) -> FloatArray:
         # A number too large for a float64 becomes inf, and is refused below.
         with np.errstate(all="ignore"):
             gains = np.array(table, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise GainFileError(f"{where}: every entry must be a number and every row as long as the others.") from None
     if gains.ndim != 2 or gains.shape[0] < 1 or gains.shape[1] < 2:
         raise GainFileError(

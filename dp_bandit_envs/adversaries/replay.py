@@ -102,7 +102,7 @@ class VectorTable(Rows):
     ) -> None:
         try:
             table = np.array(vectors, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise GainFileError("gain vectors must be numbers, every row as long as the others.") from None
         if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
             raise GainFileError(

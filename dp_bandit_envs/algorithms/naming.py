@@ -111,7 +111,12 @@ class NamedGame:
 
     def make(self) -> Environment:
         """Make the environment."""
-        return gym.make(self.env_id, **self.env_kwargs) if self.maker is None else self.maker()
+        if self.maker is None:
+            return gym.make(self.env_id, **self.env_kwargs)
+        made = self.maker()
+        if not isinstance(getattr(made, "unwrapped", None), gym.Env):
+            raise WrongTypeError(GAME_WANTED.format(f"a function that returns {checks.kind_of(made)}"))
+        return made
 
     @property
     def _takes_arms(self) -> bool:
@@ -157,7 +162,8 @@ def game_of(game: Any, persons: str | int | None = None) -> NamedGame:
         return _of_maker(type(game).__name__, functools.partial(BanditEnv, game))
     if isinstance(getattr(game, "unwrapped", None), gym.Env) and not isinstance(game, type):
         return _of_environment(game)
-    if callable(game):
+    if callable(game) and not (isinstance(game, type) and not issubclass(game, (gym.Env, gym.Wrapper))):
+        checks.function("a maker of environments", game)
         return _of_maker(getattr(game, "__name__", type(game).__name__), game)
     if hasattr(game, "__array__"):
         return _of_id("DPBandit-Replay-v0", {"gains": np.asarray(game)})
@@ -517,7 +523,7 @@ def adapter_of(agent: Any) -> str:
 def is_one(algorithms: Any) -> bool:
     """Return whether one algorithm is given, and not several; a policy of MABWiser is a tuple."""
     many = isinstance(algorithms, Iterable) and not isinstance(algorithms, (str, Algorithm))
-    return not many or bool(adapter_of(algorithms))
+    return not many or getattr(algorithms, "ndim", 1) == 0 or bool(adapter_of(algorithms))
 
 
 def made_of(algorithm: Any) -> Algorithm:

@@ -159,9 +159,10 @@ class Walk:
 def _as_array(thing: Any) -> NDArray[Any] | None:
     """Return the values of an array or a tensor; None if it is neither, or they cannot be read."""
     if isinstance(thing, (array, memoryview)) or hasattr(type(thing), "__array__"):
-        for one in (lambda: thing, lambda: thing.tolist()):  # a tensor with a gradient or of bfloat16 is no array
-            with contextlib.suppress(Exception):
-                return np.asarray(one())
+        with contextlib.suppress(Exception):
+            return np.asarray(thing)
+        with contextlib.suppress(Exception):  # a tensor with a gradient or of bfloat16 is no array
+            return np.asarray(thing.tolist())
     return None
 
 
