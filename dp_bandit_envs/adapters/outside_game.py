@@ -177,7 +177,7 @@ class Diary:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = checks.path("diary", path)
         self._lock = contextlib.ExitStack()
         try:
             self._lock.enter_context(locked(self.path.with_name(f"{self.path.name}.lock")))

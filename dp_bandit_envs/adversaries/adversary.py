@@ -265,7 +265,7 @@ class Adversary(abc.ABC):
             fresh = self.next_gains(len(part))
             try:
                 fresh = np.asarray(fresh, float)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 # NumPy's words would show a gain.
                 raise WrongGainsError(type(self).__name__, part.shape, None) from None
             if fresh.shape != part.shape:

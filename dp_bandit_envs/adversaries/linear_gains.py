@@ -57,7 +57,9 @@ class LinearGains(Adversary):
             n_arms = 10 if given is None else len(given)
         super().__init__(n_arms, horizon)
         default = 5 if given is None else given.shape[1]
-        width = default if dimension is None else checks.integer("dimension", dimension, at_least=1)
+        width = default
+        if dimension is not None:
+            width = checks.integer("dimension", dimension, at_least=1, at_most=checks.MOST_ARMS)
         if given is None:
             given = default_features(self.n_arms, width)
         if given.shape != (self.n_arms, width):
@@ -106,7 +108,7 @@ def checked_features(features: ArrayLike) -> FloatArray:
     rule = "features must be a table of numbers, a row for each of at least 2 arms, of L2 norm at most 1 and not all 0"
     try:
         numbers = np.array(features, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{rule}; received {checks.kind_of(features)}.") from None
     if numbers.ndim != 2 or len(numbers) < 2 or numbers.shape[1] < 1:
         raise ValueError(f"{rule}; received shape {numbers.shape}.")

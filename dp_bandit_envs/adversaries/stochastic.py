@@ -47,7 +47,7 @@ class Stochastic(RoundByRound):
     ) -> None:
         try:
             values = None if means is None else np.array(means, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(f"means must be numbers in [0, 1], one for each arm; received {means!r}.") from None
         if n_arms is None:
             n_arms = 4 if values is None else values.size

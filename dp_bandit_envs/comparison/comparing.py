@@ -189,6 +189,8 @@ def check_progress(progress: Wanted) -> None:
     """Raise if it is nothing that can be asked for."""
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise WrongTypeError(f"progress must be True, False or a function of two numbers; received {progress!r}.")
+    if callable(progress):
+        checks.function("progress", progress, "rounds played", "rounds in all")
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, SupportsIndex
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
@@ -47,6 +48,17 @@ LATE: Final = (
 )
 
 
+class Spec(EnvSpec):
+    """A specification whose `to_json` writes the arrays among the game's arguments as lists, which it takes, too."""
+
+    def to_json(self) -> str:
+        """Return it as JSON, which `EnvSpec.from_json` reads."""
+        plain = copy.copy(self)
+        arrays = {name: value for name, value in self.kwargs.items() if hasattr(value, "__array__")}
+        plain.kwargs = {**self.kwargs, **{name: np.asarray(value).tolist() for name, value in arrays.items()}}
+        return EnvSpec.to_json(plain)
+
+
 class ArmFacts:
     """What games of arms and their vector forms share: the public facts, and what the best fixed arm collects."""
 
@@ -54,6 +66,18 @@ class ArmFacts:
     sensitivity: float = 1.0
     """L1 distance between observations in neighbouring games: bandit feedback reveals one gain in [0, 1]."""
     n_arms: int
+    _spec: EnvSpec | None = None
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """How `gym.make` or `gym.make_vec` made it, which sets it; None if neither did."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = copy.copy(spec)
+        if self._spec is not None:
+            self._spec.__class__ = Spec
 
     @property
     def n_values(self) -> int:
@@ -124,7 +148,8 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
         """Append the headings that a subclass's docstring lacks, from the nearest class that has them."""
         # Python 3.13 removes the indentation of docstrings, and no earlier one does.
         own, first = inspect.cleandoc(cls.__doc__ or ""), "## Action Space"
-        base = inspect.cleandoc(next(one.__doc__ or "" for one in cls.__mro__[1:] if first in (one.__doc__ or "")))
+        # Python drops docstrings with -OO.
+        base = inspect.cleandoc(next((str(one.__doc__) for one in cls.__mro__[1:] if first in str(one.__doc__)), ""))
         _, heading, common = base.partition("## Starting State" if first in own else first)
         shared = common.partition("For the evaluator only")[0].rstrip()
         cls.__doc__ = f"{own}\n\n{heading}{shared}\n"

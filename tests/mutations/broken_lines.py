@@ -179,8 +179,8 @@ NOISE = (
     Mutation(
         "Hedge's range halved in its guarantee",
         f"{PRIVACY}/hedge_privacy.py",
-        "rho=later * learning_rate**2 / 2,",
-        "rho=later * learning_rate**2 / 8,",
+        "rho=later * square(learning_rate) / 2,",
+        "rho=later * square(learning_rate) / 8,",
     ),
     Mutation(
         "DP-Epochs at twice the rate",
