@@ -17,6 +17,7 @@ from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, float_loss
 from dp_bandit_envs.audits.gallery import LESSONS
 from dp_bandit_envs.audits.held_game import horizon_with_release
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
+from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.plots.privacy_figures import Bar, audit_figure, longest_of
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -122,7 +123,8 @@ def show_audit(
         console.print(f"Played in ordinary Python, which takes longer: {note}.", highlight=False)
     if out is not None:
         title += f"; lower bounds with confidence {confidence:.4g}" if games != 0 else ""
-        out.write_bytes(as_bytes(audit_figure([bar for bar in bars if bar.kind != BITS], title), out.suffix[1:]))
+        figure = audit_figure([bar for bar in bars if bar.kind != BITS], title)
+        write_whole(out, as_bytes(figure, out.suffix[1:]))
         console.print(f"See {out}.", highlight=False, soft_wrap=True)
     return code
 
