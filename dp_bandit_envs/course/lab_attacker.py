@@ -84,6 +84,8 @@ GAMES: Final = 20_000
 CONFIDENCE: Final = 0.9999
 """The confidence of each bound, so that both honest suspects are cleared but for a probability of 2e-4."""
 LETTERS: Final = ("A", "B", "C")
+NUMBERS: Final = 3
+"""How many numbers a student chooses: each has suspects of its own."""
 
 
 class Suspect(NamedTuple):
@@ -118,15 +120,39 @@ def three_suspects(number: int) -> list[Suspect]:
     return sorted(Suspect(letter, counts) for letter, counts in zip(order(number), counted, strict=True))
 
 
-def suspects_table(suspects: Sequence[Suspect], epsilon_bound: Callable[..., Any]) -> str:
-    """Return the counts of the three in Markdown, with a bound by a student's function, which may do anything."""
-    lines = ["| suspect | more | less | your bound |", "| :-- | --: | --: | --: |"]
-    for each in suspects:
-        try:
-            bound = f"{epsilon_bound(*each.counts[:3], CONFIDENCE):.3f}"
-        except Exception:
-            bound = "(solve task 1)"
-        lines.append(f"| {each.letter} | {each.counts.more:,} | {each.counts.less:,} | {bound} |")
+def own_numbers(numbers: Any) -> tuple[int, ...]:
+    """Return a student's three different whole numbers, or raise `WrongAnswer`."""
+    if numbers is None or numbers is ...:
+        raise WrongAnswer("There are no numbers yet: write three of your own, such as (3, 14, 159).")
+    if not isinstance(numbers, (Sequence, np.ndarray)) or isinstance(numbers, str):
+        raise WrongAnswer(f"Write three whole numbers, such as (3, 14, 159); this is {kind(numbers)}.")
+    own = tuple(whole(each, "Your number") for each in numbers)
+    if len(own) != NUMBERS or len(set(own)) < NUMBERS:
+        raise WrongAnswer(
+            f"It takes three different numbers, as one number always has the same games; these are {own}."
+        )
+    if min(own) < 0:
+        raise WrongAnswer(f"Your numbers have to be at least 0; one is {min(own)}.")
+    return own
+
+
+def suspects_tables(numbers: Any, epsilon_bound: Callable[..., Any]) -> str:
+    """Return the counts of the three for each number in Markdown, or what is wrong with the numbers.
+
+    Bounds are by a student's function, which may do anything.
+    """
+    try:
+        own = own_numbers(numbers)
+    except WrongAnswer as wrong:
+        return f"*{wrong}*"
+    lines = ["| number | suspect | more | less | your bound |", "| --: | :-- | --: | --: | --: |"]
+    for student in own:
+        for each in three_suspects(student):
+            try:
+                bound = f"{epsilon_bound(*each.counts[:3], CONFIDENCE):.3f}"
+            except Exception:
+                bound = "(solve task 1)"
+            lines.append(f"| {student} | {each.letter} | {each.counts.more:,} | {each.counts.less:,} | {bound} |")
     return "\n".join(lines)
 
 
@@ -267,32 +293,31 @@ def fits(found: float, bound: float) -> bool:
 
 
 @graded
-def check_accused(accused: Any, student: Any) -> str:
-    """Check whom a student accuses, by a letter and the number with which the suspects were drawn.
+def check_accused(accused: Any, students: Any) -> str:
+    """Check whom a student accuses, by a letter for each of three numbers with which the suspects were drawn.
 
     Rate of false alarms: at most 1e-3. Whoever applies the right bound accuses an honest suspect with a probability of
-    at most 1e-4 for each of the two, by Clopper and Pearson. Nobody is accused if the bound for the broken one is at
-    most 1: the events are the same for all students, and with the probabilities measured in 2,000,000 games, 0.0415 and
-    0.0059, the binomial distributions give this a probability of 8e-10.
+    at most 1e-4 for each of the six, 6e-4 in all, by Clopper and Pearson. Nobody is accused if the bound for the broken
+    one is at most 1: the events are the same for all students, and with the probabilities measured in 2,000,000 games,
+    0.0418 and 0.0060, the binomial distributions give this a probability below 1e-9 for each number. Letters without a
+    look at the games are right with a probability of 1/27.
     """
     if accused is None or accused is ...:
-        raise WrongAnswer("Nobody is accused yet: write a letter, such as 'A'.")
+        raise WrongAnswer("Nobody is accused yet: write three letters, such as 'ABA', one for each number.")
     if not isinstance(accused, str):
-        raise WrongAnswer(f"Write one letter as text, such as 'A'; this is {kind(accused)}.")
-    letter = accused.strip().upper()
-    if letter not in LETTERS:
-        raise WrongAnswer(f"The suspects are A, B and C; {accused!r} is none of them. Exactly one of them is broken.")
-    own = whole(student, "Your number")
-    if own < 0:
-        raise WrongAnswer(f"Your number has to be at least 0; it is {own}.")
-    broken = order(own)[0]
-    if letter != broken:
-        counts = next(each.counts for each in three_suspects(own) if each.letter == letter)
-        bound = right(counts.more, counts.less, GAMES, CONFIDENCE)
-        raise WrongAnswer(
-            f"{letter}'s counts fit epsilon = {DECLARED:g}: with confidence {CONFIDENCE}, no more than {bound:.2f}"
-            " can be shown. Frequencies alone accuse the innocent; whose bound is above the claim?"
-        )
-    return (
-        f"{letter} has half the noise that it needs and loses 2. The other bounds clear nobody: they only accuse less."
-    )
+        raise WrongAnswer(f"Write three letters as text, such as 'ABA'; this is {kind(accused)}.")
+    letters = "".join(accused.upper().split())
+    if unknown := set(letters) - set(LETTERS):
+        raise WrongAnswer(f"The suspects are A, B and C; {min(unknown)!r} is none of them.")
+    if len(letters) != NUMBERS:
+        raise WrongAnswer(f"Write three letters, one for each number; there are {len(letters)} in {accused!r}.")
+    for place, (letter, own) in enumerate(zip(letters, own_numbers(students), strict=True), 1):
+        if letter != order(own)[0]:
+            counts = next(each.counts for each in three_suspects(own) if each.letter == letter)
+            bound = right(counts.more, counts.less, GAMES, CONFIDENCE)
+            raise WrongAnswer(
+                f"Letter {place} is wrong: with number {own}, the counts of {letter} fit epsilon = {DECLARED:g}, as"
+                f" with confidence {CONFIDENCE} no more than {bound:.2f} can be shown. Frequencies alone accuse the"
+                " innocent; whose bound is above the claim?"
+            )
+    return "Each has half the noise that it needs and loses 2. The other bounds clear nobody: they only accuse less."

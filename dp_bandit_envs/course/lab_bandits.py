@@ -182,3 +182,60 @@ def check_regret(regret: Any, *, seed: int | None = None) -> str:
         absolute=1e-9,
     )
     return "It compares with the best arm in hindsight, which nobody knows while playing; it may be negative."
+
+
+def ucb(total: float, count: int, rounds: int) -> float:
+    """Return UCB's index, as in `dp_bandit_envs.agents.Ucb`."""
+    return total / count + math.sqrt(2 * math.log(rounds) / count)
+
+
+LOOKS: Final = ((3.0, 4, 10), (40.0, 100, 400), (0.0, 2, 3), (7.5, 10, 5_000), (1.0, 1, 4), (612.0, 900, 1_000))
+"""The sum of an arm's gains, how many they are, and how many rounds were played."""
+WRONG_INDEXES: Final = mistakes(
+    "s, n, t",
+    """\
+s / n | That is the average alone. An arm that paid badly in its first rounds would never be tried again.
+2 * s / n - ucb(s, n, t) | The bonus has to be added: an arm that was seldom tried may be better than it looks.
+ucb(s, n, t) - s / n | That is the bonus alone. What does it come on top of?
+s + ucb(s, n, t) - s / n | The sum stands where the average of the arm's gains has to be.
+s / t + ucb(s, n, t) - s / n | The sum is divided by all rounds. How many gains of this arm are in it?
+s / n + math.sqrt(2 * math.log(n) / t) | Count and rounds are exchanged in the bonus. Which should shrink it?
+s / n + math.sqrt(2 * math.log(n) / n) | The logarithm is of all rounds played, not of this arm's own.
+s / n + math.sqrt(math.log(t) / n) | The 2 under the root is missing.
+s / n + 2 * math.sqrt(math.log(t) / n) | The 2 belongs under the root.
+s / n + math.sqrt(2 * math.log(t)) / n | The count belongs under the root.
+s / n + 2 * math.log(t) / n | The root is missing: without it the bonus is far too large for new arms.
+s / n + math.sqrt(2 * math.log10(t) / n) | ln is the natural logarithm, `math.log` in Python.
+s / n + math.sqrt(2 * math.log2(t) / n) | ln is the natural logarithm, `math.log` in Python.
+s / n + math.sqrt(2 * math.log(t + 1) / n) | t is the number of rounds played, without the one to come.
+s / n + math.sqrt(2 * t / n) | The logarithm is missing: the bonus of every arm would grow without end.
+""",
+    ucb=ucb,
+)
+
+
+def drawn_look(rng: np.random.Generator) -> tuple[float, int, int]:
+    """Return what was seen of an arm that nobody knows."""
+    count = some_number(rng, 1, 1_000)
+    return round(rng.uniform(0, count), 3), count, count + some_number(rng, 1, 10_000)
+
+
+@graded
+def check_ucb_index(ucb_index: Any, *, seed: int | None = None) -> str:
+    """Check UCB's index of an arm, of the sum and count of its gains and of the rounds played. No false alarms.
+
+    Right is sum / count + sqrt(2 ln rounds / count), to a relative 1e-6.
+    """
+    check_formula(
+        ucb_index,
+        ucb,
+        LOOKS,
+        drawn_look,
+        seed,
+        known=WRONG_INDEXES,
+        wrong="For a sum of {0:g} in {1:,} of {2:,} rounds, {answer:.4g} is {side}. Work out average and bonus apart.",
+        sides=("too small", "too large"),
+        what="The index",
+        rounded="Two arms may differ by little.",
+    )
+    return "That is all of UCB: it plays the arm with the largest index, after each was tried once."

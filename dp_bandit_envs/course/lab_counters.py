@@ -83,21 +83,35 @@ def errors(way: Way, horizon: int, epsilon: float, seed: int) -> FloatArray:
 
 
 def pictures(streams: Mapping[Way, FloatArray], horizon: int, epsilon: float) -> tuple[Figure, Figure]:
-    """Draw the errors of one stream, and the exact standard deviations."""
+    """Draw the errors of one stream as dots on the spread of all streams, and the exact standard deviations."""
     at = np.unique(np.geomspace(1, horizon, POINTS).astype(np.int64))
     shown = np.unique(np.linspace(0, horizon - 1, 2000).astype(np.int64))
     (one, left), (two, right) = panel(), panel(3.4 + 0.15 * len(streams))
     for way, off in streams.items():
         if way is not WAYS[0]:  # On this scale it would hide all others.
-            left.plot(shown + 1, off[shown], color=way.colour, linewidth=1.0)
+            middle, spread = spreads(way, horizon, epsilon)
+            left.fill_between(middle, -spread, spread, color=way.colour, alpha=0.15, linewidth=0)
+            for edge in (-spread, spread):
+                left.plot(middle, edge, color=way.colour, linewidth=1.6)
+            left.scatter(shown + 1, off[shown], color=way.colour, s=1.5, linewidth=0)
         right.plot(at, deviations(way, at, horizon, epsilon), color=way.colour, label=way.words)
     left.axhline(0, color=ORANGE, linewidth=1.0)
-    left.set(title="One stream: released minus true sum", xlabel="items t", ylabel="error, in items")
+    left.set(title="Errors: one stream (dots), all (bands)", xlabel="items t", ylabel="error, in items")
     right.set(title="Exact standard deviation", xlabel="items t", ylabel="in items", xscale="log", yscale="log")
     right.minorticks_off()
     if streams:
         two.legend(loc="outside lower center", ncols=2, fontsize=7.5, frameon=False)
     return one, two
+
+
+def spreads(way: Way, horizon: int, epsilon: float) -> tuple[FloatArray, FloatArray]:
+    """Return the exact root mean square errors, over all streams, of up to 64 runs of neighbouring sums.
+
+    The first array has the middle of each run. A tree's error jumps from sum to sum; a run evens that out.
+    """
+    runs = np.array_split(np.arange(1, horizon + 1), min(64, horizon))
+    squares = [np.mean(deviations(way, run, horizon, epsilon) ** 2) for run in runs]
+    return np.array([run.mean() for run in runs]), np.sqrt(squares)
 
 
 def _counter(way: Way, horizon: int, epsilon: float, rng: np.random.Generator | None = None) -> Counter:

@@ -94,7 +94,8 @@ def regret_picture(curves: dict[str, Curve]) -> Figure:
         axes.plot(curve.rounds, curve.mean, color=colour, linestyle=line, label=label)
         band = curve.mean - 2 * curve.error, curve.mean + 2 * curve.error
         axes.fill_between(curve.rounds, *band, color=colour, alpha=0.12, linewidth=0)
-    axes.set(title=f"Mean regret of {TRIALS} games, ± 2 standard errors", xlabel="rounds", yscale="log")
+    axes.set(title=f"Mean regret of {TRIALS} games, ± 2 standard errors", xlabel="rounds")
+    axes.set(ylabel="regret, in gains (log scale)", yscale="log")
     axes.minorticks_off()
     axes.set_ylim(bottom=1)
     axes.legend(loc="lower right", fontsize=7.5, frameon=True, framealpha=0.8, edgecolor="none")

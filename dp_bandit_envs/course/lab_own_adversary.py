@@ -15,6 +15,9 @@ from dp_bandit_envs.simulation import simulate
 
 ARMS: Final = 4
 ROUNDS: Final = 4_000
+TRIALS: Final = LEAGUES * GAMES
+SEED: Final = 2026
+"""The games of the check's leagues are also those of the ranking, so that both say one number of one game."""
 VICTIM: Final = "DP-KLUCB"
 PROVEN: Final = "DP-EXP3-Lap"
 HARDEST: Final = "Coins, each outcome lasts 200 rounds"
@@ -61,20 +64,28 @@ def bound(name: str, horizon: int = ROUNDS) -> float:
     return float(learner.regret_bound(n_arms=ARMS, horizon=horizon))
 
 
-def regrets(game: Any, trials: int, horizon: int = ROUNDS, seed: int = 10) -> dict[str, FloatArray]:
+def regrets(game: Any, trials: int = TRIALS, horizon: int = ROUNDS, seed: int = SEED) -> dict[str, FloatArray]:
     """Return what each learner loses in each game to the best fixed arm, `(trials,)`; a game may be a short name."""
     more: dict[str, Any] = {"horizon": horizon} if isinstance(game, str) else {}
     played: Any = simulate(game, learners(), trials=trials, checkpoints=1, seed=seed, **more)
     return {name: outcome.external_regret[:, -1] for name, outcome in played.items()}
 
 
-def ranking(own: dict[str, Any], trials: int = 100, horizon: int = ROUNDS) -> str:
-    """Return games as a table in Markdown, what hurts `VICTIM` most first; `own` has adversaries' classes by name."""
+def mean_and_error(lost: FloatArray) -> str:
+    """Return a mean with its standard error, in words."""
+    return f"{lost.mean():,.1f} ± {lost.std(ddof=1) / np.sqrt(len(lost)):,.1f}"
+
+
+def ranking(own: dict[str, Any], trials: int = TRIALS, horizon: int = ROUNDS) -> str:
+    """Return games as a table in Markdown, what hurts `VICTIM` most first; `own` has adversaries' classes by name.
+
+    Cells are means ± standard errors of the games that the check's leagues consist of.
+    """
     games = {words: regrets(name, trials, horizon) for words, name in OPPONENTS.items()}
     games |= {f"**{name}**": regrets(make(ARMS, horizon), trials) for name, make in own.items()}
-    means = {words: [lost[VICTIM].mean(), lost[PROVEN].mean()] for words, lost in games.items()}
-    first = sorted(means, key=lambda words: -means[words][0])
-    lines = [f"| {words} | {means[words][0]:,.0f} | {means[words][1]:,.0f} |" for words in first]
+    first = sorted(games, key=lambda words: -games[words][VICTIM].mean())
+    cells = {words: [mean_and_error(games[words][name]) for name in (VICTIM, PROVEN)] for words in first}
+    lines = [f"| {words} | {' | '.join(means)} |" for words, means in cells.items()]
     lines.append(f"| *proven for every game* | *nothing* | *at most {bound(PROVEN, horizon):,.0f}* |")
     head = [f"| game | {VICTIM}, epsilon = 1 | {PROVEN}, epsilon = 10 |", "| :-- | --: | --: |"]
     return "\n".join([*head, *lines])
@@ -95,12 +106,12 @@ class Played(NamedTuple):
 
 def play_leagues(adversary: Adversary, seed: int) -> Played:
     """Play all leagues."""
-    both = (regrets(game, LEAGUES * GAMES, seed=seed)[VICTIM] for game in (adversary, OPPONENTS[HARDEST]))
+    both = (regrets(game, seed=seed)[VICTIM] for game in (adversary, OPPONENTS[HARDEST]))
     return Played(*both)
 
 
 @graded
-def check_own_adversary(make_adversary: Any, *, seed: int = 2026) -> str:
+def check_own_adversary(make_adversary: Any, *, seed: int = SEED) -> str:
     """Check an adversary's class: that it keeps all rules, and that it hurts DP-KLUCB more than any opponent of lab 1.
 
     It has to pass `check_adversary`, to be one game however its 4,000 rounds are fetched, to let no gain depend on the
@@ -164,8 +175,8 @@ def in_words(played: Played) -> str:
     """Return what to say about an adversary that wins enough leagues; raise `WrongAnswer` about another one."""
     own, hardest = played.own.mean(), played.hardest.mean()
     numbers = (
-        f"It wins {played.won} of {LEAGUES} leagues; {VICTIM} loses {own:,.0f} to the best fixed arm on average, and"
-        f" {hardest:,.0f} in the hardest game of lab 1."
+        f"It wins {played.won} of {LEAGUES} leagues; {VICTIM} loses {mean_and_error(played.own)} to the best fixed arm"
+        f" on average, and {mean_and_error(played.hardest)} in the hardest game of lab 1 (means ± standard errors)."
     )
     if played.won >= ENOUGH:
         return f"{numbers} No proof forbids it: the one of {VICTIM} is about coins whose chances stay."

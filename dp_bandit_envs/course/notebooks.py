@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 import webbrowser
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
@@ -43,7 +43,7 @@ class Lab(NamedTuple):
 
 
 LABS: Final = (
-    Lab("what-is-a-bandit", "What is a bandit?", "Is there one best way to play against five different opponents?", 25),
+    Lab("what-is-a-bandit", "What is a bandit?", "Is there one best way to play against five different opponents?", 30),
     Lab("price-of-privacy", "The price of privacy", "How much more regret does a smaller epsilon cost?", 25),
     Lab("switching-costs", "Switching costs", "Which learner is best when every change of arm costs a round?", 25),
     Lab("counters", "Counters", "How well can one know a running sum that is published all the time?", 25),
@@ -342,6 +342,14 @@ def begin(mo: Any) -> Callable[[str, Any, Sequence[Any]], Any]:
     return lambda label, value, steps: mo.ui.slider(
         steps=list(steps), value=value, label=label, show_value=True, debounce=True
     )
+
+
+def you_said(guess: str, holds: Mapping[str, bool]) -> str:
+    """Return a prediction in Markdown, with a word whether it `holds`: by option, as measured in the lab."""
+    right = [option for option, true in holds.items() if true]
+    if guess in right:
+        return f"You said *{guess}*: **right**."
+    return f"You said *{guess}*: **wrong**{f'; right is *{right[0]}*' if right else ''}."
 
 
 def panel(height: float = 3.4, width: float = 4.7) -> tuple["Figure", Any]:

@@ -15,10 +15,10 @@ def _():
 
     from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_counters import BY_WORDS, WAYS, errors, pictures, worst
-    from dp_bandit_envs.course.notebooks import begin
+    from dp_bandit_envs.course.notebooks import begin, you_said
 
     slider = begin(mo)
-    return BY_WORDS, WAYS, errors, judged, math, mo, np, pictures, slider, worst
+    return BY_WORDS, WAYS, errors, judged, math, mo, np, pictures, slider, worst, you_said
 
 
 @app.cell(hide_code=True)
@@ -56,15 +56,25 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(BY_WORDS, guess, mo, worst):
+def _(BY_WORDS, guess, mo, worst, you_said):
     mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
     of_tree, of_items = (
         [worst(BY_WORDS[words], horizon, 1.0) for horizon in (1_000, 1_000_000)]
         for words in ("binary tree", "noise on every item")
     )
+    grows = of_tree[1] / of_tree[0]
+    said = you_said(
+        guess.value,
+        {
+            "a thousand times": grows >= 180,
+            "about 32 times": 10 <= grows < 180,
+            "about 3 times": 1.7 <= grows < 10,
+            "not at all": grows < 1.7,
+        },
+    )
     mo.md(
-        f"You said *{guess.value}*. With a tree it grows from {of_tree[0]:.1f} to {of_tree[1]:.1f} items,"
-        f" **{of_tree[1] / of_tree[0]:.1f} times**; with noise on every item from {of_items[0]:.1f} to"
+        f"{said} With a tree it grows from {of_tree[0]:.1f} to {of_tree[1]:.1f} items,"
+        f" **{grows:.1f} times**; with noise on every item from {of_items[0]:.1f} to"
         f" {of_items[1]:,.1f}, {of_items[1] / of_items[0]:.0f} times. A thousand times as many items are only ten more"
         " levels of the tree. But look at where they begin: at 1,000 items the two are nearly alike."
     )
@@ -85,7 +95,7 @@ def _(WAYS, guess, mo, slider):
 
 
 @app.cell(hide_code=True)
-def _(BY_WORDS, epsilon, errors, mo, np, pictures, shown, size, stream, worst):
+def _(BY_WORDS, WAYS, epsilon, errors, mo, np, pictures, shown, size, stream, worst):
     horizon = 2**size.value - 1
     streams = {BY_WORDS[words]: errors(BY_WORDS[words], horizon, epsilon.value, stream.value) for words in shown.value}
     numbers = "; ".join(
@@ -100,6 +110,15 @@ def _(BY_WORDS, epsilon, errors, mo, np, pictures, shown, size, stream, worst):
                 f" {numbers or 'choose a way above'}.</p>"
             ),
             mo.hstack(pictures(streams, horizon, epsilon.value), justify="start", wrap=True),
+            mo.md(
+                "On the left, a dot is the error of one sum of this stream: released minus true sum. Half the width of"
+                " a band is the exact root mean square of the errors of *all* streams, over some neighbouring sums."
+                + (
+                    " Fresh noise on every sum is not shown there: it would hide all others."
+                    if WAYS[0] in streams
+                    else ""
+                )
+            ),
         ]
     )
     return
@@ -111,7 +130,7 @@ def _(mo):
     Find out, and write down:
 
     1. For which T is noise on every item better than a binary tree? Does epsilon matter for that?
-    2. Why does the tree's error jump up and down? At which t is it smallest?
+    2. Why does the tree's standard deviation jump up and down? At which t is it smallest?
     3. *Tree with many children* has fewer, wider levels: what does an item save, and what does a sum pay?
     4. *Matrix factorisation* has the smallest error of all for large T. What does it promise less?
     5. The *hybrid* counter need not know T. What does that cost?

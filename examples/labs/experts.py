@@ -26,7 +26,7 @@ def _():
         play_all,
         play_own_step,
     )
-    from dp_bandit_envs.course.notebooks import begin
+    from dp_bandit_envs.course.notebooks import begin, you_said
 
     # Tests make the games shorter.
     LONGEST = int(os.environ.get("LAB_HORIZON", 2**16))
@@ -48,6 +48,7 @@ def _():
         play_all,
         play_own_step,
         slider,
+        you_said,
     )
 
 
@@ -90,7 +91,7 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(BETTER, LONGEST, ROUNDS, TREE, guess, mo, over_hedge, play_all):
+def _(BETTER, LONGEST, ROUNDS, TREE, guess, mo, over_hedge, play_all, you_said):
     mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
     lengths = [LONGEST // 64, LONGEST // 16, LONGEST // 4, LONGEST]
     with mo.status.spinner(title="Compiling four learners: about 10 seconds, once on this machine"):
@@ -102,8 +103,17 @@ def _(BETTER, LONGEST, ROUNDS, TREE, guess, mo, over_hedge, play_all):
     table = "\n".join(
         ["| regret over that of Hedge | " + " | ".join(f"T = {n:,}" for n in lengths), "| :-- |" + " --: |" * 4, *rows]
     )
+    ratio = over_hedge(first[-1], BETTER)
+    said = you_said(
+        guess.value,
+        {
+            "about ten times as large": ratio >= 5.5,
+            "about three times as large, as before": 2 <= ratio < 5.5,
+            "less than twice as large": ratio < 2,
+        },
+    )
     mo.md(
-        f"You said *{guess.value}*. It is **{over_hedge(first[-1], BETTER):.1f} times as large**:\n\n{table}\n\n"
+        f"{said} It is **{ratio:.1f} times as large**:\n\n{table}\n\n"
         "With noise on rounds nothing gets better, however long the game is. With the binary tree little does; it takes"
         " much longer, as you see below."
     )

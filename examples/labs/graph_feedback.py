@@ -16,13 +16,27 @@ def _():
 
     from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_graphs import ARMS, graph_picture, random_graph, regret, regret_picture, revealed
-    from dp_bandit_envs.course.notebooks import begin
+    from dp_bandit_envs.course.notebooks import begin, you_said
 
     # Tests make the games smaller.
     HORIZON = int(os.environ.get("LAB_HORIZON", "4000"))
 
     slider = begin(mo)
-    return ARMS, HORIZON, graph_picture, judged, math, mo, np, random_graph, regret, regret_picture, revealed, slider
+    return (
+        ARMS,
+        HORIZON,
+        graph_picture,
+        judged,
+        math,
+        mo,
+        np,
+        random_graph,
+        regret,
+        regret_picture,
+        revealed,
+        slider,
+        you_said,
+    )
 
 
 @app.cell(hide_code=True)
@@ -58,7 +72,7 @@ def _(HORIZON, mo):
 
 
 @app.cell(hide_code=True)
-def _(ARMS, HORIZON, guess, math, mo, random_graph, regret, revealed):
+def _(ARMS, HORIZON, guess, math, mo, random_graph, regret, revealed, you_said):
     mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
 
     def play(algorithm, epsilon, density, number, most):
@@ -69,9 +83,18 @@ def _(ARMS, HORIZON, guess, math, mo, random_graph, regret, revealed):
             [play(name, epsilon, density, 0, ARMS).last for density in (0.0, 0.5)]
             for name, epsilon in (("TS-N", math.inf), ("DP-KLUCB", 1.0))
         ]
+    ratio = ends[1][1] / ends[1][0]
+    said = you_said(
+        guess.value,
+        {
+            "a third of it": ratio < 0.6,
+            "about the same": 0.6 <= ratio < 1.7,
+            "about three times as much": ratio >= 1.7,
+        },
+    )
     mo.md(
-        f"You said *{guess.value}*. TS-N's regret goes from {ends[0][0]:.0f} to {ends[0][1]:.0f}, DP-KLUCB's from"
-        f" {ends[1][0]:.0f} to {ends[1][1]:.0f}, **{ends[1][1] / ends[1][0]:.1f} times as much**. One arm of this graph"
+        f"{said} TS-N's regret goes from {ends[0][0]:.0f} to {ends[0][1]:.0f}, DP-KLUCB's from"
+        f" {ends[1][0]:.0f} to {ends[1][1]:.0f}, **{ratio:.1f} times as much**. One arm of this graph"
         f" reveals {revealed(random_graph(0.5, 0), ARMS)} gains, and each has Laplace noise of its own, so the noise in"
         " every sum is that many times wider."
     )

@@ -18,7 +18,7 @@ def _():
     from dp_bandit_envs.adversaries.trial import TREATMENTS, Trial
     from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_hiv import histogram
-    from dp_bandit_envs.course.notebooks import begin
+    from dp_bandit_envs.course.notebooks import begin, you_said
     from dp_bandit_envs.errors import BudgetSpentError
 
     slider = begin(mo)
@@ -37,6 +37,7 @@ def _():
         play,
         simulate,
         slider,
+        you_said,
     )
 
 
@@ -87,7 +88,7 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(guess, make_algorithm, mo, simulate, spent):
+def _(guess, make_algorithm, mo, simulate, spent, you_said):
     mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
 
     # The seed is secret and written nowhere (None), as it has to be with real data: every run of this page is new.
@@ -101,8 +102,16 @@ def _(guess, make_algorithm, mo, simulate, spent):
 
     with mo.status.spinner(title="Compiling a learner: about 5 seconds, once on this machine"):
         kept, broken = (on_better(run_again("DP-KLUCB", promise)).mean() for promise in (1, 5))
+    said = you_said(
+        guess.value,
+        {
+            "about 1,600, no better than chance": kept < 1_725,
+            "about 1,850": 1_725 <= kept < 1_975,
+            "about 2,100, nearly all": kept >= 1_975,
+        },
+    )
     mo.md(
-        f"You said *{guess.value}*. In the mean of 100 re-runs it is **{kept:,.0f}**. With epsilon = 1 for a *round* it"
+        f"{said} In the mean of 100 re-runs it is **{kept:,.0f}**. With epsilon = 1 for a *round* it"
         f" would be {broken:,.0f}; but that is epsilon = 5 for a patient. One outcome could then make a list 148 times"
         " as likely, instead of 2.7 times."
     )
@@ -131,6 +140,11 @@ def _(histogram, learner, mo, on_better, promise, run_again, spent):
                 " round.</p>"
             ),
             histogram(numbers, chance=1604, most=2139),
+            mo.md(
+                "Why bars stand alone: DP-KLUCB and DP-IMED look at a treatment's records again only when it has had"
+                " twice as many patients as at the last look. So the first treatment gets one of a few numbers of"
+                " patients, such as 80, 160 or 320, and re-runs fall on few numbers. The other two learners spread."
+            ),
             mo.md(
                 f"This page has run the trial {len(spent):,} times for you; a prediction takes 200 of them, half with"
                 " epsilon = 1 for a patient and half with 5. If you published all of it, epsilon would be"

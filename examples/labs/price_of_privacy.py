@@ -16,7 +16,7 @@ def _():
 
     from dp_bandit_envs import compare, make_algorithm, simulate
     from dp_bandit_envs.course.checking import judged
-    from dp_bandit_envs.course.notebooks import begin
+    from dp_bandit_envs.course.notebooks import begin, you_said
 
     # Tests make the games smaller.
     HORIZON = int(os.environ.get("LAB_HORIZON", "10000"))
@@ -24,7 +24,7 @@ def _():
     TWINS = {"DP-KLUCB": "KL-UCB", "DP-UCB": "UCB", "LDP-UCB-L": "UCB", "DP-EXP3-Lap": "EXP3"}
 
     slider = begin(mo)
-    return HORIZON, TRIALS, TWINS, compare, judged, make_algorithm, math, mo, np, simulate, slider
+    return HORIZON, TRIALS, TWINS, compare, judged, make_algorithm, math, mo, np, simulate, slider, you_said
 
 
 @app.cell(hide_code=True)
@@ -60,7 +60,7 @@ def _(HORIZON, mo):
 
 
 @app.cell(hide_code=True)
-def _(HORIZON, TRIALS, TWINS, guess, make_algorithm, mo, simulate):
+def _(HORIZON, TRIALS, TWINS, guess, make_algorithm, mo, simulate, you_said):
     mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
 
     def play_all(private, epsilon, gap):
@@ -71,10 +71,19 @@ def _(HORIZON, TRIALS, TWINS, guess, make_algorithm, mo, simulate):
 
     with mo.status.spinner(title="Compiling seven learners: about 20 seconds, once on this machine"):
         first = {name: one.pseudo_regret[:, -1].mean() for name, one in play_all(TWINS, 1.0, 0.2).items()}
+    ratio, unlearnt = first["DP-KLUCB"] / first["KL-UCB"], HORIZON * 0.15
+    said = you_said(
+        guess.value,
+        {
+            "less than twice as large": ratio < 2,
+            "about ten times as large": ratio >= 5 and first["DP-KLUCB"] < 0.7 * unlearnt,
+            "as large as without learning at all": first["DP-KLUCB"] >= 0.7 * unlearnt,
+        },
+    )
     mo.md(
-        f"You said *{guess.value}*. KL-UCB has a mean regret of {first['KL-UCB']:.0f}, DP-KLUCB of"
-        f" {first['DP-KLUCB']:.0f}: **{first['DP-KLUCB'] / first['KL-UCB']:.1f} times as much**. Without learning it"
-        f" would be {HORIZON * 0.15:,.0f}. But that is today's best. DP-UCB, of 2016, has"
+        f"{said} KL-UCB has a mean regret of {first['KL-UCB']:.0f}, DP-KLUCB of"
+        f" {first['DP-KLUCB']:.0f}: **{ratio:.1f} times as much**. Without learning it"
+        f" would be {unlearnt:,.0f}. But that is today's best. DP-UCB, of 2016, has"
         f" {first['DP-UCB']:,.0f}. LDP-UCB-L trusts nobody, not even the clinic: each patient's gain becomes"
         f" noisy before anyone stores it, which costs {first['LDP-UCB-L']:,.0f}. DP-EXP3-Lap is made for"
         f" opponents that are no coins, and has {first['DP-EXP3-Lap']:,.0f}."

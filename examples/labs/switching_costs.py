@@ -18,7 +18,7 @@ def _():
     from dp_bandit_envs import make_algorithm, simulate
     from dp_bandit_envs.adversaries import Stochastic
     from dp_bandit_envs.course.checking import judged
-    from dp_bandit_envs.course.notebooks import begin
+    from dp_bandit_envs.course.notebooks import begin, you_said
 
     # Tests make the games smaller.
     HORIZON = int(os.environ.get("LAB_HORIZON", "10000"))
@@ -27,7 +27,22 @@ def _():
     BATCHES = [size for size in (1, 2, 5, 10, 20, 50, 100, 200, 500) if size <= HORIZON]
 
     slider = begin(mo)
-    return BATCHES, HORIZON, N_ARMS, Stochastic, TRIALS, judged, make_algorithm, math, mo, np, plt, simulate, slider
+    return (
+        BATCHES,
+        HORIZON,
+        N_ARMS,
+        Stochastic,
+        TRIALS,
+        judged,
+        make_algorithm,
+        math,
+        mo,
+        np,
+        plt,
+        simulate,
+        slider,
+        you_said,
+    )
 
 
 @app.cell(hide_code=True)
@@ -64,7 +79,7 @@ def _(HORIZON, mo):
 
 
 @app.cell(hide_code=True)
-def _(HORIZON, N_ARMS, Stochastic, TRIALS, guess, mo, simulate):
+def _(HORIZON, N_ARMS, Stochastic, TRIALS, guess, mo, simulate, you_said):
     mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
 
     def play_all(algorithms, gap, costs):
@@ -79,13 +94,23 @@ def _(HORIZON, N_ARMS, Stochastic, TRIALS, guess, mo, simulate):
     names = ["EXP3", "HTINF", *private, "Uniform"]
     with mo.status.spinner(title="Compiling five learners: about 15 seconds, once on this machine"):
         with_costs, without = (play_all(names, 0.1, costs) for costs in (True, False))
-    lines, free = [], {}
+    lines, costly, free = [], {}, {}
     for name in names:
-        costly, free[name] = (games_of[name].policy_regret[:, -1].mean() for games_of in (with_costs, without))
+        costly[name], free[name] = (games_of[name].policy_regret[:, -1].mean() for games_of in (with_costs, without))
         changes = with_costs[name].switches[:, -1].mean()
-        lines.append(f"| {name} | {costly:,.0f} | {free[name]:,.0f} | {changes:,.0f} |")
+        lines.append(f"| {name} | {costly[name]:,.0f} | {free[name]:,.0f} | {changes:,.0f} |")
+    order = [costly[name] for name in ("EXP3", *private)]
+    apart = max(order) > 1.2 * min(order)
+    said = you_said(
+        guess.value,
+        {
+            "EXP3, then epsilon = 1, then epsilon = 0.1": apart and order == sorted(order),
+            "epsilon = 0.1, then epsilon = 1, then EXP3": apart and order == sorted(order, reverse=True),
+            "all about equal": not apart,
+        },
+    )
     mo.md(
-        f"You said *{guess.value}*. Mean regret of {TRIALS} games:\n\n"
+        f"{said} Mean regret of {TRIALS} games:\n\n"
         + "\n".join(["| | changes cost | changes are free | changes of arm |", "| :-- | --: | --: | --: |", *lines])
         + "\n\nWhere changes cost a round, **epsilon = 0.1 has the least regret**, less than EXP3 and HTINF without"
         " privacy: in batches of ten rounds an arm is changed once in ten rounds at most. Where changes are free the"

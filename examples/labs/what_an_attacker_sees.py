@@ -27,10 +27,9 @@ def _():
         losses_pictures,
         neighbours,
         right,
-        suspects_table,
-        three_suspects,
+        suspects_tables,
     )
-    from dp_bandit_envs.course.notebooks import begin
+    from dp_bandit_envs.course.notebooks import begin, you_said
 
     slider = begin(mo)
     return (
@@ -51,8 +50,8 @@ def _():
         partial,
         right,
         slider,
-        suspects_table,
-        three_suspects,
+        suspects_tables,
+        you_said,
     )
 
 
@@ -87,13 +86,22 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(attack, guess, make_algorithm, mo, neighbours, partial, right):
+def _(attack, guess, make_algorithm, mo, neighbours, partial, right, you_said):
     mo.stop(guess.value is None, mo.md("*Choose one; then the games are played, the first time for a few seconds.*"))
     with mo.status.spinner(title="Compiling AdaP-UCB, a few seconds, once"):
         seen = attack(partial(make_algorithm, "AdaP-UCB", epsilon=1.0), neighbours("arm 1 pays", 0), 20_000, seed=1)
     shown = right(seen.more, seen.less, seen.games, 0.99)
+    said = you_said(
+        guess.value,
+        {
+            "nothing at all": shown < 0.03,
+            "about a tenth": 0.03 <= shown < 0.25,
+            "about a half": 0.25 <= shown <= 2 / 3,
+            "more than two thirds": shown > 2 / 3,
+        },
+    )
     mo.md(
-        f"You said *{guess.value}*. An event happened in {seen.more:,} of {seen.games:,} games on one table and in"
+        f"{said} An event happened in {seen.more:,} of {seen.games:,} games on one table and in"
         f" {seen.less:,} on its neighbour, so with confidence 99 % epsilon is **at least {shown:.2f}**; the promise is"
         " 1. Arms are chosen by what was released: to hide the gains protects nobody if the arms are public, as"
         " treatments in a hospital are."
@@ -268,36 +276,37 @@ def _(CONFIDENCE, GAMES, mo):
 
     A, B and C all declare epsilon = 1. Two of them keep it; one has half the noise that it needs. All you have is
     counts of {GAMES:,} games on each table. Accuse the one whose bound is above 1, with confidence {CONFIDENCE}: that
-    is what an honest one survives in 9,999 of 10,000 cases. Write a number of your own, and get games of your own.
+    is what an honest one survives in 9,999 of 10,000 cases. Write three different numbers of your own, and get games of
+    your own: for each number the suspects are lined up anew.
     """)
     return
 
 
 @app.cell
 def _():
-    your_number = 1  # a whole number from 0 to 100,000
-    return (your_number,)
+    your_numbers = None  # three different whole numbers from 0 to 100,000, such as (3, 14, 159)
+    return (your_numbers,)
 
 
 @app.cell(hide_code=True)
-def _(epsilon_bound, mo, suspects_table, three_suspects, your_number):
+def _(epsilon_bound, mo, suspects_tables, your_numbers):
     mo.stop(mo.app_meta().mode == "run")
     with mo.status.spinner(title="The suspects play; the first time they are compiled, a few seconds"):
-        suspects = three_suspects(your_number)
-    mo.md(suspects_table(suspects, epsilon_bound))
+        suspects = suspects_tables(your_numbers, epsilon_bound)
+    mo.md(suspects)
     return
 
 
 @app.cell
 def _():
     # np and math are imported already; do not import them again.
-    accused = None  # a letter, such as "A"
+    accused = None  # three letters, such as "ABA": one for each of your numbers
     return (accused,)
 
 
 @app.cell(hide_code=True)
-def _(accused, check_accused, judged, your_number):
-    judged(check_accused, lambda: accused, lambda: your_number)
+def _(accused, check_accused, judged, your_numbers):
+    judged(check_accused, lambda: accused, lambda: your_numbers)
     return
 
 

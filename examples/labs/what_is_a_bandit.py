@@ -17,7 +17,7 @@ def _():
     from dp_bandit_envs import make_algorithm, simulate
     from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_bandits import MindReader, new_payments, scoreboard, six_rounds
-    from dp_bandit_envs.course.notebooks import begin
+    from dp_bandit_envs.course.notebooks import begin, you_said
     from dp_bandit_envs.envs.bandit_env import BanditEnv
 
     # Tests make the games smaller.
@@ -50,6 +50,7 @@ def _():
         simulate,
         six_rounds,
         slider,
+        you_said,
     )
 
 
@@ -100,7 +101,7 @@ def _(get_pulled, mo, payments, scoreboard):
 @app.cell(hide_code=True)
 def _(mo, six_rounds):
     mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab what-is-a-bandit`.*"))
-    from dp_bandit_envs.course.lab_bandits import check_regret, check_six_rounds
+    from dp_bandit_envs.course.lab_bandits import check_regret, check_six_rounds, check_ucb_index
 
     mo.md(f"""
 ## Task 1: a regret by hand
@@ -112,7 +113,7 @@ somebody else. The player got the numbers in bold, and never saw the others.
 
 What is the regret? Type it in place of `None`, and press Ctrl + Enter (on a Mac, ⌘ + Enter) to run the cell.
 """)
-    return check_regret, check_six_rounds
+    return check_regret, check_six_rounds, check_ucb_index
 
 
 @app.cell
@@ -159,7 +160,7 @@ that. And two learners:
 
 
 @app.cell(hide_code=True)
-def _(LEARNERS, LONGEST, OPPONENTS, TRIALS, guess, mo, simulate):
+def _(LEARNERS, LONGEST, OPPONENTS, TRIALS, guess, mo, simulate, you_said):
     mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
 
     def play_all(who, horizon):
@@ -177,8 +178,17 @@ def _(LEARNERS, LONGEST, OPPONENTS, TRIALS, guess, mo, simulate):
         for words, regrets in found.items()
     ]
     better = sum(regrets["UCB"] < regrets["EXP3"] for regrets in found.values())
+    said = you_said(
+        guess.value,
+        {
+            "none of the five": better == 0,
+            "one or two of them": better in (1, 2),
+            "four of them": better == 4,
+            "all five": better == 5,
+        },
+    )
     mo.md(
-        f"You said *{guess.value}*. Mean regret in {TRIALS} games:\n\n"
+        f"{said} Mean regret in {TRIALS} games:\n\n"
         + "\n".join([f"| | {' | '.join(LEARNERS)} |", "| :-- | --: | --: | --: |", *lines])
         + f"\n\nUCB is better than EXP3 against **{better} of 5**. Uniform draws every arm alike and learns nothing."
     )
@@ -247,12 +257,21 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(BanditEnv, LEARNERS, MindReader, mo, second_guess, simulate):
+def _(BanditEnv, LEARNERS, MindReader, mo, second_guess, simulate, you_said):
     mo.stop(second_guess.value is None, mo.md("*Choose one; then the answer appears.*"))
     read = simulate(lambda: BanditEnv(MindReader(4, 4_000)), LEARNERS, trials=20, seed=1)
+    lost = {name: one.external_regret[:, -1].mean() for name, one in read.items()}
+    second_said = you_said(
+        second_guess.value,
+        {
+            "small, about 100": lost["UCB"] < 300,
+            "about 1,000": 300 <= lost["UCB"] < 1_700,
+            "about 3,000": lost["UCB"] >= 1_700,
+        },
+    )
     mo.md(
-        f"You said *{second_guess.value}*. The best arm pays 3,000, and UCB gets nothing. Regrets: "
-        + ", ".join(f"{name} has {one.external_regret[:, -1].mean():,.0f}" for name, one in read.items())
+        f"{second_said} The best arm pays 3,000, and UCB gets nothing. Regrets: "
+        + ", ".join(f"{name} has {regret_of:,.0f}" for name, regret_of in lost.items())
         + ". Whoever can be predicted can be cheated; EXP3 and Uniform draw their arms at random, and nobody can write"
         " down beforehand which. Randomness will protect in another way too: from lab 2 on, it hides what was learnt."
     )
@@ -286,6 +305,35 @@ def _():
 @app.cell(hide_code=True)
 def _(check_regret, judged, regret):
     judged(check_regret, lambda: regret)
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.stop(mo.app_meta().mode == "run")
+    mo.md(r"""
+    ## Task 3: UCB's index
+
+    Write the heart of a learner. Before each round UCB gives every arm a number, its **index**, and plays the arm with
+    the largest: the average of the gains that the arm has paid, plus a bonus of $\sqrt{2 \ln t / n}$. Here $n$ counts
+    how often the arm was played, and $t$ all rounds so far. Which arms get a large bonus?
+    """)
+    return
+
+
+@app.cell
+def _():
+    # np and math are imported already; do not import them again.
+    def ucb_index(total, n, t):
+        # total: the sum of the arm's gains. n: how many they are, from 1. t: rounds so far, from n. Return one number.
+        ...
+
+    return (ucb_index,)
+
+
+@app.cell(hide_code=True)
+def _(check_ucb_index, judged, ucb_index):
+    judged(check_ucb_index, lambda: ucb_index)
     return
 
 

@@ -17,20 +17,25 @@ def _():
     from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_own_adversary import (
         PROVEN,
+        SEED,
+        TRIALS,
         VICTIM,
         Turn,
         bound,
         check_own_adversary,
         learners,
+        mean_and_error,
         ranking,
         regrets,
     )
-    from dp_bandit_envs.course.notebooks import begin
+    from dp_bandit_envs.course.notebooks import begin, you_said
 
     slider = begin(mo)
     return (
         Adversary,
         PROVEN,
+        SEED,
+        TRIALS,
         Turn,
         VICTIM,
         bound,
@@ -38,12 +43,14 @@ def _():
         judged,
         learners,
         math,
+        mean_and_error,
         mo,
         np,
         ranking,
         regrets,
         simulate,
         slider,
+        you_said,
     )
 
 
@@ -82,12 +89,20 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(PROVEN, Turn, VICTIM, bound, guess, mo, regrets):
+def _(PROVEN, Turn, VICTIM, bound, guess, mo, regrets, you_said):
     mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
     with mo.status.spinner(title="Compiling two learners: about 10 seconds, once on this machine"):
-        lost = {name: each.mean() for name, each in regrets(Turn(), 100).items()}
+        lost = {name: each.mean() for name, each in regrets(Turn()).items()}
+    said = you_said(
+        guess.value,
+        {
+            "below 0: it changes to the second arm in time, which no fixed arm does": lost[VICTIM] < 0,
+            "about 90, as against coins: it notices that an arm has become better": 0 <= lost[VICTIM] < 250,
+            "about 600: it looks away from arms that were bad": lost[VICTIM] >= 250,
+        },
+    )
     mo.md(
-        f"You said *{guess.value}*. DP-KLUCB loses **{lost[VICTIM]:,.0f}**. It reads the released sums of an arm again"
+        f"{said} DP-KLUCB loses **{lost[VICTIM]:,.0f}**. It reads the released sums of an arm again"
         " only after playing this arm, and by then an arm that looked bad is played rarely: what it has become stays"
         f" unseen for long. {PROVEN} at epsilon = 10 loses {lost[PROVEN]:,.0f} here, and there is a proof that *no*"
         f" list of gains takes more than {bound(PROVEN):,.0f} from it, on average."
@@ -103,15 +118,16 @@ def _(mo, slider):
 
 
 @app.cell(hide_code=True)
-def _(Turn, guess, leader, learners, mo, share, simulate):
+def _(SEED, TRIALS, Turn, guess, leader, learners, mean_and_error, mo, share, simulate):
     mo.stop(guess.value is None)
-    games = simulate(Turn(share=share.value, leader=leader.value), learners(), trials=100, checkpoints=40, seed=10)
-    words = ", ".join(f"{name} {one.external_regret[:, -1].mean():,.0f}" for name, one in games.items())
+    turn = Turn(share=share.value, leader=leader.value)
+    games = simulate(turn, learners(), trials=TRIALS, checkpoints=40, seed=SEED)
+    words = ", ".join(f"{name} {mean_and_error(one.external_regret[:, -1])}" for name, one in games.items())
     mo.vstack(
         [
             mo.md("## Try it"),
             mo.hstack([share, leader], justify="start", wrap=True),
-            mo.Html(f'<p id="answer">Mean regret of 100 games: {words}.</p>'),
+            mo.Html(f'<p id="answer">Mean regret of {TRIALS:,} games, ± standard error: {words}.</p>'),
             games.plot("external_regret", columns=1),
         ]
     )
@@ -192,7 +208,7 @@ def _(mo):
 @app.cell(hide_code=True)
 def _(MyAdversary, check_now, check_own_adversary, judged, mo):
     mo.stop(not check_now.value, mo.md("*Press the first button when your adversary is ready.*"))
-    with mo.status.spinner(title="The rules, then 2,000 games: about 10 seconds"):
+    with mo.status.spinner(title="The rules, then 2,000 games: about two seconds, once the learners are compiled"):
         verdict = judged(check_own_adversary, lambda: MyAdversary, seconds=300)
     mo.vstack([verdict])
     return
@@ -202,11 +218,14 @@ def _(MyAdversary, check_now, check_own_adversary, judged, mo):
 def _(MyAdversary, mo, rank_now, ranking):
     mo.stop(
         not rank_now.value,
-        mo.md("*The second one ranks it among the opponents of lab 1, beside what is proven for every game.*"),
+        mo.md(
+            "*The second one ranks it among the opponents of lab 1, beside what is proven for every game, by the"
+            " check's 1,000 games of each.*"
+        ),
     )
-    with mo.status.spinner(title="100 games of each: about 20 seconds"):
+    with mo.status.spinner(title="1,000 games of each opponent: about three seconds, once the learners are compiled"):
         table = ranking({"yours": MyAdversary})
-    mo.md(table)
+    mo.md(f"{table}\n\nMean regrets of 1,000 games ± standard error: the numbers of the check.")
     return
 
 

@@ -21,7 +21,7 @@ def _():
     from dp_bandit_envs.arithmetic import exp, log
     from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_own_agent import Greedy, check_own_agent, hidden_game, save_submission
-    from dp_bandit_envs.course.notebooks import begin
+    from dp_bandit_envs.course.notebooks import begin, you_said
 
     slider = begin(mo)
     return (
@@ -44,6 +44,7 @@ def _():
         save_submission,
         simulate,
         slider,
+        you_said,
     )
 
 
@@ -81,7 +82,7 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(Algorithm, Greedy, LaplaceClipRescale, guess, hidden_game, make_algorithm, mo, simulate):
+def _(Algorithm, Greedy, LaplaceClipRescale, guess, hidden_game, make_algorithm, mo, simulate, you_said):
     mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
 
     def play_greedy(shares, epsilon, trials):
@@ -98,8 +99,17 @@ def _(Algorithm, Greedy, LaplaceClipRescale, guess, hidden_game, make_algorithm,
     with mo.status.spinner(title="Compiling two learners: about 5 seconds, once on this machine"):
         first = play_greedy((0, 0.05, 0.33), 1.0, 200)
     never, seldom, often, exp3 = map(mean_regret, first.values())
+    least = min(never, seldom, often)
+    said = you_said(
+        guess.value,
+        {
+            "never: noise makes it look around enough": never == least,
+            "in one round of twenty": seldom == least,
+            "in one round of three: noise takes many looks": often == least,
+        },
+    )
     mo.md(
-        f"You said *{guess.value}*. The mean regret is {never:,.0f} if it never does, **{seldom:,.0f}** in one round of"
+        f"{said} The mean regret is {never:,.0f} if it never does, **{seldom:,.0f}** in one round of"
         f" twenty, and {often:,.0f} in one of three. Without looking around, a few bad numbers at the beginning are"
         " enough to leave the best arm for good. With too much of it, the agent pays to the end for what it knows by"
         f" then. DP-EXP3-Lap has {exp3:,.0f}: it is made for opponents that are no coins."

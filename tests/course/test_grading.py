@@ -168,7 +168,8 @@ def with_solutions(name):
     given |= {node.targets[0].id: node for node in solutions.body if isinstance(node, ast.Assign)}
     imports = [node for node in solutions.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     if name == "what_an_attacker_sees":
-        given["accused"] = ast.parse(f"accused = {order(1)[0]!r}").body[0]
+        chosen = f"your_numbers = (1, 2, 3)\naccused = {''.join(order(number)[0] for number in (1, 2, 3))!r}"
+        given |= {node.targets[0].id: node for node in ast.parse(chosen).body}
     for cell in cells_of(text):
         names = {*sum(re.findall(r"^(?:def|class) (\w+)|^(\w+) =", cell, re.MULTILINE), ())} & set(given)
         if names:
@@ -185,6 +186,7 @@ BREAKS = {
         ("my_answer = 1", "my_answer = 4"): "That is what the player got. What would the best arm have paid?",
         ("axis=0).max()", "axis=1).max()"): "With gains [[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [1.0, 0.0, 0.25]] and arms"
         " [1, 1, 2] you have 0.25; work it out by hand.",
+        ("math.log(t) / n", "math.log(n) / n"): "The logarithm is of all rounds played, not of this arm's own.",
     },
     "price-of-privacy": {
         ("1 / (n * epsilon)", "1 / epsilon"): "That is enough noise for one gain. How far can one of n gains move their"
@@ -204,7 +206,7 @@ BREAKS = {
     "what-an-attacker-sees": {
         ("(1 - confidence) / 2", "(1 - confidence)"): "Each of your two bounds holds with the confidence, but both"
         " together do not: split the failure probability.",
-        ("accused = ", "accused = [] and "): "Write one letter as text, such as 'A'; this is a list ([]).",
+        ("accused = ", "accused = [] and "): "Write three letters as text, such as 'ABA'; this is a list ([]).",
     },
     "graph-feedback": {
         ("axis=1).max()", "axis=0).max()"): "You count by how many arms one arm is revealed. Which gains change"
@@ -269,7 +271,7 @@ def test_a_long_check_may_take_longer_than_in_the_notebook(name):
 def test_every_check_of_a_lab_draws_cases_or_has_none_to_learn():
     """Six rounds, seven decisions and a number of one's own are the task itself."""
     tasks = [task for one in LABS for task in tasks_of(one)]
-    assert len(tasks) >= 17
+    assert len(tasks) >= 18
     for task in tasks:
         drawn = inspect.signature(getattr(importlib.import_module(task.module), task.check)).parameters
         assert ("seed" in drawn) != (task.check in {"check_six_rounds", "check_publishing", "check_accused"})
@@ -309,7 +311,7 @@ def test_a_student_has_one_row_over_all_labs(tmp_path):
     with (tmp_path / "grades.csv").open(encoding="utf-8", newline="") as file:
         anna, ben = csv.DictReader(file)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["answers.csv", "grades.csv"]
-    assert anna["student"] == "anna" and anna["points (of 17)"] == "3" and anna["price-of-privacy (of 2)"] == "2"
+    assert anna["student"] == "anna" and anna["points (of 18)"] == "3" and anna["price-of-privacy (of 2)"] == "2"
     assert anna["switching-costs (of 1)"] == "1" and anna["counters (of 2)"] == "" and anna["not solved"] == ""
     assert anna["remarks"] == "anna.ipynb: not graded: not a .py file" and ben["remarks"] == ""
     assert anna["files"] == "anna-1.py | anna-2.py | anna-3.py | anna.ipynb"

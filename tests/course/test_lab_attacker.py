@@ -15,6 +15,7 @@ from dp_bandit_envs.course.lab_attacker import (
     half_the_noise,
     neighbours,
     order,
+    suspects_tables,
     three_suspects,
 )
 from dp_bandit_envs.labs.solutions.what_an_attacker_sees import accused, epsilon_bound
@@ -73,33 +74,64 @@ def test_a_wrong_bound_is_explained(wrong, said):
     assert said in verdict.says
 
 
-def test_the_broken_one_is_found_by_the_solution_and_accepted():
-    letters = accused(three_suspects(7), CONFIDENCE)
-    assert letters == [order(7)[0]]
-    for letter, number in ((f" {letters[0].lower()} ", 7), (np.str_(letters[0]), 7.0), (letters[0], np.int64(7))):
-        assert check_accused(letter, number).passed
+OWN = (7, 8, 9)
+RIGHT = "".join(order(number)[0] for number in OWN)
+
+
+def test_the_broken_ones_are_found_by_the_solution_and_accepted():
+    assert accused([three_suspects(number) for number in OWN], CONFIDENCE) == RIGHT
+    for letters, numbers in (
+        (f" {RIGHT.lower()} ", OWN),
+        (np.str_(" ".join(RIGHT)), [7.0, 8, 9]),
+        (RIGHT, np.arange(7, 10)),
+    ):
+        assert check_accused(letters, numbers).passed
+
+
+def but(place, honest):
+    """Return the right letters but for one, that of the first or the second honest suspect."""
+    return RIGHT[:place] + order(OWN[place])[1 + honest] + RIGHT[place + 1 :]
 
 
 @pytest.mark.parametrize(
-    ("wrong", "student", "said"),
+    ("wrong", "students", "said"),
     [
-        (order(7)[1], 7, "Frequencies alone accuse the innocent"),
-        (order(7)[2], 7, "no more than 0."),
-        ("D", 7, "none of them"),
-        ("AB", 7, "none of them"),
-        ("", 7, "none of them"),
-        (["A", "B"], 7, "one letter"),
-        (1, 7, "one letter"),
-        (None, 7, "Nobody is accused yet"),
-        ("A", -5, "at least 0; it is -5"),
-        ("A", 2.5, "whole number"),
-        ("A", None, "missing"),
+        (but(0, 0), OWN, "Letter 1 is wrong: with number 7"),
+        (but(2, 1), OWN, "Letter 3 is wrong: with number 9"),
+        (but(1, 0), OWN, "Frequencies alone accuse the innocent"),
+        (but(1, 1), OWN, "no more than 0."),
+        ("ABD", OWN, "'D' is none of them"),
+        ("A", OWN, "there are 1 in 'A'"),
+        ("ABCA", OWN, "there are 4"),
+        ("", OWN, "there are 0"),
+        (["A", "B", "C"], OWN, "three letters as text"),
+        (1, OWN, "three letters as text"),
+        (None, OWN, "Nobody is accused yet"),
+        ("ABA", (1, 2, -5), "at least 0; one is -5"),
+        ("ABA", (1, 2, 2.5), "whole number"),
+        ("ABA", (1, 2, None), "missing"),
+        ("ABA", (1, 2), "three different numbers"),
+        ("ABA", (1, 2, 3, 4), "three different numbers"),
+        ("ABA", (1, 2, 1), "these are (1, 2, 1)"),
+        ("ABA", "314", "this is text"),
+        ("ABA", 3, "this is an int (3)"),
+        ("ABA", {1, 2, 3}, "this is a set"),
+        ("ABA", None, "no numbers yet"),
     ],
 )
-def test_a_wrong_accusation_or_number_of_a_student_is_explained(wrong, student, said):
-    verdict = check_accused(wrong, student)
+def test_wrong_accusations_or_numbers_of_a_student_are_explained(wrong, students, said):
+    verdict = check_accused(wrong, students)
     assert not verdict.passed
     assert said in verdict.says
+
+
+def test_the_tables_have_three_suspects_for_each_number_or_say_what_is_wrong_with_the_numbers():
+    rows = suspects_tables(OWN, epsilon_bound).splitlines()[2:]
+    assert len(rows) == 9 and [row.split("|")[1].strip() for row in rows[::3]] == ["7", "8", "9"]
+    above = [row.split("|")[2].strip() for row in rows if float(row.split("|")[5]) > 1]
+    assert "".join(above) == RIGHT
+    assert suspects_tables(OWN, lambda *_: None).count("(solve task 1)") == 9
+    assert "three of your own" in suspects_tables(None, epsilon_bound)
 
 
 def test_the_broken_one_loses_two():
@@ -108,9 +140,7 @@ def test_the_broken_one_loses_two():
 
 
 @pytest.mark.slow
-def test_200_students_accuse_the_broken_one():
-    """Chance of a false alarm for a student: at most 2e-4 by Clopper and Pearson, and about 1e-7 as measured."""
+def test_200_numbers_show_the_broken_one():
+    """Chance of a false alarm for a number: at most 2e-4 by Clopper and Pearson, and about 1e-7 as measured."""
     for number in range(200):
-        letters = accused(three_suspects(number), CONFIDENCE)
-        assert letters == [order(number)[0]], number
-        assert check_accused(letters[0], number).passed
+        assert accused([three_suspects(number)], CONFIDENCE) == order(number)[0], number

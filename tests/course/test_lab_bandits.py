@@ -7,17 +7,21 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm, play
+from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.conformance import check_adversary
 from dp_bandit_envs.course.lab_bandits import (
+    LOOKS,
+    WRONG_INDEXES,
     MindReader,
     check_regret,
     check_six_rounds,
+    check_ucb_index,
     new_payments,
     scoreboard,
     six_rounds,
 )
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.labs.solutions.what_is_a_bandit import my_answer, regret
+from dp_bandit_envs.labs.solutions.what_is_a_bandit import my_answer, regret, ucb_index
 
 
 def test_the_solutions_pass():
@@ -116,3 +120,44 @@ def test_the_mind_reader_takes_everything_from_ucb():
 
 def test_the_mind_reader_is_an_adversary():
     check_adversary(MindReader)
+
+
+def by_numpy(total, n, t):
+    return np.mean([total / n]) + np.sqrt(np.log(t) * 2 / n)
+
+
+@pytest.mark.parametrize("answer", [ucb_index, by_numpy, lambda total, n, t: float(by_numpy(np.float64(total), n, t))])
+def test_right_indexes_pass(answer):
+    assert check_ucb_index(answer)
+
+
+@pytest.mark.parametrize(("wrong", "said"), WRONG_INDEXES)
+def test_each_known_mistake_in_the_index_gets_its_words(wrong, said):
+    answers = {seen: wrong(*seen) for seen in LOOKS}  # a mistake may call the right function, which no answer may
+    verdict = check_ucb_index(lambda *seen: answers[seen])
+    assert not verdict and verdict.says == said
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda total, n, t: ucb_index(total, n, t) + 0.1, "is too large. Work out"),
+        (lambda total, n, t: round(ucb_index(total, n, t), 2), "It is right, but rounded"),
+        (lambda total, n, t: print(end=""), "returns nothing"),
+        (lambda total, n: total / n, "cannot be called as"),
+        (lambda total, n, t: ucb_index(total, n, t) if n in {4, 100, 2, 10, 1, 900} else 0.0, "but not in others"),
+        (..., "no answer yet"),
+    ],
+)
+def test_other_wrong_indexes_are_explained(wrong, said):
+    assert said in check_ucb_index(wrong).says
+
+
+def test_the_index_of_the_task_is_that_of_the_agent():
+    """After each round UCB plays the arm with the largest index of the task, once every arm was played."""
+    game = play(BanditEnv(Stochastic(means=[0.2, 0.5, 0.4], horizon=300)), make_algorithm("UCB"), seed=1)
+    sums, counts = np.zeros(3), np.zeros(3)
+    for t, (arm, gain) in enumerate(zip(game.arms, game.gains, strict=True)):
+        if t >= 3:
+            assert arm == np.argmax([ucb_index(*seen, t) for seen in zip(sums, counts, strict=True)])
+        sums[arm], counts[arm] = sums[arm] + gain, counts[arm] + 1

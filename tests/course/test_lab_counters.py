@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.course import lab_counters
-from dp_bandit_envs.course.lab_counters import CASES, LOSS_CASES, check_node_scale, check_private_sums
+from dp_bandit_envs.course.lab_counters import (
+    BY_WORDS,
+    CASES,
+    LOSS_CASES,
+    check_node_scale,
+    check_private_sums,
+    errors,
+    pictures,
+    spreads,
+)
 from dp_bandit_envs.labs.solutions.counters import node_scale, private_sums
 
 
@@ -210,3 +219,22 @@ def test_no_false_alarm_for_200_correct_solutions():
     for number in range(200):
         verdict = check_private_sums(tree(int(rng.choice([2, 3, 4, 5, 6, 8, 16, 64])), number, number % 2 == 0))
         assert verdict.passed, verdict
+
+
+@pytest.mark.parametrize("words", ["noise on every item", "binary tree"])
+def test_the_bands_of_the_first_picture_are_the_errors_of_many_streams(words):
+    """Each of 64 runs has 200 streams or more: a root mean square with a standard error of at most 8 % (measured)."""
+    way = BY_WORDS[words]
+    middle, spread = spreads(way, 255, 1.0)
+    of_streams = np.array([errors(way, 255, 1.0, stream) for stream in range(200)])
+    found = [np.sqrt((of_streams[:, runs] ** 2).mean()) for runs in np.array_split(np.arange(255), 64)]
+    assert len(middle) == 64 and found == pytest.approx(spread, rel=0.4)
+    assert np.sqrt((of_streams**2).mean()) == pytest.approx(np.sqrt((spread**2).mean()), rel=0.1)
+
+
+def test_the_first_picture_shows_what_the_lab_says_of_4095_items():
+    """The band of the tree is wider at first and narrower at the end, whatever the stream."""
+    on_items, of_tree = (BY_WORDS[words] for words in ("noise on every item", "binary tree"))
+    left, _ = pictures({way: errors(way, 4095, 1.0, 0) for way in (on_items, of_tree)}, 4095, 1.0)
+    upper = [line.get_ydata() for line in left.axes[0].lines if len(line.get_ydata()) == 64 and line.get_ydata()[0] > 0]
+    assert upper[0][0] < upper[1][0] and upper[0][-1] == pytest.approx(90, abs=1) and upper[1][-1] < 60

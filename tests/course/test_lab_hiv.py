@@ -8,7 +8,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-import dp_bandit_envs  # noqa: F401 (registers the games)
+import dp_bandit_envs
+from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.course.lab_hiv import (
     CASES,
     STUDIES,
@@ -91,3 +92,12 @@ def test_one_answer_of_all_passes_and_no_hint_names_its_case():
     answers = [dict(zip(CASES, each, strict=True)) for each in itertools.product((True, False), repeat=len(CASES))]
     assert [answer for answer in answers if check_publishing(answer).passed] == [decisions]
     assert not any(f" {letter} " in f" {case.hint} " for letter, case in CASES.items() if letter != "A")
+
+
+@pytest.mark.parametrize(("name", "few"), [("DP-KLUCB", True), ("DP-IMED", True), ("Batched-Lap-HTINF", False)])
+def test_what_the_lab_says_of_lone_bars(name, few):
+    """The first treatment gets a doubled number of patients unless the trial ends within a block; no seed matters."""
+    game = dp_bandit_envs.simulate("DPBandit-Trial-v0", [make_algorithm(name, epsilon=0.2)], trials=60, seed=None)[name]
+    of_first = np.unique(game.pulls[:, 0])
+    assert (len(of_first) <= 10) == few
+    assert not few or set(of_first) & {80, 160, 320}

@@ -20,7 +20,7 @@ from dp_bandit_envs.course.checking import Verdict
 from dp_bandit_envs.course.lab_attacker import order
 from dp_bandit_envs.course.lab_counters import BY_WORDS, errors
 from dp_bandit_envs.course.lab_experts import BETTER, ROUNDS, TREE, over_hedge, play_all, played
-from dp_bandit_envs.course.notebooks import LABS, unless_compiling
+from dp_bandit_envs.course.notebooks import LABS, unless_compiling, you_said
 from dp_bandit_envs.privacy.counters import make_counter
 
 FOLDER = Path(__file__).parents[2] / "examples" / "labs"
@@ -54,7 +54,7 @@ def solved(name):
     solutions = importlib.import_module(f"dp_bandit_envs.labs.solutions.{name}")
     defined = {task: getattr(solutions, task) for task in SOLVED[name]}
     if name == "what_an_attacker_sees":
-        defined["accused"] = order(1)[0]
+        defined |= {"your_numbers": (1, 2, 3), "accused": "".join(order(number)[0] for number in (1, 2, 3))}
     return run(name, guess=types.SimpleNamespace(value="a guess"), **defined)
 
 
@@ -93,7 +93,7 @@ def test_a_read_only_page_asks_for_no_answers(name):
 def test_the_answer_waits_for_a_guess_and_tasks_for_a_solution(name):
     verdicts, text = unsolved(name)
     assert [each.passed for each in verdicts] == [False] * len(verdicts)
-    assert len(verdicts) == (0 if name.startswith("your_own") else 2)
+    assert len(verdicts) == (0 if name.startswith("your_own") else 2 + (name == "what_is_a_bandit"))
     assert '<p id="answer">' not in text or name in ("price_of_privacy", "what_is_a_bandit")
     assert "Task" in text and "marimo's stop button" in text
 
@@ -104,6 +104,33 @@ def test_solutions_pass_in_the_notebook(name):
     assert len(verdicts) == 2 and all(verdicts)
     assert "You said <em>a guess</em>" in text
     assert '<p id="answer">' in text
+
+
+def calls(source, name):
+    """Return the calls of a function in a notebook."""
+    return [
+        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and name in ast.unparse(node.func)
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_prediction_is_judged_by_what_was_measured(name):
+    """The options of a question are those that `you_said` knows, each with a condition on numbers of the lab."""
+    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    asked = [ast.literal_eval(call.args[0]) for call in calls(source, "mo.ui.radio")]
+    judged = [call.args[1] for call in calls(source, "you_said")]
+    assert asked and asked == [[key.value for key in options.keys] for options in judged]
+    assert all({type(node) for node in ast.walk(each)} & {ast.Name} for options in judged for each in options.values)
+
+
+def test_a_prediction_is_called_right_or_wrong_in_a_word():
+    options = {"twice": False, "half": True}
+    assert you_said("half", options) == "You said *half*: **right**."
+    assert you_said("twice", options) == "You said *twice*: **wrong**; right is *half*."
+    assert you_said("twice", {"twice": False}) == "You said *twice*: **wrong**."
+    _, text = run("counters", guess=types.SimpleNamespace(value="about 3 times"))
+    assert "You said <em>about 3 times</em>: <strong>right</strong>. With a tree it grows" in text
+    assert "You said <em>a guess</em>: <strong>wrong</strong>; right is <em>about 3 times</em>" in solved("counters")[1]
 
 
 def test_marimo_finds_no_fault_in_the_notebooks():
@@ -156,14 +183,13 @@ def test_the_worked_agent_has_not_yet_less_regret_than_the_private_reference():
     found = re.search(
         r"The worked agent has a mean regret of ([\d,]+) in 200 games, greedy (\d+), and .*, (\d+)\. It", text
     )
-    assert [float(each.replace(",", "")) for each in found.groups()] == pytest.approx([922, 431, 60], rel=0.01)
+    assert [float(each.replace(",", "")) for each in found.groups()] == pytest.approx([922, 431, 61], rel=0.01)
 
 
-def test_an_adversary_is_checked_and_ranked_when_the_buttons_are_pressed(monkeypatch):
-    monkeypatch.setattr("dp_bandit_envs.course.lab_own_adversary.LEAGUES", 1)
+def test_an_adversary_is_checked_and_ranked_when_the_buttons_are_pressed():
     pressed = types.SimpleNamespace(value=True)
     _, text = run("your_own_adversary", check_now=pressed, rank_now=pressed)
-    assert "It wins 0 of 1 leagues" in text and "proven for every game" in text and "<strong>yours</strong>" in text
+    assert "It wins 0 of 40 leagues" in text and "proven for every game" in text and "<strong>yours</strong>" in text
 
 
 @pytest.mark.slow

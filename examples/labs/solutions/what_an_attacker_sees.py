@@ -13,10 +13,11 @@ def epsilon_bound(more, less, games, confidence):
     return max(0.0, math.log(low / high)) if low > 0 else 0.0
 
 
-def accused(suspects, confidence):
-    """Return the letters of the suspects who cannot have kept epsilon = 1."""
-    return [
+def accused(tables, confidence):
+    """Return the letter of the suspect who cannot have kept epsilon = 1, for each table of suspects."""
+    return "".join(
         each.letter
+        for suspects in tables
         for each in suspects
         if epsilon_bound(each.counts.more, each.counts.less, each.counts.games, confidence) > 1
-    ]
+    )
