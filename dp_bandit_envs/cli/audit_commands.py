@@ -26,7 +26,6 @@ from dp_bandit_envs.text import in_brackets
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
 REFUTED = "refuted: more is lost than declared"
-NOTHING = "nothing is declared"
 REFUTED_CODE = 1
 """The exit code if an audit refutes the claim."""
 NOT_AUDITED_CODE = 3
@@ -161,7 +160,7 @@ def _audited(
                 rows.append(Row(bar, f"at most {loss.epsilon:.6g}: {verdict}"))
                 return
         else:
-            verdict = NOTHING if loss.declared.model == "none" else "not refuted" if loss.holds else REFUTED
+            verdict = loss.verdict
         rows.append(Row(bar._replace(epsilon=loss.epsilon), REFUTED if verdict == "refuted" else verdict))
 
     settings: dict[str, Any] = {"horizon": horizon, "seed": seed}
@@ -180,15 +179,14 @@ def _audited(
             add(late, lambda: sampled_loss(algorithm, of="releases", **settings))
     if not found:
         return rows, None, "", NOT_AUDITED_CODE
-    refuted = [row for row in rows if row.verdict == REFUTED]
     if found[0].declared.model != "none":
         low_bits = _low_bits(algorithm, confidence, seed)
         rows.append(low_bits)
-        refuted += [low_bits] if low_bits.verdict.startswith("refuted") else []
         if low_bits.verdict.startswith(UNSEEN) and rows[0].verdict == "within the claim":
             rows[0] = rows[0]._replace(verdict=f"within the claim; {UNSEEN}")
     note = next((loss.note for loss in found if isinstance(loss, SampledLoss) and loss.note), "")
-    return rows, found[0].declared, note, REFUTED_CODE if refuted else 0
+    code = REFUTED_CODE if any(row.verdict.startswith("refuted") for row in rows) else 0
+    return rows, found[0].declared, note, code
 
 
 UNSEEN = "low bits not looked at"
