@@ -15,7 +15,7 @@ from dp_bandit_envs.algorithms.naming import made_of
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.errors import NothingReleasedError, WrongTypeError
+from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError, WrongTypeError
 from dp_bandit_envs.privacy.facts import Below
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import Environment, FloatArray, plays_points
@@ -99,7 +99,22 @@ class HeldGame:
         self.on_grid = on_grid
 
     def play(self, gains: FloatArray, rng: Any) -> Released:
-        """Return what is released for gains `(rounds, n_values)`, with a generator for all layers or one for each."""
+        """Return what is released for gains `(rounds, n_values)`, with a generator for all layers or one for each.
+
+        Raises:
+            NotAuditedError: If a mechanism that is given `FakeDraws` fails; with true draws its own error is raised.
+        """
+        try:
+            return self._play(gains, rng)
+        except (NotAuditedError, UnknownDrawError):
+            raise
+        except Exception as error:
+            if not isinstance(rng, FakeDraws):
+                raise
+            what = f"{checks.kind_of(error)} ({error})"
+            raise NotAuditedError(f"it fails with draws in place of the generator's own: {what}") from error
+
+    def _play(self, gains: FloatArray, rng: Any) -> Released:
         run = _Run(self, gains, rng)
         found: list[float] = []
         places: list[tuple[int, int, int]] = []
@@ -284,10 +299,13 @@ def horizon_with_release(make: Callable[[int], Algorithm | Mechanism], horizon: 
 
 
 def _releases(game: HeldGame) -> bool:
-    """Whether anything is released in a game."""
-    gains = np.zeros((len(game.revealed), game.layers[0][1].n_values))
+    """Whether anything is released in a game in which all gains are low, or high, or random."""
+    below = game.layers[0][1]
+    shares = np.zeros((3, len(game.revealed), below.n_values))
+    shares[1], shares[2] = 1.0, np.random.default_rng(0).random(shares[2].shape)
+    gains = below.values.low + below.values.width * shares
     try:
-        return bool(game.play(gains, Stream(np.random.SFC64(0))).places)
+        return any(game.play(table, Stream(np.random.SFC64(0))).places for table in gains)
     except AttributeError:
         # A draw that no fast stream has; the audits say so themselves.
         return True

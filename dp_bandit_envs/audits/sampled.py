@@ -192,6 +192,12 @@ def sampled_loss(
         )
     chosen = best_attacks(sampler, candidates, number, delta=declared.delta)[:TESTED]
     if sampler.releases and not chosen:
+        # A mechanism may withhold the ends of the range.
+        halves = [
+            each._replace(pair=Pair(each.pair.one / 2, each.pair.other / 2, each.pair.changed)) for each in candidates
+        ]
+        chosen = best_attacks(sampler, halves, number, delta=declared.delta)[:TESTED]
+    if sampler.releases and not chosen:
         raise NothingReleasedError(
             f"{algorithm.name}: nothing was released in {t:,} rounds, so nothing is judged. Use a longer game."
         )

@@ -142,11 +142,18 @@ def _audited(
         """Return words that name the function of Python with what stands for it here."""
         return words.replace("sampled_loss", sampling)
 
+    silent = False
+
     def add(bar: Bar, audit: Callable[[], ExactLoss | SampledLoss]) -> None:
+        nonlocal silent
         try:
             loss = audit()
-        except NothingReleasedError:
-            raise
+        except NothingReleasedError as reason:
+            if games == 0 or not (found or bar.kind == "exact"):
+                raise
+            silent = True
+            rows.append(Row(bar, typed(str(reason))))
+            return
         except NotAuditedError as reason:
             rows.append(Row(bar, typed(str(reason))))
             return
@@ -167,8 +174,10 @@ def _audited(
     add(Bar("exact", "exact, of the noise", None), lambda: exact_loss(algorithm, **settings))
     if games != 0:
         settings |= {"games": games, "confidence": confidence}
-        arms = Bar("arms", "sampled, arms", None, at_least=True)
-        add(arms, lambda: sampled_loss(algorithm, of="arms", **settings))
+        # Arms that are played where nothing is released say nothing.
+        if not silent:
+            arms = Bar("arms", "sampled, arms", None, at_least=True)
+            add(arms, lambda: sampled_loss(algorithm, of="arms", **settings))
         releases = Bar("releases", "sampled, releases", None, at_least=True)
         add(releases, lambda: sampled_loss(algorithm, of="releases", **settings))
         if horizon < LATE:
