@@ -20,6 +20,7 @@ from dp_bandit_envs.audits.held_game import (
     Released,
     UnknownDrawError,
     audited,
+    check_repeats,
     check_something_released,
     game_of,
     held_in,
@@ -236,6 +237,7 @@ def _with_claims(loss: ExactLoss, losses: Sequence[TrueLoss]) -> ExactLoss:
 def _loss(name: str, declared: PrivacyGuarantee, held: Held, seed: int) -> ExactLoss:
     game, arms = game_of(held, seed), held.arms
     try:
+        check_repeats(game)
         try:
             found = linear_noise(game)
         except UnknownDrawError as draw:

@@ -19,6 +19,7 @@ from dp_bandit_envs.audits.held_game import (
     FakeDraws,
     HeldGame,
     audited,
+    check_repeats,
     first_release,
     game_of,
     held_in,
@@ -132,6 +133,7 @@ def count_impossible(game: HeldGame, games: int, seed: int) -> tuple[int, int]:
     Raises:
         NotAuditedError: See `float_loss`.
     """
+    check_repeats(game)
     first = _first_release(game, seed)
     looked_at = min(games, max(20, MOST_STEPS // (40 * len(first.game.revealed))))
     impossible = 0

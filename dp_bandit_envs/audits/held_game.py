@@ -298,6 +298,22 @@ def horizon_with_release(make: Callable[[int], Algorithm | Mechanism], horizon: 
     return 0
 
 
+def check_repeats(game: HeldGame) -> None:
+    """Refuse to audit a game that releases other numbers for the same gains and draws.
+
+    Raises:
+        NotAuditedError: If it does.
+    """
+    values = game.layers[0][1].values
+    gains = np.full((len(game.revealed), game.layers[0][1].n_values), (values.low + values.high) / 2)
+    try:
+        one, other = (game.play(gains, Stream(np.random.SFC64(0))) for _ in range(2))
+    except AttributeError:
+        return  # a draw that no fast stream has
+    if one.places != other.places or not np.array_equal(one.values, other.values):
+        raise NotAuditedError("its noise does not come from rng: the same gains and draws released other numbers")
+
+
 def _releases(game: HeldGame) -> bool:
     """Whether anything is released in a game in which all gains are low, or high, or random."""
     below = game.layers[0][1]
