@@ -214,6 +214,27 @@ OTHERS = (
         ("tests/audits/test_linear_noise.py", "-k", "beside_the_noise"),
     ),
     Mutation(
+        "a guarantee held to its epsilon and delta alone",
+        "dp_bandit_envs/audits/true_losses.py",
+        "return tuple(field for field in stated if any(_is_above(lost, said[field]) for lost in losses))",
+        "return ()",
+        ("tests/audits/test_true_losses.py", "-k", "exact_loss"),
+    ),
+    Mutation(
+        "deltas of a law not compared",
+        "dp_bandit_envs/audits/true_losses.py",
+        "    if any(lost.delta(e) > said.delta_at(e) * (1 + TOLERANCE) + FLOOR for e in lost.epsilons.tolist()):",
+        "    if False:",
+        ("tests/audits/test_true_losses.py", "-k", "exact_loss"),
+    ),
+    Mutation(
+        "samples held to the declared delta alone",
+        "dp_bandit_envs/audits/sampled.py",
+        "            if bound > declared.epsilon_at(delta):",
+        "            if False:",
+        ("tests/audits/test_true_losses.py", "-k", "samples"),
+    ),
+    Mutation(
         "games without a release judged",
         "dp_bandit_envs/audits/held_game.py",
         "    if found is None or len(found.arms) > rounds:",
