@@ -146,8 +146,8 @@ class ExactLoss:
         if self.declared.model == "none":
             return True
         slack = 0.0 if self.drawn_rho is None else LAW
-        known = self.rho is not None and self.declared.rho is not None
-        if known and not self.rho <= self.declared.rho * (1 + TOLERANCE) + slack:
+        rho, declared = self.rho, self.declared.rho
+        if rho is not None and declared is not None and not rho <= declared * (1 + TOLERANCE) + slack:
             return False
         # The search for epsilon at a delta has a relative error of its own.
         return self.epsilon <= self.declared.epsilon * (1 + (2 if self.gaussian else 1) * TOLERANCE) + slack
