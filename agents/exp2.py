@@ -12,7 +12,8 @@ from dp_bandit_envs.agents.optimal_design import SLACK, optimal_design
 from dp_bandit_envs.arithmetic import exp
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.theory.linear_bounds import RATES, exp2_rates
+from dp_bandit_envs.theory.arguments import RATES
+from dp_bandit_envs.theory.linear_bounds import exp2_rates
 
 SMALLEST: Final = 1e-12
 """Pivots are at least this: with exploration they are at least its rate, so only rounding errors could be smaller."""

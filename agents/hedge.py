@@ -142,8 +142,11 @@ def default_learning_rate(n_arms: int, horizon: int) -> float:
 
 def checked_rate(learning_rate: Rate | None) -> float | Callable[[int, int], float] | None:
     """Return a learning rate that may be a function of `(n_arms, horizon)`, or raise."""
-    if learning_rate is None or callable(learning_rate):
-        return learning_rate
+    if learning_rate is None:
+        return None
+    if callable(learning_rate):
+        rate: Callable[[int, int], float] = checks.function("learning_rate", learning_rate, "n_arms", "horizon")
+        return rate
     return checks.at_least("learning_rate", learning_rate, 0)
 
 
@@ -151,4 +154,6 @@ def rate_in(learning_rate: float | Callable[[int, int], float] | None, n_arms: i
     """Return the learning rate of a game with `n_arms` arms and `horizon` steps."""
     if learning_rate is None:
         return default_learning_rate(n_arms, horizon)
-    return learning_rate(n_arms, horizon) if callable(learning_rate) else learning_rate
+    if callable(learning_rate):
+        return checks.at_least("learning_rate", learning_rate(n_arms, horizon), 0)
+    return learning_rate

@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.agents.noise_width import NONE, NoiseWidth, WidthFor, checked_width, smooth, weight
+from dp_bandit_envs.agents.noise_width import NONE, NoiseWidth, WidthFor, checked_width, smooth, weight, width_in
 from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -206,5 +206,5 @@ class KlUcb(FunctionalAgent):
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
         sensitivity = self.noise.sensitivity
-        width = smooth(self.width(n_arms, horizon, sensitivity), "KlUcb")
+        width = smooth(width_in(self.width, n_arms, horizon, sensitivity), "KlUcb")
         return start(n_arms, self.level, self.epsilon / sensitivity, self.lazy, width)

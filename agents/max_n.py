@@ -90,7 +90,7 @@ def select(state: State, rng: np.random.Generator) -> int:
             best, alike = arm, 1
         elif state.means[arm] == state.means[best]:
             alike += 1
-            if rng.random() * alike < 1.0:
+            if rng.random() * alike >= alike - 1:
                 best = arm
     # Without self-loops it may be that no arm reveals the chosen one; then the chosen arm is played.
     return best if best >= 0 else wanted

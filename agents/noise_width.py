@@ -84,7 +84,17 @@ def checked_width(width: WidthFor | None) -> WidthFor:
             f"width must be None or a function of (n_arms, horizon, sensitivity); received {width!r}. Use"
             " log_width(...) or counter_width(...) of dp_bandit_envs.agents.noise_width."
         )
-    return no_width if width is None else width
+    return no_width if width is None else checks.function("width", width, "n_arms", "horizon", "sensitivity")
+
+
+def width_in(width: WidthFor, n_arms: int, horizon: int, sensitivity: float) -> NoiseWidth:
+    """Return the width of a game, or raise if the function returns none."""
+    made = width(n_arms, horizon, sensitivity)
+    if not isinstance(made, NoiseWidth):
+        raise WrongTypeError(
+            f"width must return a NoiseWidth, as log_width(...) does; received {checks.kind_of(made)}."
+        )
+    return made
 
 
 def no_width(n_arms: int, horizon: int, sensitivity: float) -> NoiseWidth:

@@ -141,7 +141,8 @@ class RandomLabels(FunctionalAgent):
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the agent's own first state, without labels."""
-        numbers, counts = np.zeros(n_arms), np.zeros(n_arms, np.int64)
+        numbers: Any = np.zeros(n_arms)
+        counts: Any = np.zeros(n_arms, np.int64)
         seen = Sums(numbers, counts, counts.copy()) if self.learns_from is Sums else Gains(numbers, counts)
         arms, labels = np.full(n_arms, -1, np.int64), np.zeros(n_arms, np.int64)
         return State(self.agent.initial_state(n_arms, horizon), arms, labels, seen)

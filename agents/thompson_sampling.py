@@ -8,7 +8,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents import largest_beta
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.largest_beta import MANY, Search, among_many, changed, one_by_one
-from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight
+from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight, width_in
 from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -140,5 +140,5 @@ class ThompsonSampling(FunctionalAgent):
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
-        width = self.width(n_arms, horizon, self.noise.sensitivity)
+        width = width_in(self.width, n_arms, horizon, self.noise.sensitivity)
         return start(n_arms, self.lazy, self.each_first, smooth(width, "ThompsonSampling"))

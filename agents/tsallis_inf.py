@@ -7,6 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.arithmetic import square
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.theory.adversarial_bounds import SKIP_SHARE
@@ -162,6 +163,6 @@ class Htinf(TsallisInf):
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
-        needed = math.sqrt(1 + 2 * self.noise.scale**2)
+        needed = checks.greater_than("sigma", math.sqrt(1 + 2 * square(self.noise.scale)), 0)
         sigma = needed if self.sigma is None else self.sigma
         return start(n_arms, max(sigma, needed) if self.noise.sensitivity > 1 else sigma, True, self.noise.bound)

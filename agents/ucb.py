@@ -10,7 +10,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, log_width, no_width, weight
+from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, log_width, no_width, weight, width_in
 from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -260,7 +260,7 @@ class Ucb(FunctionalAgent):
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
         of_factor = log(self.log_factor)
-        width = self.width(n_arms, horizon, self.noise.sensitivity)
+        width = width_in(self.width, n_arms, horizon, self.noise.sensitivity)
         return start(n_arms, self.exploration, of_factor, self.lazy, width, self.forced)
 
 

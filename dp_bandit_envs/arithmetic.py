@@ -40,6 +40,11 @@ def parted(x: float) -> tuple[float, float]:
     return m, float(k)
 
 
+def square(number: float) -> float:
+    """Return number ** 2, which is inf where Python raises an OverflowError."""
+    return number**2 if abs(number) < 1e154 else math.inf
+
+
 def exp(x: float) -> float:
     """Return e^x; 0 below `SMALLEST` and inf above `LARGEST`."""
     if not SMALLEST <= x <= LARGEST:

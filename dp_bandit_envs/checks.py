@@ -6,8 +6,10 @@ import importlib
 import inspect
 import math
 import operator
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final, ParamSpec, SupportsFloat, SupportsIndex, TypeVar
 
 import numpy as np
@@ -131,6 +133,8 @@ def integer(name: str, value: SupportsIndex, *, at_least: int, at_most: int | No
         way_out = f" Use {int(value)}." if whole else ""
         rule = f"{name} must be an integer of at least {at_least}"
         raise NotAnIntegerError(f"{rule}; received {shown(value)}.{way_out}") from None
+    if number.bit_length() > 1000:  # which Python does not even write, from 4,300 digits on
+        raise ValueError(f"{name} must be an integer that fits a float; received a larger one.")
     if isinstance(value, bool) or not number >= at_least:
         raise ValueError(f"{name} must be an integer of at least {at_least}; received {shown(value)}.")
     if at_most is not None and number > at_most:
@@ -185,10 +189,10 @@ def epsilon(value: SupportsFloat) -> float:
     return number
 
 
-def delta(value: SupportsFloat) -> float:
-    """Return a privacy failure probability as a float, or raise if it is not in (0, 1)."""
+def delta(value: SupportsFloat, *, or_zero: bool = False) -> float:
+    """Return a privacy failure probability as a float, or raise if it is not in (0, 1), nor an allowed 0."""
     number = real("delta", value)
-    if not 0 < number < 1:
+    if not (0 < number < 1 or (or_zero and number == 0)):
         raise ValueError(f"delta must be in (0, 1); received {shown(value)}.")
     return number
 
@@ -228,6 +232,32 @@ def real(name: str, value: SupportsFloat) -> float:
         raise WrongTypeError(f"{name} must be a number; received {shown(value)}.") from None
     except OverflowError:
         raise ValueError(f"{name} must be a number that fits a float; received a larger one.") from None
+
+
+def path(name: str, value: Any) -> Path:
+    """Return `value` as a path, or raise if no file system can have one of that name."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise WrongTypeError(f"{name} must be a path, such as 'results/mine'; received {kind_of(value)}.")
+    text = os.fsdecode(value)
+    if not text or "\0" in text or any("\ud800" <= letter < "\udc80" for letter in text):
+        raise ValueError(f"{name} must be a path, such as 'results/mine'; received {text!r}.")
+    return Path(text)
+
+
+def function(name: str, value: Any, *arguments: str) -> Any:
+    """Return `value`, or raise if it is no function that can be called with so many arguments."""
+    try:
+        inspect.signature(value).bind(*arguments)
+    except ValueError:  # what is written in C may have no signature
+        fits = not isinstance(value, type)
+    except TypeError:
+        fits = False
+    else:
+        fits = True
+    if not fits:
+        takes = f"of ({', '.join(arguments)})" if arguments else "without arguments"
+        raise WrongTypeError(f"{name} must be a function {takes}; received {kind_of(value)}, which is none.")
+    return value
 
 
 def boolean(name: str, value: bool) -> bool:

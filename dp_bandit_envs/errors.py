@@ -123,6 +123,10 @@ class ResultsError(RuntimeError):
     """A results folder cannot be used as asked; nothing in it was changed."""
 
 
+class FileAccessError(OSError):
+    """A file could not be read or written; the message names it, and says what is there now."""
+
+
 class ClusterError(RuntimeError):
     """Workers that may be on other machines would get a secret seed, or have other code."""
 

@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 from typing import IO, Final, Self
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import DataFileError, WrongTypeError
+from dp_bandit_envs.errors import DataFileError, FileAccessError, WrongTypeError
 
 MOST_BYTES: Final = 2**30
 """The largest file: 134 million gains as float64."""
@@ -28,7 +28,7 @@ _PIECE: Final = 2**16
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 NODE = zlib.crc32(platform.node().encode(errors="replace"))
 PARTIAL = re.compile(
-    r"\.(?P<name>[\w-]+\.(npz|json|csv|md|png|svg|html))\.(?P<node>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{8}\.partial"
+    r"\.(?P<name>[\w-]+\.(npz|json|csv|md|png|svg|html|py|toml|css))\.(?P<node>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{8}\.partial"
 )
 """The name of a file while it is being written, with the process and the machine that write it."""
 
@@ -193,6 +193,7 @@ def whole_file(target: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
         mode: Its permissions, less those that the process withholds; `PRIVATE` for private data.
 
     Raises:
+        NotSyncedError: If it is written, but its name may not be on the disk yet.
         OSError: If it cannot be written; `target` is then unchanged.
     """
     partial = _partial(target)
@@ -205,7 +206,36 @@ def whole_file(target: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     except BaseException:
         remove(partial)
         raise
-    sync_folder(target.parent)
+    try:
+        sync_folder(target.parent)
+    except OSError as error:
+        raise NotSyncedError(*error.args) from error
+
+
+class NotSyncedError(OSError):
+    """A file is written, but if the machine stops now, its name may be lost."""
+
+
+def write_whole(target: Path, content: str | bytes) -> None:
+    """Write a file, whole or not at all.
+
+    Raises:
+        FileAccessError: If it cannot be written; the message says whether `target` is unchanged.
+    """
+    try:
+        with whole_file(target) as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+    except NotSyncedError as error:
+        raise inaccessible(target, "was written, but is not safe on the disk", error) from error
+    except OSError as error:
+        raise inaccessible(target, "was not written and is unchanged", error) from error
+
+
+def inaccessible(path: Path, what: str, error: OSError) -> FileAccessError:
+    """Return the error that names a file, and says what happened to it and why."""
+    named = FileAccessError(f"{path} {what}; {error.strerror or error}. Correct that and try again.")
+    named.errno = error.errno
+    return named
 
 
 def create_once(target: Path, content: bytes, mode: int = 0o666) -> bool:

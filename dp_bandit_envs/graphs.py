@@ -157,6 +157,19 @@ class FeedbackGraph:
             return FeedbackGraph(starts, revealed, starts, revealed, self.names)
         return FeedbackGraph(starts, revealed, self.revealer_starts.copy(), self.revealers.copy(), self.names)
 
+    def in_order(self, order: IntArray) -> "FeedbackGraph":
+        """Return the same graph with its arms numbered anew: arm i is the one that was arm `order[i]`."""
+        number = np.argsort(order)
+        rows = np.repeat(np.arange(self.n_arms), np.diff(self.starts))
+        return FeedbackGraph.from_edges(
+            self.n_arms,
+            number[rows],
+            number[self.revealed],
+            directed=self.directed,
+            self_loops=False,
+            names=None if self.names is None else tuple(self.names[arm] for arm in order),
+        )
+
     def capped(self, most: int, rng: np.random.Generator) -> "FeedbackGraph":
         """Return a graph in which an arm reveals at most `most` arms: itself, if it did before, and others at random.
 
@@ -395,7 +408,8 @@ class GraphSource:
         n_arms: Number of arms.
         sensitivity: The most gains that one round can reveal, in all games.
         graph: The graph of the next round.
-        is_fixed: Whether every round of all games has this graph.
+        is_fixed: Whether every round of all games has this graph, but for the numbers of its arms.
+        is_given: Whether it is a graph of the user's, not one by name.
         reveals_all: Whether every round reveals the gains of all arms, in all games.
     """
 
@@ -413,7 +427,7 @@ class GraphSource:
         self._name = None if _is_given(graph) else checks.known_name("graph", graph, NAMES)
         if self._name is None and options:
             raise UnknownArgumentError("a graph of your own", next(iter(options)), "Only named graphs have options.")
-        self._random = self._name in RANDOM
+        self.is_given, self._random = self._name is None, self._name in RANDOM
         self.redraw_every = None if redraw_every is None else checks.integer("redraw_every", redraw_every, at_least=1)
         if self.redraw_every is not None and not self._random:
             given = self._name or checks.kind_of(graph)
@@ -436,9 +450,9 @@ class GraphSource:
         self.is_fixed = not self._random and self.graph is first
         self.reveals_all = not self._random and len(self.graph.revealed) == self.n_arms**2
 
-    def begin(self, rng: np.random.Generator) -> None:
-        """Start a new game; every random graph of the game comes from `rng`."""
-        self._rng = rng
+    def begin(self, rng: np.random.Generator, order: IntArray | None = None) -> None:
+        """Start a new game; every random graph of the game comes from `rng`, and arm i is the given arm `order[i]`."""
+        self._rng, self._order = rng, order
         self._round = 0
         self._next()
 
@@ -455,7 +469,8 @@ class GraphSource:
 
     def _next(self) -> None:
         graph = self._whole if self._whole is not None else self._draw(self._rng)
-        self.graph = self._capped(graph, self._rng)
+        graph = self._capped(graph, self._rng)
+        self.graph = graph if self._order is None else graph.in_order(self._order)
 
     def _draw(self, rng: np.random.Generator) -> FeedbackGraph:
         if self._whole is not None:

@@ -33,7 +33,9 @@ def main(horizon: int = 2139, seed: int | None = None, trials: int = 400) -> dic
         make_algorithm("DP-EXP3-Lap", epsilon=1.0, label="DP-EXP3-Lap (adversarial), epsilon = 1"),
     ]
     study = Trial(horizon)
-    results = simulate("DPBandit-Trial-v0", algorithms, horizon=horizon, trials=trials, seed=seed)
+    # So that arms are the treatments in this order in every game, and plays of one can be added up.
+    given = {"arm_order": "given"}
+    results = simulate("DPBandit-Trial-v0", algorithms, horizon=horizon, trials=trials, seed=seed, env_kwargs=given)
 
     print("treatment, and patients without an event:")
     for name, mean in zip(TREATMENTS, study.means, strict=True):

@@ -40,7 +40,7 @@ def draw(arms: np.ndarray, graph: FeedbackGraph, best: int, regret: dict[str, fl
 
 def main(horizon: int = 5000, seed: int = 0, trials: int = 200) -> dict[str, float]:
     """Compare algorithms with and without feedback from neighbours; return their mean regret."""
-    env = gym.make(GAME, graph="karate-club", horizon=horizon)
+    env = gym.make(GAME, graph="karate-club", arm_order="given", horizon=horizon)
     algorithm = make_algorithm("TS-MaxN")
     game = play(env, algorithm, seed=seed)
     graph = env.unwrapped.graph
@@ -50,7 +50,9 @@ def main(horizon: int = 5000, seed: int = 0, trials: int = 200) -> dict[str, flo
 
     regret = {}
     for shown, options in (("alone", {"graph": "empty", "n_arms": graph.n_arms}), ("with talk", {})):
-        results = simulate(GAME, NAMES, horizon=horizon, trials=trials, seed=seed, env_kwargs=options)
+        results = simulate(
+            GAME, NAMES, horizon=horizon, trials=trials, seed=seed, env_kwargs=options | {"arm_order": "given"}
+        )
         for name, outcome in results.items():
             assert outcome.pseudo_regret is not None
             regret[f"{name} {shown}"] = float(outcome.pseudo_regret[:, -1].mean())

@@ -4,11 +4,15 @@ Those of the command line are in `tests/cli/test_wrong_words.py`.
 """
 
 import functools
+import math
 import re
+import subprocess
+import sys
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 
 from dp_bandit_envs import (
     Algorithm,
@@ -30,7 +34,7 @@ from dp_bandit_envs import (
 )
 from dp_bandit_envs.adapters import OutsideGame, from_gymnasium
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.agents import Ucb
+from dp_bandit_envs.agents import Hedge, Ucb
 from dp_bandit_envs.audits import exact_loss, sampled_loss
 from dp_bandit_envs.conformance import check_agent, check_algorithm, check_wrapper
 from dp_bandit_envs.wrappers import HybridSums, vector
@@ -161,6 +165,35 @@ WRONG = {
     "a game's law": (lambda: compare("Bernoulli", "UCB"), "Stochastic"),
     "an algorithm for a game": (lambda: compare("UCB", "Stochastic"), "'UCB'", "Environments come first"),
     "calibrated at last": (lambda: calibrate("DP-UCB", epsilon=1), "n_arms and horizon, as calibrate(algorithm"),
+    # sizes and floats that no game has
+    "countless trials": (lambda: simulate(ID, "EXP3", trials=10**30), "trials", "10,000,000"),
+    "a billion trials": (lambda: simulate(ID, "EXP3", trials=10**9), "trials", "10,000,000"),
+    "a billion checkpoints": (lambda: simulate(ID, "EXP3", checkpoints=10**9), "checkpoints", "134,217,728"),
+    "checkpoints of a float": (lambda: simulate(ID, "EXP3", checkpoints=3.0), "checkpoints", "3.0", "Use 3"),
+    "checkpoints of bytes": (lambda: simulate(ID, "EXP3", checkpoints=b"\3"), "checkpoints", "b'\\x03'"),
+    "a horizon of bytes": (lambda: compare(ID, "EXP3", horizon=b"x"), "horizon", "b'x'"),
+    "arms of bytes": (lambda: compare(ID, "EXP3", n_arms=bytearray(b"xy")), "n_arms", "a bytearray"),
+    "a number too long to write": (lambda: simulate(ID, "EXP3", horizon=10**5000), "horizon", "float"),
+    "a huge dimension": (lambda: gym.make("DPBandit-Linear-v0", dimension=2**53), "dimension", "1,000,000"),
+    "a mean above all floats": (lambda: gym.make(ID, means=[10**400, 0.5]), "means", "[0, 1]"),
+    "noise of a tiny epsilon": (lambda: simulate(ID, "Batched-Lap-HTINF:epsilon=1e-300"), "sigma", "inf"),
+    "a rate of a tiny epsilon": (
+        lambda: simulate("Experts", "Noisy-Hedge:epsilon=1e-300", horizon=9),
+        "noisy_hedge_rate",
+        "noise_scale",
+    ),
+    "rates of a tiny epsilon": (lambda: simulate(ID, "AS-EXP2:epsilon=1e-300"), "exp2_rates", "scale"),
+    # functions and paths
+    "a maker of nothing": (lambda: play(lambda: None, Exp3()), "returns", "NoneType"),
+    "a maker with an argument": (lambda: play(lambda size: None, Exp3()), "without arguments"),
+    "a class of Python's": (lambda: simulate(int, "EXP3"), "the class int"),
+    "progress of one number": (lambda: simulate(ID, "EXP3", progress=lambda done: None), "progress", "games in all"),
+    "a rate of nothing": (lambda: play("Experts", Hedge(learning_rate=lambda k, t: math.nan)), "learning_rate", "nan"),
+    "a width of a number": (lambda: play(HybridSums(env(), epsilon=1.0), Ucb(width=lambda *_: 0)), "width", "an int"),
+    "a ledger in no file": (lambda: Ledger.create(None, epsilon=1.0), "path", "NoneType"),
+    "a ledger in a null": (lambda: Ledger.load("a\0b"), "path", "'a\\x00b'"),
+    "a diary without a name": (lambda: OutsideGame("DP-KLUCB", **SIZE, diary=""), "diary", "''"),
+    "a delta of an array": (lambda: Ledger(epsilon=1.0, delta=np.array([])), "delta", "number"),
     "an argument of no figure": (lambda: reproduce("figure-1", n_arms=3), "'n_arms'", "It takes name", "simulate"),
 }
 
@@ -189,3 +222,44 @@ def test_a_wrong_input_is_answered_with_a_way_out():
 def test_the_repr_of_an_algorithm_has_no_address(algorithm):
     shown = repr(algorithm)
     assert "0x" not in shown and missing(shown, repr(algorithm.name), "make_agent", *algorithm.parameters) == []
+
+
+def test_extreme_settings_that_are_games_are_played():
+    """Privacy losses and rates whose squares no float holds, and a rate that is 0 when it is divided by K."""
+    for game, name in (
+        ("Stochastic", "EXP3:exploration_rate=5e-324"),
+        ("Stochastic", "EXP3:exploration_rate=1e-310"),
+        ("Experts", "DP-Epochs:epsilon=1e300"),
+        ("Experts", "Hedge:learning_rate=1e300"),
+    ):
+        outcome = next(iter(simulate(game, name, horizon=12, trials=2, seed=0).values()))
+        assert np.isfinite(outcome.external_regret).all() and not math.isnan(outcome.guarantee.epsilon)
+
+
+def test_the_package_works_without_docstrings():
+    program = "import dp_bandit_envs as dp; print(dp.play('Stochastic', 'DP-KLUCB', horizon=9, seed=0).arms.tolist())"
+    answers = [
+        subprocess.run([sys.executable, *flags, "-c", program], capture_output=True, text=True, check=True).stdout
+        for flags in ((), ("-OO",))
+    ]
+    assert answers[0] == answers[1] != ""
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("Stochastic", {"means": np.array([0.1, 0.2])}),
+        ("Stochastic", {"n_arms": np.int64(3)}),
+        ("Replay", {"gains": np.full((5, 2), 0.5)}),
+        ("Linear", {"features": np.eye(2)}),
+    ],
+)
+@pytest.mark.parametrize("many", [False, True])
+def test_a_spec_with_arrays_goes_through_json(name, arguments, many):
+    id_ = f"DPBandit-{name}-v0"
+    made = gym.make_vec(id_, num_envs=2, **arguments) if many else gym.make(id_, **arguments)
+    spec = EnvSpec.from_json(made.spec.to_json())
+    again = gym.make_vec(spec, num_envs=2) if many else gym.make(spec)
+    assert again.unwrapped.spec.kwargs.keys() == made.unwrapped.spec.kwargs.keys()
+    assert again.unwrapped.n_arms == made.unwrapped.n_arms
+    assert all(np.array_equal(again.spec.kwargs[key], value) for key, value in arguments.items())

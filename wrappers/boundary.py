@@ -138,8 +138,7 @@ class CommonBoundary(Boundary):
             )
         self._set = copy.deepcopy(plays) if isinstance(plays, DecisionSet) else None
         self._n_plays = 0 if isinstance(plays, DecisionSet) else operator.index(plays)
-        features = next((layer.features for layer in layers_of(self.env) if hasattr(layer, "features")), None)
-        self._features = None if features is None else np.array(features, np.float64)
+        self._features = self._features_below()
         self._mechanism = copy.deepcopy(mechanism)
         self._noise_label = noise_label(self._mechanism, self._below)
         self._above = checked_above(self._mechanism, self._below)
@@ -201,6 +200,10 @@ class CommonBoundary(Boundary):
         if self._features is None:
             raise self._has_no("features", "its arms have none")
         return self._features
+
+    def _features_below(self) -> FloatArray | None:
+        features = next((layer.features for layer in layers_of(self.env) if hasattr(layer, "features")), None)
+        return None if features is None else np.array(features, np.float64)
 
     @property
     def decision_set(self) -> DecisionSet:
@@ -409,6 +412,8 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         self._rng = None
         below = seed_below(seed, self._mechanism, self._below_takes_seed)
         self._begin_below(functools.partial(self.env.reset, seed=below, options=options), given=seed is not None)
+        if self._features is not None:  # a game may number its arms anew
+            self._features = self._guarded(self._features_below)
         rng = self._streams.next(seed, options)
         self._round = self._round_below = 0
         self._ended = False

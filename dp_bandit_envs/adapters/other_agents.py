@@ -352,7 +352,8 @@ def from_sb3(model: Any, *, deterministic: bool = False) -> "Callable[[], Sb3Age
     """Return a maker of agents that play a trained model, which learns nothing more: `Sb3Agent` under another name.
 
     The agents share the model and its random numbers, whose seed comes from the random stream of the game that began
-    last; so play one game after the other.
+    last; so play one game after the other. Playing changes a model's state, so `compare(folder=...)` continues an
+    interrupted run only with a model that is loaded again from its file.
 
     Args:
         model: A model of Stable-Baselines3 or sb3-contrib, trained on a DPBandit environment with Discrete actions, on

@@ -1,11 +1,13 @@
 """A game whose rewards come from outside: an algorithm plays in somebody else's loop, behind its own wrappers."""
 
 import contextlib
+import functools
 import json
 import math
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, NoReturn, Self, SupportsFloat, SupportsIndex, TypedDict
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self, SupportsFloat, SupportsIndex, TypedDict, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -16,7 +18,7 @@ from dp_bandit_envs.algorithms.calibration import asked_privacy, played_as_asked
 from dp_bandit_envs.algorithms.naming import Player
 from dp_bandit_envs.envs.bandit_env import empty_observation, observation_space
 from dp_bandit_envs.errors import SeedRefusedError, StepOutsideGameError, WrongGameError, WrongTypeError
-from dp_bandit_envs.files import create_once, locked
+from dp_bandit_envs.files import create_once, inaccessible, locked
 from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.privacy.facts import gains_of_arms
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -25,6 +27,8 @@ from dp_bandit_envs.seeding import FORKS, checked_seed, drawn_seed, warn_of_know
 from dp_bandit_envs.simulation.game import begin, to_count
 from dp_bandit_envs.wrappers.boundary import CommonBoundary, Withheld
 from dp_bandit_envs.wrappers.inspect_below import layers_of
+
+R = TypeVar("R")
 
 
 class RewardRange(NamedTuple):
@@ -160,6 +164,22 @@ class GameOptions(TypedDict, total=False):
     ledger: Any
 
 
+def _named(method: Callable[..., R]) -> Callable[..., R]:
+    """Return a method of `Diary` whose plain OSErrors name the file, and say what was not done."""
+
+    @functools.wraps(method)
+    def call(self: "Diary", *args: Any) -> R:
+        try:
+            return method(self, *args)
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            rule = "must be a file that can be read and written; no reward was learnt"
+            raise inaccessible(self.path, rule, error) from error
+
+    return call
+
+
 class Diary:
     """The seed and the gains of one game in a file, by which the game goes on after a restart.
 
@@ -174,10 +194,12 @@ class Diary:
     Raises:
         ValueError: If the file is no diary.
         BlockingIOError: If another game has it open.
+        FileAccessError: If it cannot be read or written, then or later.
     """
 
+    @_named
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = checks.path("diary", path)
         self._lock = contextlib.ExitStack()
         try:
             self._lock.enter_context(locked(self.path.with_name(f"{self.path.name}.lock")))
@@ -213,6 +235,7 @@ class Diary:
             raise ValueError(f"{self.path} must be a diary of OutsideGame; {what}") from None
         os.truncate(self.path, len(whole + end))
 
+    @_named
     def begin(self, game: dict[str, Any]) -> int:
         """Return the secret seed of the game with these public facts; a new file is made for its owner alone.
 
@@ -230,6 +253,7 @@ class Diary:
                 )
         return int(self._first["seed"])
 
+    @_named
     def add(self, arm: int, gain: float) -> None:
         """Write a round down, on the disk, before it is learnt from; if that fails, nothing of it is left there."""
         whole = self.path.stat().st_size
@@ -285,6 +309,7 @@ class OutsideGame:
         WrongGameError: If it cannot play arms, or needs the gains of all arms.
         ValueError: If the diary is one of another game.
         BlockingIOError: If another game has the diary open.
+        FileAccessError: If the diary cannot be read or written, here or in `learn`.
 
     Example:
         >>> from dp_bandit_envs import OutsideGame

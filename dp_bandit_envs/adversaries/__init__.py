@@ -5,11 +5,11 @@ from dp_bandit_envs.adversaries.deterministic import Deterministic
 from dp_bandit_envs.adversaries.linear_gains import LinearGains
 from dp_bandit_envs.adversaries.memory_bounded import MemoryBounded
 from dp_bandit_envs.adversaries.oblivious import FullyOblivious, Oblivious
-from dp_bandit_envs.adversaries.outcome_pools import OutcomePools, ShuffledPools
+from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
 from dp_bandit_envs.adversaries.payoff import overfished, stay
 from dp_bandit_envs.adversaries.replay import GainTable, Replay, VectorTable
 from dp_bandit_envs.adversaries.shifting import Shifting
-from dp_bandit_envs.adversaries.stochastic import BernoulliPrior, ShuffledCoins, Stochastic
+from dp_bandit_envs.adversaries.stochastic import BernoulliPrior, Stochastic
 from dp_bandit_envs.adversaries.switching import SwitchingCost
 from dp_bandit_envs.adversaries.trial import Trial
 from dp_bandit_envs.adversaries.vectors import Alternating, Leaning, OneAxis
@@ -29,8 +29,6 @@ __all__ = [
     "OutcomePools",
     "Replay",
     "Shifting",
-    "ShuffledCoins",
-    "ShuffledPools",
     "Stochastic",
     "SwitchingCost",
     "Trial",

@@ -21,10 +21,11 @@ from dp_bandit_envs.errors import GainRangeError, LateDataError, WrongGainsError
 from dp_bandit_envs.metrics import shortfalls
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.privacy.data_use import DataUse, use_together
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MOST_DEEP: Final = 3
 """How deep lists and dictionaries are searched for adversaries and arrays."""
+ARM_ORDERS: Final = ("given", "random")
 NEW_GAME: Final = -1
 """A key of the memo of copies, where no id is: they begin a new game before they are played."""
 SIMPLE: Final = frozenset({bool, int, float, str, type(None), np.random.Generator})
@@ -50,6 +51,11 @@ class Adversary(abc.ABC):
             `means_at` may give those of each round.
         features: Public feature vectors of the arms, shape `(n_arms, dimension)`, if gains are linear in them; see
             `LinearGains`.
+        arm_order: `"given"`: arms have the numbers that whoever describes them gave them. `"random"`: each game numbers
+            them anew, as `draw_order` says, so that an algorithm gains nothing from the order in which it plays them.
+            By default random where what arms pay is this package's own, such as default means, and given elsewhere.
+        order: In the game that began, arm i is the one that is given as arm `order[i]`, shape `(n_arms,)`; None if the
+            order is given. What is said of arms, as means, features, a graph and names, is in the order of the game.
         lowest: The smallest gain: 0; or -1 for gain vectors of points, whose coordinates take the arms' place.
         data_use: Where gains are recorded data, in how many rounds a record and a person can serve; None where gains
             are made up. Set it in `__init__`; by default it is that of an adversary among the attributes, or of all of
@@ -76,7 +82,9 @@ class Adversary(abc.ABC):
     payoff: Callable[..., Any] | None = None
     means: FloatArray | None = None
     features: FloatArray | None = None
+    order: IntArray | None = None
     lowest: float = 0.0
+    _arm_order: str = "given"
     _data_use: DataUse | None = None
     _ledger: Any = None
     _is_real: bool | None = None
@@ -84,6 +92,24 @@ class Adversary(abc.ABC):
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
         self.horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
+
+    @property
+    def arm_order(self) -> str:
+        """Whether arms are numbered as given, or anew in each game."""
+        return self._arm_order
+
+    @arm_order.setter
+    def arm_order(self, arm_order: str) -> None:
+        self._arm_order = checks.one_of("arm_order", arm_order, ARM_ORDERS)
+
+    def draw_order(self, rng: np.random.Generator) -> IntArray:
+        """Draw how a new game numbers its arms, if `arm_order` is random, and return `order`; else 0, 1, ..., K - 1.
+
+        An adversary that knows both orders calls it in `begin`, and arranges by it all that it has for each arm. The
+        order has a stream of its own, so that the numbers that `rng` gives are the same with both.
+        """
+        self.order = rng.spawn(1)[0].permutation(self.n_arms) if self.arm_order == "random" else None
+        return np.arange(self.n_arms) if self.order is None else self.order
 
     @property
     def data_use(self) -> DataUse | None:
@@ -239,7 +265,7 @@ class Adversary(abc.ABC):
             fresh = self.next_gains(len(part))
             try:
                 fresh = np.asarray(fresh, float)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 # NumPy's words would show a gain.
                 raise WrongGainsError(type(self).__name__, part.shape, None) from None
             if fresh.shape != part.shape:
@@ -325,6 +351,10 @@ class RoundByRound(Adversary):
         self._rng = rng
         self._state = self.first_round_state(rng)
         self._round = 0
+        if type(self).means_of is not Adversary.means_of:
+            means = self.means_of(self._state)
+            if means is not self.means:  # a property may give them already
+                self.means = means
 
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""

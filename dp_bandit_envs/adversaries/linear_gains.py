@@ -29,8 +29,8 @@ class LinearGains(Adversary):
         n_arms: Number of arms K, at least 2; by default the number of rows of `features`, or 10 without `features`.
         horizon: Number of rounds T, at least 1.
         features: The arms' feature vectors A, shape `(n_arms, dimension)`, each of L2 norm at most 1 and not all 0; by
-            default uniform unit vectors, always the same for each size. They are public: agents get them through
-            `see_features`.
+            default uniform unit vectors, the same for each size, but for the arms' order. They are public: agents get
+            them through `see_features`.
         dimension: Number of features of an arm, at least 1; by default that of `features`, or 5 without `features`.
         gap: In [0, 1]: how far arms can be apart on average.
         coins: Whether gains are 0 or 1, as above.
@@ -52,11 +52,14 @@ class LinearGains(Adversary):
         coins: bool = False,
     ) -> None:
         given = None if features is None else checked_features(features)
+        self.arm_order = "random" if given is None else "given"
         if n_arms is None:
             n_arms = 10 if given is None else len(given)
         super().__init__(n_arms, horizon)
         default = 5 if given is None else given.shape[1]
-        width = default if dimension is None else checks.integer("dimension", dimension, at_least=1)
+        width = default
+        if dimension is not None:
+            width = checks.integer("dimension", dimension, at_least=1, at_most=checks.MOST_ARMS)
         if given is None:
             given = default_features(self.n_arms, width)
         if given.shape != (self.n_arms, width):
@@ -65,13 +68,15 @@ class LinearGains(Adversary):
                 f" {given.shape}. Omit n_arms and dimension."
             )
         given.setflags(write=False)
-        self.features = given
+        self.features = self._features = given
         self.gap = checks.in_range("gap", gap, 0, 1)
         self.coins = checks.boolean("coins", coins)
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""
         self._rng = rng
+        self.features = self._features[self.draw_order(rng)]
+        self.features.setflags(write=False)
         self._direction = unit_vectors(1, self.features.shape[1], rng)[0]
 
     def next_gains(self, rounds: int) -> FloatArray:
@@ -103,7 +108,7 @@ def checked_features(features: ArrayLike) -> FloatArray:
     rule = "features must be a table of numbers, a row for each of at least 2 arms, of L2 norm at most 1 and not all 0"
     try:
         numbers = np.array(features, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{rule}; received {checks.kind_of(features)}.") from None
     if numbers.ndim != 2 or len(numbers) < 2 or numbers.shape[1] < 1:
         raise ValueError(f"{rule}; received shape {numbers.shape}.")

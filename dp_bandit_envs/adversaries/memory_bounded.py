@@ -1,5 +1,6 @@
 """The m-bounded memory adversary: what a round pays depends on the last m + 1 arms."""
 
+import copy
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -58,7 +59,8 @@ class MemoryBounded(Adversary):
         memory: How many rounds back the adversary looks (m), at least 0; with a payoff function at most 65,536.
         gains: The adversary that chooses the gains before the charge; by default the walk of `SwitchingCost`. Its
             number of arms and its horizon then replace the two arguments.
-        payoff: A plain function as above, such as `dp_bandit_envs.adversaries.overfished`; by default the charge.
+        payoff: A plain function as above, of arms as the game numbers them, which is as given unless `arm_order` says
+            otherwise, such as `dp_bandit_envs.adversaries.overfished`; by default the charge.
 
     Source: Arora, Dekel and Tewari (2012), Online Bandit Learning against an Adaptive Adversary, ICML; Tossou and
     Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 2.1.
@@ -86,10 +88,23 @@ class MemoryBounded(Adversary):
         if payoff is not None:
             checked_payoff(payoff, self.memory, self.n_arms)
         self.payoff = payoff
+        if payoff is not None:
+            self.arm_order = "given"
+
+    @property
+    def arm_order(self) -> str:
+        """Whether arms are numbered as given, or anew in each game."""
+        return self._gains.arm_order
+
+    @arm_order.setter
+    def arm_order(self, arm_order: str) -> None:
+        self._gains = copy.copy(self._gains)  # whoever gave it keeps its order
+        self._gains.arm_order = arm_order
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""
         self._gains.begin(rng)
+        self.order = self._gains.order
 
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gains of the next `rounds` rounds before any charge, shape `(rounds, n_arms)`."""

@@ -26,10 +26,10 @@ def draw(state: Biases, t: int, row: FloatArray, rng: np.random.Generator) -> No
 class FullyOblivious(RoundByRound):
     """Coins whose biases are drawn anew in every round.
 
-    In every round each arm draws a bias p, uniform around its centre, and then a gain from Bernoulli(p). The best arm,
-    arm 0, has p in [0.5, 0.5 + 2 gap]; the others have p in [0.5 - gap, 0.5 + gap]. Averaged over p the gains are
+    In every round each arm draws a bias p, uniform around its centre, and then a gain from Bernoulli(p). The best arm
+    has p in [0.5, 0.5 + 2 gap]; the others have p in [0.5 - gap, 0.5 + gap]. Averaged over p the gains are
     Bernoulli(0.5 + gap) and Bernoulli(0.5), independent from round to round: the same law as `Stochastic` with those
-    means.
+    means. The best arm is drawn anew for each game; if the order of arms is given, it is arm 0.
 
     Args:
         n_arms: Number of arms K, at least 2.
@@ -41,6 +41,7 @@ class FullyOblivious(RoundByRound):
     """
 
     next_round = staticmethod(draw)
+    _arm_order = "random"
 
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18, *, gap: SupportsFloat = 0.05) -> None:
         super().__init__(n_arms, horizon)
@@ -51,7 +52,12 @@ class FullyOblivious(RoundByRound):
 
     def first_round_state(self, rng: np.random.Generator) -> tuple[Any, ...]:
         """Return the intervals of the biases."""
-        return Biases(self._lowest, 2 * self.gap)
+        return Biases(self._lowest[self.draw_order(rng)], 2 * self.gap)
+
+    def means_of(self, state: Any) -> FloatArray:
+        """Return the means of a game."""
+        means: FloatArray = state.lowest + self.gap
+        return means
 
 
 class Held(NamedTuple):
@@ -100,4 +106,9 @@ class Oblivious(FullyOblivious):
 
     def first_round_state(self, rng: np.random.Generator) -> Held:
         """Return the coins, before the first draw."""
-        return Held(Biases(self._lowest, 2 * self.gap), self.period, np.zeros(self.n_arms))
+        biases = Biases(self._lowest[self.draw_order(rng)], 2 * self.gap)
+        return Held(biases, self.period, np.zeros(self.n_arms))
+
+    def means_of(self, state: Held) -> FloatArray:
+        """Return the means of a game."""
+        return super().means_of(state.biases)

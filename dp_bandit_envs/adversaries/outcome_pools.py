@@ -45,7 +45,7 @@ class OutcomePools(Adversary):
                 )
             pool.flags.writeable = False  # copies share it
         super().__init__(len(pools), sum(map(len, self._pools)) if horizon is None else horizon)
-        self.means = np.array([pool.mean() for pool in self._pools])
+        self.means = self._means = np.array([pool.mean() for pool in self._pools])
         self.data_use = use_of_pools([len(pool) for pool in self._pools], self.horizon, persons)
 
     def begin(self, rng: np.random.Generator) -> None:
@@ -53,6 +53,7 @@ class OutcomePools(Adversary):
         self.enter_ledger()
         # A stream for each arm, so that the order in which pools run out does not matter.
         self._streams = rng.spawn(self.n_arms)
+        self.means = self._means[self.draw_order(rng)]
         self._ahead = [np.empty(0) for _ in self._pools]
 
     def next_gains(self, rounds: int) -> FloatArray:
@@ -63,30 +64,4 @@ class OutcomePools(Adversary):
             shuffles = [stream.permutation(pool) for _ in range(-(-missing // len(pool)))]
             ahead = np.concatenate([self._ahead[arm], *shuffles])
             gains[:, arm], self._ahead[arm] = ahead[:rounds], ahead[rounds:]
-        return gains
-
-
-class ShuffledPools(Adversary):
-    """Recorded outcomes played again, as by `OutcomePools`; which arm has which outcomes is drawn anew for each game.
-
-    `means` is None until a game begins.
-
-    Args:
-        pools: For each arm its recorded gains.
-        horizon: Number of rounds T, at least 1.
-    """
-
-    def __init__(self, pools: Sequence[FloatArray], horizon: SupportsIndex) -> None:
-        super().__init__(len(pools), horizon)
-        self._pools = OutcomePools(pools, horizon)
-
-    def begin(self, rng: np.random.Generator) -> None:
-        """Start a new game at round 1; every random number of the game comes from `rng`."""
-        self._order = rng.permutation(self.n_arms)
-        self._pools.begin(rng)
-        assert self._pools.means is not None
-        self.means = self._pools.means[self._order]
-
-    def next_gains(self, rounds: int) -> FloatArray:
-        """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""
-        return self._pools.next_gains(rounds)[:, self._order]
+        return gains if self.order is None else gains[:, self.order]

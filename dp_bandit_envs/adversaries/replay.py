@@ -49,15 +49,16 @@ class Rows(Adversary):
         self.data_use = use_of_table(self.horizon, len(table), persons)
 
     def begin(self, rng: np.random.Generator) -> None:
-        """Start a new game at round 1; nothing is random."""
+        """Start a new game at round 1; only the order of its columns can be random."""
         self.enter_ledger()
+        self.draw_order(rng)
         self._round = 0
 
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the next rows, shape `(rounds, n_arms)`, or `(rounds, dimension)` if they are gain vectors."""
-        gains = self._table[self._round : self._round + rounds].copy()
+        gains = self._table[self._round : self._round + rounds]
         self._round += rounds
-        return gains
+        return gains.copy() if self.order is None else gains[:, self.order]
 
 
 class GainTable(Rows):
@@ -129,7 +130,8 @@ class Replay(Adversary):
             words. That column is not an arm, and who owns which rows counts as public. None if it is not known.
         ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget. Give
             the same one to all environments over the same data.
-        arm_names: The arms' names, in their order, which the attribute `arm_names` keeps. By default "0", "1", ...
+        arm_names: The arms' names, as given; the attribute `arm_names` has them in the order of the game. By default
+            "0", "1", ...
 
     Source: your own data.
 
@@ -166,12 +168,27 @@ class Replay(Adversary):
         self.ledger = ledger
         if gains is not None:
             self._is_real = True
-        self.arm_names = _names(arm_names, self.n_arms)
+        self._arm_names = _names(arm_names, self.n_arms)
+
+    @property
+    def arm_names(self) -> tuple[str, ...]:
+        """The arms' names, in the order of the game."""
+        return self._arm_names if self.order is None else tuple(self._arm_names[arm] for arm in self.order)
+
+    @property
+    def arm_order(self) -> str:
+        """Whether arms are numbered as given, or anew in each game."""
+        return self._source.arm_order
+
+    @arm_order.setter
+    def arm_order(self, arm_order: str) -> None:
+        self._source.arm_order = arm_order
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""
         self.enter_ledger()
         self._source.begin(rng)
+        self.means, self.order = self._source.means, self._source.order
 
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""
@@ -184,7 +201,9 @@ class Replay(Adversary):
                 raise ValueError(f"persons must be left out without gains; received {persons!r}. Give gains=.")
             warnings.warn(MADE_UP, MadeUpGainsWarning, stacklevel=checks.level_of_caller())
             coins = np.random.default_rng(0).random((1000, len(MADE_UP_MEANS))) < MADE_UP_MEANS
-            return GainTable(coins.astype(np.float64), horizon)
+            table = GainTable(coins.astype(np.float64), horizon)
+            table.arm_order = "random"
+            return table
         if isinstance(gains, (str, Path)):
             gains = DataFile.read(gains, error=GainFileError)
         column = persons if isinstance(persons, str) else None

@@ -61,6 +61,7 @@ class Shifting(Adversary):
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""
         self._rng, self._round = rng, 0
+        self.draw_order(rng)
         if self.budget is not None:
             self._places = 2 * rng.random(self.n_arms)
             return

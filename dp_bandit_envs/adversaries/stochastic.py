@@ -25,12 +25,13 @@ def toss(state: Coins, t: int, row: FloatArray, rng: np.random.Generator) -> Non
 class Stochastic(RoundByRound):
     """Every arm is a coin with a bias of its own.
 
-    Gains are independent Bernoulli draws; arm 0 has mean 0.55 and the others 0.5, unless `means` says otherwise.
+    Gains are independent Bernoulli draws; one arm, drawn anew for each game, has mean 0.55 and the others 0.5, unless
+    `means` says otherwise. If the order of arms is given, it is arm 0.
 
     Args:
         n_arms: Number of arms K, at least 2; by default the length of `means`, or 4 without `means`.
         horizon: Number of rounds T, at least 1.
-        means: The arms' means, shape `(n_arms,)`, in [0, 1]; by default 0.55 for arm 0 and 0.5 for the others.
+        means: The arms' means, shape `(n_arms,)`, in [0, 1]; by default 0.55 for one arm and 0.5 for the others.
 
     Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.
     """
@@ -46,7 +47,7 @@ class Stochastic(RoundByRound):
     ) -> None:
         try:
             values = None if means is None else np.array(means, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(f"means must be numbers in [0, 1], one for each arm; received {means!r}.") from None
         if n_arms is None:
             n_arms = 4 if values is None else values.size
@@ -57,10 +58,15 @@ class Stochastic(RoundByRound):
         if values.shape != (self.n_arms,) or not np.all((values >= 0) & (values <= 1)):
             raise ValueError(f"means must be {self.n_arms} numbers in [0, 1], one for each arm; received {means!r}.")
         self.means = self._means = values
+        self.arm_order = "random" if means is None else "given"
 
     def first_round_state(self, rng: np.random.Generator) -> Coins:
-        """Return the means."""
-        return Coins(self._means)
+        """Return the means in the order of the game."""
+        return Coins(self._means[self.draw_order(rng)])
+
+    def means_of(self, state: Coins) -> FloatArray:
+        """Return the means of a game."""
+        return state.means
 
 
 class BernoulliPrior(RoundByRound):
@@ -92,44 +98,9 @@ class BernoulliPrior(RoundByRound):
 
     def first_round_state(self, rng: np.random.Generator) -> Coins:
         """Draw the means, arm after arm."""
+        self.draw_order(rng)
         return Coins(np.array([rng.beta(self.alpha, self.beta) for _ in range(self.n_arms)]))
 
     def means_of(self, state: Coins) -> FloatArray:
         """Return the means that were drawn for a game."""
         return state.means
-
-    @property
-    def means(self) -> FloatArray | None:  # type: ignore[override]
-        """The means of the game; None before one begins."""
-        return self._state.means if hasattr(self, "_state") else None
-
-
-class ShuffledCoins(RoundByRound):
-    """Every arm is a coin; which arm has which mean is drawn anew for each game.
-
-    With arms in a fixed order, an algorithm that begins with arm 0 would look too good. `means` is None until a game
-    begins.
-
-    Args:
-        means: The means, shape `(n_arms,)`, in [0, 1].
-        horizon: Number of rounds T, at least 1.
-    """
-
-    next_round = staticmethod(toss)
-
-    def __init__(self, means: ArrayLike, horizon: SupportsIndex) -> None:
-        self._means = np.array(means, dtype=float)
-        super().__init__(self._means.size, horizon)
-
-    def first_round_state(self, rng: np.random.Generator) -> Coins:
-        """Shuffle the means."""
-        return Coins(rng.permutation(self._means))
-
-    def means_of(self, state: Coins) -> FloatArray:
-        """Return the means of a game."""
-        return state.means
-
-    @property
-    def means(self) -> FloatArray | None:  # type: ignore[override]
-        """The means of the game; None before one begins."""
-        return self._state.means if hasattr(self, "_state") else None

@@ -92,6 +92,7 @@ class SwitchingCost(RoundByRound):
 
     def first_round_state(self, rng: np.random.Generator) -> Walk:
         """Draw the best arm."""
+        self.draw_order(rng)
         return Walk(np.zeros(LAST_BIT + 1), np.array([int(rng.integers(self.n_arms))]), self.sigma, self.gap)
 
     @property

@@ -10,7 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
 
 TREATMENTS = ("zidovudine", "zidovudine + didanosine", "zidovudine + zalcitabine", "didanosine")
-"""The treatments of arms 0, 1, 2 and 3."""
+"""The treatments in the order of the study; which arm of a game stands for which is in `Trial.arm_names`."""
 OUTCOMES = ("event_free", "cd4_not_fallen")
 
 
@@ -20,7 +20,8 @@ class Trial(OutcomePools):
     AIDS Clinical Trials Group Study 175: each arm pays the recorded outcomes of its own patients. They come in random
     order and are reshuffled when all have been used (see `OutcomePools` for what that means for privacy: every patient
     has one outcome, which at the full length can serve in five rounds). A gain is 1 for a good outcome and 0 otherwise.
-    Arms: zidovudine; zidovudine + didanosine; zidovudine + zalcitabine; didanosine.
+    Arms, which each game numbers anew (`arm_names`): zidovudine; zidovudine + didanosine; zidovudine + zalcitabine;
+    didanosine.
 
     Args:
         horizon: Number of rounds (patients) T, at least 1; the trial had 2,139.
@@ -33,6 +34,8 @@ class Trial(OutcomePools):
     data as published in the R package speff2trial (data set ACTG175).
     """
 
+    _arm_order = "random"
+
     def __init__(self, horizon: SupportsIndex = 2139, *, outcome: str = "event_free", ledger: Any = None) -> None:
         self.outcome = checks.one_of("outcome", outcome, OUTCOMES)
         pools: list[list[float]] = [[] for _ in TREATMENTS]
@@ -42,3 +45,8 @@ class Trial(OutcomePools):
         super().__init__([np.array(pool) for pool in pools], horizon, persons=1)
         self.ledger = ledger
         self._is_real = True
+
+    @property
+    def arm_names(self) -> tuple[str, ...]:
+        """The treatment that each arm of the game stands for."""
+        return TREATMENTS if self.order is None else tuple(TREATMENTS[arm] for arm in self.order)

@@ -52,7 +52,7 @@ def asked_privacy(
     """Return the privacy that is asked for, after checking it; the arguments are those of `compare`."""
     levels = [checks.epsilon(one) for one in epsilons]
     if delta is not None:
-        delta = 0.0 if at_guarantee and delta == 0 else checks.delta(delta)
+        delta = checks.delta(delta, or_zero=at_guarantee)
     if checks.boolean("at_guarantee", at_guarantee):
         if not levels:
             raise ValueError("epsilon must be given with at_guarantee: it is the guarantee that is asked for.")
@@ -234,7 +234,7 @@ def calibrate_in(
 
 
 def _checked(epsilon: SupportsFloat, delta: SupportsFloat) -> tuple[float, float]:
-    return checks.greater_than("epsilon", epsilon, 0.0), 0.0 if delta == 0 else checks.delta(delta)
+    return checks.greater_than("epsilon", epsilon, 0.0), checks.delta(delta, or_zero=True)
 
 
 def _calibrated(

@@ -291,6 +291,8 @@ def _laplace_on_averages(
     bound = None if bound is None else checks.at_least("bound", bound, 0)
     if not (isinstance(base, str) or callable(base)):
         raise TypeError(f"base must be a known name or make an agent when called; received {base!r}.")
+    if callable(base):
+        checks.function("base", base)
     scale = 1 / (epsilon * batch_size)
     second_moment = math.sqrt(1 + 2 * scale * scale) if sigma is None else checks.greater_than("sigma", sigma, 0)
     base_name = checks.known_name("base", base, BASES) if isinstance(base, str) else None

@@ -11,6 +11,7 @@ from dp_bandit_envs.agents.hedge import Hedge, default_learning_rate
 from dp_bandit_envs.agents.lazy_hedge import LazyHedge
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms.algorithm import Algorithm, set_of
+from dp_bandit_envs.arithmetic import square
 from dp_bandit_envs.privacy.accounting import zcdp_within
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, at_delta
 from dp_bandit_envs.privacy.hedge_privacy import LazySettings, hedge_guarantee, lazy_hedge_guarantee, lazy_settings
@@ -188,7 +189,7 @@ def dp_epochs(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
         return PrivacyGuarantee(
             epsilon=epsilon,
-            rho=max((epsilon / 2) ** 2 / 2, 5e-324),
+            rho=max(square(epsilon / 2) / 2, 5e-324),
             theorem=(
                 "exponential mechanism, once an epoch on scores that one round moves by epsilon / 2 at most, each round"
                 " in one epoch; of bounded range epsilon, hence epsilon^2 / 8 zCDP"

@@ -8,7 +8,7 @@ import inspect
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
@@ -45,6 +45,13 @@ WANTED: Final = (
     "an algorithm must be a name, an Algorithm, an agent's class, or a function that returns an Algorithm; received {}."
 )
 CHOOSES: Final = "One that chooses arms is an agent with dp_bandit_envs.adapters.from_function."
+ADAPTERS: Final = {
+    "mabwiser": "from_mabwiser",
+    "river": "from_river",
+    "sb3_contrib": "from_sb3",
+    "stable_baselines3": "from_sb3",
+}
+"""What in `adapters` makes an agent of another package's objects, by the package."""
 Game: TypeAlias = (
     str
     | tuple[str, Mapping[str, Any]]
@@ -103,7 +110,12 @@ class NamedGame:
 
     def make(self) -> Environment:
         """Make the environment."""
-        return gym.make(self.env_id, **self.env_kwargs) if self.maker is None else self.maker()
+        if self.maker is None:
+            return gym.make(self.env_id, **self.env_kwargs)
+        made = self.maker()
+        if not isinstance(getattr(made, "unwrapped", None), gym.Env):
+            raise WrongTypeError(GAME_WANTED.format(f"a function that returns {checks.kind_of(made)}"))
+        return made
 
     @property
     def _takes_arms(self) -> bool:
@@ -151,7 +163,8 @@ def game_of(game: Any, persons: str | int | None = None) -> NamedGame:
         return _of_maker(type(game).__name__, functools.partial(BanditEnv, game))
     if isinstance(getattr(game, "unwrapped", None), gym.Env) and not isinstance(game, type):
         return _of_environment(game)
-    if callable(game):
+    if callable(game) and not (isinstance(game, type) and not issubclass(game, (gym.Env, gym.Wrapper))):
+        checks.function("a maker of environments", game)
         return _of_maker(getattr(game, "__name__", type(game).__name__), game)
     if hasattr(game, "__array__"):
         return _of_id("DPBandit-Replay-v0", {"gains": _table(game)})
@@ -455,9 +468,10 @@ def algorithm_of(algorithm: Any, label: str | None = None, given: Mapping[str, A
     if not callable(algorithm):
         kind = type(algorithm).__name__
         instead = f" Give {kind} itself, or a function that makes one, as a new one plays each game."
-        raise WrongTypeError(
-            WANTED.format(checks.kind_of(algorithm)) + (instead if hasattr(algorithm, "update") else "")
-        )
+        way_out = instead if hasattr(algorithm, "update") else ""
+        if theirs := adapter_of(algorithm):
+            way_out = f" Use dp_bandit_envs.adapters.{theirs}(...) of it."
+        raise WrongTypeError(WANTED.format(checks.kind_of(algorithm)) + way_out)
     name = str(label or getattr(algorithm, "__name__", type(algorithm).__name__))
     try:
         takes = inspect.signature(algorithm).parameters
@@ -477,7 +491,9 @@ def algorithm_of(algorithm: Any, label: str | None = None, given: Mapping[str, A
     needed = [key for key, one in takes.items() if one.default is one.empty and one.kind in (0, 1, 3)]
     needed = [key for key in needed if key not in given]
     if set(needed) - {"epsilon", "delta"}:
-        raise WrongTypeError(f"{name} must need no arguments but epsilon and delta; it needs {', '.join(needed)}.")
+        raise WrongTypeError(
+            f"{name} must need no arguments but epsilon and delta; it needs {', '.join(needed)}. {CHOOSES}"
+        )
     try:
         made = algorithm(**{key: 1.0 if key == "epsilon" else 1e-6 for key in needed}, **given)
     except (ValueError, TypeError, ImportError, OSError):
@@ -499,6 +515,18 @@ def algorithm_of(algorithm: Any, label: str | None = None, given: Mapping[str, A
         return Asked(name, given, shown, {}, made_with, None if given else algorithm)
     received = f"a function that returns {checks.kind_of(made)}"
     raise WrongTypeError(f"{WANTED.format(received)} {CHOOSES}")
+
+
+def adapter_of(agent: Any) -> str:
+    """Return what in `adapters` makes an agent of another package's object or of a function; "" if nothing does."""
+    theirs = ADAPTERS.get(type(agent).__module__.partition(".")[0], "")
+    return "from_function" if inspect.isfunction(agent) else theirs
+
+
+def is_one(algorithms: Any) -> bool:
+    """Return whether one algorithm is given, and not several; a policy of MABWiser is a tuple."""
+    many = isinstance(algorithms, Iterable) and not isinstance(algorithms, (str, Algorithm))
+    return not many or getattr(algorithms, "ndim", 1) == 0 or bool(adapter_of(algorithms))
 
 
 def made_of(algorithm: Any) -> Algorithm:

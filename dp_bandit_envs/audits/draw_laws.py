@@ -4,6 +4,7 @@ Both are step functions of uniform numbers, whose steps are found by looking and
 """
 
 import copy
+import functools
 import itertools
 import math
 from collections.abc import Callable, Hashable
@@ -15,6 +16,7 @@ from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.audits.held_game import HeldGame, layers_of_game
+from dp_bandit_envs.audits.true_losses import TrueLoss, loss_of_outcomes, loss_of_pure
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.observations import KEYS
 from dp_bandit_envs.privacy.mechanism import noise_of
@@ -51,11 +53,13 @@ class DrawLosses(NamedTuple):
         by_round: The smallest epsilon that holds at the given delta if a round's gains change, `(rounds,)`.
         rho: The largest Renyi divergence divided by its order.
         arms: The sequence of arms with the largest log ratio.
+        losses: What each round loses at most.
     """
 
     by_round: FloatArray
     rho: float
     arms: tuple[int, ...]
+    losses: list[TrueLoss]
 
 
 def draw_losses(algorithm: Algorithm, env: Environment, delta: float) -> DrawLosses:
@@ -81,11 +85,12 @@ def draw_losses(algorithm: Algorithm, env: Environment, delta: float) -> DrawLos
     every = [laws.of(table) for table in tables]
     sequences = sorted(every[0])
     chances = np.array([[law.get(arms, 0.0) for arms in sequences] for law in every])
-    by_round, rho = np.zeros(rounds), 0.0
+    by_round, rho, losses = np.zeros(rounds), 0.0, []
     worst, arms = -1.0, sequences[0]
     for t in range(rounds):
         one, other = _pairs(len(tables), rounds, width, t)
         first, second = chances[one], chances[other]
+        losses.append(loss_of_outcomes(first, second))
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.where(first == second, 0.0, np.abs(np.log(first) - np.log(second)))
         place = np.unravel_index(ratios.argmax(), ratios.shape)
@@ -95,7 +100,7 @@ def draw_losses(algorithm: Algorithm, env: Environment, delta: float) -> DrawLos
         if delta > 0:
             by_round[t] = max(epsilon_of(first, second, delta), epsilon_of(second, first, delta))
         rho = max(rho, divergence_over_order(first, second), divergence_over_order(second, first))
-    return DrawLosses(by_round, rho, arms)
+    return DrawLosses(by_round, rho, arms, losses)
 
 
 def _pairs(tables: int, rounds: int, width: int, t: int) -> tuple[IntArray, IntArray]:
@@ -187,7 +192,7 @@ class _Laws:
             paths = {}
             for arms, states in longer.items():
                 if len(arms) * self._rounds_a_step >= self.rounds:
-                    ended[arms] = sum(chance for chance, _ in states.values())
+                    ended[arms] = math.fsum(chance for chance, _ in states.values())
                 else:
                     paths[arms] = self._updated(states, arms[-1], self._seen(table, arms), len(arms))
         return ended
@@ -311,8 +316,10 @@ def steps_of(result: Callable[[float], Value], *, places: int = 9) -> list[tuple
     return [*found, (start, 1.0, now)]
 
 
-def law_losses(game: HeldGame, draw: str) -> FloatArray:
-    """Return the exact loss of each round, `(rounds,)`: the number of gains it reveals times the loss of one.
+def law_losses(game: HeldGame, draw: str) -> tuple[FloatArray, TrueLoss]:
+    """Return the exact loss of each round, `(rounds,)`, and that of the worst one.
+
+    The loss of a round is the number of gains it reveals times the loss of one.
 
     The lowest mechanism draws one uniform number for each gain, as a call of the method `draw`, and keeps nothing
     between gains. What is done above it is post-processing, so its loss is an upper bound on that of all.
@@ -332,7 +339,13 @@ def law_losses(game: HeldGame, draw: str) -> FloatArray:
         loss = math.inf if one == 0 or other == 0 else max(loss, abs(math.log(one / other)))
         if math.isinf(loss):
             break
-    return np.array([loss * len(seen) for seen in game.revealed])
+    gains = max(map(len, game.revealed), default=0)
+    chances = np.array([[law.get(outcome, 0.0) for outcome in {**low, **high}] for law in (low, high)])
+    if chances.shape[1] ** gains > MOST_SEQUENCES:
+        lost = loss_of_pure(loss * gains)
+    else:
+        lost = loss_of_outcomes(*(functools.reduce(np.kron, [law[np.newaxis]] * gains) for law in chances))
+    return np.array([loss * len(seen) for seen in game.revealed]), lost
 
 
 def _one(u: float) -> _Uniforms:

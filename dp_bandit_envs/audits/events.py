@@ -408,22 +408,21 @@ def fresh_excess(
     *,
     tries: int,
     games: int,
-    epsilon: float,
-    delta: float,
+    claims: Sequence[tuple[float, float]],
     failure: float,
-) -> float:
-    """Return by how much a threshold of some feature violates a guarantee in fresh games; above 0 is a violation.
+) -> tuple[float, tuple[float, float]]:
+    """Return by how much a threshold of some feature violates a claim in fresh games, and the claim most violated.
 
-    The threshold and the pair of tables that seem to show most are chosen in games of their own, so the bounds need no
-    correction: of what keeps its guarantee this is above 0 with at most the failure probability.
+    Above 0 it is a violation. The threshold and the pair of tables that seem to show most of the first claim are chosen
+    in games of their own, and all claims are held to the same two bounds, so these need no correction: of what keeps
+    its guarantee this is above 0 with at most the failure probability.
 
     Args:
         pairs: Neighbouring tables of gains.
         sample: Plays games; no number is given to it twice.
         tries: Games on each table in which the threshold is chosen.
         games: Games on each of two tables in which it is tested.
-        epsilon: The guaranteed epsilon.
-        delta: The guaranteed delta.
+        claims: Pairs of epsilon and delta that are guaranteed.
         failure: In (0, 1).
     """
     played = 0
@@ -433,10 +432,10 @@ def fresh_excess(
         played += number
         return sample(table, range(played - number, played))
 
-    events = [strongest_event(fresh(one, tries), fresh(other, tries), epsilon, delta) for one, other in pairs]
+    events = [strongest_event(fresh(one, tries), fresh(other, tries), *claims[0]) for one, other in pairs]
     best = max(range(len(pairs)), key=lambda index: events[index].score)
     one, other = (fresh(table, games) for table in pairs[best])
-    return excess(events[best], one, other, epsilon, delta, failure)
+    return max((excess(events[best], one, other, *claim, failure), claim) for claim in claims)
 
 
 class FeatureEvent(NamedTuple):

@@ -20,6 +20,7 @@ from dp_bandit_envs.audits.held_game import (
     Released,
     UnknownDrawError,
     audited,
+    check_repeats,
     check_something_released,
     game_of,
     held_in,
@@ -33,12 +34,16 @@ from dp_bandit_envs.audits.linear_noise import (
     at_delta,
     cheapest_change,
     check_hidden,
+    clipped_draws,
     clipped_loss,
     is_shown,
     linear_noise,
+    losses_of_rows,
+    lost_if_clipped,
     row_loss,
     same,
 )
+from dp_bandit_envs.audits.true_losses import TrueLoss, loss_of_pure, refuted_in_words, too_low
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy.gaussian import gaussian_epsilon
@@ -78,6 +83,7 @@ class ExactLoss:
         drawn_rho: For an agent's own draws, the largest Renyi divergence over its order; otherwise None.
         differs: The drivers that released something else for the same draws, of those that were asked for.
         attained: Whether so much is really lost; otherwise it is an upper bound, as where noisy numbers are clipped.
+        too_low: Which of `law`, `curve`, `rho` and `pure` in the guarantee say less than is lost.
     """
 
     name: str
@@ -88,6 +94,7 @@ class ExactLoss:
     drawn_rho: float | None = None
     differs: tuple[str, ...] = ()
     attained: bool = True
+    too_low: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         exact = "exact" if self.attained else "at most"
@@ -101,7 +108,9 @@ class ExactLoss:
             return "nothing is declared"
         if self.holds:
             return "within the claim"
-        return "refuted" if self.refuted else "neither within the claim nor refuted; use sampled_loss"
+        if not self.refuted:
+            return "neither within the claim nor refuted; use sampled_loss"
+        return refuted_in_words(self.too_low)
 
     @property
     def refuted(self) -> bool:
@@ -132,15 +141,14 @@ class ExactLoss:
     @property
     def holds(self) -> bool:
         """Whether the exact loss is within the claim, where any is declared, and no driver releases something else."""
-        if self.differs:
+        if self.differs or self.too_low:
             return False
         if self.declared.model == "none":
             return True
         slack = 0.0 if self.drawn_rho is None else LAW
-        if self.rho is not None and self.declared.rho is not None:
-            within = self.rho <= self.declared.rho * (1 + TOLERANCE) + slack
-            if self.gaussian or not within:
-                return within
+        rho, declared = self.rho, self.declared.rho
+        if rho is not None and declared is not None and not rho <= declared * (1 + TOLERANCE) + slack:
+            return False
         # The search for epsilon at a delta has a relative error of its own.
         return self.epsilon <= self.declared.epsilon * (1 + (2 if self.gaussian else 1) * TOLERANCE) + slack
 
@@ -207,7 +215,8 @@ def exact_loss(
     check_something_released(name, part, games, seed, longer)
     losses = [_loss(name, declared, held, seed) for held in games]
     differs = differing(games[-1], drivers, seed)
-    return dataclasses.replace(max(losses, key=lambda each: each.epsilon), differs=differs)
+    worst = max(losses, key=lambda each: (each.refuted, not each.holds, each.epsilon))
+    return dataclasses.replace(worst, differs=differs)
 
 
 def _of_draws(algorithm: Algorithm, env: Environment) -> ExactLoss:
@@ -217,34 +226,49 @@ def _of_draws(algorithm: Algorithm, env: Environment) -> ExactLoss:
         )
     declared = algorithm.guarantee_in(env)
     found = draw_losses(algorithm, env, declared.delta)
-    return ExactLoss(algorithm.name, declared, found.by_round, False, found.arms, found.rho)
+    return _with_claims(ExactLoss(algorithm.name, declared, found.by_round, False, found.arms, found.rho), found.losses)
+
+
+def _with_claims(loss: ExactLoss, losses: Sequence[TrueLoss]) -> ExactLoss:
+    """Return a loss with the fields of the guarantee that say less than is lost."""
+    return dataclasses.replace(loss, too_low=too_low(loss.declared, losses))
 
 
 def _loss(name: str, declared: PrivacyGuarantee, held: Held, seed: int) -> ExactLoss:
     game, arms = game_of(held, seed), held.arms
     try:
+        check_repeats(game)
         try:
             found = linear_noise(game)
         except UnknownDrawError as draw:
             kind = draw.args[0]
-            own_norm = kind in ("standard_gamma", "standard_normal")
-            losses = own_norm_losses(game) if own_norm else law_losses(game, kind)
+            if kind in ("standard_gamma", "standard_normal"):
+                losses = own_norm_losses(game)
+                lost = loss_of_pure(float(losses.max()))
+                return _with_claims(ExactLoss(name, declared, losses, False, arms), [lost])
+            losses, lost = law_losses(game, kind)
             # Of random bits, what is done above them may show less.
-            shown = own_norm or all(isinstance(mechanism, ExactSums) for mechanism, _ in held.layers[1:])
-            return ExactLoss(name, declared, losses, False, arms, attained=shown)
+            shown = all(isinstance(mechanism, ExactSums) for mechanism, _ in held.layers[1:])
+            return _with_claims(ExactLoss(name, declared, losses, False, arms, attained=shown), [lost])
         rows = [row_loss(found, game, t) for t in range(len(game.revealed))]
         check_hidden(game, rows)
         losses = np.array([row.loss for row in rows])
         worst = int(losses.argmax())
         shown = is_shown(game, found, worst, rows[worst])
+        independent = np.linalg.matrix_rank(found.noise) == found.noise.shape[1]
         loss = ExactLoss(name, declared, losses, found.kind == "normal", arms, attained=shown)
+        loss = _with_claims(loss, losses_of_rows(found, rows, independent=bool(independent)))
         if not shown and not (loss.holds and loss.gaussian and declared.rho is not None):
-            clipped = [clipped_loss(game, found, t, row, declared.delta) for t, row in enumerate(rows)]
-            if None not in clipped:
-                return ExactLoss(name, declared, np.array(clipped), False, arms)
+            clipped = [clipped_draws(game, found, t, row) for t, row in enumerate(rows)]
+            by_round = [clipped_loss(found.kind, draws, declared.delta) for draws in clipped]
+            if None not in by_round:
+                loss = ExactLoss(name, declared, np.array(by_round), False, arms)
+                return _with_claims(loss, [lost_if_clipped(found.kind, draws) for draws in clipped if draws])
         if loss.holds or loss.gaussian or not declared.delta > 0 or not np.isfinite(losses).all():
             return loss
-        if np.linalg.matrix_rank(found.noise) < found.noise.shape[1]:
+        if not independent:
+            if loss.too_low and loss.refuted:
+                return loss
             raise NotAuditedError(
                 f"the loss at delta = 0 is {loss.epsilon:g}, and where draws outnumber releases no audit here gives"
                 f" that of Laplace noise at delta = {declared.delta:g}"
@@ -252,7 +276,7 @@ def _loss(name: str, declared: PrivacyGuarantee, held: Held, seed: int) -> Exact
     except NotAuditedError as error:
         raise NotAuditedError(f"{name}: {error}. Use sampled_loss.") from None
     lower = at_delta(rows, declared.delta)
-    attained = shown and float(lower.max()) > (1 + IN_CURVE) * declared.epsilon
+    attained = loss.attained if loss.too_low else shown and float(lower.max()) > (1 + IN_CURVE) * declared.epsilon
     return dataclasses.replace(loss, by_round=lower, attained=attained)
 
 
@@ -371,7 +395,7 @@ def _compiled(held: Held, seed: int) -> Shown:
     _, (game,) = games_of(plan, seed, [0])
     graph = None
     if isinstance(core, GraphEnv):
-        core.source.begin(stream(seed, role=GRAPH))
+        core.source.begin(stream(seed, role=GRAPH), core.adversary.order)
         graph = core.source.graph
     game.play(gains, graph)
     return _cut(held, game.state.values, game.state.counts.astype(float))

@@ -19,6 +19,7 @@ from dp_bandit_envs.audits.held_game import (
     FakeDraws,
     HeldGame,
     audited,
+    check_repeats,
     first_release,
     game_of,
     held_in,
@@ -132,6 +133,7 @@ def count_impossible(game: HeldGame, games: int, seed: int) -> tuple[int, int]:
     Raises:
         NotAuditedError: See `float_loss`.
     """
+    check_repeats(game)
     first = _first_release(game, seed)
     looked_at = min(games, max(20, MOST_STEPS // (40 * len(first.game.revealed))))
     impossible = 0
@@ -210,16 +212,19 @@ class _First(NamedTuple):
 
 def _first_release(game: HeldGame, seed: int) -> _First:
     values, step_rounds = game.layers[0][1].values, math.prod(mechanism.batch_size for mechanism, _ in game.layers)
-    low = np.full((len(game.revealed), game.layers[0][1].n_values), values.low)
-    places = game.play(low, Stream(np.random.SFC64(seed))).places
-    if not places:
+    for end in (values.low, values.high):
+        low = np.full((len(game.revealed), game.layers[0][1].n_values), end)
+        if places := game.play(low, Stream(np.random.SFC64(seed))).places:
+            break
+    else:
         raise NotAuditedError(f"nothing was released in {len(game.revealed):,} rounds")
     step, value, _ = places[0]
     rounds = game.revealed[: (step + 1) * step_rounds]
     changed = max((t for t, seen in enumerate(rounds) if value in seen), default=len(rounds) - 1)
-    high = low[: len(rounds)].copy()
-    high[changed, value] = values.high
-    return _First(HeldGame(game.layers, rounds, on_grid=True), step, value, (low[: len(rounds)], high))
+    low = low[: len(rounds)]
+    high = low.copy()
+    low[changed, value], high[changed, value] = values.low, values.high
+    return _First(HeldGame(game.layers, rounds, on_grid=True), step, value, (low, high))
 
 
 def _can_be(first: _First, table: FloatArray, released: float, made: list[Draw], rng: Stream) -> bool:

@@ -15,7 +15,7 @@ from dp_bandit_envs.algorithms.naming import made_of
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.errors import NothingReleasedError, WrongTypeError
+from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError, WrongTypeError
 from dp_bandit_envs.privacy.facts import Below
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import Environment, FloatArray, plays_points
@@ -99,7 +99,22 @@ class HeldGame:
         self.on_grid = on_grid
 
     def play(self, gains: FloatArray, rng: Any) -> Released:
-        """Return what is released for gains `(rounds, n_values)`, with a generator for all layers or one for each."""
+        """Return what is released for gains `(rounds, n_values)`, with a generator for all layers or one for each.
+
+        Raises:
+            NotAuditedError: If a mechanism that is given `FakeDraws` fails; with true draws its own error is raised.
+        """
+        try:
+            return self._play(gains, rng)
+        except (NotAuditedError, UnknownDrawError):
+            raise
+        except Exception as error:
+            if not isinstance(rng, FakeDraws):
+                raise
+            what = f"{checks.kind_of(error)} ({error})"
+            raise NotAuditedError(f"it fails with draws in place of the generator's own: {what}") from error
+
+    def _play(self, gains: FloatArray, rng: Any) -> Released:
         run = _Run(self, gains, rng)
         found: list[float] = []
         places: list[tuple[int, int, int]] = []
@@ -283,11 +298,30 @@ def horizon_with_release(make: Callable[[int], Algorithm | Mechanism], horizon: 
     return 0
 
 
-def _releases(game: HeldGame) -> bool:
-    """Whether anything is released in a game."""
-    gains = np.zeros((len(game.revealed), game.layers[0][1].n_values))
+def check_repeats(game: HeldGame) -> None:
+    """Refuse to audit a game that releases other numbers for the same gains and draws.
+
+    Raises:
+        NotAuditedError: If it does.
+    """
+    values = game.layers[0][1].values
+    gains = np.full((len(game.revealed), game.layers[0][1].n_values), (values.low + values.high) / 2)
     try:
-        return bool(game.play(gains, Stream(np.random.SFC64(0))).places)
+        one, other = (game.play(gains, Stream(np.random.SFC64(0))) for _ in range(2))
+    except AttributeError:
+        return  # a draw that no fast stream has
+    if one.places != other.places or not np.array_equal(one.values, other.values):
+        raise NotAuditedError("its noise does not come from rng: the same gains and draws released other numbers")
+
+
+def _releases(game: HeldGame) -> bool:
+    """Whether anything is released in a game in which all gains are low, or high, or random."""
+    below = game.layers[0][1]
+    shares = np.zeros((3, len(game.revealed), below.n_values))
+    shares[1], shares[2] = 1.0, np.random.default_rng(0).random(shares[2].shape)
+    gains = below.values.low + below.values.width * shares
+    try:
+        return any(game.play(table, Stream(np.random.SFC64(0))).places for table in gains)
     except AttributeError:
         # A draw that no fast stream has; the audits say so themselves.
         return True

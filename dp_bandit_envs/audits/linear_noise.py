@@ -20,8 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dp_bandit_envs.audits.held_game import FakeDraws, HeldGame, Released
+from dp_bandit_envs.audits.true_losses import SHARES, TrueLoss, loss_of, loss_of_pure
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.optional import require
+from dp_bandit_envs.privacy.accounting import Law
 from dp_bandit_envs.privacy.facts import Values
 from dp_bandit_envs.protocols import FloatArray
 
@@ -293,6 +295,26 @@ def at_delta(rows: list[RowLoss], delta: float) -> FloatArray:
     return losses
 
 
+def losses_of_rows(found: LinearNoise, rows: list[RowLoss], *, independent: bool) -> list[TrueLoss]:
+    """Return the losses of all rounds, less those that another one dominates.
+
+    Where draws are not `independent` given the releases, others may hide a change, too: only the largest log ratio of
+    Laplace draws is known.
+    """
+    most = max(row.loss for row in rows)
+    if math.isinf(most) or not independent:
+        return [TrueLoss(math.inf if most > 0 else 0.0) if found.kind == "normal" else loss_of_pure(most)]
+    worst: list[FloatArray] = []
+    for row in sorted(rows, key=lambda row: -row.loss):
+        assert row.draws is not None
+        if not any(dominates(each, row.draws) for each in worst):
+            worst.append(row.draws)
+    if found.kind == "normal":
+        return [loss_of(Law(gaussian=float((draws**2).sum()))) for draws in worst]
+    terms = [np.abs(draws)[np.abs(draws) > SMALLEST * np.abs(draws).max(initial=0.0)] for draws in worst]
+    return [loss_of(Law(tuple((float(each), 1) for each in moved))) for moved in terms]
+
+
 FAR = 30.0
 """How far out draws are looked at, in scales: fast Laplace draws go farther."""
 NORMAL_FAR = 8.0
@@ -386,15 +408,12 @@ def _follows(game: HeldGame, found: LinearNoise, gains: FloatArray, draws: Float
     return bool(np.abs(other.values - one.values - expected).max() <= 1e-4 * np.abs(expected).max())
 
 
-def clipped_loss(game: HeldGame, found: LinearNoise, t: int, row: RowLoss, delta: float) -> float | None:
-    """Return the exact loss of round t at delta where its releases are clipped between two ends; None if unknown."""
+def clipped_draws(game: HeldGame, found: LinearNoise, t: int, row: RowLoss) -> list[tuple[float, float, float]] | None:
+    """Return by how much round t moves each draw, and between which ends its release shows it; None if unknown."""
     if row.draws is None:
         return None
-    moved = np.flatnonzero(row.draws)
-    if len(moved) > 1 and delta > 0:
-        return None
-    gains, total = _table(game, t, row.change), 0.0
-    for draw in moved:
+    gains, clipped = _table(game, t, row.change), []
+    for draw in np.flatnonzero(row.draws):
         releases = np.flatnonzero(found.noise[:, draw])
         if len(releases) != 1 or np.count_nonzero(found.noise[releases[0]]) != 1:
             return None
@@ -403,8 +422,23 @@ def clipped_loss(game: HeldGame, found: LinearNoise, t: int, row: RowLoss, delta
         if ends is None:
             return None
         low, high = ends if distance > 0 else (ends[0] - distance, ends[1] - distance)
-        total += loss_between(found.kind, abs(distance), low, high, delta)
-    return total
+        clipped.append((abs(distance), low, high))
+    return clipped
+
+
+def clipped_loss(kind: str, draws: list[tuple[float, float, float]] | None, delta: float) -> float | None:
+    """Return the exact loss at delta of draws that are clipped between two ends; None if unknown."""
+    if draws is None or (len(draws) > 1 and delta > 0):
+        return None
+    return sum((loss_between(kind, *each, delta) for each in draws), 0.0)
+
+
+def lost_if_clipped(kind: str, draws: list[tuple[float, float, float]]) -> TrueLoss:
+    """Return what is lost by draws that are clipped; of several draws, only the pure loss is known."""
+    pure = sum(loss_between(kind, *each, 0.0) for each in draws)
+    if len(draws) != 1:
+        return loss_of_pure(pure)
+    return TrueLoss(pure, SHARES * min(pure, LARGEST), lambda epsilon: delta_between(kind, *draws[0], epsilon))
 
 
 def _ends(game: HeldGame, gains: FloatArray, draw: int, release: int, distance: float) -> tuple[float, float] | None:
@@ -438,27 +472,32 @@ def _ends(game: HeldGame, gains: FloatArray, draw: int, release: int, distance: 
 
 def loss_between(kind: str, distance: float, low: float, high: float, delta: float) -> float:
     """Return the loss at delta of 0 or `distance` > 0, plus a draw, clipped to [low, high]; all in scales."""
-    # The event that the number is large is that it is small, seen from the other end.
-    return max(_half(kind, distance, *ends, delta) for ends in ((low, high), (distance - high, distance - low)))
-
-
-def _half(kind: str, distance: float, low: float, high: float, delta: float) -> float:
-    """Return the largest log ratio of the event that the number is at most c, over c in [low, high]."""
     if delta == 0.0:
-        # The ratio falls with c; that of Laplace draws is the same for all c up to 0.
-        c = max(low, -FAR) if kind == "laplace" else low
-        one, other = below(kind, c), below(kind, c - distance)
-        return math.log(one / other) if other > 0 else math.inf
+        return max(_log_ratio(kind, distance, end) for end in (low, distance - high))
     least, most = 0.0, LARGEST
     for _ in range(100):
         epsilon = (least + most) / 2
-        best = (distance - epsilon) / 2 if kind == "laplace" else distance / 2 - epsilon / distance
-        if kind == "laplace" and epsilon >= distance:
-            best = -math.inf
-        c = min(max(best, low), high)
-        too_small = below(kind, c) - math.exp(epsilon) * below(kind, c - distance) > delta
+        too_small = delta_between(kind, distance, low, high, epsilon) > delta
         least, most = (epsilon, most) if too_small else (least, epsilon)
     return most
+
+
+def _log_ratio(kind: str, distance: float, low: float) -> float:
+    """Return the largest log ratio of the event that the number is at most c, over c of at least `low`."""
+    # The ratio falls with c; that of Laplace draws is the same for all c up to 0.
+    c = max(low, -FAR) if kind == "laplace" else low
+    one, other = below(kind, c), below(kind, c - distance)
+    return math.log(one / other) if other > 0 else math.inf
+
+
+def delta_between(kind: str, distance: float, low: float, high: float, epsilon: float) -> float:
+    """Return the delta at epsilon, at most `LARGEST`, of what `loss_between` is about."""
+    best = (distance - epsilon) / 2 if kind == "laplace" else distance / 2 - epsilon / distance
+    if kind == "laplace" and epsilon >= distance:
+        best = -math.inf
+    # The event that the number is large is that it is small, seen from the other end.
+    cuts = [min(max(best, low), high) for low, high in ((low, high), (distance - high, distance - low))]
+    return max(below(kind, c) - math.exp(epsilon) * below(kind, c - distance) for c in cuts)
 
 
 def below(kind: str, number: float) -> float:

@@ -28,6 +28,7 @@ from dp_bandit_envs.audits.events import (
     strongest_draft,
 )
 from dp_bandit_envs.audits.held_game import audited
+from dp_bandit_envs.audits.true_losses import DELTAS, FIELDS, fields_below, refuted_in_words
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
@@ -86,6 +87,7 @@ class SampledLoss:
         event: What is more frequent on one of the tables; None if the bound is 0.
         held: The arms that were held, one for each step; empty for events of the arms.
         note: Why games were played in ordinary Python; "" if they were compiled.
+        too_low: Which of `law`, `curve`, `rho` and `pure` in the guarantee the event refutes at another delta.
     """
 
     name: str
@@ -97,16 +99,23 @@ class SampledLoss:
     event: ArmEvent | ReleaseEvent | None
     held: tuple[int, ...] = ()
     note: str = ""
+    too_low: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        what = "nothing is declared" if self.declared.model == "none" else "not refuted" if self.holds else "refuted"
         claim, sure = f"declared epsilon = {self.declared.epsilon:.6g}", f"with confidence {self.confidence:.4g}"
-        return f"{self.name}: {claim}, at least {self.epsilon:.6g} {sure}: {what}"
+        return f"{self.name}: {claim}, at least {self.epsilon:.6g} {sure}: {self.verdict}"
+
+    @property
+    def verdict(self) -> str:
+        """What follows, in words."""
+        if self.declared.model == "none":
+            return "nothing is declared"
+        return "not refuted" if self.holds else refuted_in_words(self.too_low)
 
     @property
     def holds(self) -> bool:
-        """Whether the claim survives: the bound is not above the declared epsilon. A low bound proves nothing."""
-        return self.epsilon <= self.declared.epsilon
+        """Whether the claim survives: no bound is above what is declared. A low bound proves nothing."""
+        return self.epsilon <= self.declared.epsilon and not self.too_low
 
 
 @checks.answers_wrong_calls
@@ -130,7 +139,8 @@ def sampled_loss(
     is a set of released numbers while given arms are played, which is allowed: the agent sees releases only, so given
     the arms their density changes by the same factor as the joint one. All this is chosen on samples of its own. On
     fresh games, each of the last two events gets a Clopper-Pearson lower bound on its probability on one table and an
-    upper bound on the other; all of them hold together with the confidence (Bonferroni).
+    upper bound on the other; all of them hold together with the confidence (Bonferroni). What the guarantee says at
+    deltas from 0.1 to 1e-6 is held to them, too.
 
     Args:
         algorithm: An algorithm that plays arms, or what names one, as for `play`; or a mechanism, of which releases are
@@ -182,15 +192,27 @@ def sampled_loss(
         )
     chosen = best_attacks(sampler, candidates, number, delta=declared.delta)[:TESTED]
     if sampler.releases and not chosen:
+        # A mechanism may withhold the ends of the range.
+        halves = [
+            each._replace(pair=Pair(each.pair.one / 2, each.pair.other / 2, each.pair.changed)) for each in candidates
+        ]
+        chosen = best_attacks(sampler, halves, number, delta=declared.delta)[:TESTED]
+    if sampler.releases and not chosen:
         raise NothingReleasedError(
             f"{algorithm.name}: nothing was released in {t:,} rounds, so nothing is judged. Use a longer game."
         )
     tested: list[tuple[float, ArmEvent | ReleaseEvent | None, Candidate]] = [(0.0, None, candidates[0])]
+    low: set[str] = set()
     for event, candidate in chosen:
         hits = sampler.hits((event, candidate), number)
         more, less = hits if event.first else hits[::-1]
         bound = least_epsilon(more, less, number, declared.delta, (1 - sure) / len(chosen))
         tested.append((bound, event, candidate))
+        for delta in DELTAS:
+            # The two bounds on probabilities hold for every delta at once.
+            bound = least_epsilon(more, less, number, delta, (1 - sure) / len(chosen))
+            if bound > declared.epsilon_at(delta):
+                low.update(fields_below(declared, bound, delta))
     epsilon, event_shown, candidate = max(tested, key=lambda each: each[0])
     return SampledLoss(
         algorithm.name,
@@ -202,6 +224,7 @@ def sampled_loss(
         event_shown,
         candidate.held,
         sampler.note(candidate),
+        tuple(field for field in FIELDS if field in low),
     )
 
 

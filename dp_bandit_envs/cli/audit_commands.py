@@ -17,6 +17,7 @@ from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, float_loss
 from dp_bandit_envs.audits.gallery import LESSONS
 from dp_bandit_envs.audits.held_game import horizon_with_release
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
+from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.plots.privacy_figures import Bar, audit_figure, longest_of
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -26,7 +27,6 @@ from dp_bandit_envs.text import in_brackets
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
 REFUTED = "refuted: more is lost than declared"
-NOTHING = "nothing is declared"
 REFUTED_CODE = 1
 """The exit code if an audit refutes the claim."""
 NOT_AUDITED_CODE = 3
@@ -122,7 +122,8 @@ def show_audit(
         console.print(f"Played in ordinary Python, which takes longer: {note}.", highlight=False)
     if out is not None:
         title += f"; lower bounds with confidence {confidence:.4g}" if games != 0 else ""
-        out.write_bytes(as_bytes(audit_figure([bar for bar in bars if bar.kind != BITS], title), out.suffix[1:]))
+        figure = audit_figure([bar for bar in bars if bar.kind != BITS], title)
+        write_whole(out, as_bytes(figure, out.suffix[1:]))
         console.print(f"See {out}.", highlight=False, soft_wrap=True)
     return code
 
@@ -143,11 +144,18 @@ def _audited(
         """Return words that name the function of Python with what stands for it here."""
         return words.replace("sampled_loss", sampling)
 
+    silent = False
+
     def add(bar: Bar, audit: Callable[[], ExactLoss | SampledLoss]) -> None:
+        nonlocal silent
         try:
             loss = audit()
-        except NothingReleasedError:
-            raise
+        except NothingReleasedError as reason:
+            if games == 0 or not (found or bar.kind == "exact"):
+                raise
+            silent = True
+            rows.append(Row(bar, typed(str(reason))))
+            return
         except NotAuditedError as reason:
             rows.append(Row(bar, typed(str(reason))))
             return
@@ -161,15 +169,17 @@ def _audited(
                 rows.append(Row(bar, f"at most {loss.epsilon:.6g}: {verdict}"))
                 return
         else:
-            verdict = NOTHING if loss.declared.model == "none" else "not refuted" if loss.holds else REFUTED
+            verdict = loss.verdict
         rows.append(Row(bar._replace(epsilon=loss.epsilon), REFUTED if verdict == "refuted" else verdict))
 
     settings: dict[str, Any] = {"horizon": horizon, "seed": seed}
     add(Bar("exact", "exact, of the noise", None), lambda: exact_loss(algorithm, **settings))
     if games != 0:
         settings |= {"games": games, "confidence": confidence}
-        arms = Bar("arms", "sampled, arms", None, at_least=True)
-        add(arms, lambda: sampled_loss(algorithm, of="arms", **settings))
+        # Arms that are played where nothing is released say nothing.
+        if not silent:
+            arms = Bar("arms", "sampled, arms", None, at_least=True)
+            add(arms, lambda: sampled_loss(algorithm, of="arms", **settings))
         releases = Bar("releases", "sampled, releases", None, at_least=True)
         add(releases, lambda: sampled_loss(algorithm, of="releases", **settings))
         if horizon < LATE:
@@ -180,15 +190,14 @@ def _audited(
             add(late, lambda: sampled_loss(algorithm, of="releases", **settings))
     if not found:
         return rows, None, "", NOT_AUDITED_CODE
-    refuted = [row for row in rows if row.verdict == REFUTED]
     if found[0].declared.model != "none":
         low_bits = _low_bits(algorithm, confidence, seed)
         rows.append(low_bits)
-        refuted += [low_bits] if low_bits.verdict.startswith("refuted") else []
         if low_bits.verdict.startswith(UNSEEN) and rows[0].verdict == "within the claim":
             rows[0] = rows[0]._replace(verdict=f"within the claim; {UNSEEN}")
     note = next((loss.note for loss in found if isinstance(loss, SampledLoss) and loss.note), "")
-    return rows, found[0].declared, note, REFUTED_CODE if refuted else 0
+    code = REFUTED_CODE if any(row.verdict.startswith("refuted") for row in rows) else 0
+    return rows, found[0].declared, note, code
 
 
 UNSEEN = "low bits not looked at"

@@ -23,6 +23,7 @@ from dp_bandit_envs.cli.terminal import console, say
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
+from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.counters.table import compare
 from dp_bandit_envs.privacy.guarantee import CONVENTION, level_of
@@ -297,7 +298,7 @@ def show_counters(horizon: int, epsilon: float, delta: float | None, out: Path |
         from dp_bandit_envs.plots.privacy_figures import counters_figure
 
         figure = counters_figure(rows, horizon)
-        out.write_bytes(as_bytes(figure, out.suffix[1:]))
+        write_whole(out, as_bytes(figure, out.suffix[1:]))
         console.print(f"See {out}.", highlight=False, soft_wrap=True)
 
 

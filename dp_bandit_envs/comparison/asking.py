@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import AskedPrivacy, asked_privacy, parameters_at
-from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, game_of, imported, is_data
+from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, game_of, imported, is_data, is_one
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import LedgerError, WrongTypeError
 from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.seeding import Seed, chosen_seed
-from dp_bandit_envs.simulation.simulation import SPACINGS
+from dp_bandit_envs.simulation.simulation import MOST_TRIALS, SPACINGS
 from dp_bandit_envs.wrappers.inspect_below import Boundary, layers_of
 
-MOST_TRIALS = 10_000_000
-"""The most games of one algorithm; a gigabyte of results for each of its measures is a tenth of that."""
+TEXT = (str, bytes, bytearray, memoryview)
+"""Sequences that are no lists of numbers, though Python makes numbers of bytes."""
 
 
 def question(
@@ -105,7 +104,7 @@ def several(name: str, value: Any) -> list[Any]:
         return []
     if isinstance(value, (Set, Iterator)):
         raise WrongTypeError(f"{name} must be a number or a list; received a {type(value).__name__}. Use list(...).")
-    values = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str) else [value]
+    values = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, TEXT) else [value]
     if not values:
         raise ValueError(f"{name} must be a number or several; received none.")
     if (double := _given_twice(values)) is not None:
@@ -144,8 +143,7 @@ def _wanted(algorithms: Any) -> list[Asked]:
                 raise WrongTypeError(f"an algorithm's name for readers must be text; received {label!r}.")
         wanted = [algorithm_of(one, label) for label, one in algorithms.items()]
     else:
-        one = isinstance(algorithms, (str, Algorithm)) or not isinstance(algorithms, Iterable)
-        wanted = _labelled([algorithms] if one else list(algorithms))
+        wanted = _labelled([algorithms] if is_one(algorithms) else list(algorithms))
     if not wanted:
         raise ValueError("algorithms must name at least one; received none.")
     _refuse_doubles("algorithms", [one.shown_as for one in wanted])

@@ -1,7 +1,6 @@
 """The results of a comparison: games of several algorithms at several epsilons, each with its guarantee."""
 
 import dataclasses
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -42,7 +41,7 @@ class Comparison(Sequence[Entry]):
         >>> comparison.algorithms, comparison.epsilons
         (['DP-KLUCB', 'KL-UCB'], [1.0])
         >>> print(comparison.table("csv").splitlines()[1])
-        Stochastic,DP-KLUCB,1,1,0,central; arms and releases,5,7.2,1.462873884,6,12.72
+        Stochastic,DP-KLUCB,1,1,0,central; arms and releases,5,9.2,1.319090596,10,12.88
     """
 
     entries: tuple[Entry, ...]
@@ -112,6 +111,10 @@ class Comparison(Sequence[Entry]):
         for name in names or []:
             if not any(name in (entry.algorithm, entry.name) for entry in self.entries):
                 raise ValueError(f"algorithm must be among {', '.join(self.algorithms)}; received {name!r}.")
+        n_arms = None if n_arms is None else checks.integer("n_arms", n_arms, at_least=1)
+        horizon = None if horizon is None else checks.integer("horizon", horizon, at_least=1)
+        if not (environment is None or isinstance(environment, str)):
+            raise WrongTypeError(f"environment must be its name; received {checks.kind_of(environment)}.")
         if environment is not None and not any(environment in (one.environment, one.title) for one in self.entries):
             raise ValueError(f"environment must be among {'; '.join(self.titles)}; received {environment!r}.")
         if epsilon is not None and checks.epsilon(epsilon) not in self.epsilons:
@@ -339,11 +342,7 @@ def load(folder: "str | Path") -> Comparison:
 
 def folder_of(folder: "str | Path") -> Path:
     """Return the path of a folder, or raise if it is none."""
-    if not isinstance(folder, (str, os.PathLike)):
-        raise WrongTypeError(f"folder must be a path, such as 'results/mine'; received {checks.kind_of(folder)}.")
-    if not os.fspath(folder):
-        raise ValueError("folder must be a path, such as 'results/mine'; received ''.")
-    return Path(folder)
+    return checks.path("folder", folder)
 
 
 def comparison_of_results(results: Results) -> Comparison:

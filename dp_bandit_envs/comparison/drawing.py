@@ -53,7 +53,7 @@ def draw(
         across=LABELS[against],
         measure=measure,
         band=band,
-        x_scale=x_scale or scale,
+        x_scale=scale if x_scale is None else x_scale,
         y_scale=y_scale,
         columns=columns,
     )

@@ -12,6 +12,7 @@ from dp_bandit_envs.comparison.entries import by_epsilon
 from dp_bandit_envs.comparison.tables import amount, written
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.simulation.outcomes import MEASURES
 
 if TYPE_CHECKING:
     from dp_bandit_envs.comparison.entries import Entry
@@ -137,6 +138,7 @@ def ranking(entries: "Sequence[Entry]", measure: str, confidence: float) -> Rank
         ValueError: If an entry has too few trials for any difference to be significant.
     """
     confidence = checks.in_range("confidence", confidence, 0.5, 0.9999)
+    checks.one_of("measure", measure, MEASURES)
     sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
     games = dict(by_epsilon(entries, lambda entry: entry.title))
     for entry in entries:

@@ -31,7 +31,7 @@ INFINITY: Final = {"inf": r"$\infty$"}
 
 def table(entries: "Sequence[Entry]", format: str, measure: str) -> str:
     """Return a row for each result, of a measure after the last round; see `Comparison.table`."""
-    exact = format == "csv"
+    exact = checks.one_of("format", format, tuple(FORMATS)) == "csv"
     rows = []
     for entry in entries:
         seen = summary(entry.values(measure)[:, -1])

@@ -13,6 +13,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.audits.events import Sample, fresh_excess
+from dp_bandit_envs.audits.true_losses import DELTAS, fields_below
 from dp_bandit_envs.errors import BoundaryError, ConformanceError, KnownSeedWarning
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray
@@ -122,9 +123,11 @@ def require_hidden(
 ) -> None:
     """Require that no event is exp(epsilon) times as frequent, plus delta, on one of two neighbouring tables of gains.
 
-    The epsilon is that of the guarantee, where it can be tested; for the tables and games see `fresh_excess`.
+    The epsilon is that of the guarantee, where it can be tested, and what it says at other deltas; for the tables and
+    games see `fresh_excess`.
     """
-    epsilon, delta = tested(guarantee)
-    settings = {"epsilon": epsilon, "delta": delta, "failure": FALSE_ALARM}
-    over = fresh_excess(pairs, sample, tries=tries, games=games, **settings)
-    require(not over > 0, rule, f"one that is at least exp({epsilon + over:.3g}) times as frequent", way_out)
+    claims = [tested(guarantee), *((guarantee.epsilon_at(delta), delta) for delta in DELTAS)]
+    over, (epsilon, delta) = fresh_excess(pairs, sample, tries=tries, games=games, claims=claims, failure=FALSE_ALARM)
+    low = fields_below(guarantee, epsilon + over, delta) if (epsilon, delta) != claims[0] else ()
+    where = f", plus delta = {delta:g}, where {' and '.join(low)} of the guarantee says {epsilon:.3g}" if low else ""
+    require(not over > 0, rule, f"one that is at least exp({epsilon + over:.3g}) times as frequent{where}", way_out)

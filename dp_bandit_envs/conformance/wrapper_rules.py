@@ -313,6 +313,8 @@ def _check_freshness(trial: Trial) -> None:
             part[...] = 1
         step.info["round"] = -7
 
+    first, second = (_releases(trial.play(3)) for _ in range(2))
+    _require_same_noise(np.array_equal(first, second), "other releases: its noise does not come from rng")
     _run(trial.env(), trial.plays, 3, after=spoil)
     fresh = len({id(part) for part in kept}) == len(kept)
     require(
@@ -573,6 +575,10 @@ def _check_copies(trial: Trial) -> None:
         require(False, rule, "a copy", way_out)
 
 
+def _require_same_noise(same: bool, received: str) -> None:
+    require(same, "equal seeds must give equal noise", received, "Draw from the stream that reset begins only.")
+
+
 def _check_noise(trial: Trial) -> None:
     """Require equal noise for equal seeds, and with a guarantee, fresh noise otherwise.
 
@@ -581,7 +587,7 @@ def _check_noise(trial: Trial) -> None:
     env, unseeded, plays = trial.env(), trial.env(), trial.plays
     first = [_releases(_run(env, plays, seed)) for seed in range(GAMES)]
     same = all(np.array_equal(one, _releases(trial.play(seed))) for seed, one in enumerate(first))
-    require(same, "equal seeds must give equal noise", "other releases", "Draw from the stream that reset begins only.")
+    _require_same_noise(same, "other releases")
     require(
         any(map(np.any, first)),
         f"something must be released within {len(trial.table)} rounds, or there is nothing to check",

@@ -33,7 +33,7 @@ from typing import Any, Final, NamedTuple
 from dp_bandit_envs import checks
 from dp_bandit_envs.course.checking import Verdict, WrongAnswer, failure
 from dp_bandit_envs.course.notebooks import COURSE, LABS, Lab, cells_of, imported, not_here, parsed
-from dp_bandit_envs.files import whole_file
+from dp_bandit_envs.files import write_whole
 
 MOST_BYTES: Final = 2**20
 """The longest file, which is read into memory."""
@@ -357,8 +357,7 @@ def write(folder: Path, grades: Sequence[Grade]) -> None:
         safe = [[f"'{cell}" if str(cell).startswith(("=", "+", "-", "@")) else cell for cell in row] for row in rows]
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(safe)
-        with whole_file(folder / name) as file:
-            file.write(text.getvalue().encode(errors="replace"))
+        write_whole(folder / name, text.getvalue().encode(errors="replace"))
 
 
 def table_of_grades(grades: Sequence[Grade]) -> list[list[Any]]:

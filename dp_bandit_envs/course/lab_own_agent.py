@@ -18,6 +18,7 @@ from dp_bandit_envs.course.checking import Verdict, WrongAnswer, failure, graded
 from dp_bandit_envs.course.notebooks import cells_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import ConformanceError
+from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray
 from dp_bandit_envs.simulation import play, simulate
@@ -205,10 +206,9 @@ def saved(agent_class: Any, name: str, folder: str | os.PathLike[str]) -> str:
     try:
         if path.exists() and not path.read_text(encoding="utf-8").startswith(FIRST_LINE):
             raise WrongAnswer(f"{path} is there already, and this lab did not write it. Take another name.")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
     except OSError as error:
-        raise WrongAnswer(f"{path} cannot be written: {error.strerror}.") from None
+        raise WrongAnswer(f"{path} cannot be written: {error.strerror or error}.") from None
     command = f"dp-bandit run Stochastic {name}:{agent_class.__name__} EXP3"
     return f"The file is {path}. In its folder, play it with: {command}"
 

@@ -21,6 +21,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.files import clear_partial_files, write_whole
 from dp_bandit_envs.optional import require
 
 if TYPE_CHECKING:
@@ -179,16 +180,16 @@ so that its headings have more than a word a line. */
 
 def copy_labs(folder: Path) -> list[str]:
     """Copy the labs into a folder, but for files that are there already, and return the names of the new ones."""
-    folder.mkdir(parents=True, exist_ok=True)
+    clear_partial_files(folder)
     copied = []
     with resources.as_file(resources.files("dp_bandit_envs.labs")) as labs:
         for name in sorted(path.name for path in labs.glob("*.py") if path.name != "__init__.py"):
             if not (folder / name).exists():
-                (folder / name).write_text(linked((labs / name).read_text(encoding="utf-8")), encoding="utf-8")
+                write_whole(folder / name, linked((labs / name).read_text(encoding="utf-8")))
                 copied.append(name)
     for name, text in (("pyproject.toml", SETTINGS), ("labs.css", STYLE)):
         if not (folder / name).exists():
-            (folder / name).write_text(text, encoding="utf-8")
+            write_whole(folder / name, text)
     return copied
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, SupportsIndex
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
@@ -37,10 +38,25 @@ FOREIGN: Final = (
     "{} needs a DPBandit environment, which computes the regret; received {}. A bandit of another package is one with"
     " dp_bandit_envs.adapters.from_gymnasium(env, horizon=..., low=..., high=...)."
 )
+ORDERLESS: Final = (
+    "arm_order must be 'given' for {}, whose begin draws no order; received 'random'. Let its begin call"
+    " self.draw_order(rng), and arrange what it has for each arm by what that returns."
+)
 LATE: Final = (
     "{} must have its real data when it is made, before a seed is chosen; its begin made some, such as a Replay. Make"
     " them in __init__, and let begin only begin them."
 )
+
+
+class Spec(EnvSpec):
+    """A specification whose `to_json` writes the arrays among the game's arguments as lists, which it takes, too."""
+
+    def to_json(self) -> str:
+        """Return it as JSON, which `EnvSpec.from_json` reads."""
+        plain = copy.copy(self)
+        arrays = {name: value for name, value in self.kwargs.items() if hasattr(value, "__array__")}
+        plain.kwargs = {**self.kwargs, **{name: np.asarray(value).tolist() for name, value in arrays.items()}}
+        return EnvSpec.to_json(plain)
 
 
 class ArmFacts:
@@ -50,6 +66,18 @@ class ArmFacts:
     sensitivity: float = 1.0
     """L1 distance between observations in neighbouring games: bandit feedback reveals one gain in [0, 1]."""
     n_arms: int
+    _spec: EnvSpec | None = None
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """How `gym.make` or `gym.make_vec` made it, which sets it; None if neither did."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = copy.copy(spec)
+        if self._spec is not None:
+            self._spec.__class__ = Spec
 
     @property
     def n_values(self) -> int:
@@ -96,6 +124,9 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
     Args:
         adversary: The adversary that chooses the gains; a copy of it plays, `env.unwrapped.adversary`, so that several
             environments may be given one. The registered ids make it from the remaining arguments.
+        arm_order: `"given"`: arms are numbered as they are given; `"random"`: each game numbers them anew, with their
+            features, graph and names. By default as given where these, or what arms pay, are the user's own, and random
+            where they are the package's.
         observe_charge: Whether the agent observes a charge for switching (a gain of 0), or only the reward contains it;
             with a payoff function, whether the agent observes payoffs or the gains behind them.
         render_mode: None, `"rgb_array"` or `"ansi"`.
@@ -117,7 +148,8 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
         """Append the headings that a subclass's docstring lacks, from the nearest class that has them."""
         # Python 3.13 removes the indentation of docstrings, and no earlier one does.
         own, first = inspect.cleandoc(cls.__doc__ or ""), "## Action Space"
-        base = inspect.cleandoc(next(one.__doc__ or "" for one in cls.__mro__[1:] if first in (one.__doc__ or "")))
+        # Python drops docstrings with -OO.
+        base = inspect.cleandoc(next((str(one.__doc__) for one in cls.__mro__[1:] if first in str(one.__doc__)), ""))
         _, heading, common = base.partition("## Starting State" if first in own else first)
         shared = common.partition("For the evaluator only")[0].rstrip()
         cls.__doc__ = f"{own}\n\n{heading}{shared}\n"
@@ -126,12 +158,13 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
         self,
         adversary: Adversary | None = None,
         *,
+        arm_order: str | None = None,
         observe_charge: bool = True,
         render_mode: str | None = None,
         block_length: SupportsIndex = 4096,
         **arguments: Any,
     ) -> None:
-        self.adversary = make_adversary(type(self), adversary, arguments)
+        self.adversary = make_adversary(type(self), adversary, arguments, arm_order)
         if render_mode is not None:
             checks.one_of("render_mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
@@ -379,6 +412,7 @@ def counted(adversary: Adversary, games: int = 1) -> Iterator[Receipt]:
     Raises:
         LedgerError: If the ledger refuses them.
         LateDataError: If the adversary's `begin` makes real data, as the seed was chosen without them.
+        WrongGameError: If arms were to be numbered anew, and the adversary's `begin` did not.
     """
     known = adversary.is_real
     receipt: Receipt | None = None
@@ -388,6 +422,8 @@ def counted(adversary: Adversary, games: int = 1) -> Iterator[Receipt]:
     announced = current()
     if announced is not None:
         announced.shared.paid.clear()
+    if adversary.arm_order == "random" and adversary.order is None:
+        raise WrongGameError(ORDERLESS.format(type(adversary).__name__))
     if not known and adversary.is_real:
         late = LateDataError(LATE.format(type(adversary).__name__))
         if announced is not None:
@@ -395,8 +431,17 @@ def counted(adversary: Adversary, games: int = 1) -> Iterator[Receipt]:
         raise late
 
 
-def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict[str, Any]) -> Adversary:
+def make_adversary(
+    env_class: type, adversary: Adversary | None, arguments: dict[str, Any], arm_order: str | None
+) -> Adversary:
     """Return a copy of the given adversary, so that several environments may be given one; or make that of a class."""
+    made = _made_adversary(env_class, adversary, arguments)
+    if arm_order is not None:
+        made.arm_order = arm_order
+    return made
+
+
+def _made_adversary(env_class: type, adversary: Adversary | None, arguments: dict[str, Any]) -> Adversary:
     adversary_class: type[Adversary] | None = env_class.adversary_class  # type: ignore[attr-defined]
     if adversary is not None:
         if not isinstance(adversary, Adversary):

@@ -43,6 +43,7 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
     Args:
         num_envs: Number of games.
         adversary: The adversary that chooses the gains; each game gets a copy. Registered ids make it from the others.
+        arm_order: As in `BanditEnv`; each game numbers its own arms.
         observe_charge: As in `BanditEnv`.
         render_mode: None, `"rgb_array"` or `"ansi"`.
         arguments: What the adversary of a registered id takes, such as `n_arms` and `horizon`.
@@ -68,12 +69,13 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
         num_envs: SupportsIndex = 1,
         adversary: Adversary | None = None,
         *,
+        arm_order: str | None = None,
         observe_charge: bool = True,
         render_mode: str | None = None,
         **arguments: Any,
     ) -> None:
         self.num_envs = checks.integer("num_envs", num_envs, at_least=1)
-        first = make_adversary(type(self), adversary, arguments)
+        first = make_adversary(type(self), adversary, arguments, arm_order)
         if render_mode is not None:
             checks.one_of("render_mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode

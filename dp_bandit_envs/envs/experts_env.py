@@ -25,9 +25,10 @@ class ExpertsEnv(BanditEnv):
     function, the other arms show what they would have paid after the same arms.
 
     ## Arguments
-    `n_arms=10`, `horizon=65_536`; `means=None`: the means of Bernoulli arms, by default .55 for the first and .5 for
-    the others; or `gains=`: another adversary by the name of its environment, such as `"Switching"`, or an adversary
-    that you made, which has its own number of arms and horizon.
+    `n_arms=10`, `horizon=65_536`; `means=None`: the means of Bernoulli arms, by default .55 for one and .5 for the
+    others; or `gains=`: another adversary by the name of its environment, such as `"Switching"`, or an adversary that
+    you made, which has its own number of arms and horizon. `arm_order=None`: `"given"`, as by default with `means`, or
+    `"random"`: each game numbers the arms anew.
 
     ## Version History
     v0: first version.
@@ -44,6 +45,7 @@ class ExpertsEnv(BanditEnv):
         *,
         gains: Adversary | str | None = None,
         means: ArrayLike | None = None,
+        arm_order: str | None = None,
         observe_charge: bool = True,
         render_mode: str | None = None,
         block_length: SupportsIndex = 4096,
@@ -51,7 +53,13 @@ class ExpertsEnv(BanditEnv):
     ) -> None:
         refuse_unknown(type(self), unknown)
         adversary = experts_adversary(gains, means, n_arms, horizon)
-        super().__init__(adversary, observe_charge=observe_charge, render_mode=render_mode, block_length=block_length)
+        super().__init__(
+            adversary,
+            arm_order=arm_order,
+            observe_charge=observe_charge,
+            render_mode=render_mode,
+            block_length=block_length,
+        )
         self.sensitivity = float(self.n_arms)
 
     @property
@@ -74,6 +82,7 @@ class ExpertsVectorEnv(BanditVectorEnv):
         horizon: As in `ExpertsEnv`.
         gains: As in `ExpertsEnv`.
         means: As in `ExpertsEnv`.
+        arm_order: As in `ExpertsEnv`.
         observe_charge: As in `ExpertsEnv`.
         render_mode: None, `"rgb_array"` or `"ansi"`.
         unknown: Refused.
@@ -87,13 +96,16 @@ class ExpertsVectorEnv(BanditVectorEnv):
         *,
         gains: Adversary | str | None = None,
         means: ArrayLike | None = None,
+        arm_order: str | None = None,
         observe_charge: bool = True,
         render_mode: str | None = None,
         **unknown: Any,
     ) -> None:
         refuse_unknown(type(self), unknown)
         adversary = experts_adversary(gains, means, n_arms, horizon)
-        super().__init__(num_envs, adversary, observe_charge=observe_charge, render_mode=render_mode)
+        super().__init__(
+            num_envs, adversary, arm_order=arm_order, observe_charge=observe_charge, render_mode=render_mode
+        )
         self.sensitivity = float(self.n_arms)
 
     @property

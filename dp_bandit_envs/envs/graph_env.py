@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, BernoulliPrior, Stochastic
+from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.envs.bandit_env import BanditEnv, checked_adversary, named_adversary, with_own_size
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.registration import sized_adversaries
@@ -44,6 +45,8 @@ class GraphEnv(BanditEnv):
     `means=None`: fixed means of Bernoulli arms; or `prior=(1, 1)`: the Beta prior from which each game draws the means;
     or `gains=`: another adversary by the name of its environment, such as `"Switching"`, or an adversary that you made,
     which has its own horizon.
+    `arm_order=None`: `"given"`, as by default with `means` or a graph of your own, or `"random"`: each game numbers the
+    arms anew, in the graph, too.
 
     ## Version History
     v0: first version.
@@ -66,12 +69,13 @@ class GraphEnv(BanditEnv):
         redraw_every: SupportsIndex | None = None,
         max_revealed: SupportsIndex | None = None,
         self_loops: bool = True,
+        arm_order: str | None = None,
         observe_charge: bool = True,
         render_mode: str | None = None,
         block_length: SupportsIndex = 4096,
         **options: Any,
     ) -> None:
-        self.source, adversary = graph_game(
+        self.source, adversary, arm_order = graph_game(
             graph,
             n_arms=n_arms,
             horizon=horizon,
@@ -81,9 +85,16 @@ class GraphEnv(BanditEnv):
             redraw_every=redraw_every,
             max_revealed=max_revealed,
             self_loops=self_loops,
+            arm_order=arm_order,
             **options,
         )
-        super().__init__(adversary, observe_charge=observe_charge, render_mode=render_mode, block_length=block_length)
+        super().__init__(
+            adversary,
+            arm_order=arm_order,
+            observe_charge=observe_charge,
+            render_mode=render_mode,
+            block_length=block_length,
+        )
         self.sensitivity = self.source.sensitivity
         self._graph_streams = EpisodeStreams(GRAPH)
         self._picture: GraphPicture | None = None
@@ -107,7 +118,7 @@ class GraphEnv(BanditEnv):
         return self._picture.render(self.render_mode, title, self.external_regret())
 
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
-        self.source.begin(self._graph_streams.next(seed, options))
+        self.source.begin(self._graph_streams.next(seed, options), self.adversary.order)
         self._picture = GraphPicture(self.graph) if self.render_mode else None
 
     def _reveal(self, arm: int, gain: float) -> Observation:
@@ -143,8 +154,10 @@ class GraphVectorEnv(BanditVectorEnv):
         render_mode: str | None = None,
         **arguments: Any,
     ) -> None:
-        source, adversary = graph_game(graph, **arguments)
-        super().__init__(num_envs, adversary, observe_charge=observe_charge, render_mode=render_mode)
+        source, adversary, arm_order = graph_game(graph, **arguments)
+        super().__init__(
+            num_envs, adversary, arm_order=arm_order, observe_charge=observe_charge, render_mode=render_mode
+        )
         self.sensitivity = source.sensitivity
         self._sources = [copy.copy(source) for _ in range(self.num_envs)]
         self._graph_streams = [EpisodeStreams(GRAPH) for _ in range(self.num_envs)]
@@ -171,8 +184,9 @@ class GraphVectorEnv(BanditVectorEnv):
         )
 
     def _begin(self, seeds: list[int | None], options: dict[str, Any] | None) -> None:
-        for source, streams, seed in zip(self._sources, self._graph_streams, seeds, strict=True):
-            source.begin(streams.next(seed, options))
+        games = zip(self._sources, self.adversaries, self._graph_streams, seeds, strict=True)
+        for source, adversary, streams, seed in games:
+            source.begin(streams.next(seed, options), adversary.order)
         self._pictures = [GraphPicture(graph) for graph in self.graphs] if self.render_mode else []
 
     def _reveal(self, arms: IntArray, row: FloatArray, shown: FloatArray) -> Observation:
@@ -207,9 +221,10 @@ def graph_game(
     gains: Adversary | str | None = None,
     means: ArrayLike | None = None,
     prior: tuple[float, float] | None = None,
+    arm_order: str | None = None,
     **of_graph: Any,
-) -> tuple[GraphSource, Adversary]:
-    """Return the source of a game's graphs and its adversary; arguments as in `GraphEnv`."""
+) -> tuple[GraphSource, Adversary, str | None]:
+    """Return the source of a game's graphs, its adversary, and its `arm_order`; arguments as in `GraphEnv`."""
     given = [name for name, value in (("gains", gains), ("means", means), ("prior", prior)) if value is not None]
     if len(given) > 1:
         raise ValueError(f"gains, means and prior all say what arms pay; give one. Received {' and '.join(given)}.")
@@ -222,6 +237,7 @@ def graph_game(
     if means is not None and n_arms is None and isinstance(graph, str):
         n_arms = np.size(np.asarray(means))
     source = GraphSource(graph, n_arms=n_arms, **of_graph)
+    by_object = gains is not None
     rounds = 10_000 if horizon is None else horizon
     if adversary_name is not None:
         gains = named_adversary(adversary_name, source.n_arms, rounds)
@@ -238,4 +254,8 @@ def graph_game(
         raise ValueError(
             f"gains and graph must have the same number of arms; received {gains.n_arms} and {source.n_arms}."
         )
-    return source, gains
+    if arm_order is None and (source.is_given or means is not None):
+        arm_order = "given"
+    elif arm_order is None and not by_object and is_ours(type(gains)):
+        arm_order = "random"
+    return source, gains, arm_order

@@ -231,7 +231,7 @@ class SimplexEnv(NamedSetEnv):
     ## Arguments
     `dimension=10`, `horizon=65_536`; `feedback="full"` or `"bandit"`; `gains="Stochastic"` or another adversary by the
     name of its environment, an adversary that you made, or an array of gains, shape `(horizon, dimension)`; `gap=None`,
-    how far the mean of expert 0 is ahead of the others (0.05 by default), in [0, 1].
+    how far the mean of one expert, drawn anew for each game, is ahead of the others (0.05 by default), in [0, 1].
 
     ## Version History
     v0: first version.
@@ -276,7 +276,9 @@ def point_adversary(
         ahead = checks.in_range("gap", gap, 0, 1)
         means = np.full(d, (1 - ahead) / 2)
         means[0] = (1 + ahead) / 2
-        return Stochastic(*size, means=means)
+        coins = Stochastic(*size, means=means)
+        coins.arm_order = "random"
+        return coins
     if "gap" not in inspect.signature(kind).parameters:
         raise UnknownArgumentError(kind.__name__, "gap", "It has none.")
     return kind(*size, gap=gap)  # type: ignore[call-arg]

@@ -15,7 +15,7 @@ from dp_bandit_envs.errors import NameTakenError, WrongTypeError
 if TYPE_CHECKING:
     from dp_bandit_envs.adversaries.adversary import Adversary
 
-RESERVED = ("adversary", "num_envs", "observe_charge", "render_mode", "block_length")
+RESERVED = ("adversary", "num_envs", "arm_order", "observe_charge", "render_mode", "block_length")
 """Arguments of every environment, which an adversary cannot take."""
 CLASSES = "dp_bandit_envs.envs.game_classes"
 

@@ -123,7 +123,7 @@ def curves_figure(
         raise ValueError("panels must have at least one panel; received none.")
     x_scale, y_scale = (checks.known_name("scale", scale, SCALES) for scale in (x_scale, y_scale))
     band = None if band is None else checks.known_name("band", band, BANDS)
-    columns = None if columns is None else checks.integer("columns", columns, at_least=1)
+    columns = None if columns is None else checks.integer("columns", columns, at_least=1, at_most=100)
     bands = [[_band(curve, band) for curve in panel.curves] for panel in panels]
     legend = _legend_of(panels, bands)
     every_limits = {panel.up: _log_limits(panel.up, panels, bands) for panel in panels} if y_scale == "log" else {}
@@ -167,7 +167,8 @@ def curves_figure(
 def _band(curve: Curve, band: str | None) -> Band:
     if isinstance(curve.samples, Band):
         return curve.samples
-    assert band is not None, "curves of samples need a kind of band"
+    if band is None:
+        raise ValueError(f"band must be one of {', '.join(BANDS)} where curves are of samples; received None.")
     return band_of(curve.samples, band)
 
 

@@ -80,7 +80,7 @@ class DrawLoss(NamedTuple):
 
 
 def draw_loss(n_arms: int, exploration_rate: float, sensitivity: float) -> DrawLoss | None:
-    """Return what bounds the loss of one draw of EXP3, or None where the theorem's condition fails.
+    """Return what bounds the loss of one draw of EXP3, or None where the theorem's condition fails, or floats do.
 
     The bounds are rounded up.
 
@@ -90,7 +90,7 @@ def draw_loss(n_arms: int, exploration_rate: float, sensitivity: float) -> DrawL
         sensitivity: By how much a gain that the agent sees may differ, s, in [0, 1].
     """
     gamma = exploration_rate
-    if gamma >= 1:
+    if gamma >= 1 or gamma < 1e-300:  # so small a rate divided by K may be 0
         return None
     kappa = (n_arms - 2) * gamma / (n_arms * (1 - gamma))
     slack = 1 - (math.e - 1) * kappa

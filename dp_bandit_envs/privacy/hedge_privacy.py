@@ -8,6 +8,7 @@ import functools
 import math
 from typing import NamedTuple
 
+from dp_bandit_envs.arithmetic import square
 from dp_bandit_envs.privacy.accounting import ORDERS, ROUNDING
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
@@ -25,7 +26,7 @@ def hedge_guarantee(*, draws: int, learning_rate: float) -> PrivacyGuarantee:
     later = draws - 1
     return PrivacyGuarantee(
         epsilon=later * 2 * learning_rate,
-        rho=later * learning_rate**2 / 2,
+        rho=later * square(learning_rate) / 2,
         theorem=(
             f"exponential mechanism: {later} draws after the first, each from scores that one round moves by"
             f" {learning_rate:.3g} either way, so of bounded range {2 * learning_rate:.3g} (proof in"

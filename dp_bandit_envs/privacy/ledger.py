@@ -332,7 +332,7 @@ class Ledger:
         Raises:
             LedgerFileError: If the file exists, or cannot be made.
         """
-        _Store(path).make(secrets.token_hex(8), _checked(epsilon, delta, unit, own_delta))
+        _Store(checks.path("path", path)).make(secrets.token_hex(8), _checked(epsilon, delta, unit, own_delta))
         return cls.load(path)
 
     @classmethod
@@ -342,7 +342,7 @@ class Ledger:
         Raises:
             LedgerFileError: If there is no such file, or it is no ledger.
         """
-        store = _Store(path)
+        store = _Store(checks.path("path", path))
         with store.connected() as db:
             number, budget = store.read_head(db)
         ledger = cls.__new__(cls)
@@ -785,7 +785,7 @@ def _upper(number: Decimal) -> float:
 
 def _checked(epsilon: SupportsFloat, delta: SupportsFloat, unit: Unit, own_delta: SupportsFloat) -> Budget:
     bound = checks.greater_than("epsilon", epsilon, 0.0)
-    whole = 0.0 if delta == 0 else checks.delta(delta)
+    whole = checks.delta(delta, or_zero=True)
     own = checks.in_range("own_delta", own_delta, 0.0, 0.98 * whole)
     checks.one_of("unit", unit, UNITS)
     if not math.isfinite(bound):

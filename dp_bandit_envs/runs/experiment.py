@@ -326,6 +326,7 @@ def described(experiment: Experiment) -> list[dict[str, Any]]:
             "n_arms": game.adversary.n_arms,
             "horizon": game.horizon,
             "is_real": game.adversary.is_real,
+            "arm_order": game.adversary.arm_order,
             "results": [
                 _result(one, player, game)
                 for one, player in zip(experiment.contestants_of(panel), experiment.players(panel), strict=True)

@@ -319,6 +319,8 @@ class ResultsFolder:
             raise self._unwritable(target, error) from error
 
     def _unwritable(self, target: Path, error: OSError) -> ResultsError:
+        if isinstance(error, files.NotSyncedError):
+            return ResultsError(f"{target}: was written, but is not safe on the disk; {_reason(error)}. Try again.")
         return ResultsError(f"{target}: could not be written; {_reason(error)}. Earlier results are unchanged.")
 
     def _take(self, text: str) -> bool:

@@ -25,14 +25,6 @@ from dp_bandit_envs.seeding import AGENT, Seed, checked_seed, chosen_seed, drawn
 from dp_bandit_envs.text import name_of
 from dp_bandit_envs.wrappers.inspect_below import Boundary, layers_of
 
-ADAPTERS = {
-    "mabwiser": "from_mabwiser",
-    "river": "from_river",
-    "sb3_contrib": "from_sb3",
-    "stable_baselines3": "from_sb3",
-}
-"""What in `adapters` makes an agent of another package's objects, by the package."""
-
 
 def check_methods(agent: Any, *, points: bool) -> None:
     """Raise a TypeError that names the missing methods, or the one that cannot be called as `play` calls it.
@@ -51,7 +43,7 @@ def check_methods(agent: Any, *, points: bool) -> None:
     name = type(agent).__name__
     absent = [method for method in calls if not callable(getattr(agent, method, None))]
     if absent:
-        theirs = "from_function" if inspect.isfunction(agent) else ADAPTERS.get(type(agent).__module__.split(".")[0])
+        theirs = naming.adapter_of(agent)
         way_out = f" Use dp_bandit_envs.adapters.{theirs}(agent)()." if theirs else " dp_bandit_envs.Exp3() is one."
         raise TypeError(f"{needed}; received {name}, which has no {' and no '.join(absent)}.{way_out}")
     for method, arguments in calls.items():
@@ -123,8 +115,9 @@ def begin(
     if below and (secret or (outer is not None and outer.secret)):
         # What is above the boundary is public, and does not see the seed of its noise.
         given, hidden = None, given
-    beginning = announced([guarantees], secret=secret, seed=hidden, whom=player)
-    show(agent, env)
+    with announced([guarantees], secret=secret, seed=hidden, whom=player):
+        env.reset(seed=given, options={"trial": trial, "player": player})
+    show(agent, env)  # the arms' features are in the order of the game
     if plays_points(env):
         size = {"dimension": int(env.get_wrapper_attr("decision_set").dimension)}
     else:
@@ -134,8 +127,6 @@ def begin(
         horizon=int(env.get_wrapper_attr("horizon")),
         rng=stream(number, trial=trial, role=AGENT, player=player),
     )
-    with beginning:
-        env.reset(seed=given, options={"trial": trial, "player": player})
 
 
 @dataclasses.dataclass(frozen=True)

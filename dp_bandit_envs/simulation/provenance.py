@@ -24,6 +24,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 import dp_bandit_envs
 from dp_bandit_envs.adversaries.gain_files import columns_of
@@ -84,8 +85,7 @@ class Walk:
             self._write(type(thing).__name__, len(thing))
             for part in (*thing, *(thing.values() if isinstance(thing, Mapping) else ())):
                 self.add(part)
-        elif isinstance(thing, (array, memoryview)) or hasattr(type(thing), "__array__"):
-            table = np.asarray(thing)
+        elif (table := _as_array(thing)) is not None:
             self._write(table.dtype.str, table.shape, *(name for name, _ in columns_of(thing)))
             if table.dtype.hasobject:
                 self.add(table.tolist())
@@ -117,7 +117,9 @@ class Walk:
         return True
 
     def _parts(self, thing: Any) -> Iterable[Any]:
-        inner = getattr(thing, "__wrapped__", getattr(thing, "py_func", None))
+        inner = None
+        with contextlib.suppress(Exception):  # of a class of somebody else's, which may raise anything here
+            inner = getattr(thing, "__wrapped__", getattr(thing, "py_func", None))
         if isinstance(thing, FunctionType):
             return self._used(thing)
         if isinstance(thing, type):
@@ -153,6 +155,16 @@ class Walk:
                 # It is imported when the function is called, if not before.
                 with contextlib.suppress(Exception):
                     yield [(use.name, use.value) for use in followed(name, import_module(name), [], 0, code)]
+
+
+def _as_array(thing: Any) -> NDArray[Any] | None:
+    """Return the values of an array or a tensor; None if it is neither, or they cannot be read."""
+    if isinstance(thing, (array, memoryview)) or hasattr(type(thing), "__array__"):
+        with contextlib.suppress(Exception):
+            return np.asarray(thing)
+        with contextlib.suppress(Exception):  # a tensor with a gradient or of bfloat16 is no array
+            return np.asarray(thing.tolist())
+    return None
 
 
 def _is_known(module: str) -> bool:

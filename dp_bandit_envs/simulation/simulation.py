@@ -15,7 +15,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import NOTHING_ASKED, AskedPrivacy, asked_privacy, played_at
-from dp_bandit_envs.algorithms.naming import Game, NamedGame, Player, game_of, sized
+from dp_bandit_envs.algorithms.naming import Game, NamedGame, Player, game_of, is_one, sized
 from dp_bandit_envs.compiling.compiled import (
     MissingCodeError,
     Stopped,
@@ -41,6 +41,8 @@ from dp_bandit_envs.simulation.trials import TOO_FEW_ROUNDS, CompiledTrials, Pla
 from dp_bandit_envs.simulation.workers import Task, Terms, compile_now, refuse_backend_elsewhere, spread
 
 SPACINGS = ("linear", "log")
+MOST_TRIALS = 10_000_000
+"""The most games of one algorithm; a gigabyte of results for each of its measures is a tenth of that."""
 
 
 def spaced(horizon: int, number: int = 100, spacing: str = "linear") -> IntArray:
@@ -51,7 +53,7 @@ def spaced(horizon: int, number: int = 100, spacing: str = "linear") -> IntArray
         number: How many to space; duplicates are dropped.
         spacing: `"linear"` or `"log"` (from round 1).
     """
-    number = checks.integer("number of checkpoints", number, at_least=1)
+    number = checks.integer("number of checkpoints", number, at_least=1, at_most=checks.MOST_ROUNDS_IN_MEMORY)
     checks.one_of("spacing", spacing, SPACINGS)
     if spacing == "linear":
         rounds = np.arange(1, number + 1) * horizon // number
@@ -104,11 +106,10 @@ def named_players(
         privacy: What is asked of all of them, with one epsilon at most.
         game: The game, if anything is.
     """
-    if isinstance(algorithms, (str, Algorithm)) or not isinstance(algorithms, Iterable):
-        algorithms = [algorithms]
+    several: Any = [algorithms] if is_one(algorithms) else algorithms
     players: dict[str, Algorithm] = {}
     use = False
-    for label, one in algorithms.items() if isinstance(algorithms, Mapping) else ((None, one) for one in algorithms):
+    for label, one in several.items() if isinstance(several, Mapping) else ((None, one) for one in several):
         player, given = played_at(one, label, privacy, lambda: game)
         use |= given
         if player.name in players:
@@ -313,8 +314,10 @@ def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:
         return spaced(horizon)
     if isinstance(checkpoints, str):
         return spaced(horizon, spacing=checks.one_of("checkpoints", checkpoints, SPACINGS))
-    if isinstance(checkpoints, (int, np.integer)):
-        return spaced(horizon, int(checkpoints))
+    # No list of rounds: a number, and bytes, of which Python would make numbers.
+    if not isinstance(checkpoints, Iterable) or isinstance(checkpoints, bytes) or getattr(checkpoints, "ndim", 1) == 0:
+        number: Any = checkpoints
+        return spaced(horizon, number)
     return checked(list(checkpoints), horizon)
 
 
@@ -484,10 +487,10 @@ def simulate(
         >>> results = simulate("DPBandit-Stochastic-v0", ["Uniform", "KL-UCB"], horizon=200, trials=20, seed=0)
         >>> for name, outcome in results.items():
         ...     print(f"{name}: mean regret {outcome.external_regret[:, -1].mean():.2f}")
-        Uniform: mean regret 13.50
-        KL-UCB: mean regret 9.30
+        Uniform: mean regret 12.75
+        KL-UCB: mean regret 9.10
     """
-    trials = checks.integer("trials", trials, at_least=1)
+    trials = checks.integer("trials", trials, at_least=1, at_most=MOST_TRIALS)
     first_trial = checks.integer("first_trial", first_trial, at_least=0)
     jobs = checks.integer("jobs", jobs, at_least=1)
     checks.one_of("keep", keep, get_args(Keep))
@@ -496,6 +499,8 @@ def simulate(
             f"progress must be a function of (games done, games in all), or None; received {progress!r}. compare shows"
             " it by itself."
         )
+    if callable(progress):
+        checks.function("progress", progress, "games done", "games in all")
     if isinstance(epsilon, (Sequence, np.ndarray)):
         raise WrongTypeError(f"epsilon must be one number; received {epsilon!r}. compare takes several.")
     privacy = asked_privacy([] if epsilon is None else [epsilon], delta, at_guarantee=at_guarantee)

@@ -83,6 +83,14 @@ class SingleGame:
             self._show(graph, to_agent=True)
             self._call(gains[busy:])
 
+    def see_features(self, features: FloatArray) -> None:
+        """Let the agent begin with the features of this game, whose arms are numbered anew."""
+        agent: Any = copy.copy(self._plan.agent)
+        if hasattr(agent, "see_features"):
+            agent.see_features(features)
+            state = agent.initial_state(self._plan.n_arms, self._plan.steps)
+            self._image.replace(self._words[0], state, self._image.form.inner[STATE], self._arrays)
+
     def _show(self, graph: FeedbackGraph, *, to_agent: bool = False) -> None:
         """Put a graph into the game's words, and let the agent see one of its own."""
         form, game = self._image.form, self._words[0]
@@ -235,7 +243,10 @@ class CompiledTrials:
             adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
         self.terms.receipt.began(list(self.plans))
         if source is not None:
-            source.begin(stream(self.seed, trial=trial, role=GRAPH))
+            source.begin(stream(self.seed, trial=trial, role=GRAPH), adversary.order)
+        if adversary.features is not None and adversary.order is not None:
+            for game in games:
+                game.see_features(adversary.features)
         block = np.empty((min(ROUNDS_AT_ONCE, max(1, NUMBERS_AT_ONCE // n_arms), horizon), n_arms))
         totals = empty_words(n_arms).view(np.float64)
         constant = self._constant_play()

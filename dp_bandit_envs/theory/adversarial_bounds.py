@@ -9,20 +9,25 @@ import math
 from collections.abc import Callable
 from typing import Final
 
+from dp_bandit_envs.theory.arguments import checked
+
 SKIP_SHARE: Final = 1 - 2 ** (-1 / 3)
 """Theta of Huang, Dai and Huang (2022) for tail index 2: about 0.206."""
 
 
+@checked()
 def uniform_regret_bound(n_arms: int, horizon: int) -> float:
     """Return T (1 - 1 / K): a round of uniform play costs at most 1, and nothing if it plays the best arm."""
     return horizon * (1 - 1 / n_arms)
 
 
+@checked()
 def exp3_regret_bound(n_arms: int, horizon: int) -> float:
     """Return 2 sqrt((e - 1) T K ln K) (Auer et al. 2003, corollary 3.2)."""
     return 2 * math.sqrt((math.e - 1) * horizon * n_arms * math.log(n_arms))
 
 
+@checked()
 def exp3_tau_regret_bound(n_arms: int, horizon: int, memory: int, batch_size: int) -> float:
     """Return sqrt(7 T tau K ln K) + T m / tau + tau, the bound of EXP3 on batches of tau rounds.
 
@@ -40,11 +45,13 @@ def exp3_tau_regret_bound(n_arms: int, horizon: int, memory: int, batch_size: in
     return of_batches + horizon * memory / batch_size + batch_size
 
 
+@checked()
 def tsallis_regret_bound(n_arms: int, horizon: int) -> float:
     """Return 4 sqrt(K T) + 1 (Zimmert and Seldin 2021, theorem 1)."""
     return 4 * math.sqrt(n_arms * horizon) + 1
 
 
+@checked()
 def exp3_set_regret_bound(n_arms: int, horizon: int, independent: int, cover: int) -> float:
     r"""Return :math:`\ln K / \eta + \eta \chi T / 2` at :math:`\eta = \sqrt{2 \ln K / (a T)}`, proved in the docs.
 
@@ -60,6 +67,7 @@ def exp3_set_regret_bound(n_arms: int, horizon: int, independent: int, cover: in
     return math.log(n_arms) / rate + rate * cover * horizon / 2
 
 
+@checked()
 def htinf_regret_bound(n_arms: int, horizon: int, sigma: float) -> float:
     r"""Return the bound of HTINF for losses with :math:`E[\ell^2] \le \sigma^2` and tail index 2; inf for sigma < 1.
 
@@ -76,6 +84,7 @@ def htinf_regret_bound(n_arms: int, horizon: int, sigma: float) -> float:
     return sigma * (2 * (root - math.sqrt(horizon)) + 4 * root + 2 * root / SKIP_SHARE)
 
 
+@checked()
 def rescaled_regret_bound(bound: Callable[[int, int], float], n_arms: int, steps: int, noise_scale: float) -> float:
     r"""Return the bound of a base algorithm on gains with Laplace noise, rescaled to [0, 1]; without `rejection_bias`.
 
@@ -93,6 +102,7 @@ def rescaled_regret_bound(bound: Callable[[int, int], float], n_arms: int, steps
     return (2 * (noise_scale * math.log(steps)) + 1) * bound(n_arms, steps)
 
 
+@checked()
 def rejection_bias(steps: int, noise_scale: float) -> float:
     """Return what rejecting noisy gains outside the interval of `rescaled_regret_bound` adds to the regret, at most.
 
@@ -105,6 +115,7 @@ def rejection_bias(steps: int, noise_scale: float) -> float:
     return (math.log(steps) + 1) * noise_scale + 0.5 if noise_scale > 0 else 0.0
 
 
+@checked()
 def without_memory(bound: Callable[[int, int], float]) -> Callable[[int, int, int], float]:
     """Turn a bound for oblivious adversaries into one that is inf for adversaries with memory."""
 
@@ -114,11 +125,13 @@ def without_memory(bound: Callable[[int, int], float]) -> Callable[[int, int, in
     return with_memory
 
 
+@checked()
 def capped_batch_size(batch_size: int, horizon: int) -> int:
     """Return the batch size, but not more than the whole game, so that defaults work for short games too."""
     return max(1, min(batch_size, horizon))
 
 
+@checked()
 def laplace_batch_size(epsilon: float) -> int:
     """Return ceil(1 / epsilon), so that the noise on an average has a scale of at most 1.
 
@@ -132,6 +145,7 @@ def laplace_batch_size(epsilon: float) -> int:
     return max(1, math.ceil(1 / epsilon))
 
 
+@checked()
 def switching_batch_size(n_arms: int, horizon: int) -> int:
     """Return ceil((T / (7 K ln K))^(1/3)), EXP3-tau's best batch size against switching costs.
 
@@ -140,6 +154,7 @@ def switching_batch_size(n_arms: int, horizon: int) -> int:
     return math.ceil(math.cbrt(horizon / (7 * n_arms * math.log(n_arms))))
 
 
+@checked()
 def exp3_printed_epsilon(n_arms: int, horizon: int, exploration_rate: float) -> float:
     """Return the epsilon of theorem 3.3 for EXP3, as printed."""
     ratio = math.log((n_arms * (1 - exploration_rate) + exploration_rate) / exploration_rate)
@@ -147,12 +162,14 @@ def exp3_printed_epsilon(n_arms: int, horizon: int, exploration_rate: float) -> 
     return min(2 * horizon, horizon * ratio, chernoff)
 
 
+@checked()
 def exp3_tau_printed_epsilon(horizon: int, batch_size: int) -> float:
     """Return the epsilon of theorem 3.5 for EXP3-tau, with delta = T^-2 and the root over T / tau^3 too."""
     share = horizon / batch_size**3
     return 4 * share + math.sqrt(16 * math.log(horizon) * share)
 
 
+@checked()
 def paper_epsilon(n_arms: int, horizon: int) -> float:
     """Return 28 K ln K + sqrt(112 K ln K ln T): the epsilon of corollary 3.2, used throughout the paper's figure 1."""
     share = n_arms * math.log(n_arms)

@@ -24,11 +24,12 @@ from typing import SupportsFloat, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.theory.arguments import arm_means, checked
 from dp_bandit_envs.theory.divergences import bernoulli_kl
-from dp_bandit_envs.theory.lower_bounds import arm_means
 from dp_bandit_envs.theory.stochastic_bounds import Means, adap_ucb_bound, regret_of_gaps
 
 
+@checked()
 def window_ucb_bound(means: Means, horizon: SupportsIndex, window: int, bonus: float) -> float:
     r"""Return the bound of SW-UCB, with :math:`N = \lceil 4 \xi \ln w / \Delta_a^2 \rceil`.
 
@@ -60,6 +61,7 @@ def window_ucb_bound(means: Means, horizon: SupportsIndex, window: int, bonus: f
     )
 
 
+@checked()
 def discounted_ucb_bound(means: Means, horizon: SupportsIndex, discount: float, bonus: float) -> float:
     r"""Return the bound of D-UCB, for blocks of b = ceil(1 / (1 - gamma)) rounds.
 
@@ -91,6 +93,7 @@ def discounted_ucb_bound(means: Means, horizon: SupportsIndex, discount: float, 
     )
 
 
+@checked()
 def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilon: SupportsFloat) -> float:
     r"""Return the bound of SW-KLUCB-CF, for any x between the means of two arms' coins; the best of 19 is taken.
 
@@ -125,6 +128,7 @@ def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilo
     return regret_of_gaps(means, horizon, plays)
 
 
+@checked()
 def restarted_bound(means: Means, horizon: SupportsIndex, period: int, epsilon: float, alpha: float) -> float:
     """Return the bound of Restarted-AdaP-UCB: that of AdaP-UCB for each period of H rounds, and for what is left.
 
@@ -163,8 +167,8 @@ def _failures(horizon: int, size: Callable[[int], float], factor: float | None) 
 
 
 def _slices(nats: float, reach: float, *, squares: bool) -> float:
-    """Return the lemma's chance for L and m; 0 where no count is large enough, and 1 where L is 0."""
-    if not nats > 0:
+    """Return the lemma's chance for L and m; 0 where no count is large enough, and 1 where L is 0, or nearly."""
+    if not nats > 1e-100:
         return 1.0
     if reach <= 1:
         return 0.0

@@ -10,7 +10,10 @@ The second half is for leaders on noisy sums: regularised (FTRL) and perturbed (
 import math
 from collections.abc import Callable, Sequence
 
+from dp_bandit_envs.theory.arguments import BALL_OR_CUBE, checked
 
+
+@checked()
 def hedge_regret_bound(n_arms: int, horizon: int, learning_rate: float) -> float:
     """Return ln K / a + a T / 8; inf for a = 0 (Cesa-Bianchi and Lugosi 2006, theorem 2.2)."""
     if learning_rate == 0:
@@ -18,6 +21,7 @@ def hedge_regret_bound(n_arms: int, horizon: int, learning_rate: float) -> float
     return math.log(n_arms) / learning_rate + learning_rate * horizon / 8
 
 
+@checked()
 def lazy_hedge_regret_bound(
     n_arms: int, horizon: int, learning_rate: float, redraw_probability: float, most_draws: int
 ) -> float:
@@ -37,6 +41,7 @@ def lazy_hedge_regret_bound(
     return hedge_regret_bound(n_arms, horizon, learning_rate) + horizon * short
 
 
+@checked()
 def binomial_tail(trials: int, probability: float, most: int) -> float:
     """Return the probability of more than `most` successes, for `most` of at least the mean."""
     if most >= trials or probability == 0:
@@ -56,12 +61,14 @@ def binomial_tail(trials: int, probability: float, most: int) -> float:
     return min(1.0, total)
 
 
+@checked()
 def noisy_hedge_rate(n_arms: int, horizon: int, noise_scale: float) -> float:
     """Return sqrt(ln K / (T (1/8 + b^2))), at most 1 / (2 b), for Laplace noise of scale b on every gain."""
     rate = math.sqrt(math.log(n_arms) / (horizon * (0.125 + noise_scale**2)))
     return min(rate, 0.5 / noise_scale) if noise_scale > 0 else rate
 
 
+@checked()
 def noisy_hedge_regret_bound(n_arms: int, horizon: int, learning_rate: float, noise_scale: float) -> float:
     r"""Return the bound of Hedge on gains with Laplace noise of scale b, clipped to [-B, 1 + B] with B = b ln T.
 
@@ -88,6 +95,7 @@ def noisy_hedge_regret_bound(n_arms: int, horizon: int, learning_rate: float, no
     return hedge_regret_bound(n_arms, horizon, learning_rate) + horizon * noise + clipped
 
 
+@checked()
 def epoch_leader_bound(means: Sequence[float], horizon: int, epsilon: float) -> float:
     r"""Return a bound on the pseudo-regret of `EpochLeader` for gains that are independent over the rounds.
 
@@ -105,7 +113,7 @@ def epoch_leader_bound(means: Sequence[float], horizon: int, epsilon: float) -> 
         epsilon: Privacy parameter, in (0, inf].
     """
     gaps = [max(means) - mean for mean in means]
-    total = sum(gaps) / len(gaps)
+    total = math.fsum(gaps) / len(gaps)
     played, seen = 1, 1
     while played < horizon:
         length = min(played, horizon - played)
@@ -127,6 +135,7 @@ A_AND_B: dict[str, Callable[[int], tuple[float, float]]] = {
 """Without noise, the regret of the regularised leader is at most A / a + B a T. On the simplex this is Hedge's."""
 
 
+@checked()
 def equal_noise_bound(
     set_name: str, dimension: int, horizon: int, rate: float, kind: str, scale: float, nodes: int
 ) -> float:
@@ -150,6 +159,7 @@ def equal_noise_bound(
     return first / rate + second * rate * horizon + _conjugate(set_name, dimension, rate, kind, scale, nodes)
 
 
+@checked()
 def growing_noise_bound(set_name: str, dimension: int, horizon: int, rate: float, deviation: float) -> float:
     r"""Return :math:`A / a + B a T + \frac a 2 E|Z_T|^2` (simplex: :math:`a s_T^2 / 2`), for growing Gaussian noise.
 
@@ -168,12 +178,14 @@ def growing_noise_bound(set_name: str, dimension: int, horizon: int, rate: float
     return first / rate + second * rate * horizon + rate / 2 * squares
 
 
+@checked()
 def fresh_noise_rate(set_name: str, dimension: int, horizon: int, noise_scale: float) -> float:
     """Return the rate with the smallest `fresh_noise_bound` up to clipping: sqrt(2 A / (T (1 + 2 d b^2)))."""
     first, _ = A_AND_B[set_name](dimension)
     return math.sqrt(2 * first / (horizon * (1 + 2 * dimension * noise_scale**2)))
 
 
+@checked(set_name=BALL_OR_CUBE)
 def fresh_noise_bound(set_name: str, dimension: int, horizon: int, rate: float, noise_scale: float) -> float:
     r"""Return :math:`A / a + a T (1 + 2 d b^2) / 2 + c b`, c = sqrt(d) or d, for fresh Laplace noise in every round.
 
@@ -194,6 +206,7 @@ def fresh_noise_bound(set_name: str, dimension: int, horizon: int, rate: float, 
     return first / rate + rate / 2 * horizon * (1 + 2 * dimension * noise_scale**2) + clipped
 
 
+@checked()
 def perturbed_leader_bound(set_name: str, dimension: int, deviations: Sequence[float]) -> float:
     r"""Return the bound of the perturbed leader with Gaussian noise of growing standard deviations s_1, ..., s_T.
 

@@ -17,27 +17,33 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from dp_bandit_envs.theory.arguments import BALL_OR_CUBE, RULES, checked, or_none
+
 DESIGN_SLACK: Final = 1.5
 """How much larger than the rank the leverages of the designs of `LinearElimination` may be."""
 LAPLACE_SPREAD: Final = 2 * math.log(2)
 """-ln(1 - u) is at most so many times u, for u up to 1 / 2."""
 
 
+@checked(set_name=BALL_OR_CUBE)
 def barrier_parameter(set_name: str, dimension: int) -> int:
     """Return nu of SCRiBLe's barrier: 1 for -ln(1 - |x|^2) on the ball, d for -sum ln(1 - x_i^2) on the cube."""
     return {"ball": 1, "cube": dimension}[set_name]
 
 
+@checked()
 def clip_bound(scale: float, releases: int) -> float:
     """Return c = 2 lam ln T, with which no payoff of a game is moved, but for a probability of 1 / T."""
     return 2 * scale * math.log(releases) if releases > 1 else 0.0
 
 
+@checked()
 def failure_cost(horizon: int, width: float, scale: float, clip: float) -> float:
     """Return T width min(1, T exp(-c / lam)), which games in which a noisy payoff is moved add to the regret."""
     return 0.0 if scale == 0 else horizon * width * min(1.0, horizon * math.exp(-clip / scale))
 
 
+@checked(set_name=BALL_OR_CUBE)
 def noise_of_payoffs(set_name: str, dimension: int, scale: float, horizon: int) -> tuple[float, float]:
     r"""Return what stands for lam and for c in payoffs <g + Z, x> of vectors with Laplace noise on each coordinate.
 
@@ -59,6 +65,7 @@ def noise_of_payoffs(set_name: str, dimension: int, scale: float, horizon: int) 
     return math.sqrt(n) * scale, math.sqrt(2) * scale * (n * math.log(2) + math.log(2 * horizon**2))
 
 
+@checked(set_name=BALL_OR_CUBE)
 def scrible_rate(set_name: str, dimension: int, horizon: int, scale: float, clip: float) -> float:
     """Return the learning rate with the smallest `scrible_regret_bound`, at most 1 / (4 d (1 + c))."""
     spread = 2 * dimension**2 * horizon * (1 + 2 * scale**2)
@@ -66,6 +73,7 @@ def scrible_rate(set_name: str, dimension: int, horizon: int, scale: float, clip
     return min(best, 1 / (4 * dimension * (1 + clip)))
 
 
+@checked(set_name=BALL_OR_CUBE)
 def scrible_regret_bound(set_name: str, dimension: int, horizon: int, scale: float, clip: float) -> float:
     r"""Return :math:`2 a d^2 T (1 + 2 \lambda^2) + \nu \ln T / a + 1` for payoffs in [-1, 1], plus `failure_cost`.
 
@@ -82,12 +90,14 @@ def scrible_regret_bound(set_name: str, dimension: int, horizon: int, scale: flo
     return spread + start + 1 + failure_cost(horizon, 2.0, scale, clip)
 
 
+@checked()
 def osmd_rate(dimension: int, horizon: int, scale: float, clip: float) -> float:
     """Return the learning rate with the smallest `osmd_regret_bound`, at most 1 / (2 d (1 + c))."""
     best = math.sqrt(math.log(max(horizon, 2)) / (2 * horizon * _osmd_spread(dimension, scale)))
     return min(best, 1 / (2 * dimension * (1 + clip)))
 
 
+@checked()
 def osmd_regret_bound(dimension: int, horizon: int, scale: float, clip: float) -> float:
     r"""Return :math:`a T (d + 2 \lambda^2 d^2) + \ln T / (2 a) + \sqrt T` for the ball, plus `failure_cost`.
 
@@ -107,9 +117,7 @@ def _osmd_spread(dimension: int, scale: float) -> float:
     return dimension + 2 * scale**2 * dimension**2
 
 
-RATES = ("smallest-bound", "paper")
-
-
+@checked()
 def exp2_rates(
     rates: str, n_arms: int, rank: int, leverage: float, largest: float, horizon: int, scale: float, clip: float
 ) -> tuple[float, float]:
@@ -119,7 +127,7 @@ def exp2_rates(
     above; `"paper"` has :math:`a = \sqrt{\ln K / (d T (M^2 + 2 \lambda^2))}`, which leaves the cost of exploring out.
 
     Args:
-        rates: One of `RATES`.
+        rates: `"smallest-bound"` or `"paper"`.
         n_arms: K, at least 1.
         rank: d.
         leverage: L.
@@ -136,6 +144,7 @@ def exp2_rates(
     return rate, min(1.0, rate * exploring)
 
 
+@checked()
 def exp2_regret_bound(
     rates: str, n_arms: int, rank: int, leverage: float, largest: float, horizon: int, scale: float, clip: float
 ) -> float:
@@ -150,16 +159,19 @@ def exp2_regret_bound(
     return start + spread + mixing * horizon + failure_cost(horizon, 1.0, scale, clip)
 
 
+@checked()
 def exp2_clip(rates: str, n_arms: int, scale: float, releases: int) -> float:
     """Return how far outside [0, 1] noisy gains may be: `clip_bound`, or sqrt(10) lam ln(K T) with paper rates."""
     return clip_bound(scale, releases) if rates != "paper" else math.sqrt(10) * scale * math.log(n_arms * releases)
 
 
+@checked()
 def coins_excess(n_arms: int, horizon: int) -> float:
     """Return sqrt(T ln K / 2): at most so much more than its mean does the luckiest of K arms collect, on average."""
     return math.sqrt(horizon * math.log(n_arms) / 2)
 
 
+@checked()
 def batch_lengths(rank: int, horizon: int) -> list[int]:
     """Return the lengths of the batches of `LinearElimination`: 16 rank rounds, then twice as many each time.
 
@@ -173,11 +185,13 @@ def batch_lengths(rank: int, horizon: int) -> list[int]:
     return lengths
 
 
+@checked()
 def elimination_nats(n_arms: int, batches: int, horizon: int) -> float:
     """Return L = ln(2 K m T): each of 2 K m estimates is outside of its width with a probability of e^-L at most."""
     return math.log(2 * n_arms * batches * horizon)
 
 
+@checked()
 def elimination_width(
     nats: float, variance: float, squares: float, widest: float, scale: float, *, normal: bool = False
 ) -> float:
@@ -209,6 +223,7 @@ def elimination_width(
     return nats / rate + growth * rate
 
 
+@checked()
 def design_support(n_arms: int, rank: int) -> int:
     r"""Return the most arms that a design of `LinearElimination` plays: K, or rank (1 + ln rank / (ln 1.5 - 1 / 3)).
 
@@ -222,6 +237,7 @@ def design_support(n_arms: int, rank: int) -> int:
     return min(n_arms, math.floor(rank * (1 + math.log(rank) / gain)))
 
 
+@checked(rank=or_none(RULES["rank"]), gaps=or_none(RULES["gaps"]))
 def linear_elimination_bound(
     n_arms: int,
     rank: int | None,

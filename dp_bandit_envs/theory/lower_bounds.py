@@ -7,13 +7,14 @@ from typing import Final, Literal, SupportsFloat, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.theory.arguments import arm_means, checked
 from dp_bandit_envs.theory.divergences import bernoulli_kl, private_divergence
 
 GAPS: Final = np.geomspace(1e-9, 0.5, 4000)
 """Gaps that are tried for the worst game; each gives a lower bound."""
 
 
+@checked()
 def lai_robbins(means: Sequence[SupportsFloat], horizon: SupportsIndex) -> float:
     r"""Return :math:`\sum_{a: \mu_a < \mu^*} \frac{\Delta_a}{\mathrm{kl}(\mu_a, \mu^*)} \ln T`, in units of gain.
 
@@ -33,6 +34,7 @@ def lai_robbins(means: Sequence[SupportsFloat], horizon: SupportsIndex) -> float
     return private_lower_bound(means, horizon, math.inf)
 
 
+@checked()
 def private_lower_bound(means: Sequence[SupportsFloat], horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
     r"""Return :math:`\sum_{a: \mu_a < \mu^*} \frac{\Delta_a}{d_\epsilon(\mu_a, \mu^*)} \ln T`, in units of gain.
 
@@ -59,9 +61,10 @@ def private_lower_bound(means: Sequence[SupportsFloat], horizon: SupportsIndex, 
         # Only for means closer than floats can tell apart do the nats vanish.
         return (best - mean) / nats if nats > 0 else math.inf
 
-    return math.log(horizon) * sum(hardness(mean) for mean in numbers if mean < best) if horizon > 1 else 0.0
+    return math.log(horizon) * math.fsum(hardness(mean) for mean in numbers if mean < best) if horizon > 1 else 0.0
 
 
+@checked()
 def minimax_lower_bound(
     n_arms: SupportsIndex,
     horizon: SupportsIndex,
@@ -105,6 +108,7 @@ def minimax_lower_bound(
     return max(best, private, _one_expert_pays(k, t, hidden))
 
 
+@checked()
 def graph_lower_bound(independent: SupportsIndex, horizon: SupportsIndex) -> float:
     r"""Return a regret, in units of gain, that every algorithm has on average in some game on a feedback graph.
 
@@ -133,6 +137,7 @@ def graph_lower_bound(independent: SupportsIndex, horizon: SupportsIndex) -> flo
     return float(low.max())
 
 
+@checked()
 def experts_lower_bound(n_arms: SupportsIndex, horizon: SupportsIndex, epsilon: SupportsFloat = math.inf) -> float:
     r"""Return a regret, in units of gain, that every algorithm has on average in some game that reveals all gains.
 
@@ -142,7 +147,7 @@ def experts_lower_bound(n_arms: SupportsIndex, horizon: SupportsIndex, epsilon: 
 
     Args:
         n_arms: Number of experts N, at least 2.
-        horizon: Number of rounds T, at least 1.
+        horizon: Number of rounds T, in [1, 2^40]: arrays have 10 sqrt(T) numbers.
         epsilon: Privacy parameter, in (0, inf]; inf for algorithms without privacy.
 
     Raises:
@@ -151,7 +156,7 @@ def experts_lower_bound(n_arms: SupportsIndex, horizon: SupportsIndex, epsilon: 
     Source: proved in docs/notes/lower-bounds.md; for fair coins Cesa-Bianchi et al. (1997).
     """
     n = checks.integer("n_arms", n_arms, at_least=2)
-    t = checks.integer("horizon", horizon, at_least=1)
+    t = checks.integer("horizon", horizon, at_least=1, at_most=2**40)
     hidden = checks.epsilon(epsilon)
     # The law of a sum of t fair coins, as far from its mean as doubles can tell.
     reach = min(t, 8 + math.ceil(10 * math.sqrt(t)))
@@ -173,15 +178,3 @@ def _one_expert_pays(n: int, horizon: int, epsilon: float) -> float:
     # A geometric sum; expm1 keeps its digits at a small epsilon.
     growth = math.expm1(epsilon * rounds) / math.expm1(epsilon)
     return rounds - growth / n
-
-
-def arm_means(means: Sequence[SupportsFloat]) -> list[float]:
-    """Return the arms' means as floats, or raise if there are fewer than 2 or one is not in [0, 1]."""
-    try:
-        each = list(means)
-    except TypeError:
-        raise WrongTypeError(f"means must be several numbers, one for each arm; received {means!r}.") from None
-    numbers = [checks.in_range(f"means[{arm}]", mean, 0, 1) for arm, mean in enumerate(each)]
-    if not len(numbers) >= 2:
-        raise ValueError(f"means must hold at least 2 arms; received {len(numbers)}.")
-    return numbers

@@ -18,8 +18,8 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters import make_counter
 from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.privacy.interval_ends import zeta
+from dp_bandit_envs.theory.arguments import arm_means, checked, function
 from dp_bandit_envs.theory.divergences import bernoulli_kl
-from dp_bandit_envs.theory.lower_bounds import arm_means
 
 Means = Sequence[SupportsFloat]
 Width = Callable[[int, float], float]
@@ -29,6 +29,7 @@ LDP_FORCED = 4.0
 """LDP-UCB-L plays an arm first until it has more than this many times ln(t + 1) gains."""
 
 
+@checked()
 def optimistic_bound(
     means: Means, horizon: SupportsIndex, enough: Callable[[float], float], failure_weight: float
 ) -> float:
@@ -57,20 +58,20 @@ def optimistic_bound(
     return regret_of_gaps(means, horizon, lambda gap: enough(gap) + failures)
 
 
-def gaps_of(means: Means) -> list[float]:
+def _gaps_of(means: Means) -> list[float]:
     """Return the gap of each arm: the largest mean minus its own."""
     numbers = arm_means(means)
     return [max(numbers) - number for number in numbers]
 
 
-def plays_until_small(gap: float, root: float, slope: float, horizon: int) -> float:
+def _plays_until_small(gap: float, root: float, slope: float, horizon: int) -> float:
     """Return the smallest n >= 1 with 2 (root / sqrt(n) + slope / n) <= gap, or the horizon if that is smaller."""
     inverse = (root + math.sqrt(root * root + 2 * slope * gap)) / gap
     count = inverse * inverse
     return float(max(1, math.ceil(count))) if count < horizon else float(horizon)
 
 
-def regret_of_plays(gaps: list[float], pulls: list[float], horizon: int) -> float:
+def _regret_of_plays(gaps: list[float], pulls: list[float], horizon: int) -> float:
     """Return the largest regret if each arm is played at most as often as `pulls` allows, and all of them T times."""
     regret, left = 0.0, float(horizon)
     for gap, most in sorted(zip(gaps, pulls, strict=True), reverse=True):
@@ -79,13 +80,15 @@ def regret_of_plays(gaps: list[float], pulls: list[float], horizon: int) -> floa
     return regret
 
 
+@checked()
 def regret_of_gaps(means: Means, horizon: int, plays: Callable[[float], float]) -> float:
-    """Return `regret_of_plays` for what a function says of each gap above 0."""
-    gaps = gaps_of(means)
+    """Return `_regret_of_plays` for what a function says of each gap above 0."""
+    gaps = _gaps_of(means)
     most = {gap: plays(gap) if gap > 0 else 0.0 for gap in set(gaps)}
-    return regret_of_plays(gaps, [most[gap] for gap in gaps], horizon)
+    return _regret_of_plays(gaps, [most[gap] for gap in gaps], horizon)
 
 
+@checked()
 def ucb_bound(means: Means, horizon: SupportsIndex) -> float:
     r"""Return UCB's bound :math:`\sum_{a: \Delta_a > 0} \frac{8 \ln T}{\Delta_a} + (1 + \frac{\pi^2}{3}) \Delta_a`.
 
@@ -98,6 +101,7 @@ def ucb_bound(means: Means, horizon: SupportsIndex) -> float:
     return ldp_ucb_b_bound(means, horizon, math.inf)
 
 
+@checked(width=function)
 def counter_ucb_bound(means: Means, horizon: SupportsIndex, width: Width) -> float:
     r"""Return the bound of UCB on a counter's sums, with index :math:`s/n + \sqrt{2 \ln t / n} + w(n, t^{-4})/n`.
 
@@ -127,7 +131,7 @@ def counter_ucb_bound(means: Means, horizon: SupportsIndex, width: Width) -> flo
 
     def enough(gap: float) -> float:
         for k in reversed(blocks):
-            count = plays_until_small(gap, root, widths[k], horizon)
+            count = _plays_until_small(gap, root, widths[k], horizon)
             if count > (1 << k):
                 return min(count, float(2 << k))
         return 1.0
@@ -135,6 +139,7 @@ def counter_ucb_bound(means: Means, horizon: SupportsIndex, width: Width) -> flo
     return optimistic_bound(means, horizon, enough, 2)
 
 
+@checked()
 def named_counter_bound(
     means: Means, horizon: SupportsIndex, counter: str, epsilon: SupportsFloat, **options: Any
 ) -> float:
@@ -152,6 +157,7 @@ def named_counter_bound(
     return counter_ucb_bound(means, horizon, lambda n, failure: laplace_width(noise.scales(n), failure / 2))
 
 
+@checked()
 def private_ucb_bound(
     means: Means, horizon: SupportsIndex, width: SupportsFloat, failure_probability: SupportsFloat
 ) -> float:
@@ -175,11 +181,12 @@ def private_ucb_bound(
     width = checks.at_least("width", width, 0)
     failure_probability = checks.in_range("failure_probability", failure_probability, 0, 1)
     root = math.sqrt(2 * math.log(horizon))
-    bound = optimistic_bound(means, horizon, lambda gap: plays_until_small(gap, root, width, horizon), 1)
-    worst = horizon * max(gaps_of(means))
+    bound = optimistic_bound(means, horizon, lambda gap: _plays_until_small(gap, root, width, horizon), 1)
+    worst = horizon * max(_gaps_of(means))
     return min(bound + failure_probability * worst, worst)
 
 
+@checked()
 def private_ucb_gamma(n_arms: int, horizon: int, epsilon: float, failure_probability: float) -> float:
     r"""Return :math:`\Gamma = K \ln^2 T \ln(K T \ln T / \gamma) / \epsilon`, Private-UCB's allowance for noise.
 
@@ -195,6 +202,7 @@ def private_ucb_gamma(n_arms: int, horizon: int, epsilon: float, failure_probabi
     return n_arms * log**2 / epsilon * math.log(n_arms * horizon * log / failure_probability)
 
 
+@checked()
 def private_ucb_paper_bound(means: Means, horizon: int, epsilon: float, failure_probability: float) -> float:
     """Return `private_ucb_bound` with the paper's `private_ucb_gamma`; inf where it is too small for the noise.
 
@@ -211,11 +219,13 @@ def private_ucb_paper_bound(means: Means, horizon: int, epsilon: float, failure_
     # Of all counts up to T, the last 2^k - 1 needs the most nodes.
     noisiest = noise.scales((1 << (horizon + 1).bit_length() - 1) - 1)
     gamma = private_ucb_gamma(n_arms, horizon, epsilon, failure_probability)
-    if not laplace_width(noisiest, failure_probability / (n_arms * horizon)) <= gamma:
+    share = failure_probability / (n_arms * horizon)
+    if not (share > 0 and laplace_width(noisiest, share) <= gamma):
         return math.inf
     return private_ucb_bound(means, horizon, gamma, failure_probability if gamma > 0 else 0.0)
 
 
+@checked()
 def private_ucb_default_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
     r"""Return the bound of Private-UCB with :math:`\gamma = t^{-4}`: `optimistic_bound` with c = 2 and its width at T.
 
@@ -230,7 +240,7 @@ def private_ucb_default_bound(means: Means, horizon: SupportsIndex, epsilon: Sup
         horizon: Number of rounds T, at least 1.
         epsilon: Privacy parameter of all K counters together, in (0, inf]; each counter has epsilon / K.
     """
-    gaps, horizon = gaps_of(means), checks.integer("horizon", horizon, at_least=1)
+    gaps, horizon = _gaps_of(means), checks.integer("horizon", horizon, at_least=1)
     epsilon = checks.epsilon(epsilon)
     if math.isinf(epsilon):
         return ucb_bound(means, horizon)
@@ -246,9 +256,10 @@ def private_ucb_default_bound(means: Means, horizon: SupportsIndex, epsilon: Sup
         if math.sqrt(2) * scale * (nodes * math.log(2) + 4 * nats) > width(nats):
             return horizon * max(gaps)
     root, reach = math.sqrt(2 * math.log(horizon)), width(math.log(horizon))
-    return optimistic_bound(means, horizon, lambda gap: plays_until_small(gap, root, reach, horizon), 2)
+    return optimistic_bound(means, horizon, lambda gap: _plays_until_small(gap, root, reach, horizon), 2)
 
 
+@checked()
 def kl_ucb_bound(means: Means, horizon: SupportsIndex) -> float:
     r"""Return the bound of KL-UCB at level ln t, for gains in [0, 1].
 
@@ -267,7 +278,7 @@ def kl_ucb_bound(means: Means, horizon: SupportsIndex) -> float:
 
     Source: Garivier and Cappé (2011), theorem 10 and the proof of theorem 2.
     """
-    numbers, gaps = arm_means(means), gaps_of(means)
+    numbers, gaps = arm_means(means), _gaps_of(means)
     horizon = checks.integer("horizon", horizon, at_least=1)
     best, log, low = max(numbers), math.log(horizon), _best_arm_too_low(horizon)
 
@@ -280,11 +291,12 @@ def kl_ucb_bound(means: Means, horizon: SupportsIndex) -> float:
         inner = [x for share in range(1, 20) if mean < (x := mean + gap * share / 20) < best]
         return min((pulls(mean, x) for x in inner), default=float(horizon))
 
-    return regret_of_plays(
+    return _regret_of_plays(
         gaps, [fewest(*pair) if pair[1] > 0 else 0.0 for pair in zip(numbers, gaps, strict=True)], horizon
     )
 
 
+@checked()
 def gaussian_ts_bound(means: Means, horizon: SupportsIndex) -> float:
     r"""Return the bound of Gaussian-TS, for any :math:`\mu_a < x < y < \mu^*`; the best of 25 pairs is taken.
 
@@ -354,6 +366,7 @@ def _best_arm_too_low(horizon: int) -> float:
     return total + math.e * ((high**3 - low**3) / 3 + high - low)
 
 
+@checked()
 def dp_ucb_int_bound(
     means: Means, horizon: SupportsIndex, ends: Iterable[int], v: SupportsFloat, slope: SupportsFloat = 3.5
 ) -> float:
@@ -397,6 +410,7 @@ def dp_ucb_int_bound(
     return regret_of_gaps(means, horizon, pulls)
 
 
+@checked()
 def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: SupportsFloat = 3.1) -> float:
     r"""Return the bound of AdaP-UCB, whose episodes double an arm's count and use the last episode's gains only.
 
@@ -430,6 +444,7 @@ def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat,
     return _episodes_bound(means, horizon, epsilon, alpha, 2.0, math.exp2(-alpha) + 0.5)
 
 
+@checked()
 def adap_klucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: SupportsFloat = 3.1) -> float:
     r"""Return the bound of AdaP-KLUCB: that of AdaP-UCB with ln T for ln(2 T), and with c = 3/2.
 
@@ -463,12 +478,13 @@ def _episodes_bound(
     failures = weight * (r / (1 - r) ** 2 + 3 * r / (1 - r))
 
     def pulls(gap: float) -> float:
-        power = 1 << (math.ceil(plays_until_small(gap, root, slope, horizon)) - 1).bit_length()
+        power = 1 << (math.ceil(_plays_until_small(gap, root, slope, horizon)) - 1).bit_length()
         return 2 * power + failures
 
     return regret_of_gaps(means, horizon, pulls)
 
 
+@checked()
 def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
     r"""Return the bound of DP-SE: successive elimination, with each epoch using its own gains only.
 
@@ -495,7 +511,7 @@ def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) ->
     Source: Sajed and Sheffet (2019), algorithm 2.
     Differs from the source in: the number of all arms K stands in place of the number of survivors.
     """
-    gaps = gaps_of(means)
+    gaps = _gaps_of(means)
     horizon = checks.integer("horizon", horizon, at_least=1)
     epsilon = checks.epsilon(epsilon)
 
@@ -519,6 +535,7 @@ def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) ->
     return min(regret + math.pi**2 / 12 * max(gaps), horizon * max(gaps))
 
 
+@checked()
 def ldp_laplace_bonus(epsilon: SupportsFloat) -> tuple[float, float]:
     r"""Return A and B of LDP-UCB-L's bonus :math:`\sqrt{A \ln t / n} + B \ln t / n`: 2 + 16 / epsilon^2, 4 / epsilon.
 
@@ -545,6 +562,7 @@ def ldp_laplace_bonus(epsilon: SupportsFloat) -> tuple[float, float]:
     return 2 + slope * slope, slope
 
 
+@checked()
 def ldp_ucb_l_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
     """Return the bound of LDP-UCB-L, improved: `optimistic_bound` with c = 1 for the bonus of `ldp_laplace_bonus`.
 
@@ -557,14 +575,16 @@ def ldp_ucb_l_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat
     variance, slope = (
         (factor * math.log(horizon) for factor in ldp_laplace_bonus(epsilon)) if horizon > 1 else (0.0, 0.0)
     )
-    return optimistic_bound(means, horizon, lambda gap: plays_until_small(gap, math.sqrt(variance), slope, horizon), 1)
+    return optimistic_bound(means, horizon, lambda gap: _plays_until_small(gap, math.sqrt(variance), slope, horizon), 1)
 
 
+@checked()
 def ldp_paper_bonus(epsilon: float) -> float:
     """Return the factor of sqrt(ln t / n) in the bonus of LDP-UCB-L: sqrt(2) + sqrt(32) / epsilon."""
     return math.sqrt(2) + math.sqrt(32) / epsilon
 
 
+@checked()
 def ldp_ucb_l_paper_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
     r"""Return the bound of LDP-UCB-L as its authors run it: arms with at most 4 ln(t + 1) gains are played first.
 
@@ -587,9 +607,10 @@ def ldp_ucb_l_paper_bound(means: Means, horizon: SupportsIndex, epsilon: Support
         return ldp_ucb_l_bound(means, horizon, epsilon)
     log = math.log(horizon)
     root, forced = ldp_paper_bonus(epsilon) * math.sqrt(log), min(math.floor(LDP_FORCED * log) + 1, horizon)
-    return optimistic_bound(means, horizon, lambda gap: max(plays_until_small(gap, root, 0.0, horizon), forced), 2)
+    return optimistic_bound(means, horizon, lambda gap: max(_plays_until_small(gap, root, 0.0, horizon), forced), 2)
 
 
+@checked()
 def ldp_ucb_b_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
     r"""Return the bound of LDP-UCB-B, which is UCB on randomized responses.
 

@@ -95,7 +95,7 @@ def _(guess, make_algorithm, mo, simulate, spent, you_said):
     def run_again(name, promise):
         algorithm = make_algorithm(name, epsilon=promise / 5)
         spent.extend([promise] * 100)
-        return simulate("DPBandit-Trial-v0", [algorithm], trials=100, seed=None)[name]
+        return simulate("DPBandit-Trial-v0:arm_order=given", [algorithm], trials=100, seed=None)[name]
 
     def on_better(outcome):
         return outcome.pulls[:, 1:].sum(axis=1)

@@ -18,6 +18,15 @@ from tests.tools.refusals import refused
 ROUNDS = 700
 POOLS = [np.linspace(0, 1, 13), np.linspace(0, 0.5, 5), np.array([0.25])]
 TABLE = np.random.default_rng(1).random((ROUNDS, 3))
+
+
+def ordered(make, arm_order):
+    """Return an adversary with that `arm_order`."""
+    adversary = make()
+    adversary.arm_order = arm_order
+    return adversary
+
+
 GAMES_OF_ADVERSARIES = {id_: game.adversary_class for id_, game in GAMES.items() if game.adversary_class is not None}
 MAKE = {id_: functools.partial(class_, horizon=ROUNDS) for id_, class_ in GAMES_OF_ADVERSARIES.items()} | {
     "BernoulliPrior": lambda: adversaries.BernoulliPrior(n_arms=4, horizon=ROUNDS),
@@ -25,8 +34,16 @@ MAKE = {id_: functools.partial(class_, horizon=ROUNDS) for id_, class_ in GAMES_
     "Oblivious, period 1": lambda: adversaries.Oblivious(horizon=ROUNDS, period=1),
     "Oblivious, period 7": lambda: adversaries.Oblivious(horizon=ROUNDS, period=7),
     "OutcomePools": lambda: adversaries.OutcomePools(POOLS, horizon=ROUNDS),
-    "ShuffledCoins": lambda: adversaries.ShuffledCoins([0.6, 0.4, 0.4], ROUNDS),
-    "ShuffledPools": lambda: adversaries.ShuffledPools(POOLS, ROUNDS),
+    **{
+        f"{name}, arms in {order} order": functools.partial(ordered, make, order)
+        for name, make, order in (
+            ("Stochastic", lambda: adversaries.Stochastic(means=[0.6, 0.4, 0.4], horizon=ROUNDS), "random"),
+            ("OutcomePools", lambda: adversaries.OutcomePools(POOLS, horizon=ROUNDS), "random"),
+            ("GainTable", lambda: adversaries.GainTable(TABLE), "random"),
+            ("Replay", lambda: adversaries.Replay(TABLE), "random"),
+            ("Trial", lambda: adversaries.Trial(ROUNDS), "given"),
+        )
+    },
     "GainTable": lambda: adversaries.GainTable(TABLE),
     "Replay of a table": lambda: adversaries.Replay(TABLE),
 }

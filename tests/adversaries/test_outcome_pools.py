@@ -92,6 +92,7 @@ def test_every_patient_of_an_arm_has_a_turn_before_anyone_has_a_second(outcome):
     A window that is one patient too long or too short would miss the count in one of the passes or arms.
     """
     adversary = Trial(horizon=3000, outcome=outcome)
+    adversary.arm_order = "given"
     adversary.begin(np.random.default_rng(0))
     gains = adversary.next_gains(3000)
     for arm, (count, rate) in enumerate(zip(PATIENTS, RATES[outcome], strict=True)):

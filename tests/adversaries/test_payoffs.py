@@ -1,7 +1,9 @@
 """What a round pays, by hand: charges of the m-bounded memory adversary, and functions of the last m + 1 arms."""
 
+import functools
 import itertools
 import math
+import operator
 import pickle
 import types
 
@@ -111,6 +113,11 @@ def test_a_gain_a_round_late_has_no_external_regret_at_all():
     assert env.policy_regret() == 50.0
 
 
+def added(numbers):
+    """Return the sum from left to right; from Python 3.12 on `sum` makes up for rounding, which games do not."""
+    return functools.reduce(operator.add, numbers)
+
+
 def by_definition(payoff, memory, arms, rows):
     """Return rewards, external and policy regret from f_t(x_1, ..., x_t), written down as in the docstring."""
 
@@ -120,9 +127,9 @@ def by_definition(payoff, memory, arms, rows):
 
     rounds, n_arms = range(1, len(arms) + 1), rows.shape[1]
     earned = [f(t, arms[:t]) for t in rounds]
-    external = max(sum(f(t, [*arms[: t - 1], y]) for t in rounds) for y in range(n_arms))
-    policy = max(sum(f(t, [y] * t) for t in rounds) for y in range(n_arms))
-    return earned, external - sum(earned), policy - sum(earned)
+    external = max(added(f(t, [*arms[: t - 1], y]) for t in rounds) for y in range(n_arms))
+    policy = max(added(f(t, [y] * t) for t in rounds) for y in range(n_arms))
+    return earned, external - added(earned), policy - added(earned)
 
 
 def test_every_history_pays_by_definition():

@@ -177,7 +177,7 @@ def test_what_is_no_game_is_told_the_way_out():
         ("Stochastik", ("'Stochastik'", "Stochastic")),
         ("Stochastic:means=.9,.6", ("'.6'", "Stochastic:means=[.9,.6]")),
         ("CartPole-v1", ("CartPole-v1", "dp_bandit_envs.adapters.from_gymnasium")),
-        ("gains.tsv", ("'gains.tsv'", ".csv", "arm,gain")),
+        ("gains.tsv", ("'gains.tsv'", ".csv", "pandas")),
         (("Stochastic", 3), ("environment", "pair")),
     ]
     for door, (game, words) in one_each(list(PLAYING), wrong):

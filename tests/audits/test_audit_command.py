@@ -13,10 +13,11 @@ from rich.console import Console
 from dp_bandit_envs import Algorithm, register_algorithm
 from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.audits import sampled_loss
+from dp_bandit_envs.audits import exact_loss, sampled_loss
 from dp_bandit_envs.audits.sampled import GAMES_IN_PYTHON, PlayedInPython
 from dp_bandit_envs.cli.audit_commands import NOT_AUDITED_CODE, REFUTED, REFUTED_CODE, show_audit
 from dp_bandit_envs.cli.options import picture
+from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.plots.plot_style import VERMILION
 from dp_bandit_envs.plots.privacy_figures import MOST_WIDE, Bar, audit_figure
 from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee
@@ -164,3 +165,46 @@ def test_games_in_ordinary_python_are_fewer_and_say_how_long_they_take(capsys, m
     assert made._done == pytest.approx(made._total, rel=0.35)
     sampled_loss(InPython(), of="releases", horizon=2, games=100, progress=False)
     assert capsys.readouterr().err == ""
+
+
+def withhold_low_gains(state, arm, gain, rng):
+    """Withhold gains up to .1."""
+    return (gain + rng.laplace(0.0, 1.0), 1) if gain > 0.1 else (0.0, 0)
+
+
+def withhold_all_but_middling_gains(state, arm, gain, rng):
+    """Withhold gains that are near an end of the range."""
+    return (gain + rng.laplace(0.0, 1.0), 1) if 0.3 < gain < 0.7 else (0.0, 0)
+
+
+class WithholdsLow(HalfTheNoiseLater):
+    """Shows whether a gain is at most .1."""
+
+    release = staticmethod(withhold_low_gains)
+
+
+class WithholdsEnds(HalfTheNoiseLater):
+    """Shows whether a gain is in the middle."""
+
+    release = staticmethod(withhold_all_but_middling_gains)
+
+
+@pytest.mark.parametrize("kind", [WithholdsLow, WithholdsEnds])
+def test_what_withholds_some_gains_is_refuted_by_samples(kind):
+    """The exact audit has a row that says why it does not judge."""
+    table = shown(f"{__name__}:{kind.__name__}", epsilon=None, games=2_000, width=240, code=REFUTED_CODE)
+    assert "its counts depend on gains" in table and numbers(table, "exact") == "-"
+    assert float(numbers(table, "sampled, releases")) > 3
+
+
+class DrawsArrays(HalfTheNoiseLater):
+    """Draws an array of one number, which no fake generator gives."""
+
+    release = staticmethod(lambda state, arm, gain, rng: (gain + rng.laplace(0.0, 1.0, size=1)[0], 1))
+
+
+def test_what_fails_with_fake_draws_has_a_row_that_says_so():
+    with refused(NotAuditedError, "DrawsArrays", "TypeError", "sampled_loss"):
+        exact_loss(DrawsArrays())
+    table = shown(f"{__name__}:DrawsArrays", epsilon=None, games=0, width=240, code=NOT_AUDITED_CODE)
+    assert "TypeError" in table and numbers(table, "exact") == "-"

@@ -96,11 +96,11 @@ def test_a_threshold_is_tested_in_fresh_games():
         given.extend((number, float(table[0])) for number in numbers)
         return np.tile(table, (len(numbers), 1))
 
-    settings = {"tries": 50, "games": 400, "epsilon": 0.5, "delta": 0.0, "failure": 1e-6}
-    assert fresh_excess([same, apart], sample, **settings) > 0
+    settings = {"tries": 50, "games": 400, "claims": [(0.5, 0.0)], "failure": 1e-6}
+    assert fresh_excess([same, apart], sample, **settings)[0] > 0
     assert [number for number, _ in given] == list(range(4 * 50 + 2 * 400))
     assert sum(table for number, table in given if number >= 200) == 400
-    assert fresh_excess([same, same], sample, **settings) < 0
+    assert fresh_excess([same, same], sample, **settings)[0] < 0
 
 
 CHANCES = np.array([0.0, 0.001, 0.03, 0.2, 0.5, 0.77, 0.99, 1.0])

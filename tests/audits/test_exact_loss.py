@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import random
 
 import gymnasium as gym
 import numpy as np
@@ -9,13 +10,15 @@ import pytest
 
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
-from dp_bandit_envs.audits import exact_loss
+from dp_bandit_envs.audits import exact_loss, float_loss
+from dp_bandit_envs.conformance import check_wrapper
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError, WrongTypeError
+from dp_bandit_envs.errors import ConformanceError, NotAuditedError, NothingReleasedError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, ExactSums, LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.tools.refusals import refused
 
 EPSILONS = (0.1, 1.0, 3.0)
@@ -274,6 +277,25 @@ def test_draws_that_depend_on_gains_are_refused():
     broken.release = lambda state, arm, gain, rng: (gain + rng.laplace(0.0, 1.0 + gain), 1)
     with refused(NotAuditedError, "Gaussian", "sampled_loss"):
         exact_loss(broken)
+
+
+SYSTEM = random.SystemRandom()
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [lambda rng: SYSTEM.gauss(0.0, 2.0), lambda rng: rng.normal(0.0, 2.0) + SYSTEM.random()],
+    ids=["all", "some"],
+)
+def test_noise_from_the_operating_system_is_not_audited(noise):
+    """It may be honest; it was called impossible for the other gain, and its arrays "used again"."""
+    honest = Gaussian(2.0)
+    honest.release = lambda state, arm, gain, rng: (min(max(gain + noise(rng), -99.0), 99.0), 1)
+    for audit in (exact_loss, float_loss):
+        with refused(NotAuditedError, "Gaussian", "its noise does not come from rng"):
+            audit(honest)
+    with refused(ConformanceError, "equal seeds", "its noise does not come from rng"):
+        check_wrapper(lambda env: PrivacyBoundary(env, honest))
 
 
 def test_releases_that_are_not_linear_are_refused():

@@ -24,7 +24,7 @@ REGRET = [0, -0.38, -0.24, 0.62, 0.62, 0.62]  # the largest total less what was 
 @pytest.mark.parametrize("block_length", [1, 5, 4096])
 def test_evaluators_numbers_by_hand_in_every_round(block_length):
     """Also in a second game, which starts the count anew; and what is shown is a copy."""
-    env = BanditEnv(Deterministic(horizon=6), block_length=block_length)
+    env = BanditEnv(Deterministic(horizon=6), arm_order="given", block_length=block_length)
     for _ in range(2):
         env.reset()
         assert (env.cumulative_gains.tolist(), env.collected, env.external_regret()) == ([0, 0, 0, 0], 0, 0)
@@ -37,7 +37,7 @@ def test_evaluators_numbers_by_hand_in_every_round(block_length):
 
 
 def test_evaluators_numbers_by_hand_in_a_vector_of_games():
-    env = BanditVectorEnv(2, Deterministic(horizon=6))
+    env = BanditVectorEnv(2, Deterministic(horizon=6), arm_order="given")
     env.reset()
     for t, arm in enumerate(ARMS):
         env.step([arm, 1])  # the second game stays with the best arm
@@ -49,7 +49,7 @@ def test_evaluators_numbers_by_hand_in_a_vector_of_games():
 
 def test_a_listener_hears_every_round_once_in_blocks():
     heard = []
-    env = BanditEnv(Deterministic(horizon=6), block_length=4)
+    env = BanditEnv(Deterministic(horizon=6), arm_order="given", block_length=4)
     env.on_block = lambda *block: heard.append(block)
     env.reset()
     for arm in ARMS:

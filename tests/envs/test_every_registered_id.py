@@ -108,10 +108,12 @@ def test_classes_have_the_names_of_their_game_and_show_the_adversarys_arguments_
 
 def test_signature_of_the_stochastic_game_by_hand():
     assert str(inspect.signature(game_classes.StochasticEnv)) == (
-        "(*, n_arms=None, horizon=262144, means=None, observe_charge=True, render_mode=None, block_length=4096)"
+        "(*, n_arms=None, horizon=262144, means=None, arm_order=None, observe_charge=True, render_mode=None,"
+        " block_length=4096)"
     )
     assert str(inspect.signature(game_classes.TrialVectorEnv)) == (
-        "(num_envs=1, *, horizon=2139, outcome='event_free', ledger=None, observe_charge=True, render_mode=None)"
+        "(num_envs=1, *, horizon=2139, outcome='event_free', ledger=None, arm_order=None, observe_charge=True,"
+        " render_mode=None)"
     )
     with refused(AttributeError, "'GraphicEnv'"):
         game_classes.GraphicEnv  # noqa: B018 (looking it up is the test)

@@ -65,7 +65,7 @@ def test_it_is_a_game_like_any_other(drifting):
     on_graph = gym.make("DPBandit-Graph-v0", graph="star", gains="drifting", n_arms=5, horizon=7).unwrapped
     assert isinstance(on_graph.adversary, Drifting) and (on_graph.n_arms, on_graph.horizon) == (5, 7)
     class_ = type(gym.make(drifting).unwrapped)
-    assert str(inspect.signature(class_)).startswith("(*, n_arms=3, horizon=50, power=1.0, observe_charge=True")
+    assert str(inspect.signature(class_)).startswith("(*, n_arms=3, horizon=50, power=1.0, arm_order=None, observe")
     assert class_.__name__ == "DriftingEnv"
     for text in ("Made for this test.", "`power=1.0`: A factor of the exponent.", "## References\nnobody (2000)."):
         assert text in inspect.getdoc(class_)

@@ -39,7 +39,7 @@ def test_text_shows_plays_gains_and_regret_by_hand():
     Bars: 30 blocks for the most plays. Regret after rounds 0 to 4: 0, 0, -0.38, -0.24, 0.62, of which the second and
     the fourth are 0.38 and 0.14 of the way up; eight heights.
     """
-    env = gym.make("DPBandit-Deterministic-v0", horizon=100, render_mode="ansi")
+    env = gym.make("DPBandit-Deterministic-v0", horizon=100, arm_order="given", render_mode="ansi")
     env.reset()
     for arm in (0, 1, 1, 3):
         env.step(arm)

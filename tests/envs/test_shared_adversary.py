@@ -65,12 +65,12 @@ class SecondIsRefused:
 
     begun = 0
 
-    def begin(self, rng):
+    def begin(self, rng, *order):
         """Begin once."""
         self.begun += 1
         if self.begun > 1:
             raise RuntimeError("no second game")
-        super().begin(rng)
+        super().begin(rng, *order)
 
 
 class Once(SecondIsRefused, Stochastic):

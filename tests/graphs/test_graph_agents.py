@@ -9,7 +9,7 @@ import pytest
 
 from dp_bandit_envs import play
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.agents import Htinf, Imed, LocalUcb, ThompsonSampling, Ucb
+from dp_bandit_envs.agents import Htinf, Imed, LocalUcb, RandomLabels, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.largest_beta import MANY, among_many, changed, one_by_one, start
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.agents.noise_width import log_width
@@ -21,6 +21,7 @@ from dp_bandit_envs.privacy import Noise
 from dp_bandit_envs.seeding import ADVERSARY, AGENT, stream
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, LaplaceClipRescale
 from tests.tools.doors import one_each
+from tests.tools.fake_draws import InOrder
 from tests.tools.graph_games import DIRECTED, columns_of, rows_of, table_game
 from tests.tools.one_noise import as_one_player
 
@@ -55,15 +56,13 @@ def test_on_the_empty_graph_an_algorithm_is_the_one_without_a_graph():
 def test_on_the_complete_graph_ucb_follows_the_leader_and_maxn_agrees():
     """All widths are equal, so the index is largest where the mean is; and every arm reveals every other."""
     env = GraphEnv("complete", means=MEANS, horizon=300)
-    ucb, best = played("UCB-N", env, 1).arms, played("UCB-MaxN", env, 1).arms
     table = Stochastic(5, 300, means=MEANS)
     table.begin(stream(1, role=ADVERSARY))
     sums = np.cumsum(table.next_gains(300), axis=0)
-    # The first of the largest sums; round 1 has none, and plays arm 0.
-    leaders = [0, *np.argmax(sums, axis=1)[:-1].tolist()]
-    assert ucb.tolist() == leaders
-    # Nothing is known in round 1: all means are 1/2, and the lowest arm that reveals arm 0 is arm 0.
-    assert best.tolist() == leaders
+    # Nothing is known in round 1; then one of the largest sums is played, drawn where there are several.
+    for name in ("UCB-N", "UCB-MaxN"):
+        arms = played(name, env, 1).arms[1:]
+        assert (sums[np.arange(299), arms] == sums[:-1].max(axis=1)).all()
 
 
 ROWS = [[1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.5, 1.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
@@ -101,6 +100,19 @@ def test_posteriors_on_a_directed_graph_by_hand():
     assert states[2] == ([2, 2, 3, 2], [2, 1, 1, 1])
 
 
+def in_order(table):
+    """Return the arms that UCB-MaxN plays where ties go to the lower number."""
+    env, agent = ExactSums(table_game(table, DIRECTED)), UcbMaxN()
+    agent.begin(n_arms=4, horizon=len(table), rng=InOrder())
+    env.reset(seed=0)
+    agent.see_graph(env.get_wrapper_attr("graph"))
+    arms = []
+    for _ in table:
+        arms.append(agent.select_arm())
+        agent.update(arms[-1], env.step(arms[-1])[0])
+    return arms
+
+
 def test_maxn_plays_the_best_arm_that_reveals_the_wanted_one_by_hand():
     """Revealed by: 0 by {0, 3}, 1 by {1}, 2 by {0, 1, 2}, 3 by {2, 3}. UCB wants arms without a gain first, in order.
 
@@ -113,8 +125,7 @@ def test_maxn_plays_the_best_arm_that_reveals_the_wanted_one_by_hand():
     0.25 beats arm 3 with 0.125.
     """
     table = [[0.25, 1, 0.375, 1], [1, 0.75, 0.625, 1], [1, 1, 1, 0.125], [1, 0, 0, 1], [0, 0, 0, 0]]
-    game = played("UCB-MaxN", table_game(table, DIRECTED), 0)
-    assert game.arms.tolist() == [0, 1, 2, 1, 0]
+    assert in_order(table) == [0, 1, 2, 1, 0]
 
 
 def test_maxn_leaves_a_wanted_arm_for_a_better_one_by_hand():
@@ -123,10 +134,10 @@ def test_maxn_leaves_a_wanted_arm_for_a_better_one_by_hand():
     Round 1: 0 reveals 0: 0 and 2: 1. Round 2: 1 reveals 1: 0 and 2: 0.5, so 2 has 0.75 > 1/2. Round 3 wants 3, plays 2.
     """
     table = [[0, 0, 1, 0], [0, 0, 0.5, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
-    assert played("UCB-MaxN", table_game(table, DIRECTED), 0).arms.tolist()[:3] == [0, 1, 2]
+    assert in_order(table)[:3] == [0, 1, 2]
     # With 2 at 0.25, arm 3 itself, never seen, counts as 1/2 and is better.
     table = [[0, 0, 0.5, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
-    assert played("UCB-MaxN", table_game(table, DIRECTED), 0).arms.tolist()[:3] == [0, 1, 3]
+    assert in_order(table)[:3] == [0, 1, 3]
 
 
 def test_ucb_maxn_passes_over_an_arm_that_nobody_reveals_and_ts_maxn_plays_it():
@@ -176,7 +187,14 @@ class Naive:
         if not self.max_n:
             return wanted, wanted
         means = [s / n if n else 0.5 for s, n in zip(sums, counts, strict=True)]
-        return max(columns[wanted], key=lambda arm: (means[arm], -arm)), wanted
+        leaders = []
+        for arm in columns[wanted]:
+            if not leaders or means[arm] > means[leaders[0]]:
+                leaders, best = [arm], arm
+            elif means[arm] == means[leaders[0]]:
+                leaders.append(arm)
+                best = arm if self.rng.random() * len(leaders) >= len(leaders) - 1 else best
+        return best, wanted
 
     def learn(self, arm, gains):
         """Take in what was revealed."""
@@ -199,7 +217,9 @@ def test_naive_forms_play_the_same_game():
     for graph, name in one_each(list(GRAPHS), ["TS-MaxN", "UCB-MaxN", "TS-N", "UCB-N"]):
         kind, options = GRAPHS[graph]
         rounds, seed = 300, 17
-        arms = played(name, GraphEnv(kind, horizon=rounds, **options), seed).arms
+        game = GraphEnv(kind, horizon=rounds, **options)
+        # UCB-N itself, not by random labels.
+        arms = (play(ExactSums(game), Ucb(), seed=seed) if name == "UCB-N" else played(name, game, seed)).arms
         env = GraphEnv(kind, horizon=rounds, **options)
         env.reset(seed=seed)
         rng = stream(seed, role=AGENT, player="one")
@@ -261,16 +281,22 @@ def test_five_times_the_noise_is_that_of_a_fifth_of_epsilon():
         assert plain != wide
 
 
+def made(name, **options):
+    """Return the agent of an algorithm, which may know arms by random labels."""
+    agent = make_algorithm(name, **options).agent()
+    return agent.agent if isinstance(agent, RandomLabels) else agent
+
+
 def test_widths_of_a_larger_sensitivity_by_hand():
     def width(name, **options):
-        return told(make_algorithm(name, **options).agent(), 5).initial_state(4, 1000).width
+        return told(made(name, **options), 5).initial_state(4, 1000).width
 
     assert width("AdaP-UCB", epsilon=0.5).slope == pytest.approx(3.1 * 5 / 0.5)
     assert width("AdaP-KLUCB", epsilon=0.5).slope == pytest.approx(3.1 * 5 / 0.5)
     assert width("Lazy-DP-TS", epsilon=0.5).slope == pytest.approx(3 * 5 / 0.5)
     assert width("DP-TS", epsilon=0.5).slope == pytest.approx(6 * math.sqrt(8) * 5 / 0.5)
     for name in ("DP-KLUCB", "DP-IMED", "DP-SE"):
-        agent = told(make_algorithm(name, epsilon=0.5).agent(), 5)
+        agent = told(made(name, epsilon=0.5), 5)
         assert agent.initial_state(4, 1000).epsilon == pytest.approx(0.1)
         # What it was made with stays; the next game may have another sensitivity.
         assert agent.epsilon == 0.5
@@ -306,9 +332,12 @@ def cliques_of_five(horizon=400):
 BY_HAND = {
     "AdaP-UCB": (
         lambda env: BlockSums(env, epsilon=4.0),
-        lambda: Ucb(exploration=3.1 / 2, log_factor=2.0, width=log_width(3.1 / 4.0), lazy=True),
+        lambda: RandomLabels(Ucb(exploration=3.1 / 2, log_factor=2.0, width=log_width(3.1 / 4.0), lazy=True)),
     ),
-    "LDP-UCB-L": (lambda env: BlockSums(env, epsilon=4.0, ratio=1, keep=True), lambda: LocalUcb(epsilon=4.0)),
+    "LDP-UCB-L": (
+        lambda env: BlockSums(env, epsilon=4.0, ratio=1, keep=True),
+        lambda: RandomLabels(LocalUcb(epsilon=4.0)),
+    ),
     "DP-IMED": (
         lambda env: BlockSums(env, epsilon=4.0, first=5, keep=True),
         lambda: Imed(epsilon=4.0, lazy=True),

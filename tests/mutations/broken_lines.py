@@ -10,6 +10,7 @@ SHARED = "tests/wrappers/test_no_shared_noise.py"
 LAWS = "tests/test_draws.py"
 MECHANISMS_OF_OTHERS = "tests/wrappers/test_mechanisms_of_others.py"
 OWN_DATA = "tests/adversaries/test_replay_of_users_data.py"
+ARM_ORDER = "tests/adversaries/test_arm_order.py"
 
 
 NOISE = (
@@ -178,8 +179,8 @@ NOISE = (
     Mutation(
         "Hedge's range halved in its guarantee",
         f"{PRIVACY}/hedge_privacy.py",
-        "rho=later * learning_rate**2 / 2,",
-        "rho=later * learning_rate**2 / 8,",
+        "rho=later * square(learning_rate) / 2,",
+        "rho=later * square(learning_rate) / 8,",
     ),
     Mutation(
         "DP-Epochs at twice the rate",
@@ -211,6 +212,27 @@ OTHERS = (
         "        check_hidden(game, rows)\n",
         "",
         ("tests/audits/test_linear_noise.py", "-k", "beside_the_noise"),
+    ),
+    Mutation(
+        "a guarantee held to its epsilon and delta alone",
+        "dp_bandit_envs/audits/true_losses.py",
+        "return tuple(field for field in stated if any(_is_above(lost, said[field]) for lost in losses))",
+        "return ()",
+        ("tests/audits/test_true_losses.py", "-k", "exact_loss"),
+    ),
+    Mutation(
+        "deltas of a law not compared",
+        "dp_bandit_envs/audits/true_losses.py",
+        "    if any(lost.delta(e) > said.delta_at(e) * (1 + TOLERANCE) + FLOOR for e in lost.epsilons.tolist()):",
+        "    if False:",
+        ("tests/audits/test_true_losses.py", "-k", "exact_loss"),
+    ),
+    Mutation(
+        "samples held to the declared delta alone",
+        "dp_bandit_envs/audits/sampled.py",
+        "            if bound > declared.epsilon_at(delta):",
+        "            if False:",
+        ("tests/audits/test_true_losses.py", "-k", "samples"),
     ),
     Mutation(
         "games without a release judged",
@@ -1216,6 +1238,34 @@ FRONTIER = (
         (BATCHES, "-k", "pseudo_inverse"),
     ),
     Mutation(
+        "arms of default games in the order in which they are given",
+        "dp_bandit_envs/adversaries/adversary.py",
+        'if self.arm_order == "random" else None',
+        'if self.arm_order == "shuffled" else None',
+        (ARM_ORDER, "-k", "best_arm"),
+    ),
+    Mutation(
+        "a graph that does not move with its arms",
+        "dp_bandit_envs/graphs.py",
+        "self.graph = graph if self._order is None else graph.in_order(self._order)",
+        "self.graph = graph",
+        (ARM_ORDER, "-k", "said_of_arms"),
+    ),
+    Mutation(
+        "compiled games with the features of another order",
+        "dp_bandit_envs/simulation/trials.py",
+        "            agent.see_features(features)\n",
+        "",
+        (ARM_ORDER, "-k", "play_and_simulate and Linear"),
+    ),
+    Mutation(
+        "features above a boundary stay those of its first game",
+        "wrappers/boundary.py",
+        "self._features = self._guarded(self._features_below)",
+        "self._guarded(self._features_below)",
+        (ARM_ORDER, "-k", "features_of_its_game"),
+    ),
+    Mutation(
         "means that change a round late",
         "dp_bandit_envs/adversaries/shifting.py",
         'side="right")]',
@@ -1286,8 +1336,8 @@ ORDERS = (
     Mutation(
         "the best of equal arms that reveal one is the first",
         "agents/max_n.py",
-        "if rng.random() * alike < 1.0",
-        "if rng.random() * alike < 0.0",
+        "if rng.random() * alike >= alike - 1",
+        "if rng.random() * alike >= alike",
         (ORDER, "-k", "neighbours"),
     ),
     Mutation(

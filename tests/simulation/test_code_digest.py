@@ -70,6 +70,31 @@ def test_what_is_hidden_counts():
         assert code_digest(names["use"]) != before, what
 
 
+def test_the_values_of_tensors_count_also_where_numpy_reads_none():
+    torch = pytest.importorskip("torch")
+    kinds = {
+        "with a gradient": lambda value: torch.tensor([value, 1.0], requires_grad=True),
+        "computed of one": lambda value: torch.tensor([value, 1.0], requires_grad=True) * 2,
+        "of bfloat16": lambda value: torch.tensor([value, 1.0], dtype=torch.bfloat16),
+        "sparse": lambda value: torch.tensor([value, 1.0]).to_sparse(),
+        "in a layer": lambda value: torch.nn.Embedding.from_pretrained(torch.tensor([[value]]), freeze=False),
+    }
+    for what, make in kinds.items():
+        first, same, other = (code_digest(make(value)) for value in (0.5, 0.5, 0.25))
+        assert first == same != other, what
+
+
+class Unwilling:
+    """Raises for attributes that it does not have, as a proxy of PyTorch's does."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+
+def test_an_object_that_raises_for_unknown_attributes_has_a_digest():
+    assert code_digest(Unwilling()) == code_digest(Unwilling())
+
+
 def test_it_is_the_same_in_another_process():
     """Also beside a lock and a filled cache, which are nothing of the code's."""
     code = BEGIN + "def use(): return cached(), kept.function(), fixed.number, row, rng, lock, {'a', 'b', 'c'}\n"

@@ -196,7 +196,7 @@ def test_many_games_equal_single_ones(mechanism):
 
 
 def leaks(state, arm, gain, rng):
-    return 1.0 + gain, 1
+    return 1.5 + gain, 1
 
 
 class Leaks(Warner):

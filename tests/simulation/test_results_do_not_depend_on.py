@@ -46,7 +46,7 @@ def test_jobs(env_id, monkeypatch):
     Small blocks make the threads take turns often.
     """
     monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", 64)
-    given = {"trials": 8, "seed": 5, "checkpoints": 4, "horizon": 2000}
+    given = {"trials": 8, "seed": 5, "checkpoints": 4, "horizon": 1000}
     players = ["AS-FTRL"] if env_id in POINT_IDS else ["EXP3", "EXP3-tau"]
     if env_id == "DPBandit-Experts-v0":
         players = ["Hedge", "DP-Hedge"]

@@ -74,8 +74,10 @@ def test_three_routes_to_the_same_games(name, options, kind):
 def test_two_routes_to_the_same_sums_of_vectors(noise):
     """Full information: all coordinates share a position in each game, and the games have noise of their own."""
     more = {"counter": "honaker", "epsilon": 1.0, "noise": noise}
-    native = vector.CounterSums(ExpertsVectorEnv(NUM_ENVS, gains=Stochastic(3, 14)), **more)
-    wrapped = gym.vector.SyncVectorEnv([lambda: CounterSums(ExpertsEnv(gains=Stochastic(3, 14)), **more)] * NUM_ENVS)
+    native = vector.CounterSums(ExpertsVectorEnv(NUM_ENVS, gains=Stochastic(3, 14, means=[0.55, 0.5, 0.5])), **more)
+    wrapped = gym.vector.SyncVectorEnv(
+        [lambda: CounterSums(ExpertsEnv(gains=Stochastic(3, 14, means=[0.55, 0.5, 0.5])), **more)] * NUM_ENVS
+    )
     same(native.reset(seed=21), wrapped.reset(seed=21))
     rng = np.random.default_rng(5)
     for _ in range(2 * 15):

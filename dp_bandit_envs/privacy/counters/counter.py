@@ -249,7 +249,7 @@ class Counter(abc.ABC):
         return math.fsum(map(self._variance, range(1, items + 1)))
 
     def _variance(self, items: int) -> float:
-        return sum(self._squared(scale) * number for scale, number in self.scales(items))
+        return math.fsum(self._squared(scale) * number for scale, number in self.scales(items))
 
     def _squared(self, scale: float) -> float:
         """Return the variance of a draw."""
@@ -349,7 +349,9 @@ def laplace_width(scales: Sequence[tuple[float, int]], failure_probability: floa
 
     def bound(share: float) -> float:
         s = share / widest
-        return (log - math.log1p(share) - sum(number * math.log1p(-((scale * s) ** 2)) for scale, number in others)) / s
+        return (
+            log - math.log1p(share) - math.fsum(number * math.log1p(-((scale * s) ** 2)) for scale, number in others)
+        ) / s
 
     # The bound falls and then rises in s; golden section on (0, 1) finds the lowest point.
     ratio = (math.sqrt(5) - 1) / 2

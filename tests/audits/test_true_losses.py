@@ -1,0 +1,128 @@
+"""What a guarantee says beside its pair: a law, a curve, a rho or a pure epsilon that is too small is named."""
+
+import dataclasses
+import functools
+import math
+
+import pytest
+
+from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.audits import exact_loss, sampled_loss
+from dp_bandit_envs.cli.audit_commands import REFUTED_CODE
+from dp_bandit_envs.conformance import check_wrapper
+from dp_bandit_envs.errors import ConformanceError
+from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee
+from dp_bandit_envs.privacy.accounting import gaussian_law, one_laplace
+from dp_bandit_envs.privacy.laplace import noisy
+from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, LaplaceClipRescale, RandomizedResponse
+from dp_bandit_envs.wrappers import PrivacyBoundary
+from tests.audits.test_audit_command import shown
+from tests.tools.refusals import refused
+
+TRUE = one_laplace(1.0)
+FALSE_AT = [
+    ({"law": one_laplace(0.01)}, "law"),
+    ({"law": gaussian_law(4.0)}, "law"),  # true at delta = 1e-6, where it says 1.1; at .1 it says 0 in place of .79
+    ({"curve": ((1.01, 0.5), (64.0, 0.9))}, "curve"),  # true at the first order, false at the second
+    ({"epsilon": 1.0, "delta": 1e-6, "pure": 0.98}, "pure"),
+    ({"rho": 0.3}, "rho"),
+    ({"law": TRUE, "curve": TRUE.renyi(), "rho": 0.5, "pure": 1.0}, None),
+]
+
+
+class Laplace(Mechanism):
+    """Adds one Laplace draw of scale 1 to each gain, which is epsilon = 1, and says more of it."""
+
+    releases_sums = True
+
+    def __init__(self, **says):
+        self.says = {"epsilon": 1.0, "model": "local"} | says
+
+    @staticmethod
+    def release(state, arm, gain, rng):
+        """Add noise, on a grid."""
+        return noisy(gain, 1.0, state.grid, rng), 1
+
+    def new_state(self, below):
+        """Return the grid."""
+        return LaplaceClipRescale(epsilon=1.0).new_state(below)
+
+    def guarantee(self, below):
+        """Say it."""
+        return PrivacyGuarantee(**self.says)
+
+
+@pytest.mark.parametrize(("says", "field"), FALSE_AT)
+def test_each_field_is_held_to_the_exact_loss(says, field):
+    loss = exact_loss(Laplace(**says))
+    assert loss.too_low == (() if field is None else (field,))
+    assert loss.holds == (field is None) and loss.refuted == (field is not None)
+    assert field is None or loss.verdict == f"refuted: {field} of the guarantee too low"
+
+
+def saying(mechanism, **changes):
+    """Let a mechanism say something else of itself."""
+    honest = mechanism.guarantee
+    kind = {"guarantee": lambda self, below: dataclasses.replace(honest(below), **changes)}
+    mechanism.__class__ = type("Saying", (type(mechanism),), kind)
+    return mechanism
+
+
+OTHERS = [
+    (LaplaceClipRescale, {"law": one_laplace(0.9)}, ("law",)),  # clipped, which hides nothing
+    (RandomizedResponse, {"law": one_laplace(0.9)}, ("law",)),
+    (functools.partial(CounterSums, counter="binary"), {"law": one_laplace(0.9)}, ("law",)),  # five nodes
+    (functools.partial(CounterSums, counter="honaker"), {"law": one_laplace(0.9)}, ("law",)),
+    (BlockSums, {"pure": 0.9, "delta": 1e-6}, ("pure",)),
+]
+
+
+@pytest.mark.parametrize(("kind", "changes", "fields"), OTHERS)
+def test_it_is_held_to_other_noise_too(kind, changes, fields):
+    loss = exact_loss(saying(kind(epsilon=1.0), **changes))
+    assert loss.too_low == fields and loss.refuted
+    assert exact_loss(kind(epsilon=1.0)).holds
+
+
+def test_own_draws_are_held_to_their_curve():
+    exp3 = make_algorithm("EXP3")
+    honest = exp3.own_guarantee
+    claims = {"curve": ((1.5, 1e-3), (64.0, 1e-3))}
+    broken = dataclasses.replace(exp3, own_guarantee=lambda *given: dataclasses.replace(honest(*given), **claims))
+    assert exact_loss(broken).too_low == ("curve",) and exact_loss(exp3).holds
+
+
+def test_an_epsilon_beside_the_true_rho_of_normal_draws_is_held_to_the_loss():
+    """Scale 1: rho = 1/2, and epsilon = 4.38 at delta = 1e-6; .1 was passed, as rho is true."""
+
+    class Normal(Laplace):
+        release = staticmethod(lambda state, arm, gain, rng: (gain + rng.normal(0.0, 1.0), 1))
+
+    assert exact_loss(Normal(epsilon=4.9, delta=1e-6, rho=0.5)).holds
+    assert exact_loss(Normal(epsilon=0.1, delta=1e-6, rho=0.5)).refuted
+    assert exact_loss(Normal(epsilon=math.inf, rho=0.5, law=gaussian_law(1.1))).too_low == ("law",)
+
+
+@pytest.mark.parametrize(("says", "field"), [FALSE_AT[1], FALSE_AT[-1]])
+def test_samples_refute_what_is_said_at_other_deltas(says, field):
+    loss = sampled_loss(Laplace(**says), of="releases", games=5_000)
+    assert loss.epsilon <= 1 and loss.too_low == (() if field is None else (field,))
+    assert loss.holds == (field is None) and ("refuted: law" in str(loss)) == (field is not None)
+
+
+def test_check_wrapper_refuses_a_false_law():
+    with refused(ConformanceError, "law of the guarantee says 0.01"):
+        check_wrapper(lambda env: PrivacyBoundary(env, Laplace(law=one_laplace(0.01))))
+    check_wrapper(lambda env: PrivacyBoundary(env, Laplace(law=TRUE)))
+
+
+def test_the_command_names_the_field():
+    table = shown("tests.audits.test_true_losses:FalseLaw", epsilon=None, games=0, width=200, code=REFUTED_CODE)
+    assert "refuted: law of the guarantee too low" in table
+
+
+class FalseLaw(Laplace):
+    """Says .01 by its law."""
+
+    def __init__(self):
+        super().__init__(law=one_laplace(0.01))
