@@ -711,7 +711,7 @@ def _check_low_bits(trial: Trial) -> None:
     try:
         if not layers:
             raise NotAuditedError("the wrapper is no PrivacyBoundary")
-        impossible, looked_at = count_impossible(game_of(held, 0), LOW_BITS, 0)
+        impossible, looked_at, _ = count_impossible(game_of(held, 0), LOW_BITS, 0)
     except NotAuditedError as reason:
         warnings.warn(f"low bits not looked at: {reason}.", stacklevel=checks.level_of_caller())
         return

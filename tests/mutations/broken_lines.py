@@ -8,6 +8,7 @@ PLANTED = "tests/wrappers/test_boundary_planted_value.py"
 FOREIGN = "tests/wrappers/test_boundary_foreign_parts.py"
 SHARED = "tests/wrappers/test_no_shared_noise.py"
 LAWS = "tests/test_draws.py"
+AUDIT_COMMAND = "tests/audits/test_audit_command.py"
 
 
 NOISE = (
@@ -230,6 +231,27 @@ OTHERS = (
         "            if bound > declared.epsilon_at(delta):",
         "            if False:",
         ("tests/audits/test_true_losses.py", "-k", "samples"),
+    ),
+    Mutation(
+        "low bits of the first release alone",
+        "dp_bandit_envs/audits/floats.py",
+        "    for number in sorted({*NUMBERS, len(places)} & set(range(1, len(places) + 1))):",
+        "    for number in (1,):",
+        (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "noise that changes later not looked for",
+        "dp_bandit_envs/cli/audit_commands.py",
+        "        if horizon < LONGER:",
+        "        if False:",
+        (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "rounds with two gains not looked at",
+        "dp_bandit_envs/cli/audit_commands.py",
+        '        if getattr(algorithm, "feedback", "any") != "full":',
+        "        if False:",
+        (AUDIT_COMMAND, "-k", "leaks_later"),
     ),
     Mutation(
         "games without a release judged",
