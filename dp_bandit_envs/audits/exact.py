@@ -146,8 +146,8 @@ class ExactLoss:
         if self.declared.model == "none":
             return True
         slack = 0.0 if self.drawn_rho is None else LAW
-        rho, declared = self.rho, self.declared.rho
-        if rho is not None and declared is not None and not rho <= declared * (1 + TOLERANCE) + slack:
+        most = math.inf if self.declared.rho is None else self.declared.rho * (1 + TOLERANCE) + slack
+        if self.rho is not None and not self.rho <= most:
             return False
         # The search for epsilon at a delta has a relative error of its own.
         return self.epsilon <= self.declared.epsilon * (1 + (2 if self.gaussian else 1) * TOLERANCE) + slack

@@ -35,6 +35,9 @@ from dp_bandit_envs.wrappers import PrivacyBoundary
 
 OTHERS = 40
 """How often the other draws of a release are drawn anew, before it counts as one that they might explain."""
+NUMBERS = (1, 2, 5)
+"""Which releases of a game are looked at, besides the last one."""
+LITTLE = 0.1
 LOOKS = 33
 """At how many places it is checked that a release rises or falls with its draw."""
 MOST_STEPS = 2_000_000
@@ -61,6 +64,8 @@ class FloatLoss:
         games: Releases that were looked at.
         delta: With the confidence, no finite epsilon holds with a delta below this; at least 0.
         declared_delta: The delta that is declared, with what the draws add.
+        numbers: Which releases of a game were looked at, from 1: of the first, second, fifth and last, those of which
+            something can be said.
     """
 
     name: str
@@ -68,6 +73,7 @@ class FloatLoss:
     games: int
     delta: float
     declared_delta: float
+    numbers: tuple[int, ...] = (1,)
 
     @property
     def holds(self) -> bool:
@@ -86,9 +92,10 @@ def float_loss(
 ) -> FloatLoss:
     """Release the smallest gain many times, and look for a draw that gives the same number from the largest gain.
 
-    The game is played up to the first release. If that is a function of one draw that never changes direction, a draw
-    that gives a number, if there is one, is found by bisection over all doubles. Fast draws are fewer, so more releases
-    may be impossible than are counted. In every second game the two gains change places.
+    The game is played up to the first release, the second, the fifth or the last, in turn. If that is a function of
+    one draw that never changes direction, a draw that gives a number, if there is one, is found by bisection over all
+    doubles. Fast draws are fewer, so more releases may be impossible than are counted. In every second game of each
+    release the two gains change places.
 
     Args:
         part: A mechanism, an algorithm, or what names one, as for `play`.
@@ -98,7 +105,8 @@ def float_loss(
         seed: The seed of the draws.
 
     Raises:
-        NotAuditedError: If the first release has draws of another kind, or several that might explain it.
+        NotAuditedError: If the first release has draws of another kind, or several that might explain it; later ones
+            are left out then.
         ImportError: If SciPy is needed and missing (extra `audits`).
 
     Source: Mironov (2012), On Significance of the Least Significant Bits For Differential Privacy.
@@ -119,32 +127,53 @@ def float_loss(
         held = first_release(chosen, held_in(chosen, env, seed), seed, lambda t: usual_game(chosen, 2, t, seed))
         if held is None:
             raise NotAuditedError(f"nothing was released in {rounds:,} rounds, nor in longer games")
-        impossible, number = count_impossible(game_of(held, seed), number, seed)
+        found = count_impossible(game_of(held, seed), number, seed)
     except NotAuditedError as error:
         raise NotAuditedError(f"{name}: {error}.") from None
-    delta = clopper_pearson(impossible, number, 1 - sure)[0] if impossible else 0.0
+    delta = clopper_pearson(found.impossible, found.looked_at, 1 - sure)[0] if found.impossible else 0.0
     declared = held.wrapping(held.env).get_wrapper_attr("guarantee")
-    return FloatLoss(name, impossible, number, delta, declared.delta_at(declared.epsilon))
+    return FloatLoss(name, *found[:2], delta, declared.delta_at(declared.epsilon), found.numbers)
 
 
-def count_impossible(game: HeldGame, games: int, seed: int) -> tuple[int, int]:
-    """Return how many first releases rule out that one gain was at the other end, and how many were looked at.
+class Impossible(NamedTuple):
+    """How many releases rule out that one gain was at the other end, of how many, and which releases of a game."""
+
+    impossible: int
+    looked_at: int
+    numbers: tuple[int, ...]
+
+
+def count_impossible(game: HeldGame, games: int, seed: int) -> Impossible:
+    """Look at so many releases, as many of each number in `NUMBERS` and of the last one.
+
+    Later ones of which nothing can be said are left out.
 
     Raises:
         NotAuditedError: See `float_loss`.
     """
     check_repeats(game)
-    first = _first_release(game, seed)
-    looked_at = min(games, max(20, MOST_STEPS // (40 * len(first.game.revealed))))
-    impossible = 0
-    for number in range(looked_at):
-        rng = Stream(np.random.SFC64([seed, number]))
-        one, other = first.tables if number % 2 == 0 else first.tables[::-1]
-        made = Draws(rng=rng)
-        released = first.released(one, made)
-        if math.isfinite(released):
-            impossible += not _can_be(first, other, released, made.made, rng)
-    return impossible, looked_at
+    looked_at = min(games, max(20, MOST_STEPS // (40 * len(game.revealed))))
+    found = Impossible(0, 0, ())
+    chosen = _releases_of(game, seed)
+    for place, (number, one) in enumerate(chosen.items()):
+        try:
+            share = range(place, looked_at, len(chosen))
+            hits = sum(_is_impossible(one, trial, seed, turn) for turn, trial in enumerate(share))
+        except NotAuditedError:
+            if place == 0:
+                raise
+            continue
+        found = Impossible(found.impossible + hits, found.looked_at + len(share), (*found.numbers, number))
+    return found
+
+
+def _is_impossible(chosen: "_Release", trial: int, seed: int, turn: int) -> bool:
+    """Whether the release of a game cannot be one of the other table; in every second turn they change places."""
+    rng = Stream(np.random.SFC64([seed, trial]))
+    one, other = chosen.tables if turn % 2 == 0 else chosen.tables[::-1]
+    made = Draws(rng=rng)
+    released = chosen.released(one, made)
+    return math.isfinite(released) and not _can_be(chosen, other, released, made.made, rng)
 
 
 class Draw(NamedTuple):
@@ -179,7 +208,7 @@ class Draws(FakeDraws):
     def __getattr__(self, kind: str) -> Callable[[], float]:
         """Return a method that draws one number and has no parameters."""
         if kind not in REACH:
-            raise NotAuditedError(f"its first release has draws of the kind {kind}")
+            raise NotAuditedError(f"its release has draws of the kind {kind}")
         return functools.partial(self._draw, kind, 0.0, 1.0)
 
     def _draw(self, kind: str, loc: float, scale: float, *parameters: float) -> float:
@@ -187,7 +216,7 @@ class Draws(FakeDraws):
         if number < len(self._given):
             value = self._given[number]
         elif self._rng is None:
-            raise NotAuditedError("how many draws its first release has depends on gains or noise")
+            raise NotAuditedError("how many draws its release has depends on gains or noise")
         else:
             value = float(getattr(self._rng, kind)(*parameters))
         low, high = REACH[kind]
@@ -195,8 +224,8 @@ class Draws(FakeDraws):
         return value
 
 
-class _First(NamedTuple):
-    """A game up to its first release, the step and the value of that, and two tables that differ in one gain of it."""
+class _Release(NamedTuple):
+    """A game up to one release, the step and the value of that, and two tables that differ in one gain of it."""
 
     game: HeldGame
     step: int
@@ -210,24 +239,27 @@ class _First(NamedTuple):
         return float(next(found, math.nan))
 
 
-def _first_release(game: HeldGame, seed: int) -> _First:
+def _releases_of(game: HeldGame, seed: int) -> dict[int, _Release]:
+    """Return the game up to each release that is looked at, by its number from 1."""
     values, step_rounds = game.layers[0][1].values, math.prod(mechanism.batch_size for mechanism, _ in game.layers)
     for end in (values.low, values.high):
-        low = np.full((len(game.revealed), game.layers[0][1].n_values), end)
-        if places := game.play(low, Stream(np.random.SFC64(seed))).places:
+        gains = np.full((len(game.revealed), game.layers[0][1].n_values), end)
+        if places := game.play(gains, Stream(np.random.SFC64(seed))).places:
             break
     else:
         raise NotAuditedError(f"nothing was released in {len(game.revealed):,} rounds")
-    step, value, _ = places[0]
-    rounds = game.revealed[: (step + 1) * step_rounds]
-    changed = max((t for t, seen in enumerate(rounds) if value in seen), default=len(rounds) - 1)
-    low = low[: len(rounds)]
-    high = low.copy()
-    low[changed, value], high[changed, value] = values.low, values.high
-    return _First(HeldGame(game.layers, rounds, on_grid=True), step, value, (low, high))
+    found = {}
+    for number in sorted({*NUMBERS, len(places)} & set(range(1, len(places) + 1))):
+        step, value, _ = places[number - 1]
+        rounds = game.revealed[: (step + 1) * step_rounds]
+        changed = max((t for t, seen in enumerate(rounds) if value in seen), default=len(rounds) - 1)
+        low, high = gains[: len(rounds)].copy(), gains[: len(rounds)].copy()
+        low[changed, value], high[changed, value] = values.low, values.high
+        found[number] = _Release(HeldGame(game.layers, rounds, on_grid=True), step, value, (low, high))
+    return found
 
 
-def _can_be(first: _First, table: FloatArray, released: float, made: list[Draw], rng: Stream) -> bool:
+def _can_be(chosen: _Release, table: FloatArray, released: float, made: list[Draw], rng: Stream) -> bool:
     """Whether some draws release this number from a table: as they were, but for one of them.
 
     Raises:
@@ -235,7 +267,9 @@ def _can_be(first: _First, table: FloatArray, released: float, made: list[Draw],
     """
     by_one = 0
     for place in reversed(range(len(made))):
-        release = _of_one_draw(first, table, made, place)
+        release = _of_one_draw(chosen, table, made, place)
+        if _is_alike(release, made[place], released):
+            continue
         if _reaches(release, made[place], released):
             return True
         direction = _direction(release, made[place])
@@ -246,22 +280,22 @@ def _can_be(first: _First, table: FloatArray, released: float, made: list[Draw],
         return False
     for _ in range(OTHERS if by_one else 0):
         fresh = Draws(rng=rng)
-        first.released(table, fresh)
+        chosen.released(table, fresh)
         for place in reversed(range(len(fresh.made))):
-            if _reaches(_of_one_draw(first, table, fresh.made, place), fresh.made[place], released):
+            if _reaches(_of_one_draw(chosen, table, fresh.made, place), fresh.made[place], released):
                 return True
     if by_one == 0:
         return False
-    raise NotAuditedError("no single draw explains its first release, which has several, or rises and falls with one")
+    raise NotAuditedError("no single draw explains its release, which has several, or rises and falls with one")
 
 
-def _of_one_draw(first: _First, table: FloatArray, made: list[Draw], place: int) -> Callable[[float], float]:
+def _of_one_draw(chosen: _Release, table: FloatArray, made: list[Draw], place: int) -> Callable[[float], float]:
     """Return the release as a function of one draw."""
     given = [draw.value for draw in made]
 
     def release(value: float) -> float:
         given[place] = value
-        return first.released(table, Draws(given))
+        return chosen.released(table, Draws(given))
 
     return release
 
@@ -274,6 +308,13 @@ def _direction(release: Callable[[float], float], draw: Draw) -> int:
     steps = np.diff(seen[np.isfinite(seen)])
     rises, falls = bool((steps > 0).any()), bool((steps < 0).any())
     return 2 if rises and falls else int(rises) - int(falls)
+
+
+def _is_alike(release: Callable[[float], float], draw: Draw, released: float) -> bool:
+    """Whether a draw seems to change nothing, as most earlier ones do not: the other looks take much longer."""
+    places = (draw.low, (draw.low + draw.high) / 2, draw.high, draw.value - LITTLE, draw.value, draw.value + LITTLE)
+    seen = [repr(release(min(max(place, draw.low), draw.high))) for place in places]  # nan, if withheld, is like nan
+    return len({*seen}) == 1 and seen[0] != repr(released)
 
 
 def _reaches(release: Callable[[float], float], draw: Draw, released: float) -> bool:

@@ -1,22 +1,27 @@
 """What `audit` does: the declared, the exact and the sampled epsilons of one algorithm as bars; or the gallery."""
 
+import contextlib
 import inspect
 import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.naming import algorithm_of, imported, refuse_unknown
 from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, float_loss, sampled_loss
+from dp_bandit_envs.audits.exact import ROUNDS
 from dp_bandit_envs.audits.gallery import LESSONS
 from dp_bandit_envs.audits.held_game import horizon_with_release
-from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
+from dp_bandit_envs.envs.graph_env import GraphEnv
+from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError, WrongGameError
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.plots.privacy_figures import Bar, audit_figure, longest_of
@@ -31,6 +36,8 @@ REFUTED_CODE = 1
 """The exit code if an audit refutes the claim."""
 NOT_AUDITED_CODE = 3
 """The exit code if nothing was released, or no audit covers the algorithm; 2 is for errors."""
+LONGER = 64
+"""The rounds of the game in which the exact audit looks for noise that changes later."""
 LATE = 200
 """The rounds of the games whose last releases are looked at, too."""
 LAST = 12
@@ -48,10 +55,11 @@ BAR = 20
 
 
 class Row(NamedTuple):
-    """One bar, and what is said of it."""
+    """One bar, and what is said of it; and of how many games on each table it is, if it is sampled."""
 
     bar: Bar
     verdict: str
+    games: int = 0
 
 
 def show_audit(
@@ -112,12 +120,14 @@ def show_audit(
     for column in ("loss for a round", "epsilon", "", " "):
         right = column == "epsilon"
         table.add_column(column, justify="right" if right else "left", no_wrap=column != " ", overflow="fold")
-    for bar, verdict in rows:
+    for bar, verdict, _ in rows:
         share = min((bar.epsilon or 0.0) / longest, 1.0)
         table.add_row(bar.label, _number(bar), block * round(BAR * share), verdict)
     console.print(table, highlight=False)
-    if any(bar.at_least for bar in bars):
+    if sampled := [row.games for row in rows if row.games]:
         console.print(f">= is a lower bound from games, with confidence {confidence:.4g} for each.", highlight=False)
+        often = float(f"{math.sqrt(max(sampled)):.1g}")
+        console.print(f"A leak in fewer than about 1 of {often:,.0f} games is not seen.", highlight=False)
     if note:
         console.print(f"Played in ordinary Python, which takes longer: {note}.", highlight=False)
     if out is not None:
@@ -151,9 +161,9 @@ def _audited(
         try:
             loss = audit()
         except NothingReleasedError as reason:
-            if games == 0 or not (found or bar.kind == "exact"):
+            if not found and (games == 0 or bar.kind != "exact"):
                 raise
-            silent = True
+            silent = not found
             rows.append(Row(bar, typed(str(reason))))
             return
         except NotAuditedError as reason:
@@ -170,10 +180,21 @@ def _audited(
                 return
         else:
             verdict = loss.verdict
-        rows.append(Row(bar._replace(epsilon=loss.epsilon), REFUTED if verdict == "refuted" else verdict))
+        played = loss.games if isinstance(loss, SampledLoss) else 0
+        rows.append(Row(bar._replace(epsilon=loss.epsilon), REFUTED if verdict == "refuted" else verdict, played))
 
     settings: dict[str, Any] = {"horizon": horizon, "seed": seed}
     add(Bar("exact", "exact, of the noise", None), lambda: exact_loss(algorithm, **settings))
+    if found and found[0].declared.model != "none" and _has_noise(algorithm):
+        if horizon < LONGER:
+            label = f"exact, {LONGER} rounds"
+            add(Bar("exact", label, None), lambda: exact_loss(algorithm, horizon=LONGER, seed=seed))
+        if getattr(algorithm, "feedback", "any") != "full":
+            gains = GainTable(np.random.default_rng(seed).random((max(horizon, ROUNDS), 2)))
+            both = GraphEnv("complete", n_arms=2, gains=gains)
+            label = "exact, two gains a round"
+            with contextlib.suppress(WrongGameError):
+                add(Bar("exact", label, None), lambda: exact_loss(algorithm, environment=both, seed=seed))
     if games != 0:
         settings |= {"games": games, "confidence": confidence}
         # Arms that are played where nothing is released say nothing.
@@ -200,6 +221,11 @@ def _audited(
     return rows, found[0].declared, note, code
 
 
+def _has_noise(algorithm: Algorithm | Mechanism) -> bool:
+    """Whether what is audited is a mechanism, or an algorithm that plays arms and has one."""
+    return isinstance(algorithm, Mechanism) or (algorithm.make_agent is not None and algorithm.own_guarantee is None)
+
+
 UNSEEN = "low bits not looked at"
 
 
@@ -212,7 +238,8 @@ def _low_bits(algorithm: Algorithm | Mechanism, confidence: float, seed: int) ->
         covered = isinstance(algorithm, Mechanism) or algorithm.own_guarantee is None
         return Row(bar, f"{UNSEEN}: {reason}" if covered else str(reason))
     if loss.holds:
-        return Row(bar, f"show no gain in {loss.games} releases")
+        which = "only" if len(loss.numbers) == 1 else f"numbers {', '.join(map(str, loss.numbers))}"
+        return Row(bar, f"show no gain in {loss.games} releases ({which} of a game)")
     return Row(bar, f"refuted: {loss.impossible} of {loss.games} releases are impossible for another gain")
 
 

@@ -313,8 +313,8 @@ def _check_freshness(trial: Trial) -> None:
             part[...] = 1
         step.info["round"] = -7
 
-    first, second = (_releases(trial.play(3)) for _ in range(2))
-    _require_same_noise(np.array_equal(first, second), "other releases: its noise does not come from rng")
+    again = np.array_equal(_releases(trial.play(3)), _releases(trial.play(3)))
+    _require_same_noise(again, "other releases: its noise does not come from rng")
     _run(trial.env(), trial.plays, 3, after=spoil)
     fresh = len({id(part) for part in kept}) == len(kept)
     require(
@@ -732,7 +732,7 @@ def _check_low_bits(trial: Trial) -> None:
     try:
         if not layers:
             raise NotAuditedError("the wrapper is no PrivacyBoundary")
-        impossible, looked_at = count_impossible(game_of(held, 0), LOW_BITS, 0)
+        impossible, looked_at, _ = count_impossible(game_of(held, 0), LOW_BITS, 0)
     except NotAuditedError as reason:
         warnings.warn(f"low bits not looked at: {reason}.", stacklevel=checks.level_of_caller())
         return

@@ -15,12 +15,13 @@ from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.audits import exact_loss, sampled_loss
 from dp_bandit_envs.audits.sampled import GAMES_IN_PYTHON, PlayedInPython
-from dp_bandit_envs.cli.audit_commands import NOT_AUDITED_CODE, REFUTED, REFUTED_CODE, show_audit
+from dp_bandit_envs.cli.audit_commands import NOT_AUDITED_CODE, REFUTED, REFUTED_CODE, _audited, show_audit
 from dp_bandit_envs.cli.options import picture
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.plots.plot_style import VERMILION
 from dp_bandit_envs.plots.privacy_figures import MOST_WIDE, Bar, audit_figure
 from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee
+from dp_bandit_envs.privacy.laplace import noisy, to_grid
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.tools.refusals import refused
 
@@ -103,9 +104,11 @@ def test_half_the_noise_from_the_40th_release_on_is_seen():
     register_algorithm("Half", lambda: mine)
     table = shown("Half", epsilon=None, games=5_000, confidence=0.9, horizon=4, width=200, code=REFUTED_CODE)
     assert numbers(table, "exact") == "1" and "within the claim" in table and "confidence 0.9 " in table
+    assert numbers(table, "exact, 64 rounds") == "2"
     for row in ("sampled, arms", "sampled, releases"):
         assert 0 <= float(numbers(table, row)) <= 1
-    assert 1 < float(numbers(table, "sampled, late releases")) <= 2 and table.count(REFUTED) == 1
+    assert 1 < float(numbers(table, "sampled, late releases")) <= 2 and table.count(REFUTED) == 3
+    assert "A leak in fewer than about 1 of 70 games is not seen." in table
 
 
 def test_a_plot_that_cannot_be_saved_is_refused_before_anything_is_played(tmp_path):
@@ -208,3 +211,82 @@ def test_what_fails_with_fake_draws_has_a_row_that_says_so():
         exact_loss(DrawsArrays())
     table = shown(f"{__name__}:DrawsArrays", epsilon=None, games=0, width=240, code=NOT_AUDITED_CODE)
     assert "TypeError" in table and numbers(table, "exact") == "-"
+
+
+class Plain(NamedTuple):
+    """The number of gains so far, `(1,)`, earlier draws, `(40,)`, and the grid."""
+
+    seen: np.ndarray
+    draws: np.ndarray
+    grid: float
+
+
+def repeat_draws(state, arm, gain, rng):
+    """Add the draw of 40 releases before."""
+    place = state.seen[0] % 40
+    if state.seen[0] < 40:
+        state.draws[place] = rng.laplace(0.0, 1.0)
+    state.seen[0] += 1
+    return to_grid(gain + state.draws[place], state.grid), 1
+
+
+def draw_once_a_round(state, arm, gain, rng):
+    """Add one draw to all gains of a round."""
+    if state.seen[0] == 0:
+        state.draws[0] = rng.laplace(0.0, 2.0)
+    state.seen[0] = 1
+    return to_grid(gain + state.draws[0], state.grid), 1
+
+
+def noisy_once(state, arm, gain, rng):
+    """Round the first release only."""
+    state.seen[0] += 1
+    return noisy(gain, 1.0, state.grid if state.seen[0] == 1 else 0.0, rng), 1
+
+
+def noisy_for_nine(state, arm, gain, rng):
+    """Round the first nine releases."""
+    state.seen[0] += 1
+    return noisy(gain, 1.0, state.grid if state.seen[0] < 10 else 0.0, rng), 1
+
+
+def noisy_for_one(state, arm, gain, rng):
+    """Add noise for one gain, however many are revealed."""
+    return noisy(gain, 1.0, state.grid, rng), 1
+
+
+def forget_round(state):
+    """Begin another round."""
+    state.seen[0] = 0
+
+
+class Claims(Mechanism):
+    """Claims epsilon = 1 for each gain that a round reveals, or for all of them."""
+
+    releases_sums = True
+    for_all = False
+
+    def new_state(self, below):
+        """Return no gains yet."""
+        return Plain(np.zeros(1, np.int64), np.zeros(40), 2.0**-8)
+
+    def guarantee(self, below):
+        """Claim it."""
+        return PrivacyGuarantee(epsilon=1.0 if self.for_all else below.sensitivity)
+
+
+LEAKS = [
+    ({"release": staticmethod(repeat_draws)}, "exact, 64 rounds"),
+    ({"release": staticmethod(noisy_for_one), "for_all": True}, "exact, two gains a round"),
+    ({"release": staticmethod(draw_once_a_round), "forget": staticmethod(forget_round)}, "exact, two gains a round"),
+    ({"release": staticmethod(noisy_once)}, "low bits"),
+    ({"release": staticmethod(noisy_for_nine)}, "low bits"),
+]
+
+
+@pytest.mark.parametrize(("parts", "label"), LEAKS)
+def test_leaks_later_in_a_game_and_in_rounds_with_two_gains_are_refuted(parts, label):
+    """Each was passed; the row that refutes it is the only one."""
+    kind = type("Leaks", (Claims,), parts)
+    rows, _, _, code = _audited(kind(), confidence=0.99, horizon=8, games=0, seed=0)
+    assert [row.bar.label for row in rows if row.verdict.startswith("refuted")] == [label] and code == REFUTED_CODE

@@ -11,6 +11,7 @@ LAWS = "tests/test_draws.py"
 MECHANISMS_OF_OTHERS = "tests/wrappers/test_mechanisms_of_others.py"
 OWN_DATA = "tests/adversaries/test_replay_of_users_data.py"
 ARM_ORDER = "tests/adversaries/test_arm_order.py"
+AUDIT_COMMAND = "tests/audits/test_audit_command.py"
 
 
 NOISE = (
@@ -233,6 +234,27 @@ OTHERS = (
         "            if bound > declared.epsilon_at(delta):",
         "            if False:",
         ("tests/audits/test_true_losses.py", "-k", "samples"),
+    ),
+    Mutation(
+        "low bits of the first release alone",
+        "dp_bandit_envs/audits/floats.py",
+        "    for number in sorted({*NUMBERS, len(places)} & set(range(1, len(places) + 1))):",
+        "    for number in (1,):",
+        (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "noise that changes later not looked for",
+        "dp_bandit_envs/cli/audit_commands.py",
+        "        if horizon < LONGER:",
+        "        if False:",
+        (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "rounds with two gains not looked at",
+        "dp_bandit_envs/cli/audit_commands.py",
+        '        if getattr(algorithm, "feedback", "any") != "full":',
+        "        if False:",
+        (AUDIT_COMMAND, "-k", "leaks_later"),
     ),
     Mutation(
         "games without a release judged",
