@@ -95,7 +95,7 @@ class Played(NamedTuple):
         """Return the game's arguments."""
         if self.on_the_ball:
             return {"gains": directions(horizon)}
-        return {"horizon": horizon, **({"means": self.means} if self.means else {})}
+        return {"horizon": horizon, **({"means": self.means} if self.means else {"arm_order": "given"})}
 
 
 GAMES = (
