@@ -11,7 +11,7 @@ import pytest
 
 from dp_bandit_envs import agents, algorithm_names, make_algorithm, wrappers
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.errors import BoundaryError, KnownSeedWarning
+from dp_bandit_envs.errors import BoundaryError, KnownSeedWarning, MadeUpGainsWarning
 from dp_bandit_envs.observations import KEYS
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -243,7 +243,8 @@ def make_calls(number, seed):
     calls = Calls(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", KnownSeedWarning)
+        for expected in (KnownSeedWarning, MadeUpGainsWarning):
+            warnings.simplefilter("ignore", expected)
         while calls.made < number:
             kind = calls.rng.random()
             if kind < 0.3:
