@@ -60,8 +60,8 @@ class Blocks(Mechanism):
         return State(np.zeros(below.n_values), np.zeros(below.n_values, np.int64), self._grid)
 
     def guarantee(self, below):
-        """Claim 1, with a delta for what draws are."""
-        return PrivacyGuarantee(epsilon=1.0, delta=1e-6)
+        """Claim 1 for each gain of a round, with a delta for what draws are."""
+        return PrivacyGuarantee(epsilon=below.sensitivity, delta=1e-6)
 
 
 DRAWS = {
