@@ -121,14 +121,16 @@ class RandomLabels(FunctionalAgent):
     def __init__(self, agent: FunctionalAgent) -> None:
         self.agent = agent
         self.learns_from, self.feedback, self.waits = agent.learns_from, agent.feedback, agent.waits  # type: ignore[misc]
-        own, of_sums = agent.functions, agent.learns_from is Sums
-        whole = {"update_label": own.update}
-        self.functions = Functions(
-            bind(select, {"select_label": own.select}),
-            bind(update_sums if of_sums else update_gains, whole),
-            None if own.tidy is None else bind(tidy, {"tidy_label": own.tidy}),
-            bind(update_own_sum, {"update_label": own.update_own or own.update}) if of_sums else None,
-        )
+        self.functions = _by_label(agent)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the functions, copies that pickle cannot name."""
+        return {name: part for name, part in vars(self).items() if name != "functions"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the functions again."""
+        vars(self).update(state)
+        self.functions = _by_label(self.agent)
 
     def see_noise(self, noise: Noise) -> None:
         """Pass the noise in the observations on; called before `begin`."""
@@ -146,3 +148,15 @@ class RandomLabels(FunctionalAgent):
         seen = Sums(numbers, counts, counts.copy()) if self.learns_from is Sums else Gains(numbers, counts)
         arms, labels = np.full(n_arms, -1, np.int64), np.zeros(n_arms, np.int64)
         return State(self.agent.initial_state(n_arms, horizon), arms, labels, seen)
+
+
+def _by_label(agent: FunctionalAgent) -> Functions:
+    """Return an agent's functions, for its labels."""
+    own, of_sums = agent.functions, agent.learns_from is Sums
+    whole = {"update_label": own.update}
+    return Functions(
+        bind(select, {"select_label": own.select}),
+        bind(update_sums if of_sums else update_gains, whole),
+        None if own.tidy is None else bind(tidy, {"tidy_label": own.tidy}),
+        bind(update_own_sum, {"update_label": own.update_own or own.update}) if of_sums else None,
+    )

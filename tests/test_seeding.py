@@ -23,7 +23,7 @@ def gains(env, **reset):
 
 
 def bandit():
-    return BanditEnv(Stochastic(horizon=100))
+    return BanditEnv(Stochastic(horizon=100), arm_order="given")
 
 
 def test_a_hundred_thousand_trials_have_distinct_streams():
