@@ -97,7 +97,8 @@ def test_one_answer_of_all_passes_and_no_hint_names_its_case():
 @pytest.mark.parametrize(("name", "few"), [("DP-KLUCB", True), ("DP-IMED", True), ("Batched-Lap-HTINF", False)])
 def test_what_the_lab_says_of_lone_bars(name, few):
     """The first treatment gets a doubled number of patients unless the trial ends within a block; no seed matters."""
-    game = dp_bandit_envs.simulate("DPBandit-Trial-v0", [make_algorithm(name, epsilon=0.2)], trials=60, seed=None)[name]
+    given = {"env_kwargs": {"arm_order": "given"}, "trials": 60, "seed": None}
+    game = dp_bandit_envs.simulate("DPBandit-Trial-v0", [make_algorithm(name, epsilon=0.2)], **given)[name]
     of_first = np.unique(game.pulls[:, 0])
     assert (len(of_first) <= 10) == few
     assert not few or set(of_first) & {80, 160, 320}
