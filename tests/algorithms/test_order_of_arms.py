@@ -56,7 +56,7 @@ def test_the_best_expert_may_stand_anywhere(name):
 
 
 def test_the_best_of_neighbours_may_stand_anywhere():
-    check_even("Graph", "TS-MaxN", 60, 400)
+    check_even("Graph", "TS-MaxN", 60, 1000)
 
 
 @pytest.mark.slow
