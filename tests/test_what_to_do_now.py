@@ -31,10 +31,10 @@ def test_compare_at_a_guarantee_gets_the_numbers_of_advise():
         {entry.algorithm: entry for entry in study.entries if entry.environment.startswith(name)}
         for name in ("Stochastic", "Shifting")
     )
-    assert last(stable["DP-KLUCB"], "pseudo_regret").mean() == pytest.approx(46.224, rel=1e-12)
-    np.testing.assert_allclose(last(stable["DP-KLUCB"], "pseudo_regret")[:3], [43.2, 57.6, 28.8])
+    assert last(stable["DP-KLUCB"], "pseudo_regret").mean() == pytest.approx(48.168, rel=1e-12)
+    np.testing.assert_allclose(last(stable["DP-KLUCB"], "pseudo_regret")[:3], [21.6, 43.2, 36.0])
     assert last(stable["Uniform"], "pseudo_regret").mean() == pytest.approx(266.623, rel=1e-12)
-    assert last(drifting["DP-KLUCB"], "dynamic_regret").mean() == 204.9519999999967
+    assert last(drifting["DP-KLUCB"], "dynamic_regret").mean() == 205.01399999999674
     assert last(drifting["Uniform"], "dynamic_regret").mean() == 266.74599999999344
     assert 0.9999 < 2 * stable["DP-KLUCB"].level.epsilon <= 1
 
@@ -55,21 +55,24 @@ def test_without_a_place_of_its_own_the_first_arm_is_as_good_as_any():
 
 
 def test_compare_gets_the_numbers_of_figure_modern():
-    """Those of `reproduce("figure-modern", horizon=2000, trials=3)`, over time and over epsilon, to the bit."""
+    """Those of `reproduce("figure-modern", horizon=2000, trials=3)`, over time and over epsilon, to the bit.
+
+    But for DP-KLUCB and DP-IMED, which try arms in an order drawn at random since: 46, 62, 64 and 46, 53, 34 before.
+    """
     games = ["Stochastic:means=[.5,.25,.75,.375,.625]", "Stochastic:means=[.1,.1,.8,.1,.1]"]
     names = ["DP-KLUCB", "DP-IMED", "KL-UCB"]
     played = compare(games, names, epsilon=[0.1, 1], horizon=2000, trials=3, progress=False)
     regret = {(entry.key, entry.name): last(entry, "pseudo_regret").tolist() for entry in played.entries}
     spaced, one_ahead = played.entries[0].key, played.entries[-1].key
-    assert regret[spaced, "DP-KLUCB (epsilon=1)"] == [46.0, 62.0, 64.0]
-    assert regret[spaced, "DP-IMED (epsilon=1)"] == [46.0, 53.0, 34.0]
+    assert regret[spaced, "DP-KLUCB (epsilon=1)"] == [44.0, 48.0, 90.0]
+    assert regret[spaced, "DP-IMED (epsilon=1)"] == [44.0, 30.0, 30.0]
     assert regret[spaced, "KL-UCB"] == [35.75, 45.125, 23.75]
     assert regret[one_ahead, "DP-KLUCB (epsilon=0.1)"] == [448.00000000000006, 448.00000000000006, 560.0000000000001]
 
 
 @pytest.mark.slow
 def test_compare_gets_the_number_that_the_page_of_figure_modern_quoted():
-    """DP-SE in 20 games of 10^7 rounds: a mean of 4,324.275, to the bit."""
+    """DP-SE in 20 games of 10^7 rounds: a mean of 4,459.925; of 4,324.275 while its epochs tried arms in order."""
     game = "Stochastic:means=[.5,.25,.75,.375,.625]"
     played = compare(game, "DP-SE", epsilon=1, horizon=10**7, trials=20, progress=False)
-    assert last(played.entries[0], "pseudo_regret").mean() == 4324.275
+    assert last(played.entries[0], "pseudo_regret").mean() == 4459.925
