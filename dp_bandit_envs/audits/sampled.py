@@ -29,6 +29,7 @@ from dp_bandit_envs.audits.events import (
 )
 from dp_bandit_envs.audits.held_game import audited
 from dp_bandit_envs.audits.true_losses import DELTAS, FIELDS, fields_below, refuted_in_words
+from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
@@ -37,6 +38,7 @@ from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation.many_games import Shown, ShownGames, steps_of, trials_of
 from dp_bandit_envs.wrappers import PrivacyBoundary
+from dp_bandit_envs.wrappers.inspect_below import layers_of
 
 Games = Callable[[FloatArray], BanditEnv]
 Of = Literal["arms", "releases"]
@@ -190,12 +192,17 @@ def sampled_loss(
         raise NotAuditedError(
             f"{algorithm.name} declares nothing for releases: its guarantee covers {declared.covers}."
         )
+    # A mechanism of somebody else's may withhold the ends of the range, or all but them.
+    halves = [
+        each._replace(pair=Pair(each.pair.one / 2, each.pair.other / 2, each.pair.changed)) for each in candidates
+    ]
+    layers = layers_of(algorithm.wrap(sampler.game(candidates[0].pair.one)))
+    mechanisms = [layer.mechanism for layer in layers if isinstance(layer, PrivacyBoundary)]
+    # Whether those of this package release depends on counts alone.
+    if sampler.releases and not all(is_ours(type(mechanism)) for mechanism in mechanisms):
+        candidates = [*candidates, *halves]
     chosen = best_attacks(sampler, candidates, number, delta=declared.delta)[:TESTED]
     if sampler.releases and not chosen:
-        # A mechanism may withhold the ends of the range.
-        halves = [
-            each._replace(pair=Pair(each.pair.one / 2, each.pair.other / 2, each.pair.changed)) for each in candidates
-        ]
         chosen = best_attacks(sampler, halves, number, delta=declared.delta)[:TESTED]
     if sampler.releases and not chosen:
         raise NothingReleasedError(
