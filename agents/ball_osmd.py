@@ -7,8 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.protocols import FloatArray, Gains, IntArray
 from dp_bandit_envs.theory.linear_bounds import osmd_rate
 
 

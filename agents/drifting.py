@@ -11,9 +11,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.perturbed_leader import leader
-from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.observations import Gains, Sums
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.draws import log
+from dp_bandit_envs.protocols import FloatArray, Gains, IntArray, Sums
 from dp_bandit_envs.theory.divergences import private_upper
 
 BONUS: Final = 0.6

@@ -8,9 +8,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.hedge import draw_weighted
-from dp_bandit_envs.arithmetic import exp
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.draws import exp
+from dp_bandit_envs.protocols import FloatArray, Gains, IntArray
 
 ROUND = 0
 END = 1

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.optimal_design import SLACK, optimal_design
-from dp_bandit_envs.arithmetic import exp
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.theory.arguments import RATES
+from dp_bandit_envs.draws import exp
+from dp_bandit_envs.protocols import FloatArray, Gains
+from dp_bandit_envs.theory.argument_ranges import RATES
 from dp_bandit_envs.theory.linear_bounds import exp2_rates
 
 SMALLEST: Final = 1e-12

@@ -7,10 +7,9 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.arithmetic import exp, log
+from dp_bandit_envs.draws import exp, log
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.protocols import FloatArray, Gains, IntArray
 
 MOST_AGE = 64
 """Number of rounds after which the total of the weights is recomputed, because rounding errors accumulate."""

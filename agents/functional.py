@@ -3,7 +3,7 @@
     start(n_arms, horizon, ...) -> State        select(state, rng) -> arm        update(state, arm, seen) -> State
 
 `State` is a NamedTuple of arrays and numbers; `seen` is the release, `Gains` or `Sums` of
-`dp_bandit_envs.observations`. The agent calls the functions as ordinary Python; `dp_bandit_envs.simulation` compiles
+`dp_bandit_envs.protocols`. The agent calls the functions as ordinary Python; `dp_bandit_envs.simulation` compiles
 the same functions. They use only scalar arithmetic and `math`, so that both give the same results to the last bit.
 
 For points, `select(state, point, rng)` writes its point into `point`, a sequence of `dimension` numbers that the caller
@@ -23,9 +23,8 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError, WrongObservationError, WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.observations import KEYS, Gains, Sums
 from dp_bandit_envs.privacy.facts import Noise
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.protocols import KEYS, FloatArray, Gains, Sums
 
 CURE: Final = {
     Gains: "Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or MiniBatchAverage"

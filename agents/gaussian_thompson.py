@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.protocols import FloatArray, Sums
 
 
 class State(NamedTuple):

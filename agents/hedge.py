@@ -8,9 +8,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.arithmetic import exp, log
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.draws import exp, log
+from dp_bandit_envs.protocols import FloatArray, Sums
 
 MOST_DRIFT = 50.0
 """How far the largest score may move before all weights are recomputed: e^50 leaves ample room in a double."""

@@ -8,9 +8,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import NONE, NoiseWidth, WidthFor, checked_width, smooth, weight, width_in
-from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.draws import log
+from dp_bandit_envs.protocols import FloatArray, IntArray, Sums
 from dp_bandit_envs.theory.divergences import below_kl_upper, private_divergence, private_upper
 
 ROUND: Final = 0

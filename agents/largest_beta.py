@@ -33,7 +33,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.arithmetic import exp, log, log1p
+from dp_bandit_envs.draws import exp, log, log1p
 
 LAZY_FROM: Final = 1.5
 """The smallest x for which the second bound holds."""

@@ -10,8 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.optimal_design import basis_of
 from dp_bandit_envs.agents.random_labels import shuffle
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.protocols import FloatArray, IntArray, Sums
 from dp_bandit_envs.theory.linear_bounds import DESIGN_SLACK, LAPLACE_SPREAD, batch_lengths, elimination_nats
 
 PLACE: Final = 0

@@ -15,11 +15,10 @@ from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import no_width
 from dp_bandit_envs.agents.thompson_sampling import select as ts_select
 from dp_bandit_envs.agents.ucb import ROUND
-from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.compiling.functions import bind
+from dp_bandit_envs.draws import log
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.protocols import FloatArray, IntArray, Sums
 
 UNSEEN = 0.5
 """The mean of an arm without gains: that of a uniform prior."""

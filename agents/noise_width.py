@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.arithmetic import exp, log, log1p, of_array
+from dp_bandit_envs.draws import exp, log, log1p, of_array
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.privacy.counters import Counter, make_counter
 from dp_bandit_envs.protocols import FloatArray

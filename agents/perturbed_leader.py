@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dp_bandit_envs.agents.functional import FunctionalAgent, FunctionalPointAgent, Functions
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.protocols import FloatArray, Sums
 
 
 class State(NamedTuple):

@@ -7,9 +7,8 @@ import numpy as np
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.privacy.facts import Noise
-from dp_bandit_envs.protocols import IntArray
+from dp_bandit_envs.protocols import Gains, IntArray, Sums
 
 
 class State(NamedTuple):

@@ -8,9 +8,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
-from dp_bandit_envs.arithmetic import exp, log
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.draws import exp, log
+from dp_bandit_envs.protocols import FloatArray, Sums
 
 
 class State(NamedTuple):

@@ -9,8 +9,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
 from dp_bandit_envs.compiling.functions import bind
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.protocols import FloatArray, Gains
 from dp_bandit_envs.theory.linear_bounds import noise_of_payoffs, scrible_rate
 
 FARTHEST: Final = 1e9

@@ -9,9 +9,8 @@ from dp_bandit_envs.agents import largest_beta
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.largest_beta import MANY, Search, among_many, changed, one_by_one
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight, width_in
-from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.draws import log
+from dp_bandit_envs.protocols import FloatArray, IntArray, Sums
 
 ROUND: Final = 0
 HELD_ARM: Final = 1

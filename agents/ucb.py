@@ -11,9 +11,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, log_width, no_width, weight, width_in
-from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.draws import log
+from dp_bandit_envs.protocols import FloatArray, IntArray, Sums
 from dp_bandit_envs.theory.stochastic_bounds import LDP_FORCED, ldp_laplace_bonus, ldp_paper_bonus
 
 ROUND: Final = 0

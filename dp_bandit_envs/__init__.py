@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from dp_bandit_envs.adversaries import Adversary
     from dp_bandit_envs.agents import Exp3
     from dp_bandit_envs.algorithms import Algorithm, algorithm_names, calibrate, make_algorithm, register_algorithm
-    from dp_bandit_envs.comparison import Comparison, compare, load
     from dp_bandit_envs.envs.bandit_env import BanditEnv
     from dp_bandit_envs.envs.registration import environment_names, register_adversary
+    from dp_bandit_envs.experiments import Comparison, compare, load
     from dp_bandit_envs.figures import reproduce
     from dp_bandit_envs.privacy import Ledger, PrivacyGuarantee
     from dp_bandit_envs.protocols import Agent
@@ -44,7 +44,7 @@ _HOMES = {
         "adversaries": "Adversary",
         "agents": "Exp3",
         "algorithms": "Algorithm algorithm_names calibrate make_algorithm register_algorithm",
-        "comparison": "Comparison compare load",
+        "experiments": "Comparison compare load",
         "envs.bandit_env": "BanditEnv",
         "envs.registration": "environment_names register_adversary",
         "figures": "reproduce",

@@ -3,6 +3,7 @@
 import difflib
 import functools
 import importlib
+import importlib.util
 import inspect
 import math
 import operator
@@ -10,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final, ParamSpec, SupportsFloat, SupportsIndex, TypeVar
 
 import numpy as np
@@ -315,3 +317,27 @@ def known_name(kind: str, value: str, names: Iterable[str]) -> str:
     if "(" in str(value) and near:
         hint += f" Parameters follow a colon: {near[0]}:parameter=value."
     raise UnknownNameError(f"{kind} must be a known name; received {value!r}. {hint}")
+
+
+def installed(module: str) -> bool:
+    """Return whether a module can be found, without importing it."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ImportError:
+        return False
+
+
+def require(module: str, *, extra: str) -> ModuleType:
+    """Import a module, or raise an ImportError that names the extra to install.
+
+    Args:
+        module: Its dotted name.
+        extra: The extra of this package that installs it.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"{package} must be installed for this; it is not ({error}). Use: pip install 'dp-bandit-envs[{extra}]'"
+        ) from error

@@ -13,9 +13,9 @@ from typing import Any, Final, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import GraphFileError, UnknownArgumentError, WrongTypeError
 from dp_bandit_envs.files import DataFile
-from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import IntArray
 
 __all__ = ["NAMES", "REAL", "FeedbackGraph", "GraphSource", "as_feedback_graph"]

@@ -13,10 +13,10 @@ from dp_bandit_envs.adversaries import GainTable, MemoryBounded, OutcomePools, R
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import KnownSeedWarning, LateDataError
-from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.privacy.mechanism import noise_label
+from dp_bandit_envs.privacy.participation import DataUse
 from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
-from dp_bandit_envs.simulation import game as game_module, simulation as prepared_module
+from dp_bandit_envs.simulation import playing as playing_module, simulation as prepared_module
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, vector as of_many
 from tests.tools.refusals import refused
 
@@ -190,7 +190,7 @@ def test_the_algorithms_of_a_trial_share_gains_with_a_secret_seed_too():
 
 
 def test_a_secret_seed_is_in_no_result_text_or_error(monkeypatch, capfd):
-    for module in (prepared_module, game_module):
+    for module in (prepared_module, playing_module):
         monkeypatch.setattr(module, "drawn_seed", lambda: SECRET)
     results = simulate(REPLAY, ["DP-EXP3-Lap", "DP-IMED"], seed=None, env_kwargs={"gains": TABLE}, trials=2)
     game = play(replay(), make_algorithm("DP-IMED"), seed=None)
@@ -219,7 +219,7 @@ class Public(gym.Wrapper):
 
 def test_what_is_above_a_boundary_does_not_see_a_secret_seed(monkeypatch):
     """Not in `play` or `simulate`, nor after a known seed, nor in a second reset."""
-    monkeypatch.setattr(game_module, "drawn_seed", lambda: SECRET)
+    monkeypatch.setattr(playing_module, "drawn_seed", lambda: SECRET)
     monkeypatch.setattr(prepared_module, "drawn_seed", lambda: SECRET)
     tops, released = [], []
 

@@ -28,7 +28,7 @@ from dp_bandit_envs.errors import (
     WrongTypeError,
 )
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.privacy.announced import announced, current, taken_seed
+from dp_bandit_envs.privacy.admission import announced, current, taken_seed
 from dp_bandit_envs.privacy.facts import Below, Noise, Values, check_values
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism, facts_above, noise_label
@@ -43,7 +43,7 @@ from dp_bandit_envs.seeding import (
     drawn_seed,
     warn_of_known_seed,
 )
-from dp_bandit_envs.wrappers.inspect_below import (
+from dp_bandit_envs.wrappers.layers import (
     Boundary,
     boundaries_below,
     checked_env,

@@ -13,7 +13,7 @@ from dp_bandit_envs.errors import NameTakenError, UnknownArgumentError, WrongTyp
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.wrappers.boundary import CommonBoundary
-from dp_bandit_envs.wrappers.inspect_below import layers_of
+from dp_bandit_envs.wrappers.layers import layers_of
 
 Wrap = Callable[..., Environment]
 

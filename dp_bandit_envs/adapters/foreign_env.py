@@ -11,7 +11,7 @@ from dp_bandit_envs.adapters.outside_game import RewardRange
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongTypeError
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import DataUse
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation
 
 SEEDS: Final = 2**31

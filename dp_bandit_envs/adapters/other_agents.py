@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import StepOutsideGameError, WrongObservationError, WrongTypeError
-from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 if TYPE_CHECKING:

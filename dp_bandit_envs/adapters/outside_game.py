@@ -15,18 +15,18 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import asked_privacy, played_as_asked
-from dp_bandit_envs.algorithms.naming import Player
+from dp_bandit_envs.algorithms.specs import Player
 from dp_bandit_envs.envs.bandit_env import empty_observation, observation_space
 from dp_bandit_envs.errors import SeedRefusedError, StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.files import create_once, inaccessible, locked
-from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.privacy.facts import gains_of_arms
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.participation import DataUse
 from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.seeding import FORKS, checked_seed, drawn_seed, warn_of_known_seed
-from dp_bandit_envs.simulation.game import begin, to_count
+from dp_bandit_envs.simulation.playing import begin, to_count
 from dp_bandit_envs.wrappers.boundary import CommonBoundary, Withheld
-from dp_bandit_envs.wrappers.inspect_below import layers_of
+from dp_bandit_envs.wrappers.layers import layers_of
 
 R = TypeVar("R")
 

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.checks import installed
 from dp_bandit_envs.compiling.compiled import Compiled, in_background, obstacle
 from dp_bandit_envs.compiling.functions import bind, is_ours, put_back, stream_address, stream_at
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import GainRangeError, LateDataError, WrongGainsError, WrongTypeError
 from dp_bandit_envs.metrics import shortfalls
-from dp_bandit_envs.optional import installed
-from dp_bandit_envs.privacy.data_use import DataUse, use_together
+from dp_bandit_envs.privacy.participation import DataUse, use_together
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MOST_DEEP: Final = 3

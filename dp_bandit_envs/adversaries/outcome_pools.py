@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.gain_files import floats
-from dp_bandit_envs.privacy.data_use import use_of_pools
+from dp_bandit_envs.privacy.participation import use_of_pools
 from dp_bandit_envs.protocols import FloatArray
 
 

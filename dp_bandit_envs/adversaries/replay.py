@@ -14,7 +14,7 @@ from dp_bandit_envs.adversaries.gain_files import Pools
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
 from dp_bandit_envs.errors import GainFileError, MadeUpGainsWarning, WrongTypeError
 from dp_bandit_envs.files import DataFile
-from dp_bandit_envs.privacy.data_use import use_of_table
+from dp_bandit_envs.privacy.participation import use_of_table
 from dp_bandit_envs.protocols import FloatArray
 
 MADE_UP_MEANS: Final = (0.5, 0.4, 0.7, 0.6)

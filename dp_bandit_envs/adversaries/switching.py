@@ -6,7 +6,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import RoundByRound
-from dp_bandit_envs.arithmetic import exp, log, parted
+from dp_bandit_envs.draws import exp, log, parted
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 LAST_BIT = 62

@@ -22,9 +22,9 @@ from dp_bandit_envs.privacy.guarantee import DELTA, PrivacyGuarantee, with_agent
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
 from dp_bandit_envs.text import name_of, written_value
-from dp_bandit_envs.theory.arguments import arm_means
+from dp_bandit_envs.theory.argument_ranges import arm_means
 from dp_bandit_envs.wrappers import PrivacyBoundary
-from dp_bandit_envs.wrappers.inspect_below import boundaries_below, data_use_below, layers_of
+from dp_bandit_envs.wrappers.layers import boundaries_below, data_use_below, layers_of
 
 HIDDEN: Final = (
     "{} learns from the gains of all arms or coordinates, but this game does not reveal them all in every round. Use"

@@ -9,7 +9,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.algorithm_table import make_algorithm
 from dp_bandit_envs.algorithms.exp3_family import smallest_between
-from dp_bandit_envs.algorithms.naming import Asked, Player, algorithm_of
+from dp_bandit_envs.algorithms.specs import Asked, Player, algorithm_of
 from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.privacy.accounting import added_delta
 from dp_bandit_envs.privacy.guarantee import DELTA, PrivacyGuarantee

@@ -15,12 +15,11 @@ import numpy as np
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.audits.held_game import HeldGame, layers_of_game
+from dp_bandit_envs.audits.fixed_play import HeldGame, layers_of_game
 from dp_bandit_envs.audits.true_losses import TrueLoss, loss_of_outcomes, loss_of_pure
 from dp_bandit_envs.errors import NotAuditedError
-from dp_bandit_envs.observations import KEYS
 from dp_bandit_envs.privacy.mechanism import noise_of
-from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
+from dp_bandit_envs.protocols import KEYS, Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import AGENT, stream
 
 Value = TypeVar("Value")

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_bandit_envs.optional import require
+from dp_bandit_envs.audits.transcripts import Shown
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.simulation.many_games import Shown
 
 MARGIN = 3.0
 """Standard errors by which an estimate is on the cautious side; about as many as in the final test."""

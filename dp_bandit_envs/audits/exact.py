@@ -12,9 +12,9 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.naming import Game, Player, environment_of
+from dp_bandit_envs.algorithms.specs import Game, Player, environment_of
 from dp_bandit_envs.audits.draw_laws import USUAL_NUMBERS, draw_losses, law_losses
-from dp_bandit_envs.audits.held_game import (
+from dp_bandit_envs.audits.fixed_play import (
     Held,
     HeldGame,
     Released,
@@ -43,6 +43,7 @@ from dp_bandit_envs.audits.linear_noise import (
     row_loss,
     same,
 )
+from dp_bandit_envs.audits.transcripts import HeldArms, HeldPoint
 from dp_bandit_envs.audits.true_losses import TrueLoss, loss_of_pure, refuted_in_words, too_low
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import NotAuditedError
@@ -52,9 +53,8 @@ from dp_bandit_envs.privacy.mechanism import Mechanism, noise_label
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation, plays_points
 from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, GRAPH, stream
-from dp_bandit_envs.simulation.many_games import HeldArms, HeldPoint
-from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.trials import games_of
+from dp_bandit_envs.simulation.compiled_game import make_plan
+from dp_bandit_envs.simulation.engines import games_of
 from dp_bandit_envs.wrappers import PrivacyBoundary, vector
 
 ROUNDS = 16

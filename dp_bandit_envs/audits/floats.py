@@ -13,9 +13,9 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.naming import Player
+from dp_bandit_envs.algorithms.specs import Player
 from dp_bandit_envs.audits.events import clopper_pearson
-from dp_bandit_envs.audits.held_game import (
+from dp_bandit_envs.audits.fixed_play import (
     FakeDraws,
     HeldGame,
     audited,

@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.audits.held_game import FakeDraws, HeldGame, Released
+from dp_bandit_envs.audits.fixed_play import FakeDraws, HeldGame, Released
 from dp_bandit_envs.audits.true_losses import SHARES, TrueLoss, loss_of, loss_of_pure
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import NotAuditedError
-from dp_bandit_envs.optional import require
 from dp_bandit_envs.privacy.accounting import Law
 from dp_bandit_envs.privacy.facts import Values
 from dp_bandit_envs.protocols import FloatArray

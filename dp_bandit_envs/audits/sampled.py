@@ -18,7 +18,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.naming import Player
+from dp_bandit_envs.algorithms.specs import Player
 from dp_bandit_envs.audits.events import (
     ArmEvent,
     ReleaseEvent,
@@ -27,7 +27,8 @@ from dp_bandit_envs.audits.events import (
     strongest_arm_event,
     strongest_draft,
 )
-from dp_bandit_envs.audits.held_game import audited
+from dp_bandit_envs.audits.fixed_play import audited
+from dp_bandit_envs.audits.transcripts import Shown, ShownGames, steps_of, trials_of
 from dp_bandit_envs.audits.true_losses import DELTAS, FIELDS, fields_below, refuted_in_words
 from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -36,9 +37,8 @@ from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.simulation.many_games import Shown, ShownGames, steps_of, trials_of
 from dp_bandit_envs.wrappers import PrivacyBoundary
-from dp_bandit_envs.wrappers.inspect_below import layers_of
+from dp_bandit_envs.wrappers.layers import layers_of
 
 Games = Callable[[FloatArray], BanditEnv]
 Of = Literal["arms", "releases"]

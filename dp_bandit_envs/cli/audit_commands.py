@@ -15,19 +15,19 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.naming import algorithm_of, imported, refuse_unknown
+from dp_bandit_envs.algorithms.specs import algorithm_of, imported, refuse_unknown
 from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, float_loss, sampled_loss
 from dp_bandit_envs.audits.exact import ROUNDS
+from dp_bandit_envs.audits.fixed_play import horizon_with_release
 from dp_bandit_envs.audits.gallery import LESSONS
-from dp_bandit_envs.audits.held_game import horizon_with_release
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.plots.privacy_figures import Bar, audit_figure, longest_of
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.runs.experiment import AlgorithmSpec
 from dp_bandit_envs.text import in_brackets
 from dp_bandit_envs.wrappers import PrivacyBoundary
 

@@ -10,11 +10,11 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.algorithms import Algorithm, calibrate
 from dp_bandit_envs.algorithms.calibration import AskedPrivacy
-from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, imported
+from dp_bandit_envs.algorithms.specs import Asked, algorithm_of, imported
 from dp_bandit_envs.cli.terminal import console
-from dp_bandit_envs.comparison.asking import players_at
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnreachableGuaranteeError
+from dp_bandit_envs.experiments.arguments import players_at
 from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, in_rounds
 from dp_bandit_envs.privacy.ledger import Ledger
 

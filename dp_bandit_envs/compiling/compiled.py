@@ -15,8 +15,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from dp_bandit_envs.checks import installed
 from dp_bandit_envs.compiling.functions import bind, fingerprint, frozen, is_ours, reached
-from dp_bandit_envs.optional import installed
 
 COMPILER = "dp-bandit compiler"
 """The name of the compiling thread."""

@@ -28,7 +28,7 @@ from numba.core.compiler import Compiler, Flags
 from numba.core.serialize import dumps
 from numba.extending import overload_method
 
-from dp_bandit_envs import arithmetic, draws
+from dp_bandit_envs import draws
 from dp_bandit_envs.compiling import functions, intrinsics
 from dp_bandit_envs.compiling.functions import global_names, is_ours
 
@@ -183,8 +183,8 @@ WITHIN: dict[str, Any] = {"pipeline_class": ForInlining, "forceinline": True, "e
 """For the methods of streams."""
 
 BUILT_IN: dict[Any, Any] = {
-    arithmetic.power_of_two: intrinsics.power_of_two,
-    arithmetic.parted: intrinsics.parted,
+    draws.power_of_two: intrinsics.power_of_two,
+    draws.parted: intrinsics.parted,
     functions.stream_at: intrinsics.stream_at,
     functions.put_back: intrinsics.put_back,
     functions.read_only: intrinsics.read_only,

@@ -11,7 +11,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, Deterministic, GainTable
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.naming import Player, made_of
+from dp_bandit_envs.algorithms.specs import Player, made_of
 from dp_bandit_envs.audits.sampled import changes_of
 from dp_bandit_envs.conformance.rules import (
     copies_of,

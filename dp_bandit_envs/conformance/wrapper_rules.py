@@ -23,8 +23,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable, VectorTable
 from dp_bandit_envs.audits.events import chance_at_least, features_of
+from dp_bandit_envs.audits.fixed_play import Held, game_of, layers_of_game
 from dp_bandit_envs.audits.floats import count_impossible
-from dp_bandit_envs.audits.held_game import Held, game_of, layers_of_game
 from dp_bandit_envs.conformance.rules import (
     FALSE_ALARM,
     global_randomness_untouched,

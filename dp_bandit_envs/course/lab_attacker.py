@@ -13,6 +13,7 @@ from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.audits import ExactLoss
 from dp_bandit_envs.audits.events import ArmEvent, clopper_pearson, least_epsilon
 from dp_bandit_envs.audits.sampled import Candidate, Pair, Sampler
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.course.checking import (
     MORE,
     WrongAnswer,
@@ -28,7 +29,6 @@ from dp_bandit_envs.course.checking import (
 )
 from dp_bandit_envs.course.notebooks import panel
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.optional import require
 from dp_bandit_envs.plots.plot_style import BLUE, GREY, LIGHT_GREY, ORANGE, VERMILION
 from dp_bandit_envs.privacy.mechanisms import BlockSums
 from dp_bandit_envs.protocols import FloatArray

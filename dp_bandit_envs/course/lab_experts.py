@@ -23,7 +23,7 @@ from dp_bandit_envs.course.checking import (
 from dp_bandit_envs.course.lab_counters import BY_WORDS, worst
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation import simulate
-from dp_bandit_envs.simulation.outcomes import Simulation
+from dp_bandit_envs.simulation.results import Simulation
 from dp_bandit_envs.wrappers import CounterSums
 
 EXPERTS: Final = 10

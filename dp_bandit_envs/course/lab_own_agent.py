@@ -19,8 +19,7 @@ from dp_bandit_envs.course.notebooks import cells_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import ConformanceError
 from dp_bandit_envs.files import write_whole
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray
+from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray, Gains
 from dp_bandit_envs.simulation import play, simulate
 from dp_bandit_envs.wrappers import LaplaceClipRescale
 
@@ -181,7 +180,7 @@ import numpy as np
 
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.arithmetic import exp, log
+from dp_bandit_envs.draws import exp, log
 
 
 """

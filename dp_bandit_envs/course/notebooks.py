@@ -21,8 +21,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.files import clear_partial_files, write_whole
-from dp_bandit_envs.optional import require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -24,7 +24,7 @@ from dp_bandit_envs.errors import (
     WrongGameError,
     WrongTypeError,
 )
-from dp_bandit_envs.privacy.announced import current, round_begins, unless_secret
+from dp_bandit_envs.privacy.admission import current, round_begins, unless_secret
 from dp_bandit_envs.privacy.facts import Values, gains_of_arms
 from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.optional import require
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.protocols import FloatArray
 
 if TYPE_CHECKING:

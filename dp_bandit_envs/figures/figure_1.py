@@ -4,6 +4,8 @@ import math
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, paper_epsilon
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.run_report import Note, Numbers, Study
 from dp_bandit_envs.figures.judging import (
     NO,
     Claims,
@@ -16,8 +18,6 @@ from dp_bandit_envs.figures.judging import (
     yes_or_no,
 )
 from dp_bandit_envs.privacy.guarantee import DELTA, PrivacyGuarantee
-from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.runs.run_report import Note, Numbers, Study
 
 N_ARMS = 4
 HORIZON = 2**18

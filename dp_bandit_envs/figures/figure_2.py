@@ -8,6 +8,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.run_report import Note, Study, View
 from dp_bandit_envs.figures.judging import (
     DECIDES,
     NO,
@@ -29,8 +31,6 @@ from dp_bandit_envs.figures.judging import (
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.privacy.interval_ends import interval_ends, paper_input, zeta
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.runs.run_report import Note, Study, View
 
 HORIZON = 100_000
 TRIALS = 100

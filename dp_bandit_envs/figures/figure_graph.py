@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.comparison.reporting import regret_panel
 from dp_bandit_envs.envs.graph_env import GraphEnv
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.reporting import regret_panel
+from dp_bandit_envs.experiments.run_report import Note, Numbers, Study, View
 from dp_bandit_envs.figures.judging import (
     DECIDES,
     NO,
@@ -28,8 +30,6 @@ from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, Reference, curves_figure
 from dp_bandit_envs.privacy.guarantee import NO_PRIVACY
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.runs.run_report import Note, Numbers, Study, View
 from dp_bandit_envs.seeding import GRAPH, stream
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dp_bandit_envs.experiments.experiment import GameSpec, Results
+from dp_bandit_envs.experiments.run_report import Claim, Note, Verdict
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.runs.experiment import GameSpec, Results
-from dp_bandit_envs.runs.run_report import Claim, Note, Verdict
 
 YES, NO, UNDECIDED = Verdict
 DECIDES = 3.0

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.comparison.compared import comparison_of_results, folder_of
-from dp_bandit_envs.comparison.comparing import Wanted, check_progress, progress_of
-from dp_bandit_envs.comparison.reporting import Report, folders_of, played, played_in_memory, report_on
-from dp_bandit_envs.runs.run_report import Study
+from dp_bandit_envs.experiments.comparing import Wanted, check_progress, progress_of
+from dp_bandit_envs.experiments.comparison import comparison_of_results, folder_of
+from dp_bandit_envs.experiments.reporting import Report, folders_of, played, played_in_memory, report_on
+from dp_bandit_envs.experiments.run_report import Study
 
 
 class Figure(NamedTuple):

@@ -21,7 +21,7 @@ from dp_bandit_envs.privacy.accounting import (
     zcdp_delta,
     zcdp_epsilon,
 )
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import DataUse
 
 REPLACE_ONE_ROUND: Final = "replace the gains of all arms in one round"
 ANY_AGENT: Final = "any agent"

@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, SupportsFloat
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import BudgetSpentError, LedgerError, LedgerFileError, UnprotectedGameError
 from dp_bandit_envs.privacy.accounting import FAR, ORDERS, ROUNDING, added_delta, epsilon_from_renyi
-from dp_bandit_envs.privacy.announced import Games, current
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.admission import Games, current
 from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, Unit, for_unit
+from dp_bandit_envs.privacy.participation import DataUse
 
 if TYPE_CHECKING:
     import sqlite3  # elsewhere where it is used, as a browser's Python may lack it

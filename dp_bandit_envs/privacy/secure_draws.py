@@ -27,9 +27,9 @@ from collections.abc import Callable
 from typing import Any, Final, Self
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.errors import WrongGameError
-from dp_bandit_envs.optional import require
 from dp_bandit_envs.privacy.accounting import distance_of_draws
 from dp_bandit_envs.privacy.facts import STEP, Below
 from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, noise_scale

@@ -21,7 +21,9 @@ from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
-from dp_bandit_envs.simulation.loop import (
+from dp_bandit_envs.simulation.compiled_game import Plan
+from dp_bandit_envs.simulation.results import Column, StoppedEarlyError, column_of, stacked
+from dp_bandit_envs.simulation.stages import (
     Nothing,
     Progress,
     Rules,
@@ -37,8 +39,6 @@ from dp_bandit_envs.simulation.loop import (
     settle,
     update,
 )
-from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError, column_of, stacked
-from dp_bandit_envs.simulation.plan import Plan
 
 LANES: Final = 16
 """Games side by side: two vector registers of AVX-512, so that one computes while the other waits."""

@@ -15,7 +15,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import NOTHING_ASKED, AskedPrivacy, asked_privacy, played_at
-from dp_bandit_envs.algorithms.naming import Game, NamedGame, Player, game_of, is_one, sized
+from dp_bandit_envs.algorithms.specs import Game, NamedGame, Player, game_of, is_one, sized
 from dp_bandit_envs.compiling.compiled import (
     MissingCodeError,
     Stopped,
@@ -31,13 +31,13 @@ from dp_bandit_envs.errors import SeedRefusedError, UnprotectedGameError, WrongT
 from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
 from dp_bandit_envs.protocols import Environment, IntArray
 from dp_bandit_envs.seeding import Seed, chosen_seed, drawn_seed, warn_of_known_seed
-from dp_bandit_envs.simulation.game import to_count
+from dp_bandit_envs.simulation.compiled_game import Plan, make_plan
+from dp_bandit_envs.simulation.determinism import check_repeatable
+from dp_bandit_envs.simulation.engines import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials, check_compiles
 from dp_bandit_envs.simulation.lanes import LEAST_TRIALS, LaneTrials, carries
-from dp_bandit_envs.simulation.loop import NotCompilableError, RefusedByNumbaError
-from dp_bandit_envs.simulation.outcomes import Engine, Keep, Outcome, Simulation, Summary, Table, Work
-from dp_bandit_envs.simulation.plan import Plan, make_plan
-from dp_bandit_envs.simulation.repeatable import check_repeatable
-from dp_bandit_envs.simulation.trials import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials, check_compiles
+from dp_bandit_envs.simulation.playing import to_count
+from dp_bandit_envs.simulation.results import Engine, Keep, Outcome, Simulation, Summary, Table, Work
+from dp_bandit_envs.simulation.stages import NotCompilableError, RefusedByNumbaError
 from dp_bandit_envs.simulation.workers import Task, Terms, compile_now, refuse_backend_elsewhere, spread
 
 SPACINGS = ("linear", "log")

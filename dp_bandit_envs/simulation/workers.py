@@ -15,15 +15,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple
 
+from dp_bandit_envs.checks import installed
 from dp_bandit_envs.compiling.compiled import in_background
 from dp_bandit_envs.errors import ClusterError
-from dp_bandit_envs.optional import installed
-from dp_bandit_envs.privacy.announced import Announced, Paid, announced
+from dp_bandit_envs.privacy.admission import Announced, Paid, announced
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
 from dp_bandit_envs.seeding import FORKS
-from dp_bandit_envs.simulation.outcomes import Keep, Kept, Played, Work, play_all, play_and_keep
-from dp_bandit_envs.simulation.sending import Carried
+from dp_bandit_envs.simulation.pickling import Carried
+from dp_bandit_envs.simulation.results import Keep, Kept, Played, Work, play_all, play_and_keep
 
 SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
 """What a task takes: so long that sending it costs little, so short that an interruption loses little."""
@@ -36,7 +36,7 @@ _pools: set[int] = set()
 
 
 class Terms(NamedTuple):
-    """On which terms trials begin; see `dp_bandit_envs.privacy.announced`.
+    """On which terms trials begin; see `dp_bandit_envs.privacy.admission`.
 
     Attributes:
         secret: Whether nobody knows the seed.

@@ -24,7 +24,7 @@ from typing import SupportsFloat, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.theory.arguments import arm_means, checked
+from dp_bandit_envs.theory.argument_ranges import arm_means, checked
 from dp_bandit_envs.theory.divergences import bernoulli_kl
 from dp_bandit_envs.theory.stochastic_bounds import Means, adap_ucb_bound, regret_of_gaps
 

@@ -7,7 +7,7 @@ from typing import Final, Literal, SupportsFloat, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.theory.arguments import arm_means, checked
+from dp_bandit_envs.theory.argument_ranges import arm_means, checked
 from dp_bandit_envs.theory.divergences import bernoulli_kl, private_divergence
 
 GAPS: Final = np.geomspace(1e-9, 0.5, 4000)

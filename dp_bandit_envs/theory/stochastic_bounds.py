@@ -18,7 +18,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters import make_counter
 from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.privacy.interval_ends import zeta
-from dp_bandit_envs.theory.arguments import arm_means, checked, function
+from dp_bandit_envs.theory.argument_ranges import arm_means, checked, function
 from dp_bandit_envs.theory.divergences import bernoulli_kl
 
 Means = Sequence[SupportsFloat]

@@ -12,7 +12,7 @@ from dp_bandit_envs.adapters.outside_game import RewardRange
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.errors import BoundaryError, BudgetSpentError, StepOutsideGameError, WrongTypeError
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import DataUse
 from dp_bandit_envs.wrappers import HybridSums, MiniBatchAverage
 from tests.tools.boundary_games import PLANTED, everything_in, find_planted
 from tests.tools.refusals import refused

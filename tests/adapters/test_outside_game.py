@@ -24,7 +24,7 @@ from dp_bandit_envs.errors import (
     WrongGameError,
     WrongTypeError,
 )
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import DataUse
 from dp_bandit_envs.wrappers import MiniBatchAverage
 from tests.tools.boundary_games import MARK, PLANTED, everything_in, find_planted
 from tests.tools.refusals import refused

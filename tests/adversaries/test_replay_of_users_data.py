@@ -15,7 +15,7 @@ import pytest
 from dp_bandit_envs import OutsideGame, compare, files, play
 from dp_bandit_envs.adversaries import GainTable, OutcomePools, Replay, VectorTable
 from dp_bandit_envs.errors import GainFileError, MadeUpGainsWarning
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import DataUse
 from dp_bandit_envs.simulation.provenance import code_digest
 from tests.tools.doors import one_each
 from tests.tools.refusals import missing, refused

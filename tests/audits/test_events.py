@@ -17,7 +17,7 @@ from dp_bandit_envs.audits.events import (
     strongest_draft,
     strongest_event,
 )
-from dp_bandit_envs.simulation.many_games import Shown
+from dp_bandit_envs.audits.transcripts import Shown
 
 
 def shown(values, counts=1):

@@ -12,11 +12,11 @@ from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.audits import exact_loss, sampled, sampled_loss
 from dp_bandit_envs.audits.events import least_epsilon, strongest_arm_event
 from dp_bandit_envs.audits.sampled import candidate_pairs, changes_of, varied
+from dp_bandit_envs.audits.transcripts import Shown, ShownGames, trials_of
 from dp_bandit_envs.audits.true_losses import DELTAS
 from dp_bandit_envs.cli.audit_commands import contestant
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.privacy.mechanisms import BlockSums, LaplaceClipRescale, RandomizedResponse
-from dp_bandit_envs.simulation.many_games import Shown, ShownGames, trials_of
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.tools.refusals import refused
 

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from dp_bandit_envs.compiling.compiled import never
+from dp_bandit_envs.experiments.running import run
+from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.figures import figure_1
 from dp_bandit_envs.figures.figure_1 import TRIALS
-from dp_bandit_envs.runs.running import run
-from dp_bandit_envs.runs.store import ResultsFolder
-from dp_bandit_envs.simulation.outcomes import play_all
+from dp_bandit_envs.simulation.results import play_all
 from dp_bandit_envs.simulation.simulation import prepare
 from tests.benchmarks.measuring import Line, Skipped, median_rates, written
 

@@ -9,8 +9,7 @@ import zipfile
 import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.comparison import load
-from dp_bandit_envs.runs import running
+from dp_bandit_envs.experiments import load, running
 from dp_bandit_envs.simulation import simulation
 
 LINES = "arm,gain,who\n" + "".join(f"{i % 2},{i % 3 / 2},p{i % 4}\n" for i in range(8))

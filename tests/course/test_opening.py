@@ -13,9 +13,9 @@ import urllib.request
 
 import pytest
 
+from dp_bandit_envs.checks import installed
 from dp_bandit_envs.course import notebooks as opening
 from dp_bandit_envs.course.notebooks import LABS, START_PAGE, copy_labs, find, outdated
-from dp_bandit_envs.optional import installed
 from tests.tools.refusals import refused
 
 needs_marimo = pytest.mark.skipif(not installed("marimo"), reason="there is no marimo: pip install -e '.[labs]'")

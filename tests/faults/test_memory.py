@@ -51,7 +51,7 @@ import gymnasium as gym
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.simulation.sending import Carried
+from dp_bandit_envs.simulation.pickling import Carried
 from dp_bandit_envs.simulation.simulation import prepare
 from dp_bandit_envs.wrappers import LaplaceClipRescale
 

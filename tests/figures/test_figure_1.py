@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import paper_epsilon
-from dp_bandit_envs.comparison.reporting import draw_over_time
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.reporting import draw_over_time
+from dp_bandit_envs.experiments.run_report import Note, Verdict, report_md
 from dp_bandit_envs.figures import figure_1
-from dp_bandit_envs.runs.experiment import Results
-from dp_bandit_envs.runs.run_report import Note, Verdict, report_md
 from tests.tools.refusals import missing
 
 YES, NO, UNDECIDED = Verdict

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.run_report import Verdict
 from dp_bandit_envs.figures import figure_2
 from dp_bandit_envs.figures.figure_2 import GamePanel
-from dp_bandit_envs.runs.experiment import Results
-from dp_bandit_envs.runs.run_report import Verdict
 
 YES, NO, UNDECIDED = Verdict
 

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.run_report import Claim, Note, Verdict
 from dp_bandit_envs.figures.judging import (
     Claims,
     Estimate,
@@ -22,8 +24,6 @@ from dp_bandit_envs.figures.judging import (
     smaller_than,
     with_names,
 )
-from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.runs.run_report import Claim, Note, Verdict
 
 YES, NO, UNDECIDED = Verdict
 

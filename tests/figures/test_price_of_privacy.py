@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.run_report import Verdict
+from dp_bandit_envs.experiments.running import run
+from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.figures import price_of_privacy
 from dp_bandit_envs.figures.judging import Estimate, ratio_of_means
 from dp_bandit_envs.figures.price_of_privacy import games, panels
@@ -16,10 +20,6 @@ from dp_bandit_envs.figures.price_of_privacy.games import ARMS, BALL, CUBE, EXPE
 from dp_bandit_envs.figures.price_of_privacy.panels import ratio_band
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.runs.experiment import Results
-from dp_bandit_envs.runs.run_report import Verdict
-from dp_bandit_envs.runs.running import run
-from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation import simulate
 
 YES, NO, UNDECIDED = Verdict

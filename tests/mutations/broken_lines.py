@@ -258,7 +258,7 @@ OTHERS = (
     ),
     Mutation(
         "games without a release judged",
-        "dp_bandit_envs/audits/held_game.py",
+        "dp_bandit_envs/audits/fixed_play.py",
         "    if found is None or len(found.arms) > rounds:",
         "    if False:",
         ("tests/audits/test_exact_loss.py", "-k", "on_graphs_no_algorithm"),
@@ -314,14 +314,14 @@ OTHERS = (
     ),
     Mutation(
         "range check of compiled games dropped",
-        "dp_bandit_envs/simulation/loop.py",
+        "dp_bandit_envs/simulation/stages.py",
         "valid &= (gain >= 0.0) & (gain <= 1.0)",
         "valid &= gain >= 0.0",
         (ATTACKS, "-k", "every_engine"),
     ),
     Mutation(
         "compiled noise from the agent's stream",
-        "dp_bandit_envs/simulation/loop.py",
+        "dp_bandit_envs/simulation/stages.py",
         "value, count = release(states[PLACE], arm, value, streams[PLACE + 1])",
         "value, count = release(states[PLACE], arm, value, streams[PLACE])",
         ("tests/audits/test_driver_releases.py", "-k", "compiled_releases"),
@@ -412,7 +412,7 @@ OTHERS = (
     ),
     Mutation(
         "any wrapper may be below",
-        "wrappers/inspect_below.py",
+        "wrappers/layers.py",
         "    return all(definer is None or definer in known_classes for definer in definers)",
         "    return True",
         ("tests/wrappers/test_boundary_gymnasium_wrappers.py", "-k", "step_of_its_own"),
@@ -489,7 +489,7 @@ OTHERS = (
     ),
     Mutation(
         "batches of somebody else's are compiled unseen",
-        "dp_bandit_envs/simulation/loop.py",
+        "dp_bandit_envs/simulation/stages.py",
         "    if mechanism.batch_size > 1 and not (mechanism.withholds or is_ours(type(mechanism))):",
         "    if False:",
         (MECHANISMS_OF_OTHERS, "-k", "in_simulate_too"),
@@ -545,7 +545,7 @@ OTHERS = (
     ),
     Mutation(
         "play without a seed uses seed 0",
-        "dp_bandit_envs/simulation/game.py",
+        "dp_bandit_envs/simulation/playing.py",
         "        number = drawn_seed()",
         "        number = 0",
         (SHARED, "-k", "without_a_seed"),
@@ -678,7 +678,7 @@ OTHERS = (
     ),
     Mutation(
         "a digit of a logarithm",
-        "dp_bandit_envs/arithmetic.py",
+        "dp_bandit_envs/draws.py",
         "+ 0.666666666666667",
         "+ 0.666666666666767",
         ("tests/test_arithmetic.py",),
@@ -805,7 +805,7 @@ DRAWS = (
 GAMES = (
     Mutation(
         "only the arm played is believed to have a new release",
-        "dp_bandit_envs/simulation/plan.py",
+        "dp_bandit_envs/simulation/compiled_game.py",
         'own = self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)',
         "own = True",
         ("tests/simulation/test_play_equals_simulate_on_sums.py",),
@@ -819,7 +819,7 @@ GAMES = (
     ),
     Mutation(
         "two threads play in one environment",
-        "dp_bandit_envs/simulation/game.py",
+        "dp_bandit_envs/simulation/playing.py",
         "    if game.on_block is not None:",
         "    if False:",
         ("tests/envs/test_shared_adversary.py", "-k", "second_thread"),
@@ -847,10 +847,10 @@ GAMES = (
     ),
     Mutation(
         "an adversary that draws from np.random",
-        "dp_bandit_envs/simulation/repeatable.py",
+        "dp_bandit_envs/simulation/determinism.py",
         "np.random.seed(number)",
         "np.random.seed(0)",
-        ("tests/simulation/test_repeatable.py", "-k", "rng_only"),
+        ("tests/simulation/test_determinism.py", "-k", "rng_only"),
     ),
     Mutation(
         "an algorithm that draws the gains itself adds up none of them",
@@ -868,10 +868,10 @@ GAMES = (
     ),
     Mutation(
         "an error that cannot be unpickled ends a worker",
-        "dp_bandit_envs/simulation/sending.py",
+        "dp_bandit_envs/simulation/pickling.py",
         "            if _may_return(error):",
         "            if True:",
-        ("tests/simulation/test_sending.py", "-k", "cannot_be_pickled_keeps"),
+        ("tests/simulation/test_pickling.py", "-k", "cannot_be_pickled_keeps"),
     ),
 )
 
@@ -948,10 +948,10 @@ ROOMS = (
     ),
     Mutation(
         "a person's record serves once however many passes there are",
-        f"{PRIVACY}/data_use.py",
+        f"{PRIVACY}/participation.py",
         "        _serve(served, owners, turns)",
         "        _serve(served, owners, 1)",
-        ("tests/privacy/test_data_use.py", "-k", "records_of_a_file"),
+        ("tests/privacy/test_participation.py", "-k", "records_of_a_file"),
     ),
     Mutation(
         "a width for one side of the noise",
@@ -1051,7 +1051,7 @@ PLAYED = (
     ),
     Mutation(
         "the dynamic regret of a compiled game is the gain collected",
-        "dp_bandit_envs/simulation/loop.py",
+        "dp_bandit_envs/simulation/stages.py",
         "missed.total[0] += gains[row, len(progress.pulls) + arm]",
         "missed.total[0] += gains[row, arm]",
         ("tests/simulation/test_dynamic_regret.py",),
@@ -1128,7 +1128,7 @@ PLAYED = (
     ),
     Mutation(
         "a worker with other code plays",
-        f"{SIMULATION}/sending.py",
+        f"{SIMULATION}/pickling.py",
         "    if carried.code and (unlike := unlike_here(dict(carried.code))):",
         "    if unlike := []:",
         ("tests/faults/test_cluster.py", "-k", "other_code"),
@@ -1142,17 +1142,17 @@ PLAYED = (
     ),
     Mutation(
         "a user's file is sent by its name",
-        f"{SIMULATION}/sending.py",
+        f"{SIMULATION}/pickling.py",
         "        with _busy, _own_files_by_value():",
         "        with _busy:",
-        ("tests/simulation/test_sending.py", "-k", "file_that_was_changed"),
+        ("tests/simulation/test_pickling.py", "-k", "file_that_was_changed"),
     ),
     Mutation(
         "a worker plays the game that was registered last",
-        f"{SIMULATION}/sending.py",
+        f"{SIMULATION}/pickling.py",
         "            _register(games)\n        try:",
         "        try:",
-        ("tests/simulation/test_sending.py", "-k", "registered_game"),
+        ("tests/simulation/test_pickling.py", "-k", "registered_game"),
     ),
     Mutation(
         "an arm that an own adversary does not write keeps what memory held",
@@ -1177,31 +1177,31 @@ PLAYED = (
     ),
     Mutation(
         "a step of a user's is compiled without it",
-        f"{SIMULATION}/plan.py",
+        f"{SIMULATION}/compiled_game.py",
         "    if type(game).step is not BanditEnv.step or type(game).reset is not BanditEnv.reset:",
         "    if False:",
         ("tests/simulation/test_engines.py", "-k", "own and step"),
     ),
     Mutation(
         "an update of a user's is compiled without it",
-        f"{SIMULATION}/plan.py",
+        f"{SIMULATION}/compiled_game.py",
         "    if any(getattr(kind, method) is not getattr(base, method) for method in PLAIN[base]):",
         "    if False:",
         ("tests/simulation/test_engines.py", "-k", "own and way"),
     ),
     Mutation(
         "an unplayed mechanism draws from the process",
-        f"{SIMULATION}/repeatable.py",
+        f"{SIMULATION}/determinism.py",
         "            if not is_ours(type(one)):",
         "            if False:",
-        ("tests/simulation/test_repeatable.py", "-k", "mechanism_that_does_not"),
+        ("tests/simulation/test_determinism.py", "-k", "mechanism_that_does_not"),
     ),
     Mutation(
         "chunks of many games have the same streams",
-        f"{SIMULATION}/many_games.py",
+        "dp_bandit_envs/audits/transcripts.py",
         "trial=first_trial + number)",
         "trial=first_trial)",
-        ("tests/simulation/test_many_games.py", "-k", "threads_change_nothing"),
+        ("tests/audits/test_transcripts.py", "-k", "threads_change_nothing"),
     ),
     Mutation(
         "an agent is played for ever where it is not compiled",
@@ -1215,7 +1215,7 @@ PLAYED = (
         "dp_bandit_envs/metrics.py",
         "self.squares + other.squares + apart**2 * (self.trials * other.trials / trials)",
         "self.squares + other.squares",
-        ("tests/simulation/test_outcomes.py", "-k", "moments"),
+        ("tests/simulation/test_results.py", "-k", "moments"),
     ),
 )
 """How games are compiled, sent and cut into tasks, and what is not compiled."""
@@ -1275,7 +1275,7 @@ FRONTIER = (
     ),
     Mutation(
         "compiled games with the features of another order",
-        "dp_bandit_envs/simulation/trials.py",
+        "dp_bandit_envs/simulation/engines.py",
         "            agent.see_features(features)\n",
         "",
         (ARM_ORDER, "-k", "play_and_simulate and Linear"),
@@ -1374,7 +1374,7 @@ ORDERS = (
         f"{PRIVACY}/mechanisms/block_sums.py",
         "        return self.blocks(below.horizon)[0]",
         "        return 1",
-        ("tests/comparison/test_short_games.py", "-k", "DP-SE"),
+        ("tests/experiments/test_short_games.py", "-k", "DP-SE"),
     ),
 )
 """No arm is favoured for its index, and games without a release say so."""

@@ -13,9 +13,9 @@ from dp_bandit_envs import Ledger, make_algorithm
 from dp_bandit_envs.errors import BudgetSpentError
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.accounting import ORDERS, Law, gaussian_law, one_laplace
-from dp_bandit_envs.privacy.data_use import DataUse
 from dp_bandit_envs.privacy.gaussian import gaussian_sigma
 from dp_bandit_envs.privacy.ledger import Budget, Rule, _cost, _total
+from dp_bandit_envs.privacy.participation import DataUse
 from tests.tools.refusals import refused
 
 ONE = DataUse(1)

@@ -22,8 +22,8 @@ from dp_bandit_envs.errors import (
     UnprotectedGameError,
 )
 from dp_bandit_envs.privacy import PrivacyGuarantee
-from dp_bandit_envs.privacy.announced import announced
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.admission import announced
+from dp_bandit_envs.privacy.participation import DataUse
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage, vector as of_many
 from tests.tools.doors import one_each
 from tests.tools.refusals import missing, refused

@@ -20,8 +20,8 @@ from dp_bandit_envs import Algorithm, Ledger, simulate
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.errors import BudgetSpentError, LedgerFileError
 from dp_bandit_envs.privacy import PrivacyGuarantee
-from dp_bandit_envs.privacy.announced import announced
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.admission import announced
+from dp_bandit_envs.privacy.participation import DataUse
 from dp_bandit_envs.simulation.simulation import prepare
 from dp_bandit_envs.simulation.workers import spread
 from dp_bandit_envs.wrappers import LaplaceClipRescale
@@ -31,7 +31,7 @@ TABLE = np.zeros((4, 2))
 GAME = [[PrivacyGuarantee(1.0)]]
 SPEND = """
 import sys
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import DataUse
 from dp_bandit_envs.errors import BudgetSpentError
 from dp_bandit_envs.privacy import Ledger, PrivacyGuarantee
 ledger = Ledger.load(sys.argv[1])
@@ -236,10 +236,10 @@ def test_in_other_processes_a_file_counts_and_memory_refuses_what_was_not_counte
     """A forked process has a copy of the memory, a spawned one a pickle; neither may count apart."""
     script = """
 import os, pickle, sys
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import DataUse
 from dp_bandit_envs.errors import LedgerFileError
 from dp_bandit_envs.privacy import Ledger, PrivacyGuarantee
-from dp_bandit_envs.privacy.announced import announced
+from dp_bandit_envs.privacy.admission import announced
 game = [[PrivacyGuarantee(1.0)]]
 with open(sys.argv[1], "rb") as file:
     in_file, in_memory = pickle.load(file)

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.arithmetic import log_of_array
-from dp_bandit_envs.draws import normal_quantile
+from dp_bandit_envs.draws import log_of_array, normal_quantile
 from dp_bandit_envs.privacy.laplace import to_grid_array
 
 NEAR = {"normal": 48}

@@ -42,7 +42,7 @@ from dp_bandit_envs.wrappers.boundary import (
     streams_of,
     unflattened,
 )
-from dp_bandit_envs.wrappers.inspect_below import (
+from dp_bandit_envs.wrappers.layers import (
     PASS_VECTOR_OBSERVATIONS_THROUGH,
     boundaries_below,
     checked_env,

@@ -10,6 +10,8 @@ import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.run_report import Numbers
 from dp_bandit_envs.figures.judging import (
     DECIDES,
     NO,
@@ -33,8 +35,6 @@ from dp_bandit_envs.figures.price_of_privacy import games
 from dp_bandit_envs.figures.price_of_privacy.games import Game, Place, Price, last, longest, ratios_over_horizon
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import Environment, FloatArray
-from dp_bandit_envs.runs.experiment import Results
-from dp_bandit_envs.runs.run_report import Numbers
 
 claims = Claims()
 NEARLY = 1.5

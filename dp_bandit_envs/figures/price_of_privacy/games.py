@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.run_report import View
 from dp_bandit_envs.figures.judging import Estimate, ratio_of_means
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.runs.run_report import View
 
 HORIZON = 2**20
 """Rounds of the longest games over T; the others have a quarter of the next longer one's, down to 2^10."""

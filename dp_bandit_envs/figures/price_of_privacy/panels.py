@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from dp_bandit_envs.experiments.experiment import Results, labels_of
 from dp_bandit_envs.figures.judging import Estimate, ratio_of_means
 from dp_bandit_envs.figures.price_of_privacy import games
 from dp_bandit_envs.figures.price_of_privacy.games import Game, Price, last, longest, ratios_over_horizon
 from dp_bandit_envs.metrics import Band, confidence_band
 from dp_bandit_envs.plots.curves_figure import Curve, Panel, Reference, curves_figure
 from dp_bandit_envs.plots.plot_style import GREY
-from dp_bandit_envs.runs.experiment import Results, labels_of
 
 RATIO = "regret / regret without privacy"
 NORMAL_95 = 1.96
