@@ -13,8 +13,8 @@ from dp_bandit_envs.adversaries import GainTable, MemoryBounded, OutcomePools, R
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import KnownSeedWarning, LateDataError
-from dp_bandit_envs.privacy.mechanism import noise_label
-from dp_bandit_envs.privacy.participation import DataUse
+from dp_bandit_envs.privacy.mechanism import noise_key
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
 from dp_bandit_envs.simulation import playing as playing_module, simulation as prepared_module
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, vector as of_many
@@ -112,7 +112,7 @@ class Recorded(Stochastic):
 @pytest.mark.parametrize(
     "made",
     [
-        lambda: Recorded(data_use=DataUse(1, 2)),
+        lambda: Recorded(data_use=Participation(1, 2)),
         lambda: Recorded(is_real=True),
         lambda: OutcomePools([np.ones(40), np.zeros(40)], 40, persons=1),
         lambda: GainTable(TABLE, persons=2),
@@ -260,7 +260,7 @@ def test_trying_small_seeds_finds_a_given_one_and_no_secret_one():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KnownSeedWarning)
             env.reset(seed=seed)
-        scale, label = env.noise.scale, noise_label(env.mechanism, env.below)
+        scale, label = env.noise.scale, noise_key(env.mechanism, env.inputs)
         seen = [env.step(0)[0] for _ in range(20)]
         values = [one["gain"][0] * (1 + 2 * env.noise.bound) - env.noise.bound for one in seen]
         shown = np.array([bool(one["observed"][0]) for one in seen])

@@ -29,9 +29,9 @@ from dp_bandit_envs.errors import (
 )
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.admission import announced, current, taken_seed
-from dp_bandit_envs.privacy.facts import Below, Noise, Values, check_values
+from dp_bandit_envs.privacy.facts import InputFacts, Noise, ValueRange, check_values
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Mechanism, facts_above, noise_label
+from dp_bandit_envs.privacy.mechanism import Mechanism, noise_key, output_facts
 from dp_bandit_envs.privacy.secure_draws import SecureStream, takes_no_seed
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation, is_public, plays_points
 from dp_bandit_envs.seeding import (
@@ -87,7 +87,7 @@ OUTSIDE_RELEASED = (
 )
 
 
-class RefusedError(Exception):
+class PublicError(Exception):
     """Raised inside a boundary with a message that is public."""
 
 
@@ -109,7 +109,7 @@ def stops() -> tuple[type[BaseException], ...]:
     return KeyboardInterrupt, SystemExit, GeneratorExit, TooLongError, cancelled
 
 
-class CommonBoundary(Boundary):
+class BoundaryBase(Boundary):
     """What scalar and vector boundaries have in common: public attributes, in place of those that are below."""
 
     env: Any
@@ -117,7 +117,7 @@ class CommonBoundary(Boundary):
     _spec: EnvSpec | None = None
     _seed_is_known: bool = False
     """Whether somebody may know the seed of the noise, because it was given to `reset`."""
-    _below: Below
+    _inputs: InputFacts
     _below_takes_seed: bool = True
     _boundary_is_next: bool = False
     _played: Any = None
@@ -130,7 +130,7 @@ class CommonBoundary(Boundary):
                 f"mechanism must be a Mechanism, such as dp_bandit_envs.privacy.mechanisms.ExactSums(); received"
                 f" {checks.kind_of(mechanism)}."
             )
-        low, high = self._below.values.low, self._below.values.high
+        low, high = self._inputs.values.low, self._inputs.values.high
         if (low, high) != (0.0, 1.0) and not mechanism.any_range:
             raise WrongGameError(
                 f"{type(mechanism).__name__} needs values in [0, 1]; this game reveals values in [{low:g}, {high:g}]."
@@ -140,12 +140,12 @@ class CommonBoundary(Boundary):
         self._n_plays = 0 if isinstance(plays, DecisionSet) else operator.index(plays)
         self._features = self._features_below()
         self._mechanism = copy.deepcopy(mechanism)
-        self._noise_label = noise_label(self._mechanism, self._below)
-        self._above = checked_above(self._mechanism, self._below)
-        assert self._above.guarantee is not None
-        self._guarantee = dataclasses.replace(self._above.guarantee, data=data_use_below(self.env))
+        self._noise_key = noise_key(self._mechanism, self._inputs)
+        self._outputs = checked_above(self._mechanism, self._inputs)
+        assert self._outputs.guarantee is not None
+        self._guarantee = dataclasses.replace(self._outputs.guarantee, data=data_use_below(self.env))
         # Raises here, not in the middle of a game, if the mechanism cannot run on these gains.
-        self.mechanism.new_state(self._below)
+        self.mechanism.new_state(self._inputs)
 
     @property
     def mechanism(self) -> Mechanism:
@@ -153,14 +153,14 @@ class CommonBoundary(Boundary):
         return copy.deepcopy(self._mechanism)
 
     @property
-    def below(self) -> Below:  # type: ignore[override]
+    def inputs(self) -> InputFacts:  # type: ignore[override]
         """Public facts about the gains that the mechanism receives."""
-        return self._below
+        return self._inputs
 
     @property
-    def above(self) -> Below:  # type: ignore[override]
+    def outputs(self) -> InputFacts:  # type: ignore[override]
         """Public facts about what is released."""
-        return self._above
+        return self._outputs
 
     @property
     def guarantee(self) -> PrivacyGuarantee:  # type: ignore[override]
@@ -170,22 +170,22 @@ class CommonBoundary(Boundary):
     @property
     def sensitivity(self) -> float:
         """L1 distance between released values of neighbouring games, with the noise fixed."""
-        return self._above.sensitivity
+        return self._outputs.sensitivity
 
     @property
     def horizon(self) -> int:
         """Number of steps that can release something: T, or T // tau above batches of tau rounds."""
-        return self._above.horizon
+        return self._outputs.horizon
 
     @property
     def noise(self) -> Noise:  # type: ignore[override]
         """What is public about the noise, for agents whose confidence terms depend on it."""
-        return self._above.noise
+        return self._outputs.noise
 
     @property
     def n_values(self) -> int:
         """Number of values that a round can reveal: of arms, or of coordinates."""
-        return self._below.n_values
+        return self._inputs.n_values
 
     @property
     def n_arms(self) -> int:
@@ -213,11 +213,11 @@ class CommonBoundary(Boundary):
         return copy.deepcopy(self._set)
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ValueRange:
         """Public facts about the gains that are released."""
         if self.releases_sums:
             raise self._has_no("values", "it releases sums, of any size")
-        return self._above.values
+        return self._outputs.values
 
     @property
     def releases_sums(self) -> bool:  # type: ignore[override]
@@ -238,7 +238,7 @@ class CommonBoundary(Boundary):
         """Return the space of one game's observations: of sums, or a copy of that of the gains below."""
         if not self.releases_sums:
             return copy.deepcopy(below)  # the environment below uses its own on private observations
-        size, most = (self.n_values,), self._below.horizon
+        size, most = (self.n_values,), self._inputs.horizon
         numbers = {name: gym.spaces.Box(0, most, size, np.int64) for name in ("count", "release")}
         return gym.spaces.Dict({"sum": gym.spaces.Box(-np.inf, np.inf, size, np.float64), **numbers})
 
@@ -343,7 +343,7 @@ class CommonBoundary(Boundary):
         message, stop = None, None
         try:
             return call(*arguments)
-        except RefusedError as refusal:
+        except PublicError as refusal:
             message = str(refusal)
         except BoundaryError as error:
             message = str(error) if self._boundary_is_next else None
@@ -358,7 +358,7 @@ class CommonBoundary(Boundary):
         raise BoundaryError(WITHHELD.format(type(self).__name__) if message is None else message)
 
 
-class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[override]
+class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[override]
     """Applies a privacy mechanism to an environment's gains; each privacy wrapper is this class with one mechanism.
 
     `step` returns the released observation; as reward the released gain (or mean) of the arm played, 0.0 if nothing
@@ -386,7 +386,7 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         below = boundaries_below(env, name)
         refuse_sums(below, name)
         plays = needed_below(env, "decision_set" if plays_points(env) else "n_arms", name)
-        self._below = below[0].above if below else facts_of_game(env, name)
+        self._inputs = below[0].outputs if below else facts_of_game(env, name)
         self._use(plays, mechanism)
         self._rounds_a_step = self.batch_size
         self._rounds: int = needed_below(env.unwrapped, "horizon", name)
@@ -398,7 +398,7 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         self.observation_space = self._released_space((env.unwrapped if flat else env).observation_space)
         self.action_space = copy.deepcopy(env.action_space)
         self.metadata = copy.deepcopy(env.metadata)
-        self._streams = streams_of(self._mechanism, FIRST_WRAPPER + len(below), self._noise_label)
+        self._streams = streams_of(self._mechanism, FIRST_WRAPPER + len(below), self._noise_key)
         self._below_takes_seed = all(one.takes_seed for one in below)
         self._rng: Any = None
         self._shown: tuple[FeedbackGraph, FeedbackGraph] | None = None
@@ -419,7 +419,7 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         self._ended = False
         self._earned, self._steps = 0.0, 0
         nothing = self._nothing_yet()
-        self._released = Released(self.mechanism, self._below, rng, nothing)
+        self._released = Released(self.mechanism, self._inputs, rng, nothing)
         self._rng = rng
         self._scoreboard = self._new_scoreboard() if self.render_mode else None
         return {key: part.copy() for key, part in nothing.items()}, {"round": 0}
@@ -531,9 +531,9 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
         expected = (self._round_below == self._rounds, self._round_below == self._limit)
         if self._counts_rounds and (bool(terminated), bool(truncated)) != expected:
-            raise RefusedError(ENDS_BY_ITSELF.format(type(self).__name__))
-        seen = unflattened(observation, self._below.n_values)
-        gains, observed = gains_and_observed(seen, self._below, type(self).__name__)
+            raise PublicError(ENDS_BY_ITSELF.format(type(self).__name__))
+        seen = unflattened(observation, self._inputs.n_values)
+        gains, observed = gains_and_observed(seen, self._inputs, type(self).__name__)
         return gains, observed, bool(terminated), bool(truncated)
 
     def _check_started(self) -> None:
@@ -553,7 +553,9 @@ class Released:
         observation: Where to write what is released: arrays as those of `_nothing_yet`, for one game.
     """
 
-    def __init__(self, mechanism: Mechanism, below: Below, rng: np.random.Generator, observation: Observation) -> None:
+    def __init__(
+        self, mechanism: Mechanism, below: InputFacts, rng: np.random.Generator, observation: Observation
+    ) -> None:
         self._release, self._idle, self._forget = mechanism.release_for(below), mechanism.idle, mechanism.forget
         self._state = Withheld(mechanism.new_state(below))
         in_blocks = mechanism.draws_laplace and is_ours(type(mechanism)) and type(rng) is Stream
@@ -577,29 +579,29 @@ class Released:
             seen = observed[arm]
             pair = release(state, arm, gain[arm], rng) if seen or idle is None else idle(state, arm, rng)
             if not isinstance(pair, tuple) or len(pair) != 2:
-                raise RefusedError(NO_PAIR)
+                raise PublicError(NO_PAIR)
             value, count = pair
             if count >= 1:
                 values[arm] = value
                 if releases is not None:
                     if not math.isfinite(value):
-                        raise RefusedError(NO_NUMBER)
+                        raise PublicError(NO_NUMBER)
                     counts[arm] = count
                     releases[arm] += 1
                 elif self._low <= value <= self._high:
                     counts[arm] = 1
                 else:
-                    raise RefusedError(OUTSIDE_RELEASED.format(self._low, self._high))
+                    raise PublicError(OUTSIDE_RELEASED.format(self._low, self._high))
             elif seen and self._must_release:
                 # In a batch, only a gain of every round must lead to a release.
                 self._withheld[arm] = self._withheld.get(arm, 0) + 1
                 if self._withheld[arm] == self._batch_size:
-                    raise RefusedError(WITHHOLDS)
+                    raise PublicError(WITHHOLDS)
 
     def refuse_fork(self) -> None:
         """Raise in a forked process, whose copy of the game has the same noise."""
         if self._forks != FORKS[0]:
-            raise RefusedError(FORKED)
+            raise PublicError(FORKED)
 
     def end_step(self) -> None:
         """Let the mechanism forget what is for one step only."""
@@ -675,29 +677,29 @@ def unflattened(observation: Any, n_values: int) -> Observation:
     return {"gain": observation[..., :n_values], "observed": observation[..., n_values:].astype(np.int8)}
 
 
-def gains_and_observed(seen: Observation, below: Below, wrapper: str) -> tuple[list[float], list[int]]:
+def gains_and_observed(seen: Observation, below: InputFacts, wrapper: str) -> tuple[list[float], list[int]]:
     """Return the gains of one round, and which of them are revealed.
 
     Raises:
-        RefusedError: If a gain is outside of its range, or more are revealed than the noise is scaled to.
+        PublicError: If a gain is outside of its range, or more are revealed than the noise is scaled to.
     """
     low, high = below.values.low, below.values.high
     gains: list[float] = seen["gain"].tolist()
     for gain in gains:
         # NaN fails, too.
         if not low <= gain <= high:
-            raise RefusedError(OUTSIDE.format(wrapper, low, high))
+            raise PublicError(OUTSIDE.format(wrapper, low, high))
     observed: list[int] = seen["observed"].tolist()
     if len(observed) - observed.count(0) > below.gains_in_a_round:
-        raise RefusedError(TOO_MANY.format(wrapper, below.gains_in_a_round))
+        raise PublicError(TOO_MANY.format(wrapper, below.gains_in_a_round))
     return gains, observed
 
 
-def checked_above(mechanism: Mechanism, below: Below) -> Below:
+def checked_above(mechanism: Mechanism, below: InputFacts) -> InputFacts:
     """Return what a mechanism says of what it releases, or raise if that cannot be."""
     name = type(mechanism).__name__
     checks.integer(f"batch_size of {name}", mechanism.batch_size, at_least=1)
-    above = facts_above(mechanism, below)
+    above = output_facts(mechanism, below)
     rules = {
         "guarantee": isinstance(above.guarantee, PrivacyGuarantee),
         "sensitivity": isinstance(above.sensitivity, (int, float)) and above.sensitivity > 0,

@@ -11,16 +11,16 @@ from gymnasium.wrappers import vector as of_many
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
-from dp_bandit_envs.privacy.facts import Below, Noise, check_distances, check_range, gains_of_arms
+from dp_bandit_envs.privacy.facts import InputFacts, Noise, check_distances, check_range, gains_of_arms
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.participation import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 
 
 class Boundary:
     """Marks the privacy boundaries among the layers of an environment."""
 
-    below: Below
-    above: Below
+    below: InputFacts
+    above: InputFacts
     guarantee: PrivacyGuarantee
     noise: Noise
     releases_sums: bool
@@ -165,13 +165,13 @@ def needed_of_all(env: Any, name: str, wrapper: str) -> list[Any]:
     return [needed_below(game, name, wrapper) for game in games_below(env)]
 
 
-def facts_of_game(env: Any, wrapper: str) -> Below:
+def facts_of_game(env: Any, wrapper: str) -> InputFacts:
     """Return the public facts about what a game without a boundary reveals.
 
     A game that does not declare `n_values` and `values` reveals gains of arms in [0, 1].
 
     Raises:
-        WrongTypeError: If the declared `values` are no `Values`.
+        WrongTypeError: If the declared `values` are no `ValueRange`.
         ValueError: If they are not possible, or do not fit the sensitivity, so that some noise would be too small.
     """
     sensitivity = checked_sensitivity(needed_below(env, "sensitivity", wrapper), wrapper)
@@ -181,7 +181,7 @@ def facts_of_game(env: Any, wrapper: str) -> Below:
         values = gains_of_arms(sensitivity)
     n_values = needed_below(env, "n_arms", wrapper) if n_values is None else n_values
     check_range(values, wrapper)
-    facts = Below(
+    facts = InputFacts(
         n_values=n_values,
         horizon=needed_below(env, "horizon", wrapper),
         sensitivity=sensitivity,
@@ -209,16 +209,16 @@ def checked_sensitivity(value: Any, wrapper: str) -> float:
     return sensitivity
 
 
-def data_use_below(env: Any) -> DataUse | None:
+def data_use_below(env: Any) -> Participation | None:
     """Return in how many rounds of a game a record, and a person, can serve; None if no game is played on such data.
 
     Where the games of a vector differ, the largest numbers hold for all of them.
     """
-    uses = [use for use in _of_innermost(env, "data_use") if isinstance(use, DataUse)]
+    uses = [use for use in _of_innermost(env, "data_use") if isinstance(use, Participation)]
     if not uses:
         return None
     persons = [use.person for use in uses if use.person is not None]
-    return DataUse(max(use.record for use in uses), max(persons) if len(persons) == len(uses) else None)
+    return Participation(max(use.record for use in uses), max(persons) if len(persons) == len(uses) else None)
 
 
 def is_real_below(env: Any) -> bool:

@@ -12,7 +12,7 @@ from dp_bandit_envs import checks, wrappers as named
 from dp_bandit_envs.errors import NameTakenError, UnknownArgumentError, WrongTypeError
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.protocols import Environment
-from dp_bandit_envs.wrappers.boundary import CommonBoundary
+from dp_bandit_envs.wrappers.boundary import BoundaryBase
 from dp_bandit_envs.wrappers.layers import layers_of
 
 Wrap = Callable[..., Environment]
@@ -117,7 +117,7 @@ def _make(id: str, arguments: dict[str, Any]) -> Environment:
         raise WrongTypeError(message)
     for wrap, own in layers:
         env = wrap(env, **own)
-    boundary = next((layer for layer in layers_of(env) if isinstance(layer, CommonBoundary)), None)
+    boundary = next((layer for layer in layers_of(env) if isinstance(layer, BoundaryBase)), None)
     if boundary is None:
         env.close()
         raise WrongTypeError(f"{id} needs a privacy wrapper, such as 'LaplaceClipRescale'; its wrappers have none.")

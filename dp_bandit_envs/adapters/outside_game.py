@@ -21,11 +21,11 @@ from dp_bandit_envs.errors import SeedRefusedError, StepOutsideGameError, WrongG
 from dp_bandit_envs.files import create_once, inaccessible, locked
 from dp_bandit_envs.privacy.facts import gains_of_arms
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.participation import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.seeding import FORKS, checked_seed, drawn_seed, warn_of_known_seed
 from dp_bandit_envs.simulation.playing import begin, to_count
-from dp_bandit_envs.wrappers.boundary import CommonBoundary, Withheld
+from dp_bandit_envs.wrappers.boundary import BoundaryBase, Withheld
 from dp_bandit_envs.wrappers.layers import layers_of
 
 R = TypeVar("R")
@@ -85,10 +85,10 @@ class RewardRange(NamedTuple):
         return gains
 
 
-class FedEnv(gym.Env[Observation, int]):
+class ExternalGainsEnv(gym.Env[Observation, int]):
     """A game whose gains somebody else knows.
 
-    It keeps a gain from `hand_in` to the step that reveals it, where neither a repr nor a list of attributes shows it,
+    It keeps a gain from `give` to the step that reveals it, where neither a repr nor a list of attributes shows it,
     and then forgets it. There are no regrets and no totals.
 
     Args:
@@ -104,7 +104,7 @@ class FedEnv(gym.Env[Observation, int]):
     values = gains_of_arms(1.0)
     is_real = True
 
-    def __init__(self, n_arms: SupportsIndex, horizon: SupportsIndex, data_use: DataUse, ledger: Any) -> None:
+    def __init__(self, n_arms: SupportsIndex, horizon: SupportsIndex, data_use: Participation, ledger: Any) -> None:
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
         self.horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
         self.n_values = self.n_arms
@@ -119,7 +119,7 @@ class FedEnv(gym.Env[Observation, int]):
         """Number of gains that were handed in and not yet revealed."""
         return len(self._handed.value)
 
-    def hand_in(self, arm: int, gain: float) -> None:
+    def give(self, arm: int, gain: float) -> None:
         """Take the gain of the arm that the next step plays, in [0, 1]."""
         self._handed.value.append((arm, gain))
 
@@ -340,7 +340,7 @@ class OutsideGame:
     ) -> None:
         if ledger is not None and not callable(getattr(ledger, "enter", None)):
             raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
-        use = DataUse(1, None if persons is None else checks.integer("persons", persons, at_least=1))
+        use = Participation(1, None if persons is None else checks.integer("persons", persons, at_least=1))
         self._rewards = RewardRange.checked(low, high, clip)
         with contextlib.ExitStack() as undo:
             opened = None if diary is None else Diary(diary)
@@ -350,7 +350,7 @@ class OutsideGame:
             counted_by = None if ledger is None else str(getattr(ledger, "id", ""))
             if opened is not None and opened.rounds:
                 ledger = None
-            self._feed = FedEnv(n_arms, horizon, use, ledger)
+            self._feed = ExternalGainsEnv(n_arms, horizon, use, ledger)
             asked = asked_privacy([] if epsilon is None else [epsilon], delta)
             algorithm = played_as_asked(algorithm, asked, self._feed)
             if algorithm.make_agent is not None and algorithm.feedback == "full":
@@ -364,7 +364,7 @@ class OutsideGame:
             self._agent = algorithm.agent(self._feed)
             self._env = algorithm.wrap(self._feed)
             self._name, self._player = algorithm.name, algorithm.player
-            boundaries = [layer for layer in layers_of(self._env) if isinstance(layer, CommonBoundary)]
+            boundaries = [layer for layer in layers_of(self._env) if isinstance(layer, BoundaryBase)]
             self._batch = math.prod(layer.batch_size for layer in boundaries)
             self._seed, self._trial = checked_seed(seed), checks.integer("trial", trial, at_least=0)
             warn_of_known_seed(self._seed is not None)
@@ -492,7 +492,7 @@ class OutsideGame:
         """Play a round of the game below with this gain."""
         # Until this is done there is no game to go on with: what fails or is interrupted may be half done.
         self._has_failed = True
-        self._feed.hand_in(number, gain)
+        self._feed.give(number, gain)
         self._rounds += 1
         if self._feed.waiting < self._batch and self._rounds < self.horizon:
             self._has_failed = False

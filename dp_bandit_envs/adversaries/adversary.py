@@ -20,7 +20,7 @@ from dp_bandit_envs.compiling.functions import bind, is_ours, put_back, stream_a
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import GainRangeError, LateDataError, WrongGainsError, WrongTypeError
 from dp_bandit_envs.metrics import shortfalls
-from dp_bandit_envs.privacy.participation import DataUse, use_together
+from dp_bandit_envs.privacy.participation import Participation, combine_participation
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MOST_DEEP: Final = 3
@@ -85,7 +85,7 @@ class Adversary(abc.ABC):
     order: IntArray | None = None
     lowest: float = 0.0
     _arm_order: str = "given"
-    _data_use: DataUse | None = None
+    _data_use: Participation | None = None
     _ledger: Any = None
     _is_real: bool | None = None
 
@@ -112,15 +112,15 @@ class Adversary(abc.ABC):
         return np.arange(self.n_arms) if self.order is None else self.order
 
     @property
-    def data_use(self) -> DataUse | None:
+    def data_use(self) -> Participation | None:
         """In how many rounds recorded data can serve."""
         uses = [part.data_use for part in self._inner() if part.data_use is not None]
         if self._data_use is not None or not uses:
             return self._data_use
-        return uses[0] if len(uses) == 1 else use_together(uses, self.horizon)
+        return uses[0] if len(uses) == 1 else combine_participation(uses, self.horizon)
 
     @data_use.setter
-    def data_use(self, use: DataUse | None) -> None:
+    def data_use(self, use: Participation | None) -> None:
         self._refuse_late("data_use")
         self._data_use = use
 
@@ -419,7 +419,7 @@ class Filler:
         start = 0
         while start < len(gains):
             if compilable:
-                compiled = self._compiled.get(in_order) or self._bought(in_order, state, gains, rng)
+                compiled = self._compiled.get(in_order) or self._compiled_if_worthwhile(in_order, state, gains, rng)
             if compiled is not None:
                 compiled(state, first + start, gains[start:], rng)
                 return
@@ -428,7 +428,7 @@ class Filler:
             self._spent += perf_counter() - began
             start += at_once
 
-    def _bought(
+    def _compiled_if_worthwhile(
         self, in_order: bool, state: Any, gains: FloatArray, rng: np.random.Generator
     ) -> Callable[..., None] | None:
         """Return new machine code if as much was spent without it as it costs, else None."""

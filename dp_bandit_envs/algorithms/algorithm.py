@@ -212,7 +212,7 @@ class Algorithm:
             env: The game, without this algorithm's wrappers.
         """
         layers = [layer for layer in layers_of(self.wrap(env)) if isinstance(layer, PrivacyBoundary)]
-        return math.prod(layer.mechanism.first_release(layer.below) for layer in layers)
+        return math.prod(layer.mechanism.first_release(layer.inputs) for layer in layers)
 
     def guarantee_inside(self, inside: Environment, env: Environment) -> PrivacyGuarantee:
         """Return `guarantee_in` for a game that is in this algorithm's wrappers already.
@@ -375,7 +375,7 @@ def _with_secure_draws(inside: Environment, env: Environment) -> Environment:
     mechanism = inside.mechanism
     if isinstance(mechanism, ChoosesDraws):
         mechanism = mechanism.secured()
-    elif mechanism.guarantee(inside.below).model != "none":
+    elif mechanism.guarantee(inside.inputs).model != "none":
         raise WrongTypeError(
             f"{name} has noise without a secure form. Those of dp_bandit_envs.privacy.mechanisms have one."
         )
@@ -453,7 +453,7 @@ def _proofs_do_not_cover(env: Environment, algorithm: str) -> str | None:
     if values is not None and not plays_points(env) and not (values.low >= 0 and values.high <= 1):
         return f"the proof is for gains in [0, 1]; this game reveals values in [{values.low:g}, {values.high:g}]"
     if boundaries:
-        game, seen = boundaries[-1].below, boundaries[0].above
+        game, seen = boundaries[-1].inputs, boundaries[0].outputs
         most = max(game.sensitivity, game.values.width * game.gains_in_a_round)
         if seen.gains_in_a_round > game.gains_in_a_round or seen.sensitivity > most:
             return "a mechanism below lets one round count more than once, or more than its gains do"

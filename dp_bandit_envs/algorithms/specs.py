@@ -23,7 +23,7 @@ from dp_bandit_envs.adversaries.gain_files import ENDINGS, UNREAD, columns_of
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.algorithm_table import ALGORITHMS, make_algorithm
 from dp_bandit_envs.compiling.functions import is_ours
-from dp_bandit_envs.envs.bandit_env import FOREIGN, BanditEnv
+from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS, register_adversary
 from dp_bandit_envs.errors import UnknownNameError, WrongTypeError
 from dp_bandit_envs.files import DataFile
@@ -221,7 +221,7 @@ def _of_environment(env: Any) -> NamedGame:
     """Return a game like that of an environment, which itself can play one at a time only."""
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
-        raise WrongTypeError(FOREIGN.format("a game", game))
+        raise WrongTypeError(NOT_A_BANDIT_ENV.format("a game", game))
     if any(isinstance(layer, Boundary) for layer in layers_of(env)):
         raise WrongTypeError(
             f"an environment must be without privacy wrappers here, as a new one is made for each game; received {env}."
@@ -300,7 +300,7 @@ def _known(written: str) -> str:
     if re.search(r"\.\w{2,8}$", written):  # no name of a game has a point
         raise ValueError(UNREAD.format(written))
     if written in gym.registry:
-        raise WrongTypeError(FOREIGN.format("a game", written))
+        raise WrongTypeError(NOT_A_BANDIT_ENV.format("a game", written))
     short = {short_name(id_): id_ for id_ in IDS}
     if written.lower() in {name.lower() for name in ALGORITHMS} - {name.lower() for name in short}:
         raise UnknownNameError(

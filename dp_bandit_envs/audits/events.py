@@ -499,12 +499,12 @@ def excess(
     """Return by how much an event violates the guarantee in fresh samples, with Chernoff's bounds; or -inf."""
     samples = (first, second) if event.first else (second, first)
     more, less = (((part[:, event.column] > event.threshold) == event.above).sum() for part in samples)
-    low = chance_at_least(np.array(more), len(first), failure / 2) - delta
+    low = chernoff_lower_bound(np.array(more), len(first), failure / 2) - delta
     high = chance_at_most(np.array(less), len(first), failure / 2)
     return math.log(float(low)) - math.log(float(high)) - epsilon if low > 0 else -math.inf
 
 
-def chance_at_least(hits: FloatArray, n: int, failure_probability: float) -> FloatArray:
+def chernoff_lower_bound(hits: FloatArray, n: int, failure_probability: float) -> FloatArray:
     """Return lower confidence bounds on success probabilities, given `hits` of `n` independent trials; needs no SciPy.
 
     Chernoff's bound: a probability p below the solution of n KL(hits / n, p) = ln(1 / failure probability) gives this
@@ -521,7 +521,7 @@ def chance_at_least(hits: FloatArray, n: int, failure_probability: float) -> Flo
 
 def chance_at_most(hits: FloatArray, n: int, failure_probability: float) -> FloatArray:
     """Return upper confidence bounds on success probabilities, given `hits` of `n` independent trials."""
-    upper: FloatArray = 1 - chance_at_least(n - np.asarray(hits), n, failure_probability)
+    upper: FloatArray = 1 - chernoff_lower_bound(n - np.asarray(hits), n, failure_probability)
     return upper
 
 

@@ -43,13 +43,13 @@ from dp_bandit_envs.audits.linear_noise import (
     row_loss,
     same,
 )
-from dp_bandit_envs.audits.transcripts import HeldArms, HeldPoint
+from dp_bandit_envs.audits.transcripts import FixedArms, HeldPoint
 from dp_bandit_envs.audits.true_losses import TrueLoss, loss_of_pure, refuted_in_words, too_low
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy.gaussian import gaussian_epsilon
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Mechanism, noise_label
+from dp_bandit_envs.privacy.mechanism import Mechanism, noise_key
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation, plays_points
 from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, GRAPH, stream
@@ -305,7 +305,7 @@ def _audited(held: Held, seed: int) -> Shown:
     """Return what the audited game releases, on the grid."""
     gains, revealed = _private(held, seed)
     streams = [
-        stream(seed, role=FIRST_WRAPPER + depth, player=held.player, part=noise_label(mechanism, below))
+        stream(seed, role=FIRST_WRAPPER + depth, player=held.player, part=noise_key(mechanism, below))
         for depth, (mechanism, below) in enumerate(held.layers)
     ]
     found = HeldGame(held.layers, revealed, on_grid=True).play(gains, streams)
@@ -380,7 +380,7 @@ def _compiled(held: Held, seed: int) -> Shown:
     top, below = held.layers[-1]
     points, sums = plays_points(held.env), top.releases_sums
     payoffs = points and held.env.get_wrapper_attr("feedback") == "bandit"
-    kind: Any = functools.partial(HeldPoint, payoffs=payoffs) if points else HeldArms
+    kind: Any = functools.partial(HeldPoint, payoffs=payoffs) if points else FixedArms
     make = functools.partial(kind, held.plays, below.n_values, sums=sums)
     feedback: Any = "payoff" if payoffs else "any"
     agent: dict[str, Any] = {"make_agent": None, "make_point_agent": make} if points else {"make_agent": make}
@@ -496,7 +496,7 @@ def own_norm_losses(game: HeldGame) -> FloatArray:
         if any(np.abs(step - steps[0]).max(initial=0.0) > SAME for step in steps):
             raise NotAuditedError("a round moves its coordinates by different maps")
         change = cheapest_change(LinearNoise(noise, np.zeros(0), "laplace", []), steps[0])
-        losses[t] = np.inf if change is None else float(np.abs(change).sum()) * values.own
+        losses[t] = np.inf if change is None else float(np.abs(change).sum()) * values.norm_distance
         moves[:, t] = steps[0]
     rng, near = np.random.default_rng(0), {node: (height / HEIGHT, axis) for node, (height, axis) in some.items()}
     for table in range(2 * TABLES):

@@ -16,14 +16,14 @@ from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError, WrongTypeError
-from dp_bandit_envs.privacy.facts import Below
+from dp_bandit_envs.privacy.facts import InputFacts
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import Environment, FloatArray, plays_points
 from dp_bandit_envs.simulation import play
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.wrappers.layers import layers_of
 
-Layer = tuple[Mechanism, Below]
+Layer = tuple[Mechanism, InputFacts]
 LONGEST = 2**17
 """The longest game in which a first release is looked for."""
 
@@ -134,7 +134,7 @@ class _Run:
         self._game, self._gains = game, gains.tolist()
         self._rngs = rng if isinstance(rng, list) else [rng] * len(game.layers)
         self._mechanisms = [copy.deepcopy(mechanism) for mechanism, _ in game.layers]
-        states = [each.new_state(below) for each, (_, below) in zip(self._mechanisms, game.layers, strict=True)]
+        states = [each.new_state(inputs) for each, (_, inputs) in zip(self._mechanisms, game.layers, strict=True)]
         self._states = states if game.on_grid else [without_grid(state) for state in states]
         self.round = 0
 
@@ -144,12 +144,12 @@ class _Run:
             row, seen = self._gains[self.round], self._game.revealed[self.round]
             self.round += 1
             return {value: (row[value], 1) for value in seen}
-        mechanism, state, below = self._mechanisms[depth], self._states[depth], self._game.layers[depth][1]
+        mechanism, state, inputs = self._mechanisms[depth], self._states[depth], self._game.layers[depth][1]
         rng = self._rngs[depth]
         released: dict[int, tuple[float, int]] = {}
         for _ in range(mechanism.batch_size):
             given = self.step(depth - 1)
-            for value in range(below.n_values):
+            for value in range(inputs.n_values):
                 if value in given:
                     number, count = mechanism.release(state, value, given[value][0], rng)
                 elif mechanism.idle is not None and given:
@@ -180,7 +180,7 @@ def without_grid(state: Any) -> Any:
 
 def layers_of_game(env: Environment) -> list[Layer]:
     """Return the mechanisms of an environment's privacy wrappers with the facts about their input, innermost first."""
-    return [(one.mechanism, one.below) for one in layers_of(env) if isinstance(one, PrivacyBoundary)][::-1]
+    return [(one.mechanism, one.inputs) for one in layers_of(env) if isinstance(one, PrivacyBoundary)][::-1]
 
 
 class Held(NamedTuple):
@@ -316,10 +316,10 @@ def check_repeats(game: HeldGame) -> None:
 
 def _releases(game: HeldGame) -> bool:
     """Whether anything is released in a game in which all gains are low, or high, or random."""
-    below = game.layers[0][1]
-    shares = np.zeros((3, len(game.revealed), below.n_values))
+    inputs = game.layers[0][1]
+    shares = np.zeros((3, len(game.revealed), inputs.n_values))
     shares[1], shares[2] = 1.0, np.random.default_rng(0).random(shares[2].shape)
-    gains = below.values.low + below.values.width * shares
+    gains = inputs.values.low + inputs.values.width * shares
     try:
         return any(game.play(table, Stream(np.random.SFC64(0))).places for table in gains)
     except AttributeError:

@@ -24,7 +24,7 @@ from dp_bandit_envs.audits.true_losses import SHARES, TrueLoss, loss_of, loss_of
 from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy.accounting import Law
-from dp_bandit_envs.privacy.facts import Values
+from dp_bandit_envs.privacy.facts import ValueRange
 from dp_bandit_envs.protocols import FloatArray
 
 IMPULSE = 0.25
@@ -135,7 +135,7 @@ def row_loss(found: LinearNoise, game: HeldGame, t: int) -> RowLoss:
     if not moves.any():
         return RowLoss(0.0, np.zeros(moves.shape[1]), np.zeros(found.noise.shape[1]))
     if values.norm == "l2":
-        return _ball_loss(found, moves, seen, values.own)
+        return _ball_loss(found, moves, seen, values.norm_distance)
     losses = [_loss_of(found, moves, change) for change in row_changes(seen, moves.shape[1], values)]
     return max(losses, key=lambda each: each.loss)
 
@@ -175,7 +175,7 @@ def norm(numbers: FloatArray) -> float:
     return float(np.sqrt((numbers * numbers).sum()))
 
 
-def row_changes(seen: list[int], n_values: int, values: Values) -> list[FloatArray]:
+def row_changes(seen: list[int], n_values: int, values: ValueRange) -> list[FloatArray]:
     """Return the changes of one round's values that can lose most, each `(n_values,)`.
 
     The loss is convex in the change, so the extreme points of all differences of two rows suffice: all signs where
@@ -184,7 +184,7 @@ def row_changes(seen: list[int], n_values: int, values: Values) -> list[FloatArr
     changes = []
     if values.norm == "l1":
         for value in seen:
-            changes.append(np.eye(n_values)[value] * values.own)
+            changes.append(np.eye(n_values)[value] * values.norm_distance)
         return changes
     if len(seen) > MOST_SIGNS:
         raise NotAuditedError(f"a round reveals {len(seen)} values, and all signs are tried for {MOST_SIGNS} at most")

@@ -28,7 +28,7 @@ from dp_bandit_envs.audits.events import (
     strongest_draft,
 )
 from dp_bandit_envs.audits.fixed_play import audited
-from dp_bandit_envs.audits.transcripts import Shown, ShownGames, steps_of, trials_of
+from dp_bandit_envs.audits.transcripts import Shown, TranscriptSampler, steps_of, trials_of
 from dp_bandit_envs.audits.true_losses import DELTAS, FIELDS, fields_below, refuted_in_words
 from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -404,7 +404,7 @@ class Sampler:
         self.last, self._told = last, told
         self.rng = np.random.default_rng(seed)
         self._seed, self._next = seed, 0
-        self._games: dict[tuple[int, ...], ShownGames] = {}
+        self._games: dict[tuple[int, ...], TranscriptSampler] = {}
 
     def hits(self, attack: Attack, games: int) -> tuple[int, int]:
         """Return in how many fresh games on each table an event happens."""
@@ -442,10 +442,10 @@ class Sampler:
         """Return why games are played in ordinary Python, or ""."""
         return self._plays(candidate).note
 
-    def _plays(self, candidate: Candidate) -> ShownGames:
+    def _plays(self, candidate: Candidate) -> TranscriptSampler:
         if candidate.held not in self._games:
             held = candidate.held if self.releases else None
-            self._games[candidate.held] = ShownGames(self.game(candidate.pair.one), self.algorithm, held=held)
+            self._games[candidate.held] = TranscriptSampler(self.game(candidate.pair.one), self.algorithm, held=held)
         return self._games[candidate.held]
 
     def _pieces(

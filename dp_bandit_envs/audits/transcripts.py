@@ -20,7 +20,7 @@ from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import in_background
-from dp_bandit_envs.compiling.functions import bind, draws_elsewhere, stream_address
+from dp_bandit_envs.compiling.functions import bind, stream_address, uses_other_randomness
 from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -69,7 +69,7 @@ class Tape(NamedTuple):
     counts: IntArray
 
 
-class Taped(NamedTuple):
+class RecordedState(NamedTuple):
     """An agent's own state beside a tape."""
 
     own: Any
@@ -85,7 +85,7 @@ own_update: Any = own_select
 own_tidy: Any = own_select
 
 
-def select_and_note(state: Taped, rng: np.random.Generator) -> int:
+def select_and_note(state: RecordedState, rng: np.random.Generator) -> int:
     """Let the agent choose an arm, and write it down."""
     arm = own_select(state.own, rng)
     tape = state.tape
@@ -94,14 +94,14 @@ def select_and_note(state: Taped, rng: np.random.Generator) -> int:
     return arm
 
 
-def update_own(state: Taped, arm: int, seen: Gains | Sums) -> Taped:
+def update_own(state: RecordedState, arm: int, seen: Gains | Sums) -> RecordedState:
     """Let the agent learn."""
-    return Taped(own_update(state.own, arm, seen), state.tape)
+    return RecordedState(own_update(state.own, arm, seen), state.tape)
 
 
-def tidy_own(state: Taped) -> Taped:
+def tidy_own(state: RecordedState) -> RecordedState:
     """Let the agent tidy up."""
-    return Taped(own_tidy(state.own), state.tape)
+    return RecordedState(own_tidy(state.own), state.tape)
 
 
 def select_held(state: Tape, rng: np.random.Generator) -> int:
@@ -126,7 +126,7 @@ def note(state: Tape, arm: int, seen: Gains | Sums) -> Tape:
     return state
 
 
-class TapedAgent(FunctionalAgent):
+class RecordingAgent(FunctionalAgent):
     """Another agent, whose arms are written down in each of so many steps; it plays by its own functions."""
 
     def __init__(self, agent: FunctionalAgent, steps: int) -> None:
@@ -138,13 +138,13 @@ class TapedAgent(FunctionalAgent):
             None if own.tidy is None else bind(tidy_own, {"own_tidy": own.tidy}),
         )
 
-    def initial_state(self, n_arms: int, horizon: int) -> Taped:
+    def initial_state(self, n_arms: int, horizon: int) -> RecordedState:
         """Return the agent's own state and an empty tape."""
         own = self._agent.initial_state(n_arms, horizon)
-        return Taped(own, _tape(np.zeros(self._steps, np.int64), 0, 0))
+        return RecordedState(own, _tape(np.zeros(self._steps, np.int64), 0, 0))
 
 
-class HeldArms(FunctionalAgent):
+class FixedArms(FunctionalAgent):
     """Plays given arms and writes down what is released.
 
     Args:
@@ -168,10 +168,10 @@ class HeldPoint(FunctionalPointAgent):
     """The same for a point, `(dimension,)`, which it plays in all steps; perhaps where payoffs alone are revealed."""
 
     functions = Functions(select_held_point, note)  # type: ignore[arg-type]
-    initial_state = HeldArms.initial_state
+    initial_state = FixedArms.initial_state
 
     def __init__(self, plays: Any, n_values: int, *, sums: bool = False, payoffs: bool = False) -> None:
-        HeldArms.__init__(self, plays, n_values, sums=sums)  # type: ignore[arg-type]
+        FixedArms.__init__(self, plays, n_values, sums=sums)  # type: ignore[arg-type]
         self.feedback = "payoff" if payoffs else "full"  # type: ignore[misc]
 
 
@@ -180,7 +180,7 @@ def _tape(arms: Any, releases: int, n_values: int) -> Tape:
     return Tape(np.zeros(1, np.int64), arms, np.zeros(size), np.zeros(size, np.int64))
 
 
-class ShownGames:
+class TranscriptSampler:
     """Plays games of one size on any table of gains, and keeps what is shown.
 
     What cannot be compiled is played in ordinary Python, with a note.
@@ -212,7 +212,7 @@ class ShownGames:
             return
         self._image = self._plan.image
         state = self._image.form.inner[Game._fields.index("state")]
-        self._tape: Any = (state if held is not None else state.inner[Taped._fields.index("tape")]).inner[1:]
+        self._tape: Any = (state if held is not None else state.inner[RecordedState._fields.index("tape")]).inner[1:]
 
     def play(self, env: BanditEnv, games: int, *, seed: int, first_trial: int = 0, threads: int = 0) -> Shown:
         """Play independent games.
@@ -264,10 +264,10 @@ class ShownGames:
         if self._held is None:
             plan = make_plan(self._algorithm, env)
             steps = -(-env.adversary.horizon // self._batch)
-            plan = dataclasses.replace(plan, agent=TapedAgent(plan.agent, steps))
+            plan = dataclasses.replace(plan, agent=RecordingAgent(plan.agent, steps))
         else:
             plan = make_plan(_holding(env, self._algorithm, self._held), env)
-        elsewhere = draws_elsewhere(plan.foreign, plan.owners)
+        elsewhere = uses_other_randomness(plan.foreign, plan.owners)
         if elsewhere:
             raise NotCompilableError(elsewhere)
         try:
@@ -319,7 +319,7 @@ def _holding(env: BanditEnv, algorithm: Algorithm, arms: Sequence[int]) -> Algor
     n_values = int(wrapped.get_wrapper_attr("n_values"))
     return Algorithm(
         algorithm.name,
-        lambda: HeldArms(arms, n_values, sums=sums),
+        lambda: FixedArms(arms, n_values, sums=sums),
         wrapping=algorithm.wrapping,
         player=algorithm.player,
     )

@@ -322,7 +322,7 @@ def _value(value: Any, copies: Mapping[FunctionType, FunctionType]) -> Any:
     return value
 
 
-def draws_elsewhere(functions: Iterable[Callable[..., Any]], owners: Mapping[Any, str]) -> str | None:
+def uses_other_randomness(functions: Iterable[Callable[..., Any]], owners: Mapping[Any, str]) -> str | None:
     """Return in one sentence which function draws from another generator than `rng`, and where; None if none does.
 
     Numba has global generators of its own in place of those of `numpy.random` and `random`, so that equal calls would

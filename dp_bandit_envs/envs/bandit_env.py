@@ -25,7 +25,7 @@ from dp_bandit_envs.errors import (
     WrongTypeError,
 )
 from dp_bandit_envs.privacy.admission import current, round_begins, unless_secret
-from dp_bandit_envs.privacy.facts import Values, gains_of_arms
+from dp_bandit_envs.privacy.facts import ValueRange, gains_of_arms
 from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
@@ -34,7 +34,7 @@ BlockListener = Callable[[IntArray, FloatArray, FloatArray], None]
 FIRST_BLOCK: Final = 64
 BLOCK_NUMBERS: Final = 2**18
 """The most gains that an environment draws at once; with many arms, blocks are shorter."""
-FOREIGN: Final = (
+NOT_A_BANDIT_ENV: Final = (
     "{} needs a DPBandit environment, which computes the regret; received {}. A bandit of another package is one with"
     " dp_bandit_envs.adapters.from_gymnasium(env, horizon=..., low=..., high=...)."
 )
@@ -85,7 +85,7 @@ class ArmFacts:
         return self.n_arms
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ValueRange:
         """What is public about the values that a round of one game reveals."""
         return gains_of_arms(self.sensitivity)
 

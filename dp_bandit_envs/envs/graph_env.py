@@ -15,7 +15,7 @@ from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.envs.rendering import GraphPicture
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
-from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
+from dp_bandit_envs.privacy.facts import ValueRange, all_gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import GRAPH, EpisodeStreams
 
@@ -100,7 +100,7 @@ class GraphEnv(BanditEnv):
         self._picture: GraphPicture | None = None
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ValueRange:
         """What is public about the gains that a round reveals."""
         return all_gains_of_arms(self.n_arms) if self.source.reveals_all else super().values
 
@@ -164,7 +164,7 @@ class GraphVectorEnv(BanditVectorEnv):
         self._pictures: list[GraphPicture] = []
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ValueRange:
         """What is public about the gains that a round of one game reveals."""
         return all_gains_of_arms(self.n_arms) if self._sources[0].reveals_all else super().values
 

@@ -107,12 +107,12 @@ def several(name: str, value: Any) -> list[Any]:
     values = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, TEXT) else [value]
     if not values:
         raise ValueError(f"{name} must be a number or several; received none.")
-    if (double := _given_twice(values)) is not None:
+    if (double := _first_duplicate(values)) is not None:
         raise ValueError(f"{name} must have each value once; received {double} twice.")
     return values
 
 
-def _given_twice(values: Sequence[Any]) -> Any:
+def _first_duplicate(values: Sequence[Any]) -> Any:
     """Return the first value that is there before; None if there is none."""
     return next((one for index, one in enumerate(values) if one in values[:index]), None)
 
@@ -199,7 +199,7 @@ def _refuse_unused(panels: Sequence[GameSpec], epsilons: list[float], delta: flo
 
 
 def _refuse_doubles(what: str, names: list[str]) -> None:
-    if (double := _given_twice(names)) is not None:
+    if (double := _first_duplicate(names)) is not None:
         raise ValueError(f"{what} must have different names; received {double!r} twice. Give each a name of its own.")
 
 

@@ -14,7 +14,14 @@ from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
 from dp_bandit_envs.experiments.store import CHUNKS, RESULTS, Archive, ResultsFolder, joined
 from dp_bandit_envs.simulation.results import Column, Kept, Table
-from dp_bandit_envs.simulation.simulation import Prepared, is_few, jobs_for, placed, prepare, smaller_than_compiling
+from dp_bandit_envs.simulation.simulation import (
+    Prepared,
+    is_small_simulation,
+    jobs_for,
+    placed,
+    prepare,
+    smaller_than_compiling,
+)
 from dp_bandit_envs.simulation.workers import Task, spread
 
 CHUNK = 32
@@ -72,7 +79,7 @@ def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Pr
             " the folder, or choose another one with --out; its games have spent their privacy all the same."
         )
     # Few games are played in this process, and those of all other panels with them.
-    few = jobs == 1 or all(is_few(horizon, experiment.trials) for horizon in experiment.horizons.values())
+    few = jobs == 1 or all(is_small_simulation(horizon, experiment.trials) for horizon in experiment.horizons.values())
     often = experiment.trials if few else sys.maxsize
     there, small = functools.partial(placed, trials=often), smaller_than_compiling(often)
     queue = _Queue(experiment, folder, progress, there, small)

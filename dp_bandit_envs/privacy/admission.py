@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.participation import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 
 Games: TypeAlias = Sequence[Sequence[PrivacyGuarantee]]
 """The games that one beginning starts, on the same gains; for each the guarantees that hold for it, any of which may be
 counted."""
-Paid: TypeAlias = tuple[str, DataUse]
+Paid: TypeAlias = tuple[str, Participation]
 """A ledger's `id`, and the data for which it has counted a game."""
 
 
@@ -32,7 +32,7 @@ class Shared:
         on_round: Called when the first round is about to be played; before that, no noise was drawn.
     """
 
-    paid: dict[str, dict[DataUse, int]] = dataclasses.field(default_factory=dict)
+    paid: dict[str, dict[Participation, int]] = dataclasses.field(default_factory=dict)
     refusal: Exception | None = None
     seed: int | None = dataclasses.field(default=None, repr=False)
     on_round: Callable[[], None] | None = dataclasses.field(default=None, repr=False)
@@ -54,12 +54,12 @@ class Announced:
     shared: Shared = dataclasses.field(default_factory=Shared)
     whom: str = ""
 
-    def pay(self, ledger_id: str, use: DataUse, beginnings: int) -> None:
+    def pay(self, ledger_id: str, use: Participation, beginnings: int) -> None:
         """Note that a ledger has counted what will begin, on data that serve so often."""
         paid = self.shared.paid.setdefault(ledger_id, {})
         paid[use] = paid.get(use, 0) + beginnings
 
-    def was_paid(self, ledger_id: str, use: DataUse | None, beginnings: int = 1, *, take: bool = True) -> bool:
+    def was_paid(self, ledger_id: str, use: Participation | None, beginnings: int = 1, *, take: bool = True) -> bool:
         """Return whether a ledger has counted so many beginnings before, on data that serve at least as often.
 
         A game that was counted for records that serve in r rounds may have several beginnings, of adversaries whose

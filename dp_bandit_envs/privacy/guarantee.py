@@ -21,7 +21,7 @@ from dp_bandit_envs.privacy.accounting import (
     zcdp_delta,
     zcdp_epsilon,
 )
-from dp_bandit_envs.privacy.participation import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 
 REPLACE_ONE_ROUND: Final = "replace the gains of all arms in one round"
 ANY_AGENT: Final = "any agent"
@@ -93,7 +93,7 @@ class PrivacyGuarantee:
     curve: RenyiCurve | None = dataclasses.field(default=None, repr=False)
     pure: float | None = None
     tau: float = 0.0
-    data: DataUse | None = dataclasses.field(default=None, compare=False)
+    data: Participation | None = dataclasses.field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse numbers that no guarantee has: a ledger would add them up, and a negative one would pay it back."""

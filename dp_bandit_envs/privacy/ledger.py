@@ -32,7 +32,7 @@ from dp_bandit_envs.errors import BudgetSpentError, LedgerError, LedgerFileError
 from dp_bandit_envs.privacy.accounting import FAR, ORDERS, ROUNDING, added_delta, epsilon_from_renyi
 from dp_bandit_envs.privacy.admission import Games, current
 from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, Unit, for_unit
-from dp_bandit_envs.privacy.participation import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 
 if TYPE_CHECKING:
     import sqlite3  # elsewhere where it is used, as a browser's Python may lack it
@@ -131,11 +131,11 @@ class Budget(NamedTuple):
         """The delta at which the second filter turns a divergence into an epsilon."""
         return self.delta - self.for_sums - self.for_draws
 
-    def by_sums(self, total: Total) -> float:
+    def pure_filter(self, total: Total) -> float:
         """Return the epsilon of games by the first filter; inf where their deltas are too large."""
         return _upper(total.epsilon) if total.delta <= _written(self.for_sums) else math.inf
 
-    def by_curve(self, total: Total, rule: Rule | None) -> float:
+    def renyi_filter(self, total: Total, rule: Rule | None) -> float:
         """Return the epsilon of games by the second filter; inf where it is too large, or their draws add too much."""
         if rule is None or rule.order is None or self.added_by_draws(total, rule.epsilon) > self.for_draws:
             return math.inf
@@ -144,7 +144,7 @@ class Budget(NamedTuple):
 
     def spent(self, total: Total, rule: Rule | None) -> float:
         """Return the epsilon of games by the filter that gives less; inf if neither holds."""
-        return min(self.by_sums(total), self.by_curve(total, rule))
+        return min(self.pure_filter(total), self.renyi_filter(total, rule))
 
     def added_by_draws(self, total: Total, epsilon: float) -> float:
         """Return what the draws of these games add to delta at an epsilon."""
@@ -394,14 +394,14 @@ class Ledger:
         found = []
         for whom in dict.fromkeys(each for each, _, _ in rows):
             own = _total([row for row in rows if row[0] == whom])
-            least = self._budget.by_sums(own)
+            least = self._budget.pure_filter(own)
             if self._budget.for_curve > 0:
                 curve = tuple(zip(ORDERS, own.curve, strict=True))
                 least = min(least, epsilon_from_renyi(curve, self._budget.for_curve))
             found.append(Charge(whom, own.games, least))
         return found
 
-    def enter(self, use: DataUse | None, beginnings: int = 1, *, ahead: bool = False) -> Receipt:
+    def enter(self, use: Participation | None, beginnings: int = 1, *, ahead: bool = False) -> Receipt:
         """Count the games that begin now, or refuse them; an adversary over data calls this first in `begin`.
 
         What it returns gives them back, if no round of theirs was played.
@@ -433,7 +433,7 @@ class Ledger:
         return receipt
 
     def spend(
-        self, games: Games, use: DataUse | None, times: int = 1, *, secret: bool, whom: Sequence[str] = ()
+        self, games: Games, use: Participation | None, times: int = 1, *, secret: bool, whom: Sequence[str] = ()
     ) -> Receipt:
         """Count games, all or none of them; return what gives back those whose noise is never drawn.
 
@@ -516,11 +516,15 @@ class Ledger:
         budget = self._budget
         if rule is not None and rule.closed:
             return Spent(total.games, rule.epsilon, budget.delta)
-        by_sums, by_curve = budget.by_sums(total), budget.by_curve(total, rule)
+        pure_filter, renyi_filter = budget.pure_filter(total), budget.renyi_filter(total, rule)
         # A curve that says hardly less is not worth its delta.
-        if rule is None or by_sums <= by_curve or (by_sums <= budget.epsilon and by_sums <= 1.01 * by_curve):
-            return Spent(total.games, by_sums, _upper(total.delta))
-        return Spent(total.games, by_curve, budget.for_curve + budget.added_by_draws(total, rule.epsilon))
+        if (
+            rule is None
+            or pure_filter <= renyi_filter
+            or (pure_filter <= budget.epsilon and pure_filter <= 1.01 * renyi_filter)
+        ):
+            return Spent(total.games, pure_filter, _upper(total.delta))
+        return Spent(total.games, renyi_filter, budget.for_curve + budget.added_by_draws(total, rule.epsilon))
 
     def _refusal(self, before: Total, after: Total, rule: Rule | None) -> str:
         """Return why games cannot begin, in public numbers."""
@@ -543,7 +547,7 @@ class Ledger:
             f" {float(after.epsilon):.6g} by sums. Nothing was played. Play fewer games, or games of a smaller epsilon."
         )
 
-    def _for_unit(self, guarantees: Sequence[PrivacyGuarantee], use: DataUse | None) -> list[PrivacyGuarantee]:
+    def _for_unit(self, guarantees: Sequence[PrivacyGuarantee], use: Participation | None) -> list[PrivacyGuarantee]:
         """Return what may be counted for one game."""
         unit: Unit = self._budget.unit
         if use is None or getattr(use, unit) is None:

@@ -10,7 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
 
 
-class DataUse(NamedTuple):
+class Participation(NamedTuple):
     """In how many rounds of one game a record, and all records of one person, can serve at most.
 
     Both are public: they follow from the number of records of each arm, the horizon, and which records belong together,
@@ -24,18 +24,20 @@ class DataUse(NamedTuple):
     record: int
     person: int | None = None
 
-    def covers(self, other: "DataUse") -> bool:
+    def covers(self, other: "Participation") -> bool:
         """Return whether records and persons serve in no more rounds of the other one; unknown is more than any."""
         if self.record < other.record:
             return False
         return self.person is None if other.person is None else self.person is not None and self.person >= other.person
 
-    def without(self, other: "DataUse") -> "DataUse":
+    def without(self, other: "Participation") -> "Participation":
         """Return what is left of it after the other one, which it covers."""
-        return DataUse(self.record - other.record, None if self.person is None else self.person - (other.person or 0))
+        return Participation(
+            self.record - other.record, None if self.person is None else self.person - (other.person or 0)
+        )
 
 
-def use_of_table(rounds: int, rows: int, persons: SupportsIndex | Sequence[Hashable] | None = None) -> DataUse:
+def use_of_table(rounds: int, rows: int, persons: SupportsIndex | Sequence[Hashable] | None = None) -> Participation:
     """Return how often the rows of a table serve, of which the first T are played once each.
 
     Args:
@@ -44,19 +46,19 @@ def use_of_table(rounds: int, rows: int, persons: SupportsIndex | Sequence[Hasha
         persons: The most rows of a person; or whose each row is, one entry a row; None if it is not known.
     """
     if persons is None:
-        return DataUse(1)
+        return Participation(1)
     owners = checked_persons(persons)
     if isinstance(owners, int):
-        return DataUse(1, min(owners, rounds))
+        return Participation(1, min(owners, rounds))
     _check_length(owners, rows)
     served: Counter[Hashable] = Counter()
     _serve(served, owners[:rounds], 1)
-    return DataUse(1, _most(served))
+    return Participation(1, _most(served))
 
 
 def use_of_pools(
     sizes: Sequence[int], rounds: int, persons: SupportsIndex | Sequence[Sequence[Hashable]] | None = None
-) -> DataUse:
+) -> Participation:
     r"""Return how often records serve where each arm goes through its own again and again.
 
     In T rounds an arm with n records begins :math:`\lceil T / n \rceil` passes through them, and a record serves once
@@ -69,19 +71,19 @@ def use_of_pools(
     """
     passes = [-(-rounds // size) for size in sizes]
     if persons is None:
-        return DataUse(max(passes))
+        return Participation(max(passes))
     owned = checked_persons(persons)
     if isinstance(owned, int):
-        return DataUse(max(passes), min(rounds, owned * max(passes)))
+        return Participation(max(passes), min(rounds, owned * max(passes)))
     _check_length(owned, len(sizes))
     served: Counter[Hashable] = Counter()
     for turns, size, owners in zip(passes, sizes, owned, strict=True):
         _check_length(owners, size)
         _serve(served, owners, turns)
-    return DataUse(max(passes), min(rounds, _most(served)))
+    return Participation(max(passes), min(rounds, _most(served)))
 
 
-def use_together(uses: Sequence[DataUse], rounds: int) -> DataUse:
+def combine_participation(uses: Sequence[Participation], rounds: int) -> Participation:
     """Return how often a record serves in T rounds that are made of several adversaries, which may have the same data.
 
     Args:
@@ -90,7 +92,7 @@ def use_together(uses: Sequence[DataUse], rounds: int) -> DataUse:
     """
     persons = [use.person for use in uses if use.person is not None]
     person = min(rounds, sum(persons)) if len(persons) == len(uses) else None
-    return DataUse(min(rounds, sum(use.record for use in uses)), person)
+    return Participation(min(rounds, sum(use.record for use in uses)), person)
 
 
 def checked_persons(persons: Any) -> int | Sequence[Any]:

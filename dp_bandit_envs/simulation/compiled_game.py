@@ -24,8 +24,8 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.envs.point_env import PointEnv
-from dp_bandit_envs.privacy.facts import Below, Values
-from dp_bandit_envs.privacy.mechanism import Mechanism, noise_label
+from dp_bandit_envs.privacy.facts import InputFacts, ValueRange
+from dp_bandit_envs.privacy.mechanism import Mechanism, noise_key
 from dp_bandit_envs.protocols import Environment, IntArray, Sums
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, stream
 from dp_bandit_envs.simulation.playing import show
@@ -43,7 +43,7 @@ from dp_bandit_envs.simulation.stages import (
     new_missed,
     new_progress,
     new_record,
-    pay_and_miss,
+    pay_and_add_dynamic_regret,
     pay_by_payoff,
     play_games,
     reveal_payoffs,
@@ -91,7 +91,7 @@ class Plan:
     n_values: int
     steps: int
     rules: Rules
-    mechanisms: tuple[tuple[Mechanism, Below], ...]
+    mechanisms: tuple[tuple[Mechanism, InputFacts], ...]
     feedback: str
     payoff: Callable[..., Any] | None = None
     decision_set: DecisionSet | None = None
@@ -102,7 +102,7 @@ class Plan:
     def first(self) -> tuple[Any, tuple[Any, ...], Progress]:
         """The first states of the agent and of the mechanisms, and the progress before round 1; nobody writes to it."""
         # Of copies, so that no question asked later sees what a mechanism kept.
-        states = tuple(copy.deepcopy(mechanism).new_state(below) for mechanism, below in self.mechanisms)
+        states = tuple(copy.deepcopy(mechanism).new_state(inputs) for mechanism, inputs in self.mechanisms)
         progress = new_progress(self.n_arms if self.decision_set is None else 1, self.n_values)
         return self.agent.initial_state(self.n_arms, self.steps), states, progress
 
@@ -137,7 +137,7 @@ class Plan:
 
     @functools.cached_property
     def _labels(self) -> tuple[str, ...]:
-        return tuple(itertools.starmap(noise_label, self.mechanisms))
+        return tuple(itertools.starmap(noise_key, self.mechanisms))
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what was looked up here, because machine code cannot be pickled."""
@@ -181,7 +181,7 @@ class Plan:
             if self.feedback != "arm" and self.rules.observe_charge:
                 parts["reveal"] = bind(reveal_payoffs, {"reveal": parts["reveal"]})
         elif self.means_move:
-            parts["pay"] = pay_and_miss
+            parts["pay"] = pay_and_add_dynamic_regret
         playing: dict[str, Callable[..., Any]] = {"select": self.agent.functions.select}
         if self.decision_set is not None:
             playing["contains"] = self.decision_set.contains
@@ -195,9 +195,9 @@ class Plan:
         return {name: frozen(part) for name, part in parts.items()}
 
     @property
-    def _values(self) -> Values:
+    def _values(self) -> ValueRange:
         """The range of what a round reveals."""
-        return self.mechanisms[0][1].values if self.mechanisms else Values()
+        return self.mechanisms[0][1].values if self.mechanisms else ValueRange()
 
 
 def make_plan(
@@ -279,7 +279,7 @@ def _loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Com
     return Compiled(bind(play_games, {**words, **dict(parts)}), {})
 
 
-def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, Below], ...]:
+def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, InputFacts], ...]:
     """Return the mechanisms of the privacy wrappers, from the innermost."""
     found = []
     for layer in reversed([layer for layer in layers_of(env) if isinstance(layer, gym.Wrapper)]):
@@ -290,5 +290,5 @@ def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, Below], ...]:
             raise NotCompilableError(f"a {name} is not part of the compiled loop")
         if any(getattr(type(layer), part) is not getattr(PrivacyBoundary, part) for part in DRIVER):
             raise NotCompilableError(f"{name} is a boundary that does something of its own")
-        found.append((layer.mechanism, layer.below))
+        found.append((layer.mechanism, layer.inputs))
     return tuple(found)

@@ -24,7 +24,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import NotRepeatableError
-from dp_bandit_envs.privacy.facts import Below
+from dp_bandit_envs.privacy.facts import InputFacts
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import ADVERSARY, stream
@@ -76,10 +76,10 @@ def check_repeatable(
         else:
             _require_same([functools.partial(_gains, each) for each in fresh], name, "gains", "begin")
     for player, wrapped in players:
-        for place, (one, below) in enumerate(_mechanisms(wrapped)):
+        for place, (one, inputs) in enumerate(_mechanisms(wrapped)):
             if not is_ours(type(one)):
                 two, _ = _mechanisms(player.wrap(env))[place]
-                games = [functools.partial(_releases, each, below) for each in (one, two)]
+                games = [functools.partial(_releases, each, inputs) for each in (one, two)]
                 _require_same(games, type(one).__name__, "releases or states", "release")
     return unchecked
 
@@ -112,8 +112,8 @@ def _fresh(adversary: Adversary, make_env: Callable[[], Environment]) -> tuple[A
     return None
 
 
-def _mechanisms(env: Environment) -> list[tuple[Mechanism, Below]]:
-    return [(layer.mechanism, layer.below) for layer in layers_of(env) if isinstance(layer, PrivacyBoundary)]
+def _mechanisms(env: Environment) -> list[tuple[Mechanism, InputFacts]]:
+    return [(layer.mechanism, layer.inputs) for layer in layers_of(env) if isinstance(layer, PrivacyBoundary)]
 
 
 def _require_same(
@@ -157,15 +157,15 @@ def _gains(adversary: Adversary, rng: np.random.Generator) -> Iterator[Any]:
     yield getattr(adversary.by_rounds, "_state", None)
 
 
-def _releases(mechanism: Mechanism, below: Below, rng: np.random.Generator) -> Iterator[Any]:
+def _releases(mechanism: Mechanism, inputs: InputFacts, rng: np.random.Generator) -> Iterator[Any]:
     """Yield the state of a mechanism, which it changes, and what it releases of made-up gains."""
-    made_up, size = np.random.default_rng(0), below.n_values
-    state, release = mechanism.new_state(below), mechanism.release_for(below)
+    made_up, size = np.random.default_rng(0), inputs.n_values
+    state, release = mechanism.new_state(inputs), mechanism.release_for(inputs)
     yield state
-    for t in range(_rounds(below.horizon, size)):
+    for t in range(_rounds(inputs.horizon, size)):
         step = t // mechanism.batch_size
-        revealed = {(step + place) % size for place in range(min(size, below.gains_in_a_round))}
-        gains = made_up.uniform(below.values.low, below.values.high, size).tolist()
+        revealed = {(step + place) % size for place in range(min(size, inputs.gains_in_a_round))}
+        gains = made_up.uniform(inputs.values.low, inputs.values.high, size).tolist()
         for arm, gain in enumerate(gains):
             if arm in revealed:
                 yield release(state, arm, gain, rng)

@@ -14,7 +14,7 @@ from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.agents.functional import no_state
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import Stopped, in_background, never, say_compiling
-from dp_bandit_envs.compiling.functions import draws_elsewhere, owner_of, stream_address
+from dp_bandit_envs.compiling.functions import owner_of, stream_address, uses_other_randomness
 from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import DecisionSet
@@ -307,7 +307,7 @@ def check_compiles(
     """
     foreign = plan.foreign
     if foreign:
-        elsewhere = draws_elsewhere(foreign, plan.owners)
+        elsewhere = uses_other_randomness(foreign, plan.owners)
         if elsewhere:
             raise RefusedByNumbaError(elsewhere)
         if not plan.loop.ready:

@@ -13,7 +13,7 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm, specs
 from dp_bandit_envs.algorithms.algorithm import HIDDEN, hides_gains, needs_all
 from dp_bandit_envs.algorithms.calibration import AskedPrivacy, asked_privacy, played_as_asked, refuse_asked
-from dp_bandit_envs.envs.bandit_env import FOREIGN, BanditEnv
+from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
 from dp_bandit_envs.metrics import external_regret, policy_regret, pseudo_regret
@@ -228,7 +228,7 @@ def play(
     env = specs.environment_of(environment, n_arms=n_arms, horizon=horizon)
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
-        raise TypeError(FOREIGN.format("play", game))
+        raise TypeError(NOT_A_BANDIT_ENV.format("play", game))
     agent = _player(algorithm, asked_privacy([] if epsilon is None else [epsilon], delta), env)
     player = ""
     guarantees: list[PrivacyGuarantee] = []

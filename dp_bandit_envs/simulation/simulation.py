@@ -26,7 +26,7 @@ from dp_bandit_envs.compiling.compiled import (
     only_from_disk,
     say_once,
 )
-from dp_bandit_envs.envs.bandit_env import FOREIGN, BanditEnv
+from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.errors import SeedRefusedError, UnprotectedGameError, WrongTypeError
 from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
 from dp_bandit_envs.protocols import Environment, IntArray
@@ -269,7 +269,7 @@ def prepare(
     env = make_env()
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
-        raise TypeError(FOREIGN.format("simulate", game))
+        raise TypeError(NOT_A_BANDIT_ENV.format("simulate", game))
     number = chosen_seed(seed, game.adversary.is_real)
     secret = number is None
     if number is None:
@@ -343,7 +343,7 @@ def always_compiled() -> Iterator[None]:
         _all_compiled.reset(token)
 
 
-def is_few(horizon: int, trials: int) -> bool:
+def is_small_simulation(horizon: int, trials: int) -> bool:
     """Return whether so many games may be played instead of compiled at all."""
     compiled = _all_compiled.get() or os.environ.get(ALWAYS_COMPILE) == "always"
     return not compiled and trials * (horizon + ROUNDS_TO_BEGIN) <= MOST_ROUNDS
@@ -354,7 +354,7 @@ def smaller_than_compiling(trials: int) -> Callable[[Plan, Adversary], bool]:
 
     def small(plan: Plan, adversary: Adversary) -> bool:
         rounds = trials * (adversary.horizon + ROUNDS_TO_BEGIN)
-        return adversary.ledger is None and is_few(adversary.horizon, trials) and _counted(plan, rounds)
+        return adversary.ledger is None and is_small_simulation(adversary.horizon, trials) and _counted(plan, rounds)
 
     return small
 
@@ -367,7 +367,7 @@ def jobs_for(reasons: Iterable[str], jobs: int) -> int:
 def placed(prepared: Prepared, trials: int) -> Prepared:
     """Return the simulation with those algorithms played in Python that are small and have no machine code on disk."""
     work = next((work for work in prepared.works if isinstance(work, CompiledTrials)), None)
-    if work is None or work.adversary.ledger is not None or not is_few(work.adversary.horizon, trials):
+    if work is None or work.adversary.ledger is not None or not is_small_simulation(work.adversary.horizon, trials):
         return prepared
     rounds = trials * (work.adversary.horizon + ROUNDS_TO_BEGIN)
     small = [name for name, plan in work.plans.items() if _played[plan.loop] + rounds <= MOST_ROUNDS]

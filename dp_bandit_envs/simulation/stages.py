@@ -1,9 +1,9 @@
 """The one loop that plays a block of rounds, and the stages that are put into it for a game and a chain of mechanisms.
 
 Numba compiles `play_block`, ordinary Python, with the placeholders below bound (`bind`): an agent's `select` and
-`update`, what a round reveals (`how_many`, `which`), and the mechanisms' `release`, `idle`, `forget`. It gives, to the
-last bit, the results of `play` with an environment, its wrappers and an agent. `play_games` is the loop over single
-games, whose parts are in words (`compiling.layout`); lanes bind the same stages.
+`update`, what a round reveals (`n_revealed`, `revealed_arm`), and the mechanisms' `release`, `idle`, `forget`. To the
+last bit, it gives the results of `play` with an environment, its wrappers and an agent. `play_games` is the loop over
+single games, whose parts are in words (`compiling.layout`); lanes bind the same stages.
 """
 
 import functools
@@ -23,7 +23,7 @@ from dp_bandit_envs.compiling.functions import bind, frozen, is_ours, read_only
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import payoff as payoff_at
 from dp_bandit_envs.errors import PayoffRangeError
-from dp_bandit_envs.privacy.facts import Below, Values
+from dp_bandit_envs.privacy.facts import InputFacts, ValueRange
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import FloatArray, Gains, IntArray, Sums
 
@@ -249,7 +249,7 @@ def pay_by_payoff(
     return history.options[0, arm]  # type: ignore[no-any-return]
 
 
-def pay_and_miss(
+def pay_and_add_dynamic_regret(
     gains: FloatArray, row: int, arm: int, gain: float, run: int, t: int, memory: int, progress: Progress
 ) -> float:
     """Return what `pay` does; also add up the dynamic regret. Behind its gains a row has each arm's shortfall."""
@@ -262,39 +262,39 @@ def pay_and_miss(
     return gain if counts(run, t, memory) else 0.0
 
 
-def one(world: Any, arm: int, progress: Progress) -> int:
-    """A round reveals one value, `itself`: that of the arm played."""
+def one_arm(world: Any, arm: int, progress: Progress) -> int:
+    """A round reveals one value, `played_arm`: that of the arm played."""
     return 1
 
 
-def itself(world: Any, arm: int, place: int) -> int:
+def played_arm(world: Any, arm: int, place: int) -> int:
     """Return the arm."""
     return arm
 
 
-def every(world: Any, arm: int, progress: Progress) -> int:
-    """A round reveals all values, `any_one`."""
+def all_arms(world: Any, arm: int, progress: Progress) -> int:
+    """A round reveals all values, `nth_arm`."""
     return len(progress.gains)
 
 
-def any_one(world: Any, arm: int, place: int) -> int:
+def nth_arm(world: Any, arm: int, place: int) -> int:
     """Return the place."""
     return place
 
 
-def in_row(world: Rows, arm: int, progress: Progress) -> int:
-    """A round reveals the arms in a row of a graph, `of_row`."""
+def row_length(world: Rows, arm: int, progress: Progress) -> int:
+    """A round reveals the arms in a row of a graph, `row_arm`."""
     return world.starts[arm + 1] - world.starts[arm]  # type: ignore[no-any-return]
 
 
-def of_row(world: Rows, arm: int, place: int) -> int:
+def row_arm(world: Rows, arm: int, place: int) -> int:
     """Return an arm of the row."""
     return world.revealed[world.starts[arm] + place]  # type: ignore[no-any-return]
 
 
-how_many, which = one, itself
+n_revealed, revealed_arm = one_arm, played_arm
 """Placeholders: the values that a round reveals."""
-how_many_after, which_after = one, itself
+n_revealed_after, revealed_arm_after = one_arm, played_arm
 """Placeholders: those that all rounds of a step may have revealed."""
 
 
@@ -307,8 +307,8 @@ def reveal(
     world: Any, gains: FloatArray, row: int, arm: int, own: float, states: Any, streams: Streams, progress: Progress
 ) -> None:
     """Release what one round reveals; `own` is the gain of what is played, less the charge if that is observed."""
-    for place in range(how_many(world, arm, progress)):
-        each = which(world, arm, place)
+    for place in range(n_revealed(world, arm, progress)):
+        each = revealed_arm(world, arm, place)
         keep(each, own if CHARGED and each == arm else gains[row, each], states, streams, progress)
 
 
@@ -370,8 +370,8 @@ def settle(world: Any, arm: int, states: Any, streams: Streams, progress: Progre
 
 def settle_batch(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Give what a batch released to the mechanisms above it."""
-    for place in range(how_many_after(world, arm, progress)):
-        each = which_after(world, arm, place)
+    for place in range(n_revealed_after(world, arm, progress)):
+        each = revealed_arm_after(world, arm, place)
         if progress.observed[each] != 0:
             value, count = before(states, each, progress.gains[each], streams)
             progress.gains[each] = value
@@ -384,8 +384,8 @@ def add_to_sums(world: Any, arm: int, states: Any, streams: Streams, progress: P
 
 def add_revealed(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Pass the gains that a step released to a mechanism that releases sums."""
-    for place in range(how_many_after(world, arm, progress)):
-        each = which_after(world, arm, place)
+    for place in range(n_revealed_after(world, arm, progress)):
+        each = revealed_arm_after(world, arm, place)
         if progress.observed[each] != 0:
             add_at_once(each, progress.gains[each], states, streams, progress)
 
@@ -448,8 +448,8 @@ def observe_sums(progress: Progress) -> Sums:
 
 def clear(world: Any, arm: int, progress: Progress) -> None:
     """Clear what one step released."""
-    for place in range(how_many_after(world, arm, progress)):
-        each = which_after(world, arm, place)
+    for place in range(n_revealed_after(world, arm, progress)):
+        each = revealed_arm_after(world, arm, place)
         progress.gains[each] = 0.0
         progress.observed[each] = 0
 
@@ -633,9 +633,9 @@ def compilable_payoff(adversary: Adversary) -> Callable[..., Any] | str | None:
     return function
 
 
-ARMS = {"how_many": one, "which": itself}
-ALL = {"how_many": every, "which": any_one}
-ROW = {"how_many": in_row, "which": of_row}
+ARMS = {"n_revealed": one_arm, "revealed_arm": played_arm}
+ALL = {"n_revealed": all_arms, "revealed_arm": nth_arm}
+ROW = {"n_revealed": row_length, "revealed_arm": row_arm}
 POINT = {"choose": choose_point, "gain_of": payoff_of}
 FEEDBACK: dict[str, dict[str, Any]] = {
     "arm": ARMS,
@@ -652,7 +652,7 @@ STAGES = ("choose", "gain_of", "forget", "settle", "add_to_sums", "observe")
 
 
 def stages(
-    mechanisms: Sequence[tuple[Mechanism, Below]], *, feedback: str, values: Values, raising: bool = True
+    mechanisms: Sequence[tuple[Mechanism, InputFacts]], *, feedback: str, values: ValueRange, raising: bool = True
 ) -> dict[str, Any]:
     """Return what replaces the placeholders of `play_block` in a game with a chain of mechanisms, by name.
 
@@ -669,19 +669,19 @@ def stages(
     batches = any(mechanism.batch_size > 1 for mechanism, _ in mechanisms)
     # A graph may change within a batch.
     of_step = ALL if batches and feedback == "graph" else of_round
-    world = {**of_round, "how_many_after": of_step["how_many"], "which_after": of_step["which"]}
+    world = {**of_round, "n_revealed_after": of_step["n_revealed"], "revealed_arm_after": of_step["revealed_arm"]}
     parts: dict[str, Any] = {"choose": choose, "gain_of": gain_of, **world}
     if not raising:
         world["check_sum"] = note_sum
     below_batch, above_batch, batched = pass_on, pass_on, False
     forgetting = forget
-    for place, (mechanism, below) in enumerate(mechanisms):
+    for place, (mechanism, inputs) in enumerate(mechanisms):
         _check(mechanism, batched, above=[above for above, _ in mechanisms[place + 1 :]])
-        own = {**world, "PLACE": place, "release": mechanism.release_for(below), "idle": mechanism.idle}
+        own = {**world, "PLACE": place, "release": mechanism.release_for(inputs), "idle": mechanism.idle}
         if mechanism.releases_sums:
             parts["observe"] = observe_sums
             plain = not (mechanism.idle or mechanism.forget)
-            if of_round["how_many"] is every and len(mechanisms) == 1 and plain:
+            if of_round["n_revealed"] is all_arms and len(mechanisms) == 1 and plain:
                 parts |= {"keep": bind(add_at_once, own), "clear": nothing_to_clear}
                 continue
             adding = bind(add_to_all if mechanism.idle else add_revealed, own)

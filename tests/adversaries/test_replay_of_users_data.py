@@ -15,7 +15,7 @@ import pytest
 from dp_bandit_envs import OutsideGame, compare, files, play
 from dp_bandit_envs.adversaries import GainTable, OutcomePools, Replay, VectorTable
 from dp_bandit_envs.errors import GainFileError, MadeUpGainsWarning
-from dp_bandit_envs.privacy.participation import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.simulation.provenance import code_digest
 from tests.tools.doors import one_each
 from tests.tools.refusals import missing, refused
@@ -162,7 +162,7 @@ def test_a_data_frame_with_columns_arm_and_gain_is_records_as_a_file_is(frame, t
     adversary, file = Replay(made, persons="Person"), Replay(write(tmp_path / "log.csv", LONG))
     np.testing.assert_array_equal(gains_of(adversary), gains_of(file))
     np.testing.assert_array_equal(adversary.means, file.means)
-    assert adversary.data_use == DataUse(3, 5)
+    assert adversary.data_use == Participation(3, 5)
     with refused(GainFileError, "'person'", "persons='person'"):
         Replay(made)
     for table in (GainTable, VectorTable):

@@ -12,7 +12,7 @@ from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.audits import exact_loss, sampled, sampled_loss
 from dp_bandit_envs.audits.events import least_epsilon, strongest_arm_event
 from dp_bandit_envs.audits.sampled import candidate_pairs, changes_of, varied
-from dp_bandit_envs.audits.transcripts import Shown, ShownGames, trials_of
+from dp_bandit_envs.audits.transcripts import Shown, TranscriptSampler, trials_of
 from dp_bandit_envs.audits.true_losses import DELTAS
 from dp_bandit_envs.cli.audit_commands import contestant
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
@@ -117,13 +117,13 @@ def test_a_seed_repeats_an_audit_on_any_number_of_cores(monkeypatch):
 
 def test_no_game_is_played_twice_and_two_bounds_share_the_failure_probability(monkeypatch):
     """An event is chosen in games of its own: no two looks share a trial, on either table, nor with the test."""
-    taken, shares, once, bound = [], [], ShownGames.play, sampled.least_epsilon
+    taken, shares, once, bound = [], [], TranscriptSampler.play, sampled.least_epsilon
 
     def noted(self, env, games, *, seed, first_trial, threads):
         taken.append(range(first_trial, first_trial + (games if self.note else trials_of(games))))
         return once(self, env, games, seed=seed, first_trial=first_trial, threads=threads)
 
-    monkeypatch.setattr(ShownGames, "play", noted)
+    monkeypatch.setattr(TranscriptSampler, "play", noted)
     monkeypatch.setattr(sampled, "least_epsilon", lambda *given: shares.append(given[-1]) or bound(*given))
     for of in ("arms", "releases"):
         taken.clear()

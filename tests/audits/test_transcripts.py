@@ -6,7 +6,7 @@ import pytest
 from dp_bandit_envs import Exp3
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
-from dp_bandit_envs.audits.transcripts import CHUNK, ShownGames, trials_of
+from dp_bandit_envs.audits.transcripts import CHUNK, TranscriptSampler, trials_of
 from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
@@ -39,7 +39,7 @@ def test_games_are_those_of_simulate(name):
     algorithm = make_algorithm(name)
     env = game(algorithm)
     plan = make_plan(algorithm, env, checkpoints=range(1, ROUNDS + 1))
-    shown = ShownGames(env, algorithm)
+    shown = TranscriptSampler(env, algorithm)
     assert shown.note == ""
     for trial in (0, 5):
         streams = plan.streams(SEED, trial)
@@ -57,7 +57,7 @@ def test_arms_of_batches_are_those_of_play():
     """The last batch of two of seven rounds is one round long."""
     algorithm = make_algorithm("EXP3-tau", batch_size=2)
     env = game(algorithm)
-    arms = ShownGames(env, algorithm).play(env, 1, seed=SEED, first_trial=4).arms
+    arms = TranscriptSampler(env, algorithm).play(env, 1, seed=SEED, first_trial=4).arms
     np.testing.assert_array_equal(arms[0], play(env, algorithm, seed=SEED, trial=4).arms)
 
 
@@ -69,7 +69,7 @@ def test_releases_are_those_of_the_environments_step(name, parameters, steps):
     algorithm = make_algorithm(name, **parameters)
     env = game(algorithm)
     held = [step % ARMS for step in range(steps)]
-    compiled = ShownGames(env, algorithm, held=held)
+    compiled = TranscriptSampler(env, algorithm, held=held)
     assert compiled.note == ""
     for trial in (0, 6):
         one = compiled.play(env, 2, seed=SEED, first_trial=trial)
@@ -82,7 +82,7 @@ def test_releases_are_those_of_the_environments_step(name, parameters, steps):
 def test_threads_change_nothing_and_chunks_are_trials():
     algorithm = make_algorithm("AdaP-UCB")
     env = game(algorithm)
-    shown = ShownGames(env, algorithm)
+    shown = TranscriptSampler(env, algorithm)
     one, other = (shown.play(env, CHUNK + 3, seed=SEED, first_trial=2, threads=threads).arms for threads in (1, 2))
     np.testing.assert_array_equal(one, other)
     assert one.shape == (CHUNK + 3, ROUNDS) and trials_of(CHUNK + 3) == 2 and trials_of(CHUNK) == 1
@@ -108,7 +108,7 @@ class Stubborn(Exp3):
 )
 def test_what_is_not_compiled_is_played_and_says_so(make, algorithm, word):
     env = make()
-    shown = ShownGames(env, algorithm)
+    shown = TranscriptSampler(env, algorithm)
     assert word in shown.note
     for row, trial in zip(shown.play(env, 2, seed=SEED, first_trial=4).arms, (4, 5), strict=True):
         np.testing.assert_array_equal(row, play(env, algorithm, seed=SEED, trial=trial).arms)
@@ -118,4 +118,4 @@ def test_a_payoff_function_is_refused():
     env = BanditEnv(GainTable(GAINS))
     env.adversary.payoff = lambda gains, arms, t: gains[arms[-1]]
     with refused(WrongGameError, "payoff"):
-        ShownGames(env, make_algorithm("EXP3"))
+        TranscriptSampler(env, make_algorithm("EXP3"))

@@ -5,7 +5,7 @@ from tests.mutations.mutation import Mutation
 PRIVACY = "dp_bandit_envs/privacy"
 ATTACKS = "tests/wrappers/test_boundary_attacks.py"
 PLANTED = "tests/wrappers/test_boundary_planted_value.py"
-FOREIGN = "tests/wrappers/test_boundary_foreign_parts.py"
+NOT_A_BANDIT_ENV = "tests/wrappers/test_boundary_foreign_parts.py"
 SHARED = "tests/wrappers/test_no_shared_noise.py"
 LAWS = "tests/test_draws.py"
 MECHANISMS_OF_OTHERS = "tests/wrappers/test_mechanisms_of_others.py"
@@ -96,25 +96,25 @@ NOISE = (
     Mutation(
         "s forgotten in the noise of sums",
         f"{PRIVACY}/facts.py",
-        "return _apart(below.sensitivity, gains, gains * below.values.width)",
-        "return _apart(1.0, gains, gains * below.values.width)",
+        "return _apart(inputs.sensitivity, gains, gains * inputs.values.width)",
+        "return _apart(1.0, gains, gains * inputs.values.width)",
     ),
     Mutation(
         "L2 for L1",
         f"{PRIVACY}/mechanisms/counter_sums.py",
-        "return distance_l1(below)",
-        "return distance_l2(below)",
+        "return distance_l1(inputs)",
+        "return distance_l2(inputs)",
     ),
     Mutation(
         "own norm without the width",
         f"{PRIVACY}/facts.py",
-        "return _apart(values.own, steps, steps * values.width)",
+        "return _apart(values.norm_distance, steps, steps * values.width)",
         "return _apart(1.0, steps, steps * values.width)",
     ),
     Mutation(
         "s forgotten in random bits",
         f"{PRIVACY}/mechanisms/randomized_response.py",
-        "return coin_chances(self.epsilon / below.gains_in_a_round)",
+        "return coin_chances(self.epsilon / inputs.gains_in_a_round)",
         "return coin_chances(self.epsilon)",
     ),
     Mutation(
@@ -132,8 +132,8 @@ NOISE = (
     Mutation(
         "averages declare half of what they move by",
         f"{PRIVACY}/mechanisms/batch_average.py",
-        "return distance_l1(below) / self.batch_size",
-        "return distance_l1(below) / (2 * self.batch_size)",
+        "return distance_l1(inputs) / self.batch_size",
+        "return distance_l1(inputs) / (2 * self.batch_size)",
     ),
     Mutation(
         "a batch's sum for its average",
@@ -296,14 +296,14 @@ OTHERS = (
         "wrappers/boundary.py",
         "    if len(observed) - observed.count(0) > below.gains_in_a_round:",
         "    if len(observed) - observed.count(0) > below.n_values:",
-        (FOREIGN, "-k", "more_gains_than_it_declares"),
+        (NOT_A_BANDIT_ENV, "-k", "more_gains_than_it_declares"),
     ),
     Mutation(
         "a round of many games reveals as many gains as it likes",
         "wrappers/vector/vector_boundary.py",
-        "axis=-1) > self._below.gains_in_a_round):",
-        "axis=-1) > self._below.n_values):",
-        (FOREIGN, "-k", "more_gains_than_it_declares"),
+        "axis=-1) > self._inputs.gains_in_a_round):",
+        "axis=-1) > self._inputs.n_values):",
+        (NOT_A_BANDIT_ENV, "-k", "more_gains_than_it_declares"),
     ),
     Mutation(
         "range check of many games dropped",
@@ -352,7 +352,7 @@ OTHERS = (
         "wrappers/boundary.py",
         "        self._guarded(self.env.close)\n",
         "        self.env.close()\n",
-        (FOREIGN, "-k", "closing"),
+        (NOT_A_BANDIT_ENV, "-k", "closing"),
     ),
     Mutation(
         "errors are not replaced",
@@ -387,7 +387,7 @@ OTHERS = (
         "wrappers/boundary.py",
         'return "".join(f"<{type(layer).__name__}" for layer in layers_of(self)) + ">" * len([*layers_of(self)])',
         "return f'<{type(self).__name__}{self.env}>'",
-        (FOREIGN, "-k", "text_form"),
+        (NOT_A_BANDIT_ENV, "-k", "text_form"),
     ),
     Mutation(
         "a started boundary can be copied",
@@ -497,7 +497,7 @@ OTHERS = (
     Mutation(
         "withheld gains are forgotten",
         f"{PRIVACY}/mechanism.py",
-        'if below.withheld and own.model != "none":',
+        'if inputs.withheld and own.model != "none":',
         "if False:",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "withheld"),
     ),
@@ -595,8 +595,8 @@ OTHERS = (
     Mutation(
         "a ledger forgets the pure sum",
         f"{PRIVACY}/ledger.py",
-        "return min(self.by_sums(total), self.by_curve(total, rule))",
-        "return self.by_curve(total, rule)",
+        "return min(self.pure_filter(total), self.renyi_filter(total, rule))",
+        "return self.renyi_filter(total, rule)",
         ("tests/privacy/test_budget.py", "-k", "without_a_delta or any_size"),
     ),
     Mutation(
@@ -623,8 +623,8 @@ OTHERS = (
     Mutation(
         "facts of the wrong layer",
         "wrappers/boundary.py",
-        "self._below = below[0].above if below else facts_of_game(env, name)",
-        "self._below = facts_of_game(env, name)",
+        "self._inputs = below[0].outputs if below else facts_of_game(env, name)",
+        "self._inputs = facts_of_game(env, name)",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "told_upwards or one_of_ours_does"),
     ),
     Mutation(
@@ -1372,7 +1372,7 @@ ORDERS = (
     Mutation(
         "a first block that is too long is not noticed",
         f"{PRIVACY}/mechanisms/block_sums.py",
-        "        return self.blocks(below.horizon)[0]",
+        "        return self.blocks(inputs.horizon)[0]",
         "        return 1",
         ("tests/experiments/test_short_games.py", "-k", "DP-SE"),
     ),

@@ -15,10 +15,10 @@ from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.accounting import ORDERS, Law, gaussian_law, one_laplace
 from dp_bandit_envs.privacy.gaussian import gaussian_sigma
 from dp_bandit_envs.privacy.ledger import Budget, Rule, _cost, _total
-from dp_bandit_envs.privacy.participation import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 from tests.tools.refusals import refused
 
-ONE = DataUse(1)
+ONE = Participation(1)
 
 
 def spend(ledger, guarantee, times=1):
@@ -56,7 +56,7 @@ def test_costs_by_hand():
 
 def test_sums_are_those_of_the_numbers_as_they_are_written():
     ten = total(*[PrivacyGuarantee(0.1)] * 10)
-    assert Budget(1.0, 0.0).by_sums(ten) == 1.0 and functools.reduce(operator.add, [0.1] * 10) != 1.0
+    assert Budget(1.0, 0.0).pure_filter(ten) == 1.0 and functools.reduce(operator.add, [0.1] * 10) != 1.0
     assert str(ten.epsilon) == "1.0"
 
 
@@ -89,7 +89,7 @@ def test_a_filter_adds_up_at_its_one_order():
     room = (3.0 - budget._paid(rule.order)) / ORDERS[rule.order]
     for share, holds in ((0.5, True), (0.999, True), (1.001, False)):
         games = total(PrivacyGuarantee(math.inf, rho=room * share))
-        assert (budget.by_curve(games, rule) <= 3.0) is holds
+        assert (budget.renyi_filter(games, rule) <= 3.0) is holds
 
 
 def moment(law, order):
@@ -155,8 +155,8 @@ def test_the_least_over_orders_is_no_filter():
     games = {name: PrivacyGuarantee(math.inf, curve=tuple(zip(ORDERS, curves[name], strict=True))) for name in curves}
     rule = budget.rule_for(total(games["first"]))
     both = {outcome: total(games["first"], games[outcome]) for outcome in second}
-    assert all(any(budget.by_curve(each, Rule(k, epsilon)) <= epsilon for k in range(60)) for each in both.values())
-    admitted = [outcome for outcome, each in both.items() if budget.by_curve(each, rule) <= epsilon]
+    assert all(any(budget.renyi_filter(each, Rule(k, epsilon)) <= epsilon for k in range(60)) for each in both.values())
+    admitted = [outcome for outcome, each in both.items() if budget.renyi_filter(each, rule) <= epsilon]
     assert delta(admitted) <= c
 
 

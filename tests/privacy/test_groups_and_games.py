@@ -356,8 +356,8 @@ def rounded_losses(distance, step, up):
     last = math.ceil(distance / step) + 1
     grid = np.arange(-last - 1, last + 1)
     edges = grid * step
-    below = np.where(edges >= distance, 1.0, np.where(edges < -distance, 0.0, 0.5 * np.exp((edges - distance) / 2)))
-    masses = np.diff(below)  # of (grid[i], grid[i + 1]]
+    inputs = np.where(edges >= distance, 1.0, np.where(edges < -distance, 0.0, 0.5 * np.exp((edges - distance) / 2)))
+    masses = np.diff(inputs)  # of (grid[i], grid[i + 1]]
     return (int(grid[1]) if up else int(grid[0])), masses
 
 

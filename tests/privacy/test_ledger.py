@@ -23,7 +23,7 @@ from dp_bandit_envs.errors import (
 )
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.admission import announced
-from dp_bandit_envs.privacy.participation import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage, vector as of_many
 from tests.tools.doors import one_each
 from tests.tools.refusals import missing, refused
@@ -461,9 +461,9 @@ def test_nothing_pays_a_budget_back():
     ledger = Ledger(epsilon=1.0)
     for times in (0, -1, 1.5, math.nan):
         with refused((ValueError, TypeError), "times", times):
-            ledger.spend([[PrivacyGuarantee(0.5)]], DataUse(1), times, secret=True)
+            ledger.spend([[PrivacyGuarantee(0.5)]], Participation(1), times, secret=True)
         with announced([[PrivacyGuarantee(0.5)]], secret=True), refused((ValueError, TypeError), "beginnings", times):
-            ledger.enter(DataUse(1), times)
+            ledger.enter(Participation(1), times)
     assert at(ledger) == (0, 0.0)
     for name, number in (("epsilon", -1.0), ("epsilon", math.nan), ("delta", -1e-6), ("rho", -0.5), ("tau", -1e-9)):
         with refused(ValueError, name, number):
@@ -489,7 +489,7 @@ class Holds(Adversary):
         return self.inner.next_gains(rounds)
 
 
-LATE = {"ledger": lambda: Ledger(epsilon=1.0), "data_use": lambda: DataUse(3), "is_real": lambda: True}
+LATE = {"ledger": lambda: Ledger(epsilon=1.0), "data_use": lambda: Participation(3), "is_real": lambda: True}
 HOLDERS = {
     "environment": BanditEnv,
     "vector": lambda adversary: BanditVectorEnv(2, adversary),
@@ -552,7 +552,7 @@ class Repeated(Adversary):
     def __init__(self, ledger):
         self.table = Replay(TABLE, ledger=ledger)
         super().__init__(2, 12)
-        self.data_use = DataUse(3)
+        self.data_use = Participation(3)
 
     def begin(self, rng):
         """Begin the table once."""
@@ -601,12 +601,12 @@ def test_a_game_counts_with_what_all_of_it_says_of_its_data(begin, adversary):
 def test_two_adversaries_serve_together_and_one_twice_in_two_names_once():
     ledger = Ledger(epsilon=12.0)
     mixed = Mixed(ledger)
-    assert mixed.data_use == DataUse(5)
+    assert mixed.data_use == Participation(5)
     assert LaplaceClipRescale(BanditEnv(mixed), epsilon=1.0).guarantee.for_record().epsilon == 5.0
     mixed.again = mixed.pools
-    assert mixed.data_use == DataUse(5)
+    assert mixed.data_use == Participation(5)
     mixed.other = Pools(ledger)
-    assert mixed.data_use == DataUse(6)  # at most all rounds
+    assert mixed.data_use == Participation(6)  # at most all rounds
 
 
 def test_a_game_counted_for_data_that_serve_less_often_pays_no_other():
@@ -614,11 +614,11 @@ def test_a_game_counted_for_data_that_serve_less_often_pays_no_other():
     ledger = Ledger(epsilon=12.0)
     game = [[PrivacyGuarantee(1.0)]]
     for paid, use, spent in (
-        (DataUse(1), DataUse(2), 2.0),
-        (DataUse(2), DataUse(1), 2.0),
-        (DataUse(2, 2), DataUse(2, 3), 4.0),
-        (DataUse(2), DataUse(2, 2), 6.0),
-        (DataUse(2, 3), DataUse(2), 8.0),
+        (Participation(1), Participation(2), 2.0),
+        (Participation(2), Participation(1), 2.0),
+        (Participation(2, 2), Participation(2, 3), 4.0),
+        (Participation(2), Participation(2, 2), 6.0),
+        (Participation(2, 3), Participation(2), 8.0),
     ):
         with announced(game, secret=True, paid_by=(ledger.id, paid)):
             ledger.enter(use)
@@ -631,7 +631,7 @@ def test_a_function_that_makes_other_environments_each_time_pays_for_each():
 
     def make():
         pools = OutcomePools([np.zeros(12), np.zeros(12)], 12)
-        pools.ledger, pools.data_use = ledger, DataUse(next(uses))
+        pools.ledger, pools.data_use = ledger, Participation(next(uses))
         return gym.wrappers.OrderEnforcing(BanditEnv(pools))
 
     player = Algorithm("plain", Plain, lambda env: LaplaceClipRescale(env, epsilon=1.0))

@@ -13,7 +13,7 @@ from dp_bandit_envs.adversaries import GainTable, MemoryBounded, OutcomePools, R
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import GainFileError, WrongTypeError
 from dp_bandit_envs.privacy import PrivacyGuarantee
-from dp_bandit_envs.privacy.participation import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage, vector as of_many
 from tests.tools.refusals import refused
 
@@ -35,7 +35,7 @@ def test_no_record_serves_in_more_rounds_than_declared_and_one_does_in_all(horiz
     for seed in range(20):
         adversary.begin(np.random.default_rng(seed))
         most = max(most, *Counter(adversary.next_gains(horizon).ravel().tolist()).values())
-    assert adversary.data_use == DataUse(-(-horizon // 3), -(-horizon // 3)) == DataUse(most, most)
+    assert adversary.data_use == Participation(-(-horizon // 3), -(-horizon // 3)) == Participation(most, most)
 
 
 @pytest.mark.parametrize("horizon", [2, 5, 9])
@@ -55,23 +55,23 @@ def test_no_person_serves_in_more_rounds_than_declared(tmp_path, horizon):
 def test_the_records_of_a_file_by_hand(tmp_path):
     """A hundred rounds: 34 passes through the smallest pool, of 3; ann has one of its records."""
     lines = "arm,gain,who\n" + "0,1,ann\n0,0,bob\n0,1,bob\n" + "".join(f"1,{i % 2},p{i}\n" for i in range(50))
-    assert replay(tmp_path, lines, horizon=100, persons="who").data_use == DataUse(34, 68)  # bob's two
+    assert replay(tmp_path, lines, horizon=100, persons="who").data_use == Participation(34, 68)  # bob's two
     without = "\n".join(line.rpartition(",")[0] for line in lines.splitlines())
-    assert replay(tmp_path, without, horizon=100).data_use == DataUse(34)
-    assert replay(tmp_path, without, horizon=100, persons=2).data_use == DataUse(34, 68)
-    assert replay(tmp_path, without, horizon=100, persons=5).data_use == DataUse(34, 100)
+    assert replay(tmp_path, without, horizon=100).data_use == Participation(34)
+    assert replay(tmp_path, without, horizon=100, persons=2).data_use == Participation(34, 68)
+    assert replay(tmp_path, without, horizon=100, persons=5).data_use == Participation(34, 100)
 
 
 def test_a_row_of_a_table_serves_once(tmp_path):
-    assert replay(tmp_path, WIDE, persons="WHO").data_use == DataUse(1, 3)
-    assert replay(tmp_path, WIDE, persons="who", horizon=3).data_use == DataUse(1, 2)
+    assert replay(tmp_path, WIDE, persons="WHO").data_use == Participation(1, 3)
+    assert replay(tmp_path, WIDE, persons="who", horizon=3).data_use == Participation(1, 2)
     assert replay(tmp_path, WIDE, persons="who").n_arms == 2
-    assert Replay(np.zeros((4, 2))).data_use == DataUse(1)
-    assert Replay(np.zeros((4, 2)), persons=9).data_use == DataUse(1, 4)
-    assert VectorTable(np.zeros((4, 2))).data_use == DataUse(1)
-    assert GainTable(np.zeros((4, 2)), persons=np.array([1, 2, 2, 2])).data_use == DataUse(1, 3)
-    assert VectorTable(np.zeros((4, 2)), persons=9).data_use == DataUse(1, 4)
-    assert VectorTable(np.zeros((4, 2)), persons=["a", "b", "a", "a"], horizon=3).data_use == DataUse(1, 2)
+    assert Replay(np.zeros((4, 2))).data_use == Participation(1)
+    assert Replay(np.zeros((4, 2)), persons=9).data_use == Participation(1, 4)
+    assert VectorTable(np.zeros((4, 2))).data_use == Participation(1)
+    assert GainTable(np.zeros((4, 2)), persons=np.array([1, 2, 2, 2])).data_use == Participation(1, 3)
+    assert VectorTable(np.zeros((4, 2)), persons=9).data_use == Participation(1, 4)
+    assert VectorTable(np.zeros((4, 2)), persons=["a", "b", "a", "a"], horizon=3).data_use == Participation(1, 2)
 
 
 def test_the_column_of_persons_changes_no_gain(tmp_path):
@@ -84,15 +84,15 @@ def test_the_column_of_persons_changes_no_gain(tmp_path):
 
 def test_each_patient_is_a_record_and_serves_in_up_to_five_rounds():
     """The smallest arm has 522 patients; the trial's length is 2,139."""
-    assert Trial().data_use == DataUse(5, 5)
-    assert Trial(522).data_use == DataUse(1, 1)
-    assert MemoryBounded(gains=Trial()).data_use == DataUse(5, 5)
+    assert Trial().data_use == Participation(5, 5)
+    assert Trial(522).data_use == Participation(1, 1)
+    assert MemoryBounded(gains=Trial()).data_use == Participation(5, 5)
 
 
 def test_environments_of_all_kinds_say_it():
-    assert gym.make("DPBandit-Experts-v0", gains=Trial()).unwrapped.data_use == DataUse(5, 5)
-    assert gym.make_vec("DPBandit-Trial-v0", num_envs=2).unwrapped.data_use == DataUse(5, 5)
-    assert gym.make("DPBandit-Replay-v0", gains=np.zeros((4, 2)), persons=2).unwrapped.data_use == DataUse(1, 2)
+    assert gym.make("DPBandit-Experts-v0", gains=Trial()).unwrapped.data_use == Participation(5, 5)
+    assert gym.make_vec("DPBandit-Trial-v0", num_envs=2).unwrapped.data_use == Participation(5, 5)
+    assert gym.make("DPBandit-Replay-v0", gains=np.zeros((4, 2)), persons=2).unwrapped.data_use == Participation(1, 2)
     assert Stochastic().data_use is gym.make("DPBandit-Graph-v0").unwrapped.data_use is None  # made-up gains
 
 
@@ -161,7 +161,7 @@ def test_persons_are_a_number_or_a_list_and_never_shown(kind):
 
 def test_by_hand():
     """Five rounds of a record, seven of a person: 5 * .2 and 7 * .2; rho 25 and 49 fold."""
-    guarantee = PrivacyGuarantee(0.2, rho=0.02, data=DataUse(5, 7))
+    guarantee = PrivacyGuarantee(0.2, rho=0.02, data=Participation(5, 7))
     assert (guarantee.for_record().epsilon, guarantee.for_person().epsilon) == (pytest.approx(1.0), pytest.approx(1.4))
     assert guarantee.for_record().rho == pytest.approx(0.5) and guarantee.for_person().rho == pytest.approx(0.98)
     assert "one record" in guarantee.for_record().neighbours and "one person" in guarantee.for_person().neighbours
@@ -175,7 +175,7 @@ def test_a_pool_of_one_record_loses_as_much_as_is_stated():
     The noise of scale 1 / epsilon then has likelihood ratios up to e^(T epsilon), which is what a record is promised.
     """
     env = LaplaceClipRescale(BanditEnv(OutcomePools([np.ones(1), np.zeros(4)], 4)), epsilon=0.25)
-    scale = env.mechanism.noise(env.below).scale
+    scale = env.mechanism.noise(env.inputs).scale
     assert env.guarantee.for_record().epsilon == pytest.approx(4 * 1 / scale) == 1.0
 
 
@@ -183,17 +183,17 @@ def test_unknown_units_are_refused():
     with refused(ValueError, "record"):
         PrivacyGuarantee(1.0).for_record()
     with refused(ValueError, "person", "Replay"):
-        PrivacyGuarantee(1.0, data=DataUse(5)).for_person()
+        PrivacyGuarantee(1.0, data=Participation(5)).for_person()
 
 
 def test_text_says_what_holds_for_a_record_beside_a_round():
-    text = str(PrivacyGuarantee(0.001, data=DataUse(3335, 6670)))
+    text = str(PrivacyGuarantee(0.001, data=Participation(3335, 6670)))
     assert "for a record, which can serve in up to 3,335 rounds: epsilon = 3.335" in text
     assert "for a person, which can serve in up to 6,670 rounds: epsilon = 6.67" in text
     assert "for a record" not in str(PrivacyGuarantee(0.001))
-    assert "person" not in str(PrivacyGuarantee(1.0, data=DataUse(1)))
+    assert "person" not in str(PrivacyGuarantee(1.0, data=Participation(1)))
     # A delta that a record uses up leaves nothing.
-    lost = PrivacyGuarantee(10.0, delta=1e-6, data=DataUse(5))
+    lost = PrivacyGuarantee(10.0, delta=1e-6, data=Participation(5))
     assert lost.for_record().model == "none" and "up to 5 rounds: nothing" in str(lost)
 
 
@@ -213,16 +213,16 @@ def test_every_boundary_knows_the_data_below(wrap):
 
 def test_vector_boundaries_know_the_data_of_all_games():
     envs = gym.make_vec("DPBandit-Trial-v0", num_envs=2)
-    assert of_many.LaplaceClipRescale(envs, epsilon=1.0).guarantee.data == DataUse(5, 5)
+    assert of_many.LaplaceClipRescale(envs, epsilon=1.0).guarantee.data == Participation(5, 5)
     pools = [[np.ones(1), np.ones(4)], [np.ones(2), np.ones(4)]]
     games = [lambda each=each: BanditEnv(OutcomePools(each, 4, persons=1)) for each in pools]
     games = gym.vector.SyncVectorEnv(games, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
-    assert of_many.LaplaceClipRescale(games, epsilon=1.0).guarantee.data == DataUse(4, 4)
+    assert of_many.LaplaceClipRescale(games, epsilon=1.0).guarantee.data == Participation(4, 4)
 
 
 @pytest.mark.parametrize("name", ["DP-EXP3-Lap", "EXP3-tau", "EXP3", "Uniform", "DP-IMED"])
 def test_every_algorithm_knows_the_data_of_its_game(name):
     """Also where the agent's own draws give the guarantee."""
     guarantee = make_algorithm(name).guarantee_in(gym.make("DPBandit-Trial-v0"))
-    assert guarantee.data == DataUse(5, 5)
+    assert guarantee.data == Participation(5, 5)
     assert guarantee.for_record().epsilon == pytest.approx(5 * guarantee.epsilon)

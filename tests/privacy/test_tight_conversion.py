@@ -141,9 +141,9 @@ def test_delta_at_is_the_least_of_all_that_is_known():
     assert PrivacyGuarantee.none("no noise").delta_at(100) == 1.0
     assert PrivacyGuarantee.none("no noise").delta_at(math.inf) == 0.0
     curve = gaussian_curve(0.01)
-    by_curve = delta_from_renyi(curve, 1.0)
-    assert PrivacyGuarantee(50.0, curve=curve).delta_at(1.0) == by_curve
-    assert PrivacyGuarantee(1.0, delta=by_curve / 2, curve=curve).delta_at(1.0) == by_curve / 2
+    renyi_filter = delta_from_renyi(curve, 1.0)
+    assert PrivacyGuarantee(50.0, curve=curve).delta_at(1.0) == renyi_filter
+    assert PrivacyGuarantee(1.0, delta=renyi_filter / 2, curve=curve).delta_at(1.0) == renyi_filter / 2
     assert PrivacyGuarantee(0.9, curve=curve).delta_at(1.0) == 0.0
     exp3 = make_algorithm("EXP3-tau").guarantee(n_arms=4, horizon=2**18)
     assert exp3.delta_at(exp3.epsilon_at(1e-9)) == pytest.approx(1e-9, rel=1e-6)

@@ -15,7 +15,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import NotRepeatableError
 from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee
-from dp_bandit_envs.privacy.participation import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.tools.refusals import refused
 
@@ -170,7 +170,7 @@ def test_recorded_data_are_never_played_for_it(of):
         # It would be refused if it were played.
         adversary = type("Recorded", (OfNumpy,), {"begin": lambda self, rng: begun.append(self.enter_ledger())})()
         adversary.t, adversary._is_real = 0, of == "real" or None
-        adversary.data_use = None if of == "real" else DataUse(1)
+        adversary.data_use = None if of == "real" else Participation(1)
         adversary.ledger = Ledger(epsilon=9) if of == "ledger" else None
         return BanditEnv(adversary)
 

@@ -29,7 +29,7 @@ def uniform(number):
 
 def chances(env):
     """Return the chances of an environment's coins."""
-    return env.mechanism.new_state(env.below)
+    return env.mechanism.new_state(env.inputs)
 
 
 def chance_of_one(gain, mechanism) -> Fraction:

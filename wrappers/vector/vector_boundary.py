@@ -15,7 +15,7 @@ from dp_bandit_envs.envs.rendering import PointBoard, Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongPointError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy import mechanisms
-from dp_bandit_envs.privacy.facts import Noise, Values, check_distances
+from dp_bandit_envs.privacy.facts import Noise, ValueRange, check_distances
 from dp_bandit_envs.privacy.laplace import to_grid_array
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms.batch_average import rounder_of
@@ -34,8 +34,8 @@ from dp_bandit_envs.wrappers.boundary import (
     ENDS_BY_ITSELF,
     OUTSIDE,
     TOO_MANY,
-    CommonBoundary,
-    RefusedError,
+    BoundaryBase,
+    PublicError,
     Released,
     rewards_of_points,
     seed_below,
@@ -61,7 +61,7 @@ from dp_bandit_envs.wrappers.project_to_set import set_of
 DRAWS_AHEAD = 512
 
 
-class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[override]
+class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[override]
     """Applies a privacy mechanism to many games; game i behaves like the scalar boundary with the seed of game i.
 
     The rules are those of `PrivacyBoundary`. The games below must be in lockstep and start again at the next step
@@ -83,7 +83,7 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.metadata = copy.deepcopy(env.metadata)
         role = FIRST_WRAPPER + boundaries
-        self._streams = [streams_of(self._mechanism, role, self._noise_label) for _ in range(self.num_envs)]
+        self._streams = [streams_of(self._mechanism, role, self._noise_key) for _ in range(self.num_envs)]
         self._started = self._ended = False
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
         self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
@@ -108,10 +108,10 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         declared = needed_of_all(env, "sensitivity", name)
         sensitivity = max(checked_sensitivity(each, name) for each in declared)
         if below:
-            alike_below = [found[0].above for found in singles if found] or [below[0].above]
+            alike_below = [found[0].outputs for found in singles if found] or [below[0].outputs]
             gains = max(one.gains_in_a_round for one in alike_below)
             values = farthest([one.values for one in alike_below])
-            facts = below[0].above._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
+            facts = below[0].outputs._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
         else:
             of_games = [facts_of_game(game, name) for game in bottoms]
             facts = max(of_games, key=lambda one: one.sensitivity)._replace(
@@ -138,7 +138,7 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         space = env.single_observation_space
         if isinstance(space, gym.spaces.Box):
             space = getattr(bottoms[0], "single_observation_space", bottoms[0].observation_space)
-        self._below, self._rounds = facts, needed_below(bottoms[0], "horizon", name)
+        self._inputs, self._rounds = facts, needed_below(bottoms[0], "horizon", name)
         self._below_takes_seed = all(one.takes_seed for found in (below, *singles) for one in found)
         return needed_below(env, plays, name), len(below), space
 
@@ -230,7 +230,7 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         self._noise_streams = [streams.next(seed, options) for streams, seed in zip(self._streams, seeds, strict=True)]
         self._observation = self._nothing_yet(self.num_envs)
         self._released = [
-            Released(self.mechanism, self._below, rng, {key: part[game] for key, part in self._observation.items()})
+            Released(self.mechanism, self._inputs, rng, {key: part[game] for key, part in self._observation.items()})
             for game, rng in enumerate(self._noise_streams)
         ]
         self._started, self._ended = True, False
@@ -285,18 +285,18 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         """Play one step below and check its gains; count rounds here, or take the count of a boundary below."""
         observation, _, terminated, truncated, info = self.env.step(arms)
         seen = unflattened(observation, self.n_values)
-        low, high = self._below.values.low, self._below.values.high
+        low, high = self._inputs.values.low, self._inputs.values.high
         if not np.all((seen["gain"] >= low) & (seen["gain"] <= high)):
-            raise RefusedError(OUTSIDE.format(type(self).__name__, low, high))
-        if np.any(np.count_nonzero(seen["observed"], axis=-1) > self._below.gains_in_a_round):
-            raise RefusedError(TOO_MANY.format(type(self).__name__, self._below.gains_in_a_round))
+            raise PublicError(OUTSIDE.format(type(self).__name__, low, high))
+        if np.any(np.count_nonzero(seen["observed"], axis=-1) > self._inputs.gains_in_a_round):
+            raise PublicError(TOO_MANY.format(type(self).__name__, self._inputs.gains_in_a_round))
         counted = self._round_below + 1 if self._counts_rounds else np.asarray(info["round"], np.int64)
         self._round_below = counted
         if self._counts_rounds:
             # In place of arrays that are still those of the games below.
             flags, (terminated, truncated) = (terminated, truncated), (counted == self._rounds, counted == self._limits)
             if not all(map(np.array_equal, flags, (terminated, truncated))):
-                raise RefusedError(ENDS_BY_ITSELF.format(type(self).__name__))
+                raise PublicError(ENDS_BY_ITSELF.format(type(self).__name__))
         return seen, terminated, truncated
 
     def _has_begun(self) -> bool:
@@ -331,7 +331,7 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         given: dict[str, Any] = {"epsilon": epsilon, "bound": bound, "outside": outside, "draws": draws}
         keep_parameters(self, mechanisms.LaplaceClipRescale, **given)
         super().__init__(env, mechanisms.LaplaceClipRescale(**given))
-        self._parameters = self._mechanism.new_state(self._below)
+        self._parameters = self._mechanism.new_state(self._inputs)
 
     def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
         self._noise = np.empty((self.num_envs, max(DRAWS_AHEAD, 2 * self.n_values)))
@@ -397,7 +397,7 @@ class MiniBatchAverage(VectorPrivacyBoundary):
             if (terminated | truncated).any():
                 break
         complete = revealed == self._rounds_a_step
-        averages = np.clip(totals / self._rounds_a_step, self._below.values.low, self._below.values.high)
+        averages = np.clip(totals / self._rounds_a_step, self._inputs.values.low, self._inputs.values.high)
         observation = {"gain": np.where(complete, averages, 0.0), "observed": complete.astype(np.int8)}
         return observation, terminated, truncated
 
@@ -425,7 +425,7 @@ class ProjectToSet(gym.vector.VectorActionWrapper):
         return np.array([self._set.project(each) for each in actions])
 
 
-def farthest(values: list[Values]) -> Values:
+def farthest(values: list[ValueRange]) -> ValueRange:
     """Return facts that hold for all of these values: those of the largest distances in each norm."""
     farther = max(values, key=lambda one: one.l2)
-    return farther._replace(own=max(one.own for one in values if one.norm or not farther.norm))
+    return farther._replace(norm_distance=max(one.norm_distance for one in values if one.norm or not farther.norm))
