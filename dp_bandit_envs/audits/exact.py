@@ -83,7 +83,7 @@ class ExactLoss:
         drawn_rho: For an agent's own draws, the largest Renyi divergence over its order; otherwise None.
         differs: The drivers that released something else for the same draws, of those that were asked for.
         attained: Whether so much is really lost; otherwise it is an upper bound, as where noisy numbers are clipped.
-        too_low: Which of `law`, `curve`, `rho` and `pure` in the guarantee say less than is lost.
+        too_low: Which of `noise_law`, `curve`, `rho` and `pure` in the guarantee say less than is lost.
     """
 
     name: str

@@ -560,8 +560,8 @@ OTHERS = (
     Mutation(
         "a group multiplies epsilon only",
         f"{PRIVACY}/guarantee.py",
-        "law=None if self.law is None else self.law.of_group(k),",
-        "law=self.law,",
+        "noise_law=None if self.noise_law is None else self.noise_law.of_group(k),",
+        "noise_law=self.noise_law,",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand or by_its_law"),
     ),
     Mutation(
@@ -574,7 +574,7 @@ OTHERS = (
     Mutation(
         "delta without the draws",
         f"{PRIVACY}/guarantee.py",
-        "epsilon_with_draws(self._exact_epsilon, asked, self.tau) if self.tau > 0 else",
+        "epsilon_with_draws(exact, asked, self.draw_distance) if self.draw_distance > 0 else",
         "",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand"),
     ),
@@ -588,7 +588,7 @@ OTHERS = (
     Mutation(
         "a ledger forgets the deltas of draws",
         f"{PRIVACY}/ledger.py",
-        "ways = [(pure, added_delta(pure, tau))]",
+        "ways = [(pure, added_delta(pure, draw_distance))]",
         "ways = [(pure, 0.0)]",
         ("tests/privacy/test_budget.py", "-k", "by_hand or without_a_delta"),
     ),
