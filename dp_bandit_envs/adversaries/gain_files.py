@@ -100,14 +100,14 @@ def floats(cells: Any) -> FloatArray:
     masked: Any = np.ma.asarray(cells)
     with np.errstate(all="ignore"):  # a number too large for a float64 becomes inf
         if masked.dtype.kind in "biuf":
-            found = masked.data.astype(np.float64)
+            gains = masked.data.astype(np.float64)
         elif masked.dtype.kind in "OUS":
             # As they were given: NumPy makes a text of every number beside a text.
-            found = np.frompyfunc(_float, 1, 1)(np.asarray(cells, object)).astype(np.float64)
+            gains = np.frompyfunc(_float, 1, 1)(np.asarray(cells, object)).astype(np.float64)
         else:
-            found = np.full(masked.shape, np.nan)
-    found[np.ma.getmaskarray(masked)] = np.nan
-    return found  # type: ignore[no-any-return]
+            gains = np.full(masked.shape, np.nan)
+    gains[np.ma.getmaskarray(masked)] = np.nan
+    return gains  # type: ignore[no-any-return]
 
 
 def _float(value: Any) -> float:
@@ -250,9 +250,9 @@ def _owner_column(where: str, names: list[str], persons: str) -> int:
     wanted = persons.strip().lower()
     if names.count(wanted) != 1 or wanted in LONG_COLUMNS:
         # Without one of its own names it may be somebody's record.
-        known = _short(", ".join(map(repr, names))) if set(LONG_COLUMNS) & set(names) else "none that are known"
+        listed = _short(", ".join(map(repr, names))) if set(LONG_COLUMNS) & set(names) else "none that are known"
         raise GainFileError(
-            f"{where}: one column of persons must be called {persons!r}; the names of columns are {known}. Check the"
+            f"{where}: one column of persons must be called {persons!r}; the names of columns are {listed}. Check the"
             " name, or write a first line of names."
         )
     return names.index(wanted)
@@ -348,14 +348,14 @@ def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row
 
 def _pools_of(where: str, arms: IntArray, gains: FloatArray, owners: Sequence[Hashable]) -> Pools:
     """Return the gains of each arm, in the order of the records."""
-    known, sizes = np.unique(arms, return_counts=True)
-    if len(known) < 2 or known[-1] != len(known) - 1:
+    distinct, sizes = np.unique(arms, return_counts=True)
+    if len(distinct) < 2 or distinct[-1] != len(distinct) - 1:
         raise GainFileError(
             f"{where} ('arm'): at least 2 arms, numbered 0, 1, 2, ... without a gap, each with at least one record;"
-            f" received the arms {known[:10].tolist()}. Renumber them."
+            f" received the arms {distinct[:10].tolist()}. Renumber them."
         )
     records = np.split(np.argsort(arms, kind="stable"), np.cumsum(sizes)[:-1])
-    return Pools([gains[own] for own in records], [[owners[one] for one in own] for own in records if owners])
+    return Pools([gains[rows] for rows in records], [[owners[one] for one in rows] for rows in records if owners])
 
 
 def _gain(file: DataFile, line: int, column: int, cell: str) -> float:

@@ -305,7 +305,7 @@ def _audited(held: Held, seed: int) -> Shown:
     """Return what the audited game releases, on the grid."""
     gains, revealed = _private(held, seed)
     streams = [
-        stream(seed, role=FIRST_WRAPPER + depth, player=held.player, part=noise_key(mechanism, below))
+        stream(seed, role=FIRST_WRAPPER + depth, player=held.player, noise_key=noise_key(mechanism, below))
         for depth, (mechanism, below) in enumerate(held.layers)
     ]
     found = HeldGame(held.layers, revealed, on_grid=True).play(gains, streams)

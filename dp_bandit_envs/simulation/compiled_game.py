@@ -130,7 +130,7 @@ class Plan:
         return (
             of_agent,
             *(
-                stream(seed, trial=trial, role=FIRST_WRAPPER + depth, player=self.player, part=label)
+                stream(seed, trial=trial, role=FIRST_WRAPPER + depth, player=self.player, noise_key=label)
                 for depth, label in enumerate(self._labels)
             ),
         )

@@ -511,22 +511,22 @@ OTHERS = (
     Mutation(
         "label without the mechanism",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
         'text = f"{seed} {trial} {role} {episode} {len(player)} {player}"',
         (SHARED, "-k", "differ"),
     ),
     Mutation(
         "label without the player",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
-        'text = f"{seed} {trial} {role} {episode} {part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
+        'text = f"{seed} {trial} {role} {episode} {noise_key}"',
         (SHARED, "-k", "players"),
     ),
     Mutation(
         "label without the seed",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
-        'text = f"{trial} {role} {episode} {len(player)} {player}{part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
+        'text = f"{trial} {role} {episode} {len(player)} {player}{noise_key}"',
         ("tests/test_seeding.py", "-k", "stand_in"),
     ),
     Mutation(
@@ -761,8 +761,8 @@ FROM_OUTSIDE = (
     Mutation(
         "a masked gain is read",
         "dp_bandit_envs/adversaries/gain_files.py",
-        "found[np.ma.getmaskarray(masked)] = np.nan",
-        "found[np.zeros(found.shape, bool)] = np.nan",
+        "gains[np.ma.getmaskarray(masked)] = np.nan",
+        "gains[np.zeros(gains.shape, bool)] = np.nan",
         (OWN_DATA, "-k", "without_a_gain"),
     ),
     Mutation(
@@ -1297,8 +1297,8 @@ FRONTIER = (
     Mutation(
         "local privacy hides as much as central",
         "dp_bandit_envs/theory/lower_bounds.py",
-        "shown = math.tanh(hidden / 2) if is_local else 1.0",
-        "shown = 1.0",
+        "revealed = math.tanh(hidden / 2) if is_local else 1.0",
+        "revealed = 1.0",
         (FLOORS, "-k", "finite"),
     ),
     Mutation(
