@@ -78,19 +78,42 @@ def bind(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[...
         function: A plain function, which does not call itself.
         parts: What the names mean instead: functions, in which nothing is rebound, or constants. Where none of the
             names is used, the function itself is returned.
+
+    Raises:
+        NameError: If a name is a global neither of the function nor of one in which names are rebound.
     """
-    make: Callable[..., Callable[..., Any]] = _kept if is_ours(function) else _bound
-    return make(function, tuple(sorted(parts.items(), key=lambda part: part[0])))
+    unknown = parts.keys() - function.__globals__.keys()  # type: ignore[attr-defined]
+    if unknown and (unknown := unknown - _globals_below(function)):
+        raise NameError(
+            f"names to rebind must be globals of {function.__name__} or of what it calls; received {sorted(unknown)}."
+        )
+    return _rebind(function, tuple(sorted(parts.items(), key=lambda part: part[0])))
 
 
-def _bound(function: Any, named: tuple[tuple[str, Any], ...]) -> Any:
-    parts, found = dict(named), {}
+def _globals_below(function: Any) -> set[str]:
+    """Return the globals of a function and of all functions in which `bind` rebinds names."""
+    called = (_rebound_too(function, name) for name in global_names(function.__code__))
+    return set(function.__globals__).union(*(_globals_below(callee) for callee in called if callee is not None))
+
+
+def _rebound_too(function: Any, name: str) -> FunctionType | None:
+    """Return the function that a global is, if `bind` rebinds names in it as well."""
+    callee = function.__globals__.get(name)
+    plain = isinstance(callee, FunctionType) and (is_ours(callee) or callee.__module__ == function.__module__)
+    return callee if plain else None
+
+
+def _rebind(function: Any, parts: tuple[tuple[str, Any], ...]) -> Any:
+    return _kept(function, parts) if is_ours(function) else _bound(function, parts)
+
+
+def _bound(function: Any, parts: tuple[tuple[str, Any], ...]) -> Any:
+    named, found = dict(parts), {}
     for name in global_names(function.__code__):
-        known = function.__globals__.get(name)
-        if name in parts:
-            found[name] = parts[name]
-        elif isinstance(known, FunctionType) and (is_ours(known) or known.__module__ == function.__module__):
-            found[name] = bind(known, parts)
+        if name in named:
+            found[name] = named[name]
+        elif callee := _rebound_too(function, name):
+            found[name] = _rebind(callee, parts)
     found = {name: part for name, part in found.items() if part is not function.__globals__.get(name)}
     if not found:
         return function
