@@ -68,7 +68,7 @@ def is_ours(function: Callable[..., Any] | type[Any]) -> bool:
     return f"{function.__module__}.".startswith(f"{PACKAGE}.")
 
 
-def bind(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[..., Any]:
+def bind(function: Callable[..., Any], parts: Mapping[str, Any], *, missing_ok: bool = False) -> Callable[..., Any]:
     """Return a copy of a function with global names rebound, in it and in the functions of this package that it calls.
 
     A closure would do the same in ordinary Python, but the simulator could not compile it. The same arguments give
@@ -78,11 +78,12 @@ def bind(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[...
         function: A plain function, which does not call itself.
         parts: What the names mean instead: functions, in which nothing is rebound, or constants. Where none of the
             names is used, the function itself is returned.
+        missing_ok: Whether a function may lack some of the names, such as a counter's that draws in another way.
 
     Raises:
         NameError: If a name is a global neither of the function nor of one in which names are rebound.
     """
-    unknown = parts.keys() - function.__globals__.keys()  # type: ignore[attr-defined]
+    unknown = set() if missing_ok else parts.keys() - function.__globals__.keys()  # type: ignore[attr-defined]
     if unknown and (unknown := unknown - _globals_below(function)):
         raise NameError(
             f"names to rebind must be globals of {function.__name__} or of what it calls; received {sorted(unknown)}."

@@ -420,9 +420,9 @@ class CounterSums(ChoosesDraws):
         normal = self.noise_kind == "gaussian"
         if self._secure:
             draw, fill = (draw_normal_steps, fill_normal_steps) if normal else (draw_steps, fill_steps)
-            return bind(plain, {"draw": draw, "fill": fill})
+            return bind(plain, {"draw": draw, "fill": fill}, missing_ok=True)
         if self.noise_kind == "own-norm":
-            return bind(plain, {"fill": fill_own_norm})
+            return bind(plain, {"fill": fill_own_norm}, missing_ok=True)
         return gaussian_form(plain) if normal else plain
 
     def _with_noise(self, function: Callable[..., Any]) -> Release:
