@@ -490,7 +490,7 @@ OTHERS = (
     Mutation(
         "batches of somebody else's are compiled unseen",
         "dp_bandit_envs/simulation/stages.py",
-        "    if mechanism.batch_size > 1 and not (mechanism.withholds or is_ours(type(mechanism))):",
+        "    if mechanism.batch_size > 1 and not (mechanism.withholds or is_builtin(type(mechanism))):",
         "    if False:",
         (MECHANISMS_OF_OTHERS, "-k", "in_simulate_too"),
     ),
@@ -630,7 +630,7 @@ OTHERS = (
     Mutation(
         "a user's draws are taken for Laplace draws",
         "wrappers/boundary.py",
-        "mechanism.draws_laplace and is_ours(type(mechanism)) and",
+        "mechanism.draws_laplace and is_builtin(type(mechanism)) and",
         "mechanism.draws_laplace and",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "other_numbers"),
     ),
@@ -841,8 +841,8 @@ GAMES = (
     Mutation(
         "a copied game moves the original",
         "dp_bandit_envs/adversaries/adversary.py",
-        "if NEW_GAME in memo and is_ours(type(self)):",
-        "if is_ours(type(self)):",
+        "if NEW_GAME in memo and is_builtin(type(self)):",
+        "if is_builtin(type(self)):",
         ("tests/envs/test_shared_adversary.py", "-k", "middle"),
     ),
     Mutation(
@@ -1192,7 +1192,7 @@ PLAYED = (
     Mutation(
         "an unplayed mechanism draws from the process",
         f"{SIMULATION}/determinism.py",
-        "            if not is_ours(type(one)):",
+        "            if not is_builtin(type(one)):",
         "            if False:",
         ("tests/simulation/test_determinism.py", "-k", "mechanism_that_does_not"),
     ),
