@@ -11,8 +11,7 @@ from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.audits import exact_loss
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, LaplaceClipRescale, MiniBatchAverage
-from dp_bandit_envs.wrappers import boundary
-from dp_bandit_envs.wrappers.vector import vector_boundary
+from dp_bandit_envs.wrappers import boundary, vector
 from tests.audits.test_exact_loss import NO_NOISE, NOISY, ON_PAYOFFS, HalfTheNoise
 from tests.tools.refusals import refused
 
@@ -61,8 +60,8 @@ def test_mechanisms_alone(mechanism):
 
 def test_a_vector_form_with_half_the_noise_is_found(monkeypatch):
     """Its draws are its own code, so only a look at what it releases can find it."""
-    whole = vector_boundary.LaplaceClipRescale._draw
-    monkeypatch.setattr(vector_boundary.LaplaceClipRescale, "_draw", lambda self, seen: whole(self, seen) / 2)
+    whole = vector.LaplaceClipRescale._draw
+    monkeypatch.setattr(vector.LaplaceClipRescale, "_draw", lambda self, seen: whole(self, seen) / 2)
     loss = exact_loss("DP-EXP3-Lap", drivers=("scalar", "vector"))
     assert loss.epsilon == pytest.approx(1.0, rel=1e-9)
     assert loss.differs == ("vector",) and not loss.holds

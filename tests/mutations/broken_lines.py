@@ -155,19 +155,19 @@ NOISE = (
     ),
     Mutation(
         "vector noise halved",
-        "wrappers/vector/vector_boundary.py",
-        "length - len(kept), self._parameters.scale)",
-        "length - len(kept), self._parameters.scale / 2)",
+        "wrappers/vector/vector_wrappers.py",
+        "length - len(unused), self._state.scale)",
+        "length - len(unused), self._state.scale / 2)",
     ),
     Mutation(
         "vector grid left out",
-        "wrappers/vector/vector_boundary.py",
+        "wrappers/vector/vector_wrappers.py",
         "noisy[seen] = to_grid_array(noisy[seen] + self._draw(seen), grid)",
         "noisy[seen] = noisy[seen] + self._draw(seen)",
     ),
     Mutation(
         "vector games share their noise",
-        "wrappers/vector/vector_boundary.py",
+        "wrappers/vector/vector_wrappers.py",
         "laplace_array(self._noise_streams[game], ",
         "laplace_array(self._noise_streams[0], ",
     ),
@@ -405,9 +405,9 @@ OTHERS = (
     ),
     Mutation(
         "parameters of a wrapper can be set",
-        "wrappers/named_wrappers.py",
-        "            if not hasattr(wrapper, name):",
-        "            if False:",
+        "wrappers/wrapper_class.py",
+        "        if not hasattr(wrapper, name):",
+        "        if False:",
         (ATTACKS, "-k", "set_from_outside"),
     ),
     Mutation(
