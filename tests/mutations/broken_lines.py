@@ -766,6 +766,13 @@ FROM_OUTSIDE = (
         (OWN_DATA, "-k", "without_a_gain"),
     ),
     Mutation(
+        "rows of rows with names are a table",
+        "dp_bandit_envs/adversaries/gain_files.py",
+        "    if cells.ndim != 1:",
+        "    if cells.ndim < 1:",
+        (OWN_DATA, "-k", "no_table"),
+    ),
+    Mutation(
         "the null of an encoded column is a number",
         "dp_bandit_envs/adversaries/gain_files.py",
         "one.to_pylist() if one.null_count else one",
