@@ -44,7 +44,7 @@ LAST = 12
 FEWEST_LATE = 500
 """The fewest of these games, on each table for each test."""
 LOW_BITS = 320
-"""The releases whose low bits are looked at: 20 of each of 16, as only a third of those in plain doubles show a gain."""
+"""The releases whose low bits are looked at: 20 of each of 16; of those in plain doubles a third shows a gain."""
 MOST_ROUNDS = 100_000
 """The most rounds of an audited game: all its noise is held as a table."""
 BITS = "bits"
