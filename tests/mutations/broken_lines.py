@@ -238,9 +238,37 @@ OTHERS = (
     Mutation(
         "low bits of the first release alone",
         "dp_bandit_envs/audits/floats.py",
-        "    for number in sorted({*NUMBERS, len(places)} & set(range(1, len(places) + 1))):",
+        "    for number in numbers_of(len(places), seed):",
         "    for number in (1,):",
         (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "an audit shows a mechanism's error on private gains",
+        "dp_bandit_envs/audits/exact.py",
+        "    with contextlib.suppress(Exception):",
+        "    if True:",
+        ("tests/audits/test_driver_releases.py", "-k", "shows_no_gain"),
+    ),
+    Mutation(
+        "low bits of four releases alone",
+        "dp_bandit_envs/audits/floats.py",
+        "    for number in numbers_of(len(places), seed):",
+        "    for number in sorted({1, 2, 5, len(places)} & set(range(1, len(places) + 1))):",
+        (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "releases said to be looked at that were not",
+        "dp_bandit_envs/audits/floats.py",
+        "        if not share:",
+        "        if False:",
+        ("tests/audits/test_float_loss.py", "-k", "no_more_are_said"),
+    ),
+    Mutation(
+        "a refusal of rounds with two gains swallowed",
+        "dp_bandit_envs/cli/audit_commands.py",
+        '                rows.append(Row(bar, f"not looked at: {type(reason).__name__}: {reason}"))',
+        "                pass",
+        (AUDIT_COMMAND, "-k", "says_so"),
     ),
     Mutation(
         "noise that changes later not looked for",
@@ -764,6 +792,13 @@ FROM_OUTSIDE = (
         "gains[np.ma.getmaskarray(masked)] = np.nan",
         "gains[np.zeros(gains.shape, bool)] = np.nan",
         (OWN_DATA, "-k", "without_a_gain"),
+    ),
+    Mutation(
+        "rows of rows with names are a table",
+        "dp_bandit_envs/adversaries/gain_files.py",
+        "    if cells.ndim != 1:",
+        "    if cells.ndim < 1:",
+        (OWN_DATA, "-k", "no_table"),
     ),
     Mutation(
         "the null of an encoded column is a number",
