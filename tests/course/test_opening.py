@@ -132,7 +132,7 @@ def test_a_signal_ends_the_command_and_marimo(tmp_path, sent):
     (tmp_path / "mine" / "counters.py").write_text("from dp_bandit_envs.course.counter_lines import WAYS\n", "utf-8")
     command = [*COMMAND_LINE, "lab", "price", "--folder", tmp_path / "mine", "--headless", "--read-only"]
     with subprocess.Popen(
-        [*COMMAND_LINE, *options],
+        command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
