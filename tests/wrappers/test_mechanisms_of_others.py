@@ -35,6 +35,7 @@ from dp_bandit_envs.wrappers import (
 )
 from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
 from tests.tools.boundary_games import MARK, PLANTED, everything_in, frames_of, game, games
+from tests.tools.processes import interruptible
 from tests.tools.refusals import refused
 from tests.tools.vector_sums import factor_of
 
@@ -180,7 +181,7 @@ def test_ctrl_c_and_cancelling_still_work():
     assert asyncio.run(cancelled())
     BREAKS["now"] = lambda: signal.raise_signal(signal.SIGINT)
     env.reset(seed=0)
-    with pytest.raises(KeyboardInterrupt):
+    with interruptible(), pytest.raises(KeyboardInterrupt):
         env.step(0)
     with pytest.raises(StepOutsideGameError):
         env.step(0)

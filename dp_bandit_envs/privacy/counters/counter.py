@@ -325,7 +325,7 @@ class Counter(abc.ABC):
 
 def gaussian_form(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a counter's plain function with normal draws in place of Laplace draws."""
-    return bind(function, {"draw": draw_normal, "fill": fill_normal})
+    return bind(function, {"draw": draw_normal, "fill": fill_normal}, missing_ok=True)
 
 
 @functools.lru_cache(maxsize=4096)

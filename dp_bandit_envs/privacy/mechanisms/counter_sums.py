@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.compiling.functions import bind, is_ours
+from dp_bandit_envs.compiling.functions import bind, is_builtin
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.accounting import RADIUS, DominatingNoise, distance_of_all
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
@@ -290,7 +290,7 @@ class CounterSums(ChoosesDraws):
     @property
     def draws_laplace(self) -> bool:  # type: ignore[override]
         """Whether its counter is of this package, and its noise Laplace noise."""
-        return self.noise_kind == "laplace" and is_ours(COUNTERS[self.counter_name])
+        return self.noise_kind == "laplace" and is_builtin(COUNTERS[self.counter_name])
 
     @property
     def release(self) -> Release:
@@ -422,9 +422,9 @@ class CounterSums(ChoosesDraws):
         normal = self.noise_kind == "gaussian"
         if self._secure:
             draw, fill = (draw_normal_steps, fill_normal_steps) if normal else (draw_steps, fill_steps)
-            return bind(plain, {"draw": draw, "fill": fill})
+            return bind(plain, {"draw": draw, "fill": fill}, missing_ok=True)
         if self.noise_kind == "own-norm":
-            return bind(plain, {"fill": fill_own_norm})
+            return bind(plain, {"fill": fill_own_norm}, missing_ok=True)
         return gaussian_form(plain) if normal else plain
 
     def _with_noise(self, function: Callable[..., Any]) -> Release:
