@@ -294,8 +294,8 @@ OTHERS = (
     Mutation(
         "a round reveals as many gains as it likes",
         "wrappers/boundary.py",
-        "    if len(observed) - observed.count(0) > below.gains_in_a_round:",
-        "    if len(observed) - observed.count(0) > below.n_values:",
+        "    if len(observed) - observed.count(0) > inputs.gains_in_a_round:",
+        "    if len(observed) - observed.count(0) > inputs.n_values:",
         (NOT_A_BANDIT_ENV, "-k", "more_gains_than_it_declares"),
     ),
     Mutation(
@@ -308,8 +308,8 @@ OTHERS = (
     Mutation(
         "range check of many games dropped",
         "wrappers/vector/vector_boundary.py",
-        'if not np.all((seen["gain"] >= low) & (seen["gain"] <= high)):',
-        'if not np.all((seen["gain"] >= low)):',
+        'if not np.all((revealed["gain"] >= low) & (revealed["gain"] <= high)):',
+        'if not np.all((revealed["gain"] >= low)):',
         (PLANTED, "-k", "outside"),
     ),
     Mutation(
@@ -448,8 +448,8 @@ OTHERS = (
     Mutation(
         "flags of many games are arrays from below",
         "wrappers/vector/vector_boundary.py",
-        "        return seen, terminated, truncated",
-        "        return seen, flags[0], flags[1]",
+        "        return revealed, terminated, truncated",
+        "        return revealed, flags[0], flags[1]",
         (MECHANISMS_OF_OTHERS, "-k", "no_arrays_from_below"),
     ),
     Mutation(
@@ -623,7 +623,7 @@ OTHERS = (
     Mutation(
         "facts of the wrong layer",
         "wrappers/boundary.py",
-        "self._inputs = below[0].outputs if below else facts_of_game(env, name)",
+        "self._inputs = boundaries[0].outputs if boundaries else facts_of_game(env, name)",
         "self._inputs = facts_of_game(env, name)",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "told_upwards or one_of_ours_does"),
     ),
@@ -712,8 +712,8 @@ FROM_OUTSIDE = (
     Mutation(
         "rewards that wait can be printed",
         f"{ADAPTERS}/outside_game.py",
-        "        self._handed = Withheld([])\n        self._round = 0",
-        "        self._handed = Withheld([])\n        self.rewards = self._handed.value\n        self._round = 0",
+        "        self._handed = Hidden([])\n        self._round = 0",
+        "        self._handed = Hidden([])\n        self.rewards = self._handed.value\n        self._round = 0",
         (OUTSIDE, "-k", "waiting_batch"),
     ),
     Mutation(

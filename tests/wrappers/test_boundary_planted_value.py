@@ -16,7 +16,7 @@ from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.rendering import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.wrappers import ExactSums, vector
-from dp_bandit_envs.wrappers.boundary import Withheld
+from dp_bandit_envs.wrappers.boundary import Hidden
 from tests.tools.boundary_games import (
     EVERY,
     FORMS,
@@ -81,7 +81,7 @@ def test_the_search_finds_the_number_where_there_is_no_boundary():
     sums.reset(seed=1)
     assert list(find_planted(sums.step(0))) == ["it[0]['sum']", "it[1]"] and list(find_planted(vars(sums)))
     # What a boundary adds up would be found if it were kept openly.
-    assert list(find_planted({"state": begun("Hybrid, hybrid")._released._state.value})) == ["it['state'][0]"]
+    assert list(find_planted({"state": begun("Hybrid, hybrid")._run._state.value})) == ["it['state'][0]"]
 
     def fail() -> None:
         gain = reward
@@ -157,10 +157,10 @@ def test_setting_an_attribute_does_not_reach_below():
 @pytest.mark.parametrize("name", ["Running", "Hybrid, hybrid", "Interval, lemma", "Block"])
 def test_what_is_added_up_is_withheld_from_prints_attributes_and_mechanisms(name):
     env, many = begun(name), begun(name, "vector")
-    state = env._released._state
-    assert isinstance(state, Withheld)
+    state = env._run._state
+    assert isinstance(state, Hidden)
     assert repr(state) == str(state) == f"{state}" == "withheld"
-    assert [repr(one._state) for one in many._released] == ["withheld"] * 2
+    assert [repr(one._state) for one in many._runs] == ["withheld"] * 2
     assert type(env.get_wrapper_attr("mechanism")) is type(env.mechanism)
     env.step(1)
     assert not list(find_planted(env.mechanism))
