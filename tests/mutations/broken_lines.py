@@ -1024,7 +1024,7 @@ PLAYED = (
     Mutation(
         "a window forgets the count of a gain, not the gain",
         "agents/drifting.py",
-        "state.sums[left] = state.sums[left] - state.gains[place] if",
+        "state.sums[left] = state.sums[left] - state.gains[slot] if",
         "state.sums[left] = state.sums[left] if",
         ("tests/agents/test_drifting.py", "-k", "a_window_is_its_rule"),
     ),
@@ -1038,8 +1038,8 @@ PLAYED = (
     Mutation(
         "a restart keeps what was released",
         "agents/drifting.py",
-        "            state.means[each] = math.inf\n            state.inverses[each] = 1.0\n    return",
-        "            state.inverses[each] = 1.0\n    return",
+        "            state.means[each_arm] = math.inf\n            state.inverses[each_arm] = 1.0\n    return",
+        "            state.inverses[each_arm] = 1.0\n    return",
         ("tests/agents/test_drifting.py", "-k", "every_period"),
     ),
     Mutation(
