@@ -6,10 +6,12 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.adversaries.replay import GainTable, Replay
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.audits import exact_loss
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
+from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.wrappers import boundary, vector
 from tests.audits.test_exact_loss import NO_NOISE, NOISY, ON_PAYOFFS, HalfTheNoise
@@ -78,6 +80,32 @@ def test_a_driver_that_takes_a_gain_twice_is_found(monkeypatch):
 
     monkeypatch.setattr(boundary.MechanismRun, "feed", twice)
     assert exact_loss(BlockSums(epsilon=1.0), drivers=("scalar",)).differs == ("scalar",)
+
+
+class FailsAtAnEighth(LaplaceClipRescale):
+    """Fails where a gain is .125, in words that show it."""
+
+    @property
+    def release(self):
+        """Return the release."""
+        return release_unless_an_eighth
+
+
+def release_unless_an_eighth(state, arm, gain, rng):
+    """Fail at .125 alone, which no made-up table of an audit has."""
+    if gain == 0.125:
+        raise ValueError(f"gain {gain}")
+    return gain + rng.laplace(0.0, 1.0), 1
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_error_of_a_mechanism_shows_no_gain_of_the_environment():
+    """Its own error was raised, with the gain in it."""
+    env = BanditEnv(Replay(np.full((16, 2), 0.125)))
+    assert exact_loss(FailsAtAnEighth(epsilon=1.0), environment=env).holds
+    with refused(BoundaryError, "withheld", "drivers") as caught:
+        exact_loss(FailsAtAnEighth(epsilon=1.0), environment=env, drivers=["scalar"])
+    assert "0.125" not in str(caught.value) and caught.value.__context__ is caught.value.__cause__ is None
 
 
 def test_unknown_drivers_are_refused():

@@ -238,9 +238,37 @@ OTHERS = (
     Mutation(
         "low bits of the first release alone",
         "dp_bandit_envs/audits/floats.py",
-        "    for number in sorted({*NUMBERS, len(places)} & set(range(1, len(places) + 1))):",
+        "    for number in numbers_of(len(places), seed):",
         "    for number in (1,):",
         (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "an audit shows a mechanism's error on private gains",
+        "dp_bandit_envs/audits/exact.py",
+        "    with contextlib.suppress(Exception):",
+        "    if True:",
+        ("tests/audits/test_driver_releases.py", "-k", "shows_no_gain"),
+    ),
+    Mutation(
+        "low bits of four releases alone",
+        "dp_bandit_envs/audits/floats.py",
+        "    for number in numbers_of(len(places), seed):",
+        "    for number in sorted({1, 2, 5, len(places)} & set(range(1, len(places) + 1))):",
+        (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "releases said to be looked at that were not",
+        "dp_bandit_envs/audits/floats.py",
+        "        if not share:",
+        "        if False:",
+        ("tests/audits/test_float_loss.py", "-k", "no_more_are_said"),
+    ),
+    Mutation(
+        "a refusal of rounds with two gains swallowed",
+        "dp_bandit_envs/cli/audit_commands.py",
+        '                rows.append(Row(bar, f"not looked at: {type(reason).__name__}: {reason}"))',
+        "                pass",
+        (AUDIT_COMMAND, "-k", "says_so"),
     ),
     Mutation(
         "noise that changes later not looked for",
@@ -490,7 +518,7 @@ OTHERS = (
     Mutation(
         "batches of somebody else's are compiled unseen",
         "dp_bandit_envs/simulation/stages.py",
-        "    if mechanism.batch_size > 1 and not (mechanism.withholds or is_ours(type(mechanism))):",
+        "    if mechanism.batch_size > 1 and not (mechanism.withholds or is_builtin(type(mechanism))):",
         "    if False:",
         (MECHANISMS_OF_OTHERS, "-k", "in_simulate_too"),
     ),
@@ -511,22 +539,22 @@ OTHERS = (
     Mutation(
         "label without the mechanism",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
         'text = f"{seed} {trial} {role} {episode} {len(player)} {player}"',
         (SHARED, "-k", "differ"),
     ),
     Mutation(
         "label without the player",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
-        'text = f"{seed} {trial} {role} {episode} {part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
+        'text = f"{seed} {trial} {role} {episode} {noise_key}"',
         (SHARED, "-k", "players"),
     ),
     Mutation(
         "label without the seed",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
-        'text = f"{trial} {role} {episode} {len(player)} {player}{part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
+        'text = f"{trial} {role} {episode} {len(player)} {player}{noise_key}"',
         ("tests/test_seeding.py", "-k", "stand_in"),
     ),
     Mutation(
@@ -560,8 +588,8 @@ OTHERS = (
     Mutation(
         "a group multiplies epsilon only",
         f"{PRIVACY}/guarantee.py",
-        "law=None if self.law is None else self.law.of_group(k),",
-        "law=self.law,",
+        "noise_law=None if self.noise_law is None else self.noise_law.of_group(k),",
+        "noise_law=self.noise_law,",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand or by_its_law"),
     ),
     Mutation(
@@ -574,7 +602,7 @@ OTHERS = (
     Mutation(
         "delta without the draws",
         f"{PRIVACY}/guarantee.py",
-        "epsilon_with_draws(self._exact_epsilon, asked, self.tau) if self.tau > 0 else",
+        "epsilon_with_draws(exact, asked, self.draw_distance) if self.draw_distance > 0 else",
         "",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand"),
     ),
@@ -588,7 +616,7 @@ OTHERS = (
     Mutation(
         "a ledger forgets the deltas of draws",
         f"{PRIVACY}/ledger.py",
-        "ways = [(pure, added_delta(pure, tau))]",
+        "ways = [(pure, added_delta(pure, draw_distance))]",
         "ways = [(pure, 0.0)]",
         ("tests/privacy/test_budget.py", "-k", "by_hand or without_a_delta"),
     ),
@@ -630,7 +658,7 @@ OTHERS = (
     Mutation(
         "a user's draws are taken for Laplace draws",
         "wrappers/boundary.py",
-        "mechanism.draws_laplace and is_ours(type(mechanism)) and",
+        "mechanism.draws_laplace and is_builtin(type(mechanism)) and",
         "mechanism.draws_laplace and",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "other_numbers"),
     ),
@@ -761,9 +789,16 @@ FROM_OUTSIDE = (
     Mutation(
         "a masked gain is read",
         "dp_bandit_envs/adversaries/gain_files.py",
-        "found[np.ma.getmaskarray(masked)] = np.nan",
-        "found[np.zeros(found.shape, bool)] = np.nan",
+        "gains[np.ma.getmaskarray(masked)] = np.nan",
+        "gains[np.zeros(gains.shape, bool)] = np.nan",
         (OWN_DATA, "-k", "without_a_gain"),
+    ),
+    Mutation(
+        "rows of rows with names are a table",
+        "dp_bandit_envs/adversaries/gain_files.py",
+        "    if cells.ndim != 1:",
+        "    if cells.ndim < 1:",
+        (OWN_DATA, "-k", "no_table"),
     ),
     Mutation(
         "the null of an encoded column is a number",
@@ -841,8 +876,8 @@ GAMES = (
     Mutation(
         "a copied game moves the original",
         "dp_bandit_envs/adversaries/adversary.py",
-        "if NEW_GAME in memo and is_ours(type(self)):",
-        "if is_ours(type(self)):",
+        "if NEW_GAME in memo and is_builtin(type(self)):",
+        "if is_builtin(type(self)):",
         ("tests/envs/test_shared_adversary.py", "-k", "middle"),
     ),
     Mutation(
@@ -1192,7 +1227,7 @@ PLAYED = (
     Mutation(
         "an unplayed mechanism draws from the process",
         f"{SIMULATION}/determinism.py",
-        "            if not is_ours(type(one)):",
+        "            if not is_builtin(type(one)):",
         "            if False:",
         ("tests/simulation/test_determinism.py", "-k", "mechanism_that_does_not"),
     ),
@@ -1297,8 +1332,8 @@ FRONTIER = (
     Mutation(
         "local privacy hides as much as central",
         "dp_bandit_envs/theory/lower_bounds.py",
-        "shown = math.tanh(hidden / 2) if is_local else 1.0",
-        "shown = 1.0",
+        "revealed = math.tanh(hidden / 2) if is_local else 1.0",
+        "revealed = 1.0",
         (FLOORS, "-k", "finite"),
     ),
     Mutation(
