@@ -222,7 +222,7 @@ def sampled_loss(
             bound = least_epsilon(more, less, number, delta, (1 - sure) / len(chosen))
             if bound > declared.epsilon_at(delta):
                 low.update(fields_below(declared, bound, delta))
-    epsilon, event, candidate = max(tested, key=lambda attack: attack[0])
+    epsilon, refuting_event, candidate = max(tested, key=lambda attack: attack[0])
     return SampledLoss(
         algorithm.name,
         declared,
@@ -230,7 +230,7 @@ def sampled_loss(
         sure,
         number,
         candidate.pair,
-        event,
+        refuting_event,
         candidate.held,
         sampler.note(candidate),
         tuple(field for field in FIELDS if field in low),

@@ -203,8 +203,8 @@ OTHERS = (
     Mutation(
         "clipped noise judged as if it were not clipped",
         "dp_bandit_envs/audits/exact.py",
-        "        shown = is_shown(game, found, worst, rows[worst])",
-        "        shown = True",
+        "        attained = attains_loss(game, noise_map, worst, rows[worst])",
+        "        attained = True",
         ("tests/audits/test_linear_noise.py", "-k", "clipped_normal"),
     ),
     Mutation(
@@ -238,7 +238,7 @@ OTHERS = (
     Mutation(
         "low bits of the first release alone",
         "dp_bandit_envs/audits/floats.py",
-        "    for number in numbers_of(len(places), seed):",
+        "    for number in chosen_numbers(len(positions), seed):",
         "    for number in (1,):",
         (AUDIT_COMMAND, "-k", "leaks_later"),
     ),
@@ -252,8 +252,8 @@ OTHERS = (
     Mutation(
         "low bits of four releases alone",
         "dp_bandit_envs/audits/floats.py",
-        "    for number in numbers_of(len(places), seed):",
-        "    for number in sorted({1, 2, 5, len(places)} & set(range(1, len(places) + 1))):",
+        "    for number in chosen_numbers(len(positions), seed):",
+        "    for number in sorted({1, 2, 5, len(positions)} & set(range(1, len(positions) + 1))):",
         (AUDIT_COMMAND, "-k", "leaks_later"),
     ),
     Mutation(
@@ -287,7 +287,7 @@ OTHERS = (
     Mutation(
         "games without a release judged",
         "dp_bandit_envs/audits/fixed_play.py",
-        "    if found is None or len(found.arms) > rounds:",
+        "    if play is None or len(play.arms) > rounds:",
         "    if False:",
         ("tests/audits/test_exact_loss.py", "-k", "on_graphs_no_algorithm"),
     ),
