@@ -26,7 +26,7 @@ from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.seeding import FORKS, checked_seed, drawn_seed, warn_of_known_seed
 from dp_bandit_envs.simulation.playing import begin, to_count
-from dp_bandit_envs.wrappers.boundary import BoundaryBase, Withheld
+from dp_bandit_envs.wrappers.boundary import BoundaryBase, Hidden
 from dp_bandit_envs.wrappers.layers import layers_of
 
 R = TypeVar("R")
@@ -113,7 +113,7 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
         self.action_space = gym.spaces.Discrete(self.n_arms)  # type: ignore[assignment]
         self.observation_space = observation_space(self.n_arms)  # type: ignore[assignment]
         self._round = -1  # before the first reset
-        self._handed: Withheld = Withheld([])
+        self._handed: Hidden = Hidden([])
 
     @property
     def waiting(self) -> int:
@@ -135,7 +135,7 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
         self._round = -1
         if (admission := admission_to(self)) is not None:
             admission.pay()  # now, as the first arm that is chosen is seen outside
-        self._handed = Withheld([])
+        self._handed = Hidden([])
         self._round = 0
         return empty_observation(self.n_arms), {"round": 0}
 
