@@ -15,7 +15,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec, WrapperSpec
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.compiling.functions import is_ours
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.decisions import DecisionSet, payoffs
 from dp_bandit_envs.draws import LaplacesAhead, Stream
 from dp_bandit_envs.envs.rendering import PointBoard, Scoreboard
@@ -558,7 +558,7 @@ class Released:
     ) -> None:
         self._release, self._idle, self._forget = mechanism.release_for(below), mechanism.idle, mechanism.forget
         self._state = Withheld(mechanism.new_state(below))
-        in_blocks = mechanism.draws_laplace and is_ours(type(mechanism)) and type(rng) is Stream
+        in_blocks = mechanism.draws_laplace and is_builtin(type(mechanism)) and type(rng) is Stream
         self._rng: Any = LaplacesAhead(rng) if in_blocks else rng
         self._forks = FORKS[0]
         self._low, self._high = below.values.low, below.values.high

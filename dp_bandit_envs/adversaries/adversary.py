@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.checks import installed
-from dp_bandit_envs.compiling.compiled import Compiled, in_background, obstacle
-from dp_bandit_envs.compiling.functions import bind, is_ours, put_back, stream_address, stream_at
+from dp_bandit_envs.compiling.compiled import Compiled, run_in_thread, why_not_compiled
+from dp_bandit_envs.compiling.functions import bind, is_builtin, put_back, stream_address, stream_at
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import GainRangeError, LateDataError, WrongGainsError, WrongTypeError
 from dp_bandit_envs.metrics import shortfalls
@@ -237,7 +237,7 @@ class Adversary(abc.ABC):
         """
         memo[id(self)] = clone = object.__new__(type(self))
         _copied[id(self)] = self
-        if NEW_GAME in memo and is_ours(type(self)):
+        if NEW_GAME in memo and is_builtin(type(self)):
             for name, value in vars(self).items():
                 setattr(clone, name, copy.deepcopy(value, memo) if isinstance(value, Adversary) else value)
         else:
@@ -435,7 +435,7 @@ class Filler:
         if self._spent >= price() and not installed("numba"):
             self._spent = -math.inf
         elif self._spent >= price():
-            in_background(lambda stopped: self._compile(in_order, state, gains, rng))
+            run_in_thread(lambda stopped: self._compile(in_order, state, gains, rng))
         return self._compiled.get(in_order)
 
     def _compile(self, in_order: bool, state: Any, gains: FloatArray, rng: np.random.Generator) -> None:
@@ -463,7 +463,7 @@ def compiled(
     Returns:
         The machine code, called like the loop; None if Numba is missing or switched off.
     """
-    if obstacle():
+    if why_not_compiled():
         return None
     entry = Compiled(enter, {"fill_rounds": loop})
 

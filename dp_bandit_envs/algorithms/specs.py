@@ -22,7 +22,7 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.gain_files import ENDINGS, UNREAD, columns_of
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.algorithm_table import ALGORITHMS, make_algorithm
-from dp_bandit_envs.compiling.functions import is_ours
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS, register_adversary
 from dp_bandit_envs.errors import UnknownNameError, WrongTypeError
@@ -422,7 +422,7 @@ class Asked(NamedTuple):
         needs_delta = self.wants_delta and self.takes["delta"].default in (None, inspect.Parameter.empty)
         if epsilon is not None and self.takes_epsilon:
             found["epsilon"] = epsilon
-            ours = self.maker is None and is_ours(ALGORITHMS[self.name])
+            ours = self.maker is None and is_builtin(ALGORITHMS[self.name])
             needs_delta = self.wants_delta and (ours or needs_delta)
         else:
             needs_delta = needs_delta and "epsilon" in found
@@ -562,7 +562,9 @@ def imported(text: str) -> Own | None:
     module, name, written = parts.groups()
     found = getattr(loaded(module), name, None)
     # What it registers, and not what this package has anyway.
-    known = next((one for one, make in ALGORITHMS.items() if one.lower() == name.lower() and not is_ours(make)), None)
+    known = next(
+        (one for one, make in ALGORITHMS.items() if one.lower() == name.lower() and not is_builtin(make)), None
+    )
     if found is None and known is None:
         near = checks.near_names(name, [one for one in vars(loaded(module)) if not one.startswith("_")])
         hint = f" Did you mean {' or '.join(near)}?" if near else ""

@@ -30,7 +30,7 @@ from dp_bandit_envs.audits.events import (
 from dp_bandit_envs.audits.fixed_play import audited
 from dp_bandit_envs.audits.transcripts import Shown, TranscriptSampler, steps_of, trials_of
 from dp_bandit_envs.audits.true_losses import DELTAS, FIELDS, fields_below, refuted_in_words
-from dp_bandit_envs.compiling.functions import is_ours
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
@@ -89,7 +89,7 @@ class SampledLoss:
         event: What is more frequent on one of the tables; None if the bound is 0.
         held: The arms that were held, one for each step; empty for events of the arms.
         note: Why games were played in ordinary Python; "" if they were compiled.
-        too_low: Which of `law`, `curve`, `rho` and `pure` in the guarantee the event refutes at another delta.
+        too_low: Which of `noise_law`, `curve`, `rho` and `pure` in the guarantee the event refutes at another delta.
     """
 
     name: str
@@ -199,7 +199,7 @@ def sampled_loss(
     layers = layers_of(algorithm.wrap(sampler.game(candidates[0].pair.one)))
     mechanisms = [layer.mechanism for layer in layers if isinstance(layer, PrivacyBoundary)]
     # Whether those of this package release depends on counts alone.
-    if sampler.releases and not all(is_ours(type(mechanism)) for mechanism in mechanisms):
+    if sampler.releases and not all(is_builtin(type(mechanism)) for mechanism in mechanisms):
         candidates = [*candidates, *halves]
     chosen = best_attacks(sampler, candidates, number, delta=declared.delta)[:TESTED]
     if sampler.releases and not chosen:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.compiled import in_background
+from dp_bandit_envs.compiling.compiled import run_in_thread
 from dp_bandit_envs.compiling.functions import bind, stream_address, uses_other_randomness
 from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.compiling.numba_errors import in_short
@@ -29,7 +29,7 @@ from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.protocols import FloatArray, Gains, IntArray, Sums, plays_points
 from dp_bandit_envs.simulation.compiled_game import Plan, make_plan
 from dp_bandit_envs.simulation.playing import play
-from dp_bandit_envs.simulation.stages import Game, NotCompilableError
+from dp_bandit_envs.simulation.stages import GameState, NotCompilableError
 from dp_bandit_envs.wrappers.layers import layers_of
 
 CHUNK = 2**13
@@ -211,7 +211,7 @@ class TranscriptSampler:
             self.note = str(reason)
             return
         self._image = self._plan.image
-        state = self._image.form.inner[Game._fields.index("state")]
+        state = self._image.form.inner[GameState._fields.index("state")]
         self._tape: Any = (state if held is not None else state.inner[RecordedState._fields.index("tape")]).inner[1:]
 
     def play(self, env: BanditEnv, games: int, *, seed: int, first_trial: int = 0, threads: int = 0) -> Shown:
@@ -271,7 +271,7 @@ class TranscriptSampler:
         if elsewhere:
             raise NotCompilableError(elsewhere)
         try:
-            in_background(lambda stopped: plan.compile())
+            run_in_thread(lambda stopped: plan.compile())
         # Numba raises errors of many types here.
         except Exception as error:
             if not plan.foreign:

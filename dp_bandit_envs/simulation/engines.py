@@ -13,7 +13,7 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.agents.functional import no_state
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.compiled import Stopped, in_background, never, say_compiling
+from dp_bandit_envs.compiling.compiled import IsCancelled, not_cancelled, run_in_thread, say_compiling
 from dp_bandit_envs.compiling.functions import owner_of, stream_address, uses_other_randomness
 from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.compiling.numba_errors import in_short
@@ -30,14 +30,14 @@ from dp_bandit_envs.simulation.stages import (
     ARM,
     FILLED,
     NO_ARM,
-    Game,
+    DynamicRegret,
+    GameState,
     History,
-    Missed,
     NotCompilableError,
     Progress,
     RefusedByNumbaError,
-    adding_up,
-    adding_up_constant,
+    compiled_add_up,
+    compiled_add_up_constant,
     new_history,
 )
 from dp_bandit_envs.simulation.workers import Terms
@@ -48,14 +48,14 @@ TOO_FEW_ROUNDS = (
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
 """The largest number of gains (rounds times arms) in a block."""
-STATE, WORLD, PROGRESS = (Game._fields.index(part) for part in ("state", "world", "progress"))
+STATE, WORLD, PROGRESS = (GameState._fields.index(part) for part in ("state", "world", "progress"))
 MOST_AT_ONCE = 64
 WORDS_AT_ONCE = 2**20
 """Of trials that are played at once: their number, and their words, 8 MB."""
 
 
 class SingleGame:
-    """One algorithm in one trial: a `Game` in words, and the compiled loop that plays it.
+    """One algorithm in one trial: a `GameState` in words, and the compiled loop that plays it.
 
     Args:
         plan: How it is played.
@@ -107,7 +107,7 @@ class SingleGame:
     @property
     def states(self) -> Any:
         """The mechanisms' states."""
-        return self._part(Game._fields.index("states"))
+        return self._part(GameState._fields.index("states"))
 
     @functools.cached_property
     def progress(self) -> Any:
@@ -117,7 +117,7 @@ class SingleGame:
     @property
     def record(self) -> Any:
         """The results at checkpoints."""
-        return self._part(Game._fields.index("record"))
+        return self._part(GameState._fields.index("record"))
 
     def _part(self, place: int) -> Any:
         return self._image.read(self._words[0], self._image.form.inner[place], self._arrays)
@@ -182,28 +182,30 @@ class CompiledTrials:
     def ready(self) -> bool:
         """Whether nothing has to be compiled or loaded."""
         return (
-            self.adversary.payoff is None and adding_up().ready and all(plan.loop.ready for plan in self.plans.values())
+            self.adversary.payoff is None
+            and compiled_add_up().ready
+            and all(plan.loop.ready for plan in self.plans.values())
         )
 
-    def compile(self, stopped: Stopped) -> None:
+    def compile(self, stopped: IsCancelled) -> None:
         """Compile everything, or load it from disk."""
         n_arms = self.adversary.n_arms
         gains, totals_at = np.empty((0, n_arms)), np.zeros((len(self.checkpoints), n_arms))
-        adding_up()(gains, np.zeros(n_arms), 1, self.checkpoints, totals_at)
+        compiled_add_up()(gains, np.zeros(n_arms), 1, self.checkpoints, totals_at)
         self._add_up_constant(gains, 1, self._constant_play())
         for plan in self.plans.values():
             if stopped():
                 return
             plan.compile()
 
-    def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
+    def run_all(self, trials: range, stopped: IsCancelled = not_cancelled) -> dict[str, Column]:
         """Play these trials, one after the other."""
         words = sum(plan.image.words for plan in self.plans.values())
         size = max(1, min(MOST_AT_ONCE, WORDS_AT_ONCE // max(1, words)))
         groups = (trials[start : start + size] for start in range(0, len(trials), size))
         return stacked([self._run(group, stopped) for group in groups], np.concatenate)
 
-    def _run(self, trials: range, stopped: Stopped) -> dict[str, Column]:
+    def _run(self, trials: range, stopped: IsCancelled) -> dict[str, Column]:
         blocks, games = {}, {}
         for name, plan in self.plans.items():
             blocks[name], games[name] = games_of(plan, self.seed, trials)
@@ -221,7 +223,7 @@ class CompiledTrials:
         columns = {}
         for name, plan in self.plans.items():
             image, block = plan.image, blocks[name]
-            record: Any = image.form.inner[Game._fields.index("record")]
+            record: Any = image.form.inner[GameState._fields.index("record")]
             _, collected, switches, pulls = (image.arrays(block, place) for place in record.inner)
             progress: Any = image.form.inner[PROGRESS]
             history = progress.inner[Progress._fields.index("history")]
@@ -229,12 +231,12 @@ class CompiledTrials:
             if plan.payoff is not None:
                 fixed = self._fixed(image.arrays(block, history.inner[History._fields.index("totals_at")]))
             elif moved:
-                dynamic = image.arrays(block, history.inner[Missed._fields.index("totals_at")])
+                dynamic = image.arrays(block, history.inner[DynamicRegret._fields.index("totals_at")])
             columns[name] = column_of(fixed, always, collected, switches, pulls, known, dynamic)
         return columns
 
     def _play(
-        self, trial: int, games: list[SingleGame], totals_at: FloatArray, stopped: Stopped
+        self, trial: int, games: list[SingleGame], totals_at: FloatArray, stopped: IsCancelled
     ) -> tuple[Adversary, History | None]:
         """Play all games of one trial; return the adversary, and what constant plays would have been paid."""
         adversary, source = copy.copy(self.adversary), copy.copy(self.source)
@@ -255,7 +257,7 @@ class CompiledTrials:
                 raise StoppedEarlyError
             gains = block[: horizon - start]
             adversary.fill(gains)
-            valid = adding_up()(gains, totals, start + 1, self.checkpoints, totals_at)
+            valid = compiled_add_up()(gains, totals, start + 1, self.checkpoints, totals_at)
             self._check(gains, valid)
             self._add_up_constant(gains, start + 1, constant)
             if self._means_move:
@@ -291,7 +293,7 @@ class CompiledTrials:
 
     def _add_up_constant(self, gains: FloatArray, first: int, constant: History | None) -> None:
         if constant is not None:
-            adding_up_constant(python_function(self.adversary.payoff))(gains, first, constant)
+            compiled_add_up_constant(python_function(self.adversary.payoff))(gains, first, constant)
 
 
 def check_compiles(
@@ -316,7 +318,7 @@ def check_compiles(
             say_compiling([type(plan.agent).__name__], kept=False)
         trials = CompiledTrials(adversary, {"": plan}, 0, np.ones(1, np.int64), Terms(), source, plan.decision_set)
         try:
-            in_background(trials.compile)
+            run_in_thread(trials.compile)
         # Numba raises errors of many types here.
         except Exception as error:
             raise RefusedByNumbaError(in_short(error, foreign, plan.owners)) from None
@@ -334,14 +336,14 @@ class PlayedTrials:
     at_once = 1
     ready = True
 
-    def compile(self, stopped: Stopped) -> None:
+    def compile(self, stopped: IsCancelled) -> None:
         """Do nothing."""
 
-    def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
+    def run_all(self, trials: range, stopped: IsCancelled = not_cancelled) -> dict[str, Column]:
         """Play these trials, one after the other."""
         return stacked([self._run(trial, stopped) for trial in trials])
 
-    def _run(self, trial: int, stopped: Stopped) -> dict[str, Column]:
+    def _run(self, trial: int, stopped: IsCancelled) -> dict[str, Column]:
         columns = {}
         at = self.checkpoints - 1
         for name, algorithm in self.algorithms.items():

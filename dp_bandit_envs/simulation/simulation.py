@@ -17,14 +17,14 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import NOTHING_ASKED, AskedPrivacy, asked_privacy, played_at
 from dp_bandit_envs.algorithms.specs import Game, NamedGame, Player, game_of, is_one, sized
 from dp_bandit_envs.compiling.compiled import (
+    IsCancelled,
     MissingCodeError,
-    Stopped,
-    announced,
-    in_background,
-    missing,
-    never,
+    not_cancelled,
     only_from_disk,
+    run_in_thread,
     say_once,
+    says_compiling,
+    why_no_numba,
 )
 from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.errors import SeedRefusedError, UnprotectedGameError, WrongTypeError
@@ -293,12 +293,12 @@ def prepare(
             plan = make_plan(player, env, inside[name], rounds)
             check_compiles(plan, game.adversary, source, small)
             compiled[name] = plan
-        except NotCompilableError as obstacle:
-            reasons[name] = str(obstacle)
-            if isinstance(obstacle, RefusedByNumbaError):
-                say_once(name, f"{name} is played in ordinary Python, which is slow: {obstacle}")
-    if missing():
-        say_once("missing", f"games are played in ordinary Python, which is slow: {missing()}")
+        except NotCompilableError as error:
+            reasons[name] = str(error)
+            if isinstance(error, RefusedByNumbaError):
+                say_once(name, f"{name} is played in ordinary Python, which is slow: {error}")
+    if why_no_numba():
+        say_once("missing", f"games are played in ordinary Python, which is slow: {why_no_numba()}")
     works: list[CompiledTrials | PlayedTrials] = []
     if compiled:
         known = () if game.adversary.ledger is None else tuple(to_count(players[name], env) for name in compiled)
@@ -373,14 +373,14 @@ def placed(prepared: Prepared, trials: int) -> Prepared:
     small = [name for name, plan in work.plans.items() if _played[plan.loop] + rounds <= MOST_ROUNDS]
     found: list[str] = []
 
-    def look(stopped: Stopped) -> None:
+    def look(stopped: IsCancelled) -> None:
         for one in prepared.works_of(trials):
             if isinstance(one, (CompiledTrials, LaneTrials)):
                 few = {name: plan for name, plan in one.plans.items() if name in small}
                 found.extend(missing_in(dataclasses.replace(one, plans=few)))
 
     if small and not all(one.ready for one in prepared.works_of(trials)):
-        in_background(look)
+        run_in_thread(look)
     if not found:
         return prepared
     for name in found:
@@ -401,7 +401,7 @@ def missing_in(work: CompiledTrials | LaneTrials) -> list[str]:
     for name in work.plans:
         try:
             with only_from_disk():
-                dataclasses.replace(work, plans={name: work.plans[name]}).compile(never)
+                dataclasses.replace(work, plans={name: work.plans[name]}).compile(not_cancelled)
         except MissingCodeError:
             names.append(name)
     return names
@@ -519,7 +519,7 @@ def simulate(
     jobs = jobs_for(prepared.reasons.values(), jobs)
     tables = prepared.tables(trials)
     done = 0
-    with announced([name for name in prepared.players if name not in prepared.reasons]):
+    with says_compiling([name for name in prepared.players if name not in prepared.reasons]):
         prepared = prepared.entered(trials)
         with prepared.receipt.given_back_on_failure():
             if not prepared.secret:  # not before, because a ledger may refuse

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple
 
 from dp_bandit_envs.checks import installed
-from dp_bandit_envs.compiling.compiled import in_background
+from dp_bandit_envs.compiling.compiled import run_in_thread
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.privacy.admission import Announced, Paid, announced
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -309,7 +309,7 @@ def compile_now(works: Iterable[Work]) -> None:
     for work in works:
         # A browser's Python starts no threads; it needs none where nothing is compiled.
         if not work.ready:
-            in_background(work.compile)
+            run_in_thread(work.compile)
 
 
 def _numbered(number: int, carried: Carried, trials: range, keep: Keep) -> tuple[int, Played]:

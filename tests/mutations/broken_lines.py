@@ -155,19 +155,19 @@ NOISE = (
     ),
     Mutation(
         "vector noise halved",
-        "wrappers/vector/vector_boundary.py",
-        "length - len(kept), self._parameters.scale)",
-        "length - len(kept), self._parameters.scale / 2)",
+        "wrappers/vector/vector_wrappers.py",
+        "length - len(unused), self._state.scale)",
+        "length - len(unused), self._state.scale / 2)",
     ),
     Mutation(
         "vector grid left out",
-        "wrappers/vector/vector_boundary.py",
+        "wrappers/vector/vector_wrappers.py",
         "noisy[seen] = to_grid_array(noisy[seen] + self._draw(seen), grid)",
         "noisy[seen] = noisy[seen] + self._draw(seen)",
     ),
     Mutation(
         "vector games share their noise",
-        "wrappers/vector/vector_boundary.py",
+        "wrappers/vector/vector_wrappers.py",
         "laplace_array(self._noise_streams[game], ",
         "laplace_array(self._noise_streams[0], ",
     ),
@@ -238,9 +238,37 @@ OTHERS = (
     Mutation(
         "low bits of the first release alone",
         "dp_bandit_envs/audits/floats.py",
-        "    for number in sorted({*NUMBERS, len(places)} & set(range(1, len(places) + 1))):",
+        "    for number in numbers_of(len(places), seed):",
         "    for number in (1,):",
         (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "an audit shows a mechanism's error on private gains",
+        "dp_bandit_envs/audits/exact.py",
+        "    with contextlib.suppress(Exception):",
+        "    if True:",
+        ("tests/audits/test_driver_releases.py", "-k", "shows_no_gain"),
+    ),
+    Mutation(
+        "low bits of four releases alone",
+        "dp_bandit_envs/audits/floats.py",
+        "    for number in numbers_of(len(places), seed):",
+        "    for number in sorted({1, 2, 5, len(places)} & set(range(1, len(places) + 1))):",
+        (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "releases said to be looked at that were not",
+        "dp_bandit_envs/audits/floats.py",
+        "        if not share:",
+        "        if False:",
+        ("tests/audits/test_float_loss.py", "-k", "no_more_are_said"),
+    ),
+    Mutation(
+        "a refusal of rounds with two gains swallowed",
+        "dp_bandit_envs/cli/audit_commands.py",
+        '                rows.append(Row(bar, f"not looked at: {type(reason).__name__}: {reason}"))',
+        "                pass",
+        (AUDIT_COMMAND, "-k", "says_so"),
     ),
     Mutation(
         "noise that changes later not looked for",
@@ -405,9 +433,9 @@ OTHERS = (
     ),
     Mutation(
         "parameters of a wrapper can be set",
-        "wrappers/named_wrappers.py",
-        "            if not hasattr(wrapper, name):",
-        "            if False:",
+        "wrappers/wrapper_class.py",
+        "        if not hasattr(wrapper, name):",
+        "        if False:",
         (ATTACKS, "-k", "set_from_outside"),
     ),
     Mutation(
@@ -490,7 +518,7 @@ OTHERS = (
     Mutation(
         "batches of somebody else's are compiled unseen",
         "dp_bandit_envs/simulation/stages.py",
-        "    if mechanism.batch_size > 1 and not (mechanism.withholds or is_ours(type(mechanism))):",
+        "    if mechanism.batch_size > 1 and not (mechanism.withholds or is_builtin(type(mechanism))):",
         "    if False:",
         (MECHANISMS_OF_OTHERS, "-k", "in_simulate_too"),
     ),
@@ -560,8 +588,8 @@ OTHERS = (
     Mutation(
         "a group multiplies epsilon only",
         f"{PRIVACY}/guarantee.py",
-        "law=None if self.law is None else self.law.of_group(k),",
-        "law=self.law,",
+        "noise_law=None if self.noise_law is None else self.noise_law.of_group(k),",
+        "noise_law=self.noise_law,",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand or by_its_law"),
     ),
     Mutation(
@@ -574,7 +602,7 @@ OTHERS = (
     Mutation(
         "delta without the draws",
         f"{PRIVACY}/guarantee.py",
-        "epsilon_with_draws(self._exact_epsilon, asked, self.tau) if self.tau > 0 else",
+        "epsilon_with_draws(exact, asked, self.draw_distance) if self.draw_distance > 0 else",
         "",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand"),
     ),
@@ -588,7 +616,7 @@ OTHERS = (
     Mutation(
         "a ledger forgets the deltas of draws",
         f"{PRIVACY}/ledger.py",
-        "ways = [(pure, added_delta(pure, tau))]",
+        "ways = [(pure, added_delta(pure, draw_distance))]",
         "ways = [(pure, 0.0)]",
         ("tests/privacy/test_budget.py", "-k", "by_hand or without_a_delta"),
     ),
@@ -630,7 +658,7 @@ OTHERS = (
     Mutation(
         "a user's draws are taken for Laplace draws",
         "wrappers/boundary.py",
-        "mechanism.draws_laplace and is_ours(type(mechanism)) and",
+        "mechanism.draws_laplace and is_builtin(type(mechanism)) and",
         "mechanism.draws_laplace and",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "other_numbers"),
     ),
@@ -766,6 +794,13 @@ FROM_OUTSIDE = (
         (OWN_DATA, "-k", "without_a_gain"),
     ),
     Mutation(
+        "rows of rows with names are a table",
+        "dp_bandit_envs/adversaries/gain_files.py",
+        "    if cells.ndim != 1:",
+        "    if cells.ndim < 1:",
+        (OWN_DATA, "-k", "no_table"),
+    ),
+    Mutation(
         "the null of an encoded column is a number",
         "dp_bandit_envs/adversaries/gain_files.py",
         "one.to_pylist() if one.null_count else one",
@@ -841,8 +876,8 @@ GAMES = (
     Mutation(
         "a copied game moves the original",
         "dp_bandit_envs/adversaries/adversary.py",
-        "if NEW_GAME in memo and is_ours(type(self)):",
-        "if is_ours(type(self)):",
+        "if NEW_GAME in memo and is_builtin(type(self)):",
+        "if is_builtin(type(self)):",
         ("tests/envs/test_shared_adversary.py", "-k", "middle"),
     ),
     Mutation(
@@ -1192,7 +1227,7 @@ PLAYED = (
     Mutation(
         "an unplayed mechanism draws from the process",
         f"{SIMULATION}/determinism.py",
-        "            if not is_ours(type(one)):",
+        "            if not is_builtin(type(one)):",
         "            if False:",
         ("tests/simulation/test_determinism.py", "-k", "mechanism_that_does_not"),
     ),
