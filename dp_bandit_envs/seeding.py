@@ -98,8 +98,8 @@ def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0, player: st
         raise ValueError(f"seed must be in [0, 2^128) and trial in [0, 2^32); received {seed} and {trial}.")
     # The length shows where the player's name ends.
     text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"
-    words: Any = HashedSeed(text.encode("utf-8", "surrogatepass"))
-    return Stream(np.random.SFC64(words))
+    hashed: Any = HashedSeed(text.encode("utf-8", "surrogatepass"))
+    return Stream(np.random.SFC64(hashed))
 
 
 def checked_seed(seed: SupportsIndex | None) -> int | None:

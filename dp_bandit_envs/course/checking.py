@@ -233,7 +233,7 @@ def agree(answers: Any, right: Any, *, relative: float = 1e-6, absolute: float =
 def mistakes(arguments: str, table: str, **names: Any) -> Mistakes:
     """Return the mistakes of a table: on each line a formula, a bar, and what to say of it."""
     namespace = {"math": math, "np": np, **names}
-    return [(eval(f"lambda {arguments}: {formula}", namespace), words) for formula, words in rows(table)]
+    return [(eval(f"lambda {arguments}: {formula}", namespace), message) for formula, message in rows(table)]
 
 
 def rows(table: str) -> list[list[str]]:
@@ -243,9 +243,9 @@ def rows(table: str) -> list[list[str]]:
 
 def refuse_mistakes(known_mistakes: Mistakes, cases: Sequence[Any], answers: Any, **close: float) -> None:
     """Raise `WrongAnswer` with the words about the first mistake that gives these answers."""
-    for mistake, words in known_mistakes:
+    for mistake, message in known_mistakes:
         if agree(answers, [mistake(*case) for case in cases], **close):
-            raise WrongAnswer(words)
+            raise WrongAnswer(message)
 
 
 MORE: Final = 8
@@ -299,9 +299,9 @@ def check_formula(
     refuse_mistakes(known_mistakes, cases, answers, **close)
     if rounded and only_rounded(answers, wanted):
         raise WrongAnswer(f"It is right, but rounded: give it with all its digits. {rounded}")
-    for condition, words in partly:
+    for condition, message in partly:
         if all(one for one, case in zip(good, cases, strict=True) if condition(*case)):
-            raise WrongAnswer(words)
+            raise WrongAnswer(message)
     if refuse_more is not None:
         refuse_more(answers, wanted)
     if min(wanted) > 0 >= min(answers):

@@ -187,7 +187,7 @@ def losses_pictures(losses: Sequence[ExactLoss], names: Sequence[str], declared:
     """Draw what each round of some games loses, on the same axes; an infinite loss reaches the top."""
     finite = [float(loss) for each in losses for loss in each.by_round if math.isfinite(loss)]
     figures, top = [], 1.25 * max(declared, *finite, 0.0)
-    for loss, words in zip(losses, names, strict=True):
+    for loss, title in zip(losses, names, strict=True):
         figure, axes = panel(2.6)
         rounds = np.arange(1, len(loss.by_round) + 1)
         above = loss.by_round > declared * (1 + 1e-6)
@@ -195,7 +195,7 @@ def losses_pictures(losses: Sequence[ExactLoss], names: Sequence[str], declared:
         for t in rounds[np.isinf(loss.by_round)]:
             axes.annotate(r"$\infty$", (t, top), ha="center", va="top", color="white")
         axes.axhline(declared, color=GREY, linestyle="--", linewidth=1.2)
-        axes.set(title=words, xlabel="round that changes", ylabel="exact loss (dashed: declared)", ylim=(0, top))
+        axes.set(title=title, xlabel="round that changes", ylabel="exact loss (dashed: declared)", ylim=(0, top))
         axes.grid(visible=False, axis="x")
         figures.append(figure)
     return figures

@@ -81,11 +81,11 @@ def ranking(classes: dict[str, Any], trials: int = TRIALS, horizon: int = ROUNDS
 
     Cells are means ± standard errors of the games that the check's leagues consist of.
     """
-    games = {words: regrets(name, trials, horizon) for words, name in OPPONENTS.items()}
+    games = {title: regrets(name, trials, horizon) for title, name in OPPONENTS.items()}
     games |= {f"**{name}**": regrets(make(ARMS, horizon), trials) for name, make in classes.items()}
-    first = sorted(games, key=lambda words: -games[words][VICTIM].mean())
-    cells = {words: [mean_and_error(games[words][name]) for name in (VICTIM, PROVEN)] for words in first}
-    lines = [f"| {words} | {' | '.join(means)} |" for words, means in cells.items()]
+    first = sorted(games, key=lambda title: -games[title][VICTIM].mean())
+    cells = {title: [mean_and_error(games[title][name]) for name in (VICTIM, PROVEN)] for title in first}
+    lines = [f"| {title} | {' | '.join(means)} |" for title, means in cells.items()]
     lines.append(f"| *proven for every game* | *nothing* | *at most {bound(PROVEN, horizon):,.0f}* |")
     head = [f"| game | {VICTIM}, epsilon = 1 | {PROVEN}, epsilon = 10 |", "| :-- | --: | --: |"]
     return "\n".join([*head, *lines])

@@ -354,7 +354,7 @@ def _early_order(results: Results) -> Judgement:
     numbers = {game.name: _early(game) for game in _games(results)}
     behind = [name for name, one in numbers.items() if not -one["most"] - one["before"] > 0]
     unclear = any(math.isnan(one["most"]) for one in numbers.values())
-    words = {
+    leads = {
         name: f"{-100 * row['most']:.0f}% less at t = {row['round']:,}, after at most {100 * row['before']:.0f}% more"
         if row["most"] < 0
         else "never less"
@@ -363,7 +363,7 @@ def _early_order(results: Results) -> Judgement:
     return Judgement(
         YES if not behind else UNDECIDED if unclear else NO,
         numbers,
-        f"regret of DP-UCB beside DP-UCB-BOUND, where clear: {with_names(words)}",
+        f"regret of DP-UCB beside DP-UCB-BOUND, where clear: {with_names(leads)}",
         yes="it has no bonus for noise, which DP-UCB-BOUND pays for at first",
         no=f"not for {joined(behind)}, where the two cross several times: DP-UCB-BOUND goes in steps, as its"
         f" bonus is least where a count is a power of two, and {WHY_ZEROS}",
@@ -534,12 +534,12 @@ def _interval_privacy(results: Results) -> Judgement:
     two = _games(results)[:2]
     printed = two[0].guaranteed(INT, mode="redraw")
     here = {game.epsilon: game.guaranteed(INT) for game in two}
-    words = "no epsilon is guaranteed" if math.isinf(printed) else f"epsilon = {printed:.3g}"
+    printed_guarantee = "no epsilon is guaranteed" if math.isinf(printed) else f"epsilon = {printed:.3g}"
     targets = with_names({f"target {target:g}": f"{epsilon:.3g}" for target, epsilon in here.items()})
     return Judgement(
         yes_or_no(printed <= two[0].epsilon),
         {"printed": printed, "here": here},
-        f"as printed, {words}; here epsilon = {targets} at delta = {two[0].settings(INT)['delta']:.2g}",
+        f"as printed, {printed_guarantee}; here epsilon = {targets} at delta = {two[0].settings(INT)['delta']:.2g}",
         no="the proof counts one draw of noise for each release, and the printed algorithm draws it anew in every"
         " round while the count of its arm does not change; with one draw, as here, it holds by a wide margin",
     )

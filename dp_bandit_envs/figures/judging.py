@@ -83,12 +83,12 @@ class Claims(list[Callable[[Sequence[Results]], Claim]]):
                 taken = [results[index] for index in of]
                 judgement, runs = judge(*taken), taken[0].experiment.trials
                 verdict = judgement.verdict
-                words = says if isinstance(says, str) else says(taken[0])
+                text = says if isinstance(says, str) else says(taken[0])
                 if runs < fewest:
                     few = f"from {runs} run{'' if runs == 1 else 's'}: that is too few"
-                    return Claim(judgement.numbers, UNDECIDED, words, judgement.seen, few)
+                    return Claim(judgement.numbers, UNDECIDED, text, judgement.seen, few)
                 why = {YES: judgement.yes, NO: judgement.no, UNDECIDED: f"from {runs} runs{judgement.unknown}"}[verdict]
-                return Claim(judgement.numbers, verdict, words, judgement.seen, why)
+                return Claim(judgement.numbers, verdict, text, judgement.seen, why)
 
             self.append(claim)
             return judge
