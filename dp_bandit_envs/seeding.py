@@ -143,7 +143,7 @@ def chosen_seed(seed: Seed, is_real: bool) -> int | None:
     return checked_seed(seed)
 
 
-def drawn_seed() -> int:
+def draw_seed() -> int:
     """Return a seed from the operating system's entropy."""
     return secrets.randbits(128)
 
@@ -217,7 +217,7 @@ class EpisodeStreams:
         if seed is not None:
             self._seed, self._trial, self._player, self._played = seed, 0, "", {}
         elif self._seed is None or self._forks != FORKS[0]:
-            self._seed = drawn_seed()
+            self._seed = draw_seed()
         self._forks = FORKS[0]
         self._trial = options.get("trial", self._trial)
         if self._noise_key is not None:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.metrics import BANDS, Band, band_in_words, band_of
+from dp_bandit_envs.metrics import BANDS, Band, band_of, describe_band
 from dp_bandit_envs.plots.figure_layout import (
     FEW,
     add_legend_and_note,
@@ -156,7 +156,7 @@ def curves_figure(
         says = ""
         if band is not None:
             trials, fewest = _trials_in_words(panels)
-            says = band_in_words(band, trials, fewest, "bar" if all(thin) else "band or bar" if any(thin) else "band")
+            says = describe_band(band, trials, fewest, "bar" if all(thin) else "band or bar" if any(thin) else "band")
             if every_limits and any(np.any(one.line <= 0) for of in bands for one in of):
                 says += "; a line begins where it is above 0"
         cell = grid[len(panels)] if len(grid) > len(panels) else None
