@@ -32,7 +32,7 @@ from dp_bandit_envs.plots.plot_style import (
     typeset,
 )
 from dp_bandit_envs.privacy.counters.table import Row, worst_variances
-from dp_bandit_envs.privacy.guarantee import label_of, level_of
+from dp_bandit_envs.privacy.guarantee import label_of, shown_epsilon
 
 BAR_COLOURS = {"declared": LIGHT_GREY, "exact": BLUE, "arms": ORANGE, "releases": ORANGE}
 MOST_WIDE = 1.25
@@ -142,7 +142,7 @@ def counters_figure(rows: list[Row], horizon: int, columns: int | None = None) -
         for place, row in enumerate(sorted(rows, key=lambda row: -row.maximum)):
             line = "--" if row.counter.needs_horizon else "-"
             colour, marker = COUNTER_LOOKS[row.name]
-            label = typeset(label_of(row.name, [level_of(row.counter.guarantee)]))
+            label = typeset(label_of(row.name, [shown_epsilon(row.counter.guarantee)]))
             # An error stays the worst until a worse one.
             look: Any = {"color": colour, "linestyle": line, "drawstyle": "steps-post", "marker": marker}
             # Each line has its markers at places of its own, so that none hides another's.

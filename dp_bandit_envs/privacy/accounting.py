@@ -71,7 +71,7 @@ class DominatingNoise(NamedTuple):
     def of_group(self, rounds: int) -> "DominatingNoise":
         """Return the law where up to so many rounds change; it needs what docs/accounting.md says of groups."""
         return DominatingNoise(
-            _far(self.laplace, rounds), rounds * rounds * self.gaussian, _far(self.responses, rounds)
+            _for_group(self.laplace, rounds), rounds * rounds * self.gaussian, _for_group(self.responses, rounds)
         )
 
     def epsilon(self, delta: float) -> float:
@@ -122,7 +122,7 @@ def _often(terms: tuple[tuple[float, int], ...], games: int) -> tuple[tuple[floa
     return tuple((each, games * number) for each, number in terms)
 
 
-def _far(terms: tuple[tuple[float, int], ...], rounds: int) -> tuple[tuple[float, int], ...]:
+def _for_group(terms: tuple[tuple[float, int], ...], rounds: int) -> tuple[tuple[float, int], ...]:
     return tuple((rounds * each, number) for each, number in terms)
 
 
@@ -174,7 +174,9 @@ def _law_epsilon(noise_law: DominatingNoise, delta: float) -> float:
         )
     if math.isinf(noise_law.gaussian) or _is_extreme(noise_law):
         return noise_law.pure
-    theta, start = _tilt(noise_law, lambda s, moments: (moments - math.log(delta) - np.log1p(s)) / s - np.log1p(1 / s))
+    theta, start = _best_renyi_order(
+        noise_law, lambda s, moments: (moments - math.log(delta) - np.log1p(s)) / s - np.log1p(1 / s)
+    )
     if not start > 0:
         return 0.0
     at = _bound(noise_law, theta, delta)
@@ -203,7 +205,9 @@ def _law_delta(noise_law: DominatingNoise, epsilon: float) -> float:
         return min(1.0, exact * (1 + ROUNDING))
     if math.isinf(noise_law.gaussian) or _is_extreme(noise_law):
         return 1.0
-    theta, log = _tilt(noise_law, lambda s, moments: moments - s * (epsilon + np.log1p(1 / s)) - np.log1p(s))
+    theta, log = _best_renyi_order(
+        noise_law, lambda s, moments: moments - s * (epsilon + np.log1p(1 / s)) - np.log1p(s)
+    )
     least = math.exp(min(0.0, log)) * (1 + 1e-9)
     if least < 1e-300:
         return least
@@ -221,7 +225,9 @@ def _of_one(noise_law: DominatingNoise, delta: float) -> float:
     return noise_law.pure if saved <= 1e-3 * noise_law.pure else max(0.0, noise_law.pure - saved * (1 - ROUNDING))
 
 
-def _tilt(noise_law: DominatingNoise, paid: Callable[[FloatArray, FloatArray], FloatArray]) -> tuple[float, float]:
+def _best_renyi_order(
+    noise_law: DominatingNoise, paid: Callable[[FloatArray, FloatArray], FloatArray]
+) -> tuple[float, float]:
     """Return the order less 1 of the Renyi divergence that pays least, and what it pays."""
     largest = max((each for each, _ in (*noise_law.laplace, *noise_law.responses)), default=1.0)
     low, high = math.log(1e-6), math.log(600 / min(largest, 600 / 4096))

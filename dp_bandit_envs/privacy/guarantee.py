@@ -410,7 +410,7 @@ CONVENTION: Final = "epsilon is pure up to 30, or else the least at delta = 1e-6
 WITH_EXACT_NOISE: Final = "with exact noise"
 
 
-class Level(NamedTuple):
+class ShownEpsilon(NamedTuple):
     """A guaranteed (epsilon, delta); epsilon is inf if there is no guarantee. `exact`: fast draws are not counted."""
 
     epsilon: float
@@ -418,10 +418,10 @@ class Level(NamedTuple):
     exact: bool = False
 
     def __str__(self) -> str:
-        return in_words([self])
+        return format_levels([self])
 
 
-def level_of(guarantee: PrivacyGuarantee) -> Level:
+def shown_epsilon(guarantee: PrivacyGuarantee) -> ShownEpsilon:
     """Return the level at which a guarantee is shown, in every table and legend.
 
     That is pure differential privacy up to `PURE`, and above it where nothing less holds at `DELTA`, as where it was
@@ -429,31 +429,31 @@ def level_of(guarantee: PrivacyGuarantee) -> Level:
     above `EXACT` is that of exact noise: fast draws add a delta to it.
     """
     if guarantee.model == "none":
-        return Level(math.inf, 0.0)
+        return ShownEpsilon(math.inf, 0.0)
     pure = guarantee.pure_epsilon
     least = guarantee.epsilon_at(DELTA) if pure > PURE else pure
     if least < pure:
-        return Level(least, DELTA)
+        return ShownEpsilon(least, DELTA)
     if math.isinf(pure):
-        return Level(guarantee.epsilon, guarantee.delta)
-    return Level(pure, 0.0, exact=pure > EXACT and guarantee.delta_at(pure) > 0)
+        return ShownEpsilon(guarantee.epsilon, guarantee.delta)
+    return ShownEpsilon(pure, 0.0, exact=pure > EXACT and guarantee.delta_at(pure) > 0)
 
 
-def label_of(name: str, levels: Iterable[Level]) -> str:
+def label_of(name: str, levels: Iterable[ShownEpsilon]) -> str:
     """Return an algorithm's label in a legend: its name and its levels, as in "DP-KLUCB (eps 1)"."""
-    words = in_words(levels)
+    words = format_levels(levels)
     # "(no privacy)" already has brackets.
     return f"{name} {words}" if words == NO_PRIVACY else f"{name} ({words})"
 
 
-def in_words(levels: Iterable[Level]) -> str:
+def format_levels(levels: Iterable[ShownEpsilon]) -> str:
     """Return levels as `eps 1`, `eps 1, delta 1e-06`, `eps 1 or 0.1`, `eps 0.05 to 2` or `(no privacy)`."""
     levels = list(levels)
     kinds = dict.fromkeys((level.delta, level.exact) for level in levels)
     if all(math.isinf(level.epsilon) for level in levels):
         return NO_PRIVACY
     if len(kinds) > 1 or any(math.isinf(level.epsilon) for level in levels):
-        return " or ".join(dict.fromkeys(in_words([level]) for level in levels))
+        return " or ".join(dict.fromkeys(format_levels([level]) for level in levels))
     shown = list(dict.fromkeys(_short(level.epsilon) for level in levels))
     if len(shown) > FEW:
         ends = [end(level.epsilon for level in levels) for end in (min, max)]

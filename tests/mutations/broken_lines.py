@@ -1092,8 +1092,8 @@ ROOMS = (
     Mutation(
         "a person's record serves once however many passes there are",
         f"{PRIVACY}/participation.py",
-        "        _serve(served, owners, turns)",
-        "        _serve(served, owners, 1)",
+        "        _add_rounds_per_person(served, owners, turns)",
+        "        _add_rounds_per_person(served, owners, 1)",
         ("tests/privacy/test_participation.py", "-k", "records_of_a_file"),
     ),
     Mutation(
