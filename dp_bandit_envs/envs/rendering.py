@@ -160,10 +160,10 @@ class PointBoard(_Board):
         coordinates = [] if point is None else [*point]
         largest = max(map(abs, [*coordinates, 1e-12]))
         lines = [title]
-        for place, coordinate in enumerate(coordinates):
+        for index, coordinate in enumerate(coordinates):
             bar = "█" * round(20 * abs(coordinate) / largest)
-            ideal = "" if best is None else f"  best {best[place]:+.3f}"
-            lines.append(f"coordinate {place:<3d} {coordinate:+.3f}{ideal}  {bar}")
+            ideal = "" if best is None else f"  best {best[index]:+.3f}"
+            lines.append(f"coordinate {index:<3d} {coordinate:+.3f}{ideal}  {bar}")
         lines.append(f"{total} {self._total:,.2f}")
         if self._best is not None:
             lines.append(f"external regret {self._curve[-1][1]:,.2f}")
@@ -216,9 +216,9 @@ class GraphPicture:
         lines = [title]
         for arm, (plays, seen) in enumerate(zip(self._plays, self._seen, strict=True)):
             row = self._graph.revealed_by(arm)
-            shown = " ".join(map(str, row[:12])) + (" ..." if len(row) > 12 else "")
+            revealed = " ".join(map(str, row[:12])) + (" ..." if len(row) > 12 else "")
             name = "" if self._graph.names is None else f"  {self._graph.names[arm]}"
-            lines.append(f"arm {arm:<4d} plays {plays:>8,}  seen {seen:>8,}  reveals {shown}{name}")
+            lines.append(f"arm {arm:<4d} plays {plays:>8,}  seen {seen:>8,}  reveals {revealed}{name}")
         return "\n".join([*lines, f"external regret {regret:,.2f}"]) + "\n"
 
     def _frame(self, title: str) -> FloatArray:
@@ -245,8 +245,8 @@ class GraphPicture:
             rings[graph.revealed_by(self._last)], rings[self._last] = ORANGE, RED
         sizes = 120 + 500 * self._plays / max(int(self._plays.sum()), 1)
         dots = axes.scatter(*places.T, s=sizes, c=self._seen, cmap="summer_r", edgecolors=rings, linewidths=3, zorder=3)
-        for arm, place in enumerate(places if n_arms <= 100 else ()):
-            axes.annotate(str(arm), place, ha="center", va="center", fontsize=7, zorder=4)
+        for arm, position in enumerate(places if n_arms <= 100 else ()):
+            axes.annotate(str(arm), position, ha="center", va="center", fontsize=7, zorder=4)
         figure.colorbar(dots, ax=axes, label="rounds seen", shrink=0.7)
         arrows = "; arrows: reveals" if graph.directed else ""
         axes.set_title(f"{title}\nsize: rounds played; edge: played (red) and seen (orange) last{arrows}", fontsize=9)

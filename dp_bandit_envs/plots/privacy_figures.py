@@ -31,7 +31,7 @@ from dp_bandit_envs.plots.plot_style import (
     WINE,
     typeset,
 )
-from dp_bandit_envs.privacy.counters.table import Row, worst_variances
+from dp_bandit_envs.privacy.counters.table import CounterVariance, worst_variances
 from dp_bandit_envs.privacy.guarantee import label_of, shown_epsilon
 
 BAR_COLOURS = {"declared": LIGHT_GREY, "exact": BLUE, "arms": ORANGE, "releases": ORANGE}
@@ -123,7 +123,7 @@ def longest_of(bars: Sequence[Bar]) -> float:
     )
 
 
-def counters_figure(rows: list[Row], horizon: int, columns: int | None = None) -> Figure:
+def counters_figure(rows: list[CounterVariance], horizon: int, columns: int | None = None) -> Figure:
     """Draw the largest standard deviation of each counter's release up to each time.
 
     Between peaks an error falls and rises again; a user who asks how wrong a sum may be needs the worst so far.

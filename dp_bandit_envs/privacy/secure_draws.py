@@ -68,10 +68,10 @@ def _measurement(name: str, scale: float) -> Callable[[int], int]:
     """Return OpenDP's measurement, which adds noise to a whole number."""
     opendp = require("opendp.prelude", extra="secure")
     opendp.enable_features("contrib")
-    made: Callable[[int], int] = getattr(opendp.m, name)(
+    measurement: Callable[[int], int] = getattr(opendp.m, name)(
         opendp.atom_domain(T="i64"), opendp.absolute_distance(T="i64"), scale=scale
     )
-    return made
+    return measurement
 
 
 def _checked(steps: int) -> float:
