@@ -27,7 +27,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.protocols import FloatArray, Gains, IntArray, Sums, plays_points
-from dp_bandit_envs.simulation.compiled_game import Plan, make_plan
+from dp_bandit_envs.simulation.compiled_game import CompiledGame, make_compiled_game
 from dp_bandit_envs.simulation.playing import play
 from dp_bandit_envs.simulation.stages import GameState, NotCompilableError
 from dp_bandit_envs.wrappers.layers import layers_of
@@ -206,11 +206,11 @@ class TranscriptSampler:
         self._algorithm, self._held = algorithm, held
         self._batch = _batch(algorithm.wrap(env))
         try:
-            self._plan = self._compiled(env)
+            self._compiled_game = self._compiled(env)
         except NotCompilableError as reason:
             self.note = str(reason)
             return
-        self._image = self._plan.image
+        self._image = self._compiled_game.image
         state = self._image.form.inner[GameState._fields.index("state")]
         self._tape: Any = (state if held is not None else state.inner[RecordedState._fields.index("tape")]).inner[1:]
 
@@ -246,38 +246,38 @@ class TranscriptSampler:
 
     def _chunk(self, gains: FloatArray, games: int, *, seed: int, trial: int) -> Shown:
         """Play games that all use the streams of one trial, one after the other."""
-        streams = self._plan.streams(seed, trial)
+        streams = self._compiled_game.streams(seed, trial)
         addresses = [tuple(map(stream_address, streams))]
         size = max(1, min(games, WORDS_AT_ONCE // self._image.words))
         block, parts = empty_words(size, self._image.words), []
         for start in range(0, games, size):
             played = block[: games - start]
             self._image.begin(played, addresses)
-            self._plan.loop(played, gains)
+            self._compiled_game.loop(played, gains)
             arms, values, counts = (self._image.arrays(played, place) for place in self._tape)
             parts.append(Shown(arms.astype(np.int16), values.copy(), counts.copy()))
         return Shown(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _compiled(self, env: BanditEnv) -> Plan:
+    def _compiled(self, env: BanditEnv) -> CompiledGame:
         if isinstance(env, GraphEnv):
             raise NotCompilableError("a game on a graph is not part of the loop over games")
         if self._held is None:
-            plan = make_plan(self._algorithm, env)
+            compiled_game = make_compiled_game(self._algorithm, env)
             steps = -(-env.adversary.horizon // self._batch)
-            plan = dataclasses.replace(plan, agent=RecordingAgent(plan.agent, steps))
+            compiled_game = dataclasses.replace(compiled_game, agent=RecordingAgent(compiled_game.agent, steps))
         else:
-            plan = make_plan(_holding(env, self._algorithm, self._held), env)
-        elsewhere = uses_other_randomness(plan.foreign, plan.owners)
+            compiled_game = make_compiled_game(_holding(env, self._algorithm, self._held), env)
+        elsewhere = uses_other_randomness(compiled_game.user_functions, compiled_game.owners)
         if elsewhere:
             raise NotCompilableError(elsewhere)
         try:
-            run_in_thread(lambda stopped: plan.compile())
+            run_in_thread(lambda is_cancelled: compiled_game.compile())
         # Numba raises errors of many types here.
         except Exception as error:
-            if not plan.foreign:
+            if not compiled_game.user_functions:
                 raise
-            raise NotCompilableError(in_short(error, plan.foreign, plan.owners)) from None
-        return plan
+            raise NotCompilableError(in_short(error, compiled_game.user_functions, compiled_game.owners)) from None
+        return compiled_game
 
     def _played(self, env: BanditEnv, seed: int, trials: range) -> Shown:
         arms = np.empty((len(trials), env.adversary.horizon), np.int16)

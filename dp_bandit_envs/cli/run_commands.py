@@ -19,7 +19,7 @@ from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.algorithms.specs import imported, loaded, readable, short_name
 from dp_bandit_envs.cli.data_commands import about_ledger, opened_ledger
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, rate, say
-from dp_bandit_envs.compiling.compiled import announced
+from dp_bandit_envs.compiling.compiled import says_compiling
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.arguments import question
 from dp_bandit_envs.experiments.comparing import ShownProgress
@@ -174,7 +174,7 @@ def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[lis
         saved, new = (saved + rounds, new) if panel is None else (saved, new + rounds)
         shown(saved + new, total)
 
-    with announced(list(names)), contextlib.closing(shown):
+    with says_compiling(list(names)), contextlib.closing(shown):
         results = played(study, folders, jobs=jobs, progress=advance)
     return results, new
 

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.specs import Game, Player
-from dp_bandit_envs.compiling.compiled import announced
+from dp_bandit_envs.compiling.compiled import says_compiling
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.arguments import question
 from dp_bandit_envs.experiments.comparison import Comparison, comparison_of, folder_of
@@ -128,7 +128,7 @@ def _played(
     """Play what is missing in a folder; `keep` all arrays in memory, because the folder will be gone."""
     configuration = experiment.configuration()
     names = [] if progress is False else list(dict.fromkeys(one.name for one in experiment.all_contestants))
-    with announced(names), progress_of("compare", progress, experiment.rounds) as advance:
+    with says_compiling(names), progress_of("compare", progress, experiment.rounds) as advance:
         arrays = run(experiment, ResultsFolder(path, configuration), progress=advance, **settings).arrays
     return comparison_of(configuration, dict(arrays) if keep else arrays, experiment)
 

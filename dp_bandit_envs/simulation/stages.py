@@ -628,7 +628,7 @@ def compilable_payoff(adversary: Adversary) -> Callable[..., Any] | str | None:
     function: Callable[..., Any] = python_function(adversary.payoff)
     no_rounds, history = np.zeros((0, 2)), new_history(1, np.ones(1, np.int64), 2)
     try:
-        run_in_thread(lambda stopped: compiled_add_up_constant(function)(no_rounds, 1, history))
+        run_in_thread(lambda is_cancelled: compiled_add_up_constant(function)(no_rounds, 1, history))
     # Numba raises errors of many types here, all of them before the function runs.
     except Exception as error:
         return in_short(error, [function], {function: f", the payoff function of {type(adversary).__name__}"})

@@ -862,7 +862,7 @@ GAMES = (
     Mutation(
         "what a batch released is forgotten before its end side by side",
         "dp_bandit_envs/simulation/lanes.py",
-        "kept = self._plan.rules.batch_size > 1",
+        "kept = self._game.rules.batch_size > 1",
         "kept = False",
         ("tests/simulation/test_lanes.py", "-k", "draws_the_gains"),
     ),
@@ -1164,14 +1164,14 @@ PLAYED = (
     Mutation(
         "a user's child of an agent is played in lanes",
         f"{SIMULATION}/lanes.py",
-        "carried = AGENTS.get(type(plan.agent))",
-        "carried = next((AGENTS[kind] for kind in type(plan.agent).__mro__ if kind in AGENTS), None)",
+        "carried = AGENTS.get(type(game.agent))",
+        "carried = next((AGENTS[kind] for kind in type(game.agent).__mro__ if kind in AGENTS), None)",
         ("tests/simulation/test_lanes_chosen.py", "-k", "never_played_as_if and child"),
     ),
     Mutation(
         "functions of a user's are played in lanes",
         f"{SIMULATION}/lanes.py",
-        "    return fit and not plan.foreign",
+        "    return fit and not game.user_functions",
         "    return fit",
         ("tests/simulation/test_lanes_chosen.py", "-k", "never_played_as_if"),
     ),
@@ -1205,9 +1205,9 @@ PLAYED = (
     ),
     Mutation(
         "an agent is played for ever where it is not compiled",
-        f"{SIMULATION}/simulation.py",
-        "    _played[plan.loop] += rounds",
-        "    _played[plan.loop] += 0",
+        f"{SIMULATION}/engines.py",
+        ".loop] += _rounds(setup.game.horizon, trials)",
+        ".loop] += 0",
         ("tests/simulation/test_small_jobs.py", "-k", "so_many_rounds"),
     ),
     Mutation(
@@ -1275,7 +1275,7 @@ FRONTIER = (
     ),
     Mutation(
         "compiled games with the features of another order",
-        "dp_bandit_envs/simulation/engines.py",
+        "dp_bandit_envs/simulation/compiled_game.py",
         "            agent.see_features(features)\n",
         "",
         (ARM_ORDER, "-k", "play_and_simulate and Linear"),
