@@ -246,10 +246,10 @@ class Diary:
         if not self._first:
             self._first = {"seed": drawn_seed(), **game}
             create_once(self.path, f"{json.dumps(self._first)}\n".encode(), mode=0o600)
-        for key, one in game.items():
-            if self._first.get(key) != one:
+        for key, setting in game.items():
+            if self._first.get(key) != setting:
                 raise ValueError(
-                    f"{key} must be {self._first.get(key)!r}, as in the game of {self.path}; received {one!r}."
+                    f"{key} must be {self._first.get(key)!r}, as in the game of {self.path}; received {setting!r}."
                 )
         return int(self._first["seed"])
 

@@ -261,18 +261,18 @@ class Adversary(abc.ABC):
         """
         piece = max(1, 16384 // self.n_arms)
         for start in range(0, len(gains), piece):
-            part = gains[start : start + piece]
-            fresh = self.next_gains(len(part))
+            block = gains[start : start + piece]
+            fresh = self.next_gains(len(block))
             try:
                 fresh = np.asarray(fresh, float)
             except (TypeError, ValueError, OverflowError):
                 # NumPy's words would show a gain.
-                raise WrongGainsError(type(self).__name__, part.shape, None) from None
-            if fresh.shape != part.shape:
-                raise WrongGainsError(type(self).__name__, part.shape, fresh.shape)
-            part[...] = fresh
+                raise WrongGainsError(type(self).__name__, block.shape, None) from None
+            if fresh.shape != block.shape:
+                raise WrongGainsError(type(self).__name__, block.shape, fresh.shape)
+            block[...] = fresh
             if check:
-                self.check_range(part)
+                self.check_range(block)
 
     def check_range(self, gains: FloatArray) -> None:
         """Raise GainRangeError if gains are outside [lowest, 1], or NaN."""
@@ -389,8 +389,8 @@ def next_round(state: Any, t: int, row: FloatArray, rng: np.random.Generator) ->
 
 def fill_rounds(state: Any, first: int, gains: FloatArray, rng: np.random.Generator) -> None:
     """Write the gains of rounds `first`, `first` + 1, ... into the rows of `gains`, shape `(rounds, n_arms)`."""
-    for place in range(len(gains)):
-        next_round(state, first + place, gains[place], rng)
+    for row in range(len(gains)):
+        next_round(state, first + row, gains[row], rng)
 
 
 class Filler:

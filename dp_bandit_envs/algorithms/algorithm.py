@@ -346,7 +346,7 @@ def made_by(recipe: Callable[[], Algorithm]) -> Algorithm:
 def secured(algorithm: Algorithm) -> Algorithm:
     """Return an algorithm whose privacy wrappers have secure draws, for `play` with `seed=None`.
 
-    Agents and guarantees stay as they are, but for `tau`; noise that must cover a grid is larger by about
+    Agents and guarantees stay as they are, but for `draw_distance`; noise that must cover a grid is larger by about
     one part in 10^9. Agents still draw arms with NumPy's generator. Wrappers without noise stay as they are.
 
     Raises:

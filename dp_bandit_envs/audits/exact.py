@@ -1,11 +1,12 @@
 """The exact privacy loss of an algorithm's noise for a changed round, beside what is declared."""
 
+import contextlib
 import copy
 import dataclasses
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final, SupportsIndex
+from typing import Any, Final, SupportsIndex, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -46,7 +47,7 @@ from dp_bandit_envs.audits.linear_noise import (
 from dp_bandit_envs.audits.transcripts import FixedArms, HeldPoint
 from dp_bandit_envs.audits.true_losses import TrueLoss, loss_of_pure, refuted_in_words, too_low
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.errors import NotAuditedError
+from dp_bandit_envs.errors import BoundaryError, NotAuditedError
 from dp_bandit_envs.privacy.gaussian import gaussian_epsilon
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism, noise_key
@@ -82,7 +83,7 @@ class ExactLoss:
         drawn_rho: For an agent's own draws, the largest Renyi divergence over its order; otherwise None.
         differs: The drivers that released something else for the same draws, of those that were asked for.
         attained: Whether so much is really lost; otherwise it is an upper bound, as where noisy numbers are clipped.
-        too_low: Which of `law`, `curve`, `rho` and `pure` in the guarantee say less than is lost.
+        too_low: Which of `noise_law`, `curve`, `rho` and `pure` in the guarantee say less than is lost.
     """
 
     name: str
@@ -191,6 +192,7 @@ def exact_loss(
         NotAuditedError: If a draw is of no known kind, if releases are not linear in the draws, or if an agent draws
             more than arms; the message says why.
         NothingReleasedError: If nothing is released in the game, so that nothing can be said.
+        BoundaryError: If a mechanism fails on the environment's gains, which `drivers` play.
         ImportError: If SciPy is needed and missing (extra `audits`).
 
     Source: Hardt and Talwar (2010) for the loss of additive noise; Denisov, McMahan, Rush, Smith and Thakurta (2022)
@@ -281,6 +283,7 @@ def _loss(name: str, declared: PrivacyGuarantee, held: Held, seed: int) -> Exact
 
 GAMES: Final = 3
 """Games of the vector boundary; the last one is compared."""
+Result = TypeVar("Result")
 Shown = tuple[FloatArray, FloatArray]
 """Released values and counts, each `(steps, n_values)`."""
 
@@ -301,13 +304,13 @@ def differing(held: Held, drivers: Sequence[str], seed: int) -> tuple[str, ...]:
 
 
 def _audited(held: Held, seed: int) -> Shown:
-    """Return what the audited game releases, on the grid."""
+    """Return what the audited game releases, on the grid; its gains are the environment's and may be private."""
     gains, revealed = _private(held, seed)
     streams = [
-        stream(seed, role=FIRST_WRAPPER + depth, player=held.player, part=noise_key(mechanism, below))
+        stream(seed, role=FIRST_WRAPPER + depth, player=held.player, noise_key=noise_key(mechanism, below))
         for depth, (mechanism, below) in enumerate(held.layers)
     ]
-    found = HeldGame(held.layers, revealed, on_grid=True).play(gains, streams)
+    found = _withheld(lambda: HeldGame(held.layers, revealed, on_grid=True).play(gains, streams))
     top, below = held.layers[-1]
     steps = 1 + max((step for step, _, _ in found.places), default=0)
     steps = max(steps, top.horizon(below))
@@ -316,6 +319,17 @@ def _audited(held: Held, seed: int) -> Shown:
         rows = slice(step, None) if top.releases_sums else step
         values[rows, value], counts[rows, value] = number, count if top.releases_sums else 1
     return _cut(held, values, counts)
+
+
+def _withheld(play: Callable[[], Result]) -> Result:
+    """Play gains that may be private, and withhold an error of the mechanism, as `PrivacyBoundary` does."""
+    with contextlib.suppress(Exception):
+        return play()
+    # Raised here, so that it has no context, whose text and frames may show a gain.
+    raise BoundaryError(
+        "the mechanism failed on the environment's gains; its error is withheld, as it may show one. Leave drivers out,"
+        " or give an environment with made-up gains."
+    )
 
 
 def _cut(held: Held, values: FloatArray, counts: FloatArray) -> Shown:
@@ -396,7 +410,7 @@ def _compiled(held: Held, seed: int) -> Shown:
     if isinstance(core, GraphEnv):
         core.source.begin(stream(seed, role=GRAPH), core.adversary.order)
         graph = core.source.graph
-    game.play(gains, graph)
+    _withheld(lambda: game.play(gains, graph))
     return _cut(held, game.state.values, game.state.counts.astype(float))
 
 

@@ -111,6 +111,7 @@ class HeldGame:
         except Exception as error:
             if not isinstance(rng, FakeDraws):
                 raise
+            # All gains that are played with such draws are made up, so that its words show no private gain.
             what = f"{checks.kind_of(error)} ({error})"
             raise NotAuditedError(f"it fails with draws in place of the generator's own: {what}") from error
 

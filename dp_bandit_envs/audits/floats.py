@@ -35,8 +35,10 @@ from dp_bandit_envs.wrappers import PrivacyBoundary
 
 OTHERS = 40
 """How often the other draws of a release are drawn anew, before it counts as one that they might explain."""
-NUMBERS = (1, 2, 5)
-"""Which releases of a game are looked at, besides the last one."""
+MOST_NUMBERS = 16
+"""How many releases of a game are looked at, at most; of a game of 16 rounds, all."""
+FIRST_NUMBERS = 4
+"""Of more, these and the last one are looked at in any case; the others are drawn."""
 LITTLE = 0.1
 LOOKS = 33
 """At how many places it is checked that a release rises or falls with its draw."""
@@ -64,8 +66,8 @@ class FloatLoss:
         games: Releases that were looked at.
         delta: With the confidence, no finite epsilon holds with a delta below this; at least 0.
         declared_delta: The delta that is declared, with what the draws add.
-        numbers: Which releases of a game were looked at, from 1: of the first, second, fifth and last, those of which
-            something can be said.
+        numbers: Which releases of a game were looked at, from 1; those of which nothing can be said are left out.
+        releases: How many releases a game has.
     """
 
     name: str
@@ -74,6 +76,7 @@ class FloatLoss:
     delta: float
     declared_delta: float
     numbers: tuple[int, ...] = (1,)
+    releases: int = 1
 
     @property
     def holds(self) -> bool:
@@ -92,10 +95,10 @@ def float_loss(
 ) -> FloatLoss:
     """Release the smallest gain many times, and look for a draw that gives the same number from the largest gain.
 
-    The game is played up to the first release, the second, the fifth or the last, in turn. If that is a function of
-    one draw that never changes direction, a draw that gives a number, if there is one, is found by bisection over all
-    doubles. Fast draws are fewer, so more releases may be impossible than are counted. In every second game of each
-    release the two gains change places.
+    The game is played up to each of its releases in turn, or if there are more than 16, up to the first four, the last
+    and eleven that the seed draws. If a release is a function of one draw that never changes direction, a draw that
+    gives a number, if there is one, is found by bisection over all doubles. Fast draws are fewer, so more releases may
+    be impossible than are counted. In every second game of each release the two gains change places.
 
     Args:
         part: A mechanism, an algorithm, or what names one, as for `play`.
@@ -132,38 +135,47 @@ def float_loss(
         raise NotAuditedError(f"{name}: {error}.") from None
     delta = clopper_pearson(found.impossible, found.looked_at, 1 - sure)[0] if found.impossible else 0.0
     declared = held.wrapping(held.env).get_wrapper_attr("guarantee")
-    return FloatLoss(name, *found[:2], delta, declared.delta_at(declared.epsilon), found.numbers)
+    return FloatLoss(
+        name,
+        impossible=found.impossible,
+        games=found.looked_at,
+        delta=delta,
+        declared_delta=declared.delta_at(declared.epsilon),
+        numbers=found.numbers,
+        releases=found.releases,
+    )
 
 
 class Impossible(NamedTuple):
-    """How many releases rule out that one gain was at the other end, of how many, and which releases of a game."""
+    """How many releases rule out that one gain was at the other end; the others are as in `FloatLoss`."""
 
     impossible: int
     looked_at: int
     numbers: tuple[int, ...]
+    releases: int
 
 
 def count_impossible(game: HeldGame, games: int, seed: int) -> Impossible:
-    """Look at so many releases, as many of each number in `NUMBERS` and of the last one.
-
-    Later ones of which nothing can be said are left out.
+    """Look at so many releases, about as many of each number; later ones of which nothing can be said are left out.
 
     Raises:
         NotAuditedError: See `float_loss`.
     """
     check_repeats(game)
     looked_at = min(games, max(20, MOST_STEPS // (40 * len(game.revealed))))
-    found = Impossible(0, 0, ())
-    chosen = _releases_of(game, seed)
+    chosen, releases = _releases_of(game, seed)
+    found = Impossible(0, 0, (), releases)
     for place, (number, one) in enumerate(chosen.items()):
+        share = range(place, looked_at, len(chosen))
+        if not share:
+            break
         try:
-            share = range(place, looked_at, len(chosen))
             hits = sum(_is_impossible(one, trial, seed, turn) for turn, trial in enumerate(share))
         except NotAuditedError:
             if place == 0:
                 raise
             continue
-        found = Impossible(found.impossible + hits, found.looked_at + len(share), (*found.numbers, number))
+        found = Impossible(found.impossible + hits, found.looked_at + len(share), (*found.numbers, number), releases)
     return found
 
 
@@ -239,8 +251,17 @@ class _Release(NamedTuple):
         return float(next(found, math.nan))
 
 
-def _releases_of(game: HeldGame, seed: int) -> dict[int, _Release]:
-    """Return the game up to each release that is looked at, by its number from 1."""
+def numbers_of(releases: int, seed: int) -> list[int]:
+    """Return which of a game's releases are looked at, from 1: all, if they are few."""
+    numbers = range(1, releases + 1)
+    if releases <= MOST_NUMBERS:
+        return list(numbers)
+    drawn = np.random.default_rng(seed).permutation(numbers[FIRST_NUMBERS:-1])[: MOST_NUMBERS - FIRST_NUMBERS - 1]
+    return sorted([*numbers[:FIRST_NUMBERS], *drawn.tolist(), releases])
+
+
+def _releases_of(game: HeldGame, seed: int) -> tuple[dict[int, _Release], int]:
+    """Return the game up to each release that is looked at, by its number from 1, and how many there are."""
     values, step_rounds = game.layers[0][1].values, math.prod(mechanism.batch_size for mechanism, _ in game.layers)
     for end in (values.low, values.high):
         gains = np.full((len(game.revealed), game.layers[0][1].n_values), end)
@@ -249,14 +270,14 @@ def _releases_of(game: HeldGame, seed: int) -> dict[int, _Release]:
     else:
         raise NotAuditedError(f"nothing was released in {len(game.revealed):,} rounds")
     found = {}
-    for number in sorted({*NUMBERS, len(places)} & set(range(1, len(places) + 1))):
+    for number in numbers_of(len(places), seed):
         step, value, _ = places[number - 1]
         rounds = game.revealed[: (step + 1) * step_rounds]
         changed = max((t for t, seen in enumerate(rounds) if value in seen), default=len(rounds) - 1)
         low, high = gains[: len(rounds)].copy(), gains[: len(rounds)].copy()
         low[changed, value], high[changed, value] = values.low, values.high
         found[number] = _Release(HeldGame(game.layers, rounds, on_grid=True), step, value, (low, high))
-    return found
+    return found, len(places)
 
 
 def _can_be(chosen: _Release, table: FloatArray, released: float, made: list[Draw], rng: Stream) -> bool:

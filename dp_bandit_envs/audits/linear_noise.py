@@ -23,7 +23,7 @@ from dp_bandit_envs.audits.fixed_play import FakeDraws, HeldGame, Released
 from dp_bandit_envs.audits.true_losses import SHARES, TrueLoss, loss_of, loss_of_pure
 from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import NotAuditedError
-from dp_bandit_envs.privacy.accounting import Law
+from dp_bandit_envs.privacy.accounting import DominatingNoise
 from dp_bandit_envs.privacy.facts import ValueRange
 from dp_bandit_envs.protocols import FloatArray
 
@@ -310,9 +310,9 @@ def losses_of_rows(found: LinearNoise, rows: list[RowLoss], *, independent: bool
         if not any(dominates(each, row.draws) for each in worst):
             worst.append(row.draws)
     if found.kind == "normal":
-        return [loss_of(Law(gaussian=float((draws**2).sum()))) for draws in worst]
+        return [loss_of(DominatingNoise(gaussian=float((draws**2).sum()))) for draws in worst]
     terms = [np.abs(draws)[np.abs(draws) > SMALLEST * np.abs(draws).max(initial=0.0)] for draws in worst]
-    return [loss_of(Law(tuple((float(each), 1) for each in moved))) for moved in terms]
+    return [loss_of(DominatingNoise(tuple((float(each), 1) for each in moved))) for moved in terms]
 
 
 FAR = 30.0

@@ -89,7 +89,7 @@ class SampledLoss:
         event: What is more frequent on one of the tables; None if the bound is 0.
         held: The arms that were held, one for each step; empty for events of the arms.
         note: Why games were played in ordinary Python; "" if they were compiled.
-        too_low: Which of `law`, `curve`, `rho` and `pure` in the guarantee the event refutes at another delta.
+        too_low: Which of `noise_law`, `curve`, `rho` and `pure` in the guarantee the event refutes at another delta.
     """
 
     name: str

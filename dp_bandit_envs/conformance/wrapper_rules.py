@@ -714,7 +714,7 @@ def _check_vector(trial: Trial, vector: Wrap) -> None:
 
 
 def _check_low_bits(trial: Trial) -> None:
-    """Look for first releases that one gain can lead to and another one cannot, whatever the noise is.
+    """Look for releases that one gain can lead to and another one cannot, whatever the noise is.
 
     Warns:
         UserWarning: If they cannot be looked at: where the wrapper is no `PrivacyBoundary`, or draws other noise.
@@ -732,15 +732,15 @@ def _check_low_bits(trial: Trial) -> None:
     try:
         if not layers:
             raise NotAuditedError("the wrapper is no PrivacyBoundary")
-        impossible, looked_at, _ = count_impossible(game_of(held, 0), LOW_BITS, 0)
+        found = count_impossible(game_of(held, 0), LOW_BITS, 0)
     except NotAuditedError as reason:
         warnings.warn(f"low bits not looked at: {reason}.", stacklevel=checks.level_of_caller())
         return
-    least = float(chernoff_lower_bound(np.array(impossible), looked_at, FALSE_ALARM))
+    least = float(chernoff_lower_bound(np.array(found.impossible), found.looked_at, FALSE_ALARM))
     require(
-        not impossible or not least > guarantee.delta_at(guarantee.epsilon),
+        not found.impossible or not least > guarantee.delta_at(guarantee.epsilon),
         f"a release must be possible for every gain, but with a probability of delta; declared is {guarantee}",
-        f"{impossible} of {looked_at} that no draw leads to if one gain is at the other end of its range",
+        f"{found.impossible} of {found.looked_at} that no draw leads to if one gain is at the other end of its range",
         "Round the noisy value to a grid of some hundredths of the noise: privacy.laplace.noisy does.",
     )
 

@@ -67,13 +67,13 @@ class Cost(NamedTuple):
     Attributes:
         epsilon: In [0, inf].
         delta: The delta that holds at `epsilon`, with what the draws add, in [0, 1).
-        tau: How far the draws are from exact noise, in [0, 1].
+        draw_distance: How far the draws are from exact noise, in [0, 1].
         curve: Its Renyi divergences with exact noise, at `ORDERS`.
     """
 
     epsilon: float
     delta: float
-    tau: float
+    draw_distance: float
     curve: tuple[float, ...]
 
 
@@ -83,7 +83,7 @@ class Total(NamedTuple):
     games: int
     epsilon: Decimal
     delta: Decimal
-    tau: Decimal
+    draw_distance: Decimal
     curve: tuple[float, ...]
 
 
@@ -148,8 +148,8 @@ class Budget(NamedTuple):
 
     def added_by_draws(self, total: Total, epsilon: float) -> float:
         """Return what the draws of these games add to delta at an epsilon."""
-        tau = _upper(total.tau)
-        return (1 + math.exp(min(epsilon, FAR))) * tau * (1 + ROUNDING) if tau > 0 else 0.0
+        draw_distance = _upper(total.draw_distance)
+        return (1 + math.exp(min(epsilon, FAR))) * draw_distance * (1 + ROUNDING) if draw_distance > 0 else 0.0
 
     def _paid(self, order: int) -> float:
         """Return what an epsilon at `for_curve` is above the divergence of an order."""
@@ -736,8 +736,8 @@ _Row = tuple[str, Cost, int]
 def _rows(db: "sqlite3.Connection") -> list[_Row]:
     rows = []
     for whom, text, games in db.execute("SELECT whom, cost, games FROM charges ORDER BY rowid"):
-        epsilon, delta, tau, curve = json.loads(text)
-        rows.append((whom, Cost(epsilon, delta, tau, tuple(curve)), games))
+        epsilon, delta, draw_distance, curve = json.loads(text)
+        rows.append((whom, Cost(epsilon, delta, draw_distance, tuple(curve)), games))
     return rows
 
 
@@ -748,17 +748,17 @@ def _rule(db: "sqlite3.Connection") -> Rule | None:
 
 def _cost(guarantee: PrivacyGuarantee, room: float) -> Cost:
     """Return what a game costs: pure, or the pair that is stated where that is less and the budget has room for it."""
-    pure, tau = guarantee.pure_epsilon, guarantee.tau
-    ways = [(pure, added_delta(pure, tau))] if math.isfinite(pure) else []
+    pure, draw_distance = guarantee.pure_epsilon, guarantee.draw_distance
+    ways = [(pure, added_delta(pure, draw_distance))] if math.isfinite(pure) else []
     if guarantee.delta > 0 and math.isfinite(guarantee.epsilon):
         ways.append((guarantee.epsilon, guarantee.delta))
     epsilon, delta = min((way for way in ways if way[1] <= room), default=min(ways, default=(math.inf, 0.0)))
-    return Cost(epsilon, delta, tau, tuple(divergence for _, divergence in guarantee.renyi()))
+    return Cost(epsilon, delta, draw_distance, tuple(divergence for _, divergence in guarantee.renyi()))
 
 
 def _total(rows: Sequence[_Row]) -> Total:
     """Return what all games of these rows cost together."""
-    epsilon = delta = tau = Decimal(0)
+    epsilon = delta = draw_distance = Decimal(0)
     curve = [0.0] * len(ORDERS)
 
     def more(before: Decimal, games: int, each: float) -> Decimal:
@@ -766,10 +766,10 @@ def _total(rows: Sequence[_Row]) -> Total:
 
     for _, cost, games in rows:
         epsilon, delta = more(epsilon, games, cost.epsilon), more(delta, games, cost.delta)
-        tau = more(tau, games, cost.tau)
+        draw_distance = more(draw_distance, games, cost.draw_distance)
         curve = [before + games * each for before, each in zip(curve, cost.curve, strict=True)]
     begun = sum(games for _, _, games in rows)
-    return Total(begun, epsilon, delta, tau, tuple(each * (1 + ROUNDING) for each in curve))
+    return Total(begun, epsilon, delta, draw_distance, tuple(each * (1 + ROUNDING) for each in curve))
 
 
 def _ratio(room: float, each: float) -> float:

@@ -147,7 +147,7 @@ class CompiledGame:
         return (
             of_agent,
             *(
-                stream(seed, trial=trial, role=FIRST_WRAPPER + depth, player=self.player, part=label)
+                stream(seed, trial=trial, role=FIRST_WRAPPER + depth, player=self.player, noise_key=label)
                 for depth, label in enumerate(self._labels)
             ),
         )

@@ -54,8 +54,12 @@ def test_no_claim_is_refuted_by_releases():
 
 @pytest.mark.parametrize("name", ["AdaP-UCB", "LDP-UCB-B"])
 def test_arms_alone_show_most_of_the_loss(name):
-    """200,000 games show more, see the slow test. False alarm: none (fixed seed)."""
-    assert sampled_loss(make_algorithm(name, epsilon=1.0), games=20_000, horizon=10).epsilon > 0.75
+    """300,000 games show more, see the slow test. False alarm: none (fixed seed).
+
+    Random labels halve how often a sequence of arms is seen. Of AdaP-UCB's event, 2,631 and 1,100 games are left of
+    about twice as many: 2.58 (sqrt(.87 / 2,631) + sqrt(.95 / 1,100)) = .12 is the bound's width, and .08 before.
+    """
+    assert sampled_loss(make_algorithm(name, epsilon=1.0), games=20_000, horizon=10).epsilon > 0.7
 
 
 @pytest.mark.slow
@@ -234,8 +238,8 @@ ROWS = [name for name in ALGORITHMS if make_algorithm(name).make_agent is not No
 AUDITS = 2 * len(EPSILONS) * len(ROWS)
 FALSE_ALARM = 1e-4
 LEVEL = 0.2
-LATE = ("DP-UCB-INT", "DP-SE", "DP-KLUCB", "DP-IMED")
-"""Rows that release nothing in so few rounds at some epsilon."""
+LATE = ("DP-UCB-INT", "DP-SE", "DP-KLUCB", "DP-IMED", "DP-GOPE", "AdaC-GOPE")
+"""Rows that release nothing in so few rounds at some epsilon; the first batch of the GOPE family is long."""
 
 
 def audited(name, epsilon, **settings):

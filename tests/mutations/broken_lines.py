@@ -155,19 +155,19 @@ NOISE = (
     ),
     Mutation(
         "vector noise halved",
-        "wrappers/vector/vector_boundary.py",
-        "length - len(kept), self._parameters.scale)",
-        "length - len(kept), self._parameters.scale / 2)",
+        "wrappers/vector/vector_wrappers.py",
+        "length - len(unused), self._state.scale)",
+        "length - len(unused), self._state.scale / 2)",
     ),
     Mutation(
         "vector grid left out",
-        "wrappers/vector/vector_boundary.py",
+        "wrappers/vector/vector_wrappers.py",
         "noisy[seen] = to_grid_array(noisy[seen] + self._draw(seen), grid)",
         "noisy[seen] = noisy[seen] + self._draw(seen)",
     ),
     Mutation(
         "vector games share their noise",
-        "wrappers/vector/vector_boundary.py",
+        "wrappers/vector/vector_wrappers.py",
         "laplace_array(self._noise_streams[game], ",
         "laplace_array(self._noise_streams[0], ",
     ),
@@ -238,9 +238,37 @@ OTHERS = (
     Mutation(
         "low bits of the first release alone",
         "dp_bandit_envs/audits/floats.py",
-        "    for number in sorted({*NUMBERS, len(places)} & set(range(1, len(places) + 1))):",
+        "    for number in numbers_of(len(places), seed):",
         "    for number in (1,):",
         (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "an audit shows a mechanism's error on private gains",
+        "dp_bandit_envs/audits/exact.py",
+        "    with contextlib.suppress(Exception):",
+        "    if True:",
+        ("tests/audits/test_driver_releases.py", "-k", "shows_no_gain"),
+    ),
+    Mutation(
+        "low bits of four releases alone",
+        "dp_bandit_envs/audits/floats.py",
+        "    for number in numbers_of(len(places), seed):",
+        "    for number in sorted({1, 2, 5, len(places)} & set(range(1, len(places) + 1))):",
+        (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "releases said to be looked at that were not",
+        "dp_bandit_envs/audits/floats.py",
+        "        if not share:",
+        "        if False:",
+        ("tests/audits/test_float_loss.py", "-k", "no_more_are_said"),
+    ),
+    Mutation(
+        "a refusal of rounds with two gains swallowed",
+        "dp_bandit_envs/cli/audit_commands.py",
+        '                rows.append(Row(bar, f"not looked at: {type(reason).__name__}: {reason}"))',
+        "                pass",
+        (AUDIT_COMMAND, "-k", "says_so"),
     ),
     Mutation(
         "noise that changes later not looked for",
@@ -405,9 +433,9 @@ OTHERS = (
     ),
     Mutation(
         "parameters of a wrapper can be set",
-        "wrappers/named_wrappers.py",
-        "            if not hasattr(wrapper, name):",
-        "            if False:",
+        "wrappers/wrapper_class.py",
+        "        if not hasattr(wrapper, name):",
+        "        if False:",
         (ATTACKS, "-k", "set_from_outside"),
     ),
     Mutation(
@@ -511,22 +539,22 @@ OTHERS = (
     Mutation(
         "label without the mechanism",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
         'text = f"{seed} {trial} {role} {episode} {len(player)} {player}"',
         (SHARED, "-k", "differ"),
     ),
     Mutation(
         "label without the player",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
-        'text = f"{seed} {trial} {role} {episode} {part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
+        'text = f"{seed} {trial} {role} {episode} {noise_key}"',
         (SHARED, "-k", "players"),
     ),
     Mutation(
         "label without the seed",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
-        'text = f"{trial} {role} {episode} {len(player)} {player}{part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
+        'text = f"{trial} {role} {episode} {len(player)} {player}{noise_key}"',
         ("tests/test_seeding.py", "-k", "stand_in"),
     ),
     Mutation(
@@ -560,8 +588,8 @@ OTHERS = (
     Mutation(
         "a group multiplies epsilon only",
         f"{PRIVACY}/guarantee.py",
-        "law=None if self.law is None else self.law.of_group(k),",
-        "law=self.law,",
+        "noise_law=None if self.noise_law is None else self.noise_law.of_group(k),",
+        "noise_law=self.noise_law,",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand or by_its_law"),
     ),
     Mutation(
@@ -574,7 +602,7 @@ OTHERS = (
     Mutation(
         "delta without the draws",
         f"{PRIVACY}/guarantee.py",
-        "epsilon_with_draws(self._exact_epsilon, asked, self.tau) if self.tau > 0 else",
+        "epsilon_with_draws(exact, asked, self.draw_distance) if self.draw_distance > 0 else",
         "",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand"),
     ),
@@ -588,7 +616,7 @@ OTHERS = (
     Mutation(
         "a ledger forgets the deltas of draws",
         f"{PRIVACY}/ledger.py",
-        "ways = [(pure, added_delta(pure, tau))]",
+        "ways = [(pure, added_delta(pure, draw_distance))]",
         "ways = [(pure, 0.0)]",
         ("tests/privacy/test_budget.py", "-k", "by_hand or without_a_delta"),
     ),
@@ -761,9 +789,16 @@ FROM_OUTSIDE = (
     Mutation(
         "a masked gain is read",
         "dp_bandit_envs/adversaries/gain_files.py",
-        "found[np.ma.getmaskarray(masked)] = np.nan",
-        "found[np.zeros(found.shape, bool)] = np.nan",
+        "gains[np.ma.getmaskarray(masked)] = np.nan",
+        "gains[np.zeros(gains.shape, bool)] = np.nan",
         (OWN_DATA, "-k", "without_a_gain"),
+    ),
+    Mutation(
+        "rows of rows with names are a table",
+        "dp_bandit_envs/adversaries/gain_files.py",
+        "    if cells.ndim != 1:",
+        "    if cells.ndim < 1:",
+        (OWN_DATA, "-k", "no_table"),
     ),
     Mutation(
         "the null of an encoded column is a number",
@@ -1297,8 +1332,8 @@ FRONTIER = (
     Mutation(
         "local privacy hides as much as central",
         "dp_bandit_envs/theory/lower_bounds.py",
-        "shown = math.tanh(hidden / 2) if is_local else 1.0",
-        "shown = 1.0",
+        "revealed = math.tanh(hidden / 2) if is_local else 1.0",
+        "revealed = 1.0",
         (FLOORS, "-k", "finite"),
     ),
     Mutation(

@@ -12,7 +12,7 @@ import pytest
 from dp_bandit_envs import Ledger, make_algorithm
 from dp_bandit_envs.errors import BudgetSpentError
 from dp_bandit_envs.privacy import PrivacyGuarantee
-from dp_bandit_envs.privacy.accounting import ORDERS, Law, gaussian_law, one_laplace
+from dp_bandit_envs.privacy.accounting import ORDERS, DominatingNoise, gaussian_law, one_laplace
 from dp_bandit_envs.privacy.gaussian import gaussian_sigma
 from dp_bandit_envs.privacy.ledger import Budget, Rule, _cost, _total
 from dp_bandit_envs.privacy.participation import Participation
@@ -43,14 +43,16 @@ def total(*guarantees, room=1e-8, times=1):
 
 
 def test_costs_by_hand():
-    pure = _cost(PrivacyGuarantee(0.5, law=one_laplace(0.5), tau=1e-12), 1e-8)
-    assert (pure.epsilon, pure.tau) == (0.5, 1e-12) and pure.delta == pytest.approx((1 + math.exp(0.5)) * 1e-12)
+    pure = _cost(PrivacyGuarantee(0.5, noise_law=one_laplace(0.5), draw_distance=1e-12), 1e-8)
+    assert (pure.epsilon, pure.draw_distance) == (0.5, 1e-12) and pure.delta == pytest.approx(
+        (1 + math.exp(0.5)) * 1e-12
+    )
     assert len(pure.curve) == len(ORDERS) and 0 < pure.curve[0] < pure.curve[-1] <= 0.5
     pair = PrivacyGuarantee(0.5, delta=1e-7)
     assert _cost(pair, 1e-8)[:2] == _cost(pair, 1e-6)[:2] == (0.5, 1e-7) and _cost(pair, 1.0).curve[0] == math.inf
     both = PrivacyGuarantee(0.5, delta=1e-7, pure=2.0)
     assert _cost(both, 1e-6)[:2] == (0.5, 1e-7) and _cost(both, 1e-8)[:2] == (2.0, 0.0)
-    gaussian = _cost(PrivacyGuarantee(math.inf, law=gaussian_law(3.0)), 1.0)
+    gaussian = _cost(PrivacyGuarantee(math.inf, noise_law=gaussian_law(3.0)), 1.0)
     assert gaussian.epsilon == math.inf and gaussian.curve == pytest.approx([order / 18 for order in ORDERS])
 
 
@@ -65,9 +67,9 @@ def test_what_the_first_charge_fixes_admits_it_most_often():
     budget = Budget(3.0, 1e-6)
     for guarantee in (
         PrivacyGuarantee(0.1),
-        PrivacyGuarantee(0.1, tau=1e-13),
-        PrivacyGuarantee(0.01, law=one_laplace(0.01), tau=2e-12),
-        PrivacyGuarantee(math.inf, law=gaussian_law(20.0), tau=1e-12),
+        PrivacyGuarantee(0.1, draw_distance=1e-13),
+        PrivacyGuarantee(0.01, noise_law=one_laplace(0.01), draw_distance=2e-12),
+        PrivacyGuarantee(math.inf, noise_law=gaussian_law(20.0), draw_distance=1e-12),
     ):
         first = total(guarantee)
         rule = budget.rule_for(first)
@@ -166,7 +168,7 @@ def test_the_least_over_orders_is_no_filter():
 @pytest.mark.parametrize("epsilon", [1.0, 8.0, 30.0])
 def test_budgets_of_any_size_admit_nearly_all_small_games(epsilon):
     game = make_algorithm("DP-KLUCB", epsilon=0.001).guarantee(n_arms=4, horizon=1000)
-    assert game.tau > 0
+    assert game.draw_distance > 0
     assert most(Ledger(epsilon=epsilon, delta=1e-6), game) >= 0.99 * epsilon / 0.001
 
 
@@ -189,7 +191,7 @@ def test_a_ledger_admits_one_game_that_was_made_for_it(name):
 
 def test_a_game_that_fits_alone_closes_the_ledger():
     sigma = gaussian_sigma(1.0, 1e-6)
-    game = PrivacyGuarantee(1.0, delta=1e-6, law=gaussian_law(sigma))
+    game = PrivacyGuarantee(1.0, delta=1e-6, noise_law=gaussian_law(sigma))
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     receipt = spend(ledger, game)
     assert ledger.spent == (1, pytest.approx(1.0), 1e-6)
@@ -198,11 +200,14 @@ def test_a_game_that_fits_alone_closes_the_ledger():
     assert receipt.give_back() == 1 and receipt.give_back() == 0 and ledger.spent == (0, 0.0, 0.0)
     spend(ledger, PrivacyGuarantee(1.0))
     with pytest.raises(BudgetSpentError):
-        spend(Ledger(epsilon=1.0, delta=1e-6), PrivacyGuarantee(1.0, delta=2e-6, law=gaussian_law(sigma / 2)))
+        spend(Ledger(epsilon=1.0, delta=1e-6), PrivacyGuarantee(1.0, delta=2e-6, noise_law=gaussian_law(sigma / 2)))
 
 
 def test_a_larger_budget_admits_at_least_as_many_equal_games():
-    for guarantee in (PrivacyGuarantee(0.05, tau=1e-13), PrivacyGuarantee(math.inf, law=gaussian_law(30.0), tau=1e-12)):
+    for guarantee in (
+        PrivacyGuarantee(0.05, draw_distance=1e-13),
+        PrivacyGuarantee(math.inf, noise_law=gaussian_law(30.0), draw_distance=1e-12),
+    ):
         counts = [most(Ledger(epsilon=each, delta=1e-6), guarantee, 4096) for each in (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)]
         assert counts == sorted(counts)
 
@@ -225,9 +230,9 @@ def test_both_filters_hold_sums_of_all_games():
     with pytest.raises(BudgetSpentError):
         spend(ledger, PrivacyGuarantee(0.9))
     assert ledger.spent.games == begun and ledger.spent.epsilon <= 1.0
-    law = PrivacyGuarantee(0.2, law=Law(laplace=((0.02, 10),)))
+    game = PrivacyGuarantee(0.2, noise_law=DominatingNoise(laplace=((0.02, 10),)))
     fresh = Ledger(epsilon=1.0, delta=1e-6)
-    assert most(fresh, law, 64) > 5
+    assert most(fresh, game, 64) > 5
 
 
 def test_games_that_cost_nothing_fix_nothing():
@@ -240,7 +245,7 @@ def test_games_that_cost_nothing_fix_nothing():
 def test_without_a_delta_only_games_without_one_begin():
     ledger = Ledger(epsilon=1.0, delta=0)
     with refused(BudgetSpentError, "secure"):
-        spend(ledger, PrivacyGuarantee(0.1, tau=1e-15))
+        spend(ledger, PrivacyGuarantee(0.1, draw_distance=1e-15))
     spend(ledger, PrivacyGuarantee(0.1), 10)
     with pytest.raises(BudgetSpentError):
         spend(ledger, PrivacyGuarantee(0.1))

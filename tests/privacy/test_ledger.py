@@ -309,8 +309,8 @@ def test_fast_draws_count_and_secure_ones_do_not():
     env = game(some)
     env.reset()
     env.reset()
-    assert env.guarantee.tau > 0
-    assert some.spent.delta == pytest.approx(2 * (1 + math.exp(1)) * env.guarantee.tau)
+    assert env.guarantee.draw_distance > 0
+    assert some.spent.delta == pytest.approx(2 * (1 + math.exp(1)) * env.guarantee.draw_distance)
     with refused(BudgetSpentError, "fast draws"):
         game(Ledger(epsilon=40.0), wrap=lambda env: LaplaceClipRescale(env, epsilon=20.0)).reset()
 
@@ -465,7 +465,13 @@ def test_nothing_pays_a_budget_back():
         with announced([[PrivacyGuarantee(0.5)]], secret=True), refused((ValueError, TypeError), "beginnings", times):
             ledger.enter(Participation(1), times)
     assert at(ledger) == (0, 0.0)
-    for name, number in (("epsilon", -1.0), ("epsilon", math.nan), ("delta", -1e-6), ("rho", -0.5), ("tau", -1e-9)):
+    for name, number in (
+        ("epsilon", -1.0),
+        ("epsilon", math.nan),
+        ("delta", -1e-6),
+        ("rho", -0.5),
+        ("draw_distance", -1e-9),
+    ):
         with refused(ValueError, name, number):
             PrivacyGuarantee(**{"epsilon": 1.0, name: number})
     for wrong in ({"pure": -2.0, "delta": 1e-6}, {"pure": math.nan}):

@@ -35,6 +35,7 @@ from dp_bandit_envs.wrappers import (
 )
 from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
 from tests.tools.boundary_games import MARK, PLANTED, everything_in, frames_of, game, games
+from tests.tools.processes import interruptible
 from tests.tools.refusals import refused
 from tests.tools.vector_sums import factor_of
 
@@ -180,7 +181,7 @@ def test_ctrl_c_and_cancelling_still_work():
     assert asyncio.run(cancelled())
     BREAKS["now"] = lambda: signal.raise_signal(signal.SIGINT)
     env.reset(seed=0)
-    with pytest.raises(KeyboardInterrupt):
+    with interruptible(), pytest.raises(KeyboardInterrupt):
         env.step(0)
     with pytest.raises(StepOutsideGameError):
         env.step(0)
@@ -548,14 +549,14 @@ class LikeLaplace(Adds):
         """Claim 1."""
         scale = noise_scale(1.0, 1.0)
         off = distance_of_draws(scale, grid_of(DEVIATION * scale), inputs.gains_in_a_round)
-        return PrivacyGuarantee(1.0, tau=off if self.counts else 0.0)
+        return PrivacyGuarantee(1.0, draw_distance=off if self.counts else 0.0)
 
 
 def test_fast_draws_add_to_delta_what_a_mechanism_of_ones_own_says_of_them():
     few = game(np.full((5, 2), 0.5))
     ours = LaplaceClipRescale(few, epsilon=1.0).guarantee
     counted = PrivacyBoundary(few, LikeLaplace(counts=True)).guarantee
-    assert counted.tau == ours.tau and counted.delta_at(1.0) == ours.delta_at(1.0) > 0
+    assert counted.draw_distance == ours.draw_distance and counted.delta_at(1.0) == ours.delta_at(1.0) > 0
     assert PrivacyBoundary(few, LikeLaplace(counts=False)).guarantee.delta_at(1.0) == 0
 
 

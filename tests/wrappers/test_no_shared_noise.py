@@ -138,7 +138,7 @@ def test_a_game_without_a_seed_never_goes_on_with_an_earlier_one():
         assert len({each[place] for each in games}) == 4
     label = env._noise_key
     guesses = [
-        stream(0, role=FIRST_WRAPPER, episode=episode, player=player, part=part).laplace(0.0, 100.0, ROUNDS)
+        stream(0, role=FIRST_WRAPPER, episode=episode, player=player, noise_key=part).laplace(0.0, 100.0, ROUNDS)
         for episode in range(4)
         for player in ("", Keeps.__qualname__)
         for part in ("", label)

@@ -1,8 +1,8 @@
-"""The privacy boundary around many games at once, and the wrappers that have vector forms of their own."""
+"""The privacy boundary around many games at once."""
 
 import copy
 import functools
-from typing import Any, SupportsFloat, SupportsIndex
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -10,15 +10,11 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.draws import laplace_array
 from dp_bandit_envs.envs.rendering import PointBoard, Scoreboard
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongPointError
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.facts import Noise, ValueRange, check_distances
-from dp_bandit_envs.privacy.laplace import to_grid_array
 from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.privacy.mechanisms.batch_average import rounder_of
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.protocols import (
     FloatArray,
@@ -55,10 +51,6 @@ from dp_bandit_envs.wrappers.layers import (
     refuse_sums,
     time_limit,
 )
-from dp_bandit_envs.wrappers.named_wrappers import keep_parameters, parameters_of
-from dp_bandit_envs.wrappers.project_to_set import set_of
-
-DRAWS_AHEAD = 512
 
 
 class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[override]
@@ -305,124 +297,6 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
     def _check_started(self) -> None:
         if not self._started:
             raise StepOutsideGameError("the games have not begun; call reset() first.")
-
-
-@parameters_of(mechanisms.LaplaceClipRescale)
-class LaplaceClipRescale(VectorPrivacyBoundary):
-    """Adds Laplace noise to every gain of every game; see `dp_bandit_envs.wrappers.LaplaceClipRescale`.
-
-    Args:
-        env: Vector bandit environments, or another vector privacy wrapper around them.
-        epsilon: Privacy parameter of each game, in (0, inf].
-        bound: How far outside its range a noisy gain may fall; by default noise scale times ln(number of releases).
-        outside: `"reject"` or `"clip"`.
-        draws: `"fast"` or `"secure"`.
-    """
-
-    def __init__(
-        self,
-        env: VectorEnvironment,
-        *,
-        epsilon: SupportsFloat,
-        bound: SupportsFloat | None = None,
-        outside: str = "reject",
-        draws: str = "fast",
-    ) -> None:
-        given: dict[str, Any] = {"epsilon": epsilon, "bound": bound, "outside": outside, "draws": draws}
-        keep_parameters(self, mechanisms.LaplaceClipRescale, **given)
-        super().__init__(env, mechanisms.LaplaceClipRescale(**given))
-        self._parameters = self._mechanism.new_state(self._inputs)
-
-    def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
-        self._noise = np.empty((self.num_envs, max(DRAWS_AHEAD, 2 * self.n_values)))
-        self._used = np.full(self.num_envs, self._noise.shape[1])
-        return super()._restart(seeds, options)
-
-    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
-        if takes_no_seed(self._mechanism):
-            return super()._advance(arms)  # exact draws come one by one
-        self._released[0].refuse_fork()
-        private, terminated, truncated = self._step_below(arms)
-        scale, grid, bound, reject, low, high = self._parameters
-        least, most, width = low - bound, high + bound, high - low
-        noisy = private["gain"].copy()
-        seen = private["observed"].astype(np.bool_)
-        if scale > 0:
-            noisy[seen] = to_grid_array(noisy[seen] + self._draw(seen), grid)
-        if reject:
-            seen &= (noisy >= least) & (noisy <= most)
-        share = (np.clip(noisy, least, most) - least) / (width + 2 * bound)
-        gain = np.where(seen, low + width * np.minimum(share, 1.0), 0.0)
-        return {"gain": gain, "observed": seen.astype(np.int8)}, terminated, truncated
-
-    def _draw(self, seen: NDArray[np.bool_]) -> FloatArray:
-        """Return one draw for each true entry of `seen`, from that game's stream, in the order of games and arms."""
-        counts = seen.sum(axis=1)
-        length = self._noise.shape[1]
-        for game in np.nonzero(self._used + counts > length)[0]:
-            kept = self._noise[game, self._used[game] :].copy()
-            self._noise[game, : len(kept)] = kept
-            fresh = laplace_array(self._noise_streams[game], length - len(kept), self._parameters.scale)
-            self._noise[game, len(kept) :] = fresh
-            self._used[game] = 0
-        games = np.nonzero(seen)[0]
-        first_of_game = np.cumsum(counts) - counts
-        place = self._used[games] + np.arange(len(games)) - first_of_game[games]
-        self._used += counts
-        noise: FloatArray = self._noise[games, place]
-        return noise
-
-
-@parameters_of(mechanisms.MiniBatchAverage)
-class MiniBatchAverage(VectorPrivacyBoundary):
-    """Plays each chosen arm for a batch of rounds; see `dp_bandit_envs.wrappers.MiniBatchAverage`.
-
-    Args:
-        env: Vector bandit environments, or another vector privacy wrapper around them.
-        batch_size: Rounds in a batch (tau), from 1 to the horizon.
-    """
-
-    def __init__(self, env: VectorEnvironment, *, batch_size: SupportsIndex) -> None:
-        keep_parameters(self, mechanisms.MiniBatchAverage, batch_size=batch_size)
-        super().__init__(env, mechanisms.MiniBatchAverage(batch_size=batch_size))
-
-    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
-        rounder = rounder_of(self._rounds_a_step)
-        totals = np.zeros((self.num_envs, self.n_values))
-        revealed = np.zeros((self.num_envs, self.n_values), np.int64)
-        for _ in range(self._rounds_a_step):
-            private, terminated, truncated = self._step_below(arms)
-            totals += private["gain"] + rounder - rounder
-            revealed += private["observed"]
-            if (terminated | truncated).any():
-                break
-        complete = revealed == self._rounds_a_step
-        averages = np.clip(totals / self._rounds_a_step, self._inputs.values.low, self._inputs.values.high)
-        observation = {"gain": np.where(complete, averages, 0.0), "observed": complete.astype(np.int8)}
-        return observation, terminated, truncated
-
-
-class ProjectToSet(gym.vector.VectorActionWrapper):
-    """Plays the nearest point in every game; see `dp_bandit_envs.wrappers.ProjectToSet`.
-
-    Args:
-        env: Vector games of points, with any wrappers.
-    """
-
-    def __init__(self, env: VectorEnvironment) -> None:
-        super().__init__(env)
-        given = next((layer.decision_set for layer in layers_of(env) if hasattr(layer, "decision_set")), None)
-        self._set = set_of(given, type(self).__name__)
-        self.single_action_space = gym.spaces.Box(-1.0, 1.0, (self._set.dimension,), np.float32)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
-
-    def actions(self, actions: Any) -> FloatArray:
-        """Return the nearest point of the set for each game, shape `(num_envs, dimension)`."""
-        if np.shape(actions) != (self.num_envs, self._set.dimension):
-            raise WrongPointError(
-                f"actions must have shape {(self.num_envs, self._set.dimension)}; received {np.shape(actions)}."
-            )
-        return np.array([self._set.project(each) for each in actions])
 
 
 def farthest(values: list[ValueRange]) -> ValueRange:
