@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_bandit_envs.audits.transcripts import Shown
+from dp_bandit_envs.audits.transcripts import Transcripts
 from dp_bandit_envs.checks import require
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -69,7 +69,7 @@ def cautious_log_ratio(more: IntArray, less: IntArray, games: int, delta: float)
     return scores
 
 
-Looks = tuple[Shown, Shown]
+Looks = tuple[Transcripts, Transcripts]
 """Games on a table of gains and on its neighbour, equally many."""
 MOST_BITS = 62
 """A sequence of arms is one number of so many bits; rounds beyond them are not looked at."""
@@ -93,7 +93,7 @@ class ArmEvent:
     first: bool
     score: float
 
-    def hits(self, shown: Shown) -> int:
+    def hits(self, shown: Transcripts) -> int:
         """Return in how many games it happened."""
         return int(np.isin(codes_of(shown.arms[:, : self.rounds], self.n_arms), self.codes).sum())
 
@@ -174,7 +174,7 @@ class ReleaseEvent:
     first: bool
     score: float
 
-    def hits(self, shown: Shown) -> int:
+    def hits(self, shown: Transcripts) -> int:
         """Return in how many games it happened."""
         return int((scores_of(self.parts, numbers_of(shown)) >= self.cutoff).sum())
 
@@ -187,7 +187,7 @@ class Draft(NamedTuple):
     cutoffs: FloatArray
 
 
-def numbers_of(shown: Shown) -> FloatArray:
+def numbers_of(shown: Transcripts) -> FloatArray:
     """Return what is looked at in each game, `(games, numbers)`.
 
     After each step: every released value, its change since the step before, its difference to the next value's, and

@@ -44,7 +44,7 @@ from dp_bandit_envs.audits.linear_noise import (
     row_loss,
     same,
 )
-from dp_bandit_envs.audits.transcripts import FixedArms, HeldPoint
+from dp_bandit_envs.audits.transcripts import FixedArms, FixedPoint
 from dp_bandit_envs.audits.true_losses import TrueLoss, loss_of_pure, refuted_in_words, too_low
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import BoundaryError, NotAuditedError
@@ -393,7 +393,7 @@ def _compiled(held: Held, seed: int) -> Shown:
     top, below = held.layers[-1]
     points, sums = plays_points(held.env), top.releases_sums
     payoffs = points and held.env.get_wrapper_attr("feedback") == "bandit"
-    kind: Any = functools.partial(HeldPoint, payoffs=payoffs) if points else FixedArms
+    kind: Any = functools.partial(FixedPoint, payoffs=payoffs) if points else FixedArms
     make = functools.partial(kind, held.plays, below.n_values, sums=sums)
     feedback: Any = "payoff" if payoffs else "any"
     agent: dict[str, Any] = {"make_agent": None, "make_point_agent": make} if points else {"make_agent": make}

@@ -28,7 +28,7 @@ from dp_bandit_envs.audits.events import (
     strongest_draft,
 )
 from dp_bandit_envs.audits.fixed_play import audited
-from dp_bandit_envs.audits.transcripts import Shown, TranscriptSampler, steps_of, trials_of
+from dp_bandit_envs.audits.transcripts import Transcripts, TranscriptSampler, steps_of, trials_of
 from dp_bandit_envs.audits.true_losses import DELTAS, FIELDS, fields_below, refuted_in_words
 from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -445,12 +445,14 @@ class Sampler:
     def _plays(self, candidate: Candidate) -> TranscriptSampler:
         if candidate.held not in self._games:
             held = candidate.held if self.releases else None
-            self._games[candidate.held] = TranscriptSampler(self.game(candidate.pair.one), self.algorithm, held=held)
+            self._games[candidate.held] = TranscriptSampler(
+                self.game(candidate.pair.one), self.algorithm, fixed_arms=held
+            )
         return self._games[candidate.held]
 
     def _pieces(
         self, candidate: Candidate, games: int, first: int, *, threads: int = 1
-    ) -> Iterator[tuple[Shown, Shown]]:
+    ) -> Iterator[tuple[Transcripts, Transcripts]]:
         """Yield games on both tables, some at a time."""
         most = at_once(candidate)
         for start in range(0, games, most):
@@ -468,7 +470,7 @@ class Sampler:
     def _trials(self, candidate: Candidate, games: int) -> int:
         return 2 * (games if self._plays(candidate).note else trials_of(games))
 
-    def _both(self, candidate: Candidate, games: int, first: int, threads: int) -> tuple[Shown, Shown]:
+    def _both(self, candidate: Candidate, games: int, first: int, threads: int) -> tuple[Transcripts, Transcripts]:
         plays, pair = self._plays(candidate), candidate.pair
         one, other = self.game(pair.one), self.game(pair.other)
         second = first + self._trials(candidate, games) // 2

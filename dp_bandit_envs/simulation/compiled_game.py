@@ -173,8 +173,8 @@ class CompiledGame:
     def user_functions(self) -> list[Callable[..., Any]]:
         """The functions in the loop that are not of this package."""
         parts = [part for part in self.parts.values() if not calls_only_builtin(part)]
-        found = {one for part in parts for one in called_functions(part) if not is_builtin(one)}
-        return sorted(found, key=lambda one: (one.__name__, one.__qualname__))
+        functions = {one for part in parts for one in called_functions(part) if not is_builtin(one)}
+        return sorted(functions, key=lambda one: (one.__name__, one.__qualname__))
 
     @property
     def owners(self) -> dict[Any, str]:
@@ -204,8 +204,9 @@ class CompiledGame:
             playing["contains"] = self.decision_set.contains
         parts["choose"] = bind(parts["choose"], playing)
         parts["update"], tidy = self.agent.functions.update, self.agent.functions.tidy
-        own = self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)
-        if own and self.agent.functions.update_own is not None:  # a step releases something of the arm played only
+        played_only = self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)
+        # If a step releases something of the arm played only.
+        if played_only and self.agent.functions.update_own is not None:
             parts["update"] = self.agent.functions.update_own
         if tidy is not None:
             parts["tidy_state"] = bind(tidy_every_32_steps, {"tidy": tidy})
@@ -282,8 +283,8 @@ class SingleGame:
         """The results at checkpoints."""
         return self._part(GameState._fields.index("record"))
 
-    def _part(self, place: int) -> Any:
-        return self._image.read(self._words[0], self._image.form.inner[place], self._arrays)
+    def _part(self, index: int) -> Any:
+        return self._image.read(self._words[0], self._image.form.inner[index], self._arrays)
 
     def _call(self, gains: FloatArray) -> None:
         try:
@@ -411,7 +412,7 @@ def _loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Com
 
 def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, InputFacts], ...]:
     """Return the mechanisms of the privacy wrappers, from the innermost."""
-    found = []
+    mechanisms = []
     for layer in reversed([layer for layer in layers_of(env) if isinstance(layer, gym.Wrapper)]):
         if type(layer) in (PassiveEnvChecker, OrderEnforcing):
             continue
@@ -420,5 +421,5 @@ def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, InputFacts], ...]:
             raise NotCompilableError(f"a {name} is not part of the compiled loop")
         if any(getattr(type(layer), part) is not getattr(PrivacyBoundary, part) for part in DRIVER):
             raise NotCompilableError(f"{name} is a boundary that does something of its own")
-        found.append((layer.mechanism, layer.inputs))
-    return tuple(found)
+        mechanisms.append((layer.mechanism, layer.inputs))
+    return tuple(mechanisms)

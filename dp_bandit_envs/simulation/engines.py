@@ -200,8 +200,8 @@ class CompiledEngine:
 
     def only(self, algorithms: Collection[str]) -> Self:
         """Return the engine of these algorithms; machine code is shared."""
-        engine = copy.copy(self)
-        engine.games = {name: self.games[name] for name in algorithms}
+        engine = object.__new__(type(self))
+        vars(engine).update(vars(self), games={name: self.games[name] for name in algorithms})
         return engine
 
     def _too_few_rounds(self, algorithm: str, trials: int) -> str:

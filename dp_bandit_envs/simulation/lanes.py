@@ -66,7 +66,7 @@ class LaneGame(NamedTuple):
     states: tuple[Any, ...]
     streams: tuple[Any, ...]
     progress: Progress
-    own: LoopCounters
+    counters: LoopCounters
 
 
 def game_at(block: IntArray, lane: int) -> Any:
@@ -85,33 +85,33 @@ def tidy(state: Any) -> Any:
 
 def begin_step(game: LaneGame) -> None:
     """Let the agent choose an arm."""
-    own = game.own
+    counters = game.counters
     chosen = choose(NoWorld(), game.state, game.streams[0])
-    before = own.arm[0]
+    before = counters.arm[0]
     moved = chosen != before
-    own.switches[0] += 1 if moved and before >= 0 else 0
-    own.run[0] = 0 if moved else own.run[0]
-    own.arm[0] = chosen
+    counters.switches[0] += 1 if moved and before >= 0 else 0
+    counters.run[0] = 0 if moved else counters.run[0]
+    counters.arm[0] = chosen
 
 
 def play_round(game: LaneGame, t: int, rules: Rules) -> None:
     """Play one round."""
-    own, progress = game.own, game.progress
-    arm = own.arm[0]
-    run = own.run[0] + 1
-    own.run[0] = run
+    counters, progress = game.counters, game.progress
+    arm = counters.arm[0]
+    run = counters.run[0] + 1
+    counters.run[0] = run
     gain = get_gain(NoWorld(), game.gains, 0, arm)
     earned = pay(game.gains, 0, arm, gain, run, t, rules.memory, progress)
     progress.collected[0] += earned
     progress.pulls[arm] += 1
-    shown = earned if rules.observe_charge else gain
-    reveal(NoWorld(), game.gains, 0, arm, shown, game.states, game.streams, progress)
+    observed = earned if rules.observe_charge else gain
+    reveal(NoWorld(), game.gains, 0, arm, observed, game.states, game.streams, progress)
 
 
 def end_step(game: LaneGame) -> Any:
     """Let the mechanisms end a batch, and the agent learn; return its state."""
     progress, streams = game.progress, game.streams
-    arm = game.own.arm[0]
+    arm = game.counters.arm[0]
     forget(game.states)
     release_batch(NoWorld(), arm, game.states, streams, progress)
     add_to_sums(NoWorld(), arm, game.states, streams, progress)
@@ -152,12 +152,12 @@ def play_lanes(
     rules = Rules(clock[MEMORY], clock[OBSERVE_CHARGE] != 0, clock[BATCH_SIZE])
     # No constant for LLVM, which would write short loops out; but it sees that no game is left over.
     lanes = block.shape[1] >> 3 << 3
-    for place in range(len(gains)):
+    for row in range(len(gains)):
         t += 1
         if not DRAWN_HERE:
             for arm in range(gains.shape[1]):
                 for lane in range(lanes):
-                    block[arm, lane] = gains[place, arm, lane]
+                    block[arm, lane] = gains[row, arm, lane]
         if BATCHED:
             if filled == 0:
                 for lane in range(lanes):
@@ -195,7 +195,7 @@ def record_results(block: IntArray, lane: int, sums: FloatArray, counts: IntArra
     sums[len(pulls), lane] = game.progress.collected[0]
     for arm in range(len(pulls)):
         counts[arm, lane] = pulls[arm]
-    counts[len(pulls), lane] = game.own.switches[0]
+    counts[len(pulls), lane] = game.counters.switches[0]
 
 
 def next_round(state: Any, t: int, row: FloatArray, rng: Any) -> None:
@@ -251,7 +251,7 @@ def draw_lanes(
     """
     t, checkpoint = clock[ROUND], clock[CHECKPOINT]
     lanes = block.shape[1] >> 3 << 3
-    for place in range(len(gains)):
+    for row in range(len(gains)):
         t += 1
         for lane in range(lanes):
             draw_round(block, lane, t)
@@ -259,7 +259,7 @@ def draw_lanes(
             add_round(block, lane)
         for arm in range(gains.shape[1]):
             for lane in range(lanes):
-                gains[place, arm, lane] = block[arm, lane]
+                gains[row, arm, lane] = block[arm, lane]
         if t == checkpoints[checkpoint]:
             for lane in range(lanes):
                 record_drawn_totals(block, lane, sums[checkpoint])
@@ -369,14 +369,14 @@ class LaneLoop:
         if self._game.feedback == "arm":
             size = self._game.n_values
             kept = self._game.rules.batch_size > 1
-            one: dict[str, Any] = {
+            slots: dict[str, Any] = {
                 "gains": Single("float64", size, kept=kept),
                 "observed": Single("int64", size, kept=kept),
             }
-            progress = progress._replace(**one)
-        own = LoopCounters(np.full(1, -1), np.zeros(1, np.int64), np.zeros(1, np.int64))
+            progress = progress._replace(**slots)
+        counters = LoopCounters(np.full(1, -1), np.zeros(1, np.int64), np.zeros(1, np.int64))
         broken = BrokenCount(np.zeros(1, np.int64))
-        return LaneGame(np.zeros(self._game.n_arms), state, (*states, broken), streams, progress, own)
+        return LaneGame(np.zeros(self._game.n_arms), state, (*states, broken), streams, progress, counters)
 
 
 class LaneGains:
@@ -451,8 +451,8 @@ def _arguments(n_arms: int) -> tuple[Any, ...]:
     return block, gains, np.zeros(BATCH_SIZE + 1, np.int64), np.ones(1, np.int64), sums, counts
 
 
-def _rows(block: IntArray, place: Place) -> IntArray:
-    return block[place.row : place.row + place.size]
+def _rows(block: IntArray, array: Place) -> IntArray:
+    return block[array.row : array.row + array.size]
 
 
 @functools.lru_cache(maxsize=256)
@@ -552,8 +552,8 @@ class LaneBlock:
 
     def check(self) -> None:
         """Raise if a gain was outside of [0, 1], or a mechanism broke its word, in some game."""
-        for part, block in zip(self._parts, self.arguments.blocks, strict=True):
-            part.check(block)
+        for loop, block in zip(self._parts, self.arguments.blocks, strict=True):
+            loop.check(block)
 
 
 @functools.cache
@@ -577,11 +577,11 @@ class PythonGains:
 
     def fill(self, gains: IntArray) -> None:
         """Write the gains of the next rounds, shape `(rounds, n_arms, LANES)`."""
-        numbers, own = gains.view(np.float64), np.empty(gains.shape[:2])
-        for place in range(LANES):
-            if place < len(self._games):
-                self._games[place].fill(own)
-            numbers[..., place] = own
+        numbers, gains_of_lane = gains.view(np.float64), np.empty(gains.shape[:2])
+        for lane in range(LANES):
+            if lane < len(self._games):
+                self._games[lane].fill(gains_of_lane)
+            numbers[..., lane] = gains_of_lane
         size = len(self._totals)
         rows, totals_at = numbers.reshape(len(gains), size), self.totals_at.reshape(-1, size)
         if not compiled_add_up()(rows, self._totals, self._round + 1, self._checkpoints, totals_at):

@@ -135,14 +135,14 @@ def _own_files_by_value() -> Iterator[None]:
     """Let cloudpickle send what the user's own modules define, not their names."""
     from cloudpickle import list_registry_pickle_by_value, register_pickle_by_value, unregister_pickle_by_value
 
-    known = list_registry_pickle_by_value()
-    own = [module for name, module in list(sys.modules.items()) if name not in known and _is_own(name, module)]
+    registered = list_registry_pickle_by_value()
+    modules = [module for name, module in list(sys.modules.items()) if name not in registered and _is_own(name, module)]
     try:
-        for module in own:
+        for module in modules:
             register_pickle_by_value(module)
         yield
     finally:
-        for name in list_registry_pickle_by_value() - known:
+        for name in list_registry_pickle_by_value() - registered:
             unregister_pickle_by_value(sys.modules[name])
 
 
@@ -151,14 +151,14 @@ def _is_own(name: str, module: Any) -> bool:
     return file.endswith(".py") and is_users(name) and name == vars(module)["__name__"]
 
 
-def _with_places(part: Any) -> bytes:
+def _with_places(content: Any) -> bytes:
     """Pickle by cloudpickle, but with the files of code: 3.1.3 leaves them out, and errors could not name a line."""
     import cloudpickle
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         dispatch_table: ClassVar = cloudpickle.Pickler.dispatch_table.new_child({CodeType: _reduced})
 
-    Pickler(packed := io.BytesIO(), protocol=pickle.HIGHEST_PROTOCOL).dump(part)
+    Pickler(packed := io.BytesIO(), protocol=pickle.HIGHEST_PROTOCOL).dump(content)
     return packed.getvalue()
 
 
@@ -173,10 +173,10 @@ def _code_from(file: str, *parts: Any) -> CodeType:
     return CodeType(*parts).replace(co_filename=file)
 
 
-def _packed(part: Any, name: str) -> bytes:
+def _packed(content: Any, name: str) -> bytes:
     try:
         with _busy, _own_files_by_value():
-            return _with_places(part)
+            return _with_places(content)
     except Exception as error:
         raise NotSendableError(
             f"{name} must be picklable to be played in other processes; it is not"

@@ -170,14 +170,14 @@ def play(
     check_methods(agent, points=points)
     seed = number = chosen_seed(seed, game.adversary.is_real)
     alone = current() is None  # simulate says it otherwise
-    known = number is not None and alone
+    seed_is_known = number is not None and alone
     if number is None:
         number = drawn_seed()
     trial = checks.integer("trial", trial, at_least=0)
     name = player or name_of(type(agent))
     with RegretRecorder(game) as recorder:
         begin(env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees)
-        if known:  # not before, because a ledger may refuse the game
+        if seed_is_known:  # not before, because a ledger may refuse the game
             warn_of_known_seed(game.adversary.is_real)
         truncated = play_to_the_end(env, agent)
     result = recorder.result()
@@ -286,13 +286,13 @@ def begin(
     """
     secret = None if seed is not None else True
     outer, below = current(), env.has_wrapper_attr("takes_seed")
-    given = number if not below or env.get_wrapper_attr("takes_seed") else checked_seed(seed)
+    shown_seed = number if not below or env.get_wrapper_attr("takes_seed") else checked_seed(seed)
     hidden = None
     if below and (secret or (outer is not None and outer.secret)):
         # What is above the boundary is public, and does not see the seed of its noise.
-        given, hidden = None, given
+        shown_seed, hidden = None, shown_seed
     with announced([guarantees], secret=secret, seed=hidden, whom=player):
-        env.reset(seed=given, options={"trial": trial, "player": player})
+        env.reset(seed=shown_seed, options={"trial": trial, "player": player})
     show(agent, env)  # the arms' features are in the order of the game
     if plays_points(env):
         size = {"dimension": int(env.get_wrapper_attr("decision_set").dimension)}
@@ -315,10 +315,10 @@ def show(agent: Any, env: Environment) -> None:
         public["see_set"] = env.get_wrapper_attr("decision_set")
     else:
         public["see_features"] = env.get_wrapper_attr("features") if env.has_wrapper_attr("features") else None
-    for method, part in public.items():
+    for method, fact in public.items():
         see = getattr(agent, method, None)
         if see is not None:
-            see(part)
+            see(fact)
 
 
 def check_methods(agent: Any, *, points: bool) -> None:
@@ -377,11 +377,11 @@ def to_count(player: Algorithm, env: Environment) -> PrivacyGuarantee:
     One for arms alone, of an agent's own draws, does not cover what a boundary in the environment itself releases to
     whatever is above it; the boundary's does, and holds for any agent.
     """
-    own = player.guarantee_in(env)
-    if own.covers in ("arms", "nothing") and env.has_wrapper_attr("guarantee"):
+    guarantee = player.guarantee_in(env)
+    if guarantee.covers in ("arms", "nothing") and env.has_wrapper_attr("guarantee"):
         released: PrivacyGuarantee = env.get_wrapper_attr("guarantee")
-        return own if released.model == "none" else released
-    return own
+        return guarantee if released.model == "none" else released
+    return guarantee
 
 
 def _dynamic_regret(arms: IntArray, adversary: Adversary) -> FloatArray | None:

@@ -135,11 +135,11 @@ def trial_results(
     """
     collected = np.array(collected, order="C")
     regret = np.ascontiguousarray(external_regret(fixed, collected))
-    known = [own for own in means if own is not None]
+    known_means = [own for own in means if own is not None]
     return TrialResults(
         regret,
         regret if always is fixed else policy_regret(always, collected),
-        pseudo_regret(pulls, np.stack(known)[:, np.newaxis]).copy() if known else None,
+        pseudo_regret(pulls, np.stack(known_means)[:, np.newaxis]).copy() if known_means else None,
         collected,
         switches.copy(),
         pulls[:, -1].copy(),
@@ -153,13 +153,13 @@ def stack_results(
     """Return the results of several games, or with `np.concatenate` of several groups of games, in one array each."""
     if len(games) == 1 and stack is np.concatenate:
         return dict(games[0])
-    made: dict[tuple[int, ...], NDArray[Any]] = {}
+    stacked: dict[tuple[int, ...], NDArray[Any]] = {}
 
     def one(*parts: Any) -> Any:
         key = tuple(map(id, parts))
-        if parts[0] is not None and key not in made:
-            made[key] = stack(parts)
-        return made.get(key)  # one array for two measures that are the same by definition: it is sent once
+        if parts[0] is not None and key not in stacked:
+            stacked[key] = stack(parts)
+        return stacked.get(key)  # one array for two measures that are the same by definition: it is sent once
 
     return {name: TrialResults(*map(one, *(game[name] for game in games))) for name in games[0]}
 
@@ -223,8 +223,8 @@ class Outcome:
 
     def samples(self, measure: str) -> FloatArray:
         """Return a measure by its name; raise `ValueError` if it is unknown in this game."""
-        found: FloatArray | None = getattr(self, checks.known_name("measure", measure, (*MEASURES, "pulls")))
-        return np.asarray(_known(measure, found))
+        values: FloatArray | None = getattr(self, checks.known_name("measure", measure, (*MEASURES, "pulls")))
+        return np.asarray(_require_known(measure, values))
 
     def _moments(self, measure: str) -> Moments:
         return Moments.of(self.samples(measure))
@@ -272,13 +272,13 @@ class Summary(Outcome):
 
     def last(self, measure: str = "external_regret") -> FloatArray:
         """Return a measure's values at the horizon, shape `(trials,)`."""
-        known = of_measure(self._table.measures, checks.known_name("measure", measure, MEASURES))
-        values: FloatArray = _known(measure, known)[:, -1]
-        return values
+        values = of_measure(self._table.measures, checks.known_name("measure", measure, MEASURES))
+        last: FloatArray = _require_known(measure, values)[:, -1]
+        return last
 
     def _moments(self, measure: str) -> Moments:
-        known = of_measure(self._table.moments, checks.known_name("measure", measure, (*MEASURES, "pulls")))
-        moments: Moments = _known(measure, known)
+        known_name = checks.known_name("measure", measure, (*MEASURES, "pulls"))
+        moments: Moments = _require_known(measure, of_measure(self._table.moments, known_name))
         return moments
 
 
@@ -364,8 +364,8 @@ class ResultTable:
         if isinstance(results, ResultTable):
             moments = results.moments
         elif keep == "summary":
-            known = zip(results._fields, results, strict=True)
-            moments = {name: Moments.of(part) for name, part in known if part is not None}
+            fields = zip(results._fields, results, strict=True)
+            moments = {name: Moments.of(part) for name, part in fields if part is not None}
             last = results.changed(lambda part: part[:, -1:])
             parts = [*last._replace(pulls=results.pulls[:, :0])]
         self.moments |= {
@@ -390,18 +390,18 @@ class ResultTable:
 KeptResults = TrialResults | ResultTable
 
 
-def of_measure(known: Mapping[str, Any], measure: str) -> Any:
+def of_measure(measures: Mapping[str, Any], measure: str) -> Any:
     """Return a measure, or None if it is unknown; where means stay, the dynamic regret is the pseudo-regret."""
-    return known.get("pseudo_regret" if measure == "dynamic_regret" and measure not in known else measure)
+    return measures.get("pseudo_regret" if measure == "dynamic_regret" and measure not in measures else measure)
 
 
-def _known(measure: str, found: Any) -> Any:
-    if found is None:
+def _require_known(measure: str, values: Any) -> Any:
+    if values is None:
         raise ValueError(
             f"measure must be known in this game, whose arms have no known means or a payoff function; received"
             f" {measure!r}. Use 'external_regret'."
         )
-    return found
+    return values
 
 
 def drawn_outcomes(outcomes: Sequence[Outcome], measure: str, band: str, columns: int | None = None) -> "Figure":
@@ -421,10 +421,10 @@ def drawn_outcomes(outcomes: Sequence[Outcome], measure: str, band: str, columns
 def outcomes_table(outcomes: Sequence[Outcome]) -> str:
     """Return a table with a row for each outcome: its guarantee, and external regret after the last round."""
     rows = []
-    for one in outcomes:
-        of, level = summary(one.last()), level_of(one.guarantee)
+    for outcome in outcomes:
+        of, level = summary(outcome.last()), level_of(outcome.guarantee)
         numbers = [f"{float(of[name]):,.1f}" for name in ("mean", "standard_error", "median", "quantile_99")]
-        rows.append([one.name, f"{level.epsilon:.4g}", f"{level.delta:.3g}", *numbers, one.engine])
+        rows.append([outcome.name, f"{level.epsilon:.4g}", f"{level.delta:.3g}", *numbers, outcome.engine])
     first = outcomes[0]
     caption = f"External regret after {int(first.checkpoints[-1]):,} rounds, {first.trials:,} trials"
     return html_table(COLUMNS, rows, caption)

@@ -88,12 +88,13 @@ def named_players(
         privacy: What is asked of all of them, with one epsilon at most.
         game: The game, if anything is.
     """
-    several: Any = [algorithms] if is_one(algorithms) else algorithms
+    requests: Any = [algorithms] if is_one(algorithms) else algorithms
+    labelled = requests.items() if isinstance(requests, Mapping) else ((None, request) for request in requests)
     players: dict[str, Algorithm] = {}
     use = False
-    for label, one in several.items() if isinstance(several, Mapping) else ((None, one) for one in several):
-        player, given = played_at(one, label, privacy, lambda: game)
-        use |= given
+    for label, request in labelled:
+        player, takes_it = played_at(request, label, privacy, lambda: game)
+        use |= takes_it
         if player.name in players:
             raise ValueError(
                 f"algorithms must have different names; received {player.name!r} twice."
@@ -320,5 +321,5 @@ def simulate(
                         progress(done, trials * len(tables))
     outcomes = {name: _outcome(setup, name, table) for name, table in tables.items()}
     game = setup.game
-    known = None if setup.secret else setup.seed
-    return Simulation(outcomes, setup.checkpoints, game.horizon, game.adversary.n_arms, known, first_trial)
+    seed_shown = None if setup.secret else setup.seed
+    return Simulation(outcomes, setup.checkpoints, game.horizon, game.adversary.n_arms, seed_shown, first_trial)

@@ -83,12 +83,12 @@ Result = tuple[Any, range, Mapping[str, KeptResults]]
 
 def once_for_each_engine(make: Callable[[Task], Any]) -> Callable[[Task], Any]:
     """Return a function that calls `make` for the first task of each engine, and returns its result for the others."""
-    made: dict[int, tuple[Engine, Any]] = {}
+    results: dict[int, tuple[Engine, Any]] = {}
 
     def get(task: Task) -> Any:
-        if id(task.engine) not in made:
-            made[id(task.engine)] = (task.engine, make(task))
-        return made[id(task.engine)][1]
+        if id(task.engine) not in results:
+            results[id(task.engine)] = (task.engine, make(task))
+        return results[id(task.engine)][1]
 
     return get
 
@@ -114,9 +114,9 @@ class TaskSplitter(Iterator[Task]):
         task = self._rest or next(self._tasks)
         # The fastest measured, because the first trials in a worker include loading machine code. (Should an id be
         # used again, a wrong size is all that follows.)
-        each = self._fastest.get(id(task.engine))
+        seconds = self._fastest.get(id(task.engine))
         most = MOST_BYTES / self._bytes.get(id(task.engine), 1.0)
-        size = 1 if each is None else int(min(self._seconds / each, self._left / self.width, most))
+        size = 1 if seconds is None else int(min(self._seconds / seconds, self._left / self.width, most))
         at_once = task.engine.at_once
         size = min(max(1, round(size / at_once)) * at_once, len(task.trials))
         self._left -= size
@@ -125,8 +125,8 @@ class TaskSplitter(Iterator[Task]):
 
     def result(self, task: Task, played: TaskResults) -> Result:
         """Return the results of a task that was played, and learn how fast it was and how large they are."""
-        each = max(played.seconds, 1e-9) / len(task.trials)
-        self._fastest[id(task.engine)] = min(each, self._fastest.get(id(task.engine), each))
+        seconds = max(played.seconds, 1e-9) / len(task.trials)
+        self._fastest[id(task.engine)] = min(seconds, self._fastest.get(id(task.engine), seconds))
         size = sum(part.nbytes for kept in played.columns.values() for part in kept if part is not None)
         self._bytes[id(task.engine)] = max(1.0, size / len(task.trials))
         return task.owner, task.trials, played.columns
@@ -283,9 +283,9 @@ def backend_elsewhere() -> str:
         return ""
     from joblib import parallel
 
-    own = (parallel.LokyBackend, parallel.MultiprocessingBackend, parallel.SequentialBackend, parallel.ThreadingBackend)
+    kinds = ("LokyBackend", "MultiprocessingBackend", "SequentialBackend", "ThreadingBackend")
     backend, _ = parallel.get_active_backend()
-    return "" if type(backend) in own else type(backend).__name__
+    return "" if type(backend) in [getattr(parallel, kind) for kind in kinds] else type(backend).__name__
 
 
 def refuse_backend_elsewhere() -> None:

@@ -17,12 +17,14 @@ from dp_bandit_envs.audits.events import (
     strongest_draft,
     strongest_event,
 )
-from dp_bandit_envs.audits.transcripts import Shown
+from dp_bandit_envs.audits.transcripts import Transcripts
 
 
 def shown(values, counts=1):
     values = np.asarray(values, float)
-    return Shown(np.zeros((len(values), values.shape[1]), np.int16), values, np.full(values.shape, counts, np.int64))
+    return Transcripts(
+        np.zeros((len(values), values.shape[1]), np.int16), values, np.full(values.shape, counts, np.int64)
+    )
 
 
 def laplace(rng, centres, games=20_000):

@@ -12,7 +12,7 @@ from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.audits import exact_loss, sampled, sampled_loss
 from dp_bandit_envs.audits.events import least_epsilon, strongest_arm_event
 from dp_bandit_envs.audits.sampled import candidate_pairs, changes_of, varied
-from dp_bandit_envs.audits.transcripts import Shown, TranscriptSampler, trials_of
+from dp_bandit_envs.audits.transcripts import Transcripts, TranscriptSampler, trials_of
 from dp_bandit_envs.audits.true_losses import DELTAS
 from dp_bandit_envs.cli.audit_commands import contestant
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
@@ -165,7 +165,7 @@ def test_false_alarms_are_within_the_level():
 
 def shown(arms):
     nothing = np.zeros((len(arms), 0, 0))
-    return Shown(np.array(arms, np.int16), nothing, nothing.astype(np.int64))
+    return Transcripts(np.array(arms, np.int16), nothing, nothing.astype(np.int64))
 
 
 def test_the_event_is_the_sequence_that_differs():

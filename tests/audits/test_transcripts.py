@@ -68,7 +68,7 @@ def test_releases_are_those_of_the_environments_step(name, parameters, steps):
     algorithm = make_algorithm(name, **parameters)
     env = game(algorithm)
     held = [step % ARMS for step in range(steps)]
-    compiled = TranscriptSampler(env, algorithm, held=held)
+    compiled = TranscriptSampler(env, algorithm, fixed_arms=held)
     assert compiled.note == ""
     for trial in (0, 6):
         one = compiled.play(env, 2, seed=SEED, first_trial=trial)

@@ -111,7 +111,7 @@ def assert_same_columns(one: TrialResults, other: TrialResults, where: Any = Non
 def _of_lane(loop: LaneLoop, words: Any) -> dict[str, bytes]:
     """Return the bits of all parts of one game of a block."""
     game = _decoded(loop._layout.form, words)
-    return _bits(game.state, game.states[:-1], game.streams, game.progress, tuple(game.own))
+    return _bits(game.state, game.states[:-1], game.streams, game.progress, tuple(game.counters))
 
 
 def _decoded(form: Any, words: Any) -> Any:
