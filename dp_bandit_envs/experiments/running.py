@@ -82,7 +82,7 @@ def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Pr
             for chunks, trials, columns in played:
                 queue.put(chunks, trials, columns)
     finally:
-        queue.give_back()
+        queue.refund()
     folder.save(RESULTS, _joined(experiment, folder))
 
 
@@ -231,10 +231,10 @@ class _Queue:
             chunk.save(self._folder, arrays)
             del self._open[chunk.name]
 
-    def give_back(self) -> None:
+    def refund(self) -> None:
         """Give a ledger back what has not begun."""
         for prepared in self._prepared.values():
-            prepared.receipt.give_back()
+            prepared.refund()
 
     def _is_saved(self, chunk: Chunk) -> bool:
         saved = chunk.load(self._folder)
@@ -253,7 +253,7 @@ class _Queue:
             common = {name: getattr(experiment, name) for name in ("horizon", "seed", "checkpoints")}
             players = experiment.players(panel, first)
             prepared = prepare(experiment.named(panel), players, **common, trials=experiment.trials)
-            self._prepared[panel.key, first] = prepared.entered(experiment.trials)
+            self._prepared[panel.key, first] = prepared.reserved(experiment.trials)
         return self._prepared[panel.key, first]
 
 

@@ -28,10 +28,11 @@ from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import DecisionSet
-from dp_bandit_envs.envs.bandit_env import BanditEnv, counted
+from dp_bandit_envs.envs.bandit_env import BanditEnv, checked_beginning
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
-from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
+from dp_bandit_envs.privacy.admission import admission_to
+from dp_bandit_envs.privacy.ledger import Reservation
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.compiled_game import PROGRESS, CompiledGame, SingleGame, begin_games
@@ -119,7 +120,7 @@ class SimulationSetup:
         refusals: Why it does not play the others.
         engines: The engines, each with its algorithms.
         reasons: Why an algorithm is played instead of compiled; for these only.
-        receipt: What gives back games that a ledger has counted.
+        reservation: What a ledger has counted, if the data have one.
     """
 
     game: BanditEnv
@@ -135,17 +136,17 @@ class SimulationSetup:
     refusals: dict[str, str] = dataclasses.field(default_factory=dict)
     engines: tuple[Engine, ...] = ()
     reasons: dict[str, str] = dataclasses.field(default_factory=dict)
-    receipt: Receipt = NOTHING_PAID
+    reservation: Reservation | None = None
 
     def tasks(self, trials: range, owner: Any = None) -> list[Task]:
         """Return what has to be played in these trials; `owner` is returned with each result."""
         env_id = None if self.game.spec is None else self.game.spec.id
         return [Task(engine, trials, env_id, owner) for engine in self.engines]
 
-    def entered(self, trials: int) -> "SimulationSetup":
+    def reserved(self, trials: int) -> "SimulationSetup":
         """Count all games of so many trials in the ledger of the data, if they have one, and note that in the engines.
 
-        Everything is compiled before. `receipt.give_back()` gives back what has not begun.
+        Everything is compiled before. `refund()` gives back what has not begun.
 
         Raises:
             LedgerError: If the ledger refuses them; nothing is counted then.
@@ -154,16 +155,20 @@ class SimulationSetup:
         if adversary.ledger is None:
             return self
         games = [[to_count(player, self.env)] for player in self.players.values()]
-        use = adversary.data_use
         compile_now(self.engines)
-        receipt = adversary.ledger.spend(games, use, trials, secret=self.secret, whom=list(self.players))
-        paid = None if use is None else (adversary.ledger.id, use)
+        use, names = adversary.data_use, list(self.players)
+        reservation = adversary.ledger.spend(games, use, trials, secret=self.secret, players=names)
         engines = (
-            dataclasses.replace(engine, terms=engine.terms._replace(paid_by=paid, receipt=receipt))
+            dataclasses.replace(engine, terms=engine.terms._replace(reservation=reservation))
             for engine in self.engines
             if isinstance(engine, (ScalarEngine, PythonEngine))
         )
-        return dataclasses.replace(self, engines=tuple(engines), receipt=receipt)
+        return dataclasses.replace(self, engines=tuple(engines), reservation=reservation)
+
+    def refund(self) -> None:
+        """Give back to the ledger of the data the games that have not begun."""
+        if self.reservation is not None:
+            self.reservation.refund()
 
     @property
     def in_threads(self) -> bool:
@@ -463,9 +468,11 @@ class ScalarEngine(CompiledEngine):
         """Play all games of one trial; return the adversary, and what constant plays would have been paid."""
         adversary, source = copy.copy(self.adversary), copy.copy(self.source)
         n_arms, horizon = adversary.n_arms, adversary.horizon
-        with self.terms.of_trial(), counted(adversary):
+        with self.terms.of_games(list(self.games)), checked_beginning(adversary):
+            admission = admission_to(adversary)
             adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
-        self.terms.receipt.began(list(self.games))
+        if admission is not None:
+            admission.pay()
         if source is not None:
             source.begin(stream(self.seed, trial=trial, role=GRAPH), adversary.order)
         if adversary.features is not None and adversary.order is not None:
@@ -558,7 +565,7 @@ class PythonEngine:
             if is_cancelled():
                 raise StoppedEarlyError
             env = self.make_env()
-            with self.terms.of_game(name):
+            with self.terms.of_games([name]):
                 game = play(env, algorithm, seed=self.seed, trial=trial)
             if len(game.arms) < self.checkpoints[-1]:
                 raise ValueError(

@@ -17,7 +17,7 @@ from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
 from dp_bandit_envs.metrics import external_regret, policy_regret, pseudo_regret
-from dp_bandit_envs.privacy.admission import announced, current
+from dp_bandit_envs.privacy.admission import current, playing_under
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
@@ -216,18 +216,15 @@ class RegretRecorder:
     def __enter__(self) -> Self:
         """Record what is played from now on."""
         self._game.on_block = self._record
-        self._game.receipts.clear()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        """End the record; after an error, give back what a ledger has counted for rounds of which nothing was shown."""
+        """End the record."""
         try:
             if kind is None:
                 self._game.report_block()
         finally:
             self._game.on_block = None
-        for receipt in self._game.receipts if kind is not None else ():
-            receipt.give_back()
 
     def _record(self, arms: IntArray, gains: FloatArray, table: FloatArray) -> None:
         fixed, constant = self._game.comparisons()
@@ -291,7 +288,7 @@ def begin(
     if below and (secret or (outer is not None and outer.secret)):
         # What is above the boundary is public, and does not see the seed of its noise.
         shown_seed, hidden = None, shown_seed
-    with announced([guarantees], secret=secret, seed=hidden, whom=player):
+    with playing_under([guarantees], secret=secret, seed=hidden, players=[player]):
         env.reset(seed=shown_seed, options={"trial": trial, "player": player})
     show(agent, env)  # the arms' features are in the order of the game
     if plays_points(env):

@@ -306,8 +306,8 @@ def simulate(
     tables = setup.tables(trials)
     done = 0
     with says_compiling([name for name in setup.players if name not in setup.reasons]):
-        setup = setup.entered(trials)
-        with setup.receipt.given_back_on_failure():
+        setup = setup.reserved(trials)
+        try:
             if not setup.secret:  # not before, because a ledger may refuse
                 warn_of_known_seed(setup.game.adversary.is_real)
             tasks = setup.tasks(range(first_trial, first_trial + trials))
@@ -319,6 +319,8 @@ def simulate(
                     done += len(some) * len(columns)
                     if callable(progress):
                         progress(done, trials * len(tables))
+        finally:
+            setup.refund()  # nothing where all games have begun
     outcomes = {name: _outcome(setup, name, table) for name, table in tables.items()}
     game = setup.game
     seed_shown = None if setup.secret else setup.seed
