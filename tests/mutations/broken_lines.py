@@ -205,8 +205,8 @@ OTHERS = (
     Mutation(
         "clipped noise judged as if it were not clipped",
         "dp_bandit_envs/audits/exact.py",
-        "        shown = is_shown(game, found, worst, rows[worst])",
-        "        shown = True",
+        "        attained = attains_loss(game, noise_map, worst, rows[worst])",
+        "        attained = True",
         ("tests/audits/test_linear_noise.py", "-k", "clipped_normal"),
     ),
     Mutation(
@@ -240,7 +240,7 @@ OTHERS = (
     Mutation(
         "low bits of the first release alone",
         "dp_bandit_envs/audits/floats.py",
-        "    for number in numbers_of(len(places), seed):",
+        "    for number in chosen_numbers(len(positions), seed):",
         "    for number in (1,):",
         (AUDIT_COMMAND, "-k", "leaks_later"),
     ),
@@ -254,8 +254,8 @@ OTHERS = (
     Mutation(
         "low bits of four releases alone",
         "dp_bandit_envs/audits/floats.py",
-        "    for number in numbers_of(len(places), seed):",
-        "    for number in sorted({1, 2, 5, len(places)} & set(range(1, len(places) + 1))):",
+        "    for number in chosen_numbers(len(positions), seed):",
+        "    for number in sorted({1, 2, 5, len(positions)} & set(range(1, len(positions) + 1))):",
         (AUDIT_COMMAND, "-k", "leaks_later"),
     ),
     Mutation(
@@ -289,7 +289,7 @@ OTHERS = (
     Mutation(
         "games without a release judged",
         "dp_bandit_envs/audits/fixed_play.py",
-        "    if found is None or len(found.arms) > rounds:",
+        "    if play is None or len(play.arms) > rounds:",
         "    if False:",
         ("tests/audits/test_exact_loss.py", "-k", "on_graphs_no_algorithm"),
     ),
@@ -324,8 +324,8 @@ OTHERS = (
     Mutation(
         "a round reveals as many gains as it likes",
         "wrappers/boundary.py",
-        "    if len(observed) - observed.count(0) > below.gains_in_a_round:",
-        "    if len(observed) - observed.count(0) > below.n_values:",
+        "    if len(observed) - observed.count(0) > inputs.gains_in_a_round:",
+        "    if len(observed) - observed.count(0) > inputs.n_values:",
         (NOT_A_BANDIT_ENV, "-k", "more_gains_than_it_declares"),
     ),
     Mutation(
@@ -338,8 +338,8 @@ OTHERS = (
     Mutation(
         "range check of many games dropped",
         "wrappers/vector/vector_boundary.py",
-        'if not np.all((seen["gain"] >= low) & (seen["gain"] <= high)):',
-        'if not np.all((seen["gain"] >= low)):',
+        'if not np.all((revealed["gain"] >= low) & (revealed["gain"] <= high)):',
+        'if not np.all((revealed["gain"] >= low)):',
         (PLANTED, "-k", "outside"),
     ),
     Mutation(
@@ -352,8 +352,8 @@ OTHERS = (
     Mutation(
         "compiled noise from the agent's stream",
         "dp_bandit_envs/simulation/stages.py",
-        "value, count = release(states[PLACE], arm, value, streams[PLACE + 1])",
-        "value, count = release(states[PLACE], arm, value, streams[PLACE])",
+        "gain, count = release(states[INDEX], arm, gain, streams[INDEX + 1])",
+        "gain, count = release(states[INDEX], arm, gain, streams[INDEX])",
         ("tests/audits/test_driver_releases.py", "-k", "compiled_releases"),
     ),
     Mutation(
@@ -478,8 +478,8 @@ OTHERS = (
     Mutation(
         "flags of many games are arrays from below",
         "wrappers/vector/vector_boundary.py",
-        "        return seen, terminated, truncated",
-        "        return seen, flags[0], flags[1]",
+        "        return revealed, terminated, truncated",
+        "        return revealed, flags[0], flags[1]",
         (MECHANISMS_OF_OTHERS, "-k", "no_arrays_from_below"),
     ),
     Mutation(
@@ -569,14 +569,14 @@ OTHERS = (
     Mutation(
         "no seed is seed 0",
         "dp_bandit_envs/seeding.py",
-        "            self._seed = drawn_seed()",
+        "            self._seed = draw_seed()",
         "            self._seed = 0",
         ("tests/test_seeding.py", "-k", "entropy"),
     ),
     Mutation(
         "play without a seed uses seed 0",
         "dp_bandit_envs/simulation/playing.py",
-        "        number = drawn_seed()",
+        "        number = draw_seed()",
         "        number = 0",
         (SHARED, "-k", "without_a_seed"),
     ),
@@ -654,7 +654,7 @@ OTHERS = (
     Mutation(
         "facts of the wrong layer",
         "wrappers/boundary.py",
-        "self._inputs = below[0].outputs if below else facts_of_game(env, name)",
+        "self._inputs = boundaries[0].outputs if boundaries else facts_of_game(env, name)",
         "self._inputs = facts_of_game(env, name)",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "told_upwards or one_of_ours_does"),
     ),
@@ -743,8 +743,8 @@ FROM_OUTSIDE = (
     Mutation(
         "rewards that wait can be printed",
         f"{ADAPTERS}/outside_game.py",
-        "        self._handed = Withheld([])\n        self._round = 0",
-        "        self._handed = Withheld([])\n        self.rewards = self._handed.value\n        self._round = 0",
+        "        self._handed = Hidden([])\n        self._round = 0",
+        "        self._handed = Hidden([])\n        self.rewards = self._handed.value\n        self._round = 0",
         (OUTSIDE, "-k", "waiting_batch"),
     ),
     Mutation(
@@ -844,8 +844,8 @@ GAMES = (
     Mutation(
         "only the arm played is believed to have a new release",
         "dp_bandit_envs/simulation/compiled_game.py",
-        'own = self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)',
-        "own = True",
+        'played_only = self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)',
+        "played_only = True",
         ("tests/simulation/test_play_equals_simulate_on_sums.py",),
     ),
     Mutation(
@@ -1167,7 +1167,7 @@ PLAYED = (
     Mutation(
         "a window forgets the count of a gain, not the gain",
         "agents/drifting.py",
-        "state.sums[left] = state.sums[left] - state.gains[place] if",
+        "state.sums[left] = state.sums[left] - state.gains[slot] if",
         "state.sums[left] = state.sums[left] if",
         ("tests/agents/test_drifting.py", "-k", "a_window_is_its_rule"),
     ),
@@ -1181,8 +1181,8 @@ PLAYED = (
     Mutation(
         "a restart keeps what was released",
         "agents/drifting.py",
-        "            state.means[each] = math.inf\n            state.inverses[each] = 1.0\n    return",
-        "            state.inverses[each] = 1.0\n    return",
+        "            state.means[each_arm] = math.inf\n            state.inverses[each_arm] = 1.0\n    return",
+        "            state.inverses[each_arm] = 1.0\n    return",
         ("tests/agents/test_drifting.py", "-k", "every_period"),
     ),
     Mutation(
@@ -1279,8 +1279,8 @@ PLAYED = (
     Mutation(
         "the last tasks are as large as the first",
         f"{SIMULATION}/workers.py",
-        "int(min(self._seconds / each, self._left / self.width, most))",
-        "int(min(self._seconds / each, most))",
+        "int(min(self._seconds / seconds, self._left / self.width, most))",
+        "int(min(self._seconds / seconds, most))",
         ("tests/simulation/test_results_do_not_depend_on.py", "-k", "sizes_follow"),
     ),
     Mutation(
@@ -1335,7 +1335,7 @@ PLAYED = (
     Mutation(
         "an unplayed mechanism draws from the process",
         f"{SIMULATION}/determinism.py",
-        "            if not is_builtin(type(one)):",
+        "            if not is_builtin(type(mechanism)):",
         "            if False:",
         ("tests/simulation/test_determinism.py", "-k", "mechanism_that_does_not"),
     ),
