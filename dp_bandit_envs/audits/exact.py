@@ -54,8 +54,7 @@ from dp_bandit_envs.privacy.mechanism import Mechanism, noise_key
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation, plays_points
 from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, GRAPH, stream
-from dp_bandit_envs.simulation.compiled_game import make_plan
-from dp_bandit_envs.simulation.engines import games_of
+from dp_bandit_envs.simulation.compiled_game import begin_games, make_compiled_game
 from dp_bandit_envs.wrappers import PrivacyBoundary, vector
 
 ROUNDS = 16
@@ -403,12 +402,12 @@ def _compiled(fixed_play: FixedPlay, seed: int) -> DriverReleases:
     algorithm = Algorithm("held", wrapping=fixed_play.wrapping, feedback=feedback, **agent)
     # The name of no player is "" here, but that of an algorithm without one is its own.
     object.__setattr__(algorithm, "player", fixed_play.player)
-    plan = make_plan(algorithm, fixed_play.env)
+    plan = make_compiled_game(algorithm, fixed_play.env)
     core: Any = fixed_play.env.unwrapped
     gains = np.empty((core.horizon, core.adversary.n_arms))
     core.adversary.begin(stream(seed, role=ADVERSARY))
     core.adversary.fill(gains)
-    _, (game,) = games_of(plan, seed, [0])
+    _, (game,) = begin_games(plan, seed, [0])
     graph = None
     if isinstance(core, GraphEnv):
         core.source.begin(stream(seed, role=GRAPH), core.adversary.order)

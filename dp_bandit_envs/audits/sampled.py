@@ -446,7 +446,9 @@ class Sampler:
     def _plays(self, candidate: Candidate) -> TranscriptSampler:
         if candidate.held not in self._games:
             held = candidate.held if self.releases else None
-            self._games[candidate.held] = TranscriptSampler(self.game(candidate.pair.one), self.algorithm, held=held)
+            self._games[candidate.held] = TranscriptSampler(
+                self.game(candidate.pair.one), self.algorithm, fixed_arms=held
+            )
         return self._games[candidate.held]
 
     def _pieces(

@@ -15,7 +15,7 @@ from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation
 from dp_bandit_envs.simulation import play, simulate
-from dp_bandit_envs.simulation.simulation import always_compiled
+from dp_bandit_envs.simulation.engines import always_compiled
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, LaplaceClipRescale
 
 World = Callable[[Environment], Environment]
