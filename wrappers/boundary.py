@@ -28,7 +28,7 @@ from dp_bandit_envs.errors import (
     WrongTypeError,
 )
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.privacy.admission import announced, current, taken_seed
+from dp_bandit_envs.privacy.admission import Conditions, current, playing_under
 from dp_bandit_envs.privacy.facts import InputFacts, Noise, ValueRange, check_values
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism, noise_key, output_facts
@@ -120,6 +120,8 @@ class BoundaryBase(Boundary):
     _inputs: InputFacts
     _inputs_take_seed: bool = True
     _boundary_is_next: bool = False
+    _conditions: Conditions | None = None
+    """What the games below were begun under."""
     _played: Any = None
     """The point or points played last, for pictures."""
 
@@ -256,7 +258,10 @@ class BoundaryBase(Boundary):
         """Return the seed as an int or None, or raise if it is none or must not be given."""
         if not self.takes_seed:
             refuse_seed(seed, type(self).__name__)
-        return taken_seed() if seed is None else checked_seed(seed)
+        if seed is not None:
+            return checked_seed(seed)
+        conditions = current()
+        return None if conditions is None else conditions.ticket.take_seed()
 
     @property
     def _total_is(self) -> str:
@@ -304,7 +309,7 @@ class BoundaryBase(Boundary):
         """Do nothing; Gymnasium before 1.4 would close the games below, also those of a wrapper that was refused."""
 
     def _begin_below(self, call: Callable[[], Any], *, given: bool) -> None:
-        """Begin games below; say to a ledger there what they are played under, and raise its error if it refuses them.
+        """Begin games below, and say what they are played under.
 
         Args:
             call: What begins them.
@@ -312,18 +317,19 @@ class BoundaryBase(Boundary):
         """
         if given and current() is None:
             warn_of_known_seed(is_played_on_real_data(self.env))
-        failure = None
-        with announced([[self.guarantee]], secret=None if given else not self._seed_is_known) as game:
-            try:
-                self._guarded(call)
-            except BoundaryError as error:
-                failure = error
-        # Outside of the except clause, so that the other error is not its context.
-        game.raise_refusal()
-        if failure is not None:
-            raise failure
+        with playing_under([[self.guarantee]], secret=None if given else not self._seed_is_known) as conditions:
+            self._conditions = conditions
+            self._guarded(call)
         if given:
-            self._seed_is_known = not game.secret
+            self._seed_is_known = not conditions.secret
+
+    def _refuse_games_of_others(self) -> None:
+        """Refuse to play on where somebody else has begun another game below, paid for by other conditions."""
+        if self._conditions is not None and self._conditions.admissions and self._conditions.are_over:
+            raise StepOutsideGameError(
+                f"the game below this {type(self).__name__} was begun anew by someone else; call reset() to start"
+                " another, or make an environment for each wrapper."
+            )
 
     def _has_begun(self) -> bool:
         """Whether noise has been drawn."""
@@ -355,6 +361,9 @@ class BoundaryBase(Boundary):
         if stop is not None:
             # Raised anew, as the text and the frames of the first one may hold private gains; so may an exit status.
             raise SystemExit(1) if stop is SystemExit else stop
+        refusal = None if self._conditions is None else self._conditions.ticket.refusal
+        if refusal is not None:
+            raise type(refusal)(*refusal.args)  # anew, as its own traceback leads to frames with private gains
         raise BoundaryError(WITHHELD.format(type(self).__name__) if message is None else message)
 
 
@@ -431,6 +440,7 @@ class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, i
             self._check_started()
         if self._ended:
             raise StepOutsideGameError("the game has ended; call reset() to start another.")
+        self._refuse_games_of_others()
         # Until the step is done there is no game to go on with: what fails or is interrupted may be half done.
         rng, self._rng = self._rng, None
         released, terminated, truncated = self._guarded(self._advance, arm)

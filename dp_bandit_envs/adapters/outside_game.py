@@ -19,6 +19,7 @@ from dp_bandit_envs.algorithms.specs import Player
 from dp_bandit_envs.envs.bandit_env import empty_observation, observation_space
 from dp_bandit_envs.errors import SeedRefusedError, StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.files import create_once, inaccessible, locked
+from dp_bandit_envs.privacy.admission import admission_to
 from dp_bandit_envs.privacy.facts import gains_of_arms
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.participation import Participation
@@ -108,7 +109,7 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
         self.horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
         self.n_values = self.n_arms
-        self.data_use, self._ledger = data_use, ledger
+        self.data_use, self.ledgers = data_use, [] if ledger is None else [ledger]
         self.action_space = gym.spaces.Discrete(self.n_arms)  # type: ignore[assignment]
         self.observation_space = observation_space(self.n_arms)  # type: ignore[assignment]
         self._round = -1  # before the first reset
@@ -132,8 +133,8 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game; without the leave of the ledger none begins."""
         self._round = -1
-        if self._ledger is not None:
-            self._ledger.enter(self.data_use)
+        if (admission := admission_to(self)) is not None:
+            admission.pay()  # now, as the first arm that is chosen is seen outside
         self._handed = Hidden([])
         self._round = 0
         return empty_observation(self.n_arms), {"round": 0}
@@ -338,7 +339,7 @@ class OutsideGame:
         ledger: Any = None,
         diary: str | Path | None = None,
     ) -> None:
-        if ledger is not None and not callable(getattr(ledger, "enter", None)):
+        if ledger is not None and not callable(getattr(ledger, "spend", None)):
             raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
         use = Participation(1, None if persons is None else checks.integer("persons", persons, at_least=1))
         self._rewards = RewardRange.checked(low, high, clip)

@@ -154,6 +154,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         """Play one arm or point in every game and return released values only."""
         arms = self._checked(actions)
         self._check_started()
+        self._refuse_games_of_others()
         if self._ended:
             self._started = False
             self._begin_below(functools.partial(self.env.step, arms), given=False)
