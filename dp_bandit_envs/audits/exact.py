@@ -44,7 +44,7 @@ from dp_bandit_envs.audits.linear_noise import (
     row_loss,
     true_losses_of_rows,
 )
-from dp_bandit_envs.audits.transcripts import FixedArms, RepeatedPoint
+from dp_bandit_envs.audits.transcripts import FixedArms, FixedPoint
 from dp_bandit_envs.audits.true_losses import TrueLoss, loss_of_pure, refuted_in_words, too_low
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import BoundaryError, NotAuditedError
@@ -396,7 +396,7 @@ def _compiled(fixed_play: FixedPlay, seed: int) -> DriverReleases:
     top, inputs = fixed_play.layers[-1]
     points, sums = plays_points(fixed_play.env), top.releases_sums
     payoffs = points and fixed_play.env.get_wrapper_attr("feedback") == "bandit"
-    kind: Any = functools.partial(RepeatedPoint, payoffs=payoffs) if points else FixedArms
+    kind: Any = functools.partial(FixedPoint, payoffs=payoffs) if points else FixedArms
     make = functools.partial(kind, fixed_play.plays, inputs.n_values, sums=sums)
     feedback: Any = "payoff" if payoffs else "any"
     agent: dict[str, Any] = {"make_agent": None, "make_point_agent": make} if points else {"make_agent": make}

@@ -164,7 +164,7 @@ class FixedArms(FunctionalAgent):
         return _transcript(self._plays, horizon, self._n_values)
 
 
-class RepeatedPoint(FunctionalPointAgent):
+class FixedPoint(FunctionalPointAgent):
     """The same for a point, `(dimension,)`, which it plays in all steps; perhaps where payoffs alone are revealed."""
 
     functions = Functions(select_held_point, note)  # type: ignore[arg-type]

@@ -296,7 +296,7 @@ def _step(game: Iterator[Any], seen: Observation) -> None:
     next(game, None)
 
 
-class _Watched(dict[str, Any]):
+class _ReadObservation(dict[str, Any]):
     """An observation that records the keys that are read."""
 
     asked: set[str]
@@ -315,7 +315,7 @@ def _check_reading(agent: Any, trial: AgentTrial) -> None:
     asked: set[str] = set()
 
     def watched(seen: Observation) -> Observation:
-        noting = _Watched(seen)
+        noting = _ReadObservation(seen)
         noting.asked = asked
         return noting
 

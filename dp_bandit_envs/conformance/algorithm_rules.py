@@ -296,7 +296,7 @@ def _check_arms_hide(algorithm: Algorithm, games: int) -> None:
     require_hidden(rule, NOISE, guarantee, pairs, sample, tries=max(50, games // 4), games=games)
 
 
-class _Recorded(gym.ActionWrapper[Any, Any, Any]):
+class _PointRecorder(gym.ActionWrapper[Any, Any, Any]):
     """Keeps the points played."""
 
     def __init__(self, env: Environment) -> None:
@@ -321,7 +321,7 @@ def _check_points_hide(algorithm: Algorithm, id_: str, feedback: str, games: int
     def sample(table: FloatArray, numbers: range) -> FloatArray:
         rows = []
         for number in numbers:
-            env = _Recorded(made(id_, gains=table, feedback=feedback))
+            env = _PointRecorder(made(id_, gains=table, feedback=feedback))
             play(env, algorithm, seed=12, trial=number)
             rows.append(np.ravel(env.points))
         return np.array(rows)

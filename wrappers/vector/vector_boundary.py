@@ -146,8 +146,8 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         inner_seed: Any = seed
         if takes_no_seed(self._mechanism):
             inner_seed = [seed_for_inputs(game_seed, self._mechanism, self._inputs_take_seed) for game_seed in seeds]
-        is_given = any(game_seed is not None for game_seed in seeds)
-        self._begin_below(functools.partial(self.env.reset, seed=inner_seed, options=options), given=is_given)
+        seeded = any(game_seed is not None for game_seed in seeds)
+        self._begin_below(functools.partial(self.env.reset, seed=inner_seed, options=options), seeded=seeded)
         return self._restart(seeds, options)
 
     def step(self, actions: Any) -> VectorStep:
@@ -157,7 +157,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         self._refuse_games_of_others()
         if self._ended:
             self._started = False
-            self._begin_below(functools.partial(self.env.step, arms), given=False)
+            self._begin_below(functools.partial(self.env.step, arms), seeded=False)
             never = np.zeros(self.num_envs, np.bool_)
             observation, info = self._restart([None] * self.num_envs, None)
             return observation, np.zeros(self.num_envs), never, never.copy(), info
