@@ -103,7 +103,7 @@ class Hidden:
         return "withheld"
 
 
-def stops() -> tuple[type[BaseException], ...]:
+def interrupts() -> tuple[type[BaseException], ...]:
     """Return what ends or interrupts a program, rather than says what has failed; a boundary passes its kind on."""
     cancelled = getattr(sys.modules.get("asyncio"), "CancelledError", KeyboardInterrupt)
     return KeyboardInterrupt, SystemExit, GeneratorExit, TooLongError, cancelled
@@ -357,7 +357,7 @@ class BoundaryBase(Boundary):
             if self._shows_errors:
                 raise
             # Exactly these: a class of somebody else's may say a gain by its name.
-            stop = next((kind for kind in stops() if type(error) is kind), None)
+            stop = next((kind for kind in interrupts() if type(error) is kind), None)
         if stop is not None:
             # Raised anew, as the text and the frames of the first one may hold private gains; so may an exit status.
             raise SystemExit(1) if stop is SystemExit else stop

@@ -102,7 +102,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         if boundaries:
             outputs = [layers[0].outputs for layers in boundaries_of_games if layers] or [boundaries[0].outputs]
             gains = max(facts.gains_in_a_round for facts in outputs)
-            values = farthest([facts.values for facts in outputs])
+            values = widest_range([facts.values for facts in outputs])
             inputs = boundaries[0].outputs._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
         else:
             outputs = [facts_of_game(game, name) for game in bottoms]
@@ -110,7 +110,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
                 horizon=public_attribute(env, "horizon", name),
                 sensitivity=sensitivity,
                 noise=Noise(sensitivity),
-                values=farthest([facts.values for facts in outputs]),
+                values=widest_range([facts.values for facts in outputs]),
             )
             check_distances(inputs, name)
         alike: dict[str, set[Any]] = {
@@ -304,7 +304,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
             raise StepOutsideGameError("the games have not begun; call reset() first.")
 
 
-def farthest(values: list[ValueRange]) -> ValueRange:
+def widest_range(values: list[ValueRange]) -> ValueRange:
     """Return facts that hold for all of these values: those of the largest distances in each norm."""
     widest = max(values, key=lambda facts: facts.l2)
     distances = [facts.norm_distance for facts in values if facts.norm or not widest.norm]
