@@ -133,10 +133,9 @@ def _check_facts(trial: WrapperTrial) -> None:
     claimed = env.guarantee
     possible = claimed.epsilon >= 0 and 0 <= claimed.delta < 1
     possible = possible and (claimed.model != "none" or math.isinf(claimed.epsilon))
-    way_out = "PrivacyGuarantee.none(reason) states that there is none."
-    require(
-        possible, "a guarantee has epsilon >= 0 and delta in [0, 1)", f"{claimed.epsilon}, {claimed.delta}", way_out
-    )
+    rule = "a guarantee has epsilon >= 0 and delta in [0, 1)"
+    received = f"{claimed.epsilon}, {claimed.delta}"
+    require(possible, rule, received, "PrivacyGuarantee.none(reason) states that there is none.")
 
     def declared_facts() -> dict[str, Any]:
         declared = {fact: getattr(env, fact) for fact in KEPT_FACTS if hasattr(env, fact)}
@@ -148,12 +147,9 @@ def _check_facts(trial: WrapperTrial) -> None:
         for change in (lambda: setattr(env, fact, None), lambda: env.set_wrapper_attr(fact, None)):  # noqa: B023
             with contextlib.suppress(Exception):
                 change()
-        require(
-            declared_facts() == before,
-            f"{fact} must be read-only: noise and guarantee belong together",
-            "a wrapper in which it can be set",
-            "Inherit PrivacyBoundary, or make it a property.",
-        )
+        rule = f"{fact} must be read-only: noise and guarantee belong together"
+        way_out = "Inherit PrivacyBoundary, or make it a property."
+        require(declared_facts() == before, rule, "a wrapper in which it can be set", way_out)
 
 
 def _check_freshness(trial: WrapperTrial) -> None:
@@ -199,12 +195,10 @@ def _check_steps(trial: WrapperTrial) -> None:
     # Rounds left over after the last batch may take an extra step, which releases nothing.
     extra = len(steps) == horizon + 2 and steps[-1].info["round"] < rounds + 1
     ended = len(steps) == horizon + 1 or (extra and _released_nothing_new(steps))
-    require(
-        ended and steps[-1].terminated and past == rounds,
-        f"a game of {rounds} rounds must end after its declared horizon of {horizon} steps, with all rounds played",
-        f"{len(steps) - 1} steps and {past} rounds",
-        "Declare horizon as the number of steps that release something.",
-    )
+    ended = ended and steps[-1].terminated and past == rounds
+    rule = f"a game of {rounds} rounds must end after its declared horizon of {horizon} steps, with all rounds played"
+    way_out = "Declare horizon as the number of steps that release something."
+    require(ended, rule, f"{len(steps) - 1} steps and {past} rounds", way_out)
     empty = not np.any(steps[0].released) and steps[0].info == {"round": 0}
     require(empty, "reset must return nothing released and round 0", "something", "Return zeros.")
 
@@ -317,19 +311,13 @@ def _check_sensitivity(trial: WrapperTrial) -> None:
             gains, observed = (
                 np.array([[step.observation[key] for step in game] for game in games]) for key in ("gain", "observed")
             )
-            require(
-                covered or np.array_equal(observed[0], observed[1]),
-                "without a guarantee, which gains are withheld must not depend on their values",
-                "a game in which it did",
-                "Release clipped gains instead, or add noise first.",
-            )
+            rule = "without a guarantee, which gains are withheld must not depend on their values"
+            way_out = "Release clipped gains instead, or add noise first."
+            require(covered or np.array_equal(*observed), rule, "a game in which it did", way_out)
             moved = float(np.abs(gains[0] - gains[1])[observed.all(axis=0)].sum())
-            require(
-                moved <= declared * (1 + 1e-9),
-                f"one changed {what} must move the released gains by at most sensitivity = {declared:g} in L1",
-                f"a game in which it moved them by {moved:g}",
-                "Declare a larger sensitivity; noise above is made for it.",
-            )
+            rule = f"one changed {what} must move the released gains by at most sensitivity = {declared:g} in L1"
+            way_out = "Declare a larger sensitivity; noise above is made for it."
+            require(moved <= declared * (1 + 1e-9), rule, f"a game in which it moved them by {moved:g}", way_out)
 
 
 def _check_attributes(trial: WrapperTrial) -> None:
@@ -404,12 +392,9 @@ def _check_noise(trial: WrapperTrial) -> None:
     first = [releases_of(play_game(env, plays, seed)) for seed in range(GAMES)]
     same = all(np.array_equal(releases, trial.releases(seed)) for seed, releases in enumerate(first))
     _require_same_noise(same, "other releases")
-    require(
-        any(map(np.any, first)),
-        f"something must be released within {len(trial.table)} rounds, or there is nothing to check",
-        f"{GAMES} games without a release",
-        "Pass a larger horizon=, or a wrapper with other parameters.",
-    )
+    rule = f"something must be released within {len(trial.table)} rounds, or there is nothing to check"
+    way_out = "Pass a larger horizon=, or a wrapper with other parameters."
+    require(any(map(np.any, first)), rule, f"{GAMES} games without a release", way_out)
     if math.isinf(tested(env.get_wrapper_attr("guarantee"))[0]):
         return
     again = [releases_of(play_game(unseeded, plays, None if game else 3)) for game in range(GAMES)]
@@ -419,12 +404,9 @@ def _check_noise(trial: WrapperTrial) -> None:
         "games after a reset without a seed": again,
     }
     for what, games in compared.items():
-        require(
-            any(not np.array_equal(game, games[0]) for game in games),
-            f"{what} must have fresh noise, if a guarantee is declared",
-            f"{GAMES} equal ones",
-            "Begin a stream of your own in reset, or declare PrivacyGuarantee.none(reason).",
-        )
+        differ = any(not np.array_equal(game, games[0]) for game in games)
+        way_out = "Begin a stream of your own in reset, or declare PrivacyGuarantee.none(reason)."
+        require(differ, f"{what} must have fresh noise, if a guarantee is declared", f"{GAMES} equal ones", way_out)
 
 
 RULES: Final = (
