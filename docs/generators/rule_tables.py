@@ -12,7 +12,7 @@ ARGUMENT = {"require": 1, "same": 1, "must_not_fail": 0, "require_hidden": 0}
 MODULES = {
     "check_agent": ("agent_rules",),
     "check_adversary": ("adversary_rules",),
-    "check_wrapper": ("wrapper_rules",),
+    "check_wrapper": ("wrapper_rules", "wrapper_trials", "mechanism_rules"),
     "check_algorithm": ("algorithm_rules",),
     "all of them": ("rules", "trial_games"),
 }

@@ -219,7 +219,7 @@ OTHERS = (
     Mutation(
         "a guarantee held to its epsilon and delta alone",
         "dp_bandit_envs/audits/true_losses.py",
-        "return tuple(field for field in stated if any(_is_above(lost, said[field]) for lost in losses))",
+        "return tuple(field for field in stated if any(_loses_more(lost, said[field]) for lost in losses))",
         "return ()",
         ("tests/audits/test_true_losses.py", "-k", "exact_loss"),
     ),
