@@ -53,7 +53,7 @@ def _parameter(name: str) -> property:
         # A copy, as the noise depends on it; of an iterator there is what the mechanism made of it.
         return copy.deepcopy(self._arguments[name]) if name in self._arguments else getattr(self.mechanism, name)
 
-    def refuse(self: Any, value: Any) -> None:
+    def refuse(self: Any, argument: Any) -> None:
         raise AttributeError(
             f"{name} of a {type(self).__name__} cannot be set: its guarantee holds for the wrapper as it was made. Make"
             " another one."

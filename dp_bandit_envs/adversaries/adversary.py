@@ -20,6 +20,7 @@ from dp_bandit_envs.compiling.functions import bind, is_builtin, put_back, strea
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import GainRangeError, LateDataError, WrongGainsError, WrongTypeError
 from dp_bandit_envs.metrics import shortfalls
+from dp_bandit_envs.privacy.admission import require_admission
 from dp_bandit_envs.privacy.participation import Participation, combine_participation
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -127,14 +128,21 @@ class Adversary(abc.ABC):
     @property
     def ledger(self) -> Any:
         """The ledger of the data."""
-        return self._ledger or next((part.ledger for part in self._inner() if part.ledger is not None), None)
+        return next(iter(self.ledgers), None)
 
     @ledger.setter
     def ledger(self, ledger: Any) -> None:
-        if ledger is not None and not callable(getattr(ledger, "enter", None)):
+        if ledger is not None and not callable(getattr(ledger, "spend", None)):
             raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
         self._refuse_late("ledger")
         self._ledger = ledger
+
+    @property
+    def ledgers(self) -> list[Any]:
+        """All ledgers of the data: its own, and those of the adversaries among its attributes."""
+        own = [] if self._ledger is None else [self._ledger]
+        inner = [ledger for adversary in self._inner() for ledger in adversary.ledgers]
+        return list({ledger.id: ledger for ledger in (*own, *inner)}.values())
 
     @property
     def is_real(self) -> bool:
@@ -158,13 +166,14 @@ class Adversary(abc.ABC):
             )
 
     def enter_ledger(self) -> None:
-        """Count the game that begins in this adversary's own ledger, if it has one; without its leave none begins.
+        """Refuse to begin a game that this adversary's own ledger, if it has one, has not admitted.
 
         Raises:
-            LedgerError: If the budget is spent, or nothing private is above the game.
+            LedgerError: If the game begins in no environment, which would ask the ledger and pay before the first
+                round.
         """
         if self._ledger is not None:
-            self._ledger.enter(self.data_use)
+            require_admission(self._ledger)
 
     def _inner(self) -> "Iterator[Adversary]":
         # Asked in every game: numbers and names first, which are most.

@@ -130,10 +130,12 @@ def _is_above(lost: TrueLoss, said: PrivacyGuarantee) -> bool:
 def _covers(said: DominatingNoise, noise_law: DominatingNoise) -> bool:
     """Whether the draws of a law fit into those that are said: one draw loses at least what its parts do together."""
     for kind in ("laplace", "responses"):
-        rooms = sorted(each for each, number in getattr(said, kind) for _ in range(number))
+        rooms = sorted(radius for radius, number in getattr(said, kind) for _ in range(number))
         slack = TOLERANCE * math.fsum(rooms)
-        for each in sorted((each for each, number in getattr(noise_law, kind) for _ in range(number)), reverse=True):
-            if not rooms or each > rooms[-1] + slack:
+        for radius in sorted(
+            (radius for radius, number in getattr(noise_law, kind) for _ in range(number)), reverse=True
+        ):
+            if not rooms or radius > rooms[-1] + slack:
                 return False
-            bisect.insort(rooms, rooms.pop() - each)
+            bisect.insort(rooms, rooms.pop() - radius)
     return noise_law.gaussian <= said.gaussian * (1 + TOLERANCE)

@@ -91,8 +91,8 @@ def show_charges(one: Ledger) -> None:
     table = Table(title="Spent so far", title_justify="left")
     for column in ("by", "games", f"epsilon alone, at delta = {one.budget.for_curve:.3g}"):
         table.add_column(column, justify="left" if column == "by" else "right", overflow="fold")
-    for whom, games, epsilon in charges:
-        table.add_row(whom or "(a reset)", f"{games:,}", f"{epsilon:.4g}")
+    for player, games, epsilon in charges:
+        table.add_row(player or "(a reset)", f"{games:,}", f"{epsilon:.4g}")
     console.print(table)
 
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable, VectorTable
-from dp_bandit_envs.audits.events import chernoff_lower_bound, features_of
-from dp_bandit_envs.audits.fixed_play import Held, game_of, layers_of_game
+from dp_bandit_envs.audits.events import chernoff_lower_bound, threshold_features
+from dp_bandit_envs.audits.fixed_play import FixedPlay, fixed_game, layers_of_game
 from dp_bandit_envs.audits.floats import count_impossible
 from dp_bandit_envs.conformance.rules import (
     FALSE_ALARM,
@@ -728,11 +728,11 @@ def _check_low_bits(trial: Trial) -> None:
         return  # secure draws are exact
     batch = math.prod(mechanism.batch_size for mechanism, _ in layers)
     arms = tuple(trial.plays[t // batch] for t in range(len(trial.table)))
-    held = Held(trial.wrap, "", trial.game(), layers, arms)
+    held = FixedPlay(trial.wrap, "", trial.game(), layers, arms)
     try:
         if not layers:
             raise NotAuditedError("the wrapper is no PrivacyBoundary")
-        found = count_impossible(game_of(held, 0), LOW_BITS, 0)
+        found = count_impossible(fixed_game(held, 0), LOW_BITS, 0)
     except NotAuditedError as reason:
         warnings.warn(f"low bits not looked at: {reason}.", stacklevel=checks.level_of_caller())
         return
@@ -761,7 +761,7 @@ def _check_privacy(trial: Trial, games: int) -> None:
 
     def sample(table: FloatArray, numbers: range) -> FloatArray:
         env = trial.env(trial.game(table))
-        return features_of(np.array([_releases(_run(env, arms, FIRST_SEED + number)) for number in numbers]))
+        return threshold_features(np.array([_releases(_run(env, arms, FIRST_SEED + number)) for number in numbers]))
 
     require_hidden(
         f"no event may be more than exp(epsilon) times as frequent if one round changes; declared is {guarantee}",

@@ -90,7 +90,7 @@ def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Pr
             for chunks, trials, columns in played:
                 queue.put(chunks, trials, columns)
     finally:
-        queue.give_back()
+        queue.refund()
     folder.save(RESULTS, _joined(experiment, folder))
 
 
@@ -241,10 +241,10 @@ class _Queue:
             chunk.save(self._folder, arrays)
             del self._open[chunk.name]
 
-    def give_back(self) -> None:
+    def refund(self) -> None:
         """Give a ledger back what has not begun."""
         for prepared in self._prepared.values():
-            prepared.receipt.give_back()
+            prepared.refund()
 
     def _is_saved(self, chunk: Chunk) -> bool:
         saved = chunk.load(self._folder)
@@ -263,7 +263,7 @@ class _Queue:
             common = {name: getattr(experiment, name) for name in ("horizon", "seed", "checkpoints")}
             players = experiment.players(panel, first)
             prepared = prepare(experiment.named(panel), players, **common, small=self._small)
-            self._prepared[panel.key, first] = self._there(prepared).entered(experiment.trials)
+            self._prepared[panel.key, first] = self._there(prepared).reserved(experiment.trials)
         return self._prepared[panel.key, first]
 
 

@@ -18,9 +18,10 @@ from dp_bandit_envs.compiling.functions import owner_of, stream_address, uses_ot
 from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import DecisionSet
-from dp_bandit_envs.envs.bandit_env import counted
+from dp_bandit_envs.envs.bandit_env import checked_beginning
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
+from dp_bandit_envs.privacy.admission import admission_to
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.compiled_game import Plan
@@ -241,9 +242,11 @@ class CompiledTrials:
         """Play all games of one trial; return the adversary, and what constant plays would have been paid."""
         adversary, source = copy.copy(self.adversary), copy.copy(self.source)
         n_arms, horizon = adversary.n_arms, adversary.horizon
-        with self.terms.of_trial(), counted(adversary):
+        with self.terms.of_games(list(self.plans)), checked_beginning(adversary):
+            admission = admission_to(adversary)
             adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
-        self.terms.receipt.began(list(self.plans))
+        if admission is not None:
+            admission.pay()
         if source is not None:
             source.begin(stream(self.seed, trial=trial, role=GRAPH), adversary.order)
         if adversary.features is not None and adversary.order is not None:
@@ -350,7 +353,7 @@ class PlayedTrials:
             if stopped():
                 raise StoppedEarlyError
             env = self.make_env()
-            with self.terms.of_game(name):
+            with self.terms.of_games([name]):
                 game = play(env, algorithm, seed=self.seed, trial=trial)
             if len(game.arms) < self.checkpoints[-1]:
                 raise ValueError(

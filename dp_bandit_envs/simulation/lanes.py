@@ -16,7 +16,7 @@ from dp_bandit_envs.agents.ucb import PLAIN
 from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt, IsCancelled, not_cancelled
 from dp_bandit_envs.compiling.functions import bind, call_at, is_builtin
 from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, empty_words
-from dp_bandit_envs.envs.bandit_env import counted
+from dp_bandit_envs.envs.bandit_env import checked_beginning
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -578,7 +578,7 @@ class FilledGains:
         self._adversary, self._checkpoints, self._round = adversary, checkpoints, 0
         self._games = [copy.copy(adversary) for _ in trials]
         for game, trial in zip(self._games, trials, strict=True):
-            with counted(game):
+            with checked_beginning(game):
                 game.begin(stream(seed, trial=trial, role=ADVERSARY))
         self.means = [game.means for game in self._games]
         self._totals = np.zeros(adversary.n_arms * LANES)

@@ -72,13 +72,13 @@ def test_a_vector_form_with_half_the_noise_is_found(monkeypatch):
 
 
 def test_a_driver_that_takes_a_gain_twice_is_found(monkeypatch):
-    once = boundary.Released.take
+    once = boundary.MechanismRun.feed
 
     def twice(self, gain, observed):
         once(self, gain, observed)
         once(self, gain, observed)
 
-    monkeypatch.setattr(boundary.Released, "take", twice)
+    monkeypatch.setattr(boundary.MechanismRun, "feed", twice)
     assert exact_loss(BlockSums(epsilon=1.0), drivers=("scalar",)).differs == ("scalar",)
 
 

@@ -11,7 +11,7 @@ from dp_bandit_envs import Algorithm
 from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.audits import exact_loss, float_loss
-from dp_bandit_envs.audits.floats import numbers_of
+from dp_bandit_envs.audits.floats import chosen_numbers
 from dp_bandit_envs.cli import audit_commands
 from dp_bandit_envs.conformance import ConformanceError, check_wrapper
 from dp_bandit_envs.errors import NotAuditedError
@@ -160,7 +160,7 @@ def test_all_releases_of_a_short_game_are_looked_at_and_no_more_are_said_to_be()
         assert len(loss.numbers) == 16 and loss.releases == 40 and loss.games == 20
         assert loss.numbers[:4] == (1, 2, 3, 4) and loss.numbers[-1] == 40
     assert longer[0].numbers != longer[1].numbers
-    assert set().union(*(numbers_of(40, seed) for seed in range(40))) == set(range(1, 41))
+    assert set().union(*(chosen_numbers(40, seed) for seed in range(40))) == set(range(1, 41))
 
 
 def rows_of(mechanism):

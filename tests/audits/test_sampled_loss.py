@@ -11,8 +11,8 @@ from scipy.stats import binom
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.audits import exact_loss, sampled, sampled_loss
 from dp_bandit_envs.audits.events import least_epsilon, strongest_arm_event
-from dp_bandit_envs.audits.sampled import candidate_pairs, changes_of, varied
-from dp_bandit_envs.audits.transcripts import Shown, TranscriptSampler, trials_of
+from dp_bandit_envs.audits.sampled import candidate_pairs, neighbours_of, varied
+from dp_bandit_envs.audits.transcripts import Transcripts, TranscriptSampler, trials_of
 from dp_bandit_envs.audits.true_losses import DELTAS
 from dp_bandit_envs.cli.audit_commands import contestant
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
@@ -165,7 +165,7 @@ def test_false_alarms_are_within_the_level():
 
 def shown(arms):
     nothing = np.zeros((len(arms), 0, 0))
-    return Shown(np.array(arms, np.int16), nothing, nothing.astype(np.int64))
+    return Transcripts(np.array(arms, np.int16), nothing, nothing.astype(np.int64))
 
 
 def test_the_event_is_the_sequence_that_differs():
@@ -201,7 +201,7 @@ def test_neighbours_differ_in_one_round(rounds, n_arms):
 
 
 def test_the_two_changes_of_a_round():
-    one, other = changes_of(np.full((3, 3), 0.5), 2)
+    one, other = neighbours_of(np.full((3, 3), 0.5), 2)
     assert neighbours(one) and neighbours(other)
     assert (one.one[2].tolist(), one.other[2].tolist()) == ([0, 0, 0], [1, 1, 1])
     assert (other.one[2].tolist(), other.other[2].tolist()) == ([1, 0, 0], [0, 1, 1])

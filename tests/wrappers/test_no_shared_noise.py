@@ -176,8 +176,8 @@ def test_noise_above_different_mechanisms_is_different(lower):
     """
     hidden = np.random.default_rng(1).integers(0, 2, (ROUNDS, 2)).astype(float)
     released = []
-    for inputs in ({"epsilon": np.inf}, lower):
-        env = HybridSums(LaplaceClipRescale(game(hidden), outside="clip", **inputs), epsilon=0.01)
+    for arguments in ({"epsilon": np.inf}, lower):
+        env = HybridSums(LaplaceClipRescale(game(hidden), outside="clip", **arguments), epsilon=0.01)
         env.reset(seed=5)
         released.append([env.step(0)[0]["sum"][0] for _ in range(ROUNDS)])
     steps = np.diff(np.subtract(*released))

@@ -263,7 +263,7 @@ def test_sums_are_exact(name, make, epsilon, monkeypatch):
     wrap = functools.partial(OF_SUMS[name].func, **{**OF_SUMS[name].keywords, "epsilon": epsilon})
     env = wrap(make())
     env.reset(seed=2)
-    state = env._released._state.value
+    state = env._run._state.value
     grids = state.grids if name == "intervals" else [state.grid]
     for t in range(40):
         sums = env.step(t % 3)[0]["sum"]

@@ -31,10 +31,10 @@ from dp_bandit_envs.wrappers.boundary import (
     OUTSIDE,
     TOO_MANY,
     BoundaryBase,
+    MechanismRun,
     PublicError,
-    Released,
     rewards_of_points,
-    seed_below,
+    seed_for_inputs,
     streams_of,
     unflattened,
 )
@@ -44,11 +44,11 @@ from dp_bandit_envs.wrappers.layers import (
     checked_env,
     checked_sensitivity,
     facts_of_game,
-    games_below,
     layers_of,
-    needed_below,
-    needed_of_all,
+    public_attribute,
+    public_attributes,
     refuse_sums,
+    single_games,
     time_limit,
 )
 
@@ -68,7 +68,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         self._rounds_a_step = self.batch_size
         self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
         self._counts_rounds = boundaries == 0
-        self._limits: IntArray = np.array([time_limit(game) for game in games_below(env)])
+        self._limits: IntArray = np.array([time_limit(game) for game in single_games(env)])
         self.single_observation_space = self._released_space(space)
         self.single_action_space = copy.deepcopy(env.single_action_space)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -80,44 +80,44 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
         self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
         self._scoreboards: list[Any] = []
-        self._shown: list[tuple[FeedbackGraph, FeedbackGraph]] = []
+        self._graphs: list[tuple[FeedbackGraph, FeedbackGraph]] = []
 
     def _look_below(self, env: VectorEnvironment, name: str) -> tuple[Any, int, gym.Space[Any]]:
         """Keep what is public about the games below, or raise if they differ in it or do not start again together.
 
         Returned are what is played, the number of boundaries below, and the space of one game's observation.
         """
-        below = boundaries_below(env, name, PASS_VECTOR_OBSERVATIONS_THROUGH)
-        refuse_sums(below, name)
-        games = games_below(env)
-        singles = [boundaries_below(game, name) for game in games]
+        boundaries = boundaries_below(env, name, PASS_VECTOR_OBSERVATIONS_THROUGH)
+        refuse_sums(boundaries, name)
+        games = single_games(env)
+        boundaries_of_games = [boundaries_below(game, name) for game in games]
         mode = env.metadata.get("autoreset_mode")
         if mode is not gym.vector.AutoresetMode.NEXT_STEP:
             raise ValueError(f"{name} needs games with autoreset_mode NEXT_STEP; received {mode}.")
         plays = "decision_set" if isinstance(env.single_action_space, gym.spaces.Box) else "n_arms"
         bottoms = [[*layers_of(game)][-1] for game in games]
         # All games have the same noise scale, so it is that of the game with the largest sensitivity.
-        declared = needed_of_all(env, "sensitivity", name)
-        sensitivity = max(checked_sensitivity(each, name) for each in declared)
-        if below:
-            alike_below = [found[0].outputs for found in singles if found] or [below[0].outputs]
-            gains = max(one.gains_in_a_round for one in alike_below)
-            values = farthest([one.values for one in alike_below])
-            facts = below[0].outputs._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
+        declared = public_attributes(env, "sensitivity", name)
+        sensitivity = max(checked_sensitivity(number, name) for number in declared)
+        if boundaries:
+            outputs = [layers[0].outputs for layers in boundaries_of_games if layers] or [boundaries[0].outputs]
+            gains = max(facts.gains_in_a_round for facts in outputs)
+            values = farthest([facts.values for facts in outputs])
+            inputs = boundaries[0].outputs._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
         else:
-            of_games = [facts_of_game(game, name) for game in bottoms]
-            facts = max(of_games, key=lambda one: one.sensitivity)._replace(
-                horizon=needed_below(env, "horizon", name),
+            outputs = [facts_of_game(game, name) for game in bottoms]
+            inputs = max(outputs, key=lambda facts: facts.sensitivity)._replace(
+                horizon=public_attribute(env, "horizon", name),
                 sensitivity=sensitivity,
                 noise=Noise(sensitivity),
-                values=farthest([one.values for one in of_games]),
+                values=farthest([facts.values for facts in outputs]),
             )
-            check_distances(facts, name)
+            check_distances(inputs, name)
         alike: dict[str, set[Any]] = {
-            "guarantee": {found[0].guarantee if found else None for found in singles},
-            "noise": {found[0].noise if found else None for found in singles},
-            "horizon": set(needed_of_all(env, "horizon", name)),
-            "number of arms" if plays == "n_arms" else "decision set": set(needed_of_all(env, plays, name)),
+            "guarantee": {layers[0].guarantee if layers else None for layers in boundaries_of_games},
+            "noise": {layers[0].noise if layers else None for layers in boundaries_of_games},
+            "horizon": set(public_attributes(env, "horizon", name)),
+            "number of arms" if plays == "n_arms" else "decision set": set(public_attributes(env, plays, name)),
             "number of values": {facts_of_game(game, name).n_values for game in bottoms},
             "range of values": {facts_of_game(game, name).values[:2] for game in bottoms},
             "norm of values": {facts_of_game(game, name).values.norm for game in bottoms} - {""},
@@ -130,28 +130,31 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         space = env.single_observation_space
         if isinstance(space, gym.spaces.Box):
             space = getattr(bottoms[0], "single_observation_space", bottoms[0].observation_space)
-        self._inputs, self._rounds = facts, needed_below(bottoms[0], "horizon", name)
-        self._below_takes_seed = all(one.takes_seed for found in (below, *singles) for one in found)
-        return needed_below(env, plays, name), len(below), space
+        self._inputs, self._rounds = inputs, public_attribute(bottoms[0], "horizon", name)
+        self._inputs_take_seed = all(
+            layer.takes_seed for layers in (boundaries, *boundaries_of_games) for layer in layers
+        )
+        return public_attribute(env, plays, name), len(boundaries), space
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start new games below with fresh noise streams; nothing has been released yet."""
         seeds, options = spread_seeds(seed, self.num_envs), checked_options(options)
-        for one in seeds:
-            self._checked_seed(one)
+        for game_seed in seeds:
+            self._checked_seed(game_seed)
         # If the reset below fails half-way, no game is in progress.
         self._started = False
-        below: Any = seed
+        inner_seed: Any = seed
         if takes_no_seed(self._mechanism):
-            below = [seed_below(one, self._mechanism, self._below_takes_seed) for one in seeds]
-        given = any(each is not None for each in seeds)
-        self._begin_below(functools.partial(self.env.reset, seed=below, options=options), given=given)
+            inner_seed = [seed_for_inputs(game_seed, self._mechanism, self._inputs_take_seed) for game_seed in seeds]
+        is_given = any(game_seed is not None for game_seed in seeds)
+        self._begin_below(functools.partial(self.env.reset, seed=inner_seed, options=options), given=is_given)
         return self._restart(seeds, options)
 
     def step(self, actions: Any) -> VectorStep:
         """Play one arm or point in every game and return released values only."""
         arms = self._checked(actions)
         self._check_started()
+        self._refuse_games_of_others()
         if self._ended:
             self._started = False
             self._begin_below(functools.partial(self.env.step, arms), given=False)
@@ -182,8 +185,8 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         if not self._scoreboards:
             return None
         if self.releases_sums:
-            for board, released in zip(self._scoreboards, self._released, strict=True):
-                board.show_totals(released.values.copy())
+            for board, run in zip(self._scoreboards, self._runs, strict=True):
+                board.show_totals(run.values.copy())
         title = "Seen through the privacy boundary, game {}"
         return tuple(
             board.render(self.render_mode, title=title.format(game), total=self._total_is)
@@ -198,12 +201,12 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
             if graphs is None and getattr(layer, "envs", None):
                 graphs = [game.get_wrapper_attr("graph") for game in layer.envs]
             if graphs is not None:
-                old: list[Any] = self._shown or [None] * self.num_envs
-                self._shown = [
+                old: list[Any] = self._graphs or [None] * self.num_envs
+                self._graphs = [
                     pair if pair is not None and pair[0] is graph else (graph, graph.copy())
                     for graph, pair in zip(graphs, old, strict=True)
                 ]
-                return [shown for _, shown in self._shown]
+                return [copied for _, copied in self._graphs]
         raise AttributeError(f"{type(self).__name__} has no attribute 'graphs': the games below have no graph.")
 
     def close(self, **kwargs: Any) -> None:
@@ -221,8 +224,10 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
     def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
         self._noise_streams = [streams.next(seed, options) for streams, seed in zip(self._streams, seeds, strict=True)]
         self._observation = self._nothing_yet(self.num_envs)
-        self._released = [
-            Released(self.mechanism, self._inputs, rng, {key: part[game] for key, part in self._observation.items()})
+        self._runs = [
+            MechanismRun(
+                self.mechanism, self._inputs, rng, {key: rows[game] for key, rows in self._observation.items()}
+            )
             for game, rng in enumerate(self._noise_streams)
         ]
         self._started, self._ended = True, False
@@ -261,26 +266,26 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         for _ in range(self._rounds_a_step):
             private, terminated, truncated = self._step_below(arms)
             gains, observed = private["gain"].tolist(), private["observed"].tolist()
-            for game, released in enumerate(self._released):
-                released.take(gains[game], observed[game])
+            for game, run in enumerate(self._runs):
+                run.feed(gains[game], observed[game])
             if (terminated | truncated).any():
                 break
-        shown = {key: part.copy() for key, part in self._observation.items()}
-        for released in self._released:
-            released.end_step()
+        observation = {key: rows.copy() for key, rows in self._observation.items()}
+        for run in self._runs:
+            run.end_step()
         if not self.releases_sums:
-            for part in self._observation.values():
-                part[:] = 0
-        return shown, terminated, truncated
+            for rows in self._observation.values():
+                rows[:] = 0
+        return observation, terminated, truncated
 
     def _step_below(self, arms: Any) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
         """Play one step below and check its gains; count rounds here, or take the count of a boundary below."""
         observation, _, terminated, truncated, info = self.env.step(arms)
-        seen = unflattened(observation, self.n_values)
+        revealed = unflattened(observation, self.n_values)
         low, high = self._inputs.values.low, self._inputs.values.high
-        if not np.all((seen["gain"] >= low) & (seen["gain"] <= high)):
+        if not np.all((revealed["gain"] >= low) & (revealed["gain"] <= high)):
             raise PublicError(OUTSIDE.format(type(self).__name__, low, high))
-        if np.any(np.count_nonzero(seen["observed"], axis=-1) > self._inputs.gains_in_a_round):
+        if np.any(np.count_nonzero(revealed["observed"], axis=-1) > self._inputs.gains_in_a_round):
             raise PublicError(TOO_MANY.format(type(self).__name__, self._inputs.gains_in_a_round))
         counted = self._round_below + 1 if self._counts_rounds else np.asarray(info["round"], np.int64)
         self._round_below = counted
@@ -289,7 +294,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
             flags, (terminated, truncated) = (terminated, truncated), (counted == self._rounds, counted == self._limits)
             if not all(map(np.array_equal, flags, (terminated, truncated))):
                 raise PublicError(ENDS_BY_ITSELF.format(type(self).__name__))
-        return seen, terminated, truncated
+        return revealed, terminated, truncated
 
     def _has_begun(self) -> bool:
         return any(streams.begun for streams in self._streams)
@@ -301,5 +306,6 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
 
 def farthest(values: list[ValueRange]) -> ValueRange:
     """Return facts that hold for all of these values: those of the largest distances in each norm."""
-    farther = max(values, key=lambda one: one.l2)
-    return farther._replace(norm_distance=max(one.norm_distance for one in values if one.norm or not farther.norm))
+    widest = max(values, key=lambda facts: facts.l2)
+    distances = [facts.norm_distance for facts in values if facts.norm or not widest.norm]
+    return widest._replace(norm_distance=max(distances))

@@ -48,7 +48,7 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
     def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
         if takes_no_seed(self._mechanism):
             return super()._advance(arms)  # exact draws come one by one
-        self._released[0].refuse_fork()
+        self._runs[0].refuse_fork()
         private, terminated, truncated = self._step_below(arms)
         scale, grid, bound, reject, low, high = self._state
         least, most, width = low - bound, high + bound, high - low
