@@ -21,7 +21,7 @@ CLASSES = "dp_bandit_envs.envs.game_classes"
 
 
 @dataclasses.dataclass(frozen=True)
-class Game:
+class RegisteredGame:
     """A row of the table. Classes may be given as `"module:Class"`, which is imported on first use.
 
     Attributes:
@@ -68,30 +68,30 @@ _ADVERSARIES = "dp_bandit_envs.adversaries"
 GAMES = {
     game.id: game
     for game in (
-        Game("Deterministic", f"{_ADVERSARIES}.deterministic:Deterministic"),
-        Game("Stochastic", f"{_ADVERSARIES}.stochastic:Stochastic"),
-        Game("FullyOblivious", f"{_ADVERSARIES}.oblivious:FullyOblivious"),
-        Game("Oblivious", f"{_ADVERSARIES}.oblivious:Oblivious"),
-        Game("Switching", f"{_ADVERSARIES}.switching:SwitchingCost"),
-        Game("MemoryBounded", f"{_ADVERSARIES}.memory_bounded:MemoryBounded"),
-        Game("Trial", f"{_ADVERSARIES}.trial:Trial"),
-        Game("Linear", f"{_ADVERSARIES}.linear_gains:LinearGains"),
-        Game("Shifting", f"{_ADVERSARIES}.shifting:Shifting"),
-        Game("Replay", f"{_ADVERSARIES}.replay:Replay"),
-        Game(
+        RegisteredGame("Deterministic", f"{_ADVERSARIES}.deterministic:Deterministic"),
+        RegisteredGame("Stochastic", f"{_ADVERSARIES}.stochastic:Stochastic"),
+        RegisteredGame("FullyOblivious", f"{_ADVERSARIES}.oblivious:FullyOblivious"),
+        RegisteredGame("Oblivious", f"{_ADVERSARIES}.oblivious:Oblivious"),
+        RegisteredGame("Switching", f"{_ADVERSARIES}.switching:SwitchingCost"),
+        RegisteredGame("MemoryBounded", f"{_ADVERSARIES}.memory_bounded:MemoryBounded"),
+        RegisteredGame("Trial", f"{_ADVERSARIES}.trial:Trial"),
+        RegisteredGame("Linear", f"{_ADVERSARIES}.linear_gains:LinearGains"),
+        RegisteredGame("Shifting", f"{_ADVERSARIES}.shifting:Shifting"),
+        RegisteredGame("Replay", f"{_ADVERSARIES}.replay:Replay"),
+        RegisteredGame(
             "Experts",
             env="dp_bandit_envs.envs.experts_env:ExpertsEnv",
             vector_env="dp_bandit_envs.envs.experts_env:ExpertsVectorEnv",
         ),
         *(
-            Game(
+            RegisteredGame(
                 name,
                 env=f"dp_bandit_envs.envs.point_env:{name}Env",
                 vector_env=f"dp_bandit_envs.envs.point_vector_env:{name}VectorEnv",
             )
             for name in ("Ball", "Cube", "Simplex")
         ),
-        Game(
+        RegisteredGame(
             "Graph",
             env="dp_bandit_envs.envs.graph_env:GraphEnv",
             vector_env="dp_bandit_envs.envs.graph_env:GraphVectorEnv",
@@ -185,7 +185,7 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
             f"an adversary must not take {', '.join(RESERVED)}, which are arguments of every environment;"
             f" {adversary_class.__name__} takes {', '.join(taken)}. Rename it."
         )
-    game = Game(name, adversary_class)
+    game = RegisteredGame(name, adversary_class)
     known = GAMES.get(game.id, game)
     if known.sent:  # such as by a module that is imported here and there
         return known.id
@@ -208,12 +208,12 @@ def is_defined_again(older: Any, newer: Any) -> bool:
     return names[0] == names[1] and "<" not in names[0][1] and not is_builtin(newer)
 
 
-def _forget(game: Game) -> None:
+def _forget(game: RegisteredGame) -> None:
     del GAMES[game.id]
     gym.registry.pop(game.id, None)
 
 
-def foreign_games() -> list[Game]:
+def foreign_games() -> list[RegisteredGame]:
     """Return the games that `register_adversary` added in this process."""
     return [game for game in GAMES.values() if isinstance(game.adversary, type)]
 
