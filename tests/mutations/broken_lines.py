@@ -928,8 +928,8 @@ GAMES = (
     Mutation(
         "a second ledger of the data is not asked",
         "dp_bandit_envs/adversaries/adversary.py",
-        "for ledger in (*own, *inner)}",
-        "for ledger in (*own, *inner[:1])}",
+        "for ledger in (*of_its_data, *inner)}",
+        "for ledger in (*of_its_data, *inner[:1])}",
         (ADMISSION, "-k", "two_ledgers"),
     ),
     Mutation(
