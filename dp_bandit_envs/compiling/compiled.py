@@ -85,8 +85,8 @@ def say_compiling(names: Sequence[str], *, kept: bool) -> None:
     """
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     once = "once on this machine" if kept else f"once in each process that plays {'it' if len(names) == 1 else 'them'}"
-    each = "" if len(names) == 1 else " each"
-    say_once("compiling", f"compiling {', '.join(names[:MOST_NAMES])}{more}: some seconds{each}, {once}")
+    for_each = "" if len(names) == 1 else " each"
+    say_once("compiling", f"compiling {', '.join(names[:MOST_NAMES])}{more}: some seconds{for_each}, {once}")
 
 
 @contextlib.contextmanager

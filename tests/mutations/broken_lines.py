@@ -1258,7 +1258,7 @@ PLAYED = (
     Mutation(
         "an array is replaced by one of another type",
         f"{COMPILING}/layout.py",
-        "            if value.dtype != form.dtype or value.ndim != form.size:",
+        "            if contents.dtype != form.dtype or contents.ndim != form.size:",
         "            if False:",
         ("tests/simulation/test_words_of_a_game.py", "-k", "replaced_array"),
     ),
