@@ -361,9 +361,11 @@ class BoundaryBase(Boundary):
         if stop is not None:
             # Raised anew, as the text and the frames of the first one may hold private gains; so may an exit status.
             raise SystemExit(1) if stop is SystemExit else stop
-        refusal = None if self._conditions is None else self._conditions.ticket.refusal
-        if refusal is not None:
-            raise type(refusal)(*refusal.args)  # anew, as its own traceback leads to frames with private gains
+        ledger_refusal = None if self._conditions is None else self._conditions.ticket.refusal
+        if ledger_refusal is not None:
+            raise type(ledger_refusal)(
+                *ledger_refusal.args
+            )  # anew, as its own traceback leads to frames with private gains
         raise BoundaryError(WITHHELD.format(type(self).__name__) if message is None else message)
 
 

@@ -8,7 +8,7 @@ import gymnasium as gym
 import dp_bandit_envs
 from dp_bandit_envs import agents
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
-from dp_bandit_envs.privacy.guarantee import CONVENTION, PrivacyGuarantee, level_of
+from dp_bandit_envs.privacy.guarantee import CONVENTION, PrivacyGuarantee, shown_epsilon
 from generators import docstrings
 from generators.bounds import bound
 from generators.drawings import curve_picture
@@ -53,7 +53,7 @@ def page(name: str, curve: str) -> str:
                 "for": SETTINGS[setting_of(name)],
                 "guarantee": "none"
                 if holds.model == "none"
-                else f"{level_of(holds)}, with its defaults in the game measured below ({CONVENTION})",
+                else f"{shown_epsilon(holds)}, with its defaults in the game measured below ({CONVENTION})",
                 "privacy": model_of(holds),
                 "source": docstrings.escaped(algorithm.reference),
             }
@@ -106,7 +106,7 @@ def guarantee(name: str, algorithm: Algorithm, holds: PrivacyGuarantee, env: Any
     if holds.steps:
         lines.append("What it declares, layer by layer, with its defaults in the game measured below:")
         lines.append("\n".join(f"- {docstrings.prose(step)}" for step in holds.steps))
-    lines.append(f"In numbers: {level_of(holds)} ({docstrings.prose(holds.scope())}).")
+    lines.append(f"In numbers: {shown_epsilon(holds)} ({docstrings.prose(holds.scope())}).")
     declared = [f"`{one}`" for one in ("epsilon", "delta") if one in takes(name)]
     if can_be_calibrated(name):
         lines.append(
@@ -171,7 +171,7 @@ def index(names: list[str]) -> str:
         env = game_of(name)
         holds = algorithm.guarantee_in(env)
         env.close()
-        model = "none" if holds.model == "none" else f"{holds.model}, {level_of(holds)}"
+        model = "none" if holds.model == "none" else f"{holds.model}, {shown_epsilon(holds)}"
         paper = docstrings.escaped(algorithm.reference)
         rows.append(f"| [{name}]({slug(name)}.md) | {SETTINGS[setting_of(name)]} | {model} | {paper} |")
     lines = [

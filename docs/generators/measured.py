@@ -9,7 +9,7 @@ import gymnasium as gym
 from dp_bandit_envs.algorithms import ALGORITHMS, calibrate_in, make_algorithm
 from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.plots.curves_figure import Curve
-from dp_bandit_envs.privacy.guarantee import Level, label_of, level_of
+from dp_bandit_envs.privacy.guarantee import ShownEpsilon, label_of, shown_epsilon
 from dp_bandit_envs.simulation import simulate
 from dp_bandit_envs.simulation.results import Outcome
 from generators.settings import TWINS, Measured, can_be_calibrated
@@ -53,11 +53,11 @@ def line(game: Measured, name: str, epsilon: float | None = None, trials: int = 
     outcome = outcome_of(game, name, epsilon, trials)
     if outcome is None:
         return None
-    level = level_of(outcome.guarantee)
+    level = shown_epsilon(outcome.guarantee)
     if epsilon in EPSILONS:
         delta = delta_of(name)
         holds = outcome.guarantee.epsilon_at(delta) if delta else outcome.guarantee.pure_epsilon
-        level = Level(float(f"{holds:.3g}"), delta)
+        level = ShownEpsilon(float(f"{holds:.3g}"), delta)
     return Curve(name, label_of(name, [level]), outcome.checkpoints, getattr(outcome, game.measure))
 
 

@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.privacy.guarantee import label_of, level_of
+from dp_bandit_envs.privacy.guarantee import label_of, shown_epsilon
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation import play
 
@@ -52,7 +52,7 @@ def played(id_: str, arguments: dict[str, Any], algorithm: tuple[str, dict[str, 
     name, parameters = algorithm
     env = Recorded(gym.make(id_, disable_env_checker=True, **arguments))
     made = make_algorithm(name, **parameters)
-    label = label_of(name, [level_of(made.guarantee_in(env))])
+    label = label_of(name, [shown_epsilon(made.guarantee_in(env))])
     game = play(env, made, seed=SEED)
     totals = np.array([*env.totals, env.unwrapped.cumulative_gains])  # type: ignore[attr-defined]
     return Played(label, np.array(env.actions), totals, game.policy_regret, env.unwrapped)

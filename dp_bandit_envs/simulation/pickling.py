@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, ClassVar, NamedTuple
 
-from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
+from dp_bandit_envs.envs.registration import RegisteredGame, foreign_games, register_here
 from dp_bandit_envs.errors import ClusterError, NotSendableError
 from dp_bandit_envs.simulation.provenance import installed_code, is_users, made_by, unlike_here
 from dp_bandit_envs.simulation.results import Engine, TaskResults, run_task
@@ -113,7 +113,7 @@ def _unpacked(carried: PickledWork) -> tuple[Engine, dict[str, Any], NotSendable
     games, missing = {}, None
     for name, adversary in carried.games:
         try:
-            games[name] = _loaded(adversary, f"the adversary of {Game(name).id}")
+            games[name] = _loaded(adversary, f"the adversary of {RegisteredGame(name).id}")
         except NotSendableError as error:
             missing = error
     _register(games)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import IsCancelled, not_cancelled
 from dp_bandit_envs.metrics import Moments, external_regret, policy_regret, pseudo_regret, summary
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, level_of
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, shown_epsilon
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.text import html_table
 
@@ -232,7 +232,7 @@ class Outcome:
     @property
     def label(self) -> str:
         """The name with its guarantee, as legends show it."""
-        return label_of(self.name, [level_of(self.guarantee)])
+        return label_of(self.name, [shown_epsilon(self.guarantee)])
 
     def plot(self, measure: str = "external_regret", band: str = "ci", *, columns: int | None = None) -> "Figure":
         """Draw a measure against the round; the arguments are those of `Simulation.plot`."""
@@ -422,7 +422,7 @@ def outcomes_table(outcomes: Sequence[Outcome]) -> str:
     """Return a table with a row for each outcome: its guarantee, and external regret after the last round."""
     rows = []
     for outcome in outcomes:
-        of, level = summary(outcome.last()), level_of(outcome.guarantee)
+        of, level = summary(outcome.last()), shown_epsilon(outcome.guarantee)
         numbers = [f"{float(of[name]):,.1f}" for name in ("mean", "standard_error", "median", "quantile_99")]
         rows.append([outcome.name, f"{level.epsilon:.4g}", f"{level.delta:.3g}", *numbers, outcome.engine])
     first = outcomes[0]

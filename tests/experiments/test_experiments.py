@@ -18,7 +18,7 @@ from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.tables import summary_csv
 from dp_bandit_envs.figures.judging import errors_ahead
 from dp_bandit_envs.metrics import median_of_means
-from dp_bandit_envs.privacy.guarantee import level_of
+from dp_bandit_envs.privacy.guarantee import shown_epsilon
 from dp_bandit_envs.simulation import simulate
 from tests.tools.refusals import refused
 
@@ -103,7 +103,7 @@ def test_the_report_gives_the_real_guarantee_and_its_reason_beside_the_papers(tm
     assert str(real) != str(claimed)
     text = report_md([results], title="T", command="c")
     (row,) = [line for line in text.splitlines() if line.endswith(f"| {real} |")]
-    assert row.startswith(f"| EXP3-tau | {level_of(real)} | {claimed.epsilon:.6g}")
+    assert row.startswith(f"| EXP3-tau | {shown_epsilon(real)} | {claimed.epsilon:.6g}")
 
 
 @pytest.mark.parametrize(

@@ -527,15 +527,15 @@ OTHERS = (
     Mutation(
         "withheld gains are forgotten",
         f"{PRIVACY}/mechanism.py",
-        'if inputs.withheld and own.model != "none":',
+        'if inputs.withheld and guarantee.model != "none":',
         "if False:",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "withheld"),
     ),
     Mutation(
         "noise above averages is called local",
         f"{PRIVACY}/mechanism.py",
-        'return dataclasses.replace(own, model="central") if own.model == "local" else own',
-        "return own",
+        'return dataclasses.replace(guarantee, model="central") if guarantee.model == "local" else guarantee',
+        "return guarantee",
         ("tests/privacy/test_guarantee_steps.py",),
     ),
     Mutation(
@@ -611,8 +611,8 @@ OTHERS = (
     Mutation(
         "a curve at one order too small",
         f"{PRIVACY}/accounting.py",
-        "return tuple((order, min(value, pure)) for order, value in zip(ORDERS, found.tolist(), strict=True))",
-        "return tuple((o, min(v, pure) * (0.99 if o == ORDERS[40] else 1)) for o, v in zip(ORDERS, found.tolist()))",
+        "return tuple((order, min(value, pure)) for order, value in zip(ORDERS, divergences.tolist(), strict=True))",
+        "return tuple((o, min(v, pure) * (0.99 if o == ORDERS[40] else 1)) for o, v in zip(ORDERS, divergences))",
         ("tests/privacy/test_groups_and_games.py", "-k", "integrals"),
     ),
     Mutation(
@@ -1092,8 +1092,8 @@ ROOMS = (
     Mutation(
         "a person's record serves once however many passes there are",
         f"{PRIVACY}/participation.py",
-        "        _serve(served, owners, turns)",
-        "        _serve(served, owners, 1)",
+        "        _add_rounds_per_person(served, owners, turns)",
+        "        _add_rounds_per_person(served, owners, 1)",
         ("tests/privacy/test_participation.py", "-k", "records_of_a_file"),
     ),
     Mutation(
