@@ -106,25 +106,18 @@ class MissingCodeError(Exception):
     """Raised instead of compiling a function whose machine code is not on disk."""
 
 
-@contextlib.contextmanager
-def only_from_disk() -> Iterator[None]:
-    """Let calls in this thread load machine code, but raise `MissingCodeError` where it would have to be compiled.
+def loads_from_disk(compile_parts: Callable[[IsCancelled], object]) -> bool:
+    """Load machine code in another thread, if all of it is on disk; return whether it is.
 
     Functions that are never kept on disk are compiled all the same.
     """
-    _this_thread.only_loads = True
-    try:
-        yield
-    finally:
-        _this_thread.only_loads = False
-
-
-def loads_from_disk(compile_parts: Callable[[IsCancelled], object]) -> bool:
-    """Load machine code, if all of it is on disk; return whether it is."""
 
     def load(is_cancelled: IsCancelled) -> None:
-        with only_from_disk():
+        _this_thread.only_loads = True
+        try:
             compile_parts(is_cancelled)
+        finally:
+            _this_thread.only_loads = False
 
     try:
         run_in_thread(load)

@@ -1272,7 +1272,7 @@ PLAYED = (
     Mutation(
         "a worker with other code plays",
         f"{SIMULATION}/pickling.py",
-        "    if carried.code and (unlike := unlike_here(dict(carried.code))):",
+        "    if pickled.code and (unlike := unlike_here(dict(pickled.code))):",
         "    if unlike := []:",
         ("tests/faults/test_cluster.py", "-k", "other_code"),
     ),
@@ -1307,8 +1307,8 @@ PLAYED = (
     Mutation(
         "a user's child of an agent is played in lanes",
         f"{SIMULATION}/lanes.py",
-        "carried = AGENTS.get(type(game.agent))",
-        "carried = next((AGENTS[kind] for kind in type(game.agent).__mro__ if kind in AGENTS), None)",
+        "support = AGENTS.get(type(game.agent))",
+        "support = next((AGENTS[kind] for kind in type(game.agent).__mro__ if kind in AGENTS), None)",
         ("tests/simulation/test_lanes_chosen.py", "-k", "never_played_as_if and child"),
     ),
     Mutation(
