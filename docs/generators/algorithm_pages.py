@@ -65,7 +65,7 @@ def page(name: str, curve: str) -> str:
         *guarantee(name, algorithm, holds, env, parts.reason),
         "## Regret bound",
         bound(algorithm, env),
-        "## Measured",
+        "## MeasuredGame",
         docstrings.picture(curve, caption(name)),
     ]
     if parts.notes:
@@ -135,7 +135,7 @@ def caption(name: str) -> str:
         )
     elif any(TWINS.get(one) == name and can_be_calibrated(one) for one in ALGORITHMS):
         how = " Private relatives beside it have the parameter at which their real guarantee is epsilon = 1."
-    return f"Played: {played}; {TRIALS} games each, the same gains for all.{how}"
+    return f"PlayedGame: {played}; {TRIALS} games each, the same gains for all.{how}"
 
 
 def words_of(arguments: dict[str, Any]) -> str:
@@ -151,8 +151,8 @@ def code(name: str) -> str:
     lines.append(f'env = gym.make("{game.id}", {arguments})')
     parameters = inspect.signature(ALGORITHMS[name]).parameters
     with_epsilon = "epsilon" in parameters and parameters["epsilon"].default is not None
-    made = f'make_algorithm("{name}"{", epsilon=1.0" if with_epsilon else ""})'
-    lines += [f"algorithm = {made}", "print(algorithm.guarantee_in(env))"]
+    factory = f'make_algorithm("{name}"{", epsilon=1.0" if with_epsilon else ""})'
+    lines += [f"algorithm = {factory}", "print(algorithm.guarantee_in(env))"]
     lines.append("print(play(env, algorithm, seed=1).external_regret[-1])")
     return "\n".join(lines)
 

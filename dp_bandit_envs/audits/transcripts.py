@@ -164,7 +164,7 @@ class FixedArms(FunctionalAgent):
         return _empty_transcript(self._plays, horizon, self._n_values)
 
 
-class RepeatedPoint(FunctionalPointAgent):
+class FixedPoint(FunctionalPointAgent):
     """The same for a point, `(dimension,)`, which it plays in all steps; perhaps where payoffs alone are revealed."""
 
     functions = Functions(select_fixed_point, record_release)  # type: ignore[arg-type]

@@ -219,7 +219,7 @@ OTHERS = (
     Mutation(
         "a guarantee held to its epsilon and delta alone",
         "dp_bandit_envs/audits/true_losses.py",
-        "return tuple(field for field in stated if any(_is_above(lost, said[field]) for lost in losses))",
+        "return tuple(field for field in stated if any(_loses_more(lost, said[field]) for lost in losses))",
         "return ()",
         ("tests/audits/test_true_losses.py", "-k", "exact_loss"),
     ),
@@ -894,7 +894,7 @@ GAMES = (
         "a copy of a game pays again",
         f"{PRIVACY}/admission.py",
         "        return copy.copy(self)",
-        "        return Admission(self._ledgers, self._participation, self._n_games)",
+        "        return Admission(self._unpaid, self._participation, self._n_games)",
         (ADMISSION, "-k", "copy_of_a_game"),
     ),
     Mutation(
@@ -970,7 +970,7 @@ GAMES = (
     Mutation(
         "data with a ledger begin in no environment",
         f"{PRIVACY}/admission.py",
-        "    if now is None or not any(admission.admits(ledger) for admission in now.admissions):",
+        "    if now is None or not any(admission.waits_for(ledger) for admission in now.admissions):",
         "    if False:",
         (ADMISSION, "-k", "unpaid"),
     ),
