@@ -12,7 +12,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.specs import Game, Player, environment_of
+from dp_bandit_envs.algorithms.specs import Game, Player, open_environment
 from dp_bandit_envs.audits.draw_laws import USUAL_NUMBERS, draw_losses, law_losses
 from dp_bandit_envs.audits.fixed_play import (
     Held,
@@ -198,7 +198,7 @@ def exact_loss(
     for gains chosen after earlier releases.
     """
     part = audited(algorithm)
-    env = None if environment is None else environment_of(environment)
+    env = None if environment is None else open_environment(environment)
     k = checks.integer("n_arms", n_arms, at_least=2)
     t = ROUNDS if horizon is None else checks.integer("horizon", horizon, at_least=1)
     game = usual_game(part, k, t, seed) if env is None else env

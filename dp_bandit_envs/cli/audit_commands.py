@@ -1,6 +1,7 @@
-"""What `audit` does: the declared, the exact and the sampled epsilons of one algorithm as bars; or the gallery."""
+"""The command `audit`: the declared, the exact and the sampled epsilons of one algorithm as bars; or the gallery."""
 
 import contextlib
+import dataclasses
 import inspect
 import math
 from collections.abc import Callable
@@ -15,14 +16,13 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.specs import algorithm_of, imported, refuse_unknown
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, read_algorithm, read_import, refuse_unknown_parameters
 from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, float_loss, sampled_loss
 from dp_bandit_envs.audits.exact import ROUNDS
 from dp_bandit_envs.audits.fixed_play import horizon_with_release
 from dp_bandit_envs.audits.gallery import LESSONS
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.plots.privacy_figures import Bar, audit_figure, longest_of
@@ -77,7 +77,7 @@ def show_audit(
 
     Args:
         console: Where to print.
-        text: As for `audited`.
+        text: As for `read_audited`.
         epsilon: For an algorithm with this parameter whose text does not set it.
         confidence: That of each sampled bound, in (0, 1).
         horizon: Number of rounds, at least 2.
@@ -92,7 +92,7 @@ def show_audit(
         raise ValueError(f"confidence must be in (0, 1); received {confidence!r}. Use 0.99, for example.")
 
     def at(horizon: int) -> tuple[Algorithm | Mechanism, str, dict[str, Any]]:
-        return audited(text, None if epsilon is None else checks.epsilon(epsilon), horizon)
+        return read_audited(text, None if epsilon is None else checks.epsilon(epsilon), horizon)
 
     algorithm, name, parameters = at(horizon)
     if epsilon is not None and parameters.get("epsilon") != epsilon:
@@ -147,12 +147,12 @@ def _audited(
         NothingReleasedError: If nothing is released in games of that length.
     """
     rows: list[Row] = []
-    found: list[ExactLoss | SampledLoss] = []
+    losses: list[ExactLoss | SampledLoss] = []
     sampling = "the sampled bounds below" if games != 0 else "--games 1000"
 
-    def typed(words: str) -> str:
-        """Return words that name the function of Python with what stands for it here."""
-        return words.replace("sampled_loss", sampling)
+    def typed(message: str) -> str:
+        """Return a message that names the function of Python with what stands for it here."""
+        return message.replace("sampled_loss", sampling)
 
     silent = False
 
@@ -161,15 +161,15 @@ def _audited(
         try:
             loss = audit()
         except NothingReleasedError as reason:
-            if not found and (games == 0 or bar.kind != "exact"):
+            if not losses and (games == 0 or bar.kind != "exact"):
                 raise
-            silent = not found
+            silent = not losses
             rows.append(Row(bar, typed(str(reason))))
             return
         except NotAuditedError as reason:
             rows.append(Row(bar, typed(str(reason))))
             return
-        found.append(loss)
+        losses.append(loss)
         if isinstance(loss, ExactLoss):
             verdict = typed(loss.verdict)
             if not loss.attained:
@@ -185,7 +185,7 @@ def _audited(
 
     settings: dict[str, Any] = {"horizon": horizon, "seed": seed}
     add(Bar("exact", "exact, of the noise", None), lambda: exact_loss(algorithm, **settings))
-    if found and found[0].declared.model != "none" and _has_noise(algorithm):
+    if losses and losses[0].declared.model != "none" and _has_noise(algorithm):
         if horizon < LONGER:
             label = f"exact, {LONGER} rounds"
             add(Bar("exact", label, None), lambda: exact_loss(algorithm, horizon=LONGER, seed=seed))
@@ -205,20 +205,20 @@ def _audited(
         add(releases, lambda: sampled_loss(algorithm, of="releases", **settings))
         if horizon < LATE:
             # Long games take longer, and what is sought there is a mistake, not the last percent.
-            number = next((loss.games for loss in found if isinstance(loss, SampledLoss)), FEWEST_LATE)
+            number = next((loss.games for loss in losses if isinstance(loss, SampledLoss)), FEWEST_LATE)
             settings |= {"horizon": LATE, "last": LAST, "games": max(FEWEST_LATE, number // 10)}
             late = Bar("releases", "sampled, late releases", None, at_least=True)
             add(late, lambda: sampled_loss(algorithm, of="releases", **settings))
-    if not found:
+    if not losses:
         return rows, None, "", NOT_AUDITED_CODE
-    if found[0].declared.model != "none":
+    if losses[0].declared.model != "none":
         low_bits = _low_bits(algorithm, confidence, seed)
         rows.append(low_bits)
         if low_bits.verdict.startswith(UNSEEN) and rows[0].verdict == "within the claim":
             rows[0] = rows[0]._replace(verdict=f"within the claim; {UNSEEN}")
-    note = next((loss.note for loss in found if isinstance(loss, SampledLoss) and loss.note), "")
+    note = next((loss.note for loss in losses if isinstance(loss, SampledLoss) and loss.note), "")
     code = REFUTED_CODE if any(row.verdict.startswith("refuted") for row in rows) else 0
-    return rows, found[0].declared, note, code
+    return rows, losses[0].declared, note, code
 
 
 def _has_noise(algorithm: Algorithm | Mechanism) -> bool:
@@ -250,7 +250,7 @@ def _number(bar: Bar) -> str:
     return f">= {number}" if bar.at_least else number
 
 
-def contestant(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:
+def read_audited_algorithm(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:
     """Return the algorithm that `NAME` or `NAME:parameter=value,parameter=value` asks for.
 
     Args:
@@ -258,35 +258,37 @@ def contestant(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:
         epsilon: For an algorithm with this parameter whose text does not set it.
         horizon: The game's horizon T; an algorithm with both epsilon and delta gets delta = T^-2.
     """
-    one = algorithm_of(text)
-    return AlgorithmSpec(one.name, one.at(epsilon, None, lambda: horizon), one.shown_as, maker=one.maker)
+    spec = read_algorithm(text)
+    return dataclasses.replace(spec, parameters=spec.parameters_at(epsilon, None, horizon))
 
 
-def audited(text: str, epsilon: float | None, horizon: int) -> tuple[Algorithm | Mechanism, str, dict[str, Any]]:
+def read_audited(text: str, epsilon: float | None, horizon: int) -> tuple[Algorithm | Mechanism, str, dict[str, Any]]:
     """Return what an audit of `NAME`, or of `mine:Name`, looks at, its name for readers, and its parameters.
 
     Args:
-        text: An algorithm as for `contestant`; or a mechanism, or the class of one or of a wrapper, in a module.
+        text: An algorithm as for `read_audited_algorithm`; or a mechanism, or the class of one or of a wrapper, in a
+            module.
         epsilon: For what takes one, if the text does not set it.
         horizon: The game's horizon T.
     """
-    own = imported(text)
-    kind = own.thing if own is not None else None
+    named = read_import(text)
+    kind = named.imported if named is not None else None
     if isinstance(kind, Mechanism):
         return kind, type(kind).__name__, {}
-    if own is None or not (isinstance(kind, type) and issubclass(kind, (Mechanism, PrivacyBoundary))):
-        spec = contestant(text, epsilon, horizon)
-        return spec.make(), spec.label or spec.name, dict(spec.parameters)
-    takes = {key: one for key, one in inspect.signature(kind).parameters.items() if key != "env"}
-    refuse_unknown(own.name, own.given, takes)
-    given = {**({"epsilon": epsilon} if epsilon is not None and "epsilon" in takes else {}), **own.given}
-    needed = [key for key, one in takes.items() if one.default is one.empty and one.kind in (0, 1, 3)]
-    if missing := [key for key in needed if key not in given]:
-        raise ValueError(f"{own.name} needs {', '.join(missing)}; write {text.rstrip(':')}:{missing[0]}=VALUE.")
-    name = f"{own.name}{in_brackets(given)}"
+    if named is None or not (isinstance(kind, type) and issubclass(kind, (Mechanism, PrivacyBoundary))):
+        spec = read_audited_algorithm(text, epsilon, horizon)
+        return spec.build_with_own_noise(), spec.label, dict(spec.parameters)
+    signature = {key: one for key, one in inspect.signature(kind).parameters.items() if key != "env"}
+    refuse_unknown_parameters(named.name, named.parameters, signature)
+    takes_epsilon = epsilon is not None and "epsilon" in signature
+    parameters = {**({"epsilon": epsilon} if takes_epsilon else {}), **named.parameters}
+    needed = [key for key, one in signature.items() if one.default is one.empty and one.kind in (0, 1, 3)]
+    if missing := [key for key in needed if key not in parameters]:
+        raise ValueError(f"{named.name} needs {', '.join(missing)}; write {text.rstrip(':')}:{missing[0]}=VALUE.")
+    name = f"{named.name}{in_brackets(parameters)}"
     if issubclass(kind, Mechanism):
-        return kind(**given), name, given
-    return Algorithm(name, Uniform, lambda env: kind(env, **given), parameters=given), name, given
+        return kind(**parameters), name, parameters
+    return Algorithm(name, Uniform, lambda env: kind(env, **parameters), parameters=parameters), name, parameters
 
 
 def show_gallery(console: Console) -> None:

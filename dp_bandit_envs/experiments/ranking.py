@@ -3,19 +3,16 @@
 import dataclasses
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.checks import require
-from dp_bandit_envs.experiments.entries import by_epsilon
+from dp_bandit_envs.experiments.entries import Entry, by_epsilon
 from dp_bandit_envs.experiments.tables import amount, written
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation.results import MEASURES
-
-if TYPE_CHECKING:
-    from dp_bandit_envs.experiments.entries import Entry
 
 LEAST_RESAMPLES = 9_999
 LEAST_TRIALS = 6
@@ -131,7 +128,7 @@ class Ranking:
         return self.table("html")
 
 
-def ranking(entries: "Sequence[Entry]", measure: str, confidence: float) -> Ranking:
+def ranking(entries: Sequence[Entry], measure: str, confidence: float) -> Ranking:
     """Compare all pairs of entries within each game; see `Comparison.ranking`.
 
     Raises:
@@ -226,7 +223,7 @@ def holm(p_values: FloatArray) -> FloatArray:
     return adjusted
 
 
-def _standing(title: str, entry: "Entry", measure: str, confidence: float, against_best: float) -> Standing:
+def _standing(title: str, entry: Entry, measure: str, confidence: float, against_best: float) -> Standing:
     last = _last(entry, measure)
     low, high = interval(last, confidence)
     median, ninety, ninety_nine = (float(value) for value in np.quantile(last, (0.5, 0.9, 0.99)))
@@ -235,12 +232,12 @@ def _standing(title: str, entry: "Entry", measure: str, confidence: float, again
     return Standing(title, entry.name, epsilon, delta, mean, low, high, median, ninety, ninety_nine, tied)
 
 
-def _last(entry: "Entry", measure: str) -> FloatArray:
+def _last(entry: Entry, measure: str) -> FloatArray:
     last: FloatArray = entry.values(measure)[:, -1]
     return last
 
 
-def _paired(one: "Entry", other: "Entry", measure: str) -> FloatArray:
+def _paired(one: Entry, other: Entry, measure: str) -> FloatArray:
     """Return the differences in the trials that both have played."""
     common = min(one.trials, other.trials)
     return _last(one, measure)[:common] - _last(other, measure)[:common]

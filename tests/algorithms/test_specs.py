@@ -21,7 +21,7 @@ from dp_bandit_envs import (
     simulate,
 )
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.algorithms.specs import algorithm_of, game_of
+from dp_bandit_envs.algorithms.specs import read_algorithm, read_game
 from dp_bandit_envs.audits import exact_loss, float_loss, sampled_loss
 from dp_bandit_envs.conformance import check_adversary, check_algorithm
 from dp_bandit_envs.errors import ConformanceError, ResultsError
@@ -84,7 +84,7 @@ def test_a_game_is_named_the_same_way_at_every_door():
         size = {"horizon": ROUNDS} if way in NAMED else {}
         named = NAMED.get(way, GIVEN.get(way))
         found = PLAYING[door](named, "DP-KLUCB", **size)
-        expected = play(game_of(named).with_arguments(**size).make(), make_algorithm("DP-KLUCB"), seed=0)
+        expected = play(read_game(named).with_arguments(**size).make(), make_algorithm("DP-KLUCB"), seed=0)
         assert found == expected.external_regret[-1]
 
 
@@ -212,4 +212,4 @@ def test_names_to_learn_are_few():
     with refused(AttributeError, "Did you mean Exp3"):
         dp_bandit_envs.Exp33  # noqa: B018
     assert ID in environment_names()
-    assert algorithm_of("ucb").shown_as == "UCB"
+    assert read_algorithm("ucb").label == "UCB"

@@ -14,7 +14,7 @@ from dp_bandit_envs.audits.events import least_epsilon, strongest_arm_event
 from dp_bandit_envs.audits.sampled import candidate_pairs, changes_of, varied
 from dp_bandit_envs.audits.transcripts import Shown, TranscriptSampler, trials_of
 from dp_bandit_envs.audits.true_losses import DELTAS
-from dp_bandit_envs.cli.audit_commands import contestant
+from dp_bandit_envs.cli.audit_commands import read_audited_algorithm
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.privacy.mechanisms import BlockSums, LaplaceClipRescale, RandomizedResponse
 from dp_bandit_envs.wrappers import PrivacyBoundary
@@ -240,7 +240,7 @@ LATE = ("DP-UCB-INT", "DP-SE", "DP-KLUCB", "DP-IMED")
 
 def audited(name, epsilon, **settings):
     """Return the sampled losses of one row, from arms and, if the claim covers them, from releases."""
-    chosen = contestant(name, epsilon, 12)
+    chosen = read_audited_algorithm(name, epsilon, 12)
     algorithm = make_algorithm(name, **chosen.parameters)
     losses = [sampled_loss(algorithm, of="arms", **settings)]
     try:

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dp_bandit_envs.cli.app import app
-from dp_bandit_envs.experiments.run_report import numbers_json
+from dp_bandit_envs.experiments.report import numbers_json
 from dp_bandit_envs.figures.reproduction import study_of
 from tests.docs.test_generated_pages import reproduction_pages
 from tests.tools.pages import PAGES, prose

@@ -11,7 +11,7 @@ from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, adversaries, com
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.envs.registration import GAMES, foreign_games
 from dp_bandit_envs.errors import LedgerError, ResultsError
-from dp_bandit_envs.experiments.arguments import question
+from dp_bandit_envs.experiments.arguments import experiment_from
 from dp_bandit_envs.privacy import Ledger
 from dp_bandit_envs.privacy.guarantee import level_of
 from tests.tools.refusals import refused
@@ -134,7 +134,7 @@ def test_an_algorithm_of_ones_own_is_found_at_its_guarantee():
 
 def test_two_epsilons_of_one_function_have_noise_of_their_own():
     """With the same noise the difference of two releases would show gains; `player` decides it."""
-    one, other = question(MEANS, noisy, epsilon=[0.5, 2], **SMALL).contestants
+    one, other = experiment_from(MEANS, noisy, epsilon=[0.5, 2], **SMALL).algorithms
     assert one.make().player != other.make().player
 
 
@@ -171,7 +171,8 @@ def test_the_delta_of_somebody_elses_function_is_its_own(monkeypatch):
     both = {"a": with_delta, "b": "Mine", "c": open_delta, "d": "DP-UCB-INT"}
     for given, expected in (({}, [1e-6, 1e-6, 60**-2, 60**-2]), ({"delta": 1e-3}, [1e-3] * 4)):
         found = [
-            one.make().parameters["delta"] for one in question(MEANS, both, epsilon=1, **given, **SMALL).contestants
+            one.make().parameters["delta"]
+            for one in experiment_from(MEANS, both, epsilon=1, **given, **SMALL).algorithms
         ]
         assert found == pytest.approx(expected)
 
@@ -234,7 +235,7 @@ def test_what_an_agent_is_called_does_not_change_its_games():
 def test_no_algorithm_of_ones_own_shares_noise_with_one_of_the_table():
     """In a difference of two that share their noise, it cancels."""
     named = {"LDP-UCB-B": noisy, "theirs": "LDP-UCB-B"}
-    one, other = question(MEANS, named, epsilon=1, **SMALL).contestants
+    one, other = experiment_from(MEANS, named, epsilon=1, **SMALL).algorithms
     assert one.make().player != other.make().player
 
 

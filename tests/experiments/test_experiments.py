@@ -9,10 +9,11 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.experiments import running
 from dp_bandit_envs.experiments.comparison import comparison_of
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
-from dp_bandit_envs.experiments.run_report import View, numbers_json, report_md
+from dp_bandit_envs.experiments.experiment import Experiment
+from dp_bandit_envs.experiments.report import View, numbers_json, report_md
 from dp_bandit_envs.experiments.running import chunks_of, joined_to_one_task, run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.tables import summary_csv
@@ -50,7 +51,7 @@ def test_the_same_label_holds_each_panels_own_setting(tmp_path):
             results.regret(panel, "DP-EXP3-Lap", "pseudo_regret"), simulation["DP-EXP3-Lap"].pseudo_regret
         )
     names = [["DP-EXP3-Lap", "EXP3"], ["DP-EXP3-Lap"], ["Uniform"]]
-    assert [results.names_in(panel) for panel in EXPERIMENT.panels] == names
+    assert [results.names_in(panel) for panel in EXPERIMENT.games] == names
 
 
 def test_rounds_are_those_that_are_played(tmp_path):
@@ -69,7 +70,7 @@ def test_summary_and_report_follow(tmp_path):
         *("interval_high", "gini_below", "gini_above", "mean", "standard_error", "median", "quantile_99"),
     ]
     assert {(row["panel"], row["algorithm"]) for row in rows} == {
-        (panel.key, name) for panel in EXPERIMENT.panels for name in results.names_in(panel)
+        (panel.key, name) for panel in EXPERIMENT.games for name in results.names_in(panel)
     }
     last = next(row for row in rows if row["panel"] == "weak" and row["round"] == "60")
     end = results.regret("weak", "DP-EXP3-Lap", "pseudo_regret")[:, -1]
@@ -98,7 +99,7 @@ def test_the_report_gives_the_real_guarantee_and_its_reason_beside_the_papers(tm
     """The paper's epsilon of EXP3-tau is another one."""
     experiment = Experiment("one", (GameSpec("a", "A", *GAME),), (AlgorithmSpec("EXP3-tau"),), 60, 2)
     results = run(experiment, ResultsFolder(tmp_path / "out", experiment.configuration()))
-    player, game = AlgorithmSpec("EXP3-tau").make(), experiment.game(experiment.panels[0])
+    player, game = AlgorithmSpec("EXP3-tau").make(), experiment.make_game(experiment.games[0])
     real, claimed = player.guarantee_in(game), player.paper_guarantee_in(game)
     assert str(real) != str(claimed)
     text = report_md([results], title="T", command="c")
@@ -147,7 +148,7 @@ def test_long_games_come_in_small_chunks(horizon, players, expected):
     """2^27 rounds at most, but 16 trials at least, which are played side by side."""
     contestants = tuple(AlgorithmSpec("Uniform", {}, f"{i}") for i in range(players))
     experiment = Experiment("x", (GameSpec("a", "A", *GAME),), contestants, horizon, 100)
-    sizes = [chunk.trials for chunk in chunks_of(experiment, experiment.panels[0])]
+    sizes = [chunk.trials for chunk in chunks_of(experiment, experiment.games[0])]
     assert sizes[0] == expected and sum(sizes) == 100
 
 
@@ -164,7 +165,7 @@ def test_the_first_games_are_the_same_and_more_follow(tmp_path):
         assert few.arrays[f"coins/DP-IMED/{measure}"].tolist() == many.arrays[f"coins/DP-IMED/{measure}"][:3].tolist()
     assert with_more(30).rounds == 50 * (3 + 30) and with_more(2).rounds == 50 * 6
     assert (with_more(30).more_trials, with_more(3).more_trials) == ("30 of DP-IMED", "")
-    panel = many.experiment.panels[0]
+    panel = many.experiment.games[0]
     chunks = chunks_of(with_more(30), panel)
     assert [(one.first_trial, one.trials) for one in chunks] == [(0, 3), (3, 27)]
     # Other players are another task.
@@ -189,7 +190,7 @@ SHARED = Experiment(
 def sizes(trials, horizon):
     """Return the trials of each task, by panel."""
     experiment = dataclasses.replace(SHARED, trials=trials, horizon=horizon)
-    made = [chunk for panel in experiment.panels for chunk in chunks_of(experiment, panel)]
+    made = [chunk for panel in experiment.games for chunk in chunks_of(experiment, panel)]
     found = {}
     for together in joined_to_one_task(experiment, made):
         found.setdefault(together[0].panel.key, []).append(together[-1].end - together[0].first_trial)
@@ -236,7 +237,7 @@ def test_a_game_is_not_made_anew_for_each_chunk(tmp_path, monkeypatch):
     monkeypatch.setattr(Experiment, "game", lambda self, panel: made.append(panel) or make(self, panel))
     numbers = []
     for trials in (32, 160):
-        go(tmp_path / str(trials), dataclasses.replace(EXPERIMENT, panels=EXPERIMENT.panels[2:], trials=trials))
+        go(tmp_path / str(trials), dataclasses.replace(EXPERIMENT, games=EXPERIMENT.games[2:], trials=trials))
         numbers.append(len(made))
         made.clear()
     assert numbers[0] == numbers[1]
