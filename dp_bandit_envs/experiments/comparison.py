@@ -19,7 +19,7 @@ from dp_bandit_envs.experiments.entries import Entries, Entry, entries_of, entry
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.progress import Requested, check_progress, progress_of
 from dp_bandit_envs.experiments.ranking import Ranking, ranking
-from dp_bandit_envs.experiments.running import run
+from dp_bandit_envs.experiments.running import StoredArrays, run
 from dp_bandit_envs.experiments.store import RESULTS, ResultsFolder, read_finished
 from dp_bandit_envs.experiments.tables import summary_csv, summary_of_folder, table, wide_table
 from dp_bandit_envs.seeding import Seed, warn_of_known_seed
@@ -319,7 +319,9 @@ def load(folder: "str | Path") -> Comparison:
         ...     print(load(path))
         Comparison(Uniform on Stochastic: 1 results, seed 0)
     """
-    configuration, arrays = read_finished(folder_of(folder))
+    path = folder_of(folder)
+    configuration, archive = read_finished(path)
+    arrays = StoredArrays(path, configuration, configuration, archive)
     return Comparison(tuple(entries_of(configuration, arrays)), configuration)
 
 

@@ -193,6 +193,9 @@ class RenamedArrays(Mapping[str, NDArray[Any]]):
         source, trials = self._names[name]
         return self._arrays[source][:trials]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._names  # that of mappings would read the array
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 

@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -12,10 +13,10 @@ from numpy.typing import NDArray
 from dp_bandit_envs import files
 from dp_bandit_envs.algorithms.specs import GameSpec
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments.configurations import DESCRIBED, Cell, cells_of, stored_cells, union
+from dp_bandit_envs.experiments.configurations import DESCRIBED, Cell, cells_of, stored_cells, union, why_not_joined
 from dp_bandit_envs.experiments.entries import RenamedArrays, measures_of
 from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.store import CHUNKS, RESULTS, Archive, ResultsFolder, joined
+from dp_bandit_envs.experiments.store import CHUNKS, RESULTS, Archive, ResultsFolder, joined, read_finished
 from dp_bandit_envs.simulation.results import Column, Kept, Table
 from dp_bandit_envs.simulation.simulation import (
     Prepared,
@@ -65,7 +66,7 @@ def run(
         ClusterError: As for `simulate`.
     """
     stored = folder.finished()
-    if stored is None or _missing(experiment, folder, stored[0]).rounds:
+    if stored is None or folder.has_grown or _missing(experiment, folder, stored[0]).rounds:
         with folder.locked():
             folder.end_growth()
             stored = folder.finished()  # another command may just have finished
@@ -86,7 +87,7 @@ def run(
     if (chunks := folder.path / CHUNKS).is_dir():
         archive.check()  # read every byte again before the chunks are deleted
         files.remove_folder(chunks, ".npz")
-    return Results(experiment, _wanted_arrays(folder.configuration, configuration, archive))
+    return Results(experiment, StoredArrays(folder.path, folder.configuration, configuration, archive))
 
 
 def _missing(experiment: Experiment, folder: ResultsFolder, stored: Mapping[str, Any]) -> Experiment:
@@ -100,17 +101,49 @@ def _missing(experiment: Experiment, folder: ResultsFolder, stored: Mapping[str,
     return experiment.without(saved)
 
 
-def _wanted_arrays(
-    wanted: Mapping[str, Any], stored: Mapping[str, Any], archive: Archive
-) -> Mapping[str, NDArray[Any]]:
-    """Return the arrays that a configuration wants of those that are stored, by the names and trials there."""
+class StoredArrays(Mapping[str, NDArray[Any]]):
+    """The arrays that a configuration names, of a finished folder that may hold more, and may grow meanwhile.
+
+    Args:
+        path: The folder.
+        wanted: The configuration.
+        stored: The configuration that is there.
+        archive: The arrays there.
+    """
+
+    def __init__(self, path: Path, wanted: Mapping[str, Any], stored: Mapping[str, Any], archive: Archive) -> None:
+        self._path, self._wanted = path, wanted
+        self._stored, self._arrays = stored, _named_arrays(wanted, stored, archive)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        try:
+            return self._arrays[name]
+        except ResultsError:
+            stored, archive = read_finished(self._path)
+            if stored == self._stored or why_not_joined(stored, self._wanted):
+                raise
+            self._stored, self._arrays = stored, _named_arrays(self._wanted, stored, archive)
+            return self._arrays[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._arrays
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+
+def _named_arrays(wanted: Mapping[str, Any], stored: Mapping[str, Any], archive: Archive) -> Mapping[str, NDArray[Any]]:
+    """Return the arrays that a configuration names of those that are stored, whatever their names and trials there."""
     if stored == wanted:
         return archive
     there = stored_cells(stored, wanted)
     names: dict[str, tuple[str, int | None]] = {}
     for cell in cells_of(wanted):
         other = there[cell.prefix]
-        names[f"{cell.game['key']}/checkpoints"] = (f"{other.game['key']}/checkpoints", None)
+        names.setdefault(f"{cell.game['key']}/checkpoints", (f"{other.game['key']}/checkpoints", None))
         for measure in measures_of(archive, other.prefix):
             names[cell.prefix + measure] = (other.prefix + measure, cell.trials)
     return RenamedArrays(archive, names)

@@ -380,18 +380,23 @@ class ResultsFolder:
         """
         return ResultsFolder(self.path / GROWTH, configuration)
 
+    @property
+    def has_grown(self) -> bool:
+        """Whether results have grown that are not in the place of what they grew from, or not altogether."""
+        grown = self.path / GROWTH
+        is_finished = (grown / f"{RESULTS}.npz").exists()
+        return is_finished or _belongs_to(self.path / f"{RESULTS}.npz", grown / CONFIGURATION)
+
     def end_growth(self) -> None:
         """Put what has grown in the place of what it grew from, if it is finished; both can be read at any moment."""
         grown = self.path / GROWTH
+        if not self.has_grown:
+            return
         try:
             if (grown / f"{RESULTS}.npz").exists():
                 files.remove_folder(grown / CHUNKS, ".npz")
                 files.replace(grown / f"{RESULTS}.npz", self.path / f"{RESULTS}.npz")
-                files.replace(grown / CONFIGURATION, self.path / CONFIGURATION)
-            elif _belongs_to(self.path / f"{RESULTS}.npz", grown / CONFIGURATION):
-                files.replace(grown / CONFIGURATION, self.path / CONFIGURATION)
-            else:
-                return
+            files.replace(grown / CONFIGURATION, self.path / CONFIGURATION)
             files.remove_folder(grown, LOCK)
         except OSError as error:
             raise self._unwritable(self.path / CONFIGURATION, error) from error

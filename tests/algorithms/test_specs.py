@@ -166,7 +166,7 @@ def test_a_folder_knows_a_game_that_has_no_id(game, tmp_path):
     compare(game, "UCB", folder=tmp_path / "a", **QUIET)
     compare(game, "UCB", folder=tmp_path / "a", **QUIET)  # goes on
     stored = json.loads((tmp_path / "a" / "configuration.json").read_text(encoding="utf-8"))
-    assert len(stored["panels"][0]["made"]) == 64
+    assert len(stored["described"][0]["source"]["made"][0]) == 64
     with refused(ResultsError, "folder"):
         compare(BanditEnv(Stochastic(means=[0.5, 0.4], horizon=ROUNDS)), "UCB", folder=tmp_path / "a", **QUIET)
 

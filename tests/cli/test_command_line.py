@@ -179,7 +179,7 @@ def test_delta_follows_the_horizon_of_the_game(dp_bandit, tmp_path):
     np.save(tmp_path / "gains.npy", np.full((40, 2), 0.5))
     for environment, horizon, rounds in (("Switching", 64, 64), ("gains.npy", None, 40), ("gains.npy", 20, 20)):
         made = experiment_from([environment], ["EXP3-tau"], epsilon=30.0, trials=1, horizon=horizon, seed=0)
-        assert made.algorithms[0].parameters["delta"] == float(rounds) ** -2
+        assert made.all_algorithms[0].parameters["delta"] == float(rounds) ** -2
     code, _, err = dp_bandit("run", "Stochastic", "EXP3-tau", "--epsilon", 1, "--horizon", 1, "--trials", 1)
     assert code == 2 and missing(err, "horizon", 2, "EXP3-tau", 1) == []
 
@@ -224,7 +224,7 @@ def test_tables_fit_the_terminal_and_show_median_and_quantile(dp_bandit, monkeyp
 
 def test_infinity_can_be_written():
     """`--epsilon inf` works, so the same word after a name must."""
-    made = read_audited_algorithm("DP-EXP3-Lap:epsilon=inf", None, 10).make()
+    made = read_audited_algorithm("DP-EXP3-Lap:epsilon=inf", None, 10).build()
     assert made.guarantee(n_arms=2, horizon=10).model == "none"
 
 
@@ -426,7 +426,7 @@ def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     assert (code, err) == (0, "")
     assert "Graph (graph=cycle, n_arms=5)" in (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     kept = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))
-    assert kept["panels"][0]["env_kwargs"] == {"graph": "cycle", "n_arms": 5}
+    assert kept["described"][0]["source"]["env_kwargs"] == {"graph": "cycle", "n_arms": 5}
     key = "graph-graph=cycle-n_arms=5"
     assert arrays_in(tmp_path / "mine" / "results.npz")[f"{key}/TS-N/pulls"].shape == (3, 5)
     assert experiment_from(["Stochastic"], ["UCB"], epsilon=None, trials=1, horizon=5, seed=0).games[0].env_kwargs == {}

@@ -28,10 +28,10 @@ OTHERS = {
     "seed": {"seed": 1},
     "horizon": {"horizon": 41},
     "number of trials": {"trials": 7},
-    "means": {"panels": (GameSpec("a", "A", "DPBandit-Stochastic-v0", {"means": [0.9, 0.1, 0.1, 0.1]}),)},
-    "game": {"panels": (GameSpec("a", "A", "DPBandit-Oblivious-v0"),)},
-    "number of arms": {"panels": (GameSpec("a", "A", "DPBandit-Stochastic-v0", {"n_arms": 9}),)},
-    "algorithm of the same label": {"contestants": (AlgorithmSpec("EXP3", {}, "Uniform"),)},
+    "means": {"games": (GameSpec("a", "A", "DPBandit-Stochastic-v0", {"means": [0.9, 0.1, 0.1, 0.1]}),)},
+    "game": {"games": (GameSpec("a", "A", "DPBandit-Oblivious-v0"),)},
+    "number of arms": {"games": (GameSpec("a", "A", "DPBandit-Stochastic-v0", {"n_arms": 9}),)},
+    "algorithm of the same label": {"algorithms": (AlgorithmSpec("EXP3", {}, "Uniform"),)},
 }
 
 
@@ -47,7 +47,7 @@ def go(path, experiment=EXPERIMENT):
 def unfinished(path, experiment=EXPERIMENT):
     """Run all chunks and do not join them; return the first one."""
 
-    def stop(experiment, folder):
+    def stop(*_):
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
@@ -201,7 +201,7 @@ def test_data_that_change_while_they_are_played_change_nothing(tmp_path):
         patch.setattr(durable, "whole_file", changing)
         again = dataclasses.replace(replay)
         assert np.array_equal(go(tmp_path / "cut", again).arrays["gains/Uniform/collected"], expected)
-    with refused(ResultsError, "data_sha256"):
+    with refused(ResultsError, "data"):
         go(tmp_path / "cut", dataclasses.replace(replay))
 
 

@@ -67,7 +67,7 @@ def test_the_experiment_is_the_papers():
     assert two == [0.9, 0.6]
     assert sorted(ten) == [0.1] * 8 + [0.2, 0.55]
     for panel, epsilon in zip(experiment.games, (1, 0.1, 1, 0.1), strict=True):
-        assert [contestant.name for contestant in panel.algorithms] == list(NAMES)
+        assert [spec.name for spec in panel.algorithms] == list(NAMES)
         assert all(one.parameters["epsilon"] == epsilon for one in panel.algorithms[1:])
         interval = panel.algorithms[4].parameters
         assert interval["delta"] == pytest.approx(math.exp(-10)) and interval["v"] == 1.1
@@ -175,7 +175,7 @@ def test_a_regret_of_zero_is_reported_and_not_divided_by():
 
 def test_the_first_releases_are_those_of_lemma_b_1():
     """46 pulls at epsilon 1 and 1,751 at 0.1; the inputs of corollary 3.2 are 1 / 252 and 1 / 21,590."""
-    panels = [GamePanel(results(), panel) for panel in figure_2.experiment().panels]
+    panels = [GamePanel(results(), panel) for panel in figure_2.experiment().games]
     assert [panel.first_release for panel in panels] == [46, 1751, 46, 1751]
     assert 1 / panels[0].input_epsilon == pytest.approx(252, abs=0.5)
     assert 1 / panels[1].input_epsilon == pytest.approx(21_590, abs=1)

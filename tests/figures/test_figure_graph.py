@@ -94,7 +94,7 @@ def test_the_second_experiment_reveals_more_and_more_of_a_complete_graph():
     assert feedback.checkpoints == "log"
     assert [panel.key for panel in feedback.games] == [f"revealed-{most}" for most in ("01", "02", "05", "10", "20")]
     for panel, most in zip(feedback.games, (1, 2, 5, 10, 20), strict=True):
-        game = feedback.game(panel)
+        game = feedback.make_game(panel)
         assert (game.n_arms, game.sensitivity) == (20, most)
         game.reset(seed=0)
         _, _, _, _, _ = game.step(7)
@@ -104,7 +104,7 @@ def test_the_second_experiment_reveals_more_and_more_of_a_complete_graph():
 def test_a_level_is_the_same_epsilon_whatever_a_round_reveals():
     feedback = figure_graph.experiments()[1]
     for panel in feedback.games:
-        game = feedback.game(panel)
+        game = feedback.make_game(panel)
         players = feedback.players(panel)
         assert [player.name for player in players] == [
             *(f"epsilon = {x}" for x in ("0.1", "0.3", "1", "3", "10")),
@@ -148,7 +148,7 @@ def test_the_bound_of_random_graphs_is_a_mean_over_the_graphs_of_the_games(trial
     # A greedy cover may depend on the numbers of arms, which the bound takes as they are given.
     size = {"graph": "erdos-renyi", "n_arms": 40, "degree": 6, "arm_order": "given"}
     panel = GameSpec("erdos-renyi", "E", "DPBandit-Graph-v0", size)
-    game = dataclasses.replace(figure_graph.experiments()[0], horizon=100).game(panel)
+    game = dataclasses.replace(figure_graph.experiments()[0], horizon=100).make_game(panel)
     roots = []
     for trial in range(drawn):
         game.reset(seed=5, options={"trial": trial})

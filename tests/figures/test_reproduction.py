@@ -73,7 +73,7 @@ def test_a_figure_is_chosen_by_its_name_alone():
     other = study_of("figure-1-epsilon-0.5", horizon=64)
     assert other.name == "figure-1-epsilon-0.5"
     private = [spec for spec in other.experiments[0].algorithms if spec.label != "EXP3"]
-    assert {spec.parameters.get("epsilon") for spec in private} == {None, 0.5}
+    assert {spec.parameters.get("epsilon") for spec in private} == {0.5}
     for name, near in (("figure-1-epsilon-x", "figure-1-epsilon-1"), ("figure-graph-modern", "figure-graph")):
         with refused(UnknownNameError, name, near):
             study_of(name)
