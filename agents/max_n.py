@@ -83,8 +83,8 @@ def select(state: State, rng: np.random.Generator) -> int:
     """Return the arm with the largest mean among those that reveal the chosen one; ties are drawn evenly."""
     wanted = choose(state, rng)
     best, alike = -1, 0
-    for place in range(state.starts[wanted], state.starts[wanted + 1]):
-        arm = state.revealers[place]
+    for index in range(state.starts[wanted], state.starts[wanted + 1]):
+        arm = state.revealers[index]
         if best < 0 or state.means[arm] > state.means[best]:
             best, alike = arm, 1
         elif state.means[arm] == state.means[best]:
@@ -97,10 +97,10 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 def update(state: State, arm: int, seen: Sums) -> State:
     """Update the means and the inner algorithm with the revealed gains."""
-    for each in range(len(state.counts)):
-        if seen.counts[each] != state.counts[each]:
-            state.counts[each] = seen.counts[each]
-            state.means[each] = seen.sums[each] / seen.counts[each]
+    for each_arm in range(len(state.counts)):
+        if seen.counts[each_arm] != state.counts[each_arm]:
+            state.counts[each_arm] = seen.counts[each_arm]
+            state.means[each_arm] = seen.sums[each_arm] / seen.counts[each_arm]
     return State(learn(state.inner, arm, seen), state.means, state.counts, state.starts, state.revealers)
 
 

@@ -89,12 +89,12 @@ def checked_width(width: WidthFor | None) -> WidthFor:
 
 def width_in(width: WidthFor, n_arms: int, horizon: int, sensitivity: float) -> NoiseWidth:
     """Return the width of a game, or raise if the function returns none."""
-    made = width(n_arms, horizon, sensitivity)
-    if not isinstance(made, NoiseWidth):
+    noise_width = width(n_arms, horizon, sensitivity)
+    if not isinstance(noise_width, NoiseWidth):
         raise WrongTypeError(
-            f"width must return a NoiseWidth, as log_width(...) does; received {checks.kind_of(made)}."
+            f"width must return a NoiseWidth, as log_width(...) does; received {checks.kind_of(noise_width)}."
         )
-    return made
+    return noise_width
 
 
 def no_width(n_arms: int, horizon: int, sensitivity: float) -> NoiseWidth:

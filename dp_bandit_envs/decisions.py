@@ -32,8 +32,8 @@ WAY_OUT = "The set's method project returns the nearest point, and the wrapper P
 def payoff(gains: Sequence[float], point: Sequence[float], low: float, high: float) -> float:
     """Return the scalar product of gains and point, cut to [low, high], which only rounding errors exceed."""
     total = 0.0
-    for each in range(len(point)):
-        total += gains[each] * point[each]
+    for index in range(len(point)):
+        total += gains[index] * point[index]
     return min(max(total, low), high)
 
 
@@ -93,11 +93,11 @@ class DecisionSet(abc.ABC):
     def _wanted(self) -> str:
         return f"a point of the {self.name} ({self.rule})"
 
-    def _numbers(self, given: Any, shape: tuple[int, ...], what: str) -> FloatArray:
+    def _numbers(self, point: Any, shape: tuple[int, ...], what: str) -> FloatArray:
         """Return real numbers of this shape as a fresh array, or raise; text, None and complex numbers are refused."""
-        received = checks.kind_of(given)
+        received = checks.kind_of(point)
         try:
-            numbers = np.asarray(given)
+            numbers = np.asarray(point)
         except Exception:  # whatever an object of another package raises when it is read
             numbers = np.empty(0)
         else:

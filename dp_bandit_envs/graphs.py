@@ -115,14 +115,14 @@ class FeedbackGraph:
     def independent_arms(self) -> int:
         """The size of an independent set, in which no arm reveals another, found greedily by degree: at most alpha."""
         taken = np.zeros(self.n_arms, np.bool_)
-        found = 0
+        size = 0
         for arm in np.argsort(np.diff(self.starts), kind="stable"):
             if not taken[arm]:
-                found += 1
+                size += 1
                 taken[self.revealed_by(arm)] = True
                 taken[self.revealers[self.revealer_starts[arm] : self.revealer_starts[arm + 1]]] = True
                 taken[arm] = True
-        return found
+        return size
 
     @functools.cached_property
     def clique_cover(self) -> list[list[int]]:
@@ -430,8 +430,8 @@ class GraphSource:
         self.is_given, self._random = self._name is None, self._name in RANDOM
         self.redraw_every = None if redraw_every is None else checks.integer("redraw_every", redraw_every, at_least=1)
         if self.redraw_every is not None and not self._random:
-            given = self._name or checks.kind_of(graph)
-            raise ValueError(f"redraw_every needs a random graph, one of {', '.join(RANDOM)}; received {given}.")
+            received = self._name or checks.kind_of(graph)
+            raise ValueError(f"redraw_every needs a random graph, one of {', '.join(RANDOM)}; received {received}.")
         self._most = None if max_revealed is None else checks.integer("max_revealed", max_revealed, at_least=1)
         self._self_loops = checks.boolean("self_loops", self_loops)
         self._options, self._count = options, count
@@ -498,14 +498,14 @@ def named_graph(
     Raises:
         ImportError: If networkx is needed and not installed.
     """
-    known = checks.known_name("graph", name, NAMES)
-    checked = _checked_options(known, options)
-    if known in REAL:
-        return REAL[known][0]()
+    family = checks.known_name("graph", name, NAMES)
+    checked = _checked_options(family, options)
+    if family in REAL:
+        return REAL[family][0]()
     count = 10 if n_arms is None else n_arms
-    if known in RANDOM:
-        return RANDOM[known](count, rng, **checked)
-    edges = cliques(count, **checked) if known == "cliques" else SIMPLE[known](count)
+    if family in RANDOM:
+        return RANDOM[family](count, rng, **checked)
+    edges = cliques(count, **checked) if family == "cliques" else SIMPLE[family](count)
     ends = np.array([*edges], np.int64).reshape(-1, 2)
     return FeedbackGraph.from_edges(count, ends[:, 0], ends[:, 1], directed=False, self_loops=self_loops)
 

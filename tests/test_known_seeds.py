@@ -265,7 +265,7 @@ def test_trying_small_seeds_finds_a_given_one_and_no_secret_one():
         values = [one["gain"][0] * (1 + 2 * env.noise.bound) - env.noise.bound for one in seen]
         shown = np.array([bool(one["observed"][0]) for one in seen])
         for guess in range(50):
-            noise = stream(guess, role=FIRST_WRAPPER, part=label).laplace(0, scale, 20)
+            noise = stream(guess, role=FIRST_WRAPPER, noise_key=label).laplace(0, scale, 20)
             left = (np.array(values) - noise)[shown]
             if np.minimum(np.abs(left), np.abs(left - 1)).max() < scale / 100:
                 return guess

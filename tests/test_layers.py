@@ -28,6 +28,7 @@ LAYERS = (
         "protocols",
         "text",
         "files",
+        "lazy_names",
         "data",
         "envs.rendering",  # frames and texts of what a board was told, which know no environment
     },
@@ -162,8 +163,8 @@ def test_a_file_says_by_its_name_where_one_is():
     assert not {name for name in names if names.count(name) > 1}
 
 
-def test_the_top_of_the_package_loads_the_registration_only():
-    assert list(imported_parts(MODULES[PACKAGE])) == [("envs", ["register"])]
+def test_the_top_of_the_package_loads_its_names_and_the_registration_only():
+    assert list(imported_parts(MODULES[PACKAGE])) == [("lazy_names", ["names_of_stub"]), ("envs", ["register"])]
 
 
 @pytest.mark.parametrize("folder", ["agents", "wrappers"])

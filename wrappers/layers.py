@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
-from gymnasium import wrappers as known
-from gymnasium.wrappers import vector as of_many
+from gymnasium import wrappers as gym_wrappers
+from gymnasium.wrappers import vector as gym_vector
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
@@ -19,8 +19,8 @@ from dp_bandit_envs.privacy.participation import Participation
 class Boundary:
     """Marks the privacy boundaries among the layers of an environment."""
 
-    below: InputFacts
-    above: InputFacts
+    inputs: InputFacts
+    outputs: InputFacts
     guarantee: PrivacyGuarantee
     noise: Noise
     releases_sums: bool
@@ -30,12 +30,12 @@ class Boundary:
 
 
 PASS_OBSERVATIONS_THROUGH = (
-    known.OrderEnforcing,
-    known.PassiveEnvChecker,
-    known.RecordEpisodeStatistics,
-    known.RecordVideo,
-    known.TimeLimit,
-    known.FlattenObservation,
+    gym_wrappers.OrderEnforcing,
+    gym_wrappers.PassiveEnvChecker,
+    gym_wrappers.RecordEpisodeStatistics,
+    gym_wrappers.RecordVideo,
+    gym_wrappers.TimeLimit,
+    gym_wrappers.FlattenObservation,
     gym.ActionWrapper,
     gym.RewardWrapper,
 )
@@ -44,9 +44,9 @@ PASS_OBSERVATIONS_THROUGH = (
 
 PASS_VECTOR_OBSERVATIONS_THROUGH = (
     *PASS_OBSERVATIONS_THROUGH,
-    of_many.FlattenObservation,
-    of_many.RecordEpisodeStatistics,
-    *([of_many.RecordVideo] if hasattr(of_many, "RecordVideo") else []),  # since Gymnasium 1.2.1
+    gym_vector.FlattenObservation,
+    gym_vector.RecordEpisodeStatistics,
+    *([gym_vector.RecordVideo] if hasattr(gym_vector, "RecordVideo") else []),  # since Gymnasium 1.2.1
     gym.vector.VectorActionWrapper,
     gym.vector.VectorRewardWrapper,
 )
@@ -95,23 +95,23 @@ def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = PASS_OB
 
     Such a wrapper could repeat a round or amplify it, and so raise the sensitivity above what the noise is scaled to.
     """
-    found: list[Boundary] = []
+    boundaries: list[Boundary] = []
     for layer in layers_of(env):
         if isinstance(layer, Boundary):
-            found.append(layer)
+            boundaries.append(layer)
         elif isinstance(layer, (gym.Wrapper, gym.vector.VectorWrapper)) and not _passes_through(layer, allowed):
             raise TypeError(
                 f"{type(layer).__name__} may change observations, so it cannot be below {wrapper}, whose noise could"
                 " then be too small; put it above. A wrapper of your own is allowed below if it inherits"
                 " gymnasium.ActionWrapper or RewardWrapper and does not define step, reset or observation."
             )
-    return found
+    return boundaries
 
 
 def classes_elsewhere() -> tuple[type, ...]:
     """Return the allowed classes of other packages; of one that was never imported there can be no wrapper."""
-    found = [getattr(sys.modules.get(module), name, None) for module, name in ELSEWHERE.items()]
-    return tuple(one for one in found if isinstance(one, type))
+    classes = [getattr(sys.modules.get(module), name, None) for module, name in ELSEWHERE.items()]
+    return tuple(kind for kind in classes if isinstance(kind, type))
 
 
 def _passes_through(layer: Any, allowed: tuple[type, ...]) -> bool:
@@ -119,22 +119,22 @@ def _passes_through(layer: Any, allowed: tuple[type, ...]) -> bool:
     kind, allowed = type(layer), (*allowed, *classes_elsewhere())
     if not isinstance(layer, allowed) or any(name in vars(layer) for name in METHODS):
         return False
-    known_classes = {part for one in allowed for part in one.__mro__}
-    definers = (next((part for part in kind.__mro__ if name in vars(part)), None) for name in (*METHODS, *LOOK_UP))
+    known_classes = {base for kind in allowed for base in kind.__mro__}
+    definers = (next((base for base in kind.__mro__ if name in vars(base)), None) for name in (*METHODS, *LOOK_UP))
     return all(definer is None or definer in known_classes for definer in definers)
 
 
-def refuse_sums(below: list[Boundary], wrapper: str) -> None:
+def refuse_sums(boundaries: list[Boundary], wrapper: str) -> None:
     """Refuse a boundary below that releases running sums."""
-    if below and below[0].releases_sums:
-        inner = type(below[0]).__name__
+    if boundaries and boundaries[0].releases_sums:
+        inner = type(boundaries[0]).__name__
         raise TypeError(
             f"{wrapper} works on the gains of each round, but {inner} releases running sums; "
             + ("use one of them." if inner == wrapper else f"put {wrapper} below {inner}, or leave one of them out.")
         )
 
 
-def needed_below(env: Any, name: str, wrapper: str) -> Any:
+def public_attribute(env: Any, name: str, wrapper: str) -> Any:
     """Return attribute `name` of the outermost layer that has it, or raise and say what is missing."""
     for layer in layers_of(env):
         if hasattr(layer, name):
@@ -146,7 +146,7 @@ def needed_below(env: Any, name: str, wrapper: str) -> Any:
     )
 
 
-def games_below(env: Any) -> list[Any]:
+def single_games(env: Any) -> list[Any]:
     """Return the single games of a `SyncVectorEnv`, each with its wrappers; otherwise the innermost environment."""
     for layer in layers_of(env):
         games = getattr(layer, "envs", None)
@@ -155,14 +155,14 @@ def games_below(env: Any) -> list[Any]:
     return [layer]
 
 
-def needed_of_all(env: Any, name: str, wrapper: str) -> list[Any]:
+def public_attributes(env: Any, name: str, wrapper: str) -> list[Any]:
     """Return attribute `name` as a layer above all games declares it, or else as each game does."""
     for layer in layers_of(env):
         if hasattr(layer, name):
             return [getattr(layer, name)]
         if getattr(layer, "envs", None):
             break
-    return [needed_below(game, name, wrapper) for game in games_below(env)]
+    return [public_attribute(game, name, wrapper) for game in single_games(env)]
 
 
 def facts_of_game(env: Any, wrapper: str) -> InputFacts:
@@ -174,16 +174,16 @@ def facts_of_game(env: Any, wrapper: str) -> InputFacts:
         WrongTypeError: If the declared `values` are no `ValueRange`.
         ValueError: If they are not possible, or do not fit the sensitivity, so that some noise would be too small.
     """
-    sensitivity = checked_sensitivity(needed_below(env, "sensitivity", wrapper), wrapper)
+    sensitivity = checked_sensitivity(public_attribute(env, "sensitivity", wrapper), wrapper)
     n_values = next((layer.n_values for layer in layers_of(env) if hasattr(layer, "n_values")), None)
     values = next((layer.values for layer in layers_of(env) if hasattr(layer, "values")), None)
     if values is None:
         values = gains_of_arms(sensitivity)
-    n_values = needed_below(env, "n_arms", wrapper) if n_values is None else n_values
+    n_values = public_attribute(env, "n_arms", wrapper) if n_values is None else n_values
     check_range(values, wrapper)
     facts = InputFacts(
         n_values=n_values,
-        horizon=needed_below(env, "horizon", wrapper),
+        horizon=public_attribute(env, "horizon", wrapper),
         sensitivity=sensitivity,
         # No gain of an arm changes by more than 1, so a sensitivity of s means up to s gains.
         gains_in_a_round=n_values if values.complete else max(1, math.ceil(sensitivity / values.width)),
@@ -196,35 +196,39 @@ def facts_of_game(env: Any, wrapper: str) -> InputFacts:
 
 def time_limit(env: Any) -> int:
     """Return the round in which a `TimeLimit` below ends the game; 0 if there is none."""
-    return min((one._max_episode_steps for one in layers_of(env) if isinstance(one, known.TimeLimit)), default=0)
+    return min(
+        (layer._max_episode_steps for layer in layers_of(env) if isinstance(layer, gym_wrappers.TimeLimit)), default=0
+    )
 
 
-def checked_sensitivity(value: Any, wrapper: str) -> float:
+def checked_sensitivity(declared: Any, wrapper: str) -> float:
     """Return the sensitivity that an environment declares, or raise if no noise could be scaled to it."""
-    sensitivity = checks.real("sensitivity", value)
+    sensitivity = checks.real("sensitivity", declared)
     if not (sensitivity > 0 and math.isfinite(sensitivity)):
         raise ValueError(
-            f"{wrapper} needs an environment whose sensitivity is finite and greater than 0; received {value!r}."
+            f"{wrapper} needs an environment whose sensitivity is finite and greater than 0; received {declared!r}."
         )
     return sensitivity
 
 
-def data_use_below(env: Any) -> Participation | None:
+def participation_below(env: Any) -> Participation | None:
     """Return in how many rounds of a game a record, and a person, can serve; None if no game is played on such data.
 
     Where the games of a vector differ, the largest numbers hold for all of them.
     """
-    uses = [use for use in _of_innermost(env, "data_use") if isinstance(use, Participation)]
-    if not uses:
+    declared = _attributes_of_games(env, "data_use")
+    games = [game for game in declared if isinstance(game, Participation)]
+    if not games:
         return None
-    persons = [use.person for use in uses if use.person is not None]
-    return Participation(max(use.record for use in uses), max(persons) if len(persons) == len(uses) else None)
+    persons = [game.person for game in games if game.person is not None]
+    return Participation(max(game.record for game in games), max(persons) if len(persons) == len(games) else None)
 
 
-def is_real_below(env: Any) -> bool:
+def is_played_on_real_data(env: Any) -> bool:
     """Whether a game is played on real data."""
-    return any(real is True for real in _of_innermost(env, "is_real"))
+    return any(real is True for real in _attributes_of_games(env, "is_real"))
 
 
-def _of_innermost(env: Any, name: str) -> list[Any]:
-    return [getattr([*layers_of(game)][-1], name, None) for game in games_below(env)]
+def _attributes_of_games(env: Any, name: str) -> list[Any]:
+    """Return an attribute of each game without its wrappers, or None where it has none."""
+    return [getattr([*layers_of(game)][-1], name, None) for game in single_games(env)]

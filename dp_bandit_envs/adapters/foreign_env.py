@@ -140,13 +140,13 @@ def from_gymnasium(
             f"env must have arms, which are Discrete actions; received one with {env.action_space}. Put a"
             " gymnasium.ActionWrapper around it."
         )
-    known = None if means is None else np.asarray(means, dtype=np.float64)
+    arm_means = None if means is None else np.asarray(means, dtype=np.float64)
     use = None
     if persons is not None or ledger is not None or checks.boolean("is_real", is_real):
         most = 1 if records is None else checks.integer("records", records, at_least=1)
         use = Participation(most, None if persons is None else checks.integer("persons", persons, at_least=most))
     rewards = RewardRange.checked(low, high, clip)
     # Whoever says whose rewards are, or has a ledger for them, has real ones.
-    played = ForeignRewards(env, horizon, rewards, known, use, ledger, use is not None)
+    played = ForeignRewards(env, horizon, rewards, arm_means, use, ledger, use is not None)
     played.serves_once = use is not None and records is None
     return ForeignEnv(played, block_length=1)

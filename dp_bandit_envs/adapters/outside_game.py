@@ -19,13 +19,14 @@ from dp_bandit_envs.algorithms.specs import Player
 from dp_bandit_envs.envs.bandit_env import empty_observation, observation_space
 from dp_bandit_envs.errors import SeedRefusedError, StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.files import create_once, inaccessible, locked
+from dp_bandit_envs.privacy.admission import admission_to
 from dp_bandit_envs.privacy.facts import gains_of_arms
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.seeding import FORKS, checked_seed, drawn_seed, warn_of_known_seed
 from dp_bandit_envs.simulation.playing import begin, to_count
-from dp_bandit_envs.wrappers.boundary import BoundaryBase, Withheld
+from dp_bandit_envs.wrappers.boundary import BoundaryBase, Hidden
 from dp_bandit_envs.wrappers.layers import layers_of
 
 R = TypeVar("R")
@@ -108,11 +109,11 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
         self.horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
         self.n_values = self.n_arms
-        self.data_use, self._ledger = data_use, ledger
+        self.data_use, self.ledgers = data_use, [] if ledger is None else [ledger]
         self.action_space = gym.spaces.Discrete(self.n_arms)  # type: ignore[assignment]
         self.observation_space = observation_space(self.n_arms)  # type: ignore[assignment]
         self._round = -1  # before the first reset
-        self._handed: Withheld = Withheld([])
+        self._handed: Hidden = Hidden([])
 
     @property
     def waiting(self) -> int:
@@ -132,9 +133,9 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game; without the leave of the ledger none begins."""
         self._round = -1
-        if self._ledger is not None:
-            self._ledger.enter(self.data_use)
-        self._handed = Withheld([])
+        if (admission := admission_to(self)) is not None:
+            admission.pay()  # now, as the first arm that is chosen is seen outside
+        self._handed = Hidden([])
         self._round = 0
         return empty_observation(self.n_arms), {"round": 0}
 
@@ -246,10 +247,10 @@ class Diary:
         if not self._first:
             self._first = {"seed": drawn_seed(), **game}
             create_once(self.path, f"{json.dumps(self._first)}\n".encode(), mode=0o600)
-        for key, one in game.items():
-            if self._first.get(key) != one:
+        for key, setting in game.items():
+            if self._first.get(key) != setting:
                 raise ValueError(
-                    f"{key} must be {self._first.get(key)!r}, as in the game of {self.path}; received {one!r}."
+                    f"{key} must be {self._first.get(key)!r}, as in the game of {self.path}; received {setting!r}."
                 )
         return int(self._first["seed"])
 
@@ -338,7 +339,7 @@ class OutsideGame:
         ledger: Any = None,
         diary: str | Path | None = None,
     ) -> None:
-        if ledger is not None and not callable(getattr(ledger, "enter", None)):
+        if ledger is not None and not callable(getattr(ledger, "spend", None)):
             raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
         use = Participation(1, None if persons is None else checks.integer("persons", persons, at_least=1))
         self._rewards = RewardRange.checked(low, high, clip)

@@ -24,7 +24,7 @@ from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactor
 from dp_bandit_envs.text import name_of, written_value
 from dp_bandit_envs.theory.argument_ranges import arm_means
 from dp_bandit_envs.wrappers import PrivacyBoundary
-from dp_bandit_envs.wrappers.layers import boundaries_below, data_use_below, layers_of
+from dp_bandit_envs.wrappers.layers import boundaries_below, layers_of, participation_below
 
 HIDDEN: Final = (
     "{} learns from the gains of all arms or coordinates, but this game does not reveal them all in every round. Use"
@@ -242,7 +242,7 @@ class Algorithm:
         if isinstance(stated, PrivacyGuarantee) and stated.epsilon_at(DELTA) < own.epsilon_at(DELTA):
             return stated
         layers = stated.steps if isinstance(stated, PrivacyGuarantee) else ()
-        return dataclasses.replace(own if own.steps else with_agent(own, layers), data=data_use_below(env))
+        return dataclasses.replace(own if own.steps else with_agent(own, layers), data=participation_below(env))
 
     @checks.answers_wrong_calls
     def paper_guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex) -> PrivacyGuarantee:
@@ -346,7 +346,7 @@ def made_by(recipe: Callable[[], Algorithm]) -> Algorithm:
 def secured(algorithm: Algorithm) -> Algorithm:
     """Return an algorithm whose privacy wrappers have secure draws, for `play` with `seed=None`.
 
-    Agents and guarantees stay as they are, but for `tau`; noise that must cover a grid is larger by about
+    Agents and guarantees stay as they are, but for `draw_distance`; noise that must cover a grid is larger by about
     one part in 10^9. Agents still draw arms with NumPy's generator. Wrappers without noise stay as they are.
 
     Raises:

@@ -320,7 +320,7 @@ def _search(
 
 def _refuse_fast_draws(name: str, guarantee: PrivacyGuarantee, delta: float) -> None:
     """Raise if an epsilon without a delta was asked for, and fast draws add one that is not small."""
-    added = added_delta(guarantee.pure_epsilon, guarantee.tau)
+    added = added_delta(guarantee.pure_epsilon, guarantee.draw_distance)
     if delta == 0 and added > DELTA:
         raise UnreachableGuaranteeError(
             f"{name} has epsilon = {guarantee.pure_epsilon:g} for exact noise only: fast draws add a delta of"

@@ -22,7 +22,7 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.gain_files import ENDINGS, UNREAD, columns_of
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.algorithm_table import ALGORITHMS, make_algorithm
-from dp_bandit_envs.compiling.functions import is_ours
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS, register_adversary
 from dp_bandit_envs.errors import UnknownNameError, WrongTypeError
@@ -189,7 +189,7 @@ class AlgorithmSpec:
         needs_delta = self.takes_delta and self.signature["delta"].default in (None, inspect.Parameter.empty)
         if epsilon is not None and self.takes_epsilon:
             parameters["epsilon"] = epsilon
-            is_of_table = self.factory is None and is_ours(ALGORITHMS[self.name])
+            is_of_table = self.factory is None and is_builtin(ALGORITHMS[self.name])
             needs_delta = self.takes_delta and (is_of_table or needs_delta)
         else:
             needs_delta = needs_delta and "epsilon" in parameters
@@ -635,7 +635,7 @@ def read_import(text: str) -> ImportedSpec | None:
     module, name, written = parts.groups()
     imported = getattr(import_by_name(module), name, None)
     # What it registers, and not what this package has anyway.
-    registered = (one for one, make in ALGORITHMS.items() if one.lower() == name.lower() and not is_ours(make))
+    registered = (one for one, make in ALGORITHMS.items() if one.lower() == name.lower() and not is_builtin(make))
     registered_name = next(registered, None)
     if imported is None and registered_name is None:
         near = checks.near_names(name, [one for one in vars(import_by_name(module)) if not one.startswith("_")])

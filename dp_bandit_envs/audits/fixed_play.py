@@ -38,12 +38,12 @@ class FakeDraws:
     """A random generator whose draw number i is `heights[i]` times its scale, and 0 beyond them; it keeps the scales.
 
     Attributes:
-        asked: The kind (`"laplace"` or `"normal"`) and the scale of each draw so far.
+        requests: The kind (`"laplace"` or `"normal"`) and the scale of each draw so far.
     """
 
     def __init__(self, heights: Sequence[float] = ()) -> None:
         self._heights = heights
-        self.asked: list[tuple[str, float]] = []
+        self.requests: list[tuple[str, float]] = []
 
     def laplace(self, loc: float = 0.0, scale: float = 1.0) -> float:
         """Return the location plus the draw's height times its scale."""
@@ -51,16 +51,16 @@ class FakeDraws:
 
     def laplaces(self, numbers: FloatArray, scale: float) -> None:
         """Write draws."""
-        for place in range(len(numbers)):
-            numbers[place] = self.laplace(0.0, scale)
+        for index in range(len(numbers)):
+            numbers[index] = self.laplace(0.0, scale)
 
     def normal(self, loc: float = 0.0, scale: float = 1.0) -> float:
         """Return the location plus the draw's height times its scale."""
         return self._draw("normal", loc, scale, loc, scale)
 
     def _draw(self, kind: str, loc: float, scale: float, *parameters: float) -> float:
-        number = len(self.asked)
-        self.asked.append((kind, float(scale)))
+        number = len(self.requests)
+        self.requests.append((kind, float(scale)))
         return loc + (self._heights[number] * scale if number < len(self._heights) else 0.0)
 
     def __getattr__(self, name: str) -> Any:
@@ -71,21 +71,21 @@ class UnknownDrawError(Exception):
     """A mechanism asked for a draw that is neither Laplace nor normal; the only argument is the method's name."""
 
 
-class Released(NamedTuple):
+class GameReleases(NamedTuple):
     """Everything that one game released.
 
     Attributes:
         values: The released numbers in their order, `(releases,)`.
-        places: Step, value and count of each; public, so it must not depend on gains or noise.
-        asked: Kind and scale of each draw.
+        positions: Step, value and count of each; public, so it must not depend on gains or noise.
+        requests: Kind and scale of each draw.
     """
 
     values: FloatArray
-    places: list[tuple[int, int, int]]
-    asked: list[tuple[str, float]]
+    positions: list[tuple[int, int, int]]
+    requests: list[tuple[str, float]]
 
 
-class HeldGame:
+class FixedGame:
     """One game whose arms are held: what each round reveals is fixed, whatever the gains and the noise are.
 
     Args:
@@ -98,7 +98,7 @@ class HeldGame:
         self.layers, self.revealed = list(layers), [list(each) for each in revealed]
         self.on_grid = on_grid
 
-    def play(self, gains: FloatArray, rng: Any) -> Released:
+    def play(self, gains: FloatArray, rng: Any) -> GameReleases:
         """Return what is released for gains `(rounds, n_values)`, with a generator for all layers or one for each.
 
         Raises:
@@ -111,26 +111,27 @@ class HeldGame:
         except Exception as error:
             if not isinstance(rng, FakeDraws):
                 raise
+            # All gains that are played with such draws are made up, so that its words show no private gain.
             what = f"{checks.kind_of(error)} ({error})"
             raise NotAuditedError(f"it fails with draws in place of the generator's own: {what}") from error
 
-    def _play(self, gains: FloatArray, rng: Any) -> Released:
-        run = _Run(self, gains, rng)
-        found: list[float] = []
-        places: list[tuple[int, int, int]] = []
+    def _play(self, gains: FloatArray, rng: Any) -> GameReleases:
+        run = _FixedRun(self, gains, rng)
+        numbers: list[float] = []
+        positions: list[tuple[int, int, int]] = []
         step = 0
         while run.round < len(self.revealed):
-            for value, (number, count) in sorted(run.step(len(self.layers) - 1).items()):
-                found.append(number)
-                places.append((step, value, count))
+            for index, (number, count) in sorted(run.step(len(self.layers) - 1).items()):
+                numbers.append(number)
+                positions.append((step, index, count))
             step += 1
-        return Released(np.array(found), places, list(getattr(rng, "asked", ())))
+        return GameReleases(np.array(numbers), positions, list(getattr(rng, "requests", ())))
 
 
-class _Run:
+class _FixedRun:
     """One pass through a held game, driven as `PrivacyBoundary` drives it."""
 
-    def __init__(self, game: HeldGame, gains: FloatArray, rng: Any) -> None:
+    def __init__(self, game: FixedGame, gains: FloatArray, rng: Any) -> None:
         self._game, self._gains = game, gains.tolist()
         self._rngs = rng if isinstance(rng, list) else [rng] * len(game.layers)
         self._mechanisms = [copy.deepcopy(mechanism) for mechanism, _ in game.layers]
@@ -143,21 +144,21 @@ class _Run:
         if depth < 0:
             row, seen = self._gains[self.round], self._game.revealed[self.round]
             self.round += 1
-            return {value: (row[value], 1) for value in seen}
+            return {index: (row[index], 1) for index in seen}
         mechanism, state, inputs = self._mechanisms[depth], self._states[depth], self._game.layers[depth][1]
         rng = self._rngs[depth]
         released: dict[int, tuple[float, int]] = {}
         for _ in range(mechanism.batch_size):
-            given = self.step(depth - 1)
-            for value in range(inputs.n_values):
-                if value in given:
-                    number, count = mechanism.release(state, value, given[value][0], rng)
-                elif mechanism.idle is not None and given:
-                    number, count = mechanism.idle(state, value, rng)
+            revealed = self.step(depth - 1)
+            for index in range(inputs.n_values):
+                if index in revealed:
+                    number, count = mechanism.release(state, index, revealed[index][0], rng)
+                elif mechanism.idle is not None and revealed:
+                    number, count = mechanism.idle(state, index, rng)
                 else:
                     continue
                 if count >= 1:
-                    released[value] = (float(number), int(count))
+                    released[index] = (float(number), int(count))
             if self.round == len(self._game.revealed):
                 break
         if mechanism.forget is not None:
@@ -183,7 +184,7 @@ def layers_of_game(env: Environment) -> list[Layer]:
     return [(one.mechanism, one.inputs) for one in layers_of(env) if isinstance(one, PrivacyBoundary)][::-1]
 
 
-class Held(NamedTuple):
+class FixedPlay(NamedTuple):
     """One game with what is played in it.
 
     Attributes:
@@ -214,75 +215,81 @@ class Held(NamedTuple):
         return self.plays if plays_points(self.env) else int(self.plays[step])
 
 
-def audited(given: Any) -> Algorithm | Mechanism:
+def algorithm_or_mechanism(asked: Any) -> Algorithm | Mechanism:
     """Return the part that is audited: an algorithm, also by its name, or a mechanism."""
-    if isinstance(given, (Algorithm, Mechanism)):
-        return given
+    if isinstance(asked, (Algorithm, Mechanism)):
+        return asked
     try:
-        return build_algorithm(given)
+        return build_algorithm(asked)
     except WrongTypeError:
-        raise WrongTypeError(NO_PART.format(checks.kind_of(given))) from None
+        raise WrongTypeError(NO_PART.format(checks.kind_of(asked))) from None
 
 
-def usual_game(part: Algorithm | Mechanism, n_arms: int, horizon: int, seed: int) -> Environment:
+def default_game(subject: Algorithm | Mechanism, n_arms: int, horizon: int, seed: int) -> Environment:
     """Return random gains in [0, 1], all revealed if the algorithm needs them all; or the ball in two dimensions."""
-    if isinstance(part, Algorithm) and part.make_agent is None:
-        seen = "bandit" if part.feedback == "payoff" else "full"
+    if isinstance(subject, Algorithm) and subject.make_agent is None:
+        seen = "bandit" if subject.feedback == "payoff" else "full"
         game: Environment = gym.make("DPBandit-Ball-v0", dimension=2, horizon=horizon, feedback=seen)
         return game
     gains = GainTable(np.random.default_rng(seed).random((horizon, n_arms)))
-    return ExpertsEnv(gains=gains) if isinstance(part, Algorithm) and part.feedback == "full" else BanditEnv(gains)
+    return (
+        ExpertsEnv(gains=gains) if isinstance(subject, Algorithm) and subject.feedback == "full" else BanditEnv(gains)
+    )
 
 
-def held_in(part: Algorithm | Mechanism, env: Environment, seed: int) -> list[Held]:
+def fixed_plays(subject: Algorithm | Mechanism, env: Environment, seed: int) -> list[FixedPlay]:
     """Return a game with the arms that the algorithm plays in it; for a mechanism, one arm only, and arms in turn."""
-    if isinstance(part, Algorithm):
-        arms = tuple(play(env, part, seed=seed).arms.tolist())
-        return [Held(part.wrapping, part.player, env, layers_of_game(part.wrap(env)), arms)]
-    layers = layers_of_game(PrivacyBoundary(env, part))
+    if isinstance(subject, Algorithm):
+        arms = tuple(play(env, subject, seed=seed).arms.tolist())
+        return [FixedPlay(subject.wrapping, subject.player, env, layers_of_game(subject.wrap(env)), arms)]
+    layers = layers_of_game(PrivacyBoundary(env, subject))
     rounds = int(env.get_wrapper_attr("horizon"))
     n_arms = 1 if plays_points(env) else int(env.get_wrapper_attr("n_arms"))
-    tries = [tuple([0] * rounds), tuple((t // part.batch_size) % n_arms for t in range(rounds))]
-    return [Held(lambda game: PrivacyBoundary(game, part), "", env, layers, arms) for arms in tries]
+    tries = [tuple([0] * rounds), tuple((t // subject.batch_size) % n_arms for t in range(rounds))]
+    return [FixedPlay(lambda game: PrivacyBoundary(game, subject), "", env, layers, arms) for arms in tries]
 
 
-def game_of(held: Held, seed: int) -> HeldGame:
+def fixed_game(play: FixedPlay, seed: int) -> FixedGame:
     """Return what each round of a held game reveals, by playing its arms again."""
-    if plays_points(held.env):
-        return HeldGame(held.layers, [list(range(held.layers[0][1].n_values))] * len(held.arms))
-    options: dict[str, Any] = {"trial": 0, "player": held.player} if held.player else {"trial": 0}
-    held.env.reset(seed=seed, options=options)
-    seen = [np.flatnonzero(held.env.step(arm)[0]["observed"]).tolist() for arm in held.arms]
-    return HeldGame(held.layers, seen)
+    if plays_points(play.env):
+        return FixedGame(play.layers, [list(range(play.layers[0][1].n_values))] * len(play.arms))
+    options: dict[str, Any] = {"trial": 0, "player": play.player} if play.player else {"trial": 0}
+    play.env.reset(seed=seed, options=options)
+    seen = [np.flatnonzero(play.env.step(arm)[0]["observed"]).tolist() for arm in play.arms]
+    return FixedGame(play.layers, seen)
 
 
 def first_release(
-    part: Algorithm | Mechanism, held: list[Held], seed: int, make: Callable[[int], Environment] | None
-) -> Held | None:
+    subject: Algorithm | Mechanism, plays: list[FixedPlay], seed: int, make: Callable[[int], Environment] | None
+) -> FixedPlay | None:
     """Return the first of some held games in which anything is released; or a longer one, or None if there is none.
 
     `make` makes a game of another length; it is None if games cannot be longer.
     """
-    longer = len(held[0].arms)
+    longer = len(plays[0].arms)
     while True:
-        found = next((each for each in held if _releases(game_of(each, seed))), None)
+        play = next((each for each in plays if _releases_anything(fixed_game(each, seed))), None)
         longer *= 2
-        if found is not None or make is None or longer > LONGEST:
-            return found
-        held = held_in(part, make(longer), seed)
+        if play is not None or make is None or longer > LONGEST:
+            return play
+        plays = fixed_plays(subject, make(longer), seed)
 
 
 def check_something_released(
-    name: str, part: Algorithm | Mechanism, held: list[Held], seed: int, make: Callable[[int], Environment] | None
+    name: str,
+    subject: Algorithm | Mechanism,
+    plays: list[FixedPlay],
+    seed: int,
+    make: Callable[[int], Environment] | None,
 ) -> None:
     """Refuse games in which nothing is released; the arguments are those of `first_release`, with a name.
 
     Raises:
         NothingReleasedError: With the horizon at which something is.
     """
-    rounds, found = len(held[0].arms), first_release(part, held, seed, make)
-    if found is None or len(found.arms) > rounds:
-        longer = 0 if found is None else len(found.arms)
+    rounds, play = len(plays[0].arms), first_release(subject, plays, seed, make)
+    if play is None or len(play.arms) > rounds:
+        longer = 0 if play is None else len(play.arms)
         way_out = f"In {longer:,} rounds something is; use horizon = {longer}." if longer else "Use a longer game."
         raise NothingReleasedError(
             f"{name}: nothing was released in {rounds:,} rounds, so nothing is judged. {way_out}"
@@ -292,13 +299,16 @@ def check_something_released(
 def horizon_with_release(make: Callable[[int], Algorithm | Mechanism], horizon: int, seed: int) -> int:
     """Return the first horizon, doubled from one, at which an algorithm made for it releases something; 0 for none."""
     while (horizon := 2 * horizon) <= LONGEST:
-        part = make(horizon)
-        if first_release(part, held_in(part, usual_game(part, 2, horizon, seed), seed), seed, None) is not None:
+        subject = make(horizon)
+        if (
+            first_release(subject, fixed_plays(subject, default_game(subject, 2, horizon, seed), seed), seed, None)
+            is not None
+        ):
             return horizon
     return 0
 
 
-def check_repeats(game: HeldGame) -> None:
+def check_repeats(game: FixedGame) -> None:
     """Refuse to audit a game that releases other numbers for the same gains and draws.
 
     Raises:
@@ -307,21 +317,21 @@ def check_repeats(game: HeldGame) -> None:
     values = game.layers[0][1].values
     gains = np.full((len(game.revealed), game.layers[0][1].n_values), (values.low + values.high) / 2)
     try:
-        one, other = (game.play(gains, Stream(np.random.SFC64(0))) for _ in range(2))
+        first, second = (game.play(gains, Stream(np.random.SFC64(0))) for _ in range(2))
     except AttributeError:
         return  # a draw that no fast stream has
-    if one.places != other.places or not np.array_equal(one.values, other.values):
+    if first.positions != second.positions or not np.array_equal(first.values, second.values):
         raise NotAuditedError("its noise does not come from rng: the same gains and draws released other numbers")
 
 
-def _releases(game: HeldGame) -> bool:
+def _releases_anything(game: FixedGame) -> bool:
     """Whether anything is released in a game in which all gains are low, or high, or random."""
     inputs = game.layers[0][1]
     shares = np.zeros((3, len(game.revealed), inputs.n_values))
     shares[1], shares[2] = 1.0, np.random.default_rng(0).random(shares[2].shape)
-    gains = inputs.values.low + inputs.values.width * shares
+    tables = inputs.values.low + inputs.values.width * shares
     try:
-        return any(game.play(table, Stream(np.random.SFC64(0))).places for table in gains)
+        return any(game.play(table, Stream(np.random.SFC64(0))).positions for table in tables)
     except AttributeError:
         # A draw that no fast stream has; the audits say so themselves.
         return True

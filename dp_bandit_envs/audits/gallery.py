@@ -54,9 +54,8 @@ def two_arms() -> Environment:
 
 def complete_graph() -> Environment:
     """Return a game in which every round reveals the gains of all three arms."""
-    made: Any = GraphEnv("complete", n_arms=3, gains=GainTable(np.zeros((ROUNDS, 3))))
-    env: Environment = made
-    return env
+    env: Any = GraphEnv("complete", n_arms=3, gains=GainTable(np.zeros((ROUNDS, 3))))
+    return env  # type: ignore[no-any-return]
 
 
 def payoffs_in_both_signs() -> Environment:

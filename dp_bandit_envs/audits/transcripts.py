@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.compiled import in_background
+from dp_bandit_envs.compiling.compiled import run_in_thread
 from dp_bandit_envs.compiling.functions import bind, stream_address, uses_other_randomness
 from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.compiling.numba_errors import in_short
@@ -29,7 +29,7 @@ from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.protocols import FloatArray, Gains, IntArray, Sums, plays_points
 from dp_bandit_envs.simulation.compiled_game import Plan, make_plan
 from dp_bandit_envs.simulation.playing import play
-from dp_bandit_envs.simulation.stages import Game, NotCompilableError
+from dp_bandit_envs.simulation.stages import GameState, NotCompilableError
 from dp_bandit_envs.wrappers.layers import layers_of
 
 CHUNK = 2**13
@@ -38,7 +38,7 @@ WORDS_AT_ONCE = 2**17
 """The words of the games that one call plays: a megabyte, which stays in a core's own cache."""
 
 
-class Shown(NamedTuple):
+class Transcripts(NamedTuple):
     """What many games show.
 
     Attributes:
@@ -52,7 +52,7 @@ class Shown(NamedTuple):
     counts: IntArray
 
 
-class Tape(NamedTuple):
+class Transcript(NamedTuple):
     """What one game shows; arrays, so that compiled code can write to them.
 
     Attributes:
@@ -73,7 +73,7 @@ class RecordedState(NamedTuple):
     """An agent's own state beside a tape."""
 
     own: Any
-    tape: Tape
+    tape: Transcript
 
 
 def own_select(state: Any, rng: np.random.Generator) -> int:
@@ -104,20 +104,20 @@ def tidy_own(state: RecordedState) -> RecordedState:
     return RecordedState(own_tidy(state.own), state.tape)
 
 
-def select_held(state: Tape, rng: np.random.Generator) -> int:
+def select_held(state: Transcript, rng: np.random.Generator) -> int:
     """Return the arm that is to be played in this step."""
     state.step[0] += 1
     return int(state.arms[state.step[0] - 1])
 
 
-def select_held_point(state: Tape, point: FloatArray, rng: np.random.Generator) -> None:
+def select_held_point(state: Transcript, point: FloatArray, rng: np.random.Generator) -> None:
     """Play the point."""
     state.step[0] += 1
     for place in range(len(point)):
         point[place] = state.arms[place]
 
 
-def note(state: Tape, arm: int, seen: Gains | Sums) -> Tape:
+def note(state: Transcript, arm: int, seen: Gains | Sums) -> Transcript:
     """Write down what was released: gains and which they are, or sums and their numbers of gains."""
     step = state.step[0] - 1
     for each in range(len(seen[0])):
@@ -141,7 +141,7 @@ class RecordingAgent(FunctionalAgent):
     def initial_state(self, n_arms: int, horizon: int) -> RecordedState:
         """Return the agent's own state and an empty tape."""
         own = self._agent.initial_state(n_arms, horizon)
-        return RecordedState(own, _tape(np.zeros(self._steps, np.int64), 0, 0))
+        return RecordedState(own, _transcript(np.zeros(self._steps, np.int64), 0, 0))
 
 
 class FixedArms(FunctionalAgent):
@@ -159,12 +159,12 @@ class FixedArms(FunctionalAgent):
         self._plays, self._n_values = np.array(plays), n_values
         self.learns_from = Sums if sums else Gains  # type: ignore[misc]
 
-    def initial_state(self, n_arms: int, horizon: int) -> Tape:
+    def initial_state(self, n_arms: int, horizon: int) -> Transcript:
         """Return a tape on which the plays are written."""
-        return _tape(self._plays, horizon, self._n_values)
+        return _transcript(self._plays, horizon, self._n_values)
 
 
-class HeldPoint(FunctionalPointAgent):
+class RepeatedPoint(FunctionalPointAgent):
     """The same for a point, `(dimension,)`, which it plays in all steps; perhaps where payoffs alone are revealed."""
 
     functions = Functions(select_held_point, note)  # type: ignore[arg-type]
@@ -175,9 +175,9 @@ class HeldPoint(FunctionalPointAgent):
         self.feedback = "payoff" if payoffs else "full"  # type: ignore[misc]
 
 
-def _tape(arms: Any, releases: int, n_values: int) -> Tape:
+def _transcript(arms: Any, releases: int, n_values: int) -> Transcript:
     size = (releases, n_values)
-    return Tape(np.zeros(1, np.int64), arms, np.zeros(size), np.zeros(size, np.int64))
+    return Transcript(np.zeros(1, np.int64), arms, np.zeros(size), np.zeros(size, np.int64))
 
 
 class TranscriptSampler:
@@ -211,10 +211,12 @@ class TranscriptSampler:
             self.note = str(reason)
             return
         self._image = self._plan.image
-        state = self._image.form.inner[Game._fields.index("state")]
-        self._tape: Any = (state if held is not None else state.inner[RecordedState._fields.index("tape")]).inner[1:]
+        state = self._image.form.inner[GameState._fields.index("state")]
+        self._transcript: Any = (state if held is not None else state.inner[RecordedState._fields.index("tape")]).inner[
+            1:
+        ]
 
-    def play(self, env: BanditEnv, games: int, *, seed: int, first_trial: int = 0, threads: int = 0) -> Shown:
+    def play(self, env: BanditEnv, games: int, *, seed: int, first_trial: int = 0, threads: int = 0) -> Transcripts:
         """Play independent games.
 
         Args:
@@ -235,16 +237,16 @@ class TranscriptSampler:
         env.adversary.fill(gains)
         sizes = [min(CHUNK, games - start) for start in range(0, games, CHUNK)]
 
-        def chunk(number: int) -> Shown:
+        def chunk(number: int) -> Transcripts:
             return self._chunk(gains, sizes[number], seed=seed, trial=first_trial + number)
 
         with ThreadPoolExecutor(min(threads or os.cpu_count() or 1, len(sizes))) as pool:
-            shown = Shown(*map(np.concatenate, zip(*pool.map(chunk, range(len(sizes))), strict=True)))
+            shown = Transcripts(*map(np.concatenate, zip(*pool.map(chunk, range(len(sizes))), strict=True)))
         if self._held is None:
             return shown._replace(arms=np.repeat(shown.arms, self._batch, axis=1)[:, : env.adversary.horizon])
         return shown
 
-    def _chunk(self, gains: FloatArray, games: int, *, seed: int, trial: int) -> Shown:
+    def _chunk(self, gains: FloatArray, games: int, *, seed: int, trial: int) -> Transcripts:
         """Play games that all use the streams of one trial, one after the other."""
         streams = self._plan.streams(seed, trial)
         addresses = [tuple(map(stream_address, streams))]
@@ -254,9 +256,9 @@ class TranscriptSampler:
             played = block[: games - start]
             self._image.begin(played, addresses)
             self._plan.loop(played, gains)
-            arms, values, counts = (self._image.arrays(played, place) for place in self._tape)
-            parts.append(Shown(arms.astype(np.int16), values.copy(), counts.copy()))
-        return Shown(*map(np.concatenate, zip(*parts, strict=True)))
+            arms, values, counts = (self._image.arrays(played, place) for place in self._transcript)
+            parts.append(Transcripts(arms.astype(np.int16), values.copy(), counts.copy()))
+        return Transcripts(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _compiled(self, env: BanditEnv) -> Plan:
         if isinstance(env, GraphEnv):
@@ -271,7 +273,7 @@ class TranscriptSampler:
         if elsewhere:
             raise NotCompilableError(elsewhere)
         try:
-            in_background(lambda stopped: plan.compile())
+            run_in_thread(lambda stopped: plan.compile())
         # Numba raises errors of many types here.
         except Exception as error:
             if not plan.foreign:
@@ -279,14 +281,14 @@ class TranscriptSampler:
             raise NotCompilableError(in_short(error, plan.foreign, plan.owners)) from None
         return plan
 
-    def _played(self, env: BanditEnv, seed: int, trials: range) -> Shown:
+    def _played(self, env: BanditEnv, seed: int, trials: range) -> Transcripts:
         arms = np.empty((len(trials), env.adversary.horizon), np.int16)
         for row, trial in enumerate(trials):
             arms[row] = play(env, self._algorithm, seed=seed, trial=trial).arms
         nothing = np.zeros((len(trials), 0, 0))
-        return Shown(arms, nothing, nothing.astype(np.int64))
+        return Transcripts(arms, nothing, nothing.astype(np.int64))
 
-    def _stepped(self, env: BanditEnv, seed: int, trials: range) -> Shown:
+    def _stepped(self, env: BanditEnv, seed: int, trials: range) -> Transcripts:
         """Play the held arms by the environment's own `step`."""
         assert self._held is not None
         wrapped: Any = self._algorithm.wrap(env)
@@ -299,7 +301,7 @@ class TranscriptSampler:
                 seen = wrapped.step(arm)[0]
                 if step < releases:
                     values[game, step], counts[game, step] = list(seen.values())[:2]
-        return Shown(np.tile(np.array(self._held, np.int16), (len(trials), 1)), values, counts)
+        return Transcripts(np.tile(np.array(self._held, np.int16), (len(trials), 1)), values, counts)
 
 
 def trials_of(games: int) -> int:

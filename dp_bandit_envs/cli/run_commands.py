@@ -19,7 +19,7 @@ from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.algorithms.specs import import_by_name, read_import, readable, short_name
 from dp_bandit_envs.cli.data_commands import describe_ledger, open_ledger
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, rate, say
-from dp_bandit_envs.compiling.compiled import announced
+from dp_bandit_envs.compiling.compiled import says_compiling
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.arguments import experiment_from
 from dp_bandit_envs.experiments.comparison import Comparison, comparison_of
@@ -184,7 +184,7 @@ def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[lis
         saved, new = (saved + rounds, new) if game is None else (saved, new + rounds)
         line(saved + new, total)
 
-    with announced(list(names)), contextlib.closing(line):
+    with says_compiling(list(names)), contextlib.closing(line):
         results = run_study(study, folders, jobs=jobs, progress=advance)
     return results, new
 

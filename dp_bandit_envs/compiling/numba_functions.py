@@ -30,7 +30,7 @@ from numba.extending import overload_method
 
 from dp_bandit_envs import draws
 from dp_bandit_envs.compiling import functions, intrinsics
-from dp_bandit_envs.compiling.functions import global_names, is_ours
+from dp_bandit_envs.compiling.functions import global_names, is_builtin
 
 
 class _NoCode(JITCodeLibrary):
@@ -212,12 +212,12 @@ def clone(function: Callable[..., Any], options: Options) -> FunctionType:
         value = namespace.get(name)
         if isinstance(value, FunctionType):
             namespace[name] = BUILT_IN.get(value) or _compiled(value, options)
-    if not is_ours(function) and only_calls(function.__code__, "int") and namespace.get("int", int) is int:
+    if not is_builtin(function) and only_calls(function.__code__, "int") and namespace.get("int", int) is int:
         namespace["int"] = _compiled(whole, options)
     copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     copy.__qualname__ = function.__qualname__
     # Numba imports a function's module; of those that another process has sent, it must not run the file.
-    known = is_ours(function) or function.__module__ in sys.modules
+    known = is_builtin(function) or function.__module__ in sys.modules
     copy.__module__ = function.__module__ if known else None  # type: ignore[assignment]
     return copy
 

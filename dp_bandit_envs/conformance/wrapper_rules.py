@@ -22,8 +22,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable, VectorTable
-from dp_bandit_envs.audits.events import chernoff_lower_bound, features_of
-from dp_bandit_envs.audits.fixed_play import Held, game_of, layers_of_game
+from dp_bandit_envs.audits.events import chernoff_lower_bound, threshold_features
+from dp_bandit_envs.audits.fixed_play import FixedPlay, fixed_game, layers_of_game
 from dp_bandit_envs.audits.floats import count_impossible
 from dp_bandit_envs.conformance.rules import (
     FALSE_ALARM,
@@ -714,7 +714,7 @@ def _check_vector(trial: Trial, vector: Wrap) -> None:
 
 
 def _check_low_bits(trial: Trial) -> None:
-    """Look for first releases that one gain can lead to and another one cannot, whatever the noise is.
+    """Look for releases that one gain can lead to and another one cannot, whatever the noise is.
 
     Warns:
         UserWarning: If they cannot be looked at: where the wrapper is no `PrivacyBoundary`, or draws other noise.
@@ -728,19 +728,19 @@ def _check_low_bits(trial: Trial) -> None:
         return  # secure draws are exact
     batch = math.prod(mechanism.batch_size for mechanism, _ in layers)
     arms = tuple(trial.plays[t // batch] for t in range(len(trial.table)))
-    held = Held(trial.wrap, "", trial.game(), layers, arms)
+    held = FixedPlay(trial.wrap, "", trial.game(), layers, arms)
     try:
         if not layers:
             raise NotAuditedError("the wrapper is no PrivacyBoundary")
-        impossible, looked_at, _ = count_impossible(game_of(held, 0), LOW_BITS, 0)
+        found = count_impossible(fixed_game(held, 0), LOW_BITS, 0)
     except NotAuditedError as reason:
         warnings.warn(f"low bits not looked at: {reason}.", stacklevel=checks.level_of_caller())
         return
-    least = float(chernoff_lower_bound(np.array(impossible), looked_at, FALSE_ALARM))
+    least = float(chernoff_lower_bound(np.array(found.impossible), found.looked_at, FALSE_ALARM))
     require(
-        not impossible or not least > guarantee.delta_at(guarantee.epsilon),
+        not found.impossible or not least > guarantee.delta_at(guarantee.epsilon),
         f"a release must be possible for every gain, but with a probability of delta; declared is {guarantee}",
-        f"{impossible} of {looked_at} that no draw leads to if one gain is at the other end of its range",
+        f"{found.impossible} of {found.looked_at} that no draw leads to if one gain is at the other end of its range",
         "Round the noisy value to a grid of some hundredths of the noise: privacy.laplace.noisy does.",
     )
 
@@ -761,7 +761,7 @@ def _check_privacy(trial: Trial, games: int) -> None:
 
     def sample(table: FloatArray, numbers: range) -> FloatArray:
         env = trial.env(trial.game(table))
-        return features_of(np.array([_releases(_run(env, arms, FIRST_SEED + number)) for number in numbers]))
+        return threshold_features(np.array([_releases(_run(env, arms, FIRST_SEED + number)) for number in numbers]))
 
     require_hidden(
         f"no event may be more than exp(epsilon) times as frequent if one round changes; declared is {guarantee}",

@@ -12,7 +12,7 @@ from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.audits import ExactLoss
 from dp_bandit_envs.audits.events import ArmEvent, clopper_pearson, least_epsilon
-from dp_bandit_envs.audits.sampled import Candidate, Pair, Sampler
+from dp_bandit_envs.audits.sampled import Candidate, Sampler, TablePair
 from dp_bandit_envs.checks import require
 from dp_bandit_envs.course.checking import (
     MORE,
@@ -54,16 +54,18 @@ class Counts(NamedTuple):
     share: float
 
 
-def neighbours(table: str, changed: int) -> Pair:
+def neighbours(table: str, changed: int) -> TablePair:
     """Return two tables that differ in the round `changed`, from 0 to 11: by which arm pays, or by what both pay."""
     gains = TABLES[table]
     one = np.tile(gains, (ROUNDS, 1)).astype(float)
     other = one.copy()
     one[changed], other[changed] = (0.0, 1.0) if gains[0] == gains[1] else ([1.0, 0.0], [0.0, 1.0])
-    return Pair(one, other, changed)
+    return TablePair(one, other, changed)
 
 
-def attack(make: Callable[[], Algorithm], pair: Pair, games: int, seed: int, *, choice: int | None = None) -> Counts:
+def attack(
+    make: Callable[[], Algorithm], pair: TablePair, games: int, seed: int, *, choice: int | None = None
+) -> Counts:
     """Choose an event of the arms in games of its own, which `choice` or else `seed` draws, and count it in others."""
     # Streams differ by seed: an even one chooses and an odd one counts.
     chooser = Sampler(make(), bandit, releases=False, seed=2 * (seed if choice is None else choice))

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, BernoulliPrior, Stochastic
-from dp_bandit_envs.compiling.functions import is_ours
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.envs.bandit_env import BanditEnv, checked_adversary, named_adversary, with_own_size
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.registration import sized_adversaries
@@ -256,6 +256,6 @@ def graph_game(
         )
     if arm_order is None and (source.is_given or means is not None):
         arm_order = "given"
-    elif arm_order is None and not by_object and is_ours(type(gains)):
+    elif arm_order is None and not by_object and is_builtin(type(gains)):
         arm_order = "random"
     return source, gains, arm_order

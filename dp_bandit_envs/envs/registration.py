@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.compiling.functions import is_ours
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.errors import NameTakenError, WrongTypeError
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
 def is_defined_again(older: Any, newer: Any) -> bool:
     """Return whether it is that of the same name at the top level of the same module, which is not ours."""
     names = [(getattr(one, "__module__", None), getattr(one, "__qualname__", "<")) for one in (older, newer)]
-    return names[0] == names[1] and "<" not in names[0][1] and not is_ours(newer)
+    return names[0] == names[1] and "<" not in names[0][1] and not is_builtin(newer)
 
 
 def _forget(game: Game) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.specs import Game, Player
 from dp_bandit_envs.checks import require
-from dp_bandit_envs.compiling.compiled import announced
+from dp_bandit_envs.compiling.compiled import says_compiling
 from dp_bandit_envs.errors import ResultsError, WrongTypeError
 from dp_bandit_envs.experiments.arguments import experiment_from
 from dp_bandit_envs.experiments.configurations import DESCRIBED, MADE_BY, cells_of, union, why_not_joined
@@ -445,5 +445,5 @@ def compare(
 
 def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Requested) -> Results:
     names = [] if progress is False else list(dict.fromkeys(spec.name for spec in experiment.all_algorithms))
-    with announced(names), progress_of("compare", progress, experiment.rounds) as advance:
+    with says_compiling(names), progress_of("compare", progress, experiment.rounds) as advance:
         return run(experiment, folder, jobs=jobs, progress=advance)

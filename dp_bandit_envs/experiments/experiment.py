@@ -16,7 +16,7 @@ from dp_bandit_envs.adversaries import Oblivious
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm
 from dp_bandit_envs.algorithms.algorithm import hides_own_gains
 from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
-from dp_bandit_envs.compiling.functions import is_ours
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.experiments.configurations import DATA, DESCRIBED, FORMAT, MADE_BY
@@ -124,7 +124,7 @@ class Experiment:
         source = {
             "env_id": game.env_id,
             "env_kwargs": {name: plain_value(one) for name, one in game.env_kwargs.items() if name != "horizon"},
-            "made": [code_digest(part) for part in parts if not is_ours(part)],
+            "made": [code_digest(part) for part in parts if not is_builtin(part)],
         }
         return {
             "key": game.key,
@@ -285,7 +285,7 @@ def _describe(spec: AlgorithmSpec, trials: int, player: Algorithm, env: BanditEn
     paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
     parameters = {name: plain_value(one) for name, one in spec.parameters.items()}
     source: dict[str, Any] = {"player": player.player, "parameters": parameters}
-    parts = [part for part in _code_of(spec, player) if not is_ours(part)]
+    parts = [part for part in _code_of(spec, player) if not is_builtin(part)]
     if spec.factory is None:
         source["name"] = spec.name
     else:

@@ -183,7 +183,7 @@ def _play(
             for chunks, trials, columns in played:
                 queue.put(chunks, trials, columns)
     finally:
-        queue.give_back()
+        queue.refund()
     folder.save(RESULTS, _joined(experiment, folder, stored))
 
 
@@ -362,10 +362,10 @@ class _Queue:
             chunk.save(self._folder, arrays)
             del self._open[chunk.name]
 
-    def give_back(self) -> None:
+    def refund(self) -> None:
         """Give a ledger back what has not begun."""
         for prepared in self._prepared.values():
-            prepared.receipt.give_back()
+            prepared.refund()
 
     def _is_saved(self, chunk: Chunk) -> bool:
         saved = chunk.load(self._folder)
@@ -385,7 +385,7 @@ class _Queue:
             common = {name: getattr(experiment, name) for name in ("horizon", "seed", "checkpoints")}
             players = experiment.players_in(game, first)
             prepared = prepare(experiment.with_data(game), players, **common, small=self._small)
-            self._prepared[game.key, first] = self._there(prepared).entered(end - first)
+            self._prepared[game.key, first] = self._there(prepared).reserved(end - first)
         return self._prepared[game.key, first]
 
 

@@ -43,7 +43,7 @@ UNKNOWN = Estimate(math.nan, math.nan)
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class Judgement:
     """What is found about a claim.
 
     Attributes:
@@ -70,7 +70,7 @@ class Claims(list[Callable[[Sequence[Results]], Claim]]):
 
     def __call__(
         self, says: str | Callable[[Results], str], *, of: tuple[int, ...] = (0,), fewest: int = FEWEST
-    ) -> Callable[[Callable[..., Found]], Callable[..., Found]]:
+    ) -> Callable[[Callable[..., Judgement]], Callable[..., Judgement]]:
         """Return a decorator for the function that judges a claim.
 
         Args:
@@ -79,16 +79,17 @@ class Claims(list[Callable[[Sequence[Results]], Claim]]):
             fewest: Number of runs below which there is no verdict; 0 for claims that do not depend on chance.
         """
 
-        def add(judge: Callable[..., Found]) -> Callable[..., Found]:
+        def add(judge: Callable[..., Judgement]) -> Callable[..., Judgement]:
             def claim(results: Sequence[Results]) -> Claim:
-                taken = [results[place] for place in of]
-                found, runs = judge(*taken), taken[0].experiment.trials
+                taken = [results[index] for index in of]
+                judgement, runs = judge(*taken), taken[0].experiment.trials
+                verdict = judgement.verdict
                 words = says if isinstance(says, str) else says(taken[0])
                 if runs < fewest:
                     few = f"from {runs} run{'' if runs == 1 else 's'}: that is too few"
-                    return Claim(found.numbers, UNDECIDED, words, found.seen, few)
-                why = {YES: found.yes, NO: found.no, UNDECIDED: f"from {runs} runs{found.unknown}"}[found.verdict]
-                return Claim(found.numbers, found.verdict, words, found.seen, why)
+                    return Claim(judgement.numbers, UNDECIDED, words, judgement.seen, few)
+                why = {YES: judgement.yes, NO: judgement.no, UNDECIDED: f"from {runs} runs{judgement.unknown}"}[verdict]
+                return Claim(judgement.numbers, verdict, words, judgement.seen, why)
 
             self.append(claim)
             return judge
@@ -118,17 +119,17 @@ def all_ahead(errors: Iterable[float]) -> Verdict:
 
 
 def errors_ahead(
-    results: Results, panel: str, better: str, worse: str, measure: str = "external_regret", checkpoint: int = -1
+    results: Results, game: str, better: str, worse: str, measure: str = "external_regret", checkpoint: int = -1
 ) -> float:
     """Return by how many standard errors `better` has less regret; trials are paired because they share their gains."""
-    one, other = (results.regret(panel, name, measure)[:, checkpoint] for name in (better, worse))
-    return over_error(paired(other, one))
+    better_regret, worse_regret = (results.regret(game, name, measure)[:, checkpoint] for name in (better, worse))
+    return over_error(paired(worse_regret, better_regret))
 
 
-def paired(one: FloatArray, other: FloatArray) -> FloatArray:
+def paired(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return the differences one - other of samples `(trials,)`, for the games that both have played."""
-    both = min(len(one), len(other))
-    difference: FloatArray = one[:both] - other[:both]
+    both = min(len(first), len(second))
+    difference: FloatArray = first[:both] - second[:both]
     return difference
 
 
@@ -146,20 +147,20 @@ def clearly_above(sample: FloatArray) -> bool:
     return over_error(sample) > DECIDES
 
 
-def runs_on_a_worse_arm(results: Results, panel: GameSpec, name: str) -> int:
+def runs_on_a_worse_arm(results: Results, spec: GameSpec, name: str) -> int:
     """Return how many runs lose in the second half of the game more than half of what a second-best arm would lose."""
-    means = np.array(panel.env_kwargs["means"], dtype=float)
-    rounds = results.rounds(panel.key)
+    means = np.array(spec.env_kwargs["means"], dtype=float)
+    rounds = results.rounds(spec.key)
     half = min(int(np.searchsorted(rounds, rounds[-1] / 2)), len(rounds) - 1)
     gap = (means.max() - means)[means < means.max()].min()
-    regret = results.regret(panel.key, name, "pseudo_regret")
+    regret = results.regret(spec.key, name, "pseudo_regret")
     least = 0.5 * gap * (rounds[-1] - rounds[half])
     return int(np.sum(regret[:, -1] - regret[:, half] > least)) if rounds[-1] >= LONG else 0
 
 
-def ratio(one: float, other: float) -> float:
+def ratio(numerator: float, denominator: float) -> float:
     """Return a ratio; NaN if it is undefined."""
-    return float(one / other) if other > 0 else math.nan
+    return float(numerator / denominator) if denominator > 0 else math.nan
 
 
 def ratio_of_means(private: FloatArray, free: FloatArray) -> Estimate:

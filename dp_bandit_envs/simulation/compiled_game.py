@@ -15,8 +15,8 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.compiled import Compiled, obstacle
-from dp_bandit_envs.compiling.functions import bind, calls_only_ours, frozen, is_ours, reached
+from dp_bandit_envs.compiling.compiled import Compiled, why_not_compiled
+from dp_bandit_envs.compiling.functions import bind, called_functions, calls_only_builtin, frozen, is_builtin
 from dp_bandit_envs.compiling.layout import Image, Parts
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import DecisionSet
@@ -30,25 +30,25 @@ from dp_bandit_envs.protocols import Environment, IntArray, Sums
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, stream
 from dp_bandit_envs.simulation.playing import show
 from dp_bandit_envs.simulation.stages import (
-    Game,
+    GameState,
+    GraphRows,
     NotCompilableError,
-    Nothing,
+    NoWorld,
     Points,
     Progress,
     RefusedByNumbaError,
-    Rows,
     Rules,
     compilable_payoff,
+    new_checkpoints,
+    new_dynamic_regret,
     new_history,
-    new_missed,
     new_progress,
-    new_record,
     pay_and_add_dynamic_regret,
     pay_by_payoff,
     play_games,
     reveal_payoffs,
     stages,
-    tidied_at_times,
+    tidy_every_32_steps,
 )
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.wrappers.layers import layers_of
@@ -108,20 +108,20 @@ class Plan:
 
     @functools.cached_property
     def image(self) -> Image:
-        """What a single game begins with, a `Game` in words."""
+        """What a single game begins with, a `GameState` in words."""
         state, states, progress = self.first
-        world: Any = Nothing()
+        world: Any = NoWorld()
         if self.decision_set is not None:
             world = Points(np.zeros(self.n_arms), *map(float, self.decision_set.payoffs))
         elif self.feedback == "graph":
-            world = Rows(np.zeros(0, np.int64), np.zeros(0, np.int64))
+            world = GraphRows(np.zeros(0, np.int64), np.zeros(0, np.int64))
         if self.payoff is not None:
             progress = progress._replace(history=new_history(self.rules.memory, self.checkpoints, self.n_arms))
         elif self.means_move:
-            progress = progress._replace(history=new_missed(self.checkpoints))
-        record = new_record(self.checkpoints, len(progress.pulls))
+            progress = progress._replace(history=new_dynamic_regret(self.checkpoints))
+        record = new_checkpoints(self.checkpoints, len(progress.pulls))
         streams: Any = tuple(np.random.Generator for _ in range(1 + len(states)))
-        game = Game(state, states, world, self.rules, streams, progress, record)
+        game = GameState(state, states, world, self.rules, streams, progress, record)
         return Image(game, spare=bool(self.foreign))
 
     def streams(self, seed: int, trial: int) -> tuple[np.random.Generator, ...]:
@@ -130,7 +130,7 @@ class Plan:
         return (
             of_agent,
             *(
-                stream(seed, trial=trial, role=FIRST_WRAPPER + depth, player=self.player, part=label)
+                stream(seed, trial=trial, role=FIRST_WRAPPER + depth, player=self.player, noise_key=label)
                 for depth, label in enumerate(self._labels)
             ),
         )
@@ -155,8 +155,8 @@ class Plan:
     @functools.cached_property
     def foreign(self) -> list[Callable[..., Any]]:
         """The functions in the loop that are not of this package."""
-        parts = [part for part in self.parts.values() if not calls_only_ours(part)]
-        found = {one for part in parts for one in reached(part) if not is_ours(one)}
+        parts = [part for part in self.parts.values() if not calls_only_builtin(part)]
+        found = {one for part in parts for one in called_functions(part) if not is_builtin(one)}
         return sorted(found, key=lambda one: (one.__name__, one.__qualname__))
 
     @property
@@ -191,7 +191,7 @@ class Plan:
         if own and self.agent.functions.update_own is not None:  # a step releases something of the arm played only
             parts["update"] = self.agent.functions.update_own
         if tidy is not None:
-            parts["tidied"] = bind(tidied_at_times, {"tidy": tidy})
+            parts["tidy_state"] = bind(tidy_every_32_steps, {"tidy": tidy})
         return {name: frozen(part) for name, part in parts.items()}
 
     @property
@@ -216,7 +216,7 @@ def make_plan(
             0, which never comes.
     """
     game = env.unwrapped
-    why = obstacle()
+    why = why_not_compiled()
     if why:
         raise NotCompilableError(why)
     if type(game).step is not BanditEnv.step or type(game).reset is not BanditEnv.reset:
@@ -274,7 +274,7 @@ def make_plan(
 def _loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Compiled:
     from dp_bandit_envs.compiling.layout_code import reader, writer
 
-    kept = Parts(None, tuple(form.inner[Game._fields.index(part)] for part in ("state", "streams")))
+    kept = Parts(None, tuple(form.inner[GameState._fields.index(part)] for part in ("state", "streams")))
     words: dict[str, Any] = {"game_at": reader(form), "store": writer(kept)}
     return Compiled(bind(play_games, {**words, **dict(parts)}), {})
 

@@ -21,7 +21,7 @@ import numpy as np
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.adversary import among
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.functions import is_ours
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import NotRepeatableError
 from dp_bandit_envs.privacy.facts import InputFacts
@@ -67,7 +67,7 @@ def check_repeatable(
         NotRepeatableError: If so; the message names the part.
     """
     unchecked, adversary = "", _adversary(env)
-    other = next((part for part in _parts(adversary) if not is_ours(type(part))), None)
+    other = next((part for part in _parts(adversary) if not is_builtin(type(part))), None)
     if other is not None and not _is_recorded(adversary):
         name = type(other).__name__
         fresh = _fresh(adversary, make_env)
@@ -77,7 +77,7 @@ def check_repeatable(
             _require_same([functools.partial(_gains, each) for each in fresh], name, "gains", "begin")
     for player, wrapped in players:
         for place, (one, inputs) in enumerate(_mechanisms(wrapped)):
-            if not is_ours(type(one)):
+            if not is_builtin(type(one)):
                 two, _ = _mechanisms(player.wrap(env))[place]
                 games = [functools.partial(_releases, each, inputs) for each in (one, two)]
                 _require_same(games, type(one).__name__, "releases or states", "release")

@@ -13,14 +13,15 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.agents.functional import no_state
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.compiled import Stopped, in_background, never, say_compiling
+from dp_bandit_envs.compiling.compiled import IsCancelled, not_cancelled, run_in_thread, say_compiling
 from dp_bandit_envs.compiling.functions import owner_of, stream_address, uses_other_randomness
 from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import DecisionSet
-from dp_bandit_envs.envs.bandit_env import counted
+from dp_bandit_envs.envs.bandit_env import checked_beginning
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
+from dp_bandit_envs.privacy.admission import admission_to
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.compiled_game import Plan
@@ -30,14 +31,14 @@ from dp_bandit_envs.simulation.stages import (
     ARM,
     FILLED,
     NO_ARM,
-    Game,
+    DynamicRegret,
+    GameState,
     History,
-    Missed,
     NotCompilableError,
     Progress,
     RefusedByNumbaError,
-    adding_up,
-    adding_up_constant,
+    compiled_add_up,
+    compiled_add_up_constant,
     new_history,
 )
 from dp_bandit_envs.simulation.workers import Terms
@@ -48,14 +49,14 @@ TOO_FEW_ROUNDS = (
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
 """The largest number of gains (rounds times arms) in a block."""
-STATE, WORLD, PROGRESS = (Game._fields.index(part) for part in ("state", "world", "progress"))
+STATE, WORLD, PROGRESS = (GameState._fields.index(part) for part in ("state", "world", "progress"))
 MOST_AT_ONCE = 64
 WORDS_AT_ONCE = 2**20
 """Of trials that are played at once: their number, and their words, 8 MB."""
 
 
 class SingleGame:
-    """One algorithm in one trial: a `Game` in words, and the compiled loop that plays it.
+    """One algorithm in one trial: a `GameState` in words, and the compiled loop that plays it.
 
     Args:
         plan: How it is played.
@@ -107,7 +108,7 @@ class SingleGame:
     @property
     def states(self) -> Any:
         """The mechanisms' states."""
-        return self._part(Game._fields.index("states"))
+        return self._part(GameState._fields.index("states"))
 
     @functools.cached_property
     def progress(self) -> Any:
@@ -117,7 +118,7 @@ class SingleGame:
     @property
     def record(self) -> Any:
         """The results at checkpoints."""
-        return self._part(Game._fields.index("record"))
+        return self._part(GameState._fields.index("record"))
 
     def _part(self, place: int) -> Any:
         return self._image.read(self._words[0], self._image.form.inner[place], self._arrays)
@@ -182,28 +183,30 @@ class CompiledTrials:
     def ready(self) -> bool:
         """Whether nothing has to be compiled or loaded."""
         return (
-            self.adversary.payoff is None and adding_up().ready and all(plan.loop.ready for plan in self.plans.values())
+            self.adversary.payoff is None
+            and compiled_add_up().ready
+            and all(plan.loop.ready for plan in self.plans.values())
         )
 
-    def compile(self, stopped: Stopped) -> None:
+    def compile(self, stopped: IsCancelled) -> None:
         """Compile everything, or load it from disk."""
         n_arms = self.adversary.n_arms
         gains, totals_at = np.empty((0, n_arms)), np.zeros((len(self.checkpoints), n_arms))
-        adding_up()(gains, np.zeros(n_arms), 1, self.checkpoints, totals_at)
+        compiled_add_up()(gains, np.zeros(n_arms), 1, self.checkpoints, totals_at)
         self._add_up_constant(gains, 1, self._constant_play())
         for plan in self.plans.values():
             if stopped():
                 return
             plan.compile()
 
-    def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
+    def run_all(self, trials: range, stopped: IsCancelled = not_cancelled) -> dict[str, Column]:
         """Play these trials, one after the other."""
         words = sum(plan.image.words for plan in self.plans.values())
         size = max(1, min(MOST_AT_ONCE, WORDS_AT_ONCE // max(1, words)))
         groups = (trials[start : start + size] for start in range(0, len(trials), size))
         return stacked([self._run(group, stopped) for group in groups], np.concatenate)
 
-    def _run(self, trials: range, stopped: Stopped) -> dict[str, Column]:
+    def _run(self, trials: range, stopped: IsCancelled) -> dict[str, Column]:
         blocks, games = {}, {}
         for name, plan in self.plans.items():
             blocks[name], games[name] = games_of(plan, self.seed, trials)
@@ -221,7 +224,7 @@ class CompiledTrials:
         columns = {}
         for name, plan in self.plans.items():
             image, block = plan.image, blocks[name]
-            record: Any = image.form.inner[Game._fields.index("record")]
+            record: Any = image.form.inner[GameState._fields.index("record")]
             _, collected, switches, pulls = (image.arrays(block, place) for place in record.inner)
             progress: Any = image.form.inner[PROGRESS]
             history = progress.inner[Progress._fields.index("history")]
@@ -229,19 +232,21 @@ class CompiledTrials:
             if plan.payoff is not None:
                 fixed = self._fixed(image.arrays(block, history.inner[History._fields.index("totals_at")]))
             elif moved:
-                dynamic = image.arrays(block, history.inner[Missed._fields.index("totals_at")])
+                dynamic = image.arrays(block, history.inner[DynamicRegret._fields.index("totals_at")])
             columns[name] = column_of(fixed, always, collected, switches, pulls, known, dynamic)
         return columns
 
     def _play(
-        self, trial: int, games: list[SingleGame], totals_at: FloatArray, stopped: Stopped
+        self, trial: int, games: list[SingleGame], totals_at: FloatArray, stopped: IsCancelled
     ) -> tuple[Adversary, History | None]:
         """Play all games of one trial; return the adversary, and what constant plays would have been paid."""
         adversary, source = copy.copy(self.adversary), copy.copy(self.source)
         n_arms, horizon = adversary.n_arms, adversary.horizon
-        with self.terms.of_trial(), counted(adversary):
+        with self.terms.of_games(list(self.plans)), checked_beginning(adversary):
+            admission = admission_to(adversary)
             adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
-        self.terms.receipt.began(list(self.plans))
+        if admission is not None:
+            admission.pay()
         if source is not None:
             source.begin(stream(self.seed, trial=trial, role=GRAPH), adversary.order)
         if adversary.features is not None and adversary.order is not None:
@@ -255,7 +260,7 @@ class CompiledTrials:
                 raise StoppedEarlyError
             gains = block[: horizon - start]
             adversary.fill(gains)
-            valid = adding_up()(gains, totals, start + 1, self.checkpoints, totals_at)
+            valid = compiled_add_up()(gains, totals, start + 1, self.checkpoints, totals_at)
             self._check(gains, valid)
             self._add_up_constant(gains, start + 1, constant)
             if self._means_move:
@@ -291,7 +296,7 @@ class CompiledTrials:
 
     def _add_up_constant(self, gains: FloatArray, first: int, constant: History | None) -> None:
         if constant is not None:
-            adding_up_constant(python_function(self.adversary.payoff))(gains, first, constant)
+            compiled_add_up_constant(python_function(self.adversary.payoff))(gains, first, constant)
 
 
 def check_compiles(
@@ -316,7 +321,7 @@ def check_compiles(
             say_compiling([type(plan.agent).__name__], kept=False)
         trials = CompiledTrials(adversary, {"": plan}, 0, np.ones(1, np.int64), Terms(), source, plan.decision_set)
         try:
-            in_background(trials.compile)
+            run_in_thread(trials.compile)
         # Numba raises errors of many types here.
         except Exception as error:
             raise RefusedByNumbaError(in_short(error, foreign, plan.owners)) from None
@@ -334,21 +339,21 @@ class PlayedTrials:
     at_once = 1
     ready = True
 
-    def compile(self, stopped: Stopped) -> None:
+    def compile(self, stopped: IsCancelled) -> None:
         """Do nothing."""
 
-    def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
+    def run_all(self, trials: range, stopped: IsCancelled = not_cancelled) -> dict[str, Column]:
         """Play these trials, one after the other."""
         return stacked([self._run(trial, stopped) for trial in trials])
 
-    def _run(self, trial: int, stopped: Stopped) -> dict[str, Column]:
+    def _run(self, trial: int, stopped: IsCancelled) -> dict[str, Column]:
         columns = {}
         at = self.checkpoints - 1
         for name, algorithm in self.algorithms.items():
             if stopped():
                 raise StoppedEarlyError
             env = self.make_env()
-            with self.terms.of_game(name):
+            with self.terms.of_games([name]):
                 game = play(env, algorithm, seed=self.seed, trial=trial)
             if len(game.arms) < self.checkpoints[-1]:
                 raise ValueError(

@@ -17,7 +17,7 @@ from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
 from dp_bandit_envs.metrics import external_regret, policy_regret, pseudo_regret
-from dp_bandit_envs.privacy.admission import announced, current
+from dp_bandit_envs.privacy.admission import current, playing_under
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
@@ -115,7 +115,7 @@ def begin(
     if below and (secret or (outer is not None and outer.secret)):
         # What is above the boundary is public, and does not see the seed of its noise.
         given, hidden = None, given
-    with announced([guarantees], secret=secret, seed=hidden, whom=player):
+    with playing_under([guarantees], secret=secret, seed=hidden, players=[player]):
         env.reset(seed=given, options={"trial": trial, "player": player})
     show(agent, env)  # the arms' features are in the order of the game
     if plays_points(env):
@@ -273,7 +273,6 @@ def play(
         blocks.append((arms, gains, best_fixed, best_fixed if constant is fixed else best("constant", constant)))
 
     game.on_block = keep
-    game.receipts.clear()
     try:
         name = player or name_of(type(agent))
         begin(env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees)
@@ -281,10 +280,6 @@ def play(
             warn_of_known_seed(game.adversary.is_real)
         cut = _loop(env, agent)
         game.report_block()
-    except BaseException:
-        for each in game.receipts:
-            each.give_back()
-        raise
     finally:
         game.on_block = None
     arms, gains, best_fixed, best_constant = (np.concatenate(parts) for parts in zip(*blocks, strict=True))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.compiling.compiled import Stopped, never
+from dp_bandit_envs.compiling.compiled import IsCancelled, not_cancelled
 from dp_bandit_envs.metrics import Moments, external_regret, policy_regret, pseudo_regret, summary
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, level_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -65,10 +65,10 @@ class Work(Protocol):
     def ready(self) -> bool:
         """Whether nothing has to be compiled or loaded."""
 
-    def compile(self, stopped: Stopped) -> None:
+    def compile(self, stopped: IsCancelled) -> None:
         """Do the slow one-time work; end early after `stopped` returns True."""
 
-    def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
+    def run_all(self, trials: range, stopped: IsCancelled = not_cancelled) -> dict[str, Column]:
         """Return the results by algorithm; raise `StoppedEarlyError` soon after `stopped` returns True."""
 
 
@@ -79,7 +79,7 @@ class Played(NamedTuple):
     columns: "Mapping[str, Kept]"
 
 
-def play_all(work: Work, trials: range, stopped: Stopped = never) -> Played:
+def play_all(work: Work, trials: range, stopped: IsCancelled = not_cancelled) -> Played:
     """Play all trials of a task; raise `StoppedEarlyError` soon after `stopped` returns True."""
     start = time.perf_counter()
     columns = work.run_all(trials, stopped)

@@ -18,8 +18,8 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.agents.functional import TIDY_EVERY
-from dp_bandit_envs.compiling.compiled import Compiled, in_background
-from dp_bandit_envs.compiling.functions import bind, frozen, is_ours, read_only
+from dp_bandit_envs.compiling.compiled import Compiled, run_in_thread
+from dp_bandit_envs.compiling.functions import bind, frozen, is_builtin, read_only
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import payoff as payoff_at
 from dp_bandit_envs.errors import PayoffRangeError
@@ -47,13 +47,13 @@ class RefusedByNumbaError(NotCompilableError):
 # The arguments of the loop.
 
 
-class Nothing(NamedTuple):
+class NoWorld(NamedTuple):
     """The world of games without a graph or points."""
 
     unused: int = 0
 
 
-class Rows(NamedTuple):
+class GraphRows(NamedTuple):
     """The rows of a feedback graph: `revealed[starts[arm]:starts[arm + 1]]` are the arms that an arm reveals."""
 
     starts: IntArray
@@ -86,7 +86,7 @@ class Progress(NamedTuple):
         pulls: Number of rounds in which each arm was played, shape `(n_arms,)`; `(1,)` where actions are points.
         gains, observed: The releases of a step, shape `(n_values,)`, all 0 between steps.
         sums, counts, releases: The latest releases, shape `(n_values,)`, if a mechanism releases sums.
-        history: A `History`, if there is a payoff function, or `Missed`, if means move.
+        history: A `History`, if there is a payoff function, or `DynamicRegret`, if means move.
     """
 
     counters: IntArray
@@ -120,7 +120,7 @@ class History(NamedTuple):
     totals_at: FloatArray
 
 
-class Missed(NamedTuple):
+class DynamicRegret(NamedTuple):
     """The dynamic regret so far in a game whose means move, `(1,)`, and at checkpoints; the rest as in `History`."""
 
     total: FloatArray
@@ -129,7 +129,7 @@ class Missed(NamedTuple):
     totals_at: FloatArray
 
 
-class Record(NamedTuple):
+class Checkpoints(NamedTuple):
     """The results at checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(checkpoints, n_arms)`."""
 
     checkpoints: IntArray
@@ -138,7 +138,7 @@ class Record(NamedTuple):
     pulls: IntArray
 
 
-class Game(NamedTuple):
+class GameState(NamedTuple):
     """All parts of a single game: the arguments of `play_block` but the gains. The state comes first."""
 
     state: Any
@@ -147,7 +147,7 @@ class Game(NamedTuple):
     rules: Rules
     streams: Streams
     progress: Progress
-    record: Record
+    record: Checkpoints
 
 
 def new_progress(n_plays: int, n_values: int) -> Progress:
@@ -156,13 +156,13 @@ def new_progress(n_plays: int, n_values: int) -> Progress:
     counters[ARM] = -1
     gains, sums = np.zeros(n_values), np.zeros(n_values)
     observed, numbers, releases = (np.zeros(n_values, np.int64) for _ in range(3))
-    return Progress(counters, np.zeros(1), pulls, gains, observed, sums, numbers, releases, Nothing())
+    return Progress(counters, np.zeros(1), pulls, gains, observed, sums, numbers, releases, NoWorld())
 
 
-def new_record(checkpoints: IntArray, n_arms: int) -> Record:
+def new_checkpoints(checkpoints: IntArray, n_arms: int) -> Checkpoints:
     """Return an empty record."""
     number = len(checkpoints)
-    return Record(checkpoints, np.zeros(number), np.zeros(number, np.int64), np.zeros((number, n_arms), np.int64))
+    return Checkpoints(checkpoints, np.zeros(number), np.zeros(number, np.int64), np.zeros((number, n_arms), np.int64))
 
 
 def new_history(memory: int, checkpoints: IntArray, n_arms: int) -> History:
@@ -171,9 +171,9 @@ def new_history(memory: int, checkpoints: IntArray, n_arms: int) -> History:
     return History(np.zeros(memory + 1, np.int64), options, totals, checkpoints, np.zeros(1, np.int64), totals_at)
 
 
-def new_missed(checkpoints: IntArray) -> Missed:
+def new_dynamic_regret(checkpoints: IntArray) -> DynamicRegret:
     """Return the dynamic regret before round 1."""
-    return Missed(np.zeros(1), checkpoints, np.zeros(1, np.int64), np.zeros(len(checkpoints)))
+    return DynamicRegret(np.zeros(1), checkpoints, np.zeros(1, np.int64), np.zeros(len(checkpoints)))
 
 
 # Placeholders, and the parts of this file that take their places.
@@ -187,7 +187,9 @@ def _placeholder(*arguments: Any) -> Any:
     raise NotImplementedError
 
 
-select = update = tidy = contains = payoff = release = idle = own_forget = before = before_forget = add = _placeholder
+select = update = tidy = contains = payoff = release = idle = mechanism_forget = lower_release = lower_forget = (
+    add_step
+) = _placeholder
 game_at = store = _placeholder
 """These two are of `compiling.layout_code`."""
 
@@ -205,12 +207,12 @@ def choose_point(world: Points, state: Any, rng: np.random.Generator) -> int:
     return 0
 
 
-def gain_of(world: Any, gains: FloatArray, row: int, arm: int) -> float:
+def get_gain(world: Any, gains: FloatArray, row: int, arm: int) -> float:
     """Return the gain of what is played."""
     return gains[row, arm]  # type: ignore[no-any-return]
 
 
-def payoff_of(world: Points, gains: FloatArray, row: int, arm: int) -> float:
+def get_payoff(world: Points, gains: FloatArray, row: int, arm: int) -> float:
     """Return the payoff of the point."""
     return payoff_at(gains[row], world.point, world.low, world.high)  # type: ignore[arg-type]
 
@@ -282,12 +284,12 @@ def nth_arm(world: Any, arm: int, place: int) -> int:
     return place
 
 
-def row_length(world: Rows, arm: int, progress: Progress) -> int:
+def row_length(world: GraphRows, arm: int, progress: Progress) -> int:
     """A round reveals the arms in a row of a graph, `row_arm`."""
     return world.starts[arm + 1] - world.starts[arm]  # type: ignore[no-any-return]
 
 
-def row_arm(world: Rows, arm: int, place: int) -> int:
+def row_arm(world: GraphRows, arm: int, place: int) -> int:
     """Return an arm of the row."""
     return world.revealed[world.starts[arm] + place]  # type: ignore[no-any-return]
 
@@ -309,7 +311,7 @@ def reveal(
     """Release what one round reveals; `own` is the gain of what is played, less the charge if that is observed."""
     for place in range(n_revealed(world, arm, progress)):
         each = revealed_arm(world, arm, place)
-        keep(each, own if CHARGED and each == arm else gains[row, each], states, streams, progress)
+        store_gain(each, own if CHARGED and each == arm else gains[row, each], states, streams, progress)
 
 
 def reveal_payoffs(
@@ -319,7 +321,7 @@ def reveal_payoffs(
     reveal(world, progress.history.options, 0, arm, own, states, streams, progress)
 
 
-def keep(each: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
+def store_gain(each: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
     """Keep what is released of a gain until the end of the step. Placeholder for `add_at_once`."""
     value, count = pass_on(states, each, gain, streams)
     if count != 0:
@@ -327,9 +329,9 @@ def keep(each: int, gain: float, states: Any, streams: Streams, progress: Progre
         progress.observed[each] = 1
 
 
-def then_release(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
+def release_in_chain(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
     """Pass a gain through the mechanisms below, and then through this one."""
-    value, count = before(states, arm, gain, streams)
+    value, count = lower_release(states, arm, gain, streams)
     if count < 1:
         return 0.0, 0
     value, count = release(states[PLACE], arm, value, streams[PLACE + 1])
@@ -340,7 +342,7 @@ def then_release(states: Any, arm: int, gain: float, streams: Streams) -> tuple[
 
 
 def check_release(states: Any, value: float, count: int) -> None:
-    """Raise if a mechanism breaks its word. `note_release` takes its place where machine code cannot raise."""
+    """Raise if a mechanism breaks its word. `count_broken_release` takes its place where machine code cannot raise."""
     if count < 1:
         if MUST_RELEASE:
             raise ValueError("a mechanism withheld a gain, which it says it never does.")
@@ -348,7 +350,7 @@ def check_release(states: Any, value: float, count: int) -> None:
         raise ValueError(OUTSIDE)
 
 
-def note_release(states: Any, value: float, count: int) -> None:
+def count_broken_release(states: Any, value: float, count: int) -> None:
     """Count a broken word."""
     broken = MUST_RELEASE if count < 1 else not LOW <= value <= HIGH
     states[-1].broken[0] += 1 if broken else 0
@@ -358,22 +360,22 @@ def forget(states: Any) -> None:
     """Do nothing. Placeholder for what mechanisms do at the end of a batch."""
 
 
-def then_forget(states: Any) -> None:
+def forget_in_chain(states: Any) -> None:
     """Reset the mechanisms below, and then this one."""
-    before_forget(states)
-    own_forget(states[PLACE])
+    lower_forget(states)
+    mechanism_forget(states[PLACE])
 
 
-def settle(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+def release_batch(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Do nothing; placeholder for mechanisms that release gains above a batch."""
 
 
-def settle_batch(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+def release_batch_above(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Give what a batch released to the mechanisms above it."""
     for place in range(n_revealed_after(world, arm, progress)):
         each = revealed_arm_after(world, arm, place)
         if progress.observed[each] != 0:
-            value, count = before(states, each, progress.gains[each], streams)
+            value, count = lower_release(states, each, progress.gains[each], streams)
             progress.gains[each] = value
             progress.observed[each] = count
 
@@ -393,7 +395,7 @@ def add_revealed(world: Any, arm: int, states: Any, streams: Streams, progress: 
 def add_at_once(each: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
     """Pass it one gain; also as soon as it is revealed, without mechanisms below and batches."""
     value, count = release(states[PLACE], each, gain, streams[PLACE + 1])
-    put(each, value, count, states, progress)
+    store_sum(each, value, count, states, progress)
 
 
 def add_to_all(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
@@ -407,16 +409,16 @@ def add_to_all(world: Any, arm: int, states: Any, streams: Streams, progress: Pr
                 add_at_once(each, progress.gains[each], states, streams, progress)
             else:
                 value, count = idle(states[PLACE], each, streams[PLACE + 1])
-                put(each, value, count, states, progress)
+                store_sum(each, value, count, states, progress)
 
 
 def add_then_forget(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Let a mechanism that releases sums forget after it got what the step revealed."""
-    add(world, arm, states, streams, progress)
-    own_forget(states[PLACE])
+    add_step(world, arm, states, streams, progress)
+    mechanism_forget(states[PLACE])
 
 
-def put(arm: int, value: float, count: int, states: Any, progress: Progress) -> None:
+def store_sum(arm: int, value: float, count: int, states: Any, progress: Progress) -> None:
     """Store the release of an arm's sum."""
     if count >= 1:
         check_sum(states, value)
@@ -426,12 +428,12 @@ def put(arm: int, value: float, count: int, states: Any, progress: Progress) -> 
 
 
 def check_sum(states: Any, value: float) -> None:
-    """Raise if a released sum is no number. `note_sum` takes its place where machine code cannot raise."""
+    """Raise if a released sum is no number. `count_broken_sum` takes its place where machine code cannot raise."""
     if not math.isfinite(value):
         raise ValueError("a mechanism released a sum that is no finite number.")
 
 
-def note_sum(states: Any, value: float) -> None:
+def count_broken_sum(states: Any, value: float) -> None:
     """Count a sum that is no number."""
     states[-1].broken[0] += 0 if -math.inf < value < math.inf else 1
 
@@ -454,16 +456,16 @@ def clear(world: Any, arm: int, progress: Progress) -> None:
         progress.observed[each] = 0
 
 
-def nothing_to_clear(world: Any, arm: int, progress: Progress) -> None:
+def clear_nothing(world: Any, arm: int, progress: Progress) -> None:
     """Do nothing, as gains that are passed on at once are not kept."""
 
 
-def tidied(state: Any, t: int, batch_size: int) -> Any:
-    """Return the state; placeholder for `tidied_at_times`."""
+def tidy_state(state: Any, t: int, batch_size: int) -> Any:
+    """Return the state; placeholder for `tidy_every_32_steps`."""
     return state
 
 
-def tidied_at_times(state: Any, t: int, batch_size: int) -> Any:
+def tidy_every_32_steps(state: Any, t: int, batch_size: int) -> Any:
     """Call the agent's `tidy` after every 32nd step; the step that ends in round t has number t / batch_size."""
     if t % (TIDY_EVERY * batch_size) == 0:
         return tidy(state)
@@ -478,14 +480,14 @@ def play_block(
     rules: Rules,
     streams: Streams,
     progress: Progress,
-    record: Record,
+    record: Checkpoints,
 ) -> Any:
     """Play one round for each row of `gains`, shape `(rounds, n_arms)`, and return the agent's state.
 
     Args:
         state: The agent's state.
         states: The mechanisms' states, from the innermost.
-        world: What the stages need of the game: `Rows`, `Points` or `Nothing`.
+        world: What the stages need of the game: `GraphRows`, `Points` or `NoWorld`.
         gains: See above.
         rules: See `Rules`.
         streams: See `Streams`.
@@ -507,7 +509,7 @@ def play_block(
                 arm = chosen
                 run = 0
         run += 1
-        gain = gain_of(world, gains, row, arm)
+        gain = get_gain(world, gains, row, arm)
         earned = pay(gains, row, arm, gain, run, t, rules.memory, progress)
         collected += earned
         pulls[arm] += 1
@@ -516,9 +518,9 @@ def play_block(
         filled += 1
         if filled == rules.batch_size:
             forget(states)
-            settle(world, arm, states, streams, progress)
+            release_batch(world, arm, states, streams, progress)
             add_to_sums(world, arm, states, streams, progress)
-            state = tidied(update(state, arm, observe(progress)), t, rules.batch_size)
+            state = tidy_state(update(state, arm, observe(progress)), t, rules.batch_size)
             clear(world, arm, progress)
             filled = 0
         if t == record.checkpoints[checkpoint]:
@@ -604,12 +606,12 @@ def add_up_constant(gains: FloatArray, first: int, constant: History) -> None:
 
 
 @functools.cache
-def adding_up() -> Compiled:
+def compiled_add_up() -> Compiled:
     """Return `add_up`, compiled once in a process."""
     return Compiled(add_up, {})
 
 
-def adding_up_constant(function: Callable[..., Any]) -> Compiled:
+def compiled_add_up_constant(function: Callable[..., Any]) -> Compiled:
     """Return `add_up_constant` for a payoff function as it is now, compiled at its first call."""
     return _adding_up_constant(frozen(function))
 
@@ -626,7 +628,7 @@ def compilable_payoff(adversary: Adversary) -> Callable[..., Any] | str | None:
     function: Callable[..., Any] = python_function(adversary.payoff)
     no_rounds, history = np.zeros((0, 2)), new_history(1, np.ones(1, np.int64), 2)
     try:
-        in_background(lambda stopped: adding_up_constant(function)(no_rounds, 1, history))
+        run_in_thread(lambda stopped: compiled_add_up_constant(function)(no_rounds, 1, history))
     # Numba raises errors of many types here, all of them before the function runs.
     except Exception as error:
         return in_short(error, [function], {function: f", the payoff function of {type(adversary).__name__}"})
@@ -636,7 +638,7 @@ def compilable_payoff(adversary: Adversary) -> Callable[..., Any] | str | None:
 ARMS = {"n_revealed": one_arm, "revealed_arm": played_arm}
 ALL = {"n_revealed": all_arms, "revealed_arm": nth_arm}
 ROW = {"n_revealed": row_length, "revealed_arm": row_arm}
-POINT = {"choose": choose_point, "gain_of": payoff_of}
+POINT = {"choose": choose_point, "get_gain": get_payoff}
 FEEDBACK: dict[str, dict[str, Any]] = {
     "arm": ARMS,
     "graph": ROW,
@@ -647,7 +649,7 @@ FEEDBACK: dict[str, dict[str, Any]] = {
 """What a round may reveal: gains of an arm, of a row of a graph or of all arms; a gain vector, or a point's payoff."""
 
 
-STAGES = ("choose", "gain_of", "forget", "settle", "add_to_sums", "observe")
+STAGES = ("choose", "get_gain", "forget", "release_batch", "add_to_sums", "observe")
 """What `stages` may replace in `play_block`, besides `reveal` and `clear`."""
 
 
@@ -670,9 +672,9 @@ def stages(
     # A graph may change within a batch.
     of_step = ALL if batches and feedback == "graph" else of_round
     world = {**of_round, "n_revealed_after": of_step["n_revealed"], "revealed_arm_after": of_step["revealed_arm"]}
-    parts: dict[str, Any] = {"choose": choose, "gain_of": gain_of, **world}
+    parts: dict[str, Any] = {"choose": choose, "get_gain": get_gain, **world}
     if not raising:
-        world["check_sum"] = note_sum
+        world["check_sum"] = count_broken_sum
     below_batch, above_batch, batched = pass_on, pass_on, False
     forgetting = forget
     for place, (mechanism, inputs) in enumerate(mechanisms):
@@ -682,25 +684,27 @@ def stages(
             parts["observe"] = observe_sums
             plain = not (mechanism.idle or mechanism.forget)
             if of_round["n_revealed"] is all_arms and len(mechanisms) == 1 and plain:
-                parts |= {"keep": bind(add_at_once, own), "clear": nothing_to_clear}
+                parts |= {"store_gain": bind(add_at_once, own), "clear": clear_nothing}
                 continue
             adding = bind(add_to_all if mechanism.idle else add_revealed, own)
             if mechanism.forget:
-                adding = bind(add_then_forget, {"PLACE": place, "own_forget": mechanism.forget, "add": adding})
+                adding = bind(
+                    add_then_forget, {"PLACE": place, "mechanism_forget": mechanism.forget, "add_step": adding}
+                )
             parts["add_to_sums"] = adding
             continue
         never = not mechanism.withholds and mechanism.batch_size == 1  # batches of ours keep their word
         own |= {"MUST_RELEASE": never, "LOW": values.low, "HIGH": values.high}
         own["OUTSIDE"] = f"a mechanism that releases gains released one outside [{values.low:g}, {values.high:g}]."
-        own |= {} if raising else {"check_release": bind(note_release, own)}
+        own |= {} if raising else {"check_release": bind(count_broken_release, own)}
         if batched:
-            above_batch = bind(then_release, {**own, "before": above_batch})
-            parts["settle"] = bind(settle_batch, {**world, "before": above_batch})
+            above_batch = bind(release_in_chain, {**own, "lower_release": above_batch})
+            parts["release_batch"] = bind(release_batch_above, {**world, "lower_release": above_batch})
         else:
-            below_batch = bind(then_release, {**own, "before": below_batch})
+            below_batch = bind(release_in_chain, {**own, "lower_release": below_batch})
         if mechanism.forget:
             forgetting = bind(
-                then_forget, {"PLACE": place, "own_forget": mechanism.forget, "before_forget": forgetting}
+                forget_in_chain, {"PLACE": place, "mechanism_forget": mechanism.forget, "lower_forget": forgetting}
             )
         batched = batched or mechanism.batch_size > 1
     parts |= {"forget": forgetting, "pass_on": below_batch}
@@ -718,7 +722,7 @@ def _check(mechanism: Mechanism, batched: bool, above: Sequence[Mechanism]) -> N
         raise NotCompilableError(f"{name} releases gains of arms that were not revealed")
     if mechanism.batch_size > 1 and (batched or mechanism.releases_sums):
         raise NotCompilableError(f"{name} makes batches of its own above another mechanism's, or of sums")
-    if mechanism.batch_size > 1 and not (mechanism.withholds or is_ours(type(mechanism))):
+    if mechanism.batch_size > 1 and not (mechanism.withholds or is_builtin(type(mechanism))):
         raise NotCompilableError(f"{name} says that its batches withhold nothing, which is looked at step by step")
     in_between = batched and not mechanism.releases_sums
     if mechanism.forget is not None and (in_between or any(one.batch_size > 1 for one in above)):

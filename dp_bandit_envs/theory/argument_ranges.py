@@ -123,21 +123,21 @@ def checked(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     def decorate(bound: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(bound)
-        known = {name: rule for name, rule in {**RULES, **rules}.items() if name in signature.parameters}
+        checkers = {name: rule for name, rule in {**RULES, **rules}.items() if name in signature.parameters}
 
         @functools.wraps(bound)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            given = signature.bind(*args, **kwargs)
-            for name, value in given.arguments.items():
-                if name in known:
-                    given.arguments[name] = known[name](name, value)
+            binding = signature.bind(*args, **kwargs)
+            for name, value in binding.arguments.items():
+                if name in checkers:
+                    binding.arguments[name] = checkers[name](name, value)
             try:
-                value = bound(*given.args, **given.kwargs)
+                value = bound(*binding.args, **binding.kwargs)
                 if not _has_nan(value):
                     return value
             except ArithmeticError:
                 pass
-            received = ", ".join(f"{name}={value!r}" for name, value in given.arguments.items())
+            received = ", ".join(f"{name}={value!r}" for name, value in binding.arguments.items())
             raise ValueError(f"{bound.__name__} must have arguments for which it is a float; received {received}.")
 
         return call

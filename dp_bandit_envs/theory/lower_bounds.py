@@ -97,8 +97,8 @@ def minimax_lower_bound(
     hidden = checks.epsilon(epsilon)
     is_local = checks.one_of("model", model, ("central", "local")) == "local"
     plays = t / (k - 1)
-    shown = math.tanh(hidden / 2) if is_local else 1.0
-    square = 16 * GAPS[GAPS < 0.25] ** 2 * shown**2
+    revealed = math.tanh(hidden / 2) if is_local else 1.0
+    square = 16 * GAPS[GAPS < 0.25] ** 2 * revealed**2
     distances = np.sqrt(-0.25 * np.log1p(-square) * plays)
     best = float((t / 4 * GAPS[GAPS < 0.25] * (1 - distances)).max(initial=0.0))
     if math.isinf(hidden):

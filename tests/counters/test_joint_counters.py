@@ -218,7 +218,7 @@ def test_padded_counters_share_a_position_with_the_same_numbers(monkeypatch):
     def sums():
         env = wrappers.CounterSums(gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=70), **padded)
         env.reset(seed=1)
-        shared = env._released._state.value.joint
+        shared = env._run._state.value.joint
         return shared, [env.step(step * step % 3)[0]["sum"].tolist() for step in range(70)]
 
     for noise in ("laplace", "gaussian"):

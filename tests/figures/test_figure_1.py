@@ -154,7 +154,7 @@ def test_the_report_holds_every_claim_and_the_numbers():
 def test_each_line_is_its_algorithms_regret_with_its_own_guarantee():
     found = results(AS_MEASURED)
     figure = draw_over_time(found, figure_1.study(trials=TRIALS).view)
-    for axes, panel in zip(figure.axes, figure_1.PANELS, strict=False):
+    for axes, panel in zip(figure.axes, figure_1.GAMES, strict=False):
         assert [line.get_label() for line in axes.lines] == [
             r"EXP3 ($\varepsilon=85.81$, $\delta=10^{-6}$)",
             r"DP-EXP3-Lap ($\varepsilon=243.3$ with exact noise)",

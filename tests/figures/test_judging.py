@@ -11,7 +11,7 @@ from dp_bandit_envs.experiments.report import Claim, Note, Verdict
 from dp_bandit_envs.figures.judging import (
     Claims,
     Estimate,
-    Found,
+    Judgement,
     after_names,
     all_ahead,
     errors_ahead,
@@ -73,7 +73,7 @@ def test_all_leads_must_be_clear(leads, expected):
 def claim_with(verdict, found, unknown="", says="says", **given):
     """Judge a claim whose number is 7, with this verdict if there are enough runs."""
     claims = Claims()
-    claims(says, **given)(lambda results: Found(verdict, 7, "seen", yes="as said", no="not", unknown=unknown))
+    claims(says, **given)(lambda results: Judgement(verdict, 7, "seen", yes="as said", no="not", unknown=unknown))
     (claim,) = claims.judged([found])
     return claim
 
@@ -100,9 +100,9 @@ def test_too_few_runs_decide_nothing(answer):
 def test_a_claim_is_judged_by_the_results_that_it_is_about():
     """Each claim names its experiments; the runs of the first one count."""
     claims, given = Claims(), [results(trials=trials) for trials in (7, 3, 6)]
-    claims("one", of=(2,))(lambda one: Found(YES, one.experiment.trials, ""))
-    claims("two", of=(0, 1))(lambda one, other: Found(YES, (one.experiment.trials, other.experiment.trials), ""))
-    claims("few", of=(1,))(lambda one: Found(YES, one.experiment.trials, ""))
+    claims("one", of=(2,))(lambda one: Judgement(YES, one.experiment.trials, ""))
+    claims("two", of=(0, 1))(lambda one, other: Judgement(YES, (one.experiment.trials, other.experiment.trials), ""))
+    claims("few", of=(1,))(lambda one: Judgement(YES, one.experiment.trials, ""))
     found = claims.judged(given)
     assert [(one.says, one.numbers, one.verdict) for one in found] == [
         ("one", 6, YES),

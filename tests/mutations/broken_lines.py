@@ -11,6 +11,8 @@ LAWS = "tests/test_draws.py"
 MECHANISMS_OF_OTHERS = "tests/wrappers/test_mechanisms_of_others.py"
 OWN_DATA = "tests/adversaries/test_replay_of_users_data.py"
 ARM_ORDER = "tests/adversaries/test_arm_order.py"
+ADMISSION = "tests/privacy/test_admission.py"
+LEDGER = "tests/privacy/test_ledger.py"
 AUDIT_COMMAND = "tests/audits/test_audit_command.py"
 
 
@@ -155,19 +157,19 @@ NOISE = (
     ),
     Mutation(
         "vector noise halved",
-        "wrappers/vector/vector_boundary.py",
-        "length - len(kept), self._parameters.scale)",
-        "length - len(kept), self._parameters.scale / 2)",
+        "wrappers/vector/vector_wrappers.py",
+        "length - len(unused), self._state.scale)",
+        "length - len(unused), self._state.scale / 2)",
     ),
     Mutation(
         "vector grid left out",
-        "wrappers/vector/vector_boundary.py",
+        "wrappers/vector/vector_wrappers.py",
         "noisy[seen] = to_grid_array(noisy[seen] + self._draw(seen), grid)",
         "noisy[seen] = noisy[seen] + self._draw(seen)",
     ),
     Mutation(
         "vector games share their noise",
-        "wrappers/vector/vector_boundary.py",
+        "wrappers/vector/vector_wrappers.py",
         "laplace_array(self._noise_streams[game], ",
         "laplace_array(self._noise_streams[0], ",
     ),
@@ -203,8 +205,8 @@ OTHERS = (
     Mutation(
         "clipped noise judged as if it were not clipped",
         "dp_bandit_envs/audits/exact.py",
-        "        shown = is_shown(game, found, worst, rows[worst])",
-        "        shown = True",
+        "        attained = attains_loss(game, noise_map, worst, rows[worst])",
+        "        attained = True",
         ("tests/audits/test_linear_noise.py", "-k", "clipped_normal"),
     ),
     Mutation(
@@ -238,9 +240,37 @@ OTHERS = (
     Mutation(
         "low bits of the first release alone",
         "dp_bandit_envs/audits/floats.py",
-        "    for number in sorted({*NUMBERS, len(places)} & set(range(1, len(places) + 1))):",
+        "    for number in chosen_numbers(len(positions), seed):",
         "    for number in (1,):",
         (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "an audit shows a mechanism's error on private gains",
+        "dp_bandit_envs/audits/exact.py",
+        "    with contextlib.suppress(Exception):",
+        "    if True:",
+        ("tests/audits/test_driver_releases.py", "-k", "shows_no_gain"),
+    ),
+    Mutation(
+        "low bits of four releases alone",
+        "dp_bandit_envs/audits/floats.py",
+        "    for number in chosen_numbers(len(positions), seed):",
+        "    for number in sorted({1, 2, 5, len(positions)} & set(range(1, len(positions) + 1))):",
+        (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "releases said to be looked at that were not",
+        "dp_bandit_envs/audits/floats.py",
+        "        if not share:",
+        "        if False:",
+        ("tests/audits/test_float_loss.py", "-k", "no_more_are_said"),
+    ),
+    Mutation(
+        "a refusal of rounds with two gains swallowed",
+        "dp_bandit_envs/cli/audit_commands.py",
+        '                rows.append(Row(bar, f"not looked at: {type(reason).__name__}: {reason}"))',
+        "                pass",
+        (AUDIT_COMMAND, "-k", "says_so"),
     ),
     Mutation(
         "noise that changes later not looked for",
@@ -259,7 +289,7 @@ OTHERS = (
     Mutation(
         "games without a release judged",
         "dp_bandit_envs/audits/fixed_play.py",
-        "    if found is None or len(found.arms) > rounds:",
+        "    if play is None or len(play.arms) > rounds:",
         "    if False:",
         ("tests/audits/test_exact_loss.py", "-k", "on_graphs_no_algorithm"),
     ),
@@ -294,8 +324,8 @@ OTHERS = (
     Mutation(
         "a round reveals as many gains as it likes",
         "wrappers/boundary.py",
-        "    if len(observed) - observed.count(0) > below.gains_in_a_round:",
-        "    if len(observed) - observed.count(0) > below.n_values:",
+        "    if len(observed) - observed.count(0) > inputs.gains_in_a_round:",
+        "    if len(observed) - observed.count(0) > inputs.n_values:",
         (NOT_A_BANDIT_ENV, "-k", "more_gains_than_it_declares"),
     ),
     Mutation(
@@ -308,8 +338,8 @@ OTHERS = (
     Mutation(
         "range check of many games dropped",
         "wrappers/vector/vector_boundary.py",
-        'if not np.all((seen["gain"] >= low) & (seen["gain"] <= high)):',
-        'if not np.all((seen["gain"] >= low)):',
+        'if not np.all((revealed["gain"] >= low) & (revealed["gain"] <= high)):',
+        'if not np.all((revealed["gain"] >= low)):',
         (PLANTED, "-k", "outside"),
     ),
     Mutation(
@@ -405,9 +435,9 @@ OTHERS = (
     ),
     Mutation(
         "parameters of a wrapper can be set",
-        "wrappers/named_wrappers.py",
-        "            if not hasattr(wrapper, name):",
-        "            if False:",
+        "wrappers/wrapper_class.py",
+        "        if not hasattr(wrapper, name):",
+        "        if False:",
         (ATTACKS, "-k", "set_from_outside"),
     ),
     Mutation(
@@ -448,8 +478,8 @@ OTHERS = (
     Mutation(
         "flags of many games are arrays from below",
         "wrappers/vector/vector_boundary.py",
-        "        return seen, terminated, truncated",
-        "        return seen, flags[0], flags[1]",
+        "        return revealed, terminated, truncated",
+        "        return revealed, flags[0], flags[1]",
         (MECHANISMS_OF_OTHERS, "-k", "no_arrays_from_below"),
     ),
     Mutation(
@@ -490,7 +520,7 @@ OTHERS = (
     Mutation(
         "batches of somebody else's are compiled unseen",
         "dp_bandit_envs/simulation/stages.py",
-        "    if mechanism.batch_size > 1 and not (mechanism.withholds or is_ours(type(mechanism))):",
+        "    if mechanism.batch_size > 1 and not (mechanism.withholds or is_builtin(type(mechanism))):",
         "    if False:",
         (MECHANISMS_OF_OTHERS, "-k", "in_simulate_too"),
     ),
@@ -511,22 +541,22 @@ OTHERS = (
     Mutation(
         "label without the mechanism",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
         'text = f"{seed} {trial} {role} {episode} {len(player)} {player}"',
         (SHARED, "-k", "differ"),
     ),
     Mutation(
         "label without the player",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
-        'text = f"{seed} {trial} {role} {episode} {part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
+        'text = f"{seed} {trial} {role} {episode} {noise_key}"',
         (SHARED, "-k", "players"),
     ),
     Mutation(
         "label without the seed",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
-        'text = f"{trial} {role} {episode} {len(player)} {player}{part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
+        'text = f"{trial} {role} {episode} {len(player)} {player}{noise_key}"',
         ("tests/test_seeding.py", "-k", "stand_in"),
     ),
     Mutation(
@@ -560,8 +590,8 @@ OTHERS = (
     Mutation(
         "a group multiplies epsilon only",
         f"{PRIVACY}/guarantee.py",
-        "law=None if self.law is None else self.law.of_group(k),",
-        "law=self.law,",
+        "noise_law=None if self.noise_law is None else self.noise_law.of_group(k),",
+        "noise_law=self.noise_law,",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand or by_its_law"),
     ),
     Mutation(
@@ -574,7 +604,7 @@ OTHERS = (
     Mutation(
         "delta without the draws",
         f"{PRIVACY}/guarantee.py",
-        "epsilon_with_draws(self._exact_epsilon, asked, self.tau) if self.tau > 0 else",
+        "epsilon_with_draws(exact, asked, self.draw_distance) if self.draw_distance > 0 else",
         "",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand"),
     ),
@@ -587,35 +617,36 @@ OTHERS = (
     ),
     Mutation(
         "a ledger forgets the deltas of draws",
-        f"{PRIVACY}/ledger.py",
-        "ways = [(pure, added_delta(pure, tau))]",
-        "ways = [(pure, 0.0)]",
+        f"{PRIVACY}/composition_filters.py",
+        "pairs = [(pure, added_delta(pure, distance))]",
+        "pairs = [(pure, 0.0)]",
         ("tests/privacy/test_budget.py", "-k", "by_hand or without_a_delta"),
     ),
     Mutation(
         "a ledger forgets the pure sum",
-        f"{PRIVACY}/ledger.py",
-        "return min(self.pure_filter(total), self.renyi_filter(total, rule))",
-        "return self.renyi_filter(total, rule)",
+        f"{PRIVACY}/composition_filters.py",
+        "return min(pure_filter(budget, total), renyi_filter(budget, total, filters))",
+        "return renyi_filter(budget, total, filters)",
         ("tests/privacy/test_budget.py", "-k", "without_a_delta or any_size"),
     ),
     Mutation(
         "a filter that is not monotone",
         f"{PRIVACY}/ledger.py",
-        "spent = budget.spent(_total([*rows, *more]), fixed)",
-        "spent = min(budget.by_sums(_total([*rows, *more])), budget.by_curve(_total(more), fixed))",
+        "spent = filters_of.least_epsilon(budget, _total([*rows, *more]), fixed)",
+        "spent = min(filters_of.pure_filter(budget, _total([*rows, *more])),"
+        " filters_of.renyi_filter(budget, _total(more), fixed))",
         ("tests/privacy/test_budget.py", "-k", "both_filters"),
     ),
     Mutation(
         "a ledger takes the least over orders",
-        f"{PRIVACY}/ledger.py",
-        "found = max(0.0, total.curve[rule.order] + self._paid(rule.order))",
-        "found = max(0.0, min(lost + self._paid(order) for order, lost in enumerate(total.curve)))",
+        f"{PRIVACY}/composition_filters.py",
+        "epsilon = max(0.0, total.curve[filters.order] + conversion_cost(budget, filters.order))",
+        "epsilon = max(0.0, min(total.curve[order] + conversion_cost(budget, order) for order in range(len(ORDERS))))",
         ("tests/privacy/test_budget.py", "-k", "order"),
     ),
     Mutation(
         "Ledger.load makes a file",
-        f"{PRIVACY}/ledger.py",
+        f"{PRIVACY}/ledger_store.py",
         '?mode=rw"',
         '?mode=rwc"',
         ("tests/privacy/test_ledger_file.py", "-k", "two_calls or gone"),
@@ -623,14 +654,14 @@ OTHERS = (
     Mutation(
         "facts of the wrong layer",
         "wrappers/boundary.py",
-        "self._inputs = below[0].outputs if below else facts_of_game(env, name)",
+        "self._inputs = boundaries[0].outputs if boundaries else facts_of_game(env, name)",
         "self._inputs = facts_of_game(env, name)",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "told_upwards or one_of_ours_does"),
     ),
     Mutation(
         "a user's draws are taken for Laplace draws",
         "wrappers/boundary.py",
-        "mechanism.draws_laplace and is_ours(type(mechanism)) and",
+        "mechanism.draws_laplace and is_builtin(type(mechanism)) and",
         "mechanism.draws_laplace and",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "other_numbers"),
     ),
@@ -712,8 +743,8 @@ FROM_OUTSIDE = (
     Mutation(
         "rewards that wait can be printed",
         f"{ADAPTERS}/outside_game.py",
-        "        self._handed = Withheld([])\n        self._round = 0",
-        "        self._handed = Withheld([])\n        self.rewards = self._handed.value\n        self._round = 0",
+        "        self._handed = Hidden([])\n        self._round = 0",
+        "        self._handed = Hidden([])\n        self.rewards = self._handed.value\n        self._round = 0",
         (OUTSIDE, "-k", "waiting_batch"),
     ),
     Mutation(
@@ -726,8 +757,8 @@ FROM_OUTSIDE = (
     Mutation(
         "a game from outside without its ledger",
         f"{ADAPTERS}/outside_game.py",
-        "        if self._ledger is not None:",
-        "        if self._ledger is None:",
+        "            admission.pay()  # now",
+        "            pass  # now",
         (OUTSIDE, "-k", "ledger"),
     ),
     Mutation(
@@ -761,9 +792,16 @@ FROM_OUTSIDE = (
     Mutation(
         "a masked gain is read",
         "dp_bandit_envs/adversaries/gain_files.py",
-        "found[np.ma.getmaskarray(masked)] = np.nan",
-        "found[np.zeros(found.shape, bool)] = np.nan",
+        "gains[np.ma.getmaskarray(masked)] = np.nan",
+        "gains[np.zeros(gains.shape, bool)] = np.nan",
         (OWN_DATA, "-k", "without_a_gain"),
+    ),
+    Mutation(
+        "rows of rows with names are a table",
+        "dp_bandit_envs/adversaries/gain_files.py",
+        "    if cells.ndim != 1:",
+        "    if cells.ndim < 1:",
+        (OWN_DATA, "-k", "no_table"),
     ),
     Mutation(
         "the null of an encoded column is a number",
@@ -825,24 +863,129 @@ GAMES = (
         ("tests/envs/test_shared_adversary.py", "-k", "second_thread"),
     ),
     Mutation(
-        "a game that a wrapper warmed up is given back to the ledger",
+        "a game is not paid for",
         "dp_bandit_envs/envs/bandit_env.py",
-        "            self.receipts.clear()\n",
-        "",
-        ("tests/privacy/test_ledger.py", "-k", "somebody_else"),
+        "            self._admission.pay()\n",
+        "            pass\n",
+        (LEDGER, "-k", "somebody_else"),
     ),
     Mutation(
-        "a trial that a wrapper warmed up is given back to the ledger",
+        "games of a vector are not paid for",
+        "dp_bandit_envs/envs/bandit_vector_env.py",
+        "            self._admission.pay()\n",
+        "            pass\n",
+        (LEDGER, "-k", "vector_games_count"),
+    ),
+    Mutation(
+        "a game goes on after gains or a charge that were refused",
         "dp_bandit_envs/envs/bandit_env.py",
-        "            round_begins()\n",
+        "        t, self._round = self._round, -1  # unpaid",
+        "        t = self._round  # unpaid",
+        ("tests/envs/test_bad_input_to_environments.py", "-k", "wrong_gains"),
+    ),
+    Mutation(
+        "an environment asks nobody at its reset",
+        "dp_bandit_envs/envs/bandit_env.py",
+        "        self._admission = admission_to(self.adversary, previous=self._admission)",
+        "        self._admission = None",
+        (ADMISSION, "-k", "unpaid or no_leave"),
+    ),
+    Mutation(
+        "a copy of a game pays again",
+        f"{PRIVACY}/admission.py",
+        "        return copy.copy(self)",
+        "        return Admission(self._ledgers, self._participation, self._n_games)",
+        (ADMISSION, "-k", "copy_of_a_game"),
+    ),
+    Mutation(
+        "what was refused counts as paid",
+        f"{PRIVACY}/admission.py",
+        "            self._charge(self._unpaid[-1])\n            self._unpaid.pop()",
+        "            self._charge(self._unpaid.pop())",
+        (ADMISSION, "-k", "copy_of_a_game"),
+    ),
+    Mutation(
+        "a boundary plays on in a game that others pay for",
+        f"{PRIVACY}/admission.py",
+        "        previous.is_over = True",
+        "        pass",
+        (ADMISSION, "-k", "boundaries"),
+    ),
+    Mutation(
+        "a vector's boundary begins a game that others pay for",
+        "wrappers/vector/vector_boundary.py",
+        "        self._refuse_games_of_others()\n",
         "",
-        ("tests/privacy/test_ledger.py", "-k", "warmed_up"),
+        (ADMISSION, "-k", "one_vector"),
+    ),
+    Mutation(
+        "games of one reset are admitted one by one",
+        f"{PRIVACY}/admission.py",
+        "n_games = self._n_games + sum(other._n_games for other in waiting)",
+        "n_games = self._n_games",
+        (ADMISSION, "-k", "sync_vector"),
+    ),
+    Mutation(
+        "a second ledger of the data is not asked",
+        "dp_bandit_envs/adversaries/adversary.py",
+        "for ledger in (*own, *inner)}",
+        "for ledger in (*own, *inner[:1])}",
+        (ADMISSION, "-k", "two_ledgers"),
+    ),
+    Mutation(
+        "a reservation pays whatever surrounds the game",
+        f"{PRIVACY}/ledger.py",
+        " and any(paid.covers(cost) for cost in of_game)",
+        "",
+        (ADMISSION, "-k", "made_for"),
+    ),
+    Mutation(
+        "a reservation pays for ever",
+        f"{PRIVACY}/ledger.py",
+        "                self._left[line] -= 1\n",
+        "                pass\n",
+        (ADMISSION, "-k", "as_often_as"),
+    ),
+    Mutation(
+        "a refunded reservation pays",
+        f"{PRIVACY}/ledger.py",
+        "            self._lines, self._left = [], []",
+        "            self._left = [math.inf] * len(self._left)",
+        (ADMISSION, "-k", "refunded"),
+    ),
+    Mutation(
+        "a copied reservation pays again",
+        f"{PRIVACY}/ledger.py",
+        '        """Return this very reservation: two would pay for twice as many games."""\n        return self',
+        "        return Reservation(self._ledger_id, self._lines, math.inf)",
+        (ADMISSION, "-k", "is_the_same"),
+    ),
+    Mutation(
+        "a reservation pays in other ledgers",
+        f"{PRIVACY}/ledger.py",
+        "if ledger_id == self._ledger_id and len(set(lines))",
+        "if len(set(lines))",
+        (ADMISSION, "-k", "no_other_ledger"),
+    ),
+    Mutation(
+        "data with a ledger begin in no environment",
+        f"{PRIVACY}/admission.py",
+        "    if now is None or not any(admission.admits(ledger) for admission in now.admissions):",
+        "    if False:",
+        (ADMISSION, "-k", "unpaid"),
+    ),
+    Mutation(
+        "a seed that was given below is called secret",
+        f"{PRIVACY}/admission.py",
+        "outer.secret and secret is not False",
+        "outer.secret",
+        (LEDGER, "-k", "from_a_known_seed"),
     ),
     Mutation(
         "a copied game moves the original",
         "dp_bandit_envs/adversaries/adversary.py",
-        "if NEW_GAME in memo and is_ours(type(self)):",
-        "if is_ours(type(self)):",
+        "if NEW_GAME in memo and is_builtin(type(self)):",
+        "if is_builtin(type(self)):",
         ("tests/envs/test_shared_adversary.py", "-k", "middle"),
     ),
     Mutation(
@@ -1024,7 +1167,7 @@ PLAYED = (
     Mutation(
         "a window forgets the count of a gain, not the gain",
         "agents/drifting.py",
-        "state.sums[left] = state.sums[left] - state.gains[place] if",
+        "state.sums[left] = state.sums[left] - state.gains[slot] if",
         "state.sums[left] = state.sums[left] if",
         ("tests/agents/test_drifting.py", "-k", "a_window_is_its_rule"),
     ),
@@ -1038,8 +1181,8 @@ PLAYED = (
     Mutation(
         "a restart keeps what was released",
         "agents/drifting.py",
-        "            state.means[each] = math.inf\n            state.inverses[each] = 1.0\n    return",
-        "            state.inverses[each] = 1.0\n    return",
+        "            state.means[each_arm] = math.inf\n            state.inverses[each_arm] = 1.0\n    return",
+        "            state.inverses[each_arm] = 1.0\n    return",
         ("tests/agents/test_drifting.py", "-k", "every_period"),
     ),
     Mutation(
@@ -1192,7 +1335,7 @@ PLAYED = (
     Mutation(
         "an unplayed mechanism draws from the process",
         f"{SIMULATION}/determinism.py",
-        "            if not is_ours(type(one)):",
+        "            if not is_builtin(type(one)):",
         "            if False:",
         ("tests/simulation/test_determinism.py", "-k", "mechanism_that_does_not"),
     ),
@@ -1297,8 +1440,8 @@ FRONTIER = (
     Mutation(
         "local privacy hides as much as central",
         "dp_bandit_envs/theory/lower_bounds.py",
-        "shown = math.tanh(hidden / 2) if is_local else 1.0",
-        "shown = 1.0",
+        "revealed = math.tanh(hidden / 2) if is_local else 1.0",
+        "revealed = 1.0",
         (FLOORS, "-k", "finite"),
     ),
     Mutation(

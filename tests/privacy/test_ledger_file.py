@@ -20,7 +20,6 @@ from dp_bandit_envs import Algorithm, Ledger, simulate
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.errors import BudgetSpentError, LedgerFileError
 from dp_bandit_envs.privacy import PrivacyGuarantee
-from dp_bandit_envs.privacy.admission import announced
 from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.simulation.simulation import prepare
 from dp_bandit_envs.simulation.workers import spread
@@ -82,6 +81,8 @@ def test_counting_goes_on_after_a_restart(path):
     assert again.spent == (2, 2.0, 0.0) and again.budget == (3.0, 1e-6, "record", 0.0)
     env = LaplaceClipRescale(gym.make("DPBandit-Replay-v0", gains=TABLE, ledger=again), epsilon=1.0)
     env.reset()
+    assert Ledger.load(path).spent.games == 2
+    env.step(0)
     with pytest.raises(BudgetSpentError):
         spend(Ledger.load(path))
     assert Ledger.load(path).spent.games == 3
@@ -132,6 +133,7 @@ def test_a_full_disk_begins_nothing(path, monkeypatch):
     ledger = Ledger.create(path, epsilon=5.0)
     env = LaplaceClipRescale(gym.make("DPBandit-Replay-v0", gains=TABLE, ledger=ledger), epsilon=1.0)
     env.reset()
+    env.step(0)
     before, connect = path.read_bytes(), sqlite3.connect
 
     def full(*arguments, **options):
@@ -142,7 +144,7 @@ def test_a_full_disk_begins_nothing(path, monkeypatch):
     monkeypatch.setattr(sqlite3, "connect", full)
     other = [[PrivacyGuarantee(1e-3, theorem=str(i))] for i in range(200)]
     with refused(LedgerFileError, "mine.ledger", "full"):
-        ledger.spend(other, Participation(1), secret=True, whom=[str(i) for i in range(200)])
+        ledger.spend(other, Participation(1), secret=True, players=[str(i) for i in range(200)])
     monkeypatch.undo()
     assert path.read_bytes() == before and ledger.spent.games == 1
 
@@ -239,10 +241,10 @@ import os, pickle, sys
 from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.errors import LedgerFileError
 from dp_bandit_envs.privacy import Ledger, PrivacyGuarantee
-from dp_bandit_envs.privacy.admission import announced
+from dp_bandit_envs.privacy.admission import Admission, playing_under
 game = [[PrivacyGuarantee(1.0)]]
 with open(sys.argv[1], "rb") as file:
-    in_file, in_memory = pickle.load(file)
+    in_file, in_memory, reservation = pickle.load(file)
 in_file.spend(game, Participation(1), secret=True)
 def refuses(ledger):
     try:
@@ -250,10 +252,10 @@ def refuses(ledger):
     except LedgerFileError:
         return True
 assert refuses(in_memory)
-with announced(game, secret=True, paid_by=(in_memory.id, Participation(1))):
-    in_memory.enter(Participation(1))
+with playing_under(game, secret=True, players=["mine"], reservation=reservation):
+    Admission([in_memory], Participation(1), 1).pay()
     try:
-        in_memory.enter(Participation(1))
+        Admission([in_memory], Participation(1), 1)
     except LedgerFileError:
         print("refused")
 own = Ledger(epsilon=9.0)
@@ -266,7 +268,8 @@ own.spend(game, Participation(1), secret=True)
 print(own.spent.games)
 """
     in_file, in_memory = Ledger.create(path, epsilon=9.0), Ledger(epsilon=9.0)
-    (tmp_path / "both.pickle").write_bytes(pickle.dumps((in_file, in_memory)))
+    reservation = in_memory.spend(GAME, Participation(1), secret=True, players=["mine"])
+    (tmp_path / "both.pickle").write_bytes(pickle.dumps((in_file, in_memory, reservation)))
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", script, str(tmp_path / "both.pickle")],
         cwd=os.path.dirname(tmp_path),
@@ -274,18 +277,8 @@ print(own.spent.games)
         text=True,
     )
     assert (done.returncode, done.stdout.split()) == (0, ["refused", "1"]), done.stderr
-    assert (in_file.spent.games, in_memory.spent.games) == (1, 0)
+    assert (in_file.spent.games, in_memory.spent.games) == (1, 1)
     assert pickle.loads(pickle.dumps(in_memory)) is in_memory
-
-
-def test_what_was_counted_before_begins_once(path):
-    ledger = Ledger.create(path, epsilon=1.0)
-    with announced(GAME, secret=True, paid_by=(ledger.id, Participation(1))):
-        ledger.enter(Participation(1))
-        ledger.enter(Participation(1))
-        with pytest.raises(BudgetSpentError):
-            ledger.enter(Participation(1))
-    assert ledger.spent.games == 1
 
 
 class Plain(Exp3):

@@ -102,7 +102,7 @@ def test_epsilon_of_a_gaussian_mechanism_is_its_exact_curve(sigma, delta):
     """
     from scipy.stats import norm
 
-    guarantee = PrivacyGuarantee(math.inf, rho=1 / (2 * sigma**2), law=gaussian_law(sigma))
+    guarantee = PrivacyGuarantee(math.inf, rho=1 / (2 * sigma**2), noise_law=gaussian_law(sigma))
     epsilon = guarantee.epsilon_at(delta)
     log_second = epsilon + norm.logcdf(-1 / (2 * sigma) - epsilon * sigma)
     assert norm.sf(epsilon * sigma - 1 / (2 * sigma)) - math.exp(log_second) == pytest.approx(delta, rel=1e-6)
@@ -120,7 +120,9 @@ def test_epsilon_at_is_the_least_of_all_that_is_known():
     assert PrivacyGuarantee(10.0, rho=0.5).epsilon_at(delta) == pytest.approx(by_rho)
     assert PrivacyGuarantee(3.0, rho=0.5).epsilon_at(delta) == 3.0
     sigma = gaussian_sigma(2.0, delta)
-    assert PrivacyGuarantee(10.0, rho=0.5, law=gaussian_law(sigma)).epsilon_at(delta) == pytest.approx(2.0, rel=2e-9)
+    assert PrivacyGuarantee(10.0, rho=0.5, noise_law=gaussian_law(sigma)).epsilon_at(delta) == pytest.approx(
+        2.0, rel=2e-9
+    )
     pair = PrivacyGuarantee(1.0, delta=1e-3)
     assert (pair.epsilon_at(1e-4), pair.epsilon_at(1e-3), pair.epsilon_at(0.1)) == (math.inf, 1.0, 1.0)
     assert PrivacyGuarantee(3.0).epsilon_at(1e-9) == 3.0

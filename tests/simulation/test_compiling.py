@@ -156,6 +156,14 @@ def test_what_is_bound_makes_it_another_and_globals_are_those_of_now():
     assert bind(use, {"part": three})(1.0) == 15.0
 
 
+@pytest.mark.parametrize("name", ["how_many", "Select", "n_revealed "])
+def test_a_placeholder_that_is_not_there_is_refused(name):
+    """Bound in silence it would change nothing: `play_block` would be compiled for another game."""
+    with pytest.raises(NameError, match=f"play_block .*{name}"):
+        bind(stages.play_block, {"n_revealed": stages.all_arms, name: stages.all_arms})
+    assert bind(stages.play_games, {"n_revealed": stages.all_arms}) is not stages.play_games
+
+
 @pytest.fixture
 def numba_compiled():
     """What Numba has begun to compile."""

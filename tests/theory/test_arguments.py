@@ -15,7 +15,7 @@ from dp_bandit_envs.theory.experts_bounds import hedge_regret_bound
 from dp_bandit_envs.theory.linear_bounds import exp2_regret_bound, linear_elimination_bound
 from tests.tools.refusals import refused
 
-UNCHECKED = ("arguments", "divergences")
+UNCHECKED = ("argument_ranges", "divergences")
 """Compiled agents call divergences for every arm in every round."""
 MODULES = [
     importlib.import_module(f"{theory.__name__}.{module.name}")

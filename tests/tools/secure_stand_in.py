@@ -40,4 +40,4 @@ def accept_seeds(monkeypatch) -> None:
     monkeypatch.setattr(boundary, "SecureStreams", SeededStreams)
     monkeypatch.setattr(boundary.BoundaryBase, "takes_seed", True)
     for module in ("boundary", "vector.vector_boundary"):
-        monkeypatch.setattr(f"dp_bandit_envs.wrappers.{module}.seed_below", lambda seed, mechanism, below: seed)
+        monkeypatch.setattr(f"dp_bandit_envs.wrappers.{module}.seed_for_inputs", lambda seed, mechanism, below: seed)

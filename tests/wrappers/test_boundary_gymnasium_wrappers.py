@@ -257,11 +257,11 @@ def test_noise_does_not_repeat_the_stream_of_gains_or_of_the_agent():
     def repeats(generator):
         return np.abs(own - generator.laplace(0.0, 1.0, 6)).max() < 0.01
 
-    assert repeats(stream(7, role=FIRST_WRAPPER, part=label))  # the test would see a repetition
+    assert repeats(stream(7, role=FIRST_WRAPPER, noise_key=label))  # the test would see a repetition
     for role in (ADVERSARY, AGENT, FIRST_WRAPPER + 1):
-        assert not repeats(stream(7, role=role)) and not repeats(stream(7, role=role, part=label))
-    assert not repeats(stream(7, trial=1, role=FIRST_WRAPPER, part=label))
-    assert not repeats(stream(7, role=FIRST_WRAPPER, part=label, player="somebody"))
+        assert not repeats(stream(7, role=role)) and not repeats(stream(7, role=role, noise_key=label))
+    assert not repeats(stream(7, trial=1, role=FIRST_WRAPPER, noise_key=label))
+    assert not repeats(stream(7, role=FIRST_WRAPPER, noise_key=label, player="somebody"))
     assert not repeats(np.random.default_rng(7))
 
 

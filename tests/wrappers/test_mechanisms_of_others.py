@@ -35,6 +35,7 @@ from dp_bandit_envs.wrappers import (
 )
 from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
 from tests.tools.boundary_games import MARK, PLANTED, everything_in, frames_of, game, games
+from tests.tools.processes import interruptible
 from tests.tools.refusals import refused
 from tests.tools.vector_sums import factor_of
 
@@ -180,7 +181,7 @@ def test_ctrl_c_and_cancelling_still_work():
     assert asyncio.run(cancelled())
     BREAKS["now"] = lambda: signal.raise_signal(signal.SIGINT)
     env.reset(seed=0)
-    with pytest.raises(KeyboardInterrupt):
+    with interruptible(), pytest.raises(KeyboardInterrupt):
         env.step(0)
     with pytest.raises(StepOutsideGameError):
         env.step(0)
@@ -324,8 +325,8 @@ class LastOfBatch(SaysItDoesNot):
 def test_who_says_that_no_batch_is_withheld_is_held_to_it(kind, many):
     """Laplace noise above it said epsilon = .01, and `observed` told which averages were above a half."""
     table = np.repeat([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]], 3, axis=0)[:-2]
-    inputs = VectorPrivacyBoundary(games(2, table), kind()) if many else PrivacyBoundary(game(table), kind())
-    env = (vector if many else wrappers).LaplaceClipRescale(inputs, epsilon=0.01)
+    layer = VectorPrivacyBoundary(games(2, table), kind()) if many else PrivacyBoundary(game(table), kind())
+    env = (vector if many else wrappers).LaplaceClipRescale(layer, epsilon=0.01)
     arms = np.zeros(2, int) if many else 0
     env.reset(seed=0)
     env.step(arms)
@@ -397,20 +398,20 @@ def rich(flag, to, form):
     """Return a game of seven rounds that reveals the gain 1 in each, and ends as the flag, or the new limit, says."""
 
     def made():
-        inputs = OneRich(GainTable(np.ones((7, 2))))
-        inputs.flag = flag
+        core = OneRich(GainTable(np.ones((7, 2))))
+        core.flag = flag
         if to is None:
-            return inputs
-        inputs.to, inputs.limit = to, gym.wrappers.TimeLimit(inputs, 4)
-        return inputs.limit
+            return core
+        core.to, core.limit = to, gym.wrappers.TimeLimit(core, 4)
+        return core.limit
 
     if form == "scalar":
         return made()
     if form == "sync":
         return gym.vector.SyncVectorEnv([made, made])
-    inputs = ManyRich(2, GainTable(np.ones((7, 2))))
-    inputs.flag = flag
-    return inputs
+    core = ManyRich(2, GainTable(np.ones((7, 2))))
+    core.flag = flag
+    return core
 
 
 @pytest.mark.parametrize(
@@ -502,9 +503,9 @@ def test_sums_above_a_round_that_counts_thrice_have_three_times_the_noise_of_eac
         assert factor_of(env.mechanism, env.inputs) >= 3.0 * (1 - 1e-15)
     experts = PrivacyBoundary(ExpertsEnv(2, 6), OneAndTwoMore())
     assert experts.sensitivity == 6.0
-    for inputs in (experts, LaplaceClipRescale(experts, epsilon=math.inf)):
+    for env in (experts, LaplaceClipRescale(experts, epsilon=math.inf)):
         with refused(WrongGameError, "own-norm"):
-            CounterSums(inputs, counter="binary", epsilon=1.0, noise="own-norm")
+            CounterSums(env, counter="binary", epsilon=1.0, noise="own-norm")
 
 
 # ---- what is below a mechanism counts in its guarantee, whether its author thought of it or not
@@ -548,22 +549,22 @@ class LikeLaplace(Adds):
         """Claim 1."""
         scale = noise_scale(1.0, 1.0)
         off = distance_of_draws(scale, grid_of(DEVIATION * scale), inputs.gains_in_a_round)
-        return PrivacyGuarantee(1.0, tau=off if self.counts else 0.0)
+        return PrivacyGuarantee(1.0, draw_distance=off if self.counts else 0.0)
 
 
 def test_fast_draws_add_to_delta_what_a_mechanism_of_ones_own_says_of_them():
     few = game(np.full((5, 2), 0.5))
     ours = LaplaceClipRescale(few, epsilon=1.0).guarantee
     counted = PrivacyBoundary(few, LikeLaplace(counts=True)).guarantee
-    assert counted.tau == ours.tau and counted.delta_at(1.0) == ours.delta_at(1.0) > 0
+    assert counted.draw_distance == ours.draw_distance and counted.delta_at(1.0) == ours.delta_at(1.0) > 0
     assert PrivacyBoundary(few, LikeLaplace(counts=False)).guarantee.delta_at(1.0) == 0
 
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_a_mechanism_of_ones_own_guarantees_what_one_of_ours_does_in_its_place(stack):
-    inputs = STACKS[stack]
-    theirs = PrivacyBoundary(inputs(game(np.zeros((8, 2)))), HonestCoin()).guarantee
-    ours = RandomizedResponse(inputs(game(np.zeros((8, 2)))), epsilon=math.log(3.0)).guarantee
+    stack_on = STACKS[stack]
+    theirs = PrivacyBoundary(stack_on(game(np.zeros((8, 2)))), HonestCoin()).guarantee
+    ours = RandomizedResponse(stack_on(game(np.zeros((8, 2)))), epsilon=math.log(3.0)).guarantee
     assert (theirs.epsilon, theirs.delta, theirs.model) == (ours.epsilon, ours.delta, ours.model)
     expected = {
         "nothing": (math.log(3.0), "local"),

@@ -138,7 +138,7 @@ def test_a_game_without_a_seed_never_goes_on_with_an_earlier_one():
         assert len({each[place] for each in games}) == 4
     label = env._noise_key
     guesses = [
-        stream(0, role=FIRST_WRAPPER, episode=episode, player=player, part=part).laplace(0.0, 100.0, ROUNDS)
+        stream(0, role=FIRST_WRAPPER, episode=episode, player=player, noise_key=part).laplace(0.0, 100.0, ROUNDS)
         for episode in range(4)
         for player in ("", Keeps.__qualname__)
         for part in ("", label)
@@ -176,8 +176,8 @@ def test_noise_above_different_mechanisms_is_different(lower):
     """
     hidden = np.random.default_rng(1).integers(0, 2, (ROUNDS, 2)).astype(float)
     released = []
-    for inputs in ({"epsilon": np.inf}, lower):
-        env = HybridSums(LaplaceClipRescale(game(hidden), outside="clip", **inputs), epsilon=0.01)
+    for arguments in ({"epsilon": np.inf}, lower):
+        env = HybridSums(LaplaceClipRescale(game(hidden), outside="clip", **arguments), epsilon=0.01)
         env.reset(seed=5)
         released.append([env.step(0)[0]["sum"][0] for _ in range(ROUNDS)])
     steps = np.diff(np.subtract(*released))

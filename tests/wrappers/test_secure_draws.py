@@ -185,7 +185,7 @@ def test_laplace_noise_has_delta_0():
         for epsilon in [0.001, 100.0]:
             wrap = functools.partial(WRAPS[name].func, **{**WRAPS[name].keywords, "epsilon": epsilon})
             guarantee = wrap(game()).guarantee
-            assert guarantee.epsilon == epsilon and guarantee.delta_at(epsilon) == 0.0 == guarantee.tau
+            assert guarantee.epsilon == epsilon and guarantee.delta_at(epsilon) == 0.0 == guarantee.draw_distance
             assert guarantee.epsilon_at(1e-300) == epsilon and "fast" not in str(guarantee)
             assert guarantee == wrap(game()).guarantee
 
@@ -203,10 +203,10 @@ def test_the_distance_of_discrete_normal_draws_is_counted(deviation):
 def test_normal_noise_adds_what_the_discrete_law_is_off():
     """Standard deviation 12.3 sqrt(6) on a grid of 2^-30 or so: less than 1e-15 in all."""
     guarantee = OF_SUMS["normal"](game()).guarantee
-    assert 0 < guarantee.tau < 1e-15 and guarantee.delta == 1e-6
+    assert 0 < guarantee.draw_distance < 1e-15 and guarantee.delta == 1e-6
     fast = CounterSums(game(), counter="binary", epsilon=1.0, noise="gaussian").guarantee
-    assert (guarantee.rho, guarantee.law.gaussian) == pytest.approx((fast.rho, fast.law.gaussian), rel=1e-6)
-    assert guarantee.law.gaussian > fast.law.gaussian  # which leaves some delta to its draws
+    assert (guarantee.rho, guarantee.noise_law.gaussian) == pytest.approx((fast.rho, fast.noise_law.gaussian), rel=1e-6)
+    assert guarantee.noise_law.gaussian > fast.noise_law.gaussian  # which leaves some delta to its draws
 
 
 @pytest.mark.parametrize("kind", ["laplace_steps", "normal_steps"])
@@ -263,7 +263,7 @@ def test_sums_are_exact(name, make, epsilon, monkeypatch):
     wrap = functools.partial(OF_SUMS[name].func, **{**OF_SUMS[name].keywords, "epsilon": epsilon})
     env = wrap(make())
     env.reset(seed=2)
-    state = env._released._state.value
+    state = env._run._state.value
     grids = state.grids if name == "intervals" else [state.grid]
     for t in range(40):
         sums = env.step(t % 3)[0]["sum"]

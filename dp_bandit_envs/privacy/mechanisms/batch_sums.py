@@ -168,7 +168,9 @@ class BatchSums(ChoosesDraws):
         scale, grid = self._scale_and_grid(inputs)
         if self.delta is None:
             off = self._distance(scale, grid, inputs.gains_in_a_round)
-            own = PrivacyGuarantee(self.epsilon, model="central", law=one_laplace(self.epsilon), tau=off)
+            own = PrivacyGuarantee(
+                self.epsilon, model="central", noise_law=one_laplace(self.epsilon), draw_distance=off
+            )
             return for_rounds(own, inputs.sensitivity, "a gain is in one batch, whose sums are released once (Laplace)")
         sigma = self._sigma(inputs)
         own = PrivacyGuarantee(
@@ -176,8 +178,8 @@ class BatchSums(ChoosesDraws):
             delta=self.delta,
             rho=concentrated(sigma),
             model="central",
-            law=gaussian_law(sigma),
-            tau=self._normal_distance(scale, grid, inputs),
+            noise_law=gaussian_law(sigma),
+            draw_distance=self._normal_distance(scale, grid, inputs),
         )
         return for_rounds(own, distance_l2(inputs), "a gain is in one batch, whose sums are released once (Gaussian)")
 

@@ -152,7 +152,10 @@ class BlockSums(ChoosesDraws):
             scale = self.noise(inputs).scale
             off = self._distance(scale, self._grid(scale, float(inputs.horizon)), inputs.gains_in_a_round)
             own = PrivacyGuarantee(
-                self.epsilon, model="local" if local else "central", law=one_laplace(self.epsilon), tau=off
+                self.epsilon,
+                model="local" if local else "central",
+                noise_law=one_laplace(self.epsilon),
+                draw_distance=off,
             )
         reason = "a gain is in one block, whose sum is released once (Laplace)"
         return for_rounds(own, inputs.sensitivity, reason)

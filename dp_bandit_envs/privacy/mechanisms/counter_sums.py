@@ -10,9 +10,9 @@ from typing import Any, ClassVar, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.compiling.functions import bind, is_ours
+from dp_bandit_envs.compiling.functions import bind, is_builtin
 from dp_bandit_envs.errors import WrongGameError
-from dp_bandit_envs.privacy.accounting import RADIUS, Law, distance_of_all
+from dp_bandit_envs.privacy.accounting import RADIUS, DominatingNoise, distance_of_all
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from dp_bandit_envs.privacy.counters.counter import gaussian_form
 from dp_bandit_envs.privacy.facts import STEP, InputFacts, Noise, distance_in_norm, distance_l1, distance_l2, to_item
@@ -290,7 +290,7 @@ class CounterSums(ChoosesDraws):
     @property
     def draws_laplace(self) -> bool:  # type: ignore[override]
         """Whether its counter is of this package, and its noise Laplace noise."""
-        return self.noise_kind == "laplace" and is_ours(COUNTERS[self.counter_name])
+        return self.noise_kind == "laplace" and is_builtin(COUNTERS[self.counter_name])
 
     @property
     def release(self) -> Release:
@@ -363,10 +363,12 @@ class CounterSums(ChoosesDraws):
         counter = self._counter(inputs)
         factor, grid = self._factor_and_grid(counter, inputs)
         own = counter.guarantee
-        law = own.law
-        if self.noise_kind == "own-norm" and law is not None:
-            law = Law(responses=law.laplace or law.responses)  # of a node's vector only the largest loss is known
-        own = dataclasses.replace(own, tau=self._off(counter, factor, grid, inputs), law=law)
+        noise_law = own.noise_law
+        if self.noise_kind == "own-norm" and noise_law is not None:
+            noise_law = DominatingNoise(
+                responses=noise_law.laplace or noise_law.responses
+            )  # of a node's vector only the largest loss is known
+        own = dataclasses.replace(own, draw_distance=self._off(counter, factor, grid, inputs), noise_law=noise_law)
         if own.model == "none" or self.noise_kind == "laplace":
             return for_rounds(own, inputs.sensitivity, own.theorem)
         if self.noise_kind == "own-norm":
@@ -420,9 +422,9 @@ class CounterSums(ChoosesDraws):
         normal = self.noise_kind == "gaussian"
         if self._secure:
             draw, fill = (draw_normal_steps, fill_normal_steps) if normal else (draw_steps, fill_steps)
-            return bind(plain, {"draw": draw, "fill": fill})
+            return bind(plain, {"draw": draw, "fill": fill}, missing_ok=True)
         if self.noise_kind == "own-norm":
-            return bind(plain, {"fill": fill_own_norm})
+            return bind(plain, {"fill": fill_own_norm}, missing_ok=True)
         return gaussian_form(plain) if normal else plain
 
     def _with_noise(self, function: Callable[..., Any]) -> Release:

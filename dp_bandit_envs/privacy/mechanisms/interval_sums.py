@@ -199,8 +199,8 @@ class IntervalSums(ChoosesDraws):
             delta=0.0 if epsilon == spent.pure else self.delta,
             rho=spent.rho,
             pure=spent.pure,
-            tau=off,
-            law=spent.law,
+            draw_distance=off,
+            noise_law=spent.noise_law,
             theorem=(
                 f"{releases} releases of an arm's mean, each with one draw of noise, number j"
                 f" W_j^(-v/2)-DP, composed exactly; a round {influence} (corrected theorem 3.4 of Tossou and"

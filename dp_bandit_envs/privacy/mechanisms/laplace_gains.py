@@ -133,8 +133,8 @@ class LaplaceClipRescale(ChoosesDraws):
         return PrivacyGuarantee(
             epsilon=self.epsilon,
             model="local",
-            law=one_laplace(self.epsilon),
-            tau=self._distance(scale, grid, inputs.gains_in_a_round),
+            noise_law=one_laplace(self.epsilon),
+            draw_distance=self._distance(scale, grid, inputs.gains_in_a_round),
             theorem=(
                 f"Laplace mechanism on values of sensitivity {inputs.sensitivity:.4g}, each round in one release"
                 " (Tossou and Dimitrakakis 2017, theorem 3.2)"
