@@ -61,8 +61,8 @@ def cells_of(configuration: Configuration) -> Iterator[Cell]:
 def stored_cells(stored: Configuration, wanted: Configuration) -> dict[str, Cell]:
     """Return the stored cell that has the numbers of a wanted one, under whatever name, by the wanted one's prefix."""
     by_identity = {cell.identity: cell for cell in cells_of(stored)}
-    found = ((cell.prefix, by_identity.get(cell.identity)) for cell in cells_of(wanted))
-    return {prefix: cell for prefix, cell in found if cell is not None}
+    pairs = ((cell.prefix, by_identity.get(cell.identity)) for cell in cells_of(wanted))
+    return {prefix: cell for prefix, cell in pairs if cell is not None}
 
 
 def why_not_joined(stored: Configuration, wanted: Configuration) -> str:

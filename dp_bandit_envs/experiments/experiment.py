@@ -80,9 +80,9 @@ class Experiment:
 
     def without(self, saved: Mapping[tuple[str, str], int]) -> "Experiment":
         """Return the experiment without trials that are there already; see `saved`."""
-        rest = dataclasses.replace(self, saved=saved)
-        vars(rest)["files"] = self.files  # as they were when they were described
-        return rest
+        missing = dataclasses.replace(self, saved=saved)
+        vars(missing)["files"] = self.files  # as they were when they were described
+        return missing
 
     def with_data(self, game: GameSpec) -> GameSpec:
         """Return a game with files' content instead of their names, so that what is hashed is played."""

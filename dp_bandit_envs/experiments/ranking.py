@@ -105,20 +105,20 @@ class Ranking:
         head = ["environment", "algorithm", "epsilon", "delta", f"mean {what}", f"{self.confidence:.0%} interval"]
         head += ["median", "90 % quantile", "99 % quantile", "as good as the best?"]
         rows = []
-        for one in self.standings:
-            quantiles = map(amount, (one.median, one.quantile_90, one.quantile_99))
-            verdict = "cannot be excluded" if one.tied else "no"
-            level = (f"{one.epsilon:.4g}", f"{one.delta:.3g}")
-            rows.append([one.title, one.name, *level, amount(one.mean), _interval(one), *quantiles, verdict])
+        for row in self.standings:
+            quantiles = map(amount, (row.median, row.quantile_90, row.quantile_99))
+            verdict = "cannot be excluded" if row.tied else "no"
+            level = (f"{row.epsilon:.4g}", f"{row.delta:.3g}")
+            rows.append([row.title, row.name, *level, amount(row.mean), _interval(row), *quantiles, verdict])
         return written(head, rows, format)
 
     def table_of_pairs(self, format: str = "markdown") -> str:
         """Return all pairs as a table: `"markdown"`, `"latex"`, `"csv"` or `"html"`."""
         head = ["environment", "better", "worse", "mean difference", f"{self.confidence:.0%} interval", "p", "p (Holm)"]
         rows = []
-        for one in self.pairs:
-            tests = (f"{one.p_value:.2g}", f"{one.adjusted:.2g}", f"{one.wins:.0%}")
-            rows.append([*one[:3], amount(one.difference), _interval(one), *tests])
+        for pair in self.pairs:
+            tests = (f"{pair.p_value:.2g}", f"{pair.adjusted:.2g}", f"{pair.wins:.0%}")
+            rows.append([*pair[:3], amount(pair.difference), _interval(pair), *tests])
         return written([*head, "better in"], rows, format)
 
     def __str__(self) -> str:
@@ -177,10 +177,10 @@ def interval(samples: FloatArray, confidence: float) -> tuple[float, float]:
     stats = require("scipy.stats", extra="audits")
     if np.ptp(samples) <= ROUNDING * np.abs(samples).max():
         return float(samples[0]), float(samples[0])
-    found = stats.bootstrap(
+    ends = stats.bootstrap(
         (samples,), np.mean, confidence_level=confidence, n_resamples=LEAST_RESAMPLES, rng=np.random.default_rng(0)
     ).confidence_interval
-    return float(found.low), float(found.high)
+    return float(ends.low), float(ends.high)
 
 
 def sign_flip_p_value(differences: FloatArray, resamples: int) -> float:
@@ -196,7 +196,7 @@ def sign_flip_p_value(differences: FloatArray, resamples: int) -> float:
     stats = require("scipy.stats", extra="audits")
     if not differences.any():
         return 1.0
-    found = stats.permutation_test(
+    test = stats.permutation_test(
         (differences,),
         np.mean,
         permutation_type="samples",
@@ -205,7 +205,7 @@ def sign_flip_p_value(differences: FloatArray, resamples: int) -> float:
         batch=max(1, 2**22 // len(differences)),
         rng=np.random.default_rng(0),
     )
-    return float(found.pvalue)
+    return float(test.pvalue)
 
 
 def holm(p_values: FloatArray) -> FloatArray:
@@ -237,11 +237,11 @@ def _last(entry: Entry, measure: str) -> FloatArray:
     return last
 
 
-def _paired(one: Entry, other: Entry, measure: str) -> FloatArray:
+def _paired(entry: Entry, other: Entry, measure: str) -> FloatArray:
     """Return the differences in the trials that both have played."""
-    common = min(one.trials, other.trials)
-    return _last(one, measure)[:common] - _last(other, measure)[:common]
+    common = min(entry.trials, other.trials)
+    return _last(entry, measure)[:common] - _last(other, measure)[:common]
 
 
-def _interval(one: Any) -> str:
-    return f"{amount(one.low)} to {amount(one.high)}"
+def _interval(row: Any) -> str:
+    return f"{amount(row.low)} to {amount(row.high)}"
