@@ -99,8 +99,8 @@ class Algorithm:
                 continue
             kind = type(factory).__name__
             raise TypeError(
-                f"make_agent must make a fresh agent when called; received {checks.kind_of(factory)}. Use {kind} itself,"
-                f" or lambda: {kind}(...)."
+                f"make_agent must make a fresh agent when called; received {checks.kind_of(factory)}. Use {kind}"
+                f" itself, or lambda: {kind}(...)."
             )
         if any(needs_all(one) for one in makers):
             object.__setattr__(self, "feedback", "full")
