@@ -53,7 +53,7 @@ BAR = 20
 """The length of the longest bar, in characters."""
 
 
-class Row(NamedTuple):
+class AuditRow(NamedTuple):
     """One bar, and what is said of it; and of how many games on each table it is, if it is sampled."""
 
     bar: Bar
@@ -107,11 +107,16 @@ def show_audit(
         longer = horizon_with_release(lambda rounds: at(rounds)[0], horizon, seed)
         way_out = f"in {longer:,} something is: --horizon {longer}" if longer else "nor in longer games"
         why = f"nothing was released in {horizon:,} rounds; {way_out}"
-        rows, declared, note, code = [Row(Bar("exact", "exact, of the noise", None), why)], None, "", NOT_AUDITED_CODE
+        rows, declared, note, code = (
+            [AuditRow(Bar("exact", "exact, of the noise", None), why)],
+            None,
+            "",
+            NOT_AUDITED_CODE,
+        )
     if declared is not None:
         total = declared.delta_at(declared.epsilon)
         delta = f"delta = {total:.3g}" + ("" if declared.delta > 0 else " from fast draws") if total > 0 else ""
-        rows.insert(0, Row(Bar("declared", "declared", declared.epsilon), delta))
+        rows.insert(0, AuditRow(Bar("declared", "declared", declared.epsilon), delta))
     bars = [row.bar for row in rows]
     title = f"Privacy of {name}, T = {horizon:,}, K = 2"
     longest, block = longest_of(bars), "#" if console.options.ascii_only else "█"
@@ -139,13 +144,13 @@ def show_audit(
 
 def _audited(
     algorithm: Algorithm | Mechanism, *, confidence: float, horizon: int, games: int | None, seed: int
-) -> tuple[list[Row], PrivacyGuarantee | None, str, int]:
+) -> tuple[list[AuditRow], PrivacyGuarantee | None, str, int]:
     """Return a row for each audit, the guarantee, why games were not compiled, and the exit code.
 
     Raises:
         NothingReleasedError: If nothing is released in games of that length.
     """
-    rows: list[Row] = []
+    rows: list[AuditRow] = []
     losses: list[ExactLoss | SampledLoss] = []
     sampling = "the sampled bounds below" if games != 0 else "--games 1000"
 
@@ -163,10 +168,10 @@ def _audited(
             if not losses and (games == 0 or bar.kind != "exact"):
                 raise
             silent = not losses
-            rows.append(Row(bar, typed(str(reason))))
+            rows.append(AuditRow(bar, typed(str(reason))))
             return
         except NotAuditedError as reason:
-            rows.append(Row(bar, typed(str(reason))))
+            rows.append(AuditRow(bar, typed(str(reason))))
             return
         losses.append(loss)
         if isinstance(loss, ExactLoss):
@@ -175,12 +180,12 @@ def _audited(
                 bar = bar._replace(label=bar.label.replace("exact", "at most"))
             if not (loss.holds or loss.refuted):
                 # No bar, as one beyond the claim would look as if it refuted it.
-                rows.append(Row(bar, f"at most {loss.epsilon:.6g}: {verdict}"))
+                rows.append(AuditRow(bar, f"at most {loss.epsilon:.6g}: {verdict}"))
                 return
         else:
             verdict = loss.verdict
         played = loss.games if isinstance(loss, SampledLoss) else 0
-        rows.append(Row(bar._replace(epsilon=loss.epsilon), REFUTED if verdict == "refuted" else verdict, played))
+        rows.append(AuditRow(bar._replace(epsilon=loss.epsilon), REFUTED if verdict == "refuted" else verdict, played))
 
     settings: dict[str, Any] = {"horizon": horizon, "seed": seed}
     add(Bar("exact", "exact, of the noise", None), lambda: exact_loss(algorithm, **settings))
@@ -196,7 +201,7 @@ def _audited(
                 add(bar, lambda: exact_loss(algorithm, environment=both, seed=seed))
             except ValueError as reason:  # made up gains, so that it may be shown
                 # A part that is for games of one gain a round refuses others, and the audit of those goes on.
-                rows.append(Row(bar, f"not looked at: {type(reason).__name__}: {reason}"))
+                rows.append(AuditRow(bar, f"not looked at: {type(reason).__name__}: {reason}"))
     if games != 0:
         settings |= {"games": games, "confidence": confidence}
         # Arms that are played where nothing is released say nothing.
@@ -231,17 +236,17 @@ def _has_noise(algorithm: Algorithm | Mechanism) -> bool:
 UNSEEN = "low bits not looked at"
 
 
-def _low_bits(algorithm: Algorithm | Mechanism, confidence: float, seed: int) -> Row:
+def _low_bits(algorithm: Algorithm | Mechanism, confidence: float, seed: int) -> AuditRow:
     """Return the row that says whether the low bits of releases show a gain."""
     bar = Bar(BITS, "low bits", None)
     try:
         loss = float_loss(algorithm, games=LOW_BITS, confidence=confidence, seed=seed)
     except NotAuditedError as reason:
         covered = isinstance(algorithm, Mechanism) or algorithm.own_guarantee is None
-        return Row(bar, f"{UNSEEN}: {reason}" if covered else str(reason))
+        return AuditRow(bar, f"{UNSEEN}: {reason}" if covered else str(reason))
     if loss.holds:
-        return Row(bar, f"show no gain in {loss.games} releases ({_which(loss.numbers, loss.releases)})")
-    return Row(bar, f"refuted: {loss.impossible} of {loss.games} releases are impossible for another gain")
+        return AuditRow(bar, f"show no gain in {loss.games} releases ({_which(loss.numbers, loss.releases)})")
+    return AuditRow(bar, f"refuted: {loss.impossible} of {loss.games} releases are impossible for another gain")
 
 
 def _which(numbers: Sequence[int], releases: int) -> str:

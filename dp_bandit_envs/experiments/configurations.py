@@ -111,10 +111,15 @@ def union(stored: Configuration, wanted: Configuration) -> dict[str, Any]:
         ]
         games.append({**game, "results": named + leftover.pop(_game_identity(game), [])})
     games += [{**games_left[identity], "results": results} for identity, results in leftover.items()]
-    merged = {**stored, **wanted, DESCRIBED: games, MADE_BY: {**stored[MADE_BY], **wanted[MADE_BY]}}
-    if data := {**stored.get(DATA, {}), **wanted.get(DATA, {})}:
+    merged = {**stored, **wanted, DESCRIBED: games, MADE_BY: in_order(stored[MADE_BY], wanted[MADE_BY])}
+    if data := in_order(stored.get(DATA, {}), wanted.get(DATA, {})):
         merged[DATA] = data
     return merged
+
+
+def in_order(*texts: Mapping[str, str]) -> dict[str, str]:
+    """Return mappings as one, sorted, so that a union is written as a single configuration is."""
+    return dict(sorted(pair for mapping in texts for pair in mapping.items()))
 
 
 def difference(old: Configuration, new: Configuration) -> str:

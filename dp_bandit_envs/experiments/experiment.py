@@ -19,7 +19,7 @@ from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongGameError
-from dp_bandit_envs.experiments.configurations import DATA, DESCRIBED, FORMAT, MADE_BY
+from dp_bandit_envs.experiments.configurations import DATA, DESCRIBED, FORMAT, MADE_BY, in_order
 from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.privacy.guarantee import (
     UNITS,
@@ -110,8 +110,8 @@ class Experiment:
             "checkpoints": self.checkpoints,
             "format": FORMAT,
             DESCRIBED: [self._description(game) for game in self.games],
-            MADE_BY: {**made_by(), **{name: code for name, code in foreign.items() if "<" not in name}},
-            **({DATA: {name: file.sha256 for name, file in self.files.items()}} if self.files else {}),
+            MADE_BY: in_order(made_by(), {name: code for name, code in foreign.items() if "<" not in name}),
+            **({DATA: in_order({name: file.sha256 for name, file in self.files.items()})} if self.files else {}),
         }
 
     def _description(self, game: GameSpec) -> dict[str, Any]:

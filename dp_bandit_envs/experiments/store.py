@@ -224,7 +224,7 @@ class ResultsFolder:
     def __init__(self, path: Path, configuration: Mapping[str, Any]) -> None:
         self.path = path
         self.configuration = configuration
-        text = json.dumps(configuration, indent=2, sort_keys=True) + "\n"
+        text = json.dumps(configuration, indent=2) + "\n"
         self._digest = hashlib.sha256(text.encode()).hexdigest()
         try:
             # Results on real data are not private.
