@@ -29,8 +29,16 @@ MOST_ROUNDS: Final = 2**53
 MOST_ROUNDS_IN_MEMORY: Final = 2**27
 """The most rounds for parts that store a number for each round: such an array takes 1 GiB."""
 
-DOORS: Final = ("play", "simulate", "compare", "calibrate", "reproduce")
-"""Functions of the package that are named where another one is given their argument."""
+DOORS: Final = {
+    "play": "environment algorithm epsilon delta horizon n_arms seed trial",
+    "simulate": "environment algorithms epsilon delta at_guarantee horizon n_arms trials seed checkpoints jobs"
+    " env_kwargs first_trial progress keep",
+    "compare": "environments algorithms epsilon delta at_guarantee rounds_per_person horizon n_arms trials seed"
+    " checkpoints folder jobs progress",
+    "calibrate": "algorithm epsilon delta n_arms horizon rounds_per_person parameters",
+    "reproduce": "name folder horizon trials seed jobs progress",
+}
+"""Functions of the package, and their arguments, which are named where another function is given one of these."""
 MEANT: Final = {
     "k": "n_arms",
     "t": "horizon",
@@ -83,8 +91,7 @@ def _wrong_call(
         meant = MEANT.get(unknown.lower(), unknown)
         near = near_names(meant if meant in takes else unknown, takes)
         hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
-        package = importlib.import_module("dp_bandit_envs")
-        doors = [one for one in DOORS if meant in inspect.signature(getattr(package, one)).parameters]
+        doors = [door for door, arguments in DOORS.items() if meant in arguments.split()]
         if doors:
             near = [one for one in near if one in meant or meant in one]
             hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."

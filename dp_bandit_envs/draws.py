@@ -82,7 +82,7 @@ def laplace_array(rng: np.random.Generator, number: int, scale: float) -> NDArra
     """Return the numbers of `laplace`, shape `(number,)`, by NumPy's arithmetic on arrays; the stream is an SFC64."""
     words = rng.bit_generator.random_raw(number)
     below = words < SIGN_BIT
-    waits = scale * log_of_array((2 * np.where(below, words, ~words) + 1) * 2.0**-64)
+    waits = scale * log_array((2 * np.where(below, words, ~words) + 1) * 2.0**-64)
     return np.where(below, waits, -waits)
 
 
@@ -337,12 +337,12 @@ def log1p(x: float) -> float:
     return log(total) + lost / total
 
 
-def of_array(function: Callable[[float], float], numbers: NDArray[Any]) -> NDArray[np.float64]:
+def map_array(function: Callable[[float], float], numbers: NDArray[Any]) -> NDArray[np.float64]:
     """Return a function of this module of each number of an array; NumPy's own differ from processor to processor."""
     return np.array([function(float(number)) for number in numbers.ravel()]).reshape(numbers.shape)
 
 
-def log_of_array(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_array(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return `log` of each number, all finite and at least 2^-1022."""
     m, k = np.frexp(numbers)
     low = m < ROOT_HALF

@@ -222,7 +222,7 @@ def as_feedback_graph(graph: Any, *, n_arms: SupportsIndex | None = None, self_l
         numbered = set(nodes) == set(range(len(nodes)))
         number = {node: node if numbered else arm for arm, node in enumerate(nodes)}
         edges = [(number[one], number[other]) for one, other in graph.edges()]
-        return _made(len(nodes), edges, graph.is_directed(), self_loops, None if numbered else tuple(nodes))
+        return _graph_of_edges(len(nodes), edges, graph.is_directed(), self_loops, None if numbered else tuple(nodes))
     if hasattr(graph, "tocoo"):
         return _from_sparse(graph.tocoo(), self_loops)
     try:
@@ -257,7 +257,7 @@ def _from_entries(n_arms: int, rows: Any, columns: Any, self_loops: bool) -> Fee
     """Make a graph from the places where a matrix is not 0; it is undirected if they are symmetric."""
     edges = [*zip(rows.tolist(), columns.tolist(), strict=True)]
     directed = {(column, row) for row, column in edges} != set(edges)
-    return _made(n_arms, edges, directed, self_loops)
+    return _graph_of_edges(n_arms, edges, directed, self_loops)
 
 
 def _from_file(file: DataFile, n_arms: SupportsIndex | None, self_loops: bool) -> FeedbackGraph:
@@ -302,7 +302,7 @@ def _from_file(file: DataFile, n_arms: SupportsIndex | None, self_loops: bool) -
     return FeedbackGraph.from_edges(count, edges[:, 0], edges[:, 1], directed=False, self_loops=self_loops)
 
 
-def _made(
+def _graph_of_edges(
     n_arms: int, edges: list[Any], directed: bool, self_loops: bool, names: tuple[Hashable, ...] | None = None
 ) -> FeedbackGraph:
     if n_arms < SMALLEST:
@@ -365,18 +365,18 @@ RANDOM: dict[str, Callable[..., Any]] = {
 """Random families; `degree` is the mean number of neighbours, rounded to an even number for the power law."""
 
 
-def _shipped(name: str, source: str) -> tuple[Callable[[], Any], str]:
+def _graph_of_networkx(name: str, source: str) -> tuple[Callable[[], Any], str]:
     """Return what makes a graph that networkx ships, and its source."""
     return lambda: getattr(_networkx(), name)(), source
 
 
 REAL = {
-    "karate-club": _shipped("karate_club_graph", "Zachary (1977), members of a karate club, 34 arms"),
-    "les-miserables": _shipped("les_miserables_graph", "Knuth (1993), characters of Les Misérables, 77 arms"),
-    "davis-southern-women": _shipped(
+    "karate-club": _graph_of_networkx("karate_club_graph", "Zachary (1977), members of a karate club, 34 arms"),
+    "les-miserables": _graph_of_networkx("les_miserables_graph", "Knuth (1993), characters of Les Misérables, 77 arms"),
+    "davis-southern-women": _graph_of_networkx(
         "davis_southern_women_graph", "Davis, Gardner and Gardner (1941), 18 women and 14 events, 32 arms"
     ),
-    "florentine-families": _shipped(
+    "florentine-families": _graph_of_networkx(
         "florentine_families_graph", "Breiger and Pattison (1986), marriages of Florentine families, 15 arms"
     ),
 }

@@ -285,7 +285,7 @@ def band_of(samples: FloatArray | Sequence[FloatArray], kind: str) -> Band:
     return Band(*(np.concatenate(parts) if parts else np.empty(0) for parts in zip(*bands, strict=True)))
 
 
-def band_in_words(kind: str, trials: str | int, fewest: int | None = None, drawn: str = "band") -> str:
+def describe_band(kind: str, trials: str | int, fewest: int | None = None, drawn: str = "band") -> str:
     """Return what line and band are, in words for a note below a picture.
 
     Args:

@@ -98,8 +98,8 @@ def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0, player: st
         raise ValueError(f"seed must be in [0, 2^128) and trial in [0, 2^32); received {seed} and {trial}.")
     # The length shows where the player's name ends.
     text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"
-    words: Any = HashedSeed(text.encode("utf-8", "surrogatepass"))
-    return Stream(np.random.SFC64(words))
+    hashed: Any = HashedSeed(text.encode("utf-8", "surrogatepass"))
+    return Stream(np.random.SFC64(hashed))
 
 
 def checked_seed(seed: SupportsIndex | None) -> int | None:
@@ -143,7 +143,7 @@ def chosen_seed(seed: Seed, is_real: bool) -> int | None:
     return checked_seed(seed)
 
 
-def drawn_seed() -> int:
+def draw_seed() -> int:
     """Return a seed from the operating system's entropy."""
     return secrets.randbits(128)
 
@@ -217,7 +217,7 @@ class EpisodeStreams:
         if seed is not None:
             self._seed, self._trial, self._player, self._played = seed, 0, "", {}
         elif self._seed is None or self._forks != FORKS[0]:
-            self._seed = drawn_seed()
+            self._seed = draw_seed()
         self._forks = FORKS[0]
         self._trial = options.get("trial", self._trial)
         if self._noise_key is not None:

@@ -10,7 +10,7 @@ import pytest
 
 from dp_bandit_envs import draws
 from dp_bandit_envs.compiling.compiled import Compiled
-from dp_bandit_envs.draws import exp, expm1, log, log1p, log_of_array, of_array, parted, power_of_two
+from dp_bandit_envs.draws import exp, expm1, log, log1p, log_array, map_array, parted, power_of_two
 
 CLAIM = Decimal("4e-16")
 FUNCTIONS = [exp, expm1, log, log1p]
@@ -114,7 +114,7 @@ def write_parts(powers, numbers, of_powers, parts):
 
 def test_arrays_have_the_same_bits_as_numbers():
     numbers = np.array([x for x in [*arguments(log), *EDGES] if 2.0**-1022 <= x < math.inf])
-    assert log_of_array(numbers).tolist() == [log(x) for x in numbers.tolist()] == of_array(log, numbers).tolist()
+    assert log_array(numbers).tolist() == [log(x) for x in numbers.tolist()] == map_array(log, numbers).tolist()
 
 
 def test_machine_code_fuses_no_multiplication_and_addition():

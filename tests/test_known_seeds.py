@@ -191,7 +191,7 @@ def test_the_algorithms_of_a_trial_share_gains_with_a_secret_seed_too():
 
 def test_a_secret_seed_is_in_no_result_text_or_error(monkeypatch, capfd):
     for module in (prepared_module, playing_module):
-        monkeypatch.setattr(module, "drawn_seed", lambda: SECRET)
+        monkeypatch.setattr(module, "draw_seed", lambda: SECRET)
     results = simulate(REPLAY, ["DP-EXP3-Lap", "DP-IMED"], seed=None, env_kwargs={"gains": TABLE}, trials=2)
     game = play(replay(), make_algorithm("DP-IMED"), seed=None)
     prepared = prepared_module.prepare(
@@ -219,8 +219,8 @@ class Public(gym.Wrapper):
 
 def test_what_is_above_a_boundary_does_not_see_a_secret_seed(monkeypatch):
     """Not in `play` or `simulate`, nor after a known seed, nor in a second reset."""
-    monkeypatch.setattr(playing_module, "drawn_seed", lambda: SECRET)
-    monkeypatch.setattr(prepared_module, "drawn_seed", lambda: SECRET)
+    monkeypatch.setattr(playing_module, "draw_seed", lambda: SECRET)
+    monkeypatch.setattr(prepared_module, "draw_seed", lambda: SECRET)
     tops, released = [], []
 
     def made(env=None):

@@ -40,7 +40,7 @@ from dp_bandit_envs.seeding import (
     EpisodeStreams,
     checked_options,
     checked_seed,
-    drawn_seed,
+    draw_seed,
     warn_of_known_seed,
 )
 from dp_bandit_envs.wrappers.layers import (
@@ -665,7 +665,7 @@ def refuse_seed(seed: SupportsIndex | None, name: str) -> None:
 
 def seed_for_inputs(seed: int | None, mechanism: Mechanism, inputs_take_seed: bool) -> int | None:
     """Return the seed for what is below: a new one under secure draws, so that no seed given earlier goes on."""
-    return drawn_seed() if seed is None and takes_no_seed(mechanism) and inputs_take_seed else seed
+    return draw_seed() if seed is None and takes_no_seed(mechanism) and inputs_take_seed else seed
 
 
 def rewards_of_points(decision_set: DecisionSet, released: Observation, points: FloatArray) -> FloatArray:

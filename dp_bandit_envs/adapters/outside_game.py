@@ -24,7 +24,7 @@ from dp_bandit_envs.privacy.facts import gains_of_arms
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.protocols import FloatArray, Observation
-from dp_bandit_envs.seeding import FORKS, checked_seed, drawn_seed, warn_of_known_seed
+from dp_bandit_envs.seeding import FORKS, checked_seed, draw_seed, warn_of_known_seed
 from dp_bandit_envs.simulation.playing import begin, to_count
 from dp_bandit_envs.wrappers.boundary import BoundaryBase, Hidden
 from dp_bandit_envs.wrappers.layers import layers_of
@@ -245,7 +245,7 @@ class Diary:
         """
         game = json.loads(json.dumps(game, default=repr))
         if not self._first:
-            self._first = {"seed": drawn_seed(), **game}
+            self._first = {"seed": draw_seed(), **game}
             create_once(self.path, f"{json.dumps(self._first)}\n".encode(), mode=0o600)
         for key, setting in game.items():
             if self._first.get(key) != setting:
@@ -443,7 +443,7 @@ class OutsideGame:
                 " one, whose guarantee comes on top of this one's."
             )
         if not self._has_begun:
-            secret = drawn_seed() if self._number is None else self._number
+            secret = draw_seed() if self._number is None else self._number
             number = secret if self._seed is None else self._seed
             begin(
                 self._env,

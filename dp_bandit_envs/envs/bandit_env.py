@@ -13,7 +13,7 @@ from gymnasium.envs.registration import EnvSpec
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.adversaries.memory_bounded import counts
+from dp_bandit_envs.adversaries.memory_bounded import gain_counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.envs.rendering import Scoreboard
@@ -220,7 +220,7 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
             self._arm, self._run = arm, 1
         if self._payments is None:
             # Without memory, every round counts.
-            earned = gain if self._memory == 0 or counts(self._run, self._round, self._memory) else 0.0
+            earned = gain if self._memory == 0 or gain_counts(self._run, self._round, self._memory) else 0.0
         else:
             earned = self._payments.play(self._block[place], arm, self._round)
         self._collected += earned

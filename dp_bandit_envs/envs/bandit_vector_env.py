@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.adversaries.memory_bounded import counts
+from dp_bandit_envs.adversaries.memory_bounded import gain_counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.bandit_env import (
     ArmFacts,
@@ -238,7 +238,7 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
         self._runs *= arms == self._arms
         self._runs += 1
         self._arms = arms.copy()
-        return gains * counts(self._runs, self._round, self._memory)  # type: ignore[no-any-return]
+        return gains * gain_counts(self._runs, self._round, self._memory)  # type: ignore[no-any-return]
 
     def _pay(self, row: FloatArray, arms: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return what the arms played earn, shape `(num_envs,)`, and what all arms show, `(num_envs, n_arms)`."""

@@ -1,12 +1,12 @@
 """The table of games and their registration with Gymnasium; runs on `import dp_bandit_envs`."""
 
 import dataclasses
-import importlib
 import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
+from gymnasium.envs.registration import load_env_creator
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import is_builtin
@@ -47,12 +47,12 @@ class Game:
     @property
     def adversary_class(self) -> "type[Adversary] | None":
         """The adversary's class, imported."""
-        return _loaded(self.adversary) if isinstance(self.adversary, str) else self.adversary
+        return load_env_creator(self.adversary) if isinstance(self.adversary, str) else self.adversary
 
     @property
     def env_class(self) -> type[gym.Env[Any, Any]]:
         """The class of one game, imported."""
-        return _loaded(self.env or f"{CLASSES}:{self.name}Env")  # type: ignore[no-any-return]
+        return load_env_creator(self.env or f"{CLASSES}:{self.name}Env")  # type: ignore[no-any-return]
 
     def register(self) -> None:
         """Register the id with Gymnasium, unless it is registered already."""
@@ -242,8 +242,3 @@ def sized_adversaries() -> "dict[str, type[Adversary]]":
             if {"n_arms", "horizon"} <= set(parameters) and needed <= {"n_arms", "horizon"}:
                 found[game.name] = game.adversary_class
     return found
-
-
-def _loaded(reference: str) -> Any:
-    module, _, name = reference.partition(":")
-    return getattr(importlib.import_module(module), name)

@@ -15,7 +15,7 @@ from dp_bandit_envs.figures.judging import (
     all_ahead,
     errors_ahead,
     ratio,
-    smaller_than,
+    warn_if_smaller,
     yes_or_no,
 )
 from dp_bandit_envs.privacy.guarantee import DELTA, PrivacyGuarantee
@@ -101,7 +101,7 @@ def notes(results: Results, epsilon: float | None) -> list[Note]:
             " also drawn with all private algorithms at one level, and the batched ones beside: give an epsilon of 1 or"
             " of 0.1."
         )
-    return [Note(text), *smaller_than(results, HORIZON, TRIALS)]
+    return [Note(text), *warn_if_smaller(results, HORIZON, TRIALS)]
 
 
 def _numbers(results: Results, epsilon: float | None) -> dict[str, Numbers]:

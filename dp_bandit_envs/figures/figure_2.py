@@ -21,11 +21,11 @@ from dp_bandit_envs.figures.judging import (
     all_ahead,
     clearly_above,
     errors_ahead,
-    joined,
-    over_error,
+    in_standard_errors,
+    join_names,
     ratio,
     runs_on_a_worse_arm,
-    smaller_than,
+    warn_if_smaller,
     with_names,
     yes_or_no,
 )
@@ -113,7 +113,7 @@ def notes(results: Results) -> list[Note]:
         " arms the best arm is the first. Algorithms that play each arm until its first release begin with it, so their"
         " lines begin where they leave it."
     )
-    listed = [Note(text), *smaller_than(results, HORIZON, TRIALS)]
+    listed = [Note(text), *warn_if_smaller(results, HORIZON, TRIALS)]
     modern = [name for name in results.names if name in MODERN]
     if modern:
         least = []
@@ -313,8 +313,8 @@ def _best_of_the_private(results: Results) -> Judgement:
         numbers,
         f"median / mean / greatest regret of DP-UCB-INT, and the least mean of the others: {_shown(numbers, form)}",
         yes="in all four panels",
-        no=f"not for {joined(behind)}: {WHY_INT}",
-        unknown=f" for {joined(behind)}" + (f". {lost}: {WHY_INT}" if lost else ""),
+        no=f"not for {join_names(behind)}: {WHY_INT}",
+        unknown=f" for {join_names(behind)}" + (f". {lost}: {WHY_INT}" if lost else ""),
     )
 
 
@@ -336,7 +336,7 @@ def _gap_to_ucb(results: Results) -> Judgement:
             "lost": game.lost,
         }
     growing = [name for name, one in numbers.items() if one["grows"]]
-    reasons = [f"it grows for {joined(growing)}"] if growing else []
+    reasons = [f"it grows for {join_names(growing)}"] if growing else []
     lost = _lost(_games(results))
     reasons += [f"{lost}, where it grows with t itself"] if lost else []
     flat = all(one["flat"] for one in numbers.values())
@@ -355,7 +355,7 @@ def _early_order(results: Results) -> Judgement:
     numbers = {game.name: _early(game) for game in _games(results)}
     behind = [name for name, one in numbers.items() if not -one["most"] - one["before"] > 0]
     unclear = any(math.isnan(one["most"]) for one in numbers.values())
-    words = {
+    leads = {
         name: f"{-100 * row['most']:.0f}% less at t = {row['round']:,}, after at most {100 * row['before']:.0f}% more"
         if row["most"] < 0
         else "never less"
@@ -364,9 +364,9 @@ def _early_order(results: Results) -> Judgement:
     return Judgement(
         YES if not behind else UNDECIDED if unclear else NO,
         numbers,
-        f"regret of DP-UCB beside DP-UCB-BOUND, where clear: {with_names(words)}",
+        f"regret of DP-UCB beside DP-UCB-BOUND, where clear: {with_names(leads)}",
         yes="it has no bonus for noise, which DP-UCB-BOUND pays for at first",
-        no=f"not for {joined(behind)}, where the two cross several times: DP-UCB-BOUND goes in steps, as its"
+        no=f"not for {join_names(behind)}, where the two cross several times: DP-UCB-BOUND goes in steps, as its"
         f" bonus is least where a count is a power of two, and {WHY_ZEROS}",
     )
 
@@ -377,7 +377,9 @@ def _early(game: GameResults) -> dict[str, float]:
     Both are its regret over that of DP-UCB-BOUND, minus 1; the first is NaN, at round 0, if no difference is clear.
     """
     dp_ucb, dp_ucb_bound = game.curve(ZEROS), game.curve(BOUND)
-    clear = [at for at in range(len(game.rounds)) if abs(over_error(dp_ucb_bound[:, at] - dp_ucb[:, at])) > DECIDES]
+    clear = [
+        at for at in range(len(game.rounds)) if abs(in_standard_errors(dp_ucb_bound[:, at] - dp_ucb[:, at])) > DECIDES
+    ]
     if not clear:
         return {"round": 0, "most": math.nan, "before": 0.0}
     more = {at: ratio(dp_ucb[:, at].mean(), dp_ucb_bound[:, at].mean()) - 1 for at in clear}
@@ -401,9 +403,9 @@ def _late_order(results: Results) -> Judgement:
         numbers,
         f"mean regret of DP-UCB over that of DP-UCB-BOUND at T: {_shown(numbers, '{ratio:.2f}')}",
         yes=f"in all four panels: {WHY_ZEROS}",
-        no=f"not by T = {_games(results)[0].horizon:,} for {joined(behind)}: lemma B.2 gives both parts of the hybrid"
-        " mechanism all of epsilon, which is 2 epsilon; with half each, noise and bonus are twice as large, so that it"
-        " still explores",
+        no=f"not by T = {_games(results)[0].horizon:,} for {join_names(behind)}: lemma B.2 gives both parts of the"
+        " hybrid mechanism all of epsilon, which is 2 epsilon; with half each, noise and bonus are twice as large, so"
+        " that it still explores",
     )
 
 
@@ -421,7 +423,7 @@ def _private_ucb_order(results: Results) -> Judgement:
         numbers,
         f"its mean regret over that of playing all arms in turn: {_shown(numbers, '{over_in_turn:.2f}')}",
         yes=f"in all four panels: its bonus outweighs the differences between the arms. But {WHY_SHARE}",
-        no=f"worse than it: {joined(worse)}. Its bonus makes it play all arms in turn, which costs less than"
+        no=f"worse than it: {join_names(worse)}. Its bonus makes it play all arms in turn, which costs less than"
         f" leaving the best arm for good. Besides, {WHY_SHARE}",
     )
 
@@ -446,7 +448,7 @@ def _spread_of_own(results: Results) -> Judgement:
         "best-worst gap with the luck of the gains, as in the paper's equation (2.1) / without:"
         f" {_shown(numbers, '{realised:,.0f} / {without_luck:,.0f}')}",
         yes=f"but most of such a gap is the luck of {horizon:,} coins, whose standard deviation is {luck:,.0f}",
-        no=f"over it: {joined(over)}. {luck:,.0f} is the standard deviation of {horizon:,} coins alone,"
+        no=f"over it: {join_names(over)}. {luck:,.0f} is the standard deviation of {horizon:,} coins alone,"
         " and where noise is drawn once, not in every round, a bad draw lasts",
     )
 
@@ -473,7 +475,7 @@ def _spread_of_private_ucb(results: Results) -> Judgement:
         " entirely wrong. With the constants as printed and failure probability t^-4 the bonus is above 1 until an arm"
         f" was played {_shown(numbers, '{pulls:,.0f}')} times, so all runs play the arms in turn alike at first; only a"
         " smaller bonus lets the noise of the first pulls decide a run"
-        + (f". It is DP-UCB-INT that has such a gap here ({joined(same)})" if same else ""),
+        + (f". It is DP-UCB-INT that has such a gap here ({join_names(same)})" if same else ""),
     )
 
 
@@ -510,7 +512,7 @@ def _bounds_as_printed(results: Results) -> Judgement:
         NO if broken else UNDECIDED if above else YES,
         {"bounds": len(bounds), "above": len(above), "telling": telling},
         f"{len(bounds) - len(above)} of {len(bounds)} mean regrets are under their printed bound; {telling} bounds are"
-        " under T times the largest gap, so that they can fail at all" + (f"; {joined(above)}" if above else ""),
+        " under T times the largest gap, so that they can fail at all" + (f"; {join_names(above)}" if above else ""),
         yes=f"as far as experiments can validate upper bounds: {WHY_BOUNDS}",
         no=WHY_BOUNDS,
         unknown=f", as single runs decide the mean: {WHY_BOUNDS}",
@@ -535,12 +537,12 @@ def _interval_privacy(results: Results) -> Judgement:
     two = _games(results)[:2]
     printed = two[0].guaranteed(INT, mode="redraw")
     here = {game.epsilon: game.guaranteed(INT) for game in two}
-    words = "no epsilon is guaranteed" if math.isinf(printed) else f"epsilon = {printed:.3g}"
+    printed_guarantee = "no epsilon is guaranteed" if math.isinf(printed) else f"epsilon = {printed:.3g}"
     targets = with_names({f"target {target:g}": f"{epsilon:.3g}" for target, epsilon in here.items()})
     return Judgement(
         yes_or_no(printed <= two[0].epsilon),
         {"printed": printed, "here": here},
-        f"as printed, {words}; here epsilon = {targets} at delta = {two[0].settings(INT)['delta']:.2g}",
+        f"as printed, {printed_guarantee}; here epsilon = {targets} at delta = {two[0].settings(INT)['delta']:.2g}",
         no="the proof counts one draw of noise for each release, and the printed algorithm draws it anew in every"
         " round while the count of its arm does not change; with one draw, as here, it holds by a wide margin",
     )

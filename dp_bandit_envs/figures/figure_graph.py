@@ -21,8 +21,8 @@ from dp_bandit_envs.figures.judging import (
     Judgement,
     all_ahead,
     clearly_above,
-    over_error,
-    smaller_than,
+    in_standard_errors,
+    warn_if_smaller,
     with_names,
 )
 from dp_bandit_envs.graphs import REAL
@@ -130,7 +130,7 @@ def notes(results: Sequence[Results]) -> list[Note]:
         f" {PRIVATE_ARMS} arms. A round reveals the gain of the arm played and those of random others; {PRIVATE}"
         " has the same epsilon everywhere, so its noise grows with what a round reveals."
     )
-    return [Note(text), *smaller_than(results[0], HORIZON, TRIALS)]
+    return [Note(text), *warn_if_smaller(results[0], HORIZON, TRIALS)]
 
 
 def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
@@ -227,7 +227,7 @@ def _less_regret(results: Results, better: str, worse: str) -> Judgement:
     for spec in results.experiment.games:
         better_regret, worse_regret = (results.regret(spec.key, name, VIEW.measure)[:, -1] for name in (better, worse))
         mean, error = (float(value) for value in mean_and_standard_error(worse_regret - better_regret))
-        graphs[spec.title] = Difference(mean, 1.96 * error, over_error(worse_regret - better_regret))
+        graphs[spec.title] = Difference(mean, 1.96 * error, in_standard_errors(worse_regret - better_regret))
     differences = {title: f"{one.mean:,.1f} ± {one.half:,.1f}" for title, one in graphs.items()}
     behind = [title for title, one in graphs.items() if one.errors < -DECIDES]
     close = [title for title, one in graphs.items() if abs(one.errors) <= DECIDES]
@@ -301,8 +301,8 @@ def _feedback(results: Results) -> Judgement:
         regret = by_feedback(results, label_at(epsilon))
         levels[label_at(epsilon)] = FeedbackAtLevel(
             means=tuple(float(mean) for mean in regret.mean(axis=0)),
-            partial=over_error(regret[:, 0] - regret[:, -2]),
-            whole=over_error(regret[:, 0] - regret[:, -1]),
+            partial=in_standard_errors(regret[:, 0] - regret[:, -2]),
+            whole=in_standard_errors(regret[:, 0] - regret[:, -1]),
             whole_is_better=clearly_above(regret[:, -2] - regret[:, -1]),
         )
     pays = [label for label, one in levels.items() if one.partial > DECIDES and one.whole > DECIDES]

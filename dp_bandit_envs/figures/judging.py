@@ -84,12 +84,12 @@ class Claims(list[Callable[[Sequence[Results]], Claim]]):
                 taken = [results[index] for index in of]
                 judgement, runs = judge(*taken), taken[0].experiment.trials
                 verdict = judgement.verdict
-                words = says if isinstance(says, str) else says(taken[0])
+                text = says if isinstance(says, str) else says(taken[0])
                 if runs < fewest:
                     few = f"from {runs} run{'' if runs == 1 else 's'}: that is too few"
-                    return Claim(judgement.numbers, UNDECIDED, words, judgement.seen, few)
+                    return Claim(judgement.numbers, UNDECIDED, text, judgement.seen, few)
                 why = {YES: judgement.yes, NO: judgement.no, UNDECIDED: f"from {runs} runs{judgement.unknown}"}[verdict]
-                return Claim(judgement.numbers, verdict, words, judgement.seen, why)
+                return Claim(judgement.numbers, verdict, text, judgement.seen, why)
 
             self.append(claim)
             return judge
@@ -123,17 +123,17 @@ def errors_ahead(
 ) -> float:
     """Return by how many standard errors `better` has less regret; trials are paired because they share their gains."""
     better_regret, worse_regret = (results.regret(game, name, measure)[:, checkpoint] for name in (better, worse))
-    return over_error(paired(worse_regret, better_regret))
+    return in_standard_errors(paired_differences(worse_regret, better_regret))
 
 
-def paired(first: FloatArray, second: FloatArray) -> FloatArray:
+def paired_differences(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return the differences one - other of samples `(trials,)`, for the games that both have played."""
     both = min(len(first), len(second))
     difference: FloatArray = first[:both] - second[:both]
     return difference
 
 
-def over_error(sample: FloatArray) -> float:
+def in_standard_errors(sample: FloatArray) -> float:
     """Return the mean of a sample `(trials,)` over its standard error; NaN for a single trial."""
     mean, error = (float(value) for value in mean_and_standard_error(sample))
     # Samples that differ only by rounding count as equal: rounding errors must not be divided by their spread.
@@ -144,7 +144,7 @@ def over_error(sample: FloatArray) -> float:
 
 def clearly_above(sample: FloatArray) -> bool:
     """Return whether the mean of a sample is clearly above 0."""
-    return over_error(sample) > DECIDES
+    return in_standard_errors(sample) > DECIDES
 
 
 def runs_on_a_worse_arm(results: Results, spec: GameSpec, name: str) -> int:
@@ -221,13 +221,13 @@ def after_names(values: Mapping[str, float], form: str) -> str:
     return ", ".join(f"{name} {form.format(value)}" for name, value in values.items())
 
 
-def joined(names: Iterable[Any]) -> str:
+def join_names(names: Iterable[Any]) -> str:
     """Return names as in a sentence."""
     *first, last = [*map(str, names)] or [""]
     return last if not first else f"{', '.join(first)} and {last}"
 
 
-def fewer_or_shorter(played_horizon: int, played_trials: int, horizon: int, trials: int) -> list[Note]:
+def warn_if_shorter(played_horizon: int, played_trials: int, horizon: int, trials: int) -> list[Note]:
     """Return a warning if the longest games, or their number, are smaller than in the figure, else nothing."""
     if played_horizon >= horizon and played_trials >= trials:
         return []
@@ -235,7 +235,7 @@ def fewer_or_shorter(played_horizon: int, played_trials: int, horizon: int, tria
     return [Note("Differences may come from that alone, whatever reason is given.", warning)]
 
 
-def smaller_than(results: Results, horizon: int, trials: int) -> list[Note]:
+def warn_if_smaller(results: Results, horizon: int, trials: int) -> list[Note]:
     """Return such a warning for an experiment whose games all have its horizon."""
     has = results.experiment
-    return [] if has.horizon is None else fewer_or_shorter(has.horizon, has.trials, horizon, trials)
+    return [] if has.horizon is None else warn_if_shorter(has.horizon, has.trials, horizon, trials)

@@ -95,7 +95,7 @@ def reproduce(
     check_progress(progress)
     for experiment in study.experiments:
         experiment.check()
-    words = [repr(name), *(f"{key}={value!r}" for key, value in {**chosen, "seed": seed}.items())]
+    arguments = [repr(name), *(f"{key}={value!r}" for key, value in {**chosen, "seed": seed}.items())]
     folders = [] if folder is None else folders_of(study, folder_of(folder))
     with progress_of("reproduce", progress, sum(one.rounds for one in study.experiments)) as advance:
         how: dict[str, Any] = {"jobs": jobs, "progress": advance}
@@ -109,6 +109,6 @@ def reproduce(
         study,
         results,
         list(map(comparison_of, results)),
-        command=f"reproduce({', '.join(words)})",
+        command=f"reproduce({', '.join(arguments)})",
         folders=folders,
     )

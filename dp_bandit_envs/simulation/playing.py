@@ -21,7 +21,7 @@ from dp_bandit_envs.privacy.admission import current, playing_under
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
-from dp_bandit_envs.seeding import AGENT, Seed, checked_seed, chosen_seed, drawn_seed, stream, warn_of_known_seed
+from dp_bandit_envs.seeding import AGENT, Seed, checked_seed, chosen_seed, draw_seed, stream, warn_of_known_seed
 from dp_bandit_envs.text import name_of
 from dp_bandit_envs.wrappers.layers import Boundary, layers_of
 
@@ -251,7 +251,7 @@ def play(
     alone = current() is None  # simulate says it otherwise
     known = number is not None and alone
     if number is None:
-        number = drawn_seed()
+        number = draw_seed()
     trial = checks.integer("trial", trial, at_least=0)
     if game.on_block is not None:
         raise StepOutsideGameError(

@@ -30,7 +30,7 @@ from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.errors import SeedRefusedError, UnprotectedGameError, WrongTypeError
 from dp_bandit_envs.privacy.ledger import Reservation
 from dp_bandit_envs.protocols import Environment, IntArray
-from dp_bandit_envs.seeding import Seed, chosen_seed, drawn_seed, warn_of_known_seed
+from dp_bandit_envs.seeding import Seed, chosen_seed, draw_seed, warn_of_known_seed
 from dp_bandit_envs.simulation.compiled_game import Plan, make_plan
 from dp_bandit_envs.simulation.determinism import check_repeatable
 from dp_bandit_envs.simulation.engines import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials, check_compiles
@@ -276,7 +276,7 @@ def prepare(
     secret = number is None
     if number is None:
         refuse_backend_elsewhere()
-        number = drawn_seed()
+        number = draw_seed()
     rounds = _rounds(checkpoints, game.horizon)
     players = named_players(algorithms, privacy, game)
     compiled: dict[str, Plan] = {}

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from dp_bandit_envs.adversaries import Adversary
-from dp_bandit_envs.adversaries.memory_bounded import counts
+from dp_bandit_envs.adversaries.memory_bounded import gain_counts
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.agents.functional import TIDY_EVERY
 from dp_bandit_envs.compiling.compiled import Compiled, run_in_thread
@@ -219,7 +219,7 @@ def get_payoff(world: Points, gains: FloatArray, row: int, arm: int) -> float:
 
 def pay(gains: FloatArray, row: int, arm: int, gain: float, run: int, t: int, memory: int, progress: Progress) -> float:
     """Return what the round pays: the gain of what is played, or 0 if it is charged. Placeholder for a payoff."""
-    return gain if counts(run, t, memory) else 0.0
+    return gain if gain_counts(run, t, memory) else 0.0
 
 
 def pay_by_payoff(
@@ -261,7 +261,7 @@ def pay_and_add_dynamic_regret(
     if t == missed.checkpoints[checkpoint]:
         missed.totals_at[checkpoint] = missed.total[0]
         missed.next_checkpoint[0] += 1
-    return gain if counts(run, t, memory) else 0.0
+    return gain if gain_counts(run, t, memory) else 0.0
 
 
 def one_arm(world: Any, arm: int, progress: Progress) -> int:

@@ -82,7 +82,7 @@ def written(folder):
 
 
 def test_without_a_seed_it_is_secret_and_written_nowhere(dp_bandit, tmp_path, monkeypatch):
-    monkeypatch.setattr(simulation, "drawn_seed", lambda: SECRET)
+    monkeypatch.setattr(simulation, "draw_seed", lambda: SECRET)
     code, out, err = dp_bandit(*PLAIN)
     assert (code, err) == (0, "")
     assert "secret" in out and "cannot be repeated" in out

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from dp_bandit_envs.simulation.sending import _unpacked
+from dp_bandit_envs.simulation.pickling import _unpacked
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 TRIALS = """

@@ -67,7 +67,7 @@ def test_the_experiment_is_the_papers():
     assert two == [0.9, 0.6]
     assert sorted(ten) == [0.1] * 8 + [0.2, 0.55]
     for panel, epsilon in zip(experiment.games, (1, 0.1, 1, 0.1), strict=True):
-        assert [contestant.name for contestant in panel.algorithms] == list(NAMES)
+        assert [spec.name for spec in panel.algorithms] == list(NAMES)
         assert all(one.parameters["epsilon"] == epsilon for one in panel.algorithms[1:])
         interval = panel.algorithms[4].parameters
         assert interval["delta"] == pytest.approx(math.exp(-10)) and interval["v"] == 1.1

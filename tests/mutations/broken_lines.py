@@ -569,14 +569,14 @@ OTHERS = (
     Mutation(
         "no seed is seed 0",
         "dp_bandit_envs/seeding.py",
-        "            self._seed = drawn_seed()",
+        "            self._seed = draw_seed()",
         "            self._seed = 0",
         ("tests/test_seeding.py", "-k", "entropy"),
     ),
     Mutation(
         "play without a seed uses seed 0",
         "dp_bandit_envs/simulation/playing.py",
-        "        number = drawn_seed()",
+        "        number = draw_seed()",
         "        number = 0",
         (SHARED, "-k", "without_a_seed"),
     ),

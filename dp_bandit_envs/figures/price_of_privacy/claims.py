@@ -23,8 +23,8 @@ from dp_bandit_envs.figures.judging import (
     Judgement,
     all_ahead,
     exponent,
-    joined,
-    over_error,
+    in_standard_errors,
+    join_names,
     ratio_of_means,
     slope_of,
     slope_weights,
@@ -195,10 +195,10 @@ def _constant_factor(results: Results, prices: Sequence[Price]) -> Judgement:
     is_clear = all(is_above(one, 1) for one in ends.values()) and all(
         one.error <= LOOSE_RATIO for one in exponents.values()
     )
-    changing = [f"the ratio grows with T for {joined(growing)}"] if growing else []
+    changing = [f"the ratio grows with T for {join_names(growing)}"] if growing else []
     if falling:
         how = "logarithms count, as in how often to explore"
-        changing.append(f"the ratio still falls with T for {joined(falling)}: {how}")
+        changing.append(f"the ratio still falls with T for {join_names(falling)}: {how}")
     return Judgement(
         NO if changing or cheaper else YES if is_clear else UNDECIDED,
         {"exponents": exponents, "ends": ends},
@@ -228,7 +228,7 @@ claims(
 )(functools.partial(_constant_factor, prices=_with_full_information(games.COINS, games.FRESH)))
 for _prices in (games.PANELS["bandits"][:1], games.PANELS["bandits"][1:2], games.PANELS["bandits"][2:]):
     claims(
-        f"With bandit feedback, {joined(_prices)}, privacy costs a constant factor"
+        f"With bandit feedback, {join_names(_prices)}, privacy costs a constant factor"
         " (the paper's algorithm 4, which adds noise to each payoff and so is local, which it does not say)."
     )(functools.partial(_constant_factor, prices=_prices))
 
@@ -377,8 +377,8 @@ def _at_most_the_bound(results: Results, levels: Results, bound: PaperBound) -> 
         f"exponents, measured (the largest of a term of the bound): {'; '.join(lines)};"
         f" of T without privacy: {exponents.free}" + (theorem if bound.game is games.PAYOFFS else ""),
         yes=f"none is clearly larger by more than {TOLERANCE:g}",
-        no=f"larger in {joined(exceeds_paper)}, in games of up to {in_powers(horizon)} rounds",
-        unknown=f": not known well enough in {joined(unclear)}",
+        no=f"larger in {join_names(exceeds_paper)}, in games of up to {in_powers(horizon)} rounds",
+        unknown=f": not known well enough in {join_names(unclear)}",
     )
 
 
@@ -406,8 +406,8 @@ def _few_and_many(results: Results) -> Judgement:
         {name: last(results, games.MANY.key(horizon, number), name) for name in (trees, *RIVALS, games.HEDGE)}
         for number in (FEW, SO_MANY)
     )
-    errors = [over_error(small[name] - small[trees]) for name in (games.COINS, games.LAZY)]
-    errors += [over_error(large[trees] - large[name]) for name in (games.LAZY, games.EPOCHS)]
+    errors = [in_standard_errors(small[name] - small[trees]) for name in (games.COINS, games.LAZY)]
+    errors += [in_standard_errors(large[trees] - large[name]) for name in (games.LAZY, games.EPOCHS)]
     ratios = {
         name: tuple(ratio_of_means(regret[name], regret[games.HEDGE]) for regret in (small, large))
         for name in (trees, *RIVALS)

@@ -1,7 +1,7 @@
 """Randomized response: a random bit in place of a gain, more often 1 for larger gains."""
 
 import math
-from typing import NamedTuple, SupportsFloat
+from typing import Any, NamedTuple, SupportsFloat
 
 import numpy as np
 
@@ -70,6 +70,10 @@ class RandomizedResponse(ChoosesDraws):
     def new_state(self, inputs: InputFacts) -> State:
         """Return the probabilities of the bits."""
         return coin_chances(self.epsilon / inputs.gains_in_a_round)
+
+    def release_for(self, inputs: InputFacts) -> Any:
+        """Return `release`: a uniform double is an exact coin, and secure draws only change the stream it is from."""
+        return self.release
 
     def noise(self, inputs: InputFacts) -> Noise:
         """Return by how much epsilon is divided."""
