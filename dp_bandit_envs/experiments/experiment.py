@@ -81,7 +81,8 @@ class Experiment:
     def without(self, saved: Mapping[tuple[str, str], int]) -> "Experiment":
         """Return the experiment without trials that are there already; see `saved`."""
         missing = dataclasses.replace(self, saved=saved)
-        vars(missing)["files"] = self.files  # as they were when they were described
+        # As they were when they were described.
+        vars(missing).update(files=self.files, horizons=self.horizons)
         return missing
 
     def with_data(self, game: GameSpec) -> GameSpec:
