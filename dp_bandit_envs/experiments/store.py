@@ -382,10 +382,11 @@ class ResultsFolder:
 
     @property
     def has_grown(self) -> bool:
-        """Whether results have grown that are not in the place of what they grew from, or not altogether."""
+        """Whether results have grown that are not in the place of what they grew from, or left something behind."""
         grown = self.path / GROWTH
         is_finished = (grown / f"{RESULTS}.npz").exists()
-        return is_finished or _belongs_to(self.path / f"{RESULTS}.npz", grown / CONFIGURATION)
+        is_left = (grown / CHUNKS).is_dir() and not (grown / CONFIGURATION).exists()
+        return is_finished or is_left or _belongs_to(self.path / f"{RESULTS}.npz", grown / CONFIGURATION)
 
     def end_growth(self) -> None:
         """Put what has grown in the place of what it grew from, if it is finished; both can be read at any moment."""
@@ -396,7 +397,9 @@ class ResultsFolder:
             if (grown / f"{RESULTS}.npz").exists():
                 files.remove_folder(grown / CHUNKS, ".npz")
                 files.replace(grown / f"{RESULTS}.npz", self.path / f"{RESULTS}.npz")
-            files.replace(grown / CONFIGURATION, self.path / CONFIGURATION)
+            if (grown / CONFIGURATION).exists():
+                files.replace(grown / CONFIGURATION, self.path / CONFIGURATION)
+            files.remove_folder(grown / CHUNKS, ".npz")
             files.remove_folder(grown, LOCK)
         except OSError as error:
             raise self._unwritable(self.path / CONFIGURATION, error) from error
