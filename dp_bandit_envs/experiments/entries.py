@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.configurations import Cell, cells_of
-from dp_bandit_envs.privacy.guarantee import Level
+from dp_bandit_envs.privacy.guarantee import ShownEpsilon
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.results import MEASURES, of_measure
 
@@ -28,7 +28,7 @@ class Entry:
         algorithm: The algorithm, at whichever epsilon.
         name: The algorithm, with its epsilon where a comparison has several.
         asked: The epsilon that was asked for; None if the algorithm takes none, or has its own.
-        level: The guaranteed (epsilon, delta), as `level_of` shows it; epsilon is inf if nothing is guaranteed.
+        level: The guaranteed (epsilon, delta), as `shown_epsilon` shows it; epsilon is inf if nothing is guaranteed.
         model: `"local"`, `"central"` or `"none"`.
         covers: What the guarantee covers, such as `"arms"`.
         guarantee: The guarantee in words, with its reason.
@@ -52,13 +52,13 @@ class Entry:
     algorithm: str
     name: str
     asked: float | None
-    level: Level
+    level: ShownEpsilon
     model: str
     covers: str
     guarantee: str
     first_release: int
-    units: dict[str, Level]
-    all_games: Level | None
+    units: dict[str, ShownEpsilon]
+    all_games: ShownEpsilon | None
     paper: str
     parameters: dict[str, Any]
     calibrated: bool
@@ -172,9 +172,9 @@ def entry_of(cell: Cell, rounds: IntArray, measures: Mapping[str, NDArray[Any]])
     )
 
 
-def _level(stored: Sequence[Any]) -> Level:
+def _level(stored: Sequence[Any]) -> ShownEpsilon:
     epsilon, delta, exact = stored
-    return Level(float(epsilon), delta, exact)
+    return ShownEpsilon(float(epsilon), delta, exact)
 
 
 def measures_of(arrays: Iterable[str], prefix: str) -> list[str]:

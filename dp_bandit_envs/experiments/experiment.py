@@ -23,12 +23,12 @@ from dp_bandit_envs.experiments.configurations import DATA, DESCRIBED, FORMAT, M
 from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.privacy.guarantee import (
     UNITS,
-    Level,
     PrivacyGuarantee,
+    ShownEpsilon,
     for_unit,
     label_of,
-    level_of,
     rounds_of,
+    shown_epsilon,
 )
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.provenance import code_digest, foreign_code, made_by
@@ -302,14 +302,14 @@ def _describe(spec: AlgorithmSpec, trials: int, player: Algorithm, env: BanditEn
         "trials": trials,
         "parameters": parameters,
         "calibrated": spec.calibrated,
-        "level": _plain_level(level_of(guarantee)),
+        "level": _plain_level(shown_epsilon(guarantee)),
         "model": guarantee.model,
         "covers": guarantee.covers,
         "guarantee": str(guarantee),
         "paper": paper if player.reference else "",
         "first_release": player.first_release_in(env),
         "units": {unit: _plain_level(level) for unit, level in _units_in(guarantee).items()},
-        "all_games": _plain_level(level_of(guarantee.for_games(trials))) if env.adversary.is_real else None,
+        "all_games": _plain_level(shown_epsilon(guarantee.for_games(trials))) if env.adversary.is_real else None,
         "bounds": {measure: _plain_number(_bound(player, env, measure)) for measure in BOUNDED},
         "source": source,
     }
@@ -329,7 +329,7 @@ def _bound(algorithm: Algorithm, env: BanditEnv, measure: str) -> float:
     return algorithm.regret_bound_in(env)
 
 
-def _plain_level(level: Level) -> list[float | str]:
+def _plain_level(level: ShownEpsilon) -> list[float | str]:
     return [_plain_number(level.epsilon), level.delta, level.exact]
 
 
@@ -345,7 +345,7 @@ def labels_in(experiment: Experiment, game: GameSpec) -> dict[str, str]:
 
 def labels_of(experiments: Iterable[Experiment]) -> dict[str, str]:
     """Return each algorithm's label in a legend: its name and its levels over all games."""
-    levels: dict[str, dict[Level, None]] = {}
+    levels: dict[str, dict[ShownEpsilon, None]] = {}
     for experiment in experiments:
         for game in experiment.games:
             for name, level in _levels_in(experiment, game).items():
@@ -353,16 +353,16 @@ def labels_of(experiments: Iterable[Experiment]) -> dict[str, str]:
     return {name: label_of(name, list(of_name)) for name, of_name in levels.items()}
 
 
-def _levels_in(experiment: Experiment, game: GameSpec) -> dict[str, Level]:
+def _levels_in(experiment: Experiment, game: GameSpec) -> dict[str, ShownEpsilon]:
     """Return the level of each algorithm of a game, by the label of its results."""
     env = experiment.make_game(game)
-    return {player.name: level_of(player.guarantee_in(env)) for player in experiment.players(game)}
+    return {player.name: shown_epsilon(player.guarantee_in(env)) for player in experiment.players(game)}
 
 
-def _units_in(guarantee: PrivacyGuarantee) -> dict[str, Level]:
+def _units_in(guarantee: PrivacyGuarantee) -> dict[str, ShownEpsilon]:
     """Return the level for a record and for a person, where the data say in how many rounds these can serve."""
     units = [unit for unit in UNITS if guarantee.model != "none" and rounds_of(guarantee, unit) is not None]
-    return {unit: level_of(for_unit(guarantee, unit)) for unit in units}
+    return {unit: shown_epsilon(for_unit(guarantee, unit)) for unit in units}
 
 
 def plain_value(argument: Any) -> Any:

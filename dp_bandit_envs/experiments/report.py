@@ -18,7 +18,7 @@ from dp_bandit_envs.experiments.running import Progress, run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.tables import markdown_table, summary_of_folder
 from dp_bandit_envs.metrics import median_of_means, summary
-from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, Level, in_words, label_of
+from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, ShownEpsilon, format_levels, label_of
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.seeding import KNOWN_SEED
 
@@ -469,12 +469,14 @@ def format_units(entries: Iterable[Entry]) -> dict[str, dict[str, str]]:
 
     By the unit's name; without a unit for which no game's data say in how many rounds it can serve.
     """
-    levels: dict[str, dict[str, dict[Level, None]]] = {}
+    levels: dict[str, dict[str, dict[ShownEpsilon, None]]] = {}
     for entry in entries:
         for unit, level in entry.units.items():
             levels.setdefault(unit, {}).setdefault(entry.name, {})[level] = None
     return {
-        unit: {name: in_words(of_name) for name, of_name in levels[unit].items()} for unit in UNITS if unit in levels
+        unit: {name: format_levels(of_name) for name, of_name in levels[unit].items()}
+        for unit in UNITS
+        if unit in levels
     }
 
 
@@ -493,7 +495,7 @@ def notes_on(comparison: Entries) -> list[Note]:
 def _about_epsilons(comparison: Entries) -> str:
     """Return a sentence on which algorithms got an epsilon, with which delta, and which have another guarantee."""
     with_delta: dict[float | None, dict[str, None]] = {}
-    others: dict[str, list[Level]] = {}
+    others: dict[str, list[ShownEpsilon]] = {}
     for entry in comparison.entries:
         if entry.asked is not None:
             with_delta.setdefault(entry.parameters.get("delta"), {})[entry.algorithm] = None

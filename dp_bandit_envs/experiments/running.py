@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import functools
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,16 +16,10 @@ from dp_bandit_envs.experiments.configurations import DESCRIBED, Cell, cells_of,
 from dp_bandit_envs.experiments.entries import RenamedArrays, measures_of
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.store import CHUNKS, RESULTS, Archive, ResultsFolder, joined, read_finished
-from dp_bandit_envs.simulation.results import Column, Kept, Table
-from dp_bandit_envs.simulation.simulation import (
-    Prepared,
-    is_small_simulation,
-    jobs_for,
-    placed,
-    prepare,
-    smaller_than_compiling,
-)
-from dp_bandit_envs.simulation.workers import Task, spread
+from dp_bandit_envs.simulation.engines import SimulationSetup, always_compiled, is_small_simulation
+from dp_bandit_envs.simulation.results import KeptResults, ResultTable, TrialResults
+from dp_bandit_envs.simulation.simulation import jobs_for, prepare
+from dp_bandit_envs.simulation.workers import Task, run_tasks
 
 CHUNK = 32
 """The number of trials in a chunk of short games."""
@@ -173,12 +166,11 @@ def _play(
         )
     # Few games are played in this process, and those of all other games with them.
     few = jobs == 1 or all(is_small_simulation(horizon, experiment.trials) for horizon in experiment.horizons.values())
-    often = experiment.trials if few else sys.maxsize
-    there, small = functools.partial(placed, trials=often), smaller_than_compiling(often)
-    queue = _Queue(experiment, folder, progress, there, small)
+    with contextlib.nullcontext() if few else always_compiled():
+        queue = _Queue(experiment, folder, progress)
     try:
         jobs = jobs_for(queue.reasons, jobs)
-        played = spread(queue.tasks(), jobs, in_threads=queue.in_threads, left=queue.left)
+        played = run_tasks(queue.tasks(), jobs, in_threads=queue.in_threads, left=queue.left)
         with contextlib.closing(played):
             for chunks, trials, columns in played:
                 queue.put(chunks, trials, columns)
@@ -312,16 +304,14 @@ class _Queue:
         experiment: Experiment,
         folder: ResultsFolder,
         progress: Progress | None,
-        there: Callable[[Prepared], Prepared],
-        small: Callable[..., bool] = lambda *_: False,
     ) -> None:
-        self._experiment, self._folder, self._there, self._small = experiment, folder, there, small
+        self._experiment, self._folder = experiment, folder
         self._progress = progress
         self._chunks = [chunk for game in experiment.games for chunk in chunks_of(experiment, game)]
-        self._prepared: dict[tuple[str, int], Prepared] = {}
-        self._open: dict[str, tuple[dict[str, Table], int]] = {}
+        self._prepared: dict[tuple[str, int], SimulationSetup] = {}
+        self._open: dict[str, tuple[dict[str, ResultTable], int]] = {}
         missing = [(self._prepare(chunk), chunk) for chunk in self._chunks if not folder.has(chunk.name)]
-        self.left = sum(len(prepared.works_of(chunk.trials)) * chunk.trials for prepared, chunk in missing)
+        self.left = sum(len(prepared.engines) * chunk.trials for prepared, chunk in missing)
         self.in_threads = all(prepared.in_threads for prepared, _ in missing)
         self.reasons = [reason for prepared, _ in missing for reason in prepared.reasons.values()]
 
@@ -336,7 +326,7 @@ class _Queue:
                 self._open[chunk.name] = prepared.tables(chunk.trials), len(prepared.players) * chunk.trials
             yield from prepared.tasks(range(chunks[0].first_trial, chunks[-1].end), chunks)
 
-    def put(self, chunks: Sequence[Chunk], trials: range, columns: Mapping[str, Kept]) -> None:
+    def put(self, chunks: Sequence[Chunk], trials: range, columns: Mapping[str, KeptResults]) -> None:
         """Take the results of trials of a task; save each of its chunks when it is complete."""
         for chunk in chunks:
             first, end = max(trials.start, chunk.first_trial), min(trials.stop, chunk.end)
@@ -344,7 +334,7 @@ class _Queue:
                 rows = slice(first - trials.start, end - trials.start)
                 self._put(chunk, first, {name: _of_trials(column, rows) for name, column in columns.items()})
 
-    def _put(self, chunk: Chunk, first: int, columns: Mapping[str, Column]) -> None:
+    def _put(self, chunk: Chunk, first: int, columns: Mapping[str, TrialResults]) -> None:
         prepared = self._prepare(chunk)
         tables, games = self._open[chunk.name]
         played = 0
@@ -376,7 +366,7 @@ class _Queue:
             self._progress(None, chunk.trials * self._experiment.rounds_in_a_trial(chunk.game, chunk.first_trial))
         return True
 
-    def _prepare(self, chunk: Chunk) -> Prepared:
+    def _prepare(self, chunk: Chunk) -> SimulationSetup:
         """Return what is played in a chunk, prepared once for all trials with the same players."""
         experiment, game = self._experiment, chunk.game
         ranges = experiment.trial_ranges(game)
@@ -384,12 +374,12 @@ class _Queue:
         if (game.key, first) not in self._prepared:
             common = {name: getattr(experiment, name) for name in ("horizon", "seed", "checkpoints")}
             players = experiment.players_in(game, first)
-            prepared = prepare(experiment.with_data(game), players, **common, small=self._small)
-            self._prepared[game.key, first] = self._there(prepared).reserved(end - first)
+            prepared = prepare(experiment.with_data(game), players, **common, trials=end - first)
+            self._prepared[game.key, first] = prepared.reserved(end - first)
         return self._prepared[game.key, first]
 
 
-def _of_trials(column: Kept, rows: slice) -> Column:
+def _of_trials(column: KeptResults, rows: slice) -> TrialResults:
     """Return the rows of some trials."""
-    assert isinstance(column, Column)
+    assert isinstance(column, TrialResults)
     return column.changed(lambda array: array[rows])
