@@ -894,7 +894,7 @@ GAMES = (
         "a copy of a game pays again",
         f"{PRIVACY}/admission.py",
         "        return copy.copy(self)",
-        "        return Admission(self._ledgers, self._participation, self._n_games)",
+        "        return Admission(self._unpaid, self._participation, self._n_games)",
         (ADMISSION, "-k", "copy_of_a_game"),
     ),
     Mutation(
@@ -928,8 +928,8 @@ GAMES = (
     Mutation(
         "a second ledger of the data is not asked",
         "dp_bandit_envs/adversaries/adversary.py",
-        "for ledger in (*own, *inner)}",
-        "for ledger in (*own, *inner[:1])}",
+        "for ledger in (*of_its_data, *inner)}",
+        "for ledger in (*of_its_data, *inner[:1])}",
         (ADMISSION, "-k", "two_ledgers"),
     ),
     Mutation(
@@ -970,7 +970,7 @@ GAMES = (
     Mutation(
         "data with a ledger begin in no environment",
         f"{PRIVACY}/admission.py",
-        "    if now is None or not any(admission.admits(ledger) for admission in now.admissions):",
+        "    if now is None or not any(admission.waits_for(ledger) for admission in now.admissions):",
         "    if False:",
         (ADMISSION, "-k", "unpaid"),
     ),
