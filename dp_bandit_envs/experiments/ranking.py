@@ -53,7 +53,7 @@ class Pair(NamedTuple):
     wins: float
 
 
-class Standing(NamedTuple):
+class RankingRow(NamedTuple):
     """One algorithm in one game.
 
     Attributes:
@@ -96,7 +96,7 @@ class Ranking:
 
     measure: str
     confidence: float
-    standings: tuple[Standing, ...]
+    standings: tuple[RankingRow, ...]
     pairs: tuple[Pair, ...]
 
     def table(self, format: str = "markdown") -> str:
@@ -223,13 +223,13 @@ def holm(p_values: FloatArray) -> FloatArray:
     return adjusted
 
 
-def _standing(title: str, entry: Entry, measure: str, confidence: float, against_best: float) -> Standing:
+def _standing(title: str, entry: Entry, measure: str, confidence: float, against_best: float) -> RankingRow:
     last = _last(entry, measure)
     low, high = interval(last, confidence)
     median, ninety, ninety_nine = (float(value) for value in np.quantile(last, (0.5, 0.9, 0.99)))
     epsilon, delta, _ = entry.level
     mean, tied = float(last.mean()), against_best > 1 - confidence
-    return Standing(title, entry.name, epsilon, delta, mean, low, high, median, ninety, ninety_nine, tied)
+    return RankingRow(title, entry.name, epsilon, delta, mean, low, high, median, ninety, ninety_nine, tied)
 
 
 def _last(entry: Entry, measure: str) -> FloatArray:
