@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import hashlib
 import json
 import math
 import os
@@ -387,7 +388,10 @@ class OutsideGame:
             raise SeedRefusedError("diary must be left out with draws='secure', which cannot be repeated from a file.")
         game = {"algorithm": algorithm.name, "parameters": algorithm.parameters, "trial": self._trial}
         game |= {"persons": self._feed.data_use.person, "ledger": ledger}
-        self._number = opened.begin({**game, "n_arms": self.n_arms, "horizon": self.horizon, **self._rewards._asdict()})
+        game |= {"n_arms": self.n_arms, "horizon": self.horizon, **self._rewards._asdict()}
+        # Of an algorithm of somebody else's, name and parameters may stay the same where these do not.
+        game |= {"guarantee": self._guarantee.numbers(), "noise": self._noise_keys()}
+        self._number = opened.begin(game)
         for arm, gain in opened.rounds:
             if self.next_arm() != arm:
                 raise ValueError(
@@ -396,6 +400,11 @@ class OutsideGame:
                 )
             self._take(arm, gain)
         opened.rounds.clear()
+
+    def _noise_keys(self) -> list[str]:
+        """Return digests of what determines the noise."""
+        layers = [layer for layer in layers_of(self._env) if isinstance(layer, BoundaryBase)]
+        return [hashlib.sha256(layer._noise_key.encode()).hexdigest() for layer in layers]
 
     def close(self) -> None:
         """End the game here; with a diary, the same call goes on with it, in this process or another one."""
