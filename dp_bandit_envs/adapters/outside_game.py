@@ -201,7 +201,8 @@ class Diary:
 
     @_named
     def __init__(self, path: str | Path) -> None:
-        self.path = checks.path("diary", path)
+        # Without links, as one file under two names would be two games with one noise.
+        self.path = Path(os.path.realpath(checks.path("diary", path)))
         self._lock = contextlib.ExitStack()
         try:
             self._lock.enter_context(locked(self.path.with_name(f"{self.path.name}.lock")))

@@ -394,6 +394,13 @@ def test_a_diary_goes_on_with_the_guarantee_and_the_noise_that_were_counted(chan
     assert options["ledger"].spent.games == 1
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_diary_is_open_in_one_game_only_by_whatever_name(tmp_path):
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "diary.jsonl")
+    with game_of(diary=tmp_path / "diary.jsonl"), refused(BlockingIOError, "diary.jsonl"):
+        game_of(diary=tmp_path / "link.jsonl")
+
+
 def test_a_game_with_a_diary_is_not_copied_and_keeps_no_reward(tmp_path):
     """Before its first arm its noise is settled already: two copies would have the same."""
     diary = tmp_path / "diary.jsonl"
