@@ -376,6 +376,7 @@ class OutsideGame:
             self._has_begun = self._has_failed = False
             self._forks = FORKS[0]
             self._number: int | None = None
+            self._diary: Diary | None = None
             if opened is not None:
                 self._go_on(opened, algorithm, counted_by)
             self._diary = opened
@@ -522,7 +523,7 @@ class OutsideGame:
             raise StepOutsideGameError(
                 f"this game of {self._name} has ended, as it was closed or a round failed; make another one."
             )
-        if self._has_begun and self._forks != FORKS[0]:
+        if (self._has_begun or self._diary is not None) and self._forks != FORKS[0]:
             raise StepOutsideGameError(
                 "a game cannot be played on in a forked process: it would draw what its parent draws, so that the two"
                 " together show gains. Make a game in each process."

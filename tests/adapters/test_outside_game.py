@@ -401,6 +401,23 @@ def test_a_diary_is_open_in_one_game_only_by_whatever_name(tmp_path):
         game_of(diary=tmp_path / "link.jsonl")
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_game_with_a_diary_does_not_begin_in_a_forked_process(tmp_path):
+    """Parent and child each began one with the same seed: two games were counted, whose noise cancels."""
+    game = game_of(diary=tmp_path / "diary.jsonl")
+    child = os.fork()
+    if child == 0:
+        try:
+            game.next_arm()
+        except StepOutsideGameError:
+            os._exit(7)
+        finally:
+            os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    drive(game, rounds=1)
+    game.close()
+
+
 def test_a_game_with_a_diary_is_not_copied_and_keeps_no_reward(tmp_path):
     """Before its first arm its noise is settled already: two copies would have the same."""
     diary = tmp_path / "diary.jsonl"
