@@ -105,6 +105,7 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
     """L1 distance between observations in neighbouring games: a round reveals one gain in [0, 1]."""
     values = gains_of_arms(1.0)
     is_real = True
+    holders = ()
 
     def __init__(self, n_arms: SupportsIndex, horizon: SupportsIndex, data_use: Participation, ledger: Any) -> None:
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)

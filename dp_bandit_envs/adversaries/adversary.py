@@ -146,6 +146,12 @@ class Adversary(abc.ABC):
         return list({ledger.id: ledger for ledger in (*of_its_data, *inner)}.values())
 
     @property
+    def holders(self) -> "list[Adversary]":
+        """The adversaries that have a ledger of their own: itself, and those among its attributes."""
+        own = [] if self._ledger is None else [self]
+        return [*own, *(holder for part in self._inner() for holder in part.holders)]
+
+    @property
     def is_real(self) -> bool:
         """Whether gains are real data."""
         if self._is_real is not None:
@@ -174,7 +180,7 @@ class Adversary(abc.ABC):
                 round.
         """
         if self._ledger is not None:
-            require_admission(self._ledger)
+            require_admission(self, self._ledger)
 
     def _inner(self) -> "Iterator[Adversary]":
         # Asked in every game: numbers and names first, which are most.

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+import types
 
 import gymnasium as gym
 import numpy as np
@@ -201,6 +202,49 @@ def test_a_game_on_the_data_of_two_ledgers_is_charged_in_both():
     with refused(BudgetSpentError, "epsilon = 5"):
         env.reset()
     assert [spent(ledger) for ledger in ledgers] == [(2, 4.0)] * 2
+
+
+class Hiding(Adversary):
+    """Has one table in sight, and another one on the same data in an object, or made by `begin`."""
+
+    def __init__(self, ledger, where):
+        self.where, self.shown = where, Replay(TABLE, ledger=ledger)
+        self.box = types.SimpleNamespace(table=Replay(TABLE, ledger=ledger), ledger=ledger)
+        super().__init__(2, 40)
+
+    def begin(self, rng):
+        """Begin both."""
+        self.shown.begin(rng)
+        if self.where == "begin":
+            self.box.table = Replay(TABLE, ledger=self.box.ledger)
+        self.box.table.begin(rng)
+
+    def next_gains(self, rounds):
+        """Return the gains of both."""
+        return (self.shown.next_gains(rounds) + self.box.table.next_gains(rounds)) / 2
+
+
+@pytest.mark.parametrize("where", ["object", "begin"])
+def test_data_beside_those_that_are_counted_are_refused_where_nobody_sees_them(where):
+    """A record served in two rounds and was counted for one, as the ledger had admitted the game of the other table."""
+    ledger = Ledger(epsilon=9.0)
+    env = LaplaceClipRescale(BanditEnv(Hiding(ledger, where)), epsilon=1.0)
+    for _ in range(3):
+        with refused(UnprotectedGameError, "Replay", "__init__"):
+            env.reset()
+    assert spent(ledger) == (0, 0.0)
+
+
+def test_a_hidden_table_in_a_vector_is_refused_beside_a_game_that_is_counted():
+    """One game of two was counted: the other one's data were let in by its leave."""
+    ledger = Ledger(epsilon=9.0)
+    hiding = Hiding(ledger, "object")
+    hiding.shown = Replay(TABLE)
+    makers = [lambda: data(ledger), lambda: BanditEnv(hiding)]
+    envs = gym.vector.SyncVectorEnv(makers, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
+    with refused(UnprotectedGameError, "Replay"):
+        of_many.LaplaceClipRescale(envs, epsilon=1.0).reset()
+    assert spent(ledger) == (0, 0.0)
 
 
 class Careless(Adversary):
