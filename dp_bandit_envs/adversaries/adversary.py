@@ -116,9 +116,13 @@ class Adversary(abc.ABC):
     @property
     def data_use(self) -> Participation | None:
         """In how many rounds recorded data can serve."""
-        uses = [part.data_use for part in self._inner() if part.data_use is not None]
-        if self._data_use is not None or not uses:
+        if self._data_use is not None:
             return self._data_use
+        parts = [(part.data_use, part.ledger) for part in self._inner()]
+        uses = [use for use, _ in parts if use is not None]
+        # Where one with a ledger does not say it, it is not known for all of them.
+        if not uses or any(use is None and ledger is not None for use, ledger in parts):
+            return None
         return uses[0] if len(uses) == 1 else combine_participation(uses, self.horizon)
 
     @data_use.setter

@@ -247,6 +247,32 @@ def test_a_hidden_table_in_a_vector_is_refused_beside_a_game_that_is_counted():
     assert spent(ledger) == (0, 0.0)
 
 
+class Unsaid(Adversary):
+    """Has a ledger, and does not say in how many rounds its data serve."""
+
+    def __init__(self, ledger):
+        super().__init__(2, 40)
+        self.ledger = ledger
+
+    def begin(self, rng):
+        """Begin."""
+        self.enter_ledger()
+
+    def next_gains(self, rounds):
+        """Return zeros."""
+        return np.zeros((rounds, 2))
+
+
+def test_data_whose_use_is_unknown_are_refused_also_beside_data_whose_use_is_known():
+    """They were counted as if they served in no round."""
+    ledger = Ledger(epsilon=9.0)
+    both = Both(ledger, ledger)
+    for tables in ([Unsaid(ledger)], [Unsaid(ledger), Replay(TABLE, ledger=ledger)]):
+        both.tables = tables
+        with refused(UnprotectedGameError, "how many rounds"):
+            LaplaceClipRescale(BanditEnv(both), epsilon=1.0).reset()
+
+
 class Careless(Adversary):
     """Has a ledger, and its `begin` does not ask for leave."""
 
