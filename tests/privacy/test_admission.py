@@ -11,10 +11,16 @@ import pytest
 
 import dp_bandit_envs  # noqa: F401 - registers the ids
 from dp_bandit_envs import Algorithm, Exp3, Ledger, OutsideGame, play, simulate
-from dp_bandit_envs.adversaries import Adversary, Replay, Trial
+from dp_bandit_envs.adversaries import Adversary, OutcomePools, Replay, Trial
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.errors import BudgetSpentError, LedgerError, StepOutsideGameError, UnprotectedGameError
+from dp_bandit_envs.errors import (
+    BoundaryError,
+    BudgetSpentError,
+    LedgerError,
+    StepOutsideGameError,
+    UnprotectedGameError,
+)
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.admission import Admission, playing_under
 from dp_bandit_envs.privacy.composition_filters import Cost
@@ -271,6 +277,39 @@ def test_data_whose_use_is_unknown_are_refused_also_beside_data_whose_use_is_kno
         both.tables = tables
         with refused(UnprotectedGameError, "how many rounds"):
             LaplaceClipRescale(BanditEnv(both), epsilon=1.0).reset()
+
+
+class Longer(Adversary):
+    """Plays recorded outcomes for more rounds than they were made for."""
+
+    def __init__(self, ledger):
+        self.pools = OutcomePools([np.zeros(4), np.ones(4)])  # 8 rounds, a record in two
+        self.pools.ledger = ledger
+        super().__init__(2, 100)
+
+    def begin(self, rng):
+        """Begin."""
+        self.pools.begin(rng)
+
+    def next_gains(self, rounds):
+        """Return the next outcomes."""
+        return self.pools.next_gains(rounds)
+
+
+def test_recorded_outcomes_end_with_the_horizon_for_which_they_are_counted():
+    """A record served in 25 rounds and was counted for two."""
+    ledger = Ledger(epsilon=9.0)
+    env = LaplaceClipRescale(BanditEnv(Longer(ledger), block_length=4), epsilon=1.0)
+    env.reset()
+    for _ in range(8):
+        env.step(0)
+    with pytest.raises(BoundaryError):
+        env.step(0)
+    longer = Longer(None)
+    longer.begin(np.random.default_rng(0))
+    with refused(StepOutsideGameError, "8 rounds"):
+        longer.next_gains(9)
+    assert spent(ledger) == (1, 2.0)
 
 
 class Careless(Adversary):
