@@ -363,10 +363,10 @@ class OutsideGame:
                     " an algorithm that learns from it, such as DP-KLUCB or DP-EXP3-Lap."
                 )
             algorithm.check_game(self._feed)
-            self._guarantee = algorithm.guarantee_in(self._feed)
-            self._to_count = [] if ledger is None else [to_count(algorithm, self._feed)]
-            self._agent = algorithm.agent(self._feed)
             self._env = algorithm.wrap(self._feed)
+            self._guarantee = algorithm.guarantee_inside(self._env, self._feed)
+            self._to_count = [] if ledger is None else [to_count(algorithm, self._feed, self._env)]
+            self._agent = algorithm.agent(self._feed)
             self._name, self._player = algorithm.name, algorithm.player
             boundaries = [layer for layer in layers_of(self._env) if isinstance(layer, BoundaryBase)]
             self._batch = math.prod(layer.batch_size for layer in boundaries)

@@ -360,6 +360,26 @@ def test_an_adversary_that_asks_for_no_leave_is_charged_all_the_same():
         env.reset()
 
 
+@pytest.mark.parametrize("way", ["play", "simulate", "outside"])
+def test_the_wrappers_that_are_played_are_counted_where_each_call_makes_others(way):
+    """`play` counted .01, the guarantee of wrappers that it had made to ask for it, and played at 5 or more."""
+    ledger, made = Ledger(epsilon=99.0), []
+
+    def wrapping(env):
+        made.append(LaplaceClipRescale(env, epsilon=5.0 * len(made) + 0.01))
+        return made[-1]
+
+    mine = Algorithm("mine", Exp3, wrapping)
+    if way == "play":
+        play(data(ledger), mine, seed=None)
+    elif way == "simulate":
+        simulate(lambda: data(ledger), [mine], seed=None, checkpoints=1)
+    else:
+        OutsideGame(mine, n_arms=2, horizon=9, ledger=ledger).next_arm()
+    begun = [env.guarantee.epsilon for env in made if env._has_begun()]
+    assert spent(ledger) == (1, begun[0] if begun else made[0].guarantee.epsilon)
+
+
 # ---- reservations
 
 
