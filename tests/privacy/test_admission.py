@@ -25,6 +25,8 @@ from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.admission import Admission, playing_under
 from dp_bandit_envs.privacy.composition_filters import Cost
 from dp_bandit_envs.privacy.participation import Participation
+from dp_bandit_envs.simulation.simulation import prepare
+from dp_bandit_envs.simulation.workers import count_as_begun
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector as of_many
 from tests.tools.refusals import refused
 
@@ -443,6 +445,17 @@ def test_a_reservation_that_was_refunded_pays_for_nothing():
             begun_under(again, ledger)
     reservation.refund()
     assert spent(ledger) == (1, 0.5)
+
+
+def test_a_reservation_that_was_refunded_lets_no_task_go_to_other_processes():
+    """What was pickled before pays there, and joblib's thread may take one more task after an interrupt."""
+    ledger = Ledger(epsilon=9.0)
+    setup = prepare(lambda: data(ledger), "DP-KLUCB", horizon=None, seed=None, checkpoints=1).reserved(3)
+    (task,) = setup.tasks(range(1))
+    assert count_as_begun(task)
+    setup.refund()
+    assert not count_as_begun(task)
+    assert spent(ledger) == (1, 1.0)
 
 
 def test_a_copy_of_a_reservation_is_the_same():
