@@ -77,6 +77,8 @@ GAMES = {
         Game("Trial", f"{_ADVERSARIES}.trial:Trial"),
         Game("Linear", f"{_ADVERSARIES}.linear_gains:LinearGains"),
         Game("Shifting", f"{_ADVERSARIES}.shifting:Shifting"),
+        Game("Constrained", f"{_ADVERSARIES}.constrained:ConstrainedCoins"),
+        Game("Leaders", f"{_ADVERSARIES}.leader_blocks:LeaderBlocks"),
         Game("Replay", f"{_ADVERSARIES}.replay:Replay"),
         Game(
             "Experts",
