@@ -41,7 +41,7 @@ LAYERS = (
     {"simulation"},
     {"audits", "adapters", "runs"},
     {"conformance", "comparison"},
-    {"course", "figures"},
+    {"course", "figures", "suite"},
     {"cli"},
 )
 MOST_FLOORS, MOST_ROOMS = 10, 27

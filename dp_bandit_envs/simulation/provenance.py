@@ -222,7 +222,7 @@ def _imported(code: CodeType, package: str | None) -> Iterator[str]:
                     yield importlib.util.resolve_name("." * level.argval + step.argval, package)
 
 
-WITHOUT_NUMBERS = {"cli", "comparison", "course", "figures", "labs", "plots", "runs", "__pycache__"}
+WITHOUT_NUMBERS = {"cli", "comparison", "course", "figures", "labs", "plots", "runs", "suite", "__pycache__"}
 """Folders of the package that do not affect the numbers, except through an experiment's configuration."""
 ELSEWHERE = ("agents", "wrappers")
 """Parts that are in folders of their own in an editable installation."""
