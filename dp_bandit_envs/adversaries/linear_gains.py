@@ -84,6 +84,7 @@ class LinearGains(Adversary):
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""
         if self.coins:
+            assert self.means is not None
             return (self._rng.random((rounds, self.n_arms)) < self.means).astype(float)
         pulled = (1 - self.gap) * unit_vectors(rounds, self.features.shape[1], self._rng) + self.gap * self._direction
         return self._along(pulled)

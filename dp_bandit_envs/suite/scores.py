@@ -11,7 +11,6 @@ from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.protocols import FloatArray
@@ -24,7 +23,7 @@ TRIMMED: Final = 0.25
 """The part of the tasks that the interquartile mean leaves out on each side."""
 
 
-def score_of(regret: ArrayLike, chance: ArrayLike, best: ArrayLike) -> float:
+def score_of(regret: FloatArray, chance: FloatArray, best: FloatArray) -> float:
     """Return the score of the mean regret of some games.
 
     Args:

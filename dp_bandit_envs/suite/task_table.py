@@ -178,7 +178,8 @@ class SuiteTask:
         for start in range(0, game.horizon, rounds):
             length = min(rounds, game.horizon - start)
             if self.measure == "dynamic_regret":
-                missed += np.sum(adversary.shortfalls_at(np.arange(start + 1, start + length + 1)), axis=0)
+                shortfalls: Any = adversary.shortfalls_at(np.arange(start + 1, start + length + 1))
+                missed += shortfalls.sum(axis=0)
                 continue
             gains = np.empty((length, adversary.n_arms))
             adversary.fill(gains)
