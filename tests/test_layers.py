@@ -30,6 +30,7 @@ LAYERS = (
         "observations",
         "optional",
         "text",
+        "time_limit",
         "files",
         "data",
         "envs.rendering",  # frames and texts of what a board was told, which know no environment

@@ -1,0 +1,211 @@
+"""Whoever is evaluated: an algorithm, an agent without privacy or something that trains one, at a level in a task."""
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import gymnasium as gym
+
+from dp_bandit_envs.adapters import from_sb3
+from dp_bandit_envs.agents.functional import FunctionalPointAgent
+from dp_bandit_envs.algorithms import Algorithm, calibrate_in
+from dp_bandit_envs.algorithms.algorithm import unchanged
+from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, is_one
+from dp_bandit_envs.algorithms.standard_wrapper import learns_from_sums, standard_wrapper
+from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError
+from dp_bandit_envs.privacy.guarantee import DELTA
+from dp_bandit_envs.protocols import Environment, plays_points
+from dp_bandit_envs.suite.task_table import SuiteTask
+from dp_bandit_envs.wrappers import ExactSums
+
+Wrapper = Callable[..., Environment]
+"""Called with an environment and `epsilon=`, returns it in privacy wrappers."""
+TRAINING_SEED: Final = 2**100
+"""Added to the suite's seed in games for training, none of which is scored."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SuitePlayer:
+    """Someone who is evaluated.
+
+    Attributes:
+        label: The name of the results.
+        spec: What was given, as the package's other doors read it; None for a function that trains a model.
+        train: Trains a model in an environment, and returns it or what makes agents; None for all others.
+        wrapper: Makes an agent private that is not private by itself; None for the standard wrapper.
+    """
+
+    label: str
+    spec: Asked | None
+    train: Callable[[Environment], Any] | None = None
+    wrapper: Wrapper | None = None
+
+    def algorithm_in(self, task: SuiteTask, size: str, level: float | None, seed: int = 0) -> Algorithm:
+        """Return what plays a task at a level.
+
+        Raises:
+            WrongGameError: If it is for another kind of game.
+            UnreachableGuaranteeError: If it has no guarantee at this level.
+        """
+        env = task.environment(size)
+        if self.train is not None:
+            return self._trained(task, size, level, seed)
+        assert self.spec is not None
+        if level is None:
+            return self._named(self._without_privacy(env))
+        # The agent alone says whether it plays such a game, before a parameter of its privacy is searched for.
+        parameters = self.spec.at(level, DELTA, lambda: task.horizon(size))
+        made = self.spec.made(parameters)
+        made.check_game(env)
+        is_bare = self.spec.maker is not None and made.wrapping is unchanged
+        if is_bare and not self.spec.takes_epsilon and made.guarantee_in(env).model == "none":
+            return self._named(self._behind_a_wrapper(made, level))
+        return self._named(calibrated(self.spec, level, env))
+
+    def _without_privacy(self, env: Environment) -> Algorithm:
+        assert self.spec is not None
+        horizon = int(env.get_wrapper_attr("horizon"))
+        epsilon = float("inf") if self.spec.takes_epsilon else None
+        made = self.spec.made(self.spec.at(epsilon, DELTA if epsilon else None, lambda: horizon))
+        made.check_game(env)
+        needs_sums = self.spec.maker is not None and made.wrapping is unchanged and made.make_agent is not None
+        if needs_sums and learns_from_sums(made.make_agent):
+            return dataclasses.replace(made, wrapping=ExactSums)
+        return made
+
+    def _behind_a_wrapper(self, made: Algorithm, level: float) -> Algorithm:
+        if self.wrapper is not None:
+            wrapping: Callable[[Environment], Environment] = functools.partial(self.wrapper, epsilon=level)
+        else:
+            wrapping = standard_wrapper(made.make_agent or made.make_point_agent, epsilon=level)
+        return dataclasses.replace(
+            made,
+            wrapping=wrapping,
+            parameters={**made.parameters, "epsilon": level},
+            player=f"{made.player} epsilon={level:g}",
+        )
+
+    def _trained(self, task: SuiteTask, size: str, level: float | None, seed: int) -> Algorithm:
+        assert self.train is not None
+        if task.axis == "data":
+            raise WrongGameError(f"{self.label} is trained on games, and those of {task.name} are patients.")
+        env = task.environment(size)
+        if plays_points(env):
+            raise WrongGameError(f"{self.label} is trained on arms, and {task.name} plays points.")
+        bare = Algorithm(self.label, UntrainedAgent)
+        private = bare if level is None else self._behind_a_wrapper(bare, level)
+        model = self.train(TrainingGames(private.wrap(env), TRAINING_SEED + seed))
+        make_agent = model if callable(model) and not hasattr(model, "predict") else from_sb3(model)
+        return dataclasses.replace(private, make_agent=make_agent)
+
+    def _named(self, made: Algorithm) -> Algorithm:
+        return made if made.name == self.label else dataclasses.replace(made, name=self.label)
+
+
+class TrainingGames(gym.Wrapper[Any, Any, Any, Any]):
+    """Games to train in, one after the other: `reset` begins the next one, and none of them is scored.
+
+    Args:
+        env: The game in its wrappers.
+        seed: The seed of these games.
+    """
+
+    def __init__(self, env: Environment, seed: int) -> None:
+        super().__init__(env)
+        self._seed: int | None = seed
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin the next game; a seed that is given is not used."""
+        seed, self._seed = self._seed, None
+        return self.env.reset(seed=seed)
+
+
+class UntrainedAgent:
+    """Stands for the agents of a model that is trained later."""
+
+
+def players_of(agents: Any, wrapper: Wrapper | None = None) -> list[SuitePlayer]:
+    """Return those who are evaluated, from one of what `compare` takes, several, or a mapping from names to them.
+
+    Two that have the same name without a mapping, such as `MyAgent` of two files, get their modules: `anna:MyAgent`.
+
+    Raises:
+        ValueError: If there is none, or two have the same name.
+    """
+    if isinstance(agents, Mapping):
+        players = [_player(str(label), agent, wrapper) for label, agent in agents.items()]
+    else:
+        given = [agents] if is_one(agents) or is_trainer(agents) else list(agents)
+        players = [_player(None, agent, wrapper) for agent in given]
+        labels = [player.label for player in players]
+        players = [
+            dataclasses.replace(player, label=f"{_module_of(agent)}:{player.label}")
+            if labels.count(player.label) > 1 and _module_of(agent)
+            else player
+            for agent, player in zip(given, players, strict=True)
+        ]
+    if not players:
+        raise ValueError("agents must name at least one; received none.")
+    labels = [player.label for player in players]
+    twice = next((label for index, label in enumerate(labels) if label in labels[:index]), None)
+    if twice is not None:
+        raise ValueError(f"agents must have different names; received {twice!r} twice. Use a mapping from names.")
+    return players
+
+
+def is_trainer(agent: Any) -> bool:
+    """Return whether something is a function `train(env)` that returns a trained model."""
+    if not inspect.isfunction(agent) and not isinstance(agent, functools.partial):
+        return False
+    needed = [
+        parameter.name
+        for parameter in inspect.signature(agent).parameters.values()
+        if parameter.default is parameter.empty and parameter.kind in (0, 1)
+    ]
+    return needed == ["env"]
+
+
+def _player(label: str | None, agent: Any, wrapper: Wrapper | None) -> SuitePlayer:
+    if is_trainer(agent):
+        return SuitePlayer(label or agent.__name__, None, agent, wrapper)
+    if isinstance(agent, type) and hasattr(agent, "select_point"):
+        makes_arms = None if issubclass(agent, FunctionalPointAgent) else agent
+        feedback = getattr(agent, "feedback", "any")
+        agent = Algorithm(label or agent.__name__, makes_arms, make_point_agent=agent, feedback=feedback)
+    spec = algorithm_of(agent, label)
+    return SuitePlayer(spec.shown_as, spec, None, wrapper)
+
+
+def _module_of(agent: Any) -> str:
+    if isinstance(agent, str):
+        return agent.partition(":")[0] if ":" in agent else ""
+    return str(getattr(agent, "__module__", "")) if callable(agent) else ""
+
+
+_CALIBRATED: dict[tuple[Any, ...], Mapping[str, Any] | str] = {}
+"""The parameters found for names of the table, or why there are none; a search may take ten seconds."""
+
+
+def calibrated(spec: Asked, level: float, env: Environment) -> Algorithm:
+    """Return an algorithm whose guarantee in a game is (level, `DELTA`), as closely as possible from below.
+
+    Raises:
+        UnreachableGuaranteeError: If there is none.
+        WrongGameError: If it cannot play the game.
+    """
+    if spec.maker is not None:
+        return calibrate_in(spec, (level, DELTA), env)
+    game: Any = env.unwrapped
+    facts = (plays_points(env), game.n_values, game.adversary.n_arms, game.horizon, game.sensitivity)
+    key = (spec.name, repr(sorted(spec.parameters.items())), level, *facts)
+    if key not in _CALIBRATED:
+        try:
+            _CALIBRATED[key] = calibrate_in(spec, (level, DELTA), env).parameters
+        except UnreachableGuaranteeError as error:
+            _CALIBRATED[key] = str(error)
+    parameters = _CALIBRATED[key]
+    if isinstance(parameters, str):
+        raise UnreachableGuaranteeError(parameters)
+    return spec.made({name: parameter for name, parameter in parameters.items() if name in spec.takes})
