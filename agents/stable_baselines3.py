@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_bandit_envs.errors import StepOutsideGameError
+from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import is_public
 
@@ -37,7 +37,7 @@ class Sb3Agent:
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
         """Prepare for a game; the model keeps what it has learnt."""
         if self._model.action_space.n != n_arms:
-            raise ValueError(
+            raise WrongGameError(
                 f"the model must have been trained with {n_arms} arms; received one for {self._model.action_space.n}."
             )
         self._model.set_random_seed(int(rng.integers(2**31)))

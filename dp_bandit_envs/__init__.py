@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dp_bandit_envs.privacy import Ledger, PrivacyGuarantee
     from dp_bandit_envs.protocols import Agent
     from dp_bandit_envs.simulation import play, simulate
+    from dp_bandit_envs.suite import evaluate
     from dp_bandit_envs.wrappers import LaplaceClipRescale
     from dp_bandit_envs.wrappers.private_ids import register_private
 
@@ -51,6 +52,7 @@ _HOMES = {
         "privacy": "Ledger PrivacyGuarantee",
         "protocols": "Agent",
         "simulation": "play simulate",
+        "suite": "evaluate",
         "wrappers": "LaplaceClipRescale",
         "wrappers.private_ids": "register_private",
     }.items()
@@ -73,6 +75,7 @@ __all__ = [
     "calibrate",
     "compare",
     "environment_names",
+    "evaluate",
     "load",
     "make_algorithm",
     "play",

@@ -94,7 +94,8 @@ class SuitePlayer:
         env = task.environment(size)
         if plays_points(env):
             raise WrongGameError(f"{self.label} is trained on arms, and {task.name} plays points.")
-        bare = Algorithm(self.label, UntrainedAgent)
+        no_agent_yet: Any = UntrainedAgent
+        bare = Algorithm(self.label, no_agent_yet)
         private = bare if level is None else self._behind_a_wrapper(bare, level)
         model = self.train(TrainingGames(private.wrap(env), TRAINING_SEED + seed))
         make_agent = model if callable(model) and not hasattr(model, "predict") else from_sb3(model)
@@ -171,8 +172,8 @@ def _player(label: str | None, agent: Any, wrapper: Wrapper | None) -> SuitePlay
     if is_trainer(agent):
         return SuitePlayer(label or agent.__name__, None, agent, wrapper)
     if isinstance(agent, type) and hasattr(agent, "select_point"):
-        makes_arms = None if issubclass(agent, FunctionalPointAgent) else agent
-        feedback = getattr(agent, "feedback", "any")
+        makes_arms: Any = None if issubclass(agent, FunctionalPointAgent) else agent
+        feedback: Any = getattr(agent, "feedback", "any")
         agent = Algorithm(label or agent.__name__, makes_arms, make_point_agent=agent, feedback=feedback)
     spec = algorithm_of(agent, label)
     return SuitePlayer(spec.shown_as, spec, None, wrapper)

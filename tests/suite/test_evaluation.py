@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import Algorithm, LaplaceClipRescale, make_algorithm, suite
-from dp_bandit_envs.adapters import from_function
+from dp_bandit_envs.adapters import from_function, from_sb3
 from dp_bandit_envs.agents import BallOsmd, Exp3, Ucb
 from dp_bandit_envs.errors import ResultsError, UnknownNameError
 from dp_bandit_envs.privacy.mechanisms import LaplaceClipRescale as LaplaceMechanism
@@ -364,3 +364,20 @@ def test_an_unknown_agent_is_refused_before_anything_is_played():
     with refused(UnknownNameError, "'DP-IMET'", "DP-IMED"):
         evaluate("DP-IMET")
     assert make_algorithm("DP-IMED").name == "DP-IMED"
+
+
+def test_models_of_stable_baselines3_play_trained_and_ready():
+    """A trained model plays the task it was trained for; a ready one plays games whose spaces are its own."""
+    sb3 = pytest.importorskip("stable_baselines3")
+    models = []
+
+    def train(env):
+        model = sb3.PPO("MultiInputPolicy", env, n_steps=64, batch_size=64, n_epochs=1, seed=0, device="cpu")
+        models.append(model.learn(128))
+        return model
+
+    scores = evaluate({"ppo": train}, epsilon=1)
+    assert scores.cell("ppo", EASY, 1)["score"] is not None and len(models) == 1
+    ready = evaluate({"ready": from_sb3(models[0])}, tasks=[EASY, "stochastic/many-arms"], epsilon=1)
+    assert ready.cell("ready", EASY, 1)["score"] is not None
+    assert ready.cell("ready", "stochastic/many-arms", 1)["cannot"] == "game"
