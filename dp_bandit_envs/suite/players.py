@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -67,7 +68,9 @@ class SuitePlayer:
     def _without_privacy(self, env: Environment) -> Algorithm:
         assert self.spec is not None
         horizon = int(env.get_wrapper_attr("horizon"))
-        epsilon = float("inf") if self.spec.takes_epsilon else None
+        # EXP3-tau takes an epsilon in place of its paper's batches, which are what it plays without one.
+        takes_noise = self.spec.takes_epsilon and self.spec.takes["epsilon"].default is not None
+        epsilon = math.inf if takes_noise else None
         made = self.spec.made(self.spec.at(epsilon, DELTA if epsilon else None, lambda: horizon))
         made.check_game(env)
         needs_sums = self.spec.maker is not None and made.wrapping is unchanged and made.make_agent is not None
