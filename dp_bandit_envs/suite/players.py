@@ -175,9 +175,10 @@ def _player(label: str | None, agent: Any, wrapper: Wrapper | None) -> SuitePlay
     if is_trainer(agent):
         return SuitePlayer(label or agent.__name__, None, agent, wrapper)
     if isinstance(agent, type) and hasattr(agent, "select_point"):
+        makes_points: Any = agent
         makes_arms: Any = None if issubclass(agent, FunctionalPointAgent) else agent
         feedback: Any = getattr(agent, "feedback", "any")
-        agent = Algorithm(label or agent.__name__, makes_arms, make_point_agent=agent, feedback=feedback)
+        agent = Algorithm(label or agent.__name__, makes_arms, make_point_agent=makes_points, feedback=feedback)
     spec = algorithm_of(agent, label)
     return SuitePlayer(spec.shown_as, spec, None, wrapper)
 

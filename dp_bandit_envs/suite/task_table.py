@@ -282,7 +282,7 @@ TASKS: Final = {
         SuiteTask("adversarial/constrained", "Constrained", {"n_arms": 4, "gap": 0.2}, "dynamic_regret", "Tsallis-INF"),
         SuiteTask("switching/coins", "MemoryBounded", {"memory": 1}, "policy_regret", f"DP-IMED:{FREE}", CHARGED_COINS),
         SuiteTask(
-            "switching/memory", "MemoryBounded", {"memory": 2}, "policy_regret", f"DP-IMED:{FREE}", CHARGED_COINS
+            "switching/memory", "MemoryBounded", {"memory": 2}, "policy_regret", f"DP-KLUCB:{FREE}", CHARGED_COINS
         ),
         SuiteTask("graph/ring", "Graph", {"graph": "cycle", "means": GRAPH_COINS}, "pseudo_regret", "TS-MaxN"),
         SuiteTask(

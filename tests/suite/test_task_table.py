@@ -10,7 +10,7 @@ from dp_bandit_envs.suite.scores import score_of
 from dp_bandit_envs.suite.task_table import CORE, DELTA, SIZES, TASKS, TaskGame, digest_of_table, public_seed
 from tests.tools.refusals import refused
 
-DIGEST = "7593beba0f863f0e0908cda1fe5c7252c675a8d10a9e32ef05e565b89c0c5086"
+DIGEST = "da7764254b831f2c5d6c484b40988476ef4ae58bd87de8d5f1783c2356e7c64a"
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 
 
