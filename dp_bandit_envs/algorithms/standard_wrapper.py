@@ -59,8 +59,8 @@ def clipped_lap(
         raise TypeError(f"base must be a known name or make an agent when called; received {base!r}.")
     make_agent: Any
     if isinstance(base, str):
-        known = BASES[base_name := checks.known_name("base", base, BASES)]()
-        make_agent = known.make_agent
+        base_name = checks.known_name("base", base, BASES)
+        make_agent = BASES[base_name]().make_agent
     else:
         checks.function("base", base)
         base_name, make_agent = getattr(base, "__name__", str(base)), base

@@ -66,22 +66,26 @@ def card_of(
     refuted = {(audit["agent"], audit["level"]) for audit in audits if audit["refuted"]}
     scored, resampled = [], {}
     for cell in cells:
-        shown = {key: value for key, value in cell.items() if key != "regrets"}
+        entry_of_card = {key: value for key, value in cell.items() if key != "regrets"}
         key = cell["agent"], cell["level"]
         chance, best = (np.array(anchors[cell["task"]][name]) for name in ("chance", "best"))
         if "regrets" in cell and key in refuted:
-            shown |= {"cannot": "refuted", "reason": "the audit refutes the guarantee that is declared", "score": None}
+            entry_of_card |= {
+                "cannot": "refuted",
+                "reason": "the audit refutes the guarantee that is declared",
+                "score": None,
+            }
         elif "regrets" in cell:
             regrets = np.array(cell["regrets"])
             samples = resampled_scores(cell["task"], regrets, chance, best)
             low, high = interval_of(samples)
-            shown |= {"score": score_of(regrets, chance, best), "low": low, "high": high}
+            entry_of_card |= {"score": score_of(regrets, chance, best), "low": low, "high": high}
             resampled[*key, cell["task"]] = samples
         else:
-            shown["score"] = 0.0 if cell["cannot"] == "failed" else None
+            entry_of_card["score"] = 0.0 if cell["cannot"] == "failed" else None
             if cell["cannot"] == "failed":
                 resampled[*key, cell["task"]] = np.zeros(RESAMPLES)
-        scored.append(shown)
+        scored.append(entry_of_card)
     card = {
         "format": FORMAT,
         "suite": VERSION,

@@ -58,11 +58,11 @@ class SuitePlayer:
             return self._named(self._without_privacy(env))
         # The agent alone says whether it plays such a game, before a parameter of its privacy is searched for.
         parameters = self.spec.at(level, DELTA, lambda: task.horizon(size))
-        made = self.spec.made(parameters)
-        made.check_game(env)
-        is_bare = self.spec.maker is not None and made.wrapping is unchanged
-        if is_bare and not self.spec.takes_epsilon and made.guarantee_in(env).model == "none":
-            return self._named(self._behind_a_wrapper(made, level))
+        algorithm = self.spec.made(parameters)
+        algorithm.check_game(env)
+        is_bare = self.spec.maker is not None and algorithm.wrapping is unchanged
+        if is_bare and not self.spec.takes_epsilon and algorithm.guarantee_in(env).model == "none":
+            return self._named(self._behind_a_wrapper(algorithm, level))
         return self._named(calibrated(self.spec, level, env))
 
     def _without_privacy(self, env: Environment) -> Algorithm:
@@ -71,23 +71,25 @@ class SuitePlayer:
         # EXP3-tau takes an epsilon in place of its paper's batches, which are what it plays without one.
         takes_noise = self.spec.takes_epsilon and self.spec.takes["epsilon"].default is not None
         epsilon = math.inf if takes_noise else None
-        made = self.spec.made(self.spec.at(epsilon, DELTA if epsilon else None, lambda: horizon))
-        made.check_game(env)
-        needs_sums = self.spec.maker is not None and made.wrapping is unchanged and made.make_agent is not None
-        if needs_sums and learns_from_sums(made.make_agent):
-            return dataclasses.replace(made, wrapping=ExactSums)
-        return made
+        algorithm = self.spec.made(self.spec.at(epsilon, DELTA if epsilon else None, lambda: horizon))
+        algorithm.check_game(env)
+        needs_sums = (
+            self.spec.maker is not None and algorithm.wrapping is unchanged and algorithm.make_agent is not None
+        )
+        if needs_sums and learns_from_sums(algorithm.make_agent):
+            return dataclasses.replace(algorithm, wrapping=ExactSums)
+        return algorithm
 
-    def _behind_a_wrapper(self, made: Algorithm, level: float) -> Algorithm:
+    def _behind_a_wrapper(self, algorithm: Algorithm, level: float) -> Algorithm:
         if self.wrapper is not None:
             wrapping: Callable[[Environment], Environment] = functools.partial(self.wrapper, epsilon=level)
         else:
-            wrapping = standard_wrapper(made.make_agent or made.make_point_agent, epsilon=level)
+            wrapping = standard_wrapper(algorithm.make_agent or algorithm.make_point_agent, epsilon=level)
         return dataclasses.replace(
-            made,
+            algorithm,
             wrapping=wrapping,
-            parameters={**made.parameters, "epsilon": level},
-            player=f"{made.player} epsilon={level:g}",
+            parameters={**algorithm.parameters, "epsilon": level},
+            player=f"{algorithm.player} epsilon={level:g}",
         )
 
     def _trained(self, task: SuiteTask, size: str, level: float | None, seed: int) -> Algorithm:
@@ -104,8 +106,8 @@ class SuitePlayer:
         make_agent = model if callable(model) and not hasattr(model, "predict") else from_sb3(model)
         return dataclasses.replace(private, make_agent=make_agent)
 
-    def _named(self, made: Algorithm) -> Algorithm:
-        return made if made.name == self.label else dataclasses.replace(made, name=self.label)
+    def _named(self, algorithm: Algorithm) -> Algorithm:
+        return algorithm if algorithm.name == self.label else dataclasses.replace(algorithm, name=self.label)
 
 
 class TrainingGames(gym.Wrapper[Any, Any, Any, Any]):
@@ -141,14 +143,14 @@ def players_of(agents: Any, wrapper: Wrapper | None = None) -> list[SuitePlayer]
     if isinstance(agents, Mapping):
         players = [_player(str(label), agent, wrapper) for label, agent in agents.items()]
     else:
-        given = [agents] if is_one(agents) or is_trainer(agents) else list(agents)
-        players = [_player(None, agent, wrapper) for agent in given]
+        listed = [agents] if is_one(agents) or is_trainer(agents) else list(agents)
+        players = [_player(None, agent, wrapper) for agent in listed]
         labels = [player.label for player in players]
         players = [
             dataclasses.replace(player, label=f"{_module_of(agent)}:{player.label}")
             if labels.count(player.label) > 1 and _module_of(agent)
             else player
-            for agent, player in zip(given, players, strict=True)
+            for agent, player in zip(listed, players, strict=True)
         ]
     if not players:
         raise ValueError("agents must name at least one; received none.")

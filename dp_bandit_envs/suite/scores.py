@@ -34,10 +34,10 @@ def score_of(regret: FloatArray, chance: FloatArray, best: FloatArray) -> float:
     Raises:
         ValueError: If the mean of `best` is not below that of `chance`.
     """
-    zero, one = np.mean(chance), np.mean(best)
-    if not one < zero:
-        raise ValueError(f"best must have less regret than chance; received means of {one:g} and {zero:g}.")
-    return float((zero - np.mean(regret)) / (zero - one))
+    at_zero, at_one = np.mean(chance), np.mean(best)
+    if not at_one < at_zero:
+        raise ValueError(f"best must have less regret than chance; received means of {at_one:g} and {at_zero:g}.")
+    return float((at_zero - np.mean(regret)) / (at_zero - at_one))
 
 
 def axis_means(scores: Mapping[str, Any]) -> dict[str, Any]:

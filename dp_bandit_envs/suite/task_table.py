@@ -348,8 +348,8 @@ def tasks(axis: str | Sequence[str] | None = None) -> list[SuiteTask]:
     if axis is None:
         return list(TASKS.values())
     names = [axis] if isinstance(axis, str) else list(axis)
-    known = {checks.known_name("axis", name, [*AXES, *TASKS]) for name in names}
-    return [task for task in TASKS.values() if task.axis in known or task.name in known]
+    chosen = {checks.known_name("axis", name, [*AXES, *TASKS]) for name in names}
+    return [task for task in TASKS.values() if task.axis in chosen or task.name in chosen]
 
 
 def size_name(size: str) -> str:

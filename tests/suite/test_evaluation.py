@@ -145,6 +145,9 @@ def test_what_trains_a_model_gets_games_that_are_not_scored():
 
     scores = evaluate({"trained": train}, tasks=[EASY, "data/trial", "linear/ball"], epsilon=[None, 1])
     assert len(seen) == 2 and all(games[0] != games[1] for games in seen)
+    scored = TASKS[EASY].make(size="tiny")
+    scored.reset()
+    assert seen[0][0] != [scored.step(0)[1] for _ in range(10)]
     assert scores.cell("trained", EASY, 1)["guarantee"]["epsilon"] == 1
     assert scores.cell("trained", "data/trial", 1)["cannot"] == "game"
     assert "patients" in scores.cell("trained", "data/trial", None)["reason"]
