@@ -7,8 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.protocols import FloatArray, Gains, IntArray
 from dp_bandit_envs.theory.linear_bounds import osmd_rate
 
 
@@ -49,13 +48,13 @@ def select(state: State, point: FloatArray, rng: np.random.Generator) -> None:
     length = length_of(scores)
     if rng.random() * (1.0 + length) < length:
         state.drawn[0] = 0
-        for place in range(dimension):
-            point[place] = scores[place] / length
+        for coordinate in range(dimension):
+            point[coordinate] = scores[coordinate] / length
         return
     drawn = min(int(rng.random() * 2.0 * dimension), 2 * dimension - 1)
     axis = drawn // 2
-    for place in range(dimension):
-        point[place] = 0.0
+    for coordinate in range(dimension):
+        point[coordinate] = 0.0
     point[axis] = 1.0 if drawn % 2 == 0 else -1.0
     state.drawn[0] = axis + 1 if drawn % 2 == 0 else -(axis + 1)
 
@@ -72,8 +71,8 @@ def update(state: State, arm: int, seen: Gains) -> State:
             scores[-drawn - 1] -= step
         length = length_of(scores)
         if length > state.farthest:
-            for place in range(len(scores)):
-                scores[place] *= state.farthest / length
+            for coordinate in range(len(scores)):
+                scores[coordinate] *= state.farthest / length
     return state
 
 

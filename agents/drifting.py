@@ -11,9 +11,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.perturbed_leader import leader
-from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.observations import Gains, Sums
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.draws import log
+from dp_bandit_envs.protocols import FloatArray, Gains, IntArray, Sums
 from dp_bandit_envs.theory.divergences import private_upper
 
 BONUS: Final = 0.6
@@ -54,26 +53,26 @@ def select_in_window(state: Window, rng: np.random.Generator) -> int:
 
 def update_window(state: Window, arm: int, seen: Gains) -> Window:
     """Put the gain of the arm played in the place of the oldest; indices change where a count or the level does."""
-    place = state.status[ROUND] % len(state.arms)
+    slot = state.status[ROUND] % len(state.arms)
     state.status[ROUND] += 1
     t = state.status[ROUND]
-    left = state.arms[place] if t > len(state.arms) else -1
+    left = state.arms[slot] if t > len(state.arms) else -1
     if left >= 0:
         state.counts[left] -= 1
         # No rounding is left behind by gains that are gone.
-        state.sums[left] = state.sums[left] - state.gains[place] if state.counts[left] > 0 else 0.0
-    state.arms[place] = -1
+        state.sums[left] = state.sums[left] - state.gains[slot] if state.counts[left] > 0 else 0.0
+    state.arms[slot] = -1
     if seen.observed[arm] != 0:
-        state.arms[place] = arm
-        state.gains[place] = seen.gains[arm]
+        state.arms[slot] = arm
+        state.gains[slot] = seen.gains[arm]
         state.counts[arm] += 1
         state.sums[arm] += seen.gains[arm]
     level = log(min(t, len(state.arms)))
     if state.divergence:
         level += state.bonus * log(max(level, 1.0))
     if t <= len(state.arms):
-        for each in range(len(state.indices)):
-            state.indices[each] = index_in_window(state, each, level)
+        for each_arm in range(len(state.indices)):
+            state.indices[each_arm] = index_in_window(state, each_arm, level)
     else:
         if left >= 0:
             state.indices[left] = index_in_window(state, left, level)
@@ -140,7 +139,7 @@ class SlidingWindow(FunctionalAgent):
         return min(max(1, self.window or chosen), horizon)
 
 
-class Discounted(NamedTuple):
+class DiscountedUcbState(NamedTuple):
     """The state of `DiscountedUcb`.
 
     Attributes:
@@ -160,7 +159,7 @@ class Discounted(NamedTuple):
     bonus: float
 
 
-def select_discounted(state: Discounted, rng: np.random.Generator) -> int:
+def select_discounted(state: DiscountedUcbState, rng: np.random.Generator) -> int:
     """Return the first arm with the largest index; an arm without a gain comes first."""
     means, roots = state.means, state.roots
     # A weight in units of the last gain's is `weights` over `last`.
@@ -176,7 +175,7 @@ def select_discounted(state: Discounted, rng: np.random.Generator) -> int:
     return best
 
 
-def update_discounted(state: Discounted, arm: int, seen: Gains) -> Discounted:
+def update_discounted(state: DiscountedUcbState, arm: int, seen: Gains) -> DiscountedUcbState:
     """Add the gain of the arm played; not all others fade, but the weight of what comes grows."""
     weight = state.next[0]
     state.next[1] = state.next[1] * state.discount
@@ -189,11 +188,11 @@ def update_discounted(state: Discounted, arm: int, seen: Gains) -> Discounted:
     state.next[0] = weight / state.discount
     if state.next[0] > LARGE:
         state.next[0] /= LARGE
-        for each in range(len(state.sums)):
-            if state.weights[each] > 0.0:
-                state.sums[each] /= LARGE
-                state.weights[each] = max(state.weights[each] / LARGE, 1e-200)
-                state.roots[each] = 1.0 / math.sqrt(state.weights[each])
+        for each_arm in range(len(state.sums)):
+            if state.weights[each_arm] > 0.0:
+                state.sums[each_arm] /= LARGE
+                state.weights[each_arm] = max(state.weights[each_arm] / LARGE, 1e-200)
+                state.roots[each_arm] = 1.0 / math.sqrt(state.weights[each_arm])
     return state
 
 
@@ -224,17 +223,19 @@ class DiscountedUcb(FunctionalAgent):
         self.shifts = checks.integer("shifts", shifts, at_least=1)
         self.bonus = checks.at_least("bonus", bonus, 0)
 
-    def initial_state(self, n_arms: int, horizon: int) -> Discounted:
+    def initial_state(self, n_arms: int, horizon: int) -> DiscountedUcbState:
         """Return the state before the first step."""
         means, roots, sums, weights = np.full(n_arms, math.inf), np.ones(n_arms), np.zeros(n_arms), np.zeros(n_arms)
-        return Discounted(means, roots, sums, weights, np.array([1.0, 0.0]), self.discount_in(horizon), self.bonus)
+        return DiscountedUcbState(
+            means, roots, sums, weights, np.array([1.0, 0.0]), self.discount_in(horizon), self.bonus
+        )
 
     def discount_in(self, horizon: int) -> float:
         """Return gamma in a game of so many rounds."""
         return 1 - math.sqrt(min(self.shifts, horizon) / horizon) / 4 if self.discount is None else self.discount
 
 
-class Restarted(NamedTuple):
+class RestartedUcbState(NamedTuple):
     """The state of `RestartedUcb`.
 
     Attributes:
@@ -255,7 +256,7 @@ class Restarted(NamedTuple):
     slope: float
 
 
-def select_restarted(state: Restarted, rng: np.random.Generator) -> int:
+def select_restarted(state: RestartedUcbState, rng: np.random.Generator) -> int:
     """Return the held arm, or the first one with the largest index."""
     if state.status[HELD_ARM] >= 0:
         return int(state.status[HELD_ARM])
@@ -271,7 +272,7 @@ def select_restarted(state: Restarted, rng: np.random.Generator) -> int:
     return best
 
 
-def update_restarted(state: Restarted, arm: int, seen: Sums) -> Restarted:
+def update_restarted(state: RestartedUcbState, arm: int, seen: Sums) -> RestartedUcbState:
     """Hold the arm until its release, store that, and forget everything at the end of a period."""
     status = state.status
     status[ROUND] += 1
@@ -284,9 +285,9 @@ def update_restarted(state: Restarted, arm: int, seen: Sums) -> Restarted:
     if status[ROUND] == state.period:
         status[ROUND] = 0
         status[HELD_ARM] = -1
-        for each in range(len(state.means)):
-            state.means[each] = math.inf
-            state.inverses[each] = 1.0
+        for each_arm in range(len(state.means)):
+            state.means[each_arm] = math.inf
+            state.inverses[each_arm] = 1.0
     return state
 
 
@@ -316,12 +317,12 @@ class RestartedUcb(FunctionalAgent):
         self.epsilon, self.alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
         self.period = None if period is None else checks.integer("period", period, at_least=1)
 
-    def initial_state(self, n_arms: int, horizon: int) -> Restarted:
+    def initial_state(self, n_arms: int, horizon: int) -> RestartedUcbState:
         """Return the state before the first step."""
         period = self.period or restart_period(horizon)
         slope = self.alpha * self.noise.sensitivity / self.epsilon
         means, releases = np.full(n_arms, math.inf), np.zeros(n_arms, np.int64)
-        return Restarted(means, np.ones(n_arms), releases, np.array([0, -1]), period, self.alpha, slope)
+        return RestartedUcbState(means, np.ones(n_arms), releases, np.array([0, -1]), period, self.alpha, slope)
 
 
 def restart_period(horizon: int) -> int:

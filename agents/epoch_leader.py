@@ -8,9 +8,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.hedge import draw_weighted
-from dp_bandit_envs.arithmetic import exp
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.draws import exp
+from dp_bandit_envs.protocols import FloatArray, Gains, IntArray
 
 ROUND = 0
 END = 1
@@ -50,19 +49,19 @@ def select(state: State, rng: np.random.Generator) -> int:
 def update(state: State, arm: int, seen: Gains) -> State:
     """Add the gains; at the end of an epoch turn them into weights and forget them."""
     totals, weights, status = state.totals, state.weights, state.status
-    for each in range(len(totals)):
-        totals[each] += seen.gains[each]
+    for each_arm in range(len(totals)):
+        totals[each_arm] += seen.gains[each_arm]
     status[ROUND] += 1
     if status[ROUND] < status[END]:
         return state
     largest = -math.inf
-    for each in range(len(totals)):
-        largest = max(largest, totals[each])
-    for each in range(len(totals)):
-        behind = largest - totals[each]
+    for each_arm in range(len(totals)):
+        largest = max(largest, totals[each_arm])
+    for each_arm in range(len(totals)):
+        behind = largest - totals[each_arm]
         # Apart, because an infinite rate times 0 is no number.
-        weights[each] = exp(-state.rate * behind) if behind > 0.0 else 1.0
-        totals[each] = 0.0
+        weights[each_arm] = exp(-state.rate * behind) if behind > 0.0 else 1.0
+        totals[each_arm] = 0.0
     status[END] *= 2
     status[ARM] = -1
     return state

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.optimal_design import SLACK, optimal_design
-from dp_bandit_envs.arithmetic import exp
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.theory.arguments import RATES
+from dp_bandit_envs.draws import exp
+from dp_bandit_envs.protocols import FloatArray, Gains
+from dp_bandit_envs.theory.argument_ranges import RATES
 from dp_bandit_envs.theory.linear_bounds import exp2_rates
 
 SMALLEST: Final = 1e-12
@@ -81,11 +80,11 @@ def update_features(state: State, arm: int, seen: Gains) -> State:
         factorise(state)
         solve(state, arm)
         rank = len(state.solution)
-        for each in range(len(state.scores)):
+        for each_arm in range(len(state.scores)):
             estimate = 0.0
-            for place in range(rank):
-                estimate += state.points[each * rank + place] * state.solution[place]
-            state.scores[each] += state.learning_rate * payoff * estimate
+            for column in range(rank):
+                estimate += state.points[each_arm * rank + column] * state.solution[column]
+            state.scores[each_arm] += state.learning_rate * payoff * estimate
         weigh(state)
     return state
 
@@ -93,18 +92,18 @@ def update_features(state: State, arm: int, seen: Gains) -> State:
 def factorise(state: State) -> None:
     """Write the Cholesky factor of P = sum_k p_k A_k A_k' into the lower half of `table`."""
     table, points, rank = state.table, state.points, len(state.solution)
-    for place in range(rank * rank):
-        table[place] = 0.0
-    for each in range(len(state.chances)):
+    for index in range(rank * rank):
+        table[index] = 0.0
+    for arm in range(len(state.chances)):
         for row in range(rank):
-            part = state.chances[each] * points[each * rank + row]
+            weight = state.chances[arm] * points[arm * rank + row]
             for column in range(row + 1):
-                table[row * rank + column] += part * points[each * rank + column]
+                table[row * rank + column] += weight * points[arm * rank + column]
     for row in range(rank):
         for column in range(row + 1):
             total = table[row * rank + column]
-            for place in range(column):
-                total -= table[row * rank + place] * table[column * rank + place]
+            for inner in range(column):
+                total -= table[row * rank + inner] * table[column * rank + inner]
             if column < row:
                 table[row * rank + column] = total / table[column * rank + column]
             else:
@@ -116,14 +115,14 @@ def solve(state: State, arm: int) -> None:
     table, solution, rank = state.table, state.solution, len(state.solution)
     for row in range(rank):
         total = state.points[arm * rank + row]
-        for place in range(row):
-            total -= table[row * rank + place] * solution[place]
+        for column in range(row):
+            total -= table[row * rank + column] * solution[column]
         solution[row] = total / table[row * rank + row]
     for up in range(rank):
         row = rank - 1 - up
         total = solution[row]
-        for place in range(row + 1, rank):
-            total -= table[place * rank + row] * solution[place]
+        for column in range(row + 1, rank):
+            total -= table[column * rank + row] * solution[column]
         solution[row] = total / table[row * rank + row]
 
 

@@ -7,9 +7,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.arithmetic import exp, log
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.draws import exp, log
+from dp_bandit_envs.protocols import FloatArray, Gains
 
 MOST_AHEAD = 50.0
 """How far the largest score may be ahead of the reference when `tidy` is called: e^50 leaves ample room in a double."""

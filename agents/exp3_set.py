@@ -7,10 +7,9 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.arithmetic import exp, log
+from dp_bandit_envs.draws import exp, log
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.protocols import FloatArray, Gains, IntArray
 
 MOST_AGE = 64
 """Number of rounds after which the total of the weights is recomputed, because rounding errors accumulate."""
@@ -69,37 +68,37 @@ def update(state: State, arm: int, seen: Gains) -> State:
     before = scale[TOTAL]
     # Where an arm is revealed that reveals itself alone, there is no graph, and every round reveals every arm.
     full = False
-    for each in range(len(losses)):
-        first = state.starts[each]
-        alone = state.starts[each + 1] == first + 1 and state.revealers[first] == each
-        full |= each != arm and seen.observed[each] != 0 and alone
+    for each_arm in range(len(losses)):
+        first = state.starts[each_arm]
+        alone = state.starts[each_arm + 1] == first + 1 and state.revealers[first] == each_arm
+        full |= each_arm != arm and seen.observed[each_arm] != 0 and alone
     # All probabilities are those of this round, so weights must not change before all have been computed.
-    for each in range(len(losses)):
-        if seen.observed[each] != 0:
+    for each_arm in range(len(losses)):
+        if seen.observed[each_arm] != 0:
             chance = before
             if not full:
                 chance = 0.0
-                for place in range(state.starts[each], state.starts[each + 1]):
-                    chance += weights[state.revealers[place]]
+                for index in range(state.starts[each_arm], state.starts[each_arm + 1]):
+                    chance += weights[state.revealers[index]]
             # 0 if no arm reveals this one (which no game produces), or if the probability underflowed.
             if chance > 0.0:
-                losses[each] += state.learning_rate * (1.0 - seen.gains[each]) * before / chance
+                losses[each_arm] += state.learning_rate * (1.0 - seen.gains[each_arm]) * before / chance
     smallest = math.inf
-    for each in range(len(losses)):
-        if seen.observed[each] != 0:
-            fresh = exp(scale[REFERENCE] - losses[each])
-            scale[TOTAL] += fresh - weights[each]
-            weights[each] = fresh
-        smallest = min(smallest, losses[each])
+    for each_arm in range(len(losses)):
+        if seen.observed[each_arm] != 0:
+            fresh = exp(scale[REFERENCE] - losses[each_arm])
+            scale[TOTAL] += fresh - weights[each_arm]
+            weights[each_arm] = fresh
+        smallest = min(smallest, losses[each_arm])
     scale[AGE] += 1.0
     # Incremental updates lose digits, and weights must not underflow.
     if scale[AGE] >= MOST_AGE or smallest > scale[REFERENCE] + MOST_DRIFT:
         scale[REFERENCE] = smallest
         scale[AGE] = 0.0
         sum_of_all = 0.0
-        for each in range(len(losses)):
-            weights[each] = exp(smallest - losses[each])
-            sum_of_all += weights[each]
+        for each_arm in range(len(losses)):
+            weights[each_arm] = exp(smallest - losses[each_arm])
+            sum_of_all += weights[each_arm]
         scale[TOTAL] = sum_of_all
     return state
 
@@ -146,10 +145,10 @@ class Exp3Set(FunctionalAgent):
 
     def with_graph(self, state: State, graph: FeedbackGraph) -> State:
         """Return the state with the feedback graph of the next round; the first one sets the learning rate."""
-        known = state._replace(starts=graph.revealer_starts, revealers=graph.revealers)
+        graph_state = state._replace(starts=graph.revealer_starts, revealers=graph.revealers)
         if state.settled:
-            return known
+            return graph_state
         alpha = graph.independent_arms
-        return known._replace(
+        return graph_state._replace(
             settled=True, learning_rate=math.sqrt(2 * log(graph.n_arms) / (alpha * max(self._horizon, 1)))
         )

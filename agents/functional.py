@@ -3,7 +3,7 @@
     start(n_arms, horizon, ...) -> State        select(state, rng) -> arm        update(state, arm, seen) -> State
 
 `State` is a NamedTuple of arrays and numbers; `seen` is the release, `Gains` or `Sums` of
-`dp_bandit_envs.observations`. The agent calls the functions as ordinary Python; `dp_bandit_envs.simulation` compiles
+`dp_bandit_envs.protocols`. The agent calls the functions as ordinary Python; `dp_bandit_envs.simulation` compiles
 the same functions. They use only scalar arithmetic and `math`, so that both give the same results to the last bit.
 
 For points, `select(state, point, rng)` writes its point into `point`, a sequence of `dimension` numbers that the caller
@@ -23,9 +23,8 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError, WrongObservationError, WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.observations import KEYS, Gains, Sums
 from dp_bandit_envs.privacy.facts import Noise
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.protocols import KEYS, FloatArray, Gains, Sums
 
 CURE: Final = {
     Gains: "Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or MiniBatchAverage"
@@ -35,7 +34,7 @@ CURE: Final = {
 SINGLE: Final = "the arrays of the state are lists in play: read and write single elements, as state.sums[arm] += 1.0"
 
 
-class Seen:
+class ObservationFields:
     """The argument of `update` in ordinary Python: the fields of `Gains` or `Sums`.
 
     There is one object for each game, because making a NamedTuple in every step would take longer than EXP3's update.
@@ -111,7 +110,7 @@ class FunctionalAgent(abc.ABC):
         """Expect observations of this many values: of arms, or of coordinates."""
         self._n_arms = number
         self._counts_before = [0] * number
-        self._seen = Seen()
+        self._seen = ObservationFields()
 
     _size_is: ClassVar[str] = "n_arms"
     """What `begin` calls the size of a game."""
@@ -173,16 +172,16 @@ class FunctionalAgent(abc.ABC):
         try:
             values, counts = value.tolist(), count.tolist()
             # A finite (or integer) sum means that all terms are, and it takes a tenth of the time of checking each.
-            known = len(values) == n_arms and math.isfinite(sum(values))
+            valid = len(values) == n_arms and math.isfinite(sum(values))
             if of_sums:
                 releases = release.tolist()
-                known = known and len(counts) == len(releases) == n_arms and min(counts) >= 0 and min(releases) >= 0
-                known = known and type(sum(counts)) is int and type(sum(releases)) is int
+                valid = valid and len(counts) == len(releases) == n_arms and min(counts) >= 0 and min(releases) >= 0
+                valid = valid and type(sum(counts)) is int and type(sum(releases)) is int
             else:
-                known = known and counts.count(0) + counts.count(1) == n_arms
+                valid = valid and counts.count(0) + counts.count(1) == n_arms
         except (AttributeError, TypeError, ValueError, OverflowError):
-            known = False
-        if not known:
+            valid = False
+        if not valid:
             values, counts = self._checked(value, "biuf"), self._checked(count, "biu")
             if of_sums:
                 releases = self._checked(release, "biu")
@@ -203,10 +202,10 @@ class FunctionalAgent(abc.ABC):
             raise no_state(self)
         self._state = state
 
-    def _checked(self, part: Any, kinds: str) -> list[Any]:
+    def _checked(self, array: Any, kinds: str) -> list[Any]:
         """Return an entry of an observation as a list, or raise."""
-        if isinstance(part, np.ndarray) and part.dtype.kind in kinds and part.shape == (self._n_arms,):
-            numbers: list[Any] = part.tolist()
+        if isinstance(array, np.ndarray) and array.dtype.kind in kinds and array.shape == (self._n_arms,):
+            numbers: list[Any] = array.tolist()
             if all(map(math.isfinite, numbers)) and (kinds == "biuf" or min(numbers) >= 0):
                 return numbers
         first, *others = map(repr, KEYS[self.learns_from])
@@ -224,12 +223,12 @@ class FunctionalAgent(abc.ABC):
 
     def _complaint(self, observation: Any) -> str:
         name = type(self).__name__
-        shown = list(observation) if isinstance(observation, Mapping) else type(observation).__name__
+        received = list(observation) if isinstance(observation, Mapping) else type(observation).__name__
         if self.learns_from is Sums and isinstance(observation, Mapping) and "gain" in observation:
             return f"{name} learns from running sums, but this environment reports gains; {CURE[Sums]}"
         keys = " and ".join(map(repr, KEYS[self.learns_from]))
         cure = CURE[self.learns_from]
-        return f"{name} learns from observations with {keys}; received {shown}. {cure[0].upper()}{cure[1:]}"
+        return f"{name} learns from observations with {keys}; received {received}. {cure[0].upper()}{cure[1:]}"
 
     def _check_begun(self) -> None:
         if not hasattr(self, "_state"):
@@ -238,11 +237,11 @@ class FunctionalAgent(abc.ABC):
             )
 
 
-def _listed(part: Any) -> Any:
+def _listed(state: Any) -> Any:
     """Return a state with lists instead of arrays: access to single elements is twice as fast in ordinary Python."""
-    if isinstance(part, np.ndarray):
-        return part.tolist()
-    return type(part)(*map(_listed, part)) if isinstance(part, tuple) else part
+    if isinstance(state, np.ndarray):
+        return state.tolist()
+    return type(state)(*map(_listed, state)) if isinstance(state, tuple) else state
 
 
 class FunctionalPointAgent(FunctionalAgent):
@@ -303,13 +302,13 @@ def _explain(error: Exception, agent: Any, function: Any) -> None:
     line = _line_in(error, function.__code__)
     if rule is None or line is None:
         return
-    place = f"{PurePath(function.__code__.co_filename).name}, line {line}"
-    raise WrongTypeError(f"{function.__name__} of {type(agent).__name__} ({place}) failed: {rule}.") from error
+    location = f"{PurePath(function.__code__.co_filename).name}, line {line}"
+    raise WrongTypeError(f"{function.__name__} of {type(agent).__name__} ({location}) failed: {rule}.") from error
 
 
 def _rule(error: Exception, agent: Any) -> str | None:
     """Return what the function must keep to; the error itself is not shown, as it may contain a gain."""
-    if isinstance(error, AttributeError) and type(error.obj).__name__ == "Seen":
+    if isinstance(error, AttributeError) and type(error.obj).__name__ == "ObservationFields":
         fields = agent.learns_from._fields
         there = f"seen has {', '.join(fields[:-1])} and {fields[-1]}, not {error.name}"
         for kind in (Gains, Sums):

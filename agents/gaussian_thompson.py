@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.protocols import FloatArray, Sums
 
 
 class State(NamedTuple):
@@ -36,9 +35,9 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 def update(state: State, arm: int, seen: Sums) -> State:
     """Compute what follows from the released sums, of all arms."""
-    for each in range(len(state.means)):
-        if seen.counts[each] > 0:
-            update_own(state, each, seen)
+    for each_arm in range(len(state.means)):
+        if seen.counts[each_arm] > 0:
+            update_own(state, each_arm, seen)
     return state
 
 

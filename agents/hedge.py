@@ -8,9 +8,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.arithmetic import exp, log
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.draws import exp, log
+from dp_bandit_envs.protocols import FloatArray, Sums
 
 MOST_DRIFT = 50.0
 """How far the largest score may move before all weights are recomputed: e^50 leaves ample room in a double."""
@@ -79,19 +78,19 @@ def update(state: State, arm: int, seen: Sums) -> State:
     """Recompute the weights of the arms whose sums changed."""
     sums, weights, scale, rate = state.sums, state.weights, state.scale, state.learning_rate
     largest = -math.inf
-    for each in range(len(sums)):
-        largest = max(largest, seen.sums[each])
+    for each_arm in range(len(sums)):
+        largest = max(largest, seen.sums[each_arm])
     # Noise may move the largest sum either way, and weights must neither overflow nor all underflow.
     afresh = abs(rate * (largest - scale[REFERENCE])) > MOST_DRIFT
     if afresh:
         scale[REFERENCE] = largest
     reference = scale[REFERENCE]
     total = 0.0
-    for each in range(len(sums)):
-        if afresh or seen.sums[each] != sums[each]:
-            sums[each] = seen.sums[each]
-            weights[each] = exp(rate * (sums[each] - reference))
-        total += weights[each]
+    for each_arm in range(len(sums)):
+        if afresh or seen.sums[each_arm] != sums[each_arm]:
+            sums[each_arm] = seen.sums[each_arm]
+            weights[each_arm] = exp(rate * (sums[each_arm] - reference))
+        total += weights[each_arm]
     scale[TOTAL] = total
     return state
 

@@ -7,9 +7,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.draws import log
+from dp_bandit_envs.protocols import FloatArray, IntArray, Sums
 from dp_bandit_envs.theory.divergences import private_divergence
 
 HELD_ARM: Final = 0
@@ -77,15 +76,15 @@ def update(state: State, arm: int, seen: Sums) -> State:
         status[HELD_ARM] = arm
         return state
     status[HELD_ARM] = -1
-    for each in range(len(counts)):
-        n = seen.counts[each]
-        state.releases[each] = seen.releases[each]
-        if n != counts[each]:
-            status[ARMS_UNRELEASED] -= counts[each] == 0
-            counts[each] = n
-            state.logs[each] = log(n)
+    for each_arm in range(len(counts)):
+        n = seen.counts[each_arm]
+        state.releases[each_arm] = seen.releases[each_arm]
+        if n != counts[each_arm]:
+            status[ARMS_UNRELEASED] -= counts[each_arm] == 0
+            counts[each_arm] = n
+            state.logs[each_arm] = log(n)
         if n > 0:
-            state.means[each] = min(max(seen.sums[each] / n, 0.0), 1.0)
+            state.means[each_arm] = min(max(seen.sums[each_arm] / n, 0.0), 1.0)
     return state
 
 

@@ -8,9 +8,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import NONE, NoiseWidth, WidthFor, checked_width, smooth, weight, width_in
-from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.draws import log
+from dp_bandit_envs.protocols import FloatArray, IntArray, Sums
 from dp_bandit_envs.theory.divergences import below_kl_upper, private_divergence, private_upper
 
 ROUND: Final = 0
@@ -131,20 +130,20 @@ def update(state: State, arm: int, seen: Sums) -> State:
         return state
     status[HELD_ARM] = -1
     if state.lazy:
-        for each in range(len(counts)):
-            state.releases[each] = seen.releases[each]
-    for each in range(len(counts)):
-        n = seen.counts[each]
-        if n != counts[each]:
-            status[ARMS_UNRELEASED] -= counts[each] == 0
-            counts[each] = n
-            state.weights[each] = weight(state.width, n, 0)
+        for each_arm in range(len(counts)):
+            state.releases[each_arm] = seen.releases[each_arm]
+    for each_arm in range(len(counts)):
+        n = seen.counts[each_arm]
+        if n != counts[each_arm]:
+            status[ARMS_UNRELEASED] -= counts[each_arm] == 0
+            counts[each_arm] = n
+            state.weights[each_arm] = weight(state.width, n, 0)
         if n > 0:
-            mean = seen.sums[each] / n
-            if plain and mean != means[each]:
+            mean = seen.sums[each_arm] / n
+            if plain and mean != means[each_arm]:
                 share = min(max(mean, 0.0), 1.0)
-                state.entropies[each] = weighed_log(share) + weighed_log(1.0 - share)
-            means[each] = mean
+                state.entropies[each_arm] = weighed_log(share) + weighed_log(1.0 - share)
+            means[each_arm] = mean
     return state
 
 

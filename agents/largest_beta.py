@@ -33,7 +33,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.arithmetic import exp, log, log1p
+from dp_bandit_envs.draws import exp, log, log1p
 
 LAZY_FROM: Final = 1.5
 """The smallest x for which the second bound holds."""
@@ -84,9 +84,9 @@ def one_by_one(alphas: Sequence[float], betas: Sequence[float], first: int, rng:
     floor = 0.0
     u = rng.random()
     tails = 1.0
-    for place in range(-1, len(alphas)):
-        arm = first if place < 0 else place
-        if place == first:
+    for position in range(-1, len(alphas)):
+        arm = first if position < 0 else position
+        if position == first:
             continue
         alpha, beta = alphas[arm], betas[arm]
         # 1 for a floor of 0, so that the first arm is drawn.
@@ -293,15 +293,15 @@ def chance(alpha: float, beta: float, scale: float, floor: float, log_floor: flo
         log_floor: ln c.
         log_rest: ln(1 - c).
     """
-    k, rest = alpha - 1.0, beta - 1.0
-    excess = (k + rest) * floor - k
+    k, j = alpha - 1.0, beta - 1.0
+    excess = (k + j) * floor - k
     if not excess > 0.0:
         return 1.0
     if scale == UNKNOWN:
         x = distance(alpha, beta, floor)
         bound = exp(-x - TANGENT_MARGIN) if x >= LAZY_FROM else 1.0
     else:
-        bound = exp(scale + k * log_floor + rest * log_rest) * (floor * (1.0 - floor)) / excess
+        bound = exp(scale + k * log_floor + j * log_rest) * (floor * (1.0 - floor)) / excess
     return bound if bound < LAZY_BELOW else 1.0
 
 

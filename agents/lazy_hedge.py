@@ -9,9 +9,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.hedge import Rate, checked_rate, draw_weighted, rate_in
-from dp_bandit_envs.arithmetic import exp
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.draws import exp
+from dp_bandit_envs.protocols import FloatArray, Gains, IntArray
 
 ARM = 0
 DRAWS_LEFT = 1
@@ -69,8 +68,8 @@ def draw(state: State, rng: np.random.Generator) -> int:
 def update(state: State, arm: int, seen: Gains) -> State:
     """Add the gains, and note how likely the arm is kept: a withheld gain counts as 0 in both, which fits together."""
     totals = state.totals
-    for each in range(len(totals)):
-        totals[each] += seen.gains[each]
+    for each_arm in range(len(totals)):
+        totals[each_arm] += seen.gains[each_arm]
     state.keep[0] = (1.0 - state.fresh_probability) * exp(-state.learning_rate * (1.0 - seen.gains[arm]))
     return state
 

@@ -10,8 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.optimal_design import basis_of
 from dp_bandit_envs.agents.random_labels import shuffle
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.protocols import FloatArray, IntArray, Sums
 from dp_bandit_envs.theory.linear_bounds import DESIGN_SLACK, LAPLACE_SPREAD, batch_lengths, elimination_nats
 
 PLACE: Final = 0
@@ -110,14 +109,14 @@ def begin_batch(state: State, rng: np.random.Generator) -> None:
     for arm in range(len(weights)):
         support += 1 if weights[arm] > 0.0 else 0
     left, first = rounds, -1
-    for place in range(len(order)):
-        arm = order[place]
+    for position in range(len(order)):
+        arm = order[position]
         planned[arm] = 0
         if weights[arm] > 0.0:
             planned[arm] = min(left, max(1, math.ceil(weights[arm] * (rounds - support))))
             left -= planned[arm]
             if first < 0:
-                first = place
+                first = position
     # No more are left than there are arms in the design.
     for arm in order:
         if weights[arm] > 0.0 and left > 0:
@@ -132,16 +131,16 @@ def find_basis(state: State) -> None:
     """Choose live arms as a basis, each the farthest from the span of those before; write all arms in it."""
     alive, room, coordinates, pivots = state.alive, state.room, state.coordinates, state.pivots
     width, n_arms, rank, largest = len(state.solution), len(alive), 0, 0.0
-    for place in range(n_arms * width):
-        room[place] = state.points[place]
-        coordinates[place] = 0.0
+    for index in range(n_arms * width):
+        room[index] = state.points[index]
+        coordinates[index] = 0.0
     while rank < width:
         pivot, farthest = -1, 0.0
         for arm in range(n_arms):
             if alive[arm] == 1:
                 length = 0.0
-                for place in range(width):
-                    length += room[arm * width + place] * room[arm * width + place]
+                for column in range(width):
+                    length += room[arm * width + column] * room[arm * width + column]
                 if length > farthest:
                     pivot, farthest = arm, length
         largest = max(largest, farthest)
@@ -149,15 +148,15 @@ def find_basis(state: State) -> None:
             break
         pivots[rank] = pivot
         norm = math.sqrt(farthest)
-        for place in range(width):
-            state.solution[place] = room[pivot * width + place] / norm
+        for column in range(width):
+            state.solution[column] = room[pivot * width + column] / norm
         for arm in range(n_arms):
             if alive[arm] == 1:
                 along = 0.0
-                for place in range(width):
-                    along += room[arm * width + place] * state.solution[place]
-                for place in range(width):
-                    room[arm * width + place] -= along * state.solution[place]
+                for column in range(width):
+                    along += room[arm * width + column] * state.solution[column]
+                for column in range(width):
+                    room[arm * width + column] -= along * state.solution[column]
                 coordinates[arm * width + rank] = along
         rank += 1
     state.status[RANK] = rank
@@ -182,8 +181,8 @@ def find_design(state: State) -> None:
     for arm in range(len(alive)):
         weights[arm] = 0.0
         leverages[arm] = 0.0
-        for place in range(rank):
-            leverages[arm] += rank * coordinates[arm * width + place] * coordinates[arm * width + place]
+        for column in range(rank):
+            leverages[arm] += rank * coordinates[arm * width + column] * coordinates[arm * width + column]
     for row in range(rank):
         weights[state.pivots[row]] = 1.0 / rank
         for column in range(rank):
@@ -211,8 +210,8 @@ def find_design(state: State) -> None:
             if alive[arm] == 1:
                 weights[arm] *= 1.0 - step
                 product = 0.0
-                for place in range(rank):
-                    product += coordinates[arm * width + place] * along[place]
+                for column in range(rank):
+                    product += coordinates[arm * width + column] * along[column]
                 leverages[arm] = (leverages[arm] - share * product * product) / (1.0 - step)
         weights[top] += step
 
@@ -250,36 +249,36 @@ def fit(state: State, seen: Sums) -> None:
         if planned[arm] > 0:
             excess = seen.sums[arm] - 0.5 * seen.counts[arm]
             for row in range(rank):
-                part = coordinates[arm * width + row]
-                state.solution[row] += excess * part
+                coordinate = coordinates[arm * width + row]
+                state.solution[row] += excess * coordinate
                 for column in range(row + 1):
-                    table[row * rank + column] += seen.counts[arm] * part * coordinates[arm * width + column]
+                    table[row * rank + column] += seen.counts[arm] * coordinate * coordinates[arm * width + column]
     for row in range(rank):
         for column in range(row + 1):
             total = table[row * rank + column]
-            for place in range(column):
-                total -= table[row * rank + place] * table[column * rank + place]
+            for inner in range(column):
+                total -= table[row * rank + inner] * table[column * rank + inner]
             table[row * rank + column] = total / table[column * rank + column] if column < row else math.sqrt(total)
     solve(state)
-    for place in range(rank):
-        state.estimate[place] = state.solution[place]
+    for column in range(rank):
+        state.estimate[column] = state.solution[column]
     for arm in range(len(alive)):
         state.leverages[arm] = 0.0
-        for place in range(rank):
-            state.leverages[arm] += coordinates[arm * width + place] * state.estimate[place]
+        for column in range(rank):
+            state.leverages[arm] += coordinates[arm * width + column] * state.estimate[column]
 
 
 def solve(state: State) -> None:
     """Replace `solution` by V^-1 times it, with the Cholesky factor of V in `table`."""
     table, solution, rank = state.table, state.solution, state.status[RANK]
     for row in range(rank):
-        for place in range(row):
-            solution[row] -= table[row * rank + place] * solution[place]
+        for column in range(row):
+            solution[row] -= table[row * rank + column] * solution[column]
         solution[row] /= table[row * rank + row]
     for up in range(rank):
         row = rank - 1 - up
-        for place in range(row + 1, rank):
-            solution[row] -= table[place * rank + row] * solution[place]
+        for column in range(row + 1, rank):
+            solution[row] -= table[column * rank + row] * solution[column]
         solution[row] /= table[row * rank + row]
 
 
@@ -288,20 +287,20 @@ def width_between(state: State, best: int, arm: int, seen: Sums) -> float:
     squares, variance, widest = 0.0, 0.0, 0.0
     if len(state.solution) > 0:
         coordinates, width, rank = state.coordinates, len(state.solution), state.status[RANK]
-        for place in range(rank):
-            state.solution[place] = coordinates[best * width + place] - coordinates[arm * width + place]
+        for column in range(rank):
+            state.solution[column] = coordinates[best * width + column] - coordinates[arm * width + column]
         solve(state)
-        for each in range(len(state.alive)):
-            if state.planned[each] > 0:
+        for each_arm in range(len(state.alive)):
+            if state.planned[each_arm] > 0:
                 share = 0.0
-                for place in range(rank):
-                    share += state.solution[place] * coordinates[each * width + place]
+                for column in range(rank):
+                    share += state.solution[column] * coordinates[each_arm * width + column]
                 squares += share * share
-                variance += seen.counts[each] * share * share
+                variance += seen.counts[each_arm] * share * share
                 widest = max(widest, abs(share))
     elif best != arm:
-        one, other = 1.0 / seen.counts[best], 1.0 / seen.counts[arm]
-        squares, variance, widest = one * one + other * other, one + other, max(one, other)
+        first, second = 1.0 / seen.counts[best], 1.0 / seen.counts[arm]
+        squares, variance, widest = first * first + second * second, first + second, max(first, second)
     if variance == 0.0:
         return 0.0
     spread = (0.5 if state.normal else LAPLACE_SPREAD) * state.scale * state.scale

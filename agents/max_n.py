@@ -15,11 +15,10 @@ from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import no_width
 from dp_bandit_envs.agents.thompson_sampling import select as ts_select
 from dp_bandit_envs.agents.ucb import ROUND
-from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.compiling.functions import bind
+from dp_bandit_envs.draws import log
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.protocols import FloatArray, IntArray, Sums
 
 UNSEEN = 0.5
 """The mean of an arm without gains: that of a uniform prior."""
@@ -84,8 +83,8 @@ def select(state: State, rng: np.random.Generator) -> int:
     """Return the arm with the largest mean among those that reveal the chosen one; ties are drawn evenly."""
     wanted = choose(state, rng)
     best, alike = -1, 0
-    for place in range(state.starts[wanted], state.starts[wanted + 1]):
-        arm = state.revealers[place]
+    for index in range(state.starts[wanted], state.starts[wanted + 1]):
+        arm = state.revealers[index]
         if best < 0 or state.means[arm] > state.means[best]:
             best, alike = arm, 1
         elif state.means[arm] == state.means[best]:
@@ -98,10 +97,10 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 def update(state: State, arm: int, seen: Sums) -> State:
     """Update the means and the inner algorithm with the revealed gains."""
-    for each in range(len(state.counts)):
-        if seen.counts[each] != state.counts[each]:
-            state.counts[each] = seen.counts[each]
-            state.means[each] = seen.sums[each] / seen.counts[each]
+    for each_arm in range(len(state.counts)):
+        if seen.counts[each_arm] != state.counts[each_arm]:
+            state.counts[each_arm] = seen.counts[each_arm]
+            state.means[each_arm] = seen.sums[each_arm] / seen.counts[each_arm]
     return State(learn(state.inner, arm, seen), state.means, state.counts, state.starts, state.revealers)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.arithmetic import exp, log, log1p, of_array
+from dp_bandit_envs.draws import exp, log, log1p, map_array
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.privacy.counters import Counter, make_counter
 from dp_bandit_envs.protocols import FloatArray
@@ -89,12 +89,12 @@ def checked_width(width: WidthFor | None) -> WidthFor:
 
 def width_in(width: WidthFor, n_arms: int, horizon: int, sensitivity: float) -> NoiseWidth:
     """Return the width of a game, or raise if the function returns none."""
-    made = width(n_arms, horizon, sensitivity)
-    if not isinstance(made, NoiseWidth):
+    noise_width = width(n_arms, horizon, sensitivity)
+    if not isinstance(noise_width, NoiseWidth):
         raise WrongTypeError(
-            f"width must return a NoiseWidth, as log_width(...) does; received {checks.kind_of(made)}."
+            f"width must return a NoiseWidth, as log_width(...) does; received {checks.kind_of(noise_width)}."
         )
-    return made
+    return noise_width
 
 
 def no_width(n_arms: int, horizon: int, sensitivity: float) -> NoiseWidth:
@@ -182,9 +182,9 @@ def _table(
     steps = math.ceil(STEPS_IN_AN_OCTAVE * math.log2(horizon)) + 1 if horizon > 1 else 1
     octaves, quarters = np.divmod(np.arange(steps), STEPS_IN_AN_OCTAVE)
     # Powers of two are exact, and not just below the round at which their step ends.
-    until = np.ldexp(of_array(exp, quarters * (log(2.0) / STEPS_IN_AN_OCTAVE)), octaves)
+    until = np.ldexp(map_array(exp, quarters * (log(2.0) / STEPS_IN_AN_OCTAVE)), octaves)
     ends = np.minimum(until, 2.0 * horizon)
-    nats = of_array(log, ends)
+    nats = map_array(log, ends)
     until[-1] = math.inf
     table = np.zeros((steps, bits, bits))
     for places in range(bits):
@@ -204,9 +204,9 @@ def _chernoff(counter: Counter, places: int, ones: int, minus_log: FloatArray) -
     terms = _check_terms(counter, places, ones)
     widest = max(scale for scale, _ in terms)
     share = np.linspace(0, 1, 402)[1:-1]
-    cost = of_array(log1p, -share)
+    cost = map_array(log1p, -share)
     for scale, number in terms:
-        cost = cost - number * of_array(log1p, -((scale / widest * share) ** 2))
+        cost = cost - number * map_array(log1p, -((scale / widest * share) ** 2))
     widths = (log(2) + minus_log[:, np.newaxis] + cost) * (widest / share)
     narrowest: FloatArray = widths.min(axis=1)
     return narrowest

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dp_bandit_envs.agents.functional import FunctionalAgent, FunctionalPointAgent, Functions
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.protocols import FloatArray, Sums
 
 
 class State(NamedTuple):
@@ -20,9 +19,9 @@ class State(NamedTuple):
 def leader(sums: FloatArray) -> int:
     """Return the place of the largest sum, the first of several."""
     best = 0
-    for place in range(1, len(sums)):
-        if sums[place] > sums[best]:
-            best = place
+    for index in range(1, len(sums)):
+        if sums[index] > sums[best]:
+            best = index
     return best
 
 
@@ -37,28 +36,28 @@ def select_in_ball(state: State, point: FloatArray, rng: np.random.Generator) ->
     for total in state.sums:
         square += total * total
     length = math.sqrt(square)
-    for place in range(len(point)):
-        point[place] = state.sums[place] / length if length > 0.0 else 0.0
+    for coordinate in range(len(point)):
+        point[coordinate] = state.sums[coordinate] / length if length > 0.0 else 0.0
 
 
 def select_in_cube(state: State, point: FloatArray, rng: np.random.Generator) -> None:
     """Play the signs of S; 0 where S is 0."""
-    for place in range(len(point)):
-        total = state.sums[place]
-        point[place] = 1.0 if total > 0.0 else -1.0 if total < 0.0 else 0.0
+    for coordinate in range(len(point)):
+        total = state.sums[coordinate]
+        point[coordinate] = 1.0 if total > 0.0 else -1.0 if total < 0.0 else 0.0
 
 
 def select_in_simplex(state: State, point: FloatArray, rng: np.random.Generator) -> None:
     """Play the corner of the largest sum."""
     best = leader(state.sums)
-    for place in range(len(point)):
-        point[place] = 1.0 if place == best else 0.0
+    for coordinate in range(len(point)):
+        point[coordinate] = 1.0 if coordinate == best else 0.0
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
     """Keep the released sums."""
-    for place in range(len(state.sums)):
-        state.sums[place] = seen.sums[place]
+    for index in range(len(state.sums)):
+        state.sums[index] = seen.sums[index]
     return state
 
 

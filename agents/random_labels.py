@@ -7,9 +7,8 @@ import numpy as np
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.privacy.facts import Noise
-from dp_bandit_envs.protocols import IntArray
+from dp_bandit_envs.protocols import Gains, IntArray, Sums
 
 
 class State(NamedTuple):
@@ -30,10 +29,10 @@ class State(NamedTuple):
 
 def shuffle(arms: IntArray, number: int, rng: np.random.Generator) -> None:
     """Bring the first `number` arms into an order of which all are equally likely."""
-    for place in range(number - 1):
-        other = min(place + int(rng.random() * (number - place)), number - 1)
-        arm = arms[place]
-        arms[place] = arms[other]
+    for position in range(number - 1):
+        other = min(position + int(rng.random() * (number - position)), number - 1)
+        arm = arms[position]
+        arms[position] = arms[other]
         arms[other] = arm
 
 
@@ -66,8 +65,8 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 def update_sums(state: State, arm: int, seen: Sums) -> State:
     """Show the agent the released sums."""
-    for each in range(len(state.labels)):
-        copy_sum(state, each, seen)
+    for each_arm in range(len(state.labels)):
+        copy_sum(state, each_arm, seen)
     return State(update_label(state.inner, state.labels[arm], state.seen), state.arms, state.labels, state.seen)
 
 
@@ -87,10 +86,10 @@ def copy_sum(state: State, arm: int, seen: Sums) -> None:
 
 def update_gains(state: State, arm: int, seen: Gains) -> State:
     """Show the agent the released gains."""
-    for each in range(len(state.labels)):
-        label = state.labels[each]
-        state.seen.gains[label] = seen.gains[each]
-        state.seen.observed[label] = seen.observed[each]
+    for each_arm in range(len(state.labels)):
+        label = state.labels[each_arm]
+        state.seen.gains[label] = seen.gains[each_arm]
+        state.seen.observed[label] = seen.observed[each_arm]
     return State(update_label(state.inner, state.labels[arm], state.seen), state.arms, state.labels, state.seen)
 
 
@@ -152,11 +151,11 @@ class RandomLabels(FunctionalAgent):
 
 def _by_label(agent: FunctionalAgent) -> Functions:
     """Return an agent's functions, for its labels."""
-    own, of_sums = agent.functions, agent.learns_from is Sums
-    whole = {"update_label": own.update}
+    functions, of_sums = agent.functions, agent.learns_from is Sums
+    placeholders = {"update_label": functions.update}
     return Functions(
-        bind(select, {"select_label": own.select}),
-        bind(update_sums if of_sums else update_gains, whole),
-        None if own.tidy is None else bind(tidy, {"tidy_label": own.tidy}),
-        bind(update_own_sum, {"update_label": own.update_own or own.update}) if of_sums else None,
+        bind(select, {"select_label": functions.select}),
+        bind(update_sums if of_sums else update_gains, placeholders),
+        None if functions.tidy is None else bind(tidy, {"tidy_label": functions.tidy}),
+        bind(update_own_sum, {"update_label": functions.update_own or functions.update}) if of_sums else None,
     )

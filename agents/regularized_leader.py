@@ -8,9 +8,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
-from dp_bandit_envs.arithmetic import exp, log
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.draws import exp, log
+from dp_bandit_envs.protocols import FloatArray, Sums
 
 
 class State(NamedTuple):
@@ -31,35 +30,35 @@ def select_in_ball(state: State, point: FloatArray, rng: np.random.Generator) ->
     factor, square = state.rate, state.square[0]
     if square * factor * factor > 1.0:
         factor = 1.0 / math.sqrt(square)
-    for place in range(len(point)):
-        point[place] = factor * state.sums[place]
+    for coordinate in range(len(point)):
+        point[coordinate] = factor * state.sums[coordinate]
 
 
 def select_in_cube(state: State, point: FloatArray, rng: np.random.Generator) -> None:
     """Play rate * S, each coordinate cut to [-1, 1]."""
-    for place in range(len(point)):
-        point[place] = min(max(state.rate * state.sums[place], -1.0), 1.0)
+    for coordinate in range(len(point)):
+        point[coordinate] = min(max(state.rate * state.sums[coordinate], -1.0), 1.0)
 
 
 def select_in_simplex(state: State, point: FloatArray, rng: np.random.Generator) -> None:
     """Play the mixture in proportion to exp(rate * S)."""
     largest = state.sums[0]
-    for place in range(1, len(point)):
-        largest = max(largest, state.sums[place])
+    for coordinate in range(1, len(point)):
+        largest = max(largest, state.sums[coordinate])
     total = 0.0
-    for place in range(len(point)):
-        point[place] = exp(state.rate * (state.sums[place] - largest))
-        total += point[place]
-    for place in range(len(point)):
-        point[place] /= total
+    for coordinate in range(len(point)):
+        point[coordinate] = exp(state.rate * (state.sums[coordinate] - largest))
+        total += point[coordinate]
+    for coordinate in range(len(point)):
+        point[coordinate] /= total
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
     """Keep the released sums and their squared length, for the ball."""
     square = 0.0
-    for place in range(len(state.sums)):
-        total = seen.sums[place]
-        state.sums[place] = total
+    for index in range(len(state.sums)):
+        total = seen.sums[index]
+        state.sums[index] = total
         square += total * total
     state.square[0] = square
     return state

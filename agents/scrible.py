@@ -9,8 +9,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalPointAgent, Functions
 from dp_bandit_envs.compiling.functions import bind
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.protocols import FloatArray, Gains
 from dp_bandit_envs.theory.linear_bounds import noise_of_payoffs, scrible_rate
 
 FARTHEST: Final = 1e9
@@ -62,24 +61,24 @@ def select_in_ball(state: State, point: FloatArray, rng: np.random.Generator) ->
     share = 1.0
     if axis > 0:
         share = flip * scores[axis] / length / head if length > 0.0 else 0.0
-    for place in range(dimension):
+    for coordinate in range(dimension):
         normal = head
-        if place > 0:
-            normal = flip * scores[place] / length if length > 0.0 else 0.0
-        part = -share * normal
-        if place == axis:
-            part += 1.0
-        point[place] = scores[place] / (1.0 + stretch) + sign * part / root
-        direction[place] = sign * part * root
+        if coordinate > 0:
+            normal = flip * scores[coordinate] / length if length > 0.0 else 0.0
+        eigenvector = -share * normal
+        if coordinate == axis:
+            eigenvector += 1.0
+        point[coordinate] = scores[coordinate] / (1.0 + stretch) + sign * eigenvector / root
+        direction[coordinate] = sign * eigenvector * root
 
 
 def select_in_cube(state: State, point: FloatArray, rng: np.random.Generator) -> None:
     """Play x + sign * e_i / sqrt(eigenvalue) for a uniform axis i; each coordinate is like a ball of dimension 1."""
     scores, direction = state.scores, state.direction
     dimension = len(point)
-    for place in range(dimension):
-        point[place] = scores[place] / (1.0 + math.sqrt(1.0 + scores[place] * scores[place]))
-        direction[place] = 0.0
+    for coordinate in range(dimension):
+        point[coordinate] = scores[coordinate] / (1.0 + math.sqrt(1.0 + scores[coordinate] * scores[coordinate]))
+        direction[coordinate] = 0.0
     drawn = min(int(rng.random() * 2.0 * dimension), 2 * dimension - 1)
     axis = drawn // 2
     sign = 1.0 if drawn % 2 == 0 else -1.0
@@ -98,9 +97,9 @@ def update(state: State, arm: int, seen: Gains) -> State:
 
 def learn(state: State, payoff: float) -> None:
     """Add the estimate from a released payoff, times the learning rate, to the scores."""
-    for place in range(len(state.scores)):
-        score = state.scores[place] + state.push * payoff * state.direction[place]
-        state.scores[place] = min(max(score, -FARTHEST), FARTHEST)
+    for coordinate in range(len(state.scores)):
+        score = state.scores[coordinate] + state.push * payoff * state.direction[coordinate]
+        state.scores[coordinate] = min(max(score, -FARTHEST), FARTHEST)
 
 
 SELECT: dict[str, Callable[..., None]] = {"ball": select_in_ball, "cube": select_in_cube}
@@ -152,7 +151,7 @@ class Scrible(FunctionalPointAgent):
 class StateOnVectors(NamedTuple):
     """SCRiBLe's state, and the point played last, shape `(dimension,)`."""
 
-    own: State
+    inner: State
     point: FloatArray
 
 
@@ -162,19 +161,19 @@ def select_own(state: State, point: FloatArray, rng: np.random.Generator) -> Non
 
 def select_and_keep(state: StateOnVectors, point: FloatArray, rng: np.random.Generator) -> None:
     """Play as SCRiBLe does, and keep the point."""
-    select_own(state.own, point, rng)
-    for place in range(len(point)):
-        state.point[place] = point[place]
+    select_own(state.inner, point, rng)
+    for coordinate in range(len(point)):
+        state.point[coordinate] = point[coordinate]
 
 
 def update_on_vectors(state: StateOnVectors, arm: int, seen: Gains) -> StateOnVectors:
     """Learn from the product of the released vector and the point."""
     payoff = 0.0
-    for place in range(len(state.point)):
-        if seen.observed[place] == 0:
+    for coordinate in range(len(state.point)):
+        if seen.observed[coordinate] == 0:
             return state
-        payoff += seen.gains[place] * state.point[place]
-    learn(state.own, payoff)
+        payoff += seen.gains[coordinate] * state.point[coordinate]
+    learn(state.inner, payoff)
     return state
 
 

@@ -11,8 +11,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
-from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import is_public
 
 vec_env = require("stable_baselines3.common.vec_env", extra="sb3")

@@ -9,9 +9,8 @@ from dp_bandit_envs.agents import largest_beta
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.largest_beta import MANY, Search, among_many, changed, one_by_one
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight, width_in
-from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.draws import log
+from dp_bandit_envs.protocols import FloatArray, IntArray, Sums
 
 ROUND: Final = 0
 HELD_ARM: Final = 1
@@ -80,20 +79,20 @@ def update(state: State, arm: int, seen: Sums) -> State:
     status[HELD_ARM] = -1
     moving = state.width.slope > 0.0
     reach = state.width.slope * log(status[ROUND]) + state.width.offset if moving else state.width.offset
-    for each in range(len(counts)):
-        n = seen.counts[each]
+    for each_arm in range(len(counts)):
+        n = seen.counts[each_arm]
         # No new release; the posterior is recomputed only if the width grows with the round.
-        if n == 0 or (seen.releases[each] == state.releases[each] and not moving):
+        if n == 0 or (seen.releases[each_arm] == state.releases[each_arm] and not moving):
             continue
-        state.releases[each] = seen.releases[each]
-        if n != counts[each]:
-            status[ARMS_UNRELEASED] -= counts[each] == 0
-            counts[each] = n
-            state.weights[each] = weight(state.width, n, 0)
-        total = min(max(seen.sums[each] + n * reach * state.weights[each], 0.0), float(n))
-        state.alphas[each] = 1.0 + total
-        state.betas[each] = 1.0 + (n - total)
-        changed(state.search, each)
+        state.releases[each_arm] = seen.releases[each_arm]
+        if n != counts[each_arm]:
+            status[ARMS_UNRELEASED] -= counts[each_arm] == 0
+            counts[each_arm] = n
+            state.weights[each_arm] = weight(state.width, n, 0)
+        total = min(max(seen.sums[each_arm] + n * reach * state.weights[each_arm], 0.0), float(n))
+        state.alphas[each_arm] = 1.0 + total
+        state.betas[each_arm] = 1.0 + (n - total)
+        changed(state.search, each_arm)
     return state
 
 

@@ -7,9 +7,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.arithmetic import square
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.draws import square
+from dp_bandit_envs.protocols import FloatArray, Gains
 from dp_bandit_envs.theory.adversarial_bounds import SKIP_SHARE
 
 PAPER_SIGMA: Final = math.sqrt(6)

@@ -11,9 +11,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, log_width, no_width, weight, width_in
-from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.draws import log
+from dp_bandit_envs.protocols import FloatArray, IntArray, Sums
 from dp_bandit_envs.theory.stochastic_bounds import LDP_FORCED, ldp_laplace_bonus, ldp_paper_bonus
 
 ROUND: Final = 0
@@ -87,10 +86,10 @@ def update(state: State, arm: int, seen: Sums) -> State:
     """Store the released sums, and recompute what depends on a count where it has changed."""
     state.status[ROUND] += 1
     counts, released = state.counts, seen.counts
-    for each in range(len(counts)):
-        n = released[each]
-        if n != counts[each]:
-            recount(state, each, n)
+    for each_arm in range(len(counts)):
+        n = released[each_arm]
+        if n != counts[each_arm]:
+            recount(state, each_arm, n)
     average(state, seen)
     return state
 
@@ -159,17 +158,17 @@ def update_any(state: State, arm: int, seen: Sums) -> State:
             status[HELD_ARM] = arm
             return state
         status[HELD_ARM] = -1
-        for each in range(len(state.releases)):
-            state.releases[each] = seen.releases[each]
+        for each_arm in range(len(state.releases)):
+            state.releases[each_arm] = seen.releases[each_arm]
     stale = False
     while status[ROUND] > until[status[WIDTH_STEP]]:
         status[WIDTH_STEP] += 1
         stale = True
-    for each in range(len(state.counts)):
-        n = seen.counts[each]
-        if n != state.counts[each] or (stale and n > 0):
-            recount(state, each, n)
-            state.weights[each] = weight(state.width, n, status[WIDTH_STEP])
+    for each_arm in range(len(state.counts)):
+        n = seen.counts[each_arm]
+        if n != state.counts[each_arm] or (stale and n > 0):
+            recount(state, each_arm, n)
+            state.weights[each_arm] = weight(state.width, n, status[WIDTH_STEP])
     average(state, seen)
     return state
 
@@ -187,9 +186,9 @@ def update_any_own(state: State, arm: int, seen: Sums) -> State:
     if status[ROUND] > until[status[WIDTH_STEP]]:
         while status[ROUND] > until[status[WIDTH_STEP]]:
             status[WIDTH_STEP] += 1
-        for each in range(len(state.counts)):
-            if state.counts[each] > 0:
-                state.weights[each] = weight(state.width, state.counts[each], status[WIDTH_STEP])
+        for each_arm in range(len(state.counts)):
+            if state.counts[each_arm] > 0:
+                state.weights[each_arm] = weight(state.width, state.counts[each_arm], status[WIDTH_STEP])
     n = seen.counts[arm]
     if n > 0:
         if n != state.counts[arm]:

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.protocols import FloatArray, Gains
 
 
 class State(NamedTuple):

@@ -3,6 +3,7 @@
 import difflib
 import functools
 import importlib
+import importlib.util
 import inspect
 import math
 import operator
@@ -10,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final, ParamSpec, SupportsFloat, SupportsIndex, TypeVar
 
 import numpy as np
@@ -27,8 +29,16 @@ MOST_ROUNDS: Final = 2**53
 MOST_ROUNDS_IN_MEMORY: Final = 2**27
 """The most rounds for parts that store a number for each round: such an array takes 1 GiB."""
 
-DOORS: Final = ("play", "simulate", "compare", "calibrate", "reproduce")
-"""Functions of the package that are named where another one is given their argument."""
+DOORS: Final = {
+    "play": "environment algorithm epsilon delta horizon n_arms seed trial",
+    "simulate": "environment algorithms epsilon delta at_guarantee horizon n_arms trials seed checkpoints jobs"
+    " env_kwargs first_trial progress keep",
+    "compare": "environments algorithms epsilon delta at_guarantee rounds_per_person horizon n_arms trials seed"
+    " checkpoints folder jobs progress",
+    "calibrate": "algorithm epsilon delta n_arms horizon rounds_per_person parameters",
+    "reproduce": "name folder horizon trials seed jobs progress",
+}
+"""Functions of the package, and their arguments, which are named where another function is given one of these."""
 MEANT: Final = {
     "k": "n_arms",
     "t": "horizon",
@@ -71,18 +81,17 @@ def answers_wrong_calls(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _wrong_call(
-    function: Callable[..., Any], signature: inspect.Signature, given: int, named: Iterable[str]
+    function: Callable[..., Any], signature: inspect.Signature, n_positional: int, named: Iterable[str]
 ) -> TypeError:
     """Return the error for a call that does not fit the signature."""
     takes = {name: one for name, one in signature.parameters.items() if name != "self" and one.kind != one.VAR_KEYWORD}
     name = function.__qualname__.removesuffix(".__init__")
-    given -= len(signature.parameters) - len(takes)
+    n_positional -= len(signature.parameters) - len(takes)
     for unknown in (one for one in named if one not in takes):
         meant = MEANT.get(unknown.lower(), unknown)
         near = near_names(meant if meant in takes else unknown, takes)
         hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
-        package = importlib.import_module("dp_bandit_envs")
-        doors = [one for one in DOORS if meant in inspect.signature(getattr(package, one)).parameters]
+        doors = [door for door, arguments in DOORS.items() if meant in arguments.split()]
         if doors:
             near = [one for one in near if one in meant or meant in one]
             hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
@@ -90,11 +99,13 @@ def _wrong_call(
         return UnknownArgumentError(f"{name}()", unknown, hint + others)
     in_order = [key for key, one in takes.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
     by_name = [key for key in takes if key not in in_order]
-    if given > len(in_order):
+    if n_positional > len(in_order):
         rule = f"all but {', '.join(in_order)}" if in_order else "everything"
-        known = f" Known: {', '.join(by_name)}." if by_name else ""
-        return WrongTypeError(f"{name} must be given {rule} by name; received {given} without a name.{known}")
-    placed = {*in_order[:given], *named}
+        hint_by_name = f" Known: {', '.join(by_name)}." if by_name else ""
+        return WrongTypeError(
+            f"{name} must be given {rule} by name; received {n_positional} without a name.{hint_by_name}"
+        )
+    placed = {*in_order[:n_positional], *named}
     missing = [key for key, one in takes.items() if one.default is one.empty and key not in placed]
     rule = " and ".join(missing) if missing else "each argument once"
     more = [f"{key}=..." for key in by_name if takes[key].default is inspect.Parameter.empty]
@@ -166,12 +177,14 @@ def arm(value: SupportsIndex, n_arms: int) -> int:
 
 def arms(actions: Any, num_envs: int, n_arms: int) -> NDArray[np.int64]:
     """Return the actions as an integer array of shape `(num_envs,)`, or raise."""
-    given = np.asarray(actions)
-    if given.shape != (num_envs,):
-        raise ValueError(f"actions must have shape ({num_envs},), one arm for each game; received shape {given.shape}.")
-    if given.dtype.kind not in "iu":
-        raise NotAnIntegerError(f"arm must be an integer in [0, {n_arms - 1}]; received an array of {given.dtype}.")
-    numbers: NDArray[np.int64] = given.astype(np.int64, copy=False)
+    received = np.asarray(actions)
+    if received.shape != (num_envs,):
+        raise ValueError(
+            f"actions must have shape ({num_envs},), one arm for each game; received shape {received.shape}."
+        )
+    if received.dtype.kind not in "iu":
+        raise NotAnIntegerError(f"arm must be an integer in [0, {n_arms - 1}]; received an array of {received.dtype}.")
+    numbers: NDArray[np.int64] = received.astype(np.int64, copy=False)
     # As an unsigned integer, a negative number is huge, so one maximum checks both ends.
     unsigned = numbers.view(np.uint64)
     if not unsigned.max() < n_arms:
@@ -271,8 +284,8 @@ def one_of(name: str, value: str, choices: Sequence[str]) -> str:
     """Return `value`, or raise if it is not among `choices`."""
     # isinstance first, because an array would be compared entry by entry.
     if not isinstance(value, str) or value not in choices:
-        known = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {known}; received {shown(value)}.")
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}; received {shown(value)}.")
     return value
 
 
@@ -307,11 +320,35 @@ def known_name(kind: str, value: str, names: Iterable[str]) -> str:
     """Return the name in `names` that `value` spells, ignoring case; raise with the nearest ones otherwise."""
     names = list(names)
     by_lower = {name.lower(): name for name in names}
-    found = by_lower.get(str(value).lower())
-    if found is not None:
-        return found
+    match = by_lower.get(str(value).lower())
+    if match is not None:
+        return match
     near = near_names(str(value).partition("(")[0], names)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(names)}."
     if "(" in str(value) and near:
         hint += f" Parameters follow a colon: {near[0]}:parameter=value."
     raise UnknownNameError(f"{kind} must be a known name; received {value!r}. {hint}")
+
+
+def installed(module: str) -> bool:
+    """Return whether a module can be found, without importing it."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ImportError:
+        return False
+
+
+def require(module: str, *, extra: str) -> ModuleType:
+    """Import a module, or raise an ImportError that names the extra to install.
+
+    Args:
+        module: Its dotted name.
+        extra: The extra of this package that installs it.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"{package} must be installed for this; it is not ({error}). Use: pip install 'dp-bandit-envs[{extra}]'"
+        ) from error

@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongPointError
-from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
+from dp_bandit_envs.privacy.facts import ValueRange, all_gains_of_arms
 from dp_bandit_envs.protocols import FloatArray
 
 __all__ = ["DECISION_SETS", "TOLERANCE", "Ball", "Cube", "DecisionSet", "PointSpace", "Simplex", "payoff", "payoffs"]
@@ -32,8 +32,8 @@ WAY_OUT = "The set's method project returns the nearest point, and the wrapper P
 def payoff(gains: Sequence[float], point: Sequence[float], low: float, high: float) -> float:
     """Return the scalar product of gains and point, cut to [low, high], which only rounding errors exceed."""
     total = 0.0
-    for each in range(len(point)):
-        total += gains[each] * point[each]
+    for index in range(len(point)):
+        total += gains[index] * point[index]
     return min(max(total, low), high)
 
 
@@ -93,11 +93,11 @@ class DecisionSet(abc.ABC):
     def _wanted(self) -> str:
         return f"a point of the {self.name} ({self.rule})"
 
-    def _numbers(self, given: Any, shape: tuple[int, ...], what: str) -> FloatArray:
+    def _numbers(self, point: Any, shape: tuple[int, ...], what: str) -> FloatArray:
         """Return real numbers of this shape as a fresh array, or raise; text, None and complex numbers are refused."""
-        received = checks.kind_of(given)
+        received = checks.kind_of(point)
         try:
-            numbers = np.asarray(given)
+            numbers = np.asarray(point)
         except Exception:  # whatever an object of another package raises when it is read
             numbers = np.empty(0)
         else:
@@ -153,14 +153,14 @@ class DecisionSet(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def vectors(self) -> Values:
+    def vectors(self) -> ValueRange:
         """Public facts about a revealed gain vector."""
 
     @property
-    def payoff_values(self) -> Values:
+    def payoff_values(self) -> ValueRange:
         """Public facts about a revealed payoff: one number, whose sensitivity is the width of its range."""
         low, high = self.payoffs
-        return Values(low, high, l2=high - low, norm="sup", own=high - low, complete=True)
+        return ValueRange(low, high, l2=high - low, norm="sup", norm_distance=high - low, complete=True)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.dimension})"
@@ -284,7 +284,7 @@ class Simplex(DecisionSet):
         return float(self.dimension)
 
     @property
-    def vectors(self) -> Values:
+    def vectors(self) -> ValueRange:
         """Distance 1 in the sup norm, the set's own norm."""
         return all_gains_of_arms(self.dimension)
 
@@ -349,9 +349,9 @@ class Ball(DecisionSet):
         return up(2 * math.sqrt(self.dimension))
 
     @property
-    def vectors(self) -> Values:
+    def vectors(self) -> ValueRange:
         """Distance 2 in L2, which is also the set's own norm."""
-        return Values(-1.0, 1.0, l2=up(2.0), norm="l2", own=up(2.0), complete=True)
+        return ValueRange(-1.0, 1.0, l2=up(2.0), norm="l2", norm_distance=up(2.0), complete=True)
 
 
 def in_cube(point: Sequence[float]) -> bool:
@@ -401,9 +401,9 @@ class Cube(DecisionSet):
         return up(2.0)
 
     @property
-    def vectors(self) -> Values:
+    def vectors(self) -> ValueRange:
         """Distance 2 in L1, the set's own norm, and in L2: between an axis's two ends."""
-        return Values(-1.0, 1.0, l2=up(2.0), norm="l1", own=up(2.0), complete=True)
+        return ValueRange(-1.0, 1.0, l2=up(2.0), norm="l1", norm_distance=up(2.0), complete=True)
 
 
 DECISION_SETS: dict[str, type[DecisionSet]] = {one.name: one for one in (Ball, Cube, Simplex)}

@@ -22,8 +22,8 @@ class UnknownArgumentError(WrongTypeError):
 
     def __init__(self, called: str, name: str = "", hint: str = "") -> None:
         # Gymnasium makes one again from a message alone.
-        words = f"{called} got an unexpected keyword argument {name!r}. {hint}" if name else called
-        super().__init__(words.rstrip())
+        message = f"{called} got an unexpected keyword argument {name!r}. {hint}" if name else called
+        super().__init__(message.rstrip())
 
 
 class NotAnIntegerError(WrongTypeError, ValueError):

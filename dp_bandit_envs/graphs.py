@@ -13,9 +13,9 @@ from typing import Any, Final, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import GraphFileError, UnknownArgumentError, WrongTypeError
 from dp_bandit_envs.files import DataFile
-from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import IntArray
 
 __all__ = ["NAMES", "REAL", "FeedbackGraph", "GraphSource", "as_feedback_graph"]
@@ -115,14 +115,14 @@ class FeedbackGraph:
     def independent_arms(self) -> int:
         """The size of an independent set, in which no arm reveals another, found greedily by degree: at most alpha."""
         taken = np.zeros(self.n_arms, np.bool_)
-        found = 0
+        size = 0
         for arm in np.argsort(np.diff(self.starts), kind="stable"):
             if not taken[arm]:
-                found += 1
+                size += 1
                 taken[self.revealed_by(arm)] = True
                 taken[self.revealers[self.revealer_starts[arm] : self.revealer_starts[arm + 1]]] = True
                 taken[arm] = True
-        return found
+        return size
 
     @functools.cached_property
     def clique_cover(self) -> list[list[int]]:
@@ -222,7 +222,7 @@ def as_feedback_graph(graph: Any, *, n_arms: SupportsIndex | None = None, self_l
         numbered = set(nodes) == set(range(len(nodes)))
         number = {node: node if numbered else arm for arm, node in enumerate(nodes)}
         edges = [(number[one], number[other]) for one, other in graph.edges()]
-        return _made(len(nodes), edges, graph.is_directed(), self_loops, None if numbered else tuple(nodes))
+        return _graph_of_edges(len(nodes), edges, graph.is_directed(), self_loops, None if numbered else tuple(nodes))
     if hasattr(graph, "tocoo"):
         return _from_sparse(graph.tocoo(), self_loops)
     try:
@@ -257,7 +257,7 @@ def _from_entries(n_arms: int, rows: Any, columns: Any, self_loops: bool) -> Fee
     """Make a graph from the places where a matrix is not 0; it is undirected if they are symmetric."""
     edges = [*zip(rows.tolist(), columns.tolist(), strict=True)]
     directed = {(column, row) for row, column in edges} != set(edges)
-    return _made(n_arms, edges, directed, self_loops)
+    return _graph_of_edges(n_arms, edges, directed, self_loops)
 
 
 def _from_file(file: DataFile, n_arms: SupportsIndex | None, self_loops: bool) -> FeedbackGraph:
@@ -302,7 +302,7 @@ def _from_file(file: DataFile, n_arms: SupportsIndex | None, self_loops: bool) -
     return FeedbackGraph.from_edges(count, edges[:, 0], edges[:, 1], directed=False, self_loops=self_loops)
 
 
-def _made(
+def _graph_of_edges(
     n_arms: int, edges: list[Any], directed: bool, self_loops: bool, names: tuple[Hashable, ...] | None = None
 ) -> FeedbackGraph:
     if n_arms < SMALLEST:
@@ -365,18 +365,18 @@ RANDOM: dict[str, Callable[..., Any]] = {
 """Random families; `degree` is the mean number of neighbours, rounded to an even number for the power law."""
 
 
-def _shipped(name: str, source: str) -> tuple[Callable[[], Any], str]:
+def _graph_of_networkx(name: str, source: str) -> tuple[Callable[[], Any], str]:
     """Return what makes a graph that networkx ships, and its source."""
     return lambda: getattr(_networkx(), name)(), source
 
 
 REAL = {
-    "karate-club": _shipped("karate_club_graph", "Zachary (1977), members of a karate club, 34 arms"),
-    "les-miserables": _shipped("les_miserables_graph", "Knuth (1993), characters of Les Misérables, 77 arms"),
-    "davis-southern-women": _shipped(
+    "karate-club": _graph_of_networkx("karate_club_graph", "Zachary (1977), members of a karate club, 34 arms"),
+    "les-miserables": _graph_of_networkx("les_miserables_graph", "Knuth (1993), characters of Les Misérables, 77 arms"),
+    "davis-southern-women": _graph_of_networkx(
         "davis_southern_women_graph", "Davis, Gardner and Gardner (1941), 18 women and 14 events, 32 arms"
     ),
-    "florentine-families": _shipped(
+    "florentine-families": _graph_of_networkx(
         "florentine_families_graph", "Breiger and Pattison (1986), marriages of Florentine families, 15 arms"
     ),
 }
@@ -430,8 +430,8 @@ class GraphSource:
         self.is_given, self._random = self._name is None, self._name in RANDOM
         self.redraw_every = None if redraw_every is None else checks.integer("redraw_every", redraw_every, at_least=1)
         if self.redraw_every is not None and not self._random:
-            given = self._name or checks.kind_of(graph)
-            raise ValueError(f"redraw_every needs a random graph, one of {', '.join(RANDOM)}; received {given}.")
+            received = self._name or checks.kind_of(graph)
+            raise ValueError(f"redraw_every needs a random graph, one of {', '.join(RANDOM)}; received {received}.")
         self._most = None if max_revealed is None else checks.integer("max_revealed", max_revealed, at_least=1)
         self._self_loops = checks.boolean("self_loops", self_loops)
         self._options, self._count = options, count
@@ -498,14 +498,14 @@ def named_graph(
     Raises:
         ImportError: If networkx is needed and not installed.
     """
-    known = checks.known_name("graph", name, NAMES)
-    checked = _checked_options(known, options)
-    if known in REAL:
-        return REAL[known][0]()
+    family = checks.known_name("graph", name, NAMES)
+    checked = _checked_options(family, options)
+    if family in REAL:
+        return REAL[family][0]()
     count = 10 if n_arms is None else n_arms
-    if known in RANDOM:
-        return RANDOM[known](count, rng, **checked)
-    edges = cliques(count, **checked) if known == "cliques" else SIMPLE[known](count)
+    if family in RANDOM:
+        return RANDOM[family](count, rng, **checked)
+    edges = cliques(count, **checked) if family == "cliques" else SIMPLE[family](count)
     ends = np.array([*edges], np.int64).reshape(-1, 2)
     return FeedbackGraph.from_edges(count, ends[:, 0], ends[:, 1], directed=False, self_loops=self_loops)
 

@@ -281,11 +281,11 @@ def band_of(samples: FloatArray | Sequence[FloatArray], kind: str) -> Band:
     make = BANDS[checks.known_name("band", kind, BANDS)]
     if isinstance(samples, np.ndarray):
         return make(np.asarray(samples, dtype=float))
-    each = [make(np.asarray(sample, dtype=float)[:, None]) for sample in samples]
-    return Band(*(np.concatenate(parts) if parts else np.empty(0) for parts in zip(*each, strict=True)))
+    bands = [make(np.asarray(sample, dtype=float)[:, None]) for sample in samples]
+    return Band(*(np.concatenate(parts) if parts else np.empty(0) for parts in zip(*bands, strict=True)))
 
 
-def band_in_words(kind: str, trials: str | int, fewest: int | None = None, drawn: str = "band") -> str:
+def describe_band(kind: str, trials: str | int, fewest: int | None = None, drawn: str = "band") -> str:
     """Return what line and band are, in words for a note below a picture.
 
     Args:

@@ -1,7 +1,7 @@
-"""The interface of agents, and the types of arrays and observations; there is no base class to inherit from."""
+"""The interface of agents, which has no base class to inherit from, and the types of arrays and of observations."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import gymnasium as gym
 import numpy as np
@@ -106,3 +106,33 @@ def plays_points(env: Environment) -> bool:
 def every_game(name: str, values: NDArray[Any]) -> dict[str, Any]:
     """Return an info dict in Gymnasium's vector form: the values, and a mask that says every game has one."""
     return {name: values, f"_{name}": np.ones(len(values), np.bool_)}
+
+
+class Gains(NamedTuple):
+    """What one step released.
+
+    Attributes:
+        gains: The released gain of each arm, in [0, 1]; 0 where nothing was released.
+        observed: 1 for each arm of which a gain was released, otherwise 0.
+    """
+
+    gains: Sequence[float]
+    observed: Sequence[int]
+
+
+class Sums(NamedTuple):
+    """What has been released so far.
+
+    Attributes:
+        sums: The released sum of each arm, which can be outside [0, count] because of noise.
+        counts: The number of gains in it; 0 before an arm's first release.
+        releases: Number of releases of each arm; it grows by one with each, even if sum and count stay equal.
+    """
+
+    sums: Sequence[float]
+    counts: Sequence[int]
+    releases: Sequence[int]
+
+
+KEYS: Final[dict[type, tuple[str, ...]]] = {Gains: ("gain", "observed"), Sums: ("sum", "count", "release")}
+"""The keys in an environment's observation for the fields of each kind."""

@@ -78,7 +78,7 @@ class HashedSeed(ISpawnableSeedSequence):
         return [HashedSeed(self._digest + b"child %d" % (first + number)) for number in range(n_children)]
 
 
-def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0, player: str = "", part: str = "") -> Stream:
+def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0, player: str = "", noise_key: str = "") -> Stream:
     """Return the stream of one role in one trial.
 
     The generator is NumPy's `SFC64`, whose steps are additions, shifts and exclusive ors of 64-bit words; its single
@@ -92,14 +92,14 @@ def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0, player: st
         episode: Number of earlier episodes of this trial since the seed was given.
         player: Who plays: an algorithm and its parameters, or an agent's class. Players of one trial share its gains
             and no noise.
-        part: What draws: a mechanism and its parameters. Two that differ have different noise.
+        noise_key: What draws: a mechanism and its parameters. Two that differ have different noise.
     """
     if not (0 <= seed < 2**128 and 0 <= trial < 2**32):
         raise ValueError(f"seed must be in [0, 2^128) and trial in [0, 2^32); received {seed} and {trial}.")
     # The length shows where the player's name ends.
-    text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"
-    words: Any = HashedSeed(text.encode("utf-8", "surrogatepass"))
-    return Stream(np.random.SFC64(words))
+    text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"
+    hashed: Any = HashedSeed(text.encode("utf-8", "surrogatepass"))
+    return Stream(np.random.SFC64(hashed))
 
 
 def checked_seed(seed: SupportsIndex | None) -> int | None:
@@ -128,11 +128,11 @@ def spread_seeds(seed: Seeds, num_envs: int) -> list[int | None]:
     if len(seed) != num_envs:
         raise ValueError(f"seed must be one integer or {num_envs} of them, one for each game; received {len(seed)}.")
     seeds = [checked_seed(each) for each in seed]
-    given = [each for each in seeds if each is not None]
-    different = len(set(given))
-    if different < len(given):
+    chosen = [each for each in seeds if each is not None]
+    different = len(set(chosen))
+    if different < len(chosen):
         # Without the seeds, from which the noise follows.
-        raise ValueError(f"seed must differ from game to game; received {len(given)} of which {different} differ.")
+        raise ValueError(f"seed must differ from game to game; received {len(chosen)} of which {different} differ.")
     return seeds
 
 
@@ -143,7 +143,7 @@ def chosen_seed(seed: Seed, is_real: bool) -> int | None:
     return checked_seed(seed)
 
 
-def drawn_seed() -> int:
+def draw_seed() -> int:
     """Return a seed from the operating system's entropy."""
     return secrets.randbits(128)
 
@@ -189,11 +189,11 @@ class EpisodeStreams:
 
     Args:
         role: As in `stream`.
-        part: As in `stream`; None for what all players of a trial share.
+        noise_key: As in `stream`; None for what all players of a trial share.
     """
 
-    def __init__(self, role: int, part: str | None = None) -> None:
-        self._role, self._part = role, part
+    def __init__(self, role: int, noise_key: str | None = None) -> None:
+        self._role, self._noise_key = role, noise_key
         self._seed: int | None = None
         self._trial, self._player = 0, ""
         self._played: dict[tuple[int, str], int] = {}
@@ -217,10 +217,10 @@ class EpisodeStreams:
         if seed is not None:
             self._seed, self._trial, self._player, self._played = seed, 0, "", {}
         elif self._seed is None or self._forks != FORKS[0]:
-            self._seed = drawn_seed()
+            self._seed = draw_seed()
         self._forks = FORKS[0]
         self._trial = options.get("trial", self._trial)
-        if self._part is not None:
+        if self._noise_key is not None:
             self._player = options.get("player", self._player)
         # A trial played again with the same seed is a new episode: the same noise twice would cancel in a difference.
         episode = self._played.get((self._trial, self._player), 0)
@@ -231,5 +231,5 @@ class EpisodeStreams:
             role=self._role,
             episode=episode,
             player=self._player,
-            part=self._part or "",
+            noise_key=self._noise_key or "",
         )

@@ -42,16 +42,16 @@ def read_arguments(written: str, name: str) -> dict[str, Any]:
         ValueError: If a part is not written as name=value, or an argument is given twice.
     """
     arguments: dict[str, Any] = {}
-    parts = [part for part in _parts(written) if part]
-    for index, part in enumerate(parts):
-        key, equals, value = part.partition("=")
+    texts = [argument for argument in _parts(written) if argument]
+    for index, argument in enumerate(texts):
+        key, equals, value = argument.partition("=")
         if not equals:
-            way_out = f"Write {name}:{shown(part)}=VALUE."
+            way_out = f"Write {name}:{shown(argument)}=VALUE."
             if index:
-                rest = ",".join(itertools.takewhile(lambda other: "=" not in other, parts[index:]))
-                whole = f"{name}:{parts[index - 1].replace('=', '=[')},{rest}]"
+                rest = ",".join(itertools.takewhile(lambda other: "=" not in other, texts[index:]))
+                whole = f"{name}:{texts[index - 1].replace('=', '=[')},{rest}]"
                 way_out = f"Write a list in brackets, and in a shell all of it in quotes: '{shown(whole)}'."
-            rule = f"parameters must be written as name=value; received {shown(part)!r} after {name!r}."
+            rule = f"parameters must be written as name=value; received {shown(argument)!r} after {name!r}."
             raise ValueError(f"{rule} {way_out}")
         if key.strip() in arguments:
             raise ValueError(f"{key.strip()} must be given once after {name!r}; received it twice.")
@@ -104,8 +104,8 @@ def written_value(value: Any) -> str:
 
 def name_of(kind: Any) -> str:
     """Return the name of a class or function, without its module if it is this package's."""
-    own = f"{kind.__module__}.".startswith(PACKAGE)
-    return kind.__qualname__ if own else f"{kind.__module__}.{kind.__qualname__}"
+    is_ours = f"{kind.__module__}.".startswith(PACKAGE)
+    return kind.__qualname__ if is_ours else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _written(value: Any, inside: tuple[int, ...]) -> str:

@@ -50,7 +50,7 @@ def releases(games: int, epsilon: float, draws: str) -> tuple[list[float], float
     env = BlockSums(BanditEnv(GainTable(np.zeros((games, 2)))), epsilon=epsilon, ratio=1, draws=draws)
     env.reset(seed=None)
     print(f"  declared: {env.guarantee.numbers()}")
-    return [float(env.step(0)[0]["sum"][0]) for _ in range(games)], env.mechanism.new_state(env.below).grid
+    return [float(env.step(0)[0]["sum"][0]) for _ in range(games)], env.mechanism.new_state(env.inputs).grid
 
 
 def given_away(games: int, epsilon: float, how: str, seed: int) -> float:

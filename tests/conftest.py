@@ -21,8 +21,9 @@ for _name in ("CI", "BUILD_NUMBER"):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 COMPILED = {
-    *("adversaries", "agents", "benchmarks", "counters", "graphs", "runs", "simulation", "wrappers"),
+    *("adversaries", "agents", "benchmarks", "counters", "experiments", "graphs", "simulation", "wrappers"),
     *("test_cluster", "test_draws", "test_experts_game", "test_foreign_env", "test_ledger", "test_register_adversary"),
+    "test_transcripts",
     *("test_experts_algorithms", "test_leaders", "test_linear_bandits", "test_own_algorithms"),
 }
 """Folders and files that compare machine code with Python, or count chunks, which are dealt out otherwise if compiled.

@@ -8,9 +8,9 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from dp_bandit_envs import arithmetic
-from dp_bandit_envs.arithmetic import exp, expm1, log, log1p, log_of_array, of_array, parted, power_of_two
+from dp_bandit_envs import draws
 from dp_bandit_envs.compiling.compiled import Compiled
+from dp_bandit_envs.draws import exp, expm1, log, log1p, log_array, map_array, parted, power_of_two
 
 CLAIM = Decimal("4e-16")
 FUNCTIONS = [exp, expm1, log, log1p]
@@ -18,7 +18,7 @@ ONE_STEP = [math.nextafter(1.0, 0.0), math.nextafter(1.0, 2.0)]
 EDGES = [
     *(0.0, 5e-324, math.nextafter(2.0**-1022, 0.0), 2.0**-1022, 2.0**-54, 2.0**-53, 2.0**-52, 1e-9),
     *(0.25, 0.5, 1.0, 2.0),
-    *(*ONE_STEP, arithmetic.ROOT_HALF, math.nextafter(arithmetic.ROOT_HALF, 1.0), math.log(2) / 2, math.log(2), math.e),
+    *(*ONE_STEP, draws.ROOT_HALF, math.nextafter(draws.ROOT_HALF, 1.0), math.log(2) / 2, math.log(2), math.e),
     *(each for whole in (40.0, 707.0, 709.0) for each in (whole, math.nextafter(whole, whole + 1))),
     745.2,
     *(2.0**52, 2.0**53, 2.0**53 + 2, 1e300, 1.7976931348623157e308, math.inf, math.nan),
@@ -114,7 +114,7 @@ def write_parts(powers, numbers, of_powers, parts):
 
 def test_arrays_have_the_same_bits_as_numbers():
     numbers = np.array([x for x in [*arguments(log), *EDGES] if 2.0**-1022 <= x < math.inf])
-    assert log_of_array(numbers).tolist() == [log(x) for x in numbers.tolist()] == of_array(log, numbers).tolist()
+    assert log_array(numbers).tolist() == [log(x) for x in numbers.tolist()] == map_array(log, numbers).tolist()
 
 
 def test_machine_code_fuses_no_multiplication_and_addition():

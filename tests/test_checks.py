@@ -1,11 +1,13 @@
 """Checks on arguments: the message says what, the rule, the value received and a way out; NaN fails everywhere."""
 
+import inspect
 import math
 import re
 
 import numpy as np
 import pytest
 
+import dp_bandit_envs
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import UnknownNameError
 from tests.tools.refusals import refused
@@ -106,3 +108,9 @@ def test_an_unknown_name_gets_the_nearest_one_suggested_first():
 def test_a_name_far_from_all_gets_the_whole_list():
     with refused(UnknownNameError, "'??'", *NAMES):
         checks.known_name("algorithm", "??", NAMES)
+
+
+def test_the_arguments_that_errors_name_are_those_of_the_functions():
+    """They are written down, so that the ground imports nothing above it."""
+    for name, arguments in checks.DOORS.items():
+        assert arguments.split() == [*inspect.signature(getattr(dp_bandit_envs, name)).parameters]

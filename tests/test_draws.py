@@ -12,11 +12,19 @@ import pytest
 from scipy import stats
 
 from dp_bandit_envs import draws
-from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
-from dp_bandit_envs.draws import AHEAD, FORMULAS, LaplacesAhead, Stream, laplace_array, normal_quantile, with_formulas
+from dp_bandit_envs.draws import (
+    AHEAD,
+    FORMULAS,
+    LaplacesAhead,
+    Stream,
+    laplace_array,
+    log,
+    normal_quantile,
+    with_formulas,
+)
 
 UNIFORMS = 2**53
 """A stream's uniform numbers are k / 2^53 with k = 0, ..., 2^53 - 1, all with the same chance."""

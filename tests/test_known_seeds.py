@@ -13,10 +13,10 @@ from dp_bandit_envs.adversaries import GainTable, MemoryBounded, OutcomePools, R
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import KnownSeedWarning, LateDataError
-from dp_bandit_envs.privacy.data_use import DataUse
-from dp_bandit_envs.privacy.mechanism import noise_label
+from dp_bandit_envs.privacy.mechanism import noise_key
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
-from dp_bandit_envs.simulation import game as game_module, simulation as prepared_module
+from dp_bandit_envs.simulation import playing as playing_module, simulation as prepared_module
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, vector as of_many
 from tests.tools.refusals import refused
 
@@ -112,7 +112,7 @@ class Recorded(Stochastic):
 @pytest.mark.parametrize(
     "made",
     [
-        lambda: Recorded(data_use=DataUse(1, 2)),
+        lambda: Recorded(data_use=Participation(1, 2)),
         lambda: Recorded(is_real=True),
         lambda: OutcomePools([np.ones(40), np.zeros(40)], 40, persons=1),
         lambda: GainTable(TABLE, persons=2),
@@ -190,8 +190,8 @@ def test_the_algorithms_of_a_trial_share_gains_with_a_secret_seed_too():
 
 
 def test_a_secret_seed_is_in_no_result_text_or_error(monkeypatch, capfd):
-    for module in (prepared_module, game_module):
-        monkeypatch.setattr(module, "drawn_seed", lambda: SECRET)
+    for module in (prepared_module, playing_module):
+        monkeypatch.setattr(module, "draw_seed", lambda: SECRET)
     results = simulate(REPLAY, ["DP-EXP3-Lap", "DP-IMED"], seed=None, env_kwargs={"gains": TABLE}, trials=2)
     game = play(replay(), make_algorithm("DP-IMED"), seed=None)
     prepared = prepared_module.prepare(
@@ -219,8 +219,8 @@ class Public(gym.Wrapper):
 
 def test_what_is_above_a_boundary_does_not_see_a_secret_seed(monkeypatch):
     """Not in `play` or `simulate`, nor after a known seed, nor in a second reset."""
-    monkeypatch.setattr(game_module, "drawn_seed", lambda: SECRET)
-    monkeypatch.setattr(prepared_module, "drawn_seed", lambda: SECRET)
+    monkeypatch.setattr(playing_module, "draw_seed", lambda: SECRET)
+    monkeypatch.setattr(prepared_module, "draw_seed", lambda: SECRET)
     tops, released = [], []
 
     def made(env=None):
@@ -260,12 +260,12 @@ def test_trying_small_seeds_finds_a_given_one_and_no_secret_one():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KnownSeedWarning)
             env.reset(seed=seed)
-        scale, label = env.noise.scale, noise_label(env.mechanism, env.below)
+        scale, label = env.noise.scale, noise_key(env.mechanism, env.inputs)
         seen = [env.step(0)[0] for _ in range(20)]
         values = [one["gain"][0] * (1 + 2 * env.noise.bound) - env.noise.bound for one in seen]
         shown = np.array([bool(one["observed"][0]) for one in seen])
         for guess in range(50):
-            noise = stream(guess, role=FIRST_WRAPPER, part=label).laplace(0, scale, 20)
+            noise = stream(guess, role=FIRST_WRAPPER, noise_key=label).laplace(0, scale, 20)
             left = (np.array(values) - noise)[shown]
             if np.minimum(np.abs(left), np.abs(left - 1)).max() < scale / 100:
                 return guess

@@ -6,114 +6,84 @@ import importlib
 import inspect
 import json
 import pkgutil
+import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
 import dp_bandit_envs
+from tests.tools.import_graph import ImportGraph, circles, written_imports
 from tests.tools.refusals import refused
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "dp_bandit_envs"
-# From the bottom up. Parts in one set must not know each other, but for the helpers at the bottom.
-LAYERS = (
-    {
-        "errors",
-        "checks",
-        "arithmetic",
-        "draws",
-        "compiling",
-        "seeding",
-        "protocols",
-        "observations",
-        "optional",
-        "text",
-        "time_limit",
-        "files",
-        "data",
-        "envs.rendering",  # frames and texts of what a board was told, which know no environment
-    },
-    {"privacy", "metrics", "graphs"},
-    {"adversaries", "decisions", "theory", "plots"},
-    {"envs", "agents", "wrappers"},
-    {"algorithms"},
-    {"simulation"},
-    {"audits", "adapters", "runs"},
-    {"conformance", "comparison"},
-    {"course", "figures", "suite"},
-    {"cli"},
+GRAPH = ImportGraph(
+    PACKAGE,
+    {PACKAGE: ROOT / PACKAGE, f"{PACKAGE}.agents": ROOT / "agents", f"{PACKAGE}.wrappers": ROOT / "wrappers"},
 )
-MOST_FLOORS, MOST_ROOMS = 10, 27
-"""A room is a folder; the single files at the bottom are one together."""
-MAY_KNOW_EACH_OTHER = (0,)
-LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
+MODULES = GRAPH.paths
+MOST_FLOORS, MOST_ROOMS = 10, 20
+ROW = re.compile(r"^\| (\d+) \| (`[^|]+`) \|", re.MULTILINE)
+"""A row of the table of layers in docs/architecture.md: the floor, and the parts on it."""
+GROUND = 1
+"""The floor whose parts may import each other."""
 
 
-def sources():
-    """Yield (dotted name, path) of every module, with the two folders at the top level under their import names."""
-    for folder, prefix in ((PACKAGE, PACKAGE), ("agents", f"{PACKAGE}.agents"), ("wrappers", f"{PACKAGE}.wrappers")):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            parts = path.relative_to(ROOT / folder).with_suffix("").parts
-            yield ".".join([prefix, *(part for part in parts if part != "__init__")]), path
+def floors():
+    """Return the floor of each part, as docs/architecture.md has it."""
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    return {
+        written.removeprefix(f"{PACKAGE}/").removesuffix("/").removesuffix(".py").replace("/", "."): int(floor)
+        for floor, parts in ROW.findall(page)
+        for written in re.findall("`([^`]+)`", parts)
+    }
 
 
-MODULES = dict(sources())
-
-
-def typing_only(node):
-    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
-
-
-@functools.cache
-def imports_of(path):
-    """Return (module, names) of every import in a file that happens when the program runs, inside functions too."""
-    return list(imports(ast.parse(path.read_text(encoding="utf-8"))))
-
-
-def roots(path):
-    """Return the packages that a file imports."""
-    return {name.split(".")[0] for name, _ in imports_of(path)}
-
-
-def imports(tree):
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute here"
-            yield node.module, [alias.name for alias in node.names]
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, []
-        elif not typing_only(node):
-            yield from imports(node)
-
-
-def imported_parts(path):
-    """Yield the part of the package that each import of our own names, and the names taken from it."""
-    for module, names in imports_of(path):
-        if module == PACKAGE:
-            for name in names or ["__init__"]:
-                yield name if name in LEVEL else "__init__", [name]
-        elif module.startswith(f"{PACKAGE}."):
-            yield part_of(module), names
+LEVEL = floors()
 
 
 def part_of(module):
-    """Return the part that a module belongs to, the smaller one if LAYERS names two."""
+    """Return the part that a module belongs to, the smaller one if the table names two."""
     parts = module.split(".")[1:3]
     if parts == ["__main__"]:
         return "cli"
     return ".".join(parts) if ".".join(parts) in LEVEL else parts[0] if parts else "__init__"
 
 
-def test_every_part_has_a_layer_and_every_layer_its_parts():
-    parts = {part_of(module) for module in MODULES} - {"__init__"}
-    assert parts == set(LEVEL)
+def rooms():
+    """Return the folders of the package, and its single files as one."""
+    return sorted({module for module, path in MODULES.items() if path.name == "__init__.py" and module.count(".") == 1})
+
+
+def room_of(module):
+    """Return the folder of a module, or the single file that it is."""
+    return ".".join(module.split(".")[:2])
+
+
+def room_circles():
+    """Return the folders and single files that import each other."""
+    graph = {}
+    for module, targets in GRAPH.edges.items():
+        others = {room_of(target) for target in targets} - {PACKAGE}
+        graph.setdefault(room_of(module), set()).update(others - {room_of(module)})
+    return circles(graph)
+
+
+@functools.cache
+def roots(path):
+    """Return the packages that a file imports."""
+    return {name.split(".")[0] for name, _ in written_imports(ast.parse(path.read_text(encoding="utf-8")))}
+
+
+def test_every_part_has_a_floor_and_every_floor_its_parts():
+    assert {part_of(module) for module in MODULES} - {"__init__"} == set(LEVEL)
     assert len(MODULES) > 40
-    rooms = {part for part in parts if Path(MODULES[f"{PACKAGE}.{part}"]).name == "__init__.py"}
-    assert len(LAYERS) <= MOST_FLOORS
-    assert len(rooms) + 1 <= MOST_ROOMS
+    assert sorted(set(LEVEL.values())) == list(range(1, max(LEVEL.values()) + 1))
+    assert max(LEVEL.values()) <= MOST_FLOORS
+    assert len(rooms()) + 1 <= MOST_ROOMS
 
 
 def test_imports_go_down_only():
@@ -124,40 +94,97 @@ def test_imports_go_down_only():
 def imports_upwards(module):
     """Return a line for each import of a part that is not below the module's own."""
     own = part_of(module)
-    for part, names in imported_parts(MODULES[module]):
-        if part == "__init__":
-            # The top of the package is above everything; only its version may be asked for.
-            if names not in (["__init__"], ["__version__"]):
-                yield f"{module} imports {names} from the top of the package"
-        elif part != own:
-            same = LEVEL[part] == LEVEL[own] and LEVEL[own] in MAY_KNOW_EACH_OTHER
-            if not (LEVEL[part] < LEVEL[own] or same):
-                yield f"{module} ({own}) imports {part}"
-
-
-def circles(graph):
-    """Return the sets of nodes that reach each other."""
-    reached = {}
-    for node in graph:
-        reached[node], waiting = set(), [node]
-        while waiting:
-            new = graph[waiting.pop()] - reached[node]
-            reached[node] |= new
-            waiting += new
-    return {frozenset(one for one in reached[node] if node in reached[one]) for node in graph} - {frozenset()}
+    for origin, names in GRAPH.imports[module]:
+        # The top of the package is above everything; only its version may be asked for.
+        if origin == PACKAGE and any(f"{PACKAGE}.{name}" not in MODULES for name in {*names} - {"__version__"}):
+            yield f"{module} imports {names} from the top of the package"
+    for part in {part_of(target) for target in GRAPH.edges[module]} - {own, "__init__"}:
+        if not (LEVEL[part] < LEVEL[own] or LEVEL[part] == LEVEL[own] == GROUND):
+            yield f"{module} ({own}) imports {part}"
 
 
 def test_there_is_no_import_circle():
-    graph = {}
-    for module, path in MODULES.items():
-        taken = [
-            f"{origin}.{name}" if f"{origin}.{name}" in MODULES else origin
-            for origin, names in imports_of(path)
-            for name in names or [""]
-        ]
-        graph[module] = {one for one in taken if one in MODULES} - {module}
-    found = [{module.rpartition(".")[2] for module in circle} for circle in circles(graph)]
-    assert not found
+    """Neither among modules nor among folders, however an import is written."""
+    assert GRAPH.circles() == []
+    assert room_circles() == []
+
+
+BY_HAND = {
+    "at the top": "from house.upper import high",
+    "in a function": """
+        def low():
+            from house import upper
+    """,
+    "under a condition": """
+        try:
+            import house.upper
+        except ImportError:
+            pass
+    """,
+    "by name": """
+        import importlib
+        low = lambda: importlib.import_module("house.upper").high
+    """,
+    "by a name in parts": """
+        from importlib import import_module
+        low = lambda name: import_module(f"house.{name}")
+    """,
+    "by a table of names": """
+        import importlib
+        HOMES = {"high": "house.upper"}
+        low = lambda name: importlib.import_module(HOMES[name])
+    """,
+    "by a name that is loaded on first use": """
+        def low():
+            from house import high
+    """,
+    "by such a name at the second remove": """
+        def low():
+            from house import highest
+    """,
+}
+"""Ways in which the lower of two modules imports the upper one, which imports it."""
+
+
+@pytest.mark.parametrize("way", BY_HAND)
+def test_a_circle_is_seen_however_an_import_is_written(way, tmp_path):
+    house(tmp_path, BY_HAND[way])
+    (circle,) = ImportGraph("house", {"house": tmp_path}).circles()
+    assert {"house.lower", "house.upper"} <= set(circle)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from house import lowest",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from house.upper import high",
+        'ENTRY_POINT = "house.upper:high"',
+        'import importlib\nlow = importlib.import_module("house.ground")',
+    ],
+)
+def test_what_imports_nothing_above_is_no_circle(text, tmp_path):
+    house(tmp_path, text)
+    assert ImportGraph("house", {"house": tmp_path}).circles() == []
+
+
+def house(folder, lower):
+    """Write a package of three modules, the lower one with this text, and names that are loaded on first use."""
+    (folder / "rooms").mkdir()
+    texts = {
+        "__init__.py": "",
+        "__init__.pyi": """
+            from house.ground import lowest as lowest
+            from house.rooms import highest as highest
+            from house.upper import high as high
+        """,
+        "rooms/__init__.py": "",
+        "rooms/__init__.pyi": "from house.upper import highest as highest",
+        "ground.py": "lowest = 1",
+        "lower.py": lower,
+        "upper.py": "import house.lower\nhigh, highest = 2, 3",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
 
 
 def test_a_file_says_by_its_name_where_one_is():
@@ -166,16 +193,16 @@ def test_a_file_says_by_its_name_where_one_is():
     assert not {name for name in names if names.count(name) > 1}
 
 
-def test_the_top_of_the_package_loads_the_registration_only():
-    assert list(imported_parts(MODULES[PACKAGE])) == [("envs", ["register"])]
+def test_the_top_of_the_package_loads_its_names_and_the_registration_only():
+    assert GRAPH.edges[PACKAGE] == {f"{PACKAGE}.lazy_names", f"{PACKAGE}.envs.registration"}
 
 
 @pytest.mark.parametrize("folder", ["agents", "wrappers"])
 def test_agents_and_wrappers_never_know_an_environment_or_an_adversary(folder):
     """They know spaces and observations."""
-    for module, path in MODULES.items():
+    for module in MODULES:
         if part_of(module) == folder:
-            assert not {part for part, _ in imported_parts(path)} & {"adversaries", "envs"}, module
+            assert not {part_of(target) for target in GRAPH.edges[module]} & {"adversaries", "envs"}, module
 
 
 def test_adversaries_mechanisms_and_metrics_do_not_know_gymnasium():
@@ -258,3 +285,12 @@ def test_the_installed_package_is_the_one_in_this_folder():
     for module in ("agents", "wrappers", "wrappers.vector", "simulation"):
         loaded = importlib.import_module(f"{PACKAGE}.{module}")
         assert Path(loaded.__file__).is_relative_to(ROOT)
+
+
+if __name__ == "__main__":
+    print(f"{len(rooms()) + 1} rooms: {', '.join(room.rpartition('.')[2] for room in rooms())}, and the single files")
+    print(f"{max(LEVEL.values())} floors")
+    for floor in range(max(LEVEL.values()), 0, -1):
+        print(f"{floor:3} {', '.join(part for part in LEVEL if LEVEL[part] == floor)}")
+    met = GRAPH.circles() + room_circles()
+    print(f"{len(met)} circles", *map(", ".join, met), sep="\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_layers import LAYERS, MODULES
+from tests.test_layers import MODULES
 from tests.tools.pages import OURS, PAGES, anchors, blocks, lines, prose
 
 ROOT = Path(__file__).parents[1]
@@ -118,12 +118,6 @@ def test_docstrings_and_comments_name_files_that_exist():
     for path, text in SOURCES.items():
         for named in re.findall(rf"(?<=[`\s(])(?:{'|'.join(FOLDERS)})/[\w/]+\.py\b", text):
             assert (ROOT / named).is_file(), (path, named)
-
-
-def test_the_architecture_lists_every_layer():
-    table = [line for line in DOCUMENTS["docs/architecture.md"].splitlines() if line.startswith("| ")]
-    named = {Path(span).stem for line in table for span in re.findall(r"`([^`]+)`", line)}
-    assert {part.rpartition(".")[2] for part in set().union(*LAYERS)} <= named
 
 
 def test_every_test_that_a_docstring_names_exists():

@@ -78,7 +78,7 @@ def test_the_wheel_has_one_top_level_package_and_all_of_it(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"dp_bandit_envs"}
     for folder, inside in (("dp_bandit_envs", ""), ("agents", "agents/"), ("wrappers", "wrappers/")):
-        for path in (ROOT / folder).rglob("*.py"):
+        for path in [*(ROOT / folder).rglob("*.py"), *(ROOT / folder).rglob("*.pyi")]:
             assert f"dp_bandit_envs/{inside}{path.relative_to(ROOT / folder).as_posix()}" in names
     assert "dp_bandit_envs/data/actg175.csv" in names
     assert "dp_bandit_envs/labs/counters.py" in names

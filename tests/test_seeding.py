@@ -48,7 +48,7 @@ def test_a_stream_is_sfc64_seeded_with_words_of_sha_256():
         counter += 1
         a, b = b ^ b >> 11, c + (c << 3) & mask
         c = ((c << 24 | c >> 40) + outputs[-1]) & mask
-    ours = stream(3, trial=5, role=AGENT, episode=2, player="EXP3", part="noise")
+    ours = stream(3, trial=5, role=AGENT, episode=2, player="EXP3", noise_key="noise")
     assert [int(ours.bit_generator.random_raw()) for _ in range(5)] == outputs[12:]
 
 
@@ -147,7 +147,7 @@ def test_gymnasiums_own_stream_follows_the_seed_too():
 
 def test_where_a_players_name_ends_is_part_of_the_key():
     keys = [("ab", "c"), ("a", "bc"), ("", "abc"), ("abc", ""), ("1 a", "bc")]
-    assert len({draw(stream(1, role=AGENT, player=player, part=part)) for player, part in keys}) == len(keys)
+    assert len({draw(stream(1, role=AGENT, player=player, noise_key=part)) for player, part in keys}) == len(keys)
 
 
 @pytest.mark.parametrize("kind", [np.uint32, np.uint64])

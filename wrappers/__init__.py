@@ -12,29 +12,6 @@ and the reward is the scalar product of the released values, or means, with the 
 wrapper, but plays the nearest point.
 """
 
-from typing import TYPE_CHECKING, Any
+from dp_bandit_envs.lazy_names import names_of_stub
 
-from dp_bandit_envs.privacy.mechanisms import MECHANISMS
-from dp_bandit_envs.wrappers.boundary import PrivacyBoundary
-from dp_bandit_envs.wrappers.named_wrappers import named, wrapper_of
-from dp_bandit_envs.wrappers.project_to_set import ProjectToSet
-
-__all__ = ["PrivacyBoundary", "ProjectToSet", *MECHANISMS]
-
-if TYPE_CHECKING:
-    from dp_bandit_envs.privacy import mechanisms
-
-    # What `__getattr__` makes, for editors and type checkers.
-    BatchSums = wrapper_of(PrivacyBoundary, mechanisms.BatchSums)
-    BlockSums = wrapper_of(PrivacyBoundary, mechanisms.BlockSums)
-    CounterSums = wrapper_of(PrivacyBoundary, mechanisms.CounterSums)
-    ExactSums = wrapper_of(PrivacyBoundary, mechanisms.ExactSums)
-    HybridSums = wrapper_of(PrivacyBoundary, mechanisms.HybridSums)
-    IntervalSums = wrapper_of(PrivacyBoundary, mechanisms.IntervalSums)
-    LaplaceClipRescale = wrapper_of(PrivacyBoundary, mechanisms.LaplaceClipRescale)
-    MiniBatchAverage = wrapper_of(PrivacyBoundary, mechanisms.MiniBatchAverage)
-    RandomizedResponse = wrapper_of(PrivacyBoundary, mechanisms.RandomizedResponse)
-
-
-def __getattr__(name: str) -> Any:
-    return named(__name__, PrivacyBoundary, name)
+__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

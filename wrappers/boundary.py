@@ -15,7 +15,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec, WrapperSpec
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.compiling.functions import is_ours
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.decisions import DecisionSet, payoffs
 from dp_bandit_envs.draws import LaplacesAhead, Stream
 from dp_bandit_envs.envs.rendering import PointBoard, Scoreboard
@@ -28,10 +28,10 @@ from dp_bandit_envs.errors import (
     WrongTypeError,
 )
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.privacy.announced import announced, current, taken_seed
-from dp_bandit_envs.privacy.facts import Below, Noise, Values, check_values
+from dp_bandit_envs.privacy.admission import Conditions, current, playing_under
+from dp_bandit_envs.privacy.facts import InputFacts, Noise, ValueRange, check_values
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Mechanism, facts_above, noise_label
+from dp_bandit_envs.privacy.mechanism import Mechanism, noise_key, output_facts
 from dp_bandit_envs.privacy.secure_draws import SecureStream, takes_no_seed
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation, is_public, plays_points
 from dp_bandit_envs.seeding import (
@@ -40,19 +40,19 @@ from dp_bandit_envs.seeding import (
     EpisodeStreams,
     checked_options,
     checked_seed,
-    drawn_seed,
+    draw_seed,
     warn_of_known_seed,
 )
-from dp_bandit_envs.wrappers.inspect_below import (
+from dp_bandit_envs.wrappers.layers import (
     Boundary,
     boundaries_below,
     checked_env,
     classes_elsewhere,
-    data_use_below,
     facts_of_game,
-    is_real_below,
+    is_played_on_real_data,
     layers_of,
-    needed_below,
+    participation_below,
+    public_attribute,
     refuse_sums,
     time_limit,
 )
@@ -87,11 +87,11 @@ OUTSIDE_RELEASED = (
 )
 
 
-class RefusedError(Exception):
+class PublicError(Exception):
     """Raised inside a boundary with a message that is public."""
 
 
-class Withheld:
+class Hidden:
     """Holds private numbers so that neither a repr nor a list of attributes shows them."""
 
     __slots__ = ("value",)
@@ -109,7 +109,7 @@ def stops() -> tuple[type[BaseException], ...]:
     return KeyboardInterrupt, SystemExit, GeneratorExit, TooLongError, cancelled
 
 
-class CommonBoundary(Boundary):
+class BoundaryBase(Boundary):
     """What scalar and vector boundaries have in common: public attributes, in place of those that are below."""
 
     env: Any
@@ -117,9 +117,11 @@ class CommonBoundary(Boundary):
     _spec: EnvSpec | None = None
     _seed_is_known: bool = False
     """Whether somebody may know the seed of the noise, because it was given to `reset`."""
-    _below: Below
-    _below_takes_seed: bool = True
+    _inputs: InputFacts
+    _inputs_take_seed: bool = True
     _boundary_is_next: bool = False
+    _conditions: Conditions | None = None
+    """What the games below were begun under."""
     _played: Any = None
     """The point or points played last, for pictures."""
 
@@ -130,7 +132,7 @@ class CommonBoundary(Boundary):
                 f"mechanism must be a Mechanism, such as dp_bandit_envs.privacy.mechanisms.ExactSums(); received"
                 f" {checks.kind_of(mechanism)}."
             )
-        low, high = self._below.values.low, self._below.values.high
+        low, high = self._inputs.values.low, self._inputs.values.high
         if (low, high) != (0.0, 1.0) and not mechanism.any_range:
             raise WrongGameError(
                 f"{type(mechanism).__name__} needs values in [0, 1]; this game reveals values in [{low:g}, {high:g}]."
@@ -140,12 +142,12 @@ class CommonBoundary(Boundary):
         self._n_plays = 0 if isinstance(plays, DecisionSet) else operator.index(plays)
         self._features = self._features_below()
         self._mechanism = copy.deepcopy(mechanism)
-        self._noise_label = noise_label(self._mechanism, self._below)
-        self._above = checked_above(self._mechanism, self._below)
-        assert self._above.guarantee is not None
-        self._guarantee = dataclasses.replace(self._above.guarantee, data=data_use_below(self.env))
+        self._noise_key = noise_key(self._mechanism, self._inputs)
+        self._outputs = checked_outputs(self._mechanism, self._inputs)
+        assert self._outputs.guarantee is not None
+        self._guarantee = dataclasses.replace(self._outputs.guarantee, data=participation_below(self.env))
         # Raises here, not in the middle of a game, if the mechanism cannot run on these gains.
-        self.mechanism.new_state(self._below)
+        self.mechanism.new_state(self._inputs)
 
     @property
     def mechanism(self) -> Mechanism:
@@ -153,14 +155,14 @@ class CommonBoundary(Boundary):
         return copy.deepcopy(self._mechanism)
 
     @property
-    def below(self) -> Below:  # type: ignore[override]
+    def inputs(self) -> InputFacts:  # type: ignore[override]
         """Public facts about the gains that the mechanism receives."""
-        return self._below
+        return self._inputs
 
     @property
-    def above(self) -> Below:  # type: ignore[override]
+    def outputs(self) -> InputFacts:  # type: ignore[override]
         """Public facts about what is released."""
-        return self._above
+        return self._outputs
 
     @property
     def guarantee(self) -> PrivacyGuarantee:  # type: ignore[override]
@@ -170,22 +172,22 @@ class CommonBoundary(Boundary):
     @property
     def sensitivity(self) -> float:
         """L1 distance between released values of neighbouring games, with the noise fixed."""
-        return self._above.sensitivity
+        return self._outputs.sensitivity
 
     @property
     def horizon(self) -> int:
         """Number of steps that can release something: T, or T // tau above batches of tau rounds."""
-        return self._above.horizon
+        return self._outputs.horizon
 
     @property
     def noise(self) -> Noise:  # type: ignore[override]
         """What is public about the noise, for agents whose confidence terms depend on it."""
-        return self._above.noise
+        return self._outputs.noise
 
     @property
     def n_values(self) -> int:
         """Number of values that a round can reveal: of arms, or of coordinates."""
-        return self._below.n_values
+        return self._inputs.n_values
 
     @property
     def n_arms(self) -> int:
@@ -213,11 +215,11 @@ class CommonBoundary(Boundary):
         return copy.deepcopy(self._set)
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ValueRange:
         """Public facts about the gains that are released."""
         if self.releases_sums:
             raise self._has_no("values", "it releases sums, of any size")
-        return self._above.values
+        return self._outputs.values
 
     @property
     def releases_sums(self) -> bool:  # type: ignore[override]
@@ -232,13 +234,13 @@ class CommonBoundary(Boundary):
     @property
     def takes_seed(self) -> bool:  # type: ignore[override]
         """Whether `reset` accepts a seed: not where this wrapper or one below has secure draws."""
-        return self._below_takes_seed and not takes_no_seed(self._mechanism)
+        return self._inputs_take_seed and not takes_no_seed(self._mechanism)
 
-    def _released_space(self, below: Any) -> Any:
+    def _released_space(self, space: Any) -> Any:
         """Return the space of one game's observations: of sums, or a copy of that of the gains below."""
         if not self.releases_sums:
-            return copy.deepcopy(below)  # the environment below uses its own on private observations
-        size, most = (self.n_values,), self._below.horizon
+            return copy.deepcopy(space)  # the environment below uses its own on private observations
+        size, most = (self.n_values,), self._inputs.horizon
         numbers = {name: gym.spaces.Box(0, most, size, np.int64) for name in ("count", "release")}
         return gym.spaces.Dict({"sum": gym.spaces.Box(-np.inf, np.inf, size, np.float64), **numbers})
 
@@ -256,7 +258,10 @@ class CommonBoundary(Boundary):
         """Return the seed as an int or None, or raise if it is none or must not be given."""
         if not self.takes_seed:
             refuse_seed(seed, type(self).__name__)
-        return taken_seed() if seed is None else checked_seed(seed)
+        if seed is not None:
+            return checked_seed(seed)
+        conditions = current()
+        return None if conditions is None else conditions.ticket.take_seed()
 
     @property
     def _total_is(self) -> str:
@@ -304,26 +309,27 @@ class CommonBoundary(Boundary):
         """Do nothing; Gymnasium before 1.4 would close the games below, also those of a wrapper that was refused."""
 
     def _begin_below(self, call: Callable[[], Any], *, given: bool) -> None:
-        """Begin games below; say to a ledger there what they are played under, and raise its error if it refuses them.
+        """Begin games below, and say what they are played under.
 
         Args:
             call: What begins them.
             given: Whether the caller gives a seed; otherwise noise goes on from the last one.
         """
         if given and current() is None:
-            warn_of_known_seed(is_real_below(self.env))
-        failure = None
-        with announced([[self.guarantee]], secret=None if given else not self._seed_is_known) as game:
-            try:
-                self._guarded(call)
-            except BoundaryError as error:
-                failure = error
-        # Outside of the except clause, so that the other error is not its context.
-        game.raise_refusal()
-        if failure is not None:
-            raise failure
+            warn_of_known_seed(is_played_on_real_data(self.env))
+        with playing_under([[self.guarantee]], secret=None if given else not self._seed_is_known) as conditions:
+            self._conditions = conditions
+            self._guarded(call)
         if given:
-            self._seed_is_known = not game.secret
+            self._seed_is_known = not conditions.secret
+
+    def _refuse_games_of_others(self) -> None:
+        """Refuse to play on where somebody else has begun another game below, paid for by other conditions."""
+        if self._conditions is not None and self._conditions.admissions and self._conditions.are_over:
+            raise StepOutsideGameError(
+                f"the game below this {type(self).__name__} was begun anew by someone else; call reset() to start"
+                " another, or make an environment for each wrapper."
+            )
 
     def _has_begun(self) -> bool:
         """Whether noise has been drawn."""
@@ -343,7 +349,7 @@ class CommonBoundary(Boundary):
         message, stop = None, None
         try:
             return call(*arguments)
-        except RefusedError as refusal:
+        except PublicError as refusal:
             message = str(refusal)
         except BoundaryError as error:
             message = str(error) if self._boundary_is_next else None
@@ -355,10 +361,13 @@ class CommonBoundary(Boundary):
         if stop is not None:
             # Raised anew, as the text and the frames of the first one may hold private gains; so may an exit status.
             raise SystemExit(1) if stop is SystemExit else stop
+        refusal = None if self._conditions is None else self._conditions.ticket.refusal
+        if refusal is not None:
+            raise type(refusal)(*refusal.args)  # anew, as its own traceback leads to frames with private gains
         raise BoundaryError(WITHHELD.format(type(self).__name__) if message is None else message)
 
 
-class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[override]
+class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[override]
     """Applies a privacy mechanism to an environment's gains; each privacy wrapper is this class with one mechanism.
 
     `step` returns the released observation; as reward the released gain (or mean) of the arm played, 0.0 if nothing
@@ -383,25 +392,25 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
     def __init__(self, env: Environment, mechanism: Mechanism) -> None:
         name = type(self).__name__
         super().__init__(checked_env(env, name, gym.Env))
-        below = boundaries_below(env, name)
-        refuse_sums(below, name)
-        plays = needed_below(env, "decision_set" if plays_points(env) else "n_arms", name)
-        self._below = below[0].above if below else facts_of_game(env, name)
+        boundaries = boundaries_below(env, name)
+        refuse_sums(boundaries, name)
+        plays = public_attribute(env, "decision_set" if plays_points(env) else "n_arms", name)
+        self._inputs = boundaries[0].outputs if boundaries else facts_of_game(env, name)
         self._use(plays, mechanism)
         self._rounds_a_step = self.batch_size
-        self._rounds: int = needed_below(env.unwrapped, "horizon", name)
+        self._rounds: int = public_attribute(env.unwrapped, "horizon", name)
         self._boundary_is_next = isinstance(env, PrivacyBoundary)
-        self._counts_rounds = not below
+        self._counts_rounds = not boundaries
         self._limit = time_limit(env)
         self._is_monitored = any(isinstance(layer, classes_elsewhere()) for layer in layers_of(env))
         flat = isinstance(env.observation_space, gym.spaces.Box)
         self.observation_space = self._released_space((env.unwrapped if flat else env).observation_space)
         self.action_space = copy.deepcopy(env.action_space)
         self.metadata = copy.deepcopy(env.metadata)
-        self._streams = streams_of(self._mechanism, FIRST_WRAPPER + len(below), self._noise_label)
-        self._below_takes_seed = all(one.takes_seed for one in below)
+        self._streams = streams_of(self._mechanism, FIRST_WRAPPER + len(boundaries), self._noise_key)
+        self._inputs_take_seed = all(boundary.takes_seed for boundary in boundaries)
         self._rng: Any = None
-        self._shown: tuple[FeedbackGraph, FeedbackGraph] | None = None
+        self._graphs: tuple[FeedbackGraph, FeedbackGraph] | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -410,8 +419,8 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         seed, options = self._checked_seed(seed), checked_options(options)
         # If the reset below fails half-way, no game is in progress.
         self._rng = None
-        below = seed_below(seed, self._mechanism, self._below_takes_seed)
-        self._begin_below(functools.partial(self.env.reset, seed=below, options=options), given=seed is not None)
+        inner_seed = seed_for_inputs(seed, self._mechanism, self._inputs_take_seed)
+        self._begin_below(functools.partial(self.env.reset, seed=inner_seed, options=options), given=seed is not None)
         if self._features is not None:  # a game may number its arms anew
             self._features = self._guarded(self._features_below)
         rng = self._streams.next(seed, options)
@@ -419,10 +428,10 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         self._ended = False
         self._earned, self._steps = 0.0, 0
         nothing = self._nothing_yet()
-        self._released = Released(self.mechanism, self._below, rng, nothing)
+        self._run = MechanismRun(self.mechanism, self._inputs, rng, nothing)
         self._rng = rng
         self._scoreboard = self._new_scoreboard() if self.render_mode else None
-        return {key: part.copy() for key, part in nothing.items()}, {"round": 0}
+        return {key: array.copy() for key, array in nothing.items()}, {"round": 0}
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play an arm or a point, and return released values only."""
@@ -431,6 +440,7 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
             self._check_started()
         if self._ended:
             raise StepOutsideGameError("the game has ended; call reset() to start another.")
+        self._refuse_games_of_others()
         # Until the step is done there is no game to go on with: what fails or is interrupted may be half done.
         rng, self._rng = self._rng, None
         released, terminated, truncated = self._guarded(self._advance, arm)
@@ -455,7 +465,7 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         if self._scoreboard is None:
             return None
         if self.releases_sums:
-            self._scoreboard.show_totals(self._released.values.copy())
+            self._scoreboard.show_totals(self._run.values.copy())
         return self._scoreboard.render(
             self.render_mode, title="Seen through the privacy boundary", total=self._total_is
         )
@@ -474,16 +484,16 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         """Play `arm` below for one batch of rounds; return the released observation and the two flags."""
         for _ in range(self._rounds_a_step):
             gain, observed, terminated, truncated = self._step_below(arm)
-            self._released.take(gain, observed)
+            self._run.feed(gain, observed)
             if terminated or truncated:
                 break
-        return self._released.observation(), terminated, truncated
+        return self._run.observation(), terminated, truncated
 
     def _reward(self, released: Observation, arm: Any) -> float:
         """Return the reward, computed from released values only."""
         if self._set is not None:
             return float(rewards_of_points(self._set, released, arm))
-        if not self._released.of_sums:
+        if not self._run.of_sums:
             return float(released["gain"][arm])
         count = int(released["count"][arm])
         return float(released["sum"][arm]) / count if count else 0.0
@@ -505,9 +515,9 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         for layer in layers_of(self.env):
             graph = getattr(layer, "graph", None)
             if isinstance(graph, FeedbackGraph):
-                if self._shown is None or self._shown[0] is not graph:
-                    self._shown = graph, graph.copy()
-                return self._shown[1]
+                if self._graphs is None or self._graphs[0] is not graph:
+                    self._graphs = graph, graph.copy()
+                return self._graphs[1]
         raise AttributeError(f"{type(self).__name__} has no attribute 'graph': the game below has no feedback graph.")
 
     def get_wrapper_attr(self, name: str) -> Any:
@@ -531,9 +541,9 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
         expected = (self._round_below == self._rounds, self._round_below == self._limit)
         if self._counts_rounds and (bool(terminated), bool(truncated)) != expected:
-            raise RefusedError(ENDS_BY_ITSELF.format(type(self).__name__))
-        seen = unflattened(observation, self._below.n_values)
-        gains, observed = gains_and_observed(seen, self._below, type(self).__name__)
+            raise PublicError(ENDS_BY_ITSELF.format(type(self).__name__))
+        observation = unflattened(observation, self._inputs.n_values)
+        gains, observed = gains_and_observed(observation, self._inputs, type(self).__name__)
         return gains, observed, bool(terminated), bool(truncated)
 
     def _check_started(self) -> None:
@@ -541,32 +551,34 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
             raise StepOutsideGameError("the game has not begun; call reset() first.")
 
 
-class Released:
+class MechanismRun:
     """Runs a mechanism in one game: its private state, and what it has released.
 
-    The boundary calls `take` after each step below, and `observation` at the end of each step above.
+    The boundary calls `feed` after each step below, and `observation` at the end of each step above.
 
     Args:
         mechanism: The mechanism.
-        below: Public facts about the gains that it receives.
+        inputs: Public facts about the gains that it receives.
         rng: The stream of its noise.
         observation: Where to write what is released: arrays as those of `_nothing_yet`, for one game.
     """
 
-    def __init__(self, mechanism: Mechanism, below: Below, rng: np.random.Generator, observation: Observation) -> None:
-        self._release, self._idle, self._forget = mechanism.release_for(below), mechanism.idle, mechanism.forget
-        self._state = Withheld(mechanism.new_state(below))
-        in_blocks = mechanism.draws_laplace and is_ours(type(mechanism)) and type(rng) is Stream
+    def __init__(
+        self, mechanism: Mechanism, inputs: InputFacts, rng: np.random.Generator, observation: Observation
+    ) -> None:
+        self._release, self._idle, self._forget = mechanism.release_for(inputs), mechanism.idle, mechanism.forget
+        self._state = Hidden(mechanism.new_state(inputs))
+        in_blocks = mechanism.draws_laplace and is_builtin(type(mechanism)) and type(rng) is Stream
         self._rng: Any = LaplacesAhead(rng) if in_blocks else rng
         self._forks = FORKS[0]
-        self._low, self._high = below.values.low, below.values.high
+        self._low, self._high = inputs.values.low, inputs.values.high
         self.of_sums = mechanism.releases_sums
         self._must_release = not (mechanism.withholds or mechanism.releases_sums)
         self._batch_size, self._withheld = mechanism.batch_size, dict[int, int]()
         self.values, self._counts, *releases = observation.values()
         self._releases = releases[0] if releases else None
 
-    def take(self, gain: list[float], observed: list[int]) -> None:
+    def feed(self, gain: list[float], observed: list[int]) -> None:
         """Feed the mechanism what one step below revealed, in the order of the arms."""
         self.refuse_fork()
         state, rng, release, idle = self._state.value, self._rng, self._release, self._idle
@@ -577,29 +589,29 @@ class Released:
             seen = observed[arm]
             pair = release(state, arm, gain[arm], rng) if seen or idle is None else idle(state, arm, rng)
             if not isinstance(pair, tuple) or len(pair) != 2:
-                raise RefusedError(NO_PAIR)
+                raise PublicError(NO_PAIR)
             value, count = pair
             if count >= 1:
                 values[arm] = value
                 if releases is not None:
                     if not math.isfinite(value):
-                        raise RefusedError(NO_NUMBER)
+                        raise PublicError(NO_NUMBER)
                     counts[arm] = count
                     releases[arm] += 1
                 elif self._low <= value <= self._high:
                     counts[arm] = 1
                 else:
-                    raise RefusedError(OUTSIDE_RELEASED.format(self._low, self._high))
+                    raise PublicError(OUTSIDE_RELEASED.format(self._low, self._high))
             elif seen and self._must_release:
                 # In a batch, only a gain of every round must lead to a release.
                 self._withheld[arm] = self._withheld.get(arm, 0) + 1
                 if self._withheld[arm] == self._batch_size:
-                    raise RefusedError(WITHHOLDS)
+                    raise PublicError(WITHHOLDS)
 
     def refuse_fork(self) -> None:
         """Raise in a forked process, whose copy of the game has the same noise."""
         if self._forks != FORKS[0]:
-            raise RefusedError(FORKED)
+            raise PublicError(FORKED)
 
     def end_step(self) -> None:
         """Let the mechanism forget what is for one step only."""
@@ -612,9 +624,9 @@ class Released:
         self.end_step()
         if self._releases is not None:
             return {"sum": self.values.copy(), "count": self._counts.copy(), "release": self._releases.copy()}
-        shown = {"gain": self.values, "observed": self._counts}
+        observation = {"gain": self.values, "observed": self._counts}
         self.values, self._counts = np.zeros(len(self.values)), np.zeros(len(self.values), np.int8)
-        return shown
+        return observation
 
 
 class SecureStreams:
@@ -651,9 +663,9 @@ def refuse_seed(seed: SupportsIndex | None, name: str) -> None:
         )
 
 
-def seed_below(seed: int | None, mechanism: Mechanism, below_takes_seed: bool) -> int | None:
+def seed_for_inputs(seed: int | None, mechanism: Mechanism, inputs_take_seed: bool) -> int | None:
     """Return the seed for what is below: a new one under secure draws, so that no seed given earlier goes on."""
-    return drawn_seed() if seed is None and takes_no_seed(mechanism) and below_takes_seed else seed
+    return draw_seed() if seed is None and takes_no_seed(mechanism) and inputs_take_seed else seed
 
 
 def rewards_of_points(decision_set: DecisionSet, released: Observation, points: FloatArray) -> FloatArray:
@@ -675,63 +687,63 @@ def unflattened(observation: Any, n_values: int) -> Observation:
     return {"gain": observation[..., :n_values], "observed": observation[..., n_values:].astype(np.int8)}
 
 
-def gains_and_observed(seen: Observation, below: Below, wrapper: str) -> tuple[list[float], list[int]]:
+def gains_and_observed(observation: Observation, inputs: InputFacts, wrapper: str) -> tuple[list[float], list[int]]:
     """Return the gains of one round, and which of them are revealed.
 
     Raises:
-        RefusedError: If a gain is outside of its range, or more are revealed than the noise is scaled to.
+        PublicError: If a gain is outside of its range, or more are revealed than the noise is scaled to.
     """
-    low, high = below.values.low, below.values.high
-    gains: list[float] = seen["gain"].tolist()
+    low, high = inputs.values.low, inputs.values.high
+    gains: list[float] = observation["gain"].tolist()
     for gain in gains:
         # NaN fails, too.
         if not low <= gain <= high:
-            raise RefusedError(OUTSIDE.format(wrapper, low, high))
-    observed: list[int] = seen["observed"].tolist()
-    if len(observed) - observed.count(0) > below.gains_in_a_round:
-        raise RefusedError(TOO_MANY.format(wrapper, below.gains_in_a_round))
+            raise PublicError(OUTSIDE.format(wrapper, low, high))
+    observed: list[int] = observation["observed"].tolist()
+    if len(observed) - observed.count(0) > inputs.gains_in_a_round:
+        raise PublicError(TOO_MANY.format(wrapper, inputs.gains_in_a_round))
     return gains, observed
 
 
-def checked_above(mechanism: Mechanism, below: Below) -> Below:
+def checked_outputs(mechanism: Mechanism, inputs: InputFacts) -> InputFacts:
     """Return what a mechanism says of what it releases, or raise if that cannot be."""
     name = type(mechanism).__name__
     checks.integer(f"batch_size of {name}", mechanism.batch_size, at_least=1)
-    above = facts_above(mechanism, below)
+    outputs = output_facts(mechanism, inputs)
     rules = {
-        "guarantee": isinstance(above.guarantee, PrivacyGuarantee),
-        "sensitivity": isinstance(above.sensitivity, (int, float)) and above.sensitivity > 0,
-        "gains_in_a_round": type(above.gains_in_a_round) is int and above.gains_in_a_round >= 1,
-        "horizon": type(above.horizon) is int and 1 <= above.horizon <= below.horizon // mechanism.batch_size,
-        "noise": isinstance(above.noise, Noise),
+        "guarantee": isinstance(outputs.guarantee, PrivacyGuarantee),
+        "sensitivity": isinstance(outputs.sensitivity, (int, float)) and outputs.sensitivity > 0,
+        "gains_in_a_round": type(outputs.gains_in_a_round) is int and outputs.gains_in_a_round >= 1,
+        "horizon": type(outputs.horizon) is int and 1 <= outputs.horizon <= inputs.horizon // mechanism.batch_size,
+        "noise": isinstance(outputs.noise, Noise),
     }
     wrong = [fact for fact, holds in rules.items() if not holds]
     if wrong:
         raise ValueError(
             f"{name} must state a PrivacyGuarantee, a sensitivity greater than 0, gains_in_a_round from 1, a horizon"
-            f" from 1 to {below.horizon // mechanism.batch_size} and a Noise; its {wrong[0]} is"
-            f" {getattr(above, wrong[0])!r}. PrivacyGuarantee.none(reason) says that there is no guarantee."
+            f" from 1 to {inputs.horizon // mechanism.batch_size} and a Noise; its {wrong[0]} is"
+            f" {getattr(outputs, wrong[0])!r}. PrivacyGuarantee.none(reason) says that there is no guarantee."
         )
     if not mechanism.releases_sums:
-        check_values(above, name)
-    return above
+        check_values(outputs, name)
+    return outputs
 
 
-def public_spec(below: EnvSpec | None, boundary: type) -> EnvSpec | None:
+def public_spec(spec: EnvSpec | None, boundary: type) -> EnvSpec | None:
     """Return a spec from which all arguments are left out, as they may be private gains or functions that hold them.
 
     Without them nothing can be made again: the spec's entry point is `refuse_to_make`.
 
     Args:
-        below: The spec of the environment below the boundary.
+        spec: The spec of the environment below the boundary.
         boundary: The boundary's class.
     """
-    if below is None:
+    if spec is None:
         return None
-    own = WrapperSpec(boundary.__name__, f"{boundary.__module__}:{boundary.__name__}", None)
-    inner = [WrapperSpec(one.name, one.entry_point, None) for one in below.additional_wrappers]
+    outermost = WrapperSpec(boundary.__name__, f"{boundary.__module__}:{boundary.__name__}", None)
+    inner = [WrapperSpec(one.name, one.entry_point, None) for one in spec.additional_wrappers]
     entry_point = f"{__name__}:{refuse_to_make.__name__}"
-    return EnvSpec(id=below.id, entry_point=entry_point, additional_wrappers=(*inner, own))
+    return EnvSpec(id=spec.id, entry_point=entry_point, additional_wrappers=(*inner, outermost))
 
 
 def refuse_to_make(**_: Any) -> Any:

@@ -12,8 +12,8 @@ from dp_bandit_envs import checks, wrappers as named
 from dp_bandit_envs.errors import NameTakenError, UnknownArgumentError, WrongTypeError
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.protocols import Environment
-from dp_bandit_envs.wrappers.boundary import CommonBoundary
-from dp_bandit_envs.wrappers.inspect_below import layers_of
+from dp_bandit_envs.wrappers.boundary import BoundaryBase
+from dp_bandit_envs.wrappers.layers import layers_of
 
 Wrap = Callable[..., Environment]
 
@@ -86,8 +86,8 @@ def register_private(
         if not callable(wrap):
             raise WrongTypeError(f"a wrapper must be a name, a class or a function; received {checks.kind_of(wrap)}.")
         takes = inspect.signature(wrap).parameters
-        layers.append((wrap, {name: value for name, value in privacy.items() if name in takes}))
-    unused = [name for name in privacy if not any(name in own for _, own in layers)]
+        layers.append((wrap, {name: privacy[name] for name in privacy if name in takes}))
+    unused = [name for name in privacy if not any(name in taken for _, taken in layers)]
     if unused:
         raise UnknownArgumentError("register_private()", unused[0], "No wrapper takes it; env_kwargs are the game's.")
     # A name as entry point, as a spec shows it: a function would bring its arguments along.
@@ -106,18 +106,18 @@ def __getattr__(name: str) -> Any:
 
 def _make(id: str, arguments: dict[str, Any]) -> Environment:
     """Make the game of an id and put its wrappers around it."""
-    game, given, layers = _GAMES[id]
+    game, env_kwargs, layers = _GAMES[id]
     message = None
     try:
-        env: Environment = gym.make(game, disable_env_checker=True, **{**given, **arguments})
+        env: Environment = gym.make(game, disable_env_checker=True, **{**env_kwargs, **arguments})
     except TypeError as error:
         # Gymnasium appends all arguments, private ones among them, to the message.
         message = str(error)
     if message is not None:
         raise WrongTypeError(message)
-    for wrap, own in layers:
-        env = wrap(env, **own)
-    boundary = next((layer for layer in layers_of(env) if isinstance(layer, CommonBoundary)), None)
+    for wrap, privacy in layers:
+        env = wrap(env, **privacy)
+    boundary = next((layer for layer in layers_of(env) if isinstance(layer, BoundaryBase)), None)
     if boundary is None:
         env.close()
         raise WrongTypeError(f"{id} needs a privacy wrapper, such as 'LaplaceClipRescale'; its wrappers have none.")

@@ -39,8 +39,8 @@ class ProjectToSet(gym.ActionWrapper[Observation, FloatArray, FloatArray], gym.u
     def __init__(self, env: Environment) -> None:
         gym.utils.RecordConstructorArgs.__init__(self)
         gym.ActionWrapper.__init__(self, env)
-        given = env.get_wrapper_attr("decision_set") if env.has_wrapper_attr("decision_set") else None
-        self._set = set_of(given, type(self).__name__)
+        decision_set = env.get_wrapper_attr("decision_set") if env.has_wrapper_attr("decision_set") else None
+        self._set = set_of(decision_set, type(self).__name__)
         self.action_space = gym.spaces.Box(-1.0, 1.0, (self._set.dimension,), np.float32)  # type: ignore[assignment]
 
     def action(self, action: Any) -> FloatArray:

@@ -32,7 +32,7 @@ PLACES = ("dp_bandit_envs/**/__init__.py", "dp_bandit_envs/[!_]*.py", "agents/__
 def subpackages() -> list[str]:
     """Return the subpackages and modules that list their names; the command line has a page of its own."""
     paths = {path.relative_to(ROOT) for place in PLACES for path in ROOT.glob(place)}
-    listed = [path for path in paths if "__all__ = [" in (ROOT / path).read_text(encoding="utf-8")]
+    listed = [path for path in paths if "__all__ = " in (ROOT / path).read_text(encoding="utf-8")]
     names = {".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in listed}
     return sorted({name.removeprefix("dp_bandit_envs").removeprefix(".") for name in names} - {"", "cli"})
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from dp_bandit_envs.comparison.comparing import compare
-from dp_bandit_envs.comparison.reporting import figure_of
+from dp_bandit_envs.experiments.comparing import compare
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.reporting import figure_of
 from dp_bandit_envs.figures.reproduction import study_of
 from dp_bandit_envs.plots.plot_style import STYLES, as_bytes
 from dp_bandit_envs.plots.privacy_figures import counters_figure
 from dp_bandit_envs.privacy.counters import table
-from dp_bandit_envs.runs.experiment import Results
 from generators import ROOT
 
 FOLDER = ROOT / "examples"

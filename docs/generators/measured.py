@@ -11,7 +11,7 @@ from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.plots.curves_figure import Curve
 from dp_bandit_envs.privacy.guarantee import Level, label_of, level_of
 from dp_bandit_envs.simulation import simulate
-from dp_bandit_envs.simulation.outcomes import Outcome
+from dp_bandit_envs.simulation.results import Outcome
 from generators.settings import TWINS, Measured, can_be_calibrated
 
 TRIALS = 60

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dp_bandit_envs.algorithms import algorithm_names
-from dp_bandit_envs.compiling.functions import written_out
+from dp_bandit_envs.compiling.functions import code_text
 from dp_bandit_envs.course.notebooks import LABS
 from dp_bandit_envs.envs.registration import GAMES
 from generators import ROOT, algorithm_pages, environment_pages, lab_pages, rule_tables
@@ -72,7 +72,7 @@ def code_digest() -> str:
         for path in sorted((ROOT / package).rglob("*.py")):
             if not set(LEFT_OUT) & set(path.relative_to(ROOT).parts):
                 code = compile(path.read_bytes(), path.name, "exec", optimize=2, dont_inherit=True)
-                digest.update(written_out(code).encode())
+                digest.update(code_text(code).encode())
     return digest.hexdigest()
 
 

@@ -5,7 +5,7 @@ import inspect
 from typing import Any
 
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
-from dp_bandit_envs.observations import Sums
+from dp_bandit_envs.protocols import Sums
 
 ON_GRAPHS = ("TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN", "EXP3-SET")
 ON_CHANGES = ("SW-UCB", "D-UCB", "SW-KLUCB-CF", "Restarted-AdaP-UCB")

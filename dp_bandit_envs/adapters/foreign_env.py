@@ -11,7 +11,7 @@ from dp_bandit_envs.adapters.outside_game import RewardRange
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongTypeError
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation
 
 SEEDS: Final = 2**31
@@ -31,7 +31,7 @@ class ForeignRewards(Adversary):
         horizon: SupportsIndex,
         rewards: RewardRange,
         means: FloatArray | None,
-        data_use: DataUse | None,
+        data_use: Participation | None,
         ledger: Any,
         is_real: bool,
     ) -> None:
@@ -140,13 +140,13 @@ def from_gymnasium(
             f"env must have arms, which are Discrete actions; received one with {env.action_space}. Put a"
             " gymnasium.ActionWrapper around it."
         )
-    known = None if means is None else np.asarray(means, dtype=np.float64)
+    arm_means = None if means is None else np.asarray(means, dtype=np.float64)
     use = None
     if persons is not None or ledger is not None or checks.boolean("is_real", is_real):
         most = 1 if records is None else checks.integer("records", records, at_least=1)
-        use = DataUse(most, None if persons is None else checks.integer("persons", persons, at_least=most))
+        use = Participation(most, None if persons is None else checks.integer("persons", persons, at_least=most))
     rewards = RewardRange.checked(low, high, clip)
     # Whoever says whose rewards are, or has a ledger for them, has real ones.
-    played = ForeignRewards(env, horizon, rewards, known, use, ledger, use is not None)
+    played = ForeignRewards(env, horizon, rewards, arm_means, use, ledger, use is not None)
     played.serves_once = use is not None and records is None
     return ForeignEnv(played, block_length=1)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import StepOutsideGameError, WrongObservationError, WrongTypeError
-from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -217,14 +217,14 @@ def from_mabwiser(policy: Any) -> Callable[[], MabWiserAgent]:
         ImportError: If mabwiser is not installed.
         WrongTypeError: If it is no learning policy, or one that needs a context.
     """
-    known = require("mabwiser.mab", extra="neighbours").LearningPolicy
+    policies = require("mabwiser.mab", extra="neighbours").LearningPolicy
     kind = policy.__name__ if isinstance(policy, type) else type(policy).__name__
     if kind in CONTEXTUAL:
         raise WrongTypeError(
             f"policy must choose without a context, which these games do not have; received {kind}. Use UCB1,"
             " EpsilonGreedy, Softmax, Popularity or ThompsonSampling."
         )
-    if isinstance(policy, type) or type(policy) is not getattr(known, kind, None):
+    if isinstance(policy, type) or type(policy) is not getattr(policies, kind, None):
         raise WrongTypeError(
             "policy must be a learning policy of MABWiser, such as LearningPolicy.UCB1(alpha=1.25); received"
             f" {checks.kind_of(policy)}."

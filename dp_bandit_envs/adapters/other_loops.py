@@ -15,7 +15,7 @@ LOG = (
 )
 
 
-class GamesOutside:
+class ExternalLoopPolicy:
     """Games of an algorithm, one after the other, each with noise of its own.
 
     Args:
@@ -36,8 +36,8 @@ class GamesOutside:
         return f"{type(self).__name__}({self._game!r})"
 
 
-class RiverPolicy(GamesOutside):
-    """One game of an algorithm with the methods of a river policy, as in `GamesOutside`; made by `as_river_policy`."""
+class RiverPolicy(ExternalLoopPolicy):
+    """One game of an algorithm with a river policy's methods, as in `ExternalLoopPolicy`; see `as_river_policy`."""
 
     _arm_ids: Sequence[Hashable] = ()
 
@@ -104,7 +104,7 @@ def as_river_policy(
     return RiverPolicy(make_game, itertools.count())
 
 
-class MabWiserObject(GamesOutside):
+class MabWiserObject(ExternalLoopPolicy):
     """One game of an algorithm with MABWiser's methods; made by `as_mabwiser`.
 
     Args:

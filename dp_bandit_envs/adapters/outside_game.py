@@ -15,18 +15,19 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import asked_privacy, played_as_asked
-from dp_bandit_envs.algorithms.naming import Player
+from dp_bandit_envs.algorithms.specs import Player
 from dp_bandit_envs.envs.bandit_env import empty_observation, observation_space
 from dp_bandit_envs.errors import SeedRefusedError, StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.files import create_once, inaccessible, locked
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.admission import admission_to
 from dp_bandit_envs.privacy.facts import gains_of_arms
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.protocols import FloatArray, Observation
-from dp_bandit_envs.seeding import FORKS, checked_seed, drawn_seed, warn_of_known_seed
-from dp_bandit_envs.simulation.game import begin, to_count
-from dp_bandit_envs.wrappers.boundary import CommonBoundary, Withheld
-from dp_bandit_envs.wrappers.inspect_below import layers_of
+from dp_bandit_envs.seeding import FORKS, checked_seed, draw_seed, warn_of_known_seed
+from dp_bandit_envs.simulation.playing import begin, to_count
+from dp_bandit_envs.wrappers.boundary import BoundaryBase, Hidden
+from dp_bandit_envs.wrappers.layers import layers_of
 
 R = TypeVar("R")
 
@@ -85,10 +86,10 @@ class RewardRange(NamedTuple):
         return gains
 
 
-class FedEnv(gym.Env[Observation, int]):
+class ExternalGainsEnv(gym.Env[Observation, int]):
     """A game whose gains somebody else knows.
 
-    It keeps a gain from `hand_in` to the step that reveals it, where neither a repr nor a list of attributes shows it,
+    It keeps a gain from `give` to the step that reveals it, where neither a repr nor a list of attributes shows it,
     and then forgets it. There are no regrets and no totals.
 
     Args:
@@ -104,22 +105,22 @@ class FedEnv(gym.Env[Observation, int]):
     values = gains_of_arms(1.0)
     is_real = True
 
-    def __init__(self, n_arms: SupportsIndex, horizon: SupportsIndex, data_use: DataUse, ledger: Any) -> None:
+    def __init__(self, n_arms: SupportsIndex, horizon: SupportsIndex, data_use: Participation, ledger: Any) -> None:
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
         self.horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
         self.n_values = self.n_arms
-        self.data_use, self._ledger = data_use, ledger
+        self.data_use, self.ledgers = data_use, [] if ledger is None else [ledger]
         self.action_space = gym.spaces.Discrete(self.n_arms)  # type: ignore[assignment]
         self.observation_space = observation_space(self.n_arms)  # type: ignore[assignment]
         self._round = -1  # before the first reset
-        self._handed: Withheld = Withheld([])
+        self._handed: Hidden = Hidden([])
 
     @property
     def waiting(self) -> int:
         """Number of gains that were handed in and not yet revealed."""
         return len(self._handed.value)
 
-    def hand_in(self, arm: int, gain: float) -> None:
+    def give(self, arm: int, gain: float) -> None:
         """Take the gain of the arm that the next step plays, in [0, 1]."""
         self._handed.value.append((arm, gain))
 
@@ -132,9 +133,9 @@ class FedEnv(gym.Env[Observation, int]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game; without the leave of the ledger none begins."""
         self._round = -1
-        if self._ledger is not None:
-            self._ledger.enter(self.data_use)
-        self._handed = Withheld([])
+        if (admission := admission_to(self)) is not None:
+            admission.pay()  # now, as the first arm that is chosen is seen outside
+        self._handed = Hidden([])
         self._round = 0
         return empty_observation(self.n_arms), {"round": 0}
 
@@ -244,12 +245,12 @@ class Diary:
         """
         game = json.loads(json.dumps(game, default=repr))
         if not self._first:
-            self._first = {"seed": drawn_seed(), **game}
+            self._first = {"seed": draw_seed(), **game}
             create_once(self.path, f"{json.dumps(self._first)}\n".encode(), mode=0o600)
-        for key, one in game.items():
-            if self._first.get(key) != one:
+        for key, setting in game.items():
+            if self._first.get(key) != setting:
                 raise ValueError(
-                    f"{key} must be {self._first.get(key)!r}, as in the game of {self.path}; received {one!r}."
+                    f"{key} must be {self._first.get(key)!r}, as in the game of {self.path}; received {setting!r}."
                 )
         return int(self._first["seed"])
 
@@ -338,9 +339,9 @@ class OutsideGame:
         ledger: Any = None,
         diary: str | Path | None = None,
     ) -> None:
-        if ledger is not None and not callable(getattr(ledger, "enter", None)):
+        if ledger is not None and not callable(getattr(ledger, "spend", None)):
             raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
-        use = DataUse(1, None if persons is None else checks.integer("persons", persons, at_least=1))
+        use = Participation(1, None if persons is None else checks.integer("persons", persons, at_least=1))
         self._rewards = RewardRange.checked(low, high, clip)
         with contextlib.ExitStack() as undo:
             opened = None if diary is None else Diary(diary)
@@ -350,7 +351,7 @@ class OutsideGame:
             counted_by = None if ledger is None else str(getattr(ledger, "id", ""))
             if opened is not None and opened.rounds:
                 ledger = None
-            self._feed = FedEnv(n_arms, horizon, use, ledger)
+            self._feed = ExternalGainsEnv(n_arms, horizon, use, ledger)
             asked = asked_privacy([] if epsilon is None else [epsilon], delta)
             algorithm = played_as_asked(algorithm, asked, self._feed)
             if algorithm.make_agent is not None and algorithm.feedback == "full":
@@ -364,7 +365,7 @@ class OutsideGame:
             self._agent = algorithm.agent(self._feed)
             self._env = algorithm.wrap(self._feed)
             self._name, self._player = algorithm.name, algorithm.player
-            boundaries = [layer for layer in layers_of(self._env) if isinstance(layer, CommonBoundary)]
+            boundaries = [layer for layer in layers_of(self._env) if isinstance(layer, BoundaryBase)]
             self._batch = math.prod(layer.batch_size for layer in boundaries)
             self._seed, self._trial = checked_seed(seed), checks.integer("trial", trial, at_least=0)
             warn_of_known_seed(self._seed is not None)
@@ -442,7 +443,7 @@ class OutsideGame:
                 " one, whose guarantee comes on top of this one's."
             )
         if not self._has_begun:
-            secret = drawn_seed() if self._number is None else self._number
+            secret = draw_seed() if self._number is None else self._number
             number = secret if self._seed is None else self._seed
             begin(
                 self._env,
@@ -492,7 +493,7 @@ class OutsideGame:
         """Play a round of the game below with this gain."""
         # Until this is done there is no game to go on with: what fails or is interrupted may be half done.
         self._has_failed = True
-        self._feed.hand_in(number, gain)
+        self._feed.give(number, gain)
         self._rounds += 1
         if self._feed.waiting < self._batch and self._rounds < self.horizon:
             self._has_failed = False

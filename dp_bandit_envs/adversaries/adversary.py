@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.compiling.compiled import Compiled, in_background, obstacle
-from dp_bandit_envs.compiling.functions import bind, is_ours, put_back, stream_address, stream_at
+from dp_bandit_envs.checks import installed
+from dp_bandit_envs.compiling.compiled import Compiled, run_in_thread, why_not_compiled
+from dp_bandit_envs.compiling.functions import bind, is_builtin, put_back, stream_address, stream_at
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import GainRangeError, LateDataError, WrongGainsError, WrongTypeError
 from dp_bandit_envs.metrics import shortfalls
-from dp_bandit_envs.optional import installed
-from dp_bandit_envs.privacy.data_use import DataUse, use_together
+from dp_bandit_envs.privacy.admission import require_admission
+from dp_bandit_envs.privacy.participation import Participation, combine_participation
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MOST_DEEP: Final = 3
@@ -85,7 +86,7 @@ class Adversary(abc.ABC):
     order: IntArray | None = None
     lowest: float = 0.0
     _arm_order: str = "given"
-    _data_use: DataUse | None = None
+    _data_use: Participation | None = None
     _ledger: Any = None
     _is_real: bool | None = None
 
@@ -112,29 +113,36 @@ class Adversary(abc.ABC):
         return np.arange(self.n_arms) if self.order is None else self.order
 
     @property
-    def data_use(self) -> DataUse | None:
+    def data_use(self) -> Participation | None:
         """In how many rounds recorded data can serve."""
         uses = [part.data_use for part in self._inner() if part.data_use is not None]
         if self._data_use is not None or not uses:
             return self._data_use
-        return uses[0] if len(uses) == 1 else use_together(uses, self.horizon)
+        return uses[0] if len(uses) == 1 else combine_participation(uses, self.horizon)
 
     @data_use.setter
-    def data_use(self, use: DataUse | None) -> None:
+    def data_use(self, use: Participation | None) -> None:
         self._refuse_late("data_use")
         self._data_use = use
 
     @property
     def ledger(self) -> Any:
         """The ledger of the data."""
-        return self._ledger or next((part.ledger for part in self._inner() if part.ledger is not None), None)
+        return next(iter(self.ledgers), None)
 
     @ledger.setter
     def ledger(self, ledger: Any) -> None:
-        if ledger is not None and not callable(getattr(ledger, "enter", None)):
+        if ledger is not None and not callable(getattr(ledger, "spend", None)):
             raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
         self._refuse_late("ledger")
         self._ledger = ledger
+
+    @property
+    def ledgers(self) -> list[Any]:
+        """All ledgers of the data: its own, and those of the adversaries among its attributes."""
+        own = [] if self._ledger is None else [self._ledger]
+        inner = [ledger for adversary in self._inner() for ledger in adversary.ledgers]
+        return list({ledger.id: ledger for ledger in (*own, *inner)}.values())
 
     @property
     def is_real(self) -> bool:
@@ -158,13 +166,14 @@ class Adversary(abc.ABC):
             )
 
     def enter_ledger(self) -> None:
-        """Count the game that begins in this adversary's own ledger, if it has one; without its leave none begins.
+        """Refuse to begin a game that this adversary's own ledger, if it has one, has not admitted.
 
         Raises:
-            LedgerError: If the budget is spent, or nothing private is above the game.
+            LedgerError: If the game begins in no environment, which would ask the ledger and pay before the first
+                round.
         """
         if self._ledger is not None:
-            self._ledger.enter(self.data_use)
+            require_admission(self._ledger)
 
     def _inner(self) -> "Iterator[Adversary]":
         # Asked in every game: numbers and names first, which are most.
@@ -237,7 +246,7 @@ class Adversary(abc.ABC):
         """
         memo[id(self)] = clone = object.__new__(type(self))
         _copied[id(self)] = self
-        if NEW_GAME in memo and is_ours(type(self)):
+        if NEW_GAME in memo and is_builtin(type(self)):
             for name, value in vars(self).items():
                 setattr(clone, name, copy.deepcopy(value, memo) if isinstance(value, Adversary) else value)
         else:
@@ -261,18 +270,18 @@ class Adversary(abc.ABC):
         """
         piece = max(1, 16384 // self.n_arms)
         for start in range(0, len(gains), piece):
-            part = gains[start : start + piece]
-            fresh = self.next_gains(len(part))
+            block = gains[start : start + piece]
+            fresh = self.next_gains(len(block))
             try:
                 fresh = np.asarray(fresh, float)
             except (TypeError, ValueError, OverflowError):
                 # NumPy's words would show a gain.
-                raise WrongGainsError(type(self).__name__, part.shape, None) from None
-            if fresh.shape != part.shape:
-                raise WrongGainsError(type(self).__name__, part.shape, fresh.shape)
-            part[...] = fresh
+                raise WrongGainsError(type(self).__name__, block.shape, None) from None
+            if fresh.shape != block.shape:
+                raise WrongGainsError(type(self).__name__, block.shape, fresh.shape)
+            block[...] = fresh
             if check:
-                self.check_range(part)
+                self.check_range(block)
 
     def check_range(self, gains: FloatArray) -> None:
         """Raise GainRangeError if gains are outside [lowest, 1], or NaN."""
@@ -389,8 +398,8 @@ def next_round(state: Any, t: int, row: FloatArray, rng: np.random.Generator) ->
 
 def fill_rounds(state: Any, first: int, gains: FloatArray, rng: np.random.Generator) -> None:
     """Write the gains of rounds `first`, `first` + 1, ... into the rows of `gains`, shape `(rounds, n_arms)`."""
-    for place in range(len(gains)):
-        next_round(state, first + place, gains[place], rng)
+    for row in range(len(gains)):
+        next_round(state, first + row, gains[row], rng)
 
 
 class Filler:
@@ -419,7 +428,7 @@ class Filler:
         start = 0
         while start < len(gains):
             if compilable:
-                compiled = self._compiled.get(in_order) or self._bought(in_order, state, gains, rng)
+                compiled = self._compiled.get(in_order) or self._compiled_if_worthwhile(in_order, state, gains, rng)
             if compiled is not None:
                 compiled(state, first + start, gains[start:], rng)
                 return
@@ -428,14 +437,14 @@ class Filler:
             self._spent += perf_counter() - began
             start += at_once
 
-    def _bought(
+    def _compiled_if_worthwhile(
         self, in_order: bool, state: Any, gains: FloatArray, rng: np.random.Generator
     ) -> Callable[..., None] | None:
         """Return new machine code if as much was spent without it as it costs, else None."""
         if self._spent >= price() and not installed("numba"):
             self._spent = -math.inf
         elif self._spent >= price():
-            in_background(lambda stopped: self._compile(in_order, state, gains, rng))
+            run_in_thread(lambda stopped: self._compile(in_order, state, gains, rng))
         return self._compiled.get(in_order)
 
     def _compile(self, in_order: bool, state: Any, gains: FloatArray, rng: np.random.Generator) -> None:
@@ -463,7 +472,7 @@ def compiled(
     Returns:
         The machine code, called like the loop; None if Numba is missing or switched off.
     """
-    if obstacle():
+    if why_not_compiled():
         return None
     entry = Compiled(enter, {"fill_rounds": loop})
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import RoundByRound
-from dp_bandit_envs.arithmetic import log
+from dp_bandit_envs.draws import log
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 GROWTH = (8, 5)

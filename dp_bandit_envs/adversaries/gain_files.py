@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.lib import format as npy
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -100,14 +101,15 @@ def floats(cells: Any) -> FloatArray:
     masked: Any = np.ma.asarray(cells)
     with np.errstate(all="ignore"):  # a number too large for a float64 becomes inf
         if masked.dtype.kind in "biuf":
-            found = masked.data.astype(np.float64)
+            gains = masked.data.astype(np.float64)
         elif masked.dtype.kind in "OUS":
             # As they were given: NumPy makes a text of every number beside a text.
-            found = np.frompyfunc(_float, 1, 1)(np.asarray(cells, object)).astype(np.float64)
+            # `np.array`, as the function of one thing returns no array.
+            gains = np.array(np.frompyfunc(_float, 1, 1)(np.asarray(cells, object)), np.float64)
         else:
-            found = np.full(masked.shape, np.nan)
-    found[np.ma.getmaskarray(masked)] = np.nan
-    return found  # type: ignore[no-any-return]
+            gains = np.full(masked.shape, np.nan)
+    gains[np.ma.getmaskarray(masked)] = np.nan
+    return gains  # type: ignore[no-any-return]
 
 
 def _float(value: Any) -> float:
@@ -133,10 +135,28 @@ def check_table(table: Any, where: str, low: float = 0.0) -> FloatArray:
             f" {_short(', '.join(map(repr, names)))}. Play them by dp_bandit_envs.adversaries.Replay."
         )
     try:
-        gains = np.column_stack([floats(column) for _, column in columns]) if columns else floats(table)
+        gains = np.column_stack([_cells(where, column) for _, column in columns]) if columns else floats(table)
+    except GainFileError:
+        raise
     except (TypeError, ValueError):
         raise GainFileError(f"{where}: every entry must be a number and every row as long as the others.") from None
+    if gains.ndim == 0:
+        raise GainFileError(
+            f"{where}: must be a table of shape (rounds, n_arms); received {checks.kind_of(table)}. Give an array or"
+            " a DataFrame; dp_bandit_envs.adversaries.Replay also reads a file, whose path is a str or a Path."
+        )
     return _checked(gains, where, low)
+
+
+def _cells(where: str, column: Any) -> FloatArray:
+    """Return a column's numbers, shape `(rows,)`; a structured array may have no rows, or rows of rows."""
+    cells = floats(column)
+    if cells.ndim != 1:
+        raise GainFileError(
+            f"{where}: every column must have one number in each row; received a column of shape {cells.shape}. Give a"
+            " DataFrame, or a structured array of one dimension."
+        )
+    return cells
 
 
 def _checked(gains: FloatArray, where: str, low: float = 0.0, places: Sequence[int] | None = None) -> FloatArray:
@@ -169,14 +189,14 @@ def _read_columns(source: Any, persons: str | None) -> Table | Pools:
     records = bool(set(LONG_COLUMNS) & set(names))
     if owner is None and not records:
         return Table(check_table(source, where), [])
-    owners = [] if owner is None else np.asarray(columns[owner][1], object).tolist()
+    owners = [] if owner is None else np.atleast_1d(np.asarray(columns[owner][1], object)).tolist()
     if not records:
         places = [place for place in range(len(names)) if place != owner]
-        cells = [np.empty((len(owners), 0)), *(floats(columns[place][1]) for place in places)]
+        cells = [np.empty((len(owners), 0)), *(_cells(where, columns[place][1]) for place in places)]
         return Table(_checked(np.column_stack(cells), where, places=places), owners)
     _check_names(where, names, owner, "persons=")
     arm_column, gain_column = names.index("arm"), names.index("gain")
-    arms, gains = floats(columns[arm_column][1]), floats(columns[gain_column][1])
+    arms, gains = (_cells(where, columns[place][1]) for place in (arm_column, gain_column))
     wrong = np.flatnonzero(~((arms >= 0) & (arms < MOST_ARM) & (arms == np.floor(arms))))
     if wrong.size:
         raise GainFileError(f"{where}, row {wrong[0] + 1}, column {arm_column + 1} {NO_ARM}")
@@ -250,9 +270,9 @@ def _owner_column(where: str, names: list[str], persons: str) -> int:
     wanted = persons.strip().lower()
     if names.count(wanted) != 1 or wanted in LONG_COLUMNS:
         # Without one of its own names it may be somebody's record.
-        known = _short(", ".join(map(repr, names))) if set(LONG_COLUMNS) & set(names) else "none that are known"
+        listed = _short(", ".join(map(repr, names))) if set(LONG_COLUMNS) & set(names) else "none that are known"
         raise GainFileError(
-            f"{where}: one column of persons must be called {persons!r}; the names of columns are {known}. Check the"
+            f"{where}: one column of persons must be called {persons!r}; the names of columns are {listed}. Check the"
             " name, or write a first line of names."
         )
     return names.index(wanted)
@@ -348,14 +368,14 @@ def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row
 
 def _pools_of(where: str, arms: IntArray, gains: FloatArray, owners: Sequence[Hashable]) -> Pools:
     """Return the gains of each arm, in the order of the records."""
-    known, sizes = np.unique(arms, return_counts=True)
-    if len(known) < 2 or known[-1] != len(known) - 1:
+    distinct, sizes = np.unique(arms, return_counts=True)
+    if len(distinct) < 2 or distinct[-1] != len(distinct) - 1:
         raise GainFileError(
             f"{where} ('arm'): at least 2 arms, numbered 0, 1, 2, ... without a gap, each with at least one record;"
-            f" received the arms {known[:10].tolist()}. Renumber them."
+            f" received the arms {distinct[:10].tolist()}. Renumber them."
         )
     records = np.split(np.argsort(arms, kind="stable"), np.cumsum(sizes)[:-1])
-    return Pools([gains[own] for own in records], [[owners[one] for one in own] for own in records if owners])
+    return Pools([gains[rows] for rows in records], [[owners[one] for one in rows] for rows in records if owners])
 
 
 def _gain(file: DataFile, line: int, column: int, cell: str) -> float:

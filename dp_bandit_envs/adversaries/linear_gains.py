@@ -51,24 +51,24 @@ class LinearGains(Adversary):
         gap: SupportsFloat = 0.2,
         coins: bool = False,
     ) -> None:
-        given = None if features is None else checked_features(features)
-        self.arm_order = "random" if given is None else "given"
+        rows = None if features is None else checked_features(features)
+        self.arm_order = "random" if rows is None else "given"
         if n_arms is None:
-            n_arms = 10 if given is None else len(given)
+            n_arms = 10 if rows is None else len(rows)
         super().__init__(n_arms, horizon)
-        default = 5 if given is None else given.shape[1]
+        default = 5 if rows is None else rows.shape[1]
         width = default
         if dimension is not None:
             width = checks.integer("dimension", dimension, at_least=1, at_most=checks.MOST_ARMS)
-        if given is None:
-            given = default_features(self.n_arms, width)
-        if given.shape != (self.n_arms, width):
+        if rows is None:
+            rows = default_features(self.n_arms, width)
+        if rows.shape != (self.n_arms, width):
             raise ValueError(
                 f"features must have a row for each of {self.n_arms} arms and {width} columns; received shape"
-                f" {given.shape}. Omit n_arms and dimension."
+                f" {rows.shape}. Omit n_arms and dimension."
             )
-        given.setflags(write=False)
-        self.features = self._features = given
+        rows.setflags(write=False)
+        self.features = self._features = rows
         self.gap = checks.in_range("gap", gap, 0, 1)
         self.coins = checks.boolean("coins", coins)
 

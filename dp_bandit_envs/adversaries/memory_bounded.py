@@ -13,7 +13,7 @@ from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.protocols import FloatArray
 
 
-def counts(run: Any, t: int, memory: int) -> Any:
+def gain_counts(run: Any, t: int, memory: int) -> Any:
     """Return whether a round's gain counts, or is charged because the agent came to its arm too short a time ago.
 
     Args:

@@ -60,7 +60,7 @@ class FullyOblivious(RoundByRound):
         return means
 
 
-class Held(NamedTuple):
+class RepeatedBiases(NamedTuple):
     """The coins, the number of rounds from one draw to the next, and the last draw, shape `(n_arms,)`."""
 
     biases: Biases
@@ -68,7 +68,7 @@ class Held(NamedTuple):
     gains: FloatArray
 
 
-def draw_or_repeat(state: Held, t: int, row: FloatArray, rng: np.random.Generator) -> None:
+def draw_or_repeat(state: RepeatedBiases, t: int, row: FloatArray, rng: np.random.Generator) -> None:
     """Write the gains of the last draw, which round 1 and every multiple of the period make anew."""
     if t == 1 or t % state.period == 0:
         draw(state.biases, t, state.gains, rng)
@@ -104,11 +104,11 @@ class Oblivious(FullyOblivious):
         super().__init__(n_arms, horizon, gap=gap)
         self.period = checks.integer("period", period, at_least=1, at_most=checks.MOST_ROUNDS)
 
-    def first_round_state(self, rng: np.random.Generator) -> Held:
+    def first_round_state(self, rng: np.random.Generator) -> RepeatedBiases:
         """Return the coins, before the first draw."""
         biases = Biases(self._lowest[self.draw_order(rng)], 2 * self.gap)
-        return Held(biases, self.period, np.zeros(self.n_arms))
+        return RepeatedBiases(biases, self.period, np.zeros(self.n_arms))
 
-    def means_of(self, state: Held) -> FloatArray:
+    def means_of(self, state: RepeatedBiases) -> FloatArray:
         """Return the means of a game."""
         return super().means_of(state.biases)

@@ -5,9 +5,11 @@ from typing import SupportsIndex
 
 import numpy as np
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.gain_files import floats
-from dp_bandit_envs.privacy.data_use import use_of_pools
+from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.privacy.participation import use_of_pools
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -35,6 +37,10 @@ class OutcomePools(Adversary):
         *,
         persons: SupportsIndex | Sequence[Sequence[Hashable]] | None = None,
     ) -> None:
+        if isinstance(pools, (str, bytes)) or not hasattr(pools, "__len__") or getattr(pools, "shape", None) == ():
+            raise WrongTypeError(
+                f"pools must be a list of gains for each arm; received {checks.kind_of(pools)}. Use Replay for files."
+            )
         self._pools = [floats(pool) for pool in pools]
         for arm, pool in enumerate(self._pools):
             wrong = np.flatnonzero(~((pool >= 0) & (pool <= 1)))

@@ -27,8 +27,8 @@ def stay(gains: FloatArray, arms: IntArray, t: int) -> float:
     The default charge of `MemoryBounded`, as a payoff function: it pays the same in every round, and so gives the same
     policy regret. External regret differs, because the default charge leaves the fixed arms uncharged.
     """
-    for each in arms:
-        if each != arms[-1]:
+    for arm in arms:
+        if arm != arms[-1]:
             return 0.0
     return float(gains[arms[-1]])
 
@@ -40,8 +40,8 @@ def overfished(gains: FloatArray, arms: IntArray, t: int) -> float:
     every history, so an agent with low external regret plays it nearly always and collects 0.225 a round; arm 1
     throughout would have paid 0.5. External regret does not measure this loss; policy regret grows by 0.275 a round.
     """
-    for each in arms[:-1]:
-        if each == 0:
+    for arm in arms[:-1]:
+        if arm == 0:
             return 0.25 * float(gains[arms[-1]])
     return float(gains[arms[-1]])
 
@@ -81,9 +81,9 @@ def _check_pays_the_same(function: FunctionType, memory: int, n_arms: int) -> No
     rng = np.random.default_rng(1)
     gains, arms = rng.random((ASKED, n_arms)), _frozen(rng.integers(n_arms, size=ASKED + memory))
 
-    def paid(place: int) -> Any:
+    def paid(row: int) -> Any:
         try:
-            answer = function(_frozen(gains[place].copy()), arms[place : place + memory + 1], place + 1)
+            answer = function(_frozen(gains[row].copy()), arms[row : row + memory + 1], row + 1)
         except Exception as error:  # also raised in the game, and named there
             answer = error
         return repr(answer) if isinstance(answer, (numbers.Real, np.bool_)) else type(answer)
@@ -150,9 +150,9 @@ class Payments:
             last = self._constant[arm]
         else:
             options = np.empty(len(gains))
-            for each in range(len(gains)):
-                arms = np.append(self._last[1:], each)
-                options[each] = self._pay(row, _frozen(arms), t)
+            for option in range(len(gains)):
+                arms = np.append(self._last[1:], option)
+                options[option] = self._pay(row, _frozen(arms), t)
             last = np.append(self._last[1:], arm)
         self._last = last
         self.options = options

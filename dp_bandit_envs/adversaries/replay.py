@@ -14,7 +14,7 @@ from dp_bandit_envs.adversaries.gain_files import Pools
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
 from dp_bandit_envs.errors import GainFileError, MadeUpGainsWarning, WrongTypeError
 from dp_bandit_envs.files import DataFile
-from dp_bandit_envs.privacy.data_use import use_of_table
+from dp_bandit_envs.privacy.participation import use_of_table
 from dp_bandit_envs.protocols import FloatArray
 
 MADE_UP_MEANS: Final = (0.5, 0.4, 0.7, 0.6)
@@ -24,7 +24,7 @@ MADE_UP: Final = (
 )
 
 
-class Rows(Adversary):
+class TableAdversary(Adversary):
     """An adversary that plays the rows of a table, one a round.
 
     Args:
@@ -61,7 +61,7 @@ class Rows(Adversary):
         return gains.copy() if self.order is None else gains[:, self.order]
 
 
-class GainTable(Rows):
+class GainTable(TableAdversary):
     """Plays a table of gains, one row a round.
 
     They count as made up, so that the seed is a known one, unless persons are given. Play real data by `Replay`.
@@ -82,7 +82,7 @@ class GainTable(Rows):
         super().__init__(gain_files.check_table(table, "gains"), horizon, "rounds of the table", persons)
 
 
-class VectorTable(Rows):
+class VectorTable(TableAdversary):
     """Plays a table of gain vectors, one row a round, on the ball, the cube or the simplex.
 
     They count as real data, so that the seed is a secret one unless one is given: set `is_real` to False for made-up
@@ -222,8 +222,8 @@ class Replay(Adversary):
 def _names(names: Sequence[str] | None, n_arms: int) -> tuple[str, ...]:
     if names is None:
         return tuple(map(str, range(n_arms)))
-    found = () if isinstance(names, str) or not hasattr(names, "__iter__") else tuple(names)
-    if len(found) != n_arms or not all(isinstance(name, str) for name in found):
-        received = f"{len(found)} entries" if found else checks.kind_of(names)
+    checked = () if isinstance(names, str) or not hasattr(names, "__iter__") else tuple(names)
+    if len(checked) != n_arms or not all(isinstance(name, str) for name in checked):
+        received = f"{len(checked)} entries" if checked else checks.kind_of(names)
         raise ValueError(f"arm_names must be {n_arms} texts, one for each arm; received {received}.")
-    return found
+    return checked

@@ -6,14 +6,14 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import RoundByRound
-from dp_bandit_envs.arithmetic import exp, log, parted
+from dp_bandit_envs.draws import exp, log, parted
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 LAST_BIT = 62
 """No round has it, as there are at most 2^62; it stands for round 0."""
 
 
-class Walk(NamedTuple):
+class MultiScaleWalk(NamedTuple):
     """The state of a game.
 
     Attributes:
@@ -28,7 +28,7 @@ class Walk(NamedTuple):
     gap: float
 
 
-def next_round(state: Walk, t: int, row: FloatArray, rng: np.random.Generator) -> None:
+def next_round(state: MultiScaleWalk, t: int, row: FloatArray, rng: np.random.Generator) -> None:
     """Write the gains of round t."""
     walk = next_step(state, t, rng)
     for arm in range(len(row)):
@@ -36,7 +36,7 @@ def next_round(state: Walk, t: int, row: FloatArray, rng: np.random.Generator) -
         row[arm] = 1.0 - min(max(loss, 0.0), 1.0)
 
 
-def next_step(state: Walk, t: int, rng: np.random.Generator) -> float:
+def next_step(state: MultiScaleWalk, t: int, rng: np.random.Generator) -> float:
     """Return the walk in round t, one step from that of its parent, t with its lowest set bit cleared.
 
     The parent's entry is intact, because rounds between a round and its parent have lower lowest bits than the parent.
@@ -52,7 +52,7 @@ def lowest_bit(number: int) -> int:
     return int(parted(float(number & -number))[1]) - 1
 
 
-def write_step(state: Walk, t: int, row: FloatArray, rng: np.random.Generator) -> None:
+def write_step(state: MultiScaleWalk, t: int, row: FloatArray, rng: np.random.Generator) -> None:
     """Write the walk in place of gains."""
     row[0] = next_step(state, t, rng)
 
@@ -90,10 +90,10 @@ class SwitchingCost(RoundByRound):
         self.sigma = log(2.0) / (9 * log(self.horizon))
         self.gap = exp(log(self.n_arms / self.horizon) / 3) * self.sigma
 
-    def first_round_state(self, rng: np.random.Generator) -> Walk:
+    def first_round_state(self, rng: np.random.Generator) -> MultiScaleWalk:
         """Draw the best arm."""
         self.draw_order(rng)
-        return Walk(np.zeros(LAST_BIT + 1), np.array([int(rng.integers(self.n_arms))]), self.sigma, self.gap)
+        return MultiScaleWalk(np.zeros(LAST_BIT + 1), np.array([int(rng.integers(self.n_arms))]), self.sigma, self.gap)
 
     @property
     def best_arm(self) -> int:

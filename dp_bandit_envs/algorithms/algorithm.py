@@ -22,9 +22,9 @@ from dp_bandit_envs.privacy.guarantee import DELTA, PrivacyGuarantee, with_agent
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
 from dp_bandit_envs.text import name_of, written_value
-from dp_bandit_envs.theory.arguments import arm_means
+from dp_bandit_envs.theory.argument_ranges import arm_means
 from dp_bandit_envs.wrappers import PrivacyBoundary
-from dp_bandit_envs.wrappers.inspect_below import boundaries_below, data_use_below, layers_of
+from dp_bandit_envs.wrappers.layers import boundaries_below, layers_of, participation_below
 
 HIDDEN: Final = (
     "{} learns from the gains of all arms or coordinates, but this game does not reveal them all in every round. Use"
@@ -212,7 +212,7 @@ class Algorithm:
             env: The game, without this algorithm's wrappers.
         """
         layers = [layer for layer in layers_of(self.wrap(env)) if isinstance(layer, PrivacyBoundary)]
-        return math.prod(layer.mechanism.first_release(layer.below) for layer in layers)
+        return math.prod(layer.mechanism.first_release(layer.inputs) for layer in layers)
 
     def guarantee_inside(self, inside: Environment, env: Environment) -> PrivacyGuarantee:
         """Return `guarantee_in` for a game that is in this algorithm's wrappers already.
@@ -242,7 +242,7 @@ class Algorithm:
         if isinstance(stated, PrivacyGuarantee) and stated.epsilon_at(DELTA) < own.epsilon_at(DELTA):
             return stated
         layers = stated.steps if isinstance(stated, PrivacyGuarantee) else ()
-        return dataclasses.replace(own if own.steps else with_agent(own, layers), data=data_use_below(env))
+        return dataclasses.replace(own if own.steps else with_agent(own, layers), data=participation_below(env))
 
     @checks.answers_wrong_calls
     def paper_guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex) -> PrivacyGuarantee:
@@ -346,7 +346,7 @@ def made_by(recipe: Callable[[], Algorithm]) -> Algorithm:
 def secured(algorithm: Algorithm) -> Algorithm:
     """Return an algorithm whose privacy wrappers have secure draws, for `play` with `seed=None`.
 
-    Agents and guarantees stay as they are, but for `tau`; noise that must cover a grid is larger by about
+    Agents and guarantees stay as they are, but for `draw_distance`; noise that must cover a grid is larger by about
     one part in 10^9. Agents still draw arms with NumPy's generator. Wrappers without noise stay as they are.
 
     Raises:
@@ -375,7 +375,7 @@ def _with_secure_draws(inside: Environment, env: Environment) -> Environment:
     mechanism = inside.mechanism
     if isinstance(mechanism, ChoosesDraws):
         mechanism = mechanism.secured()
-    elif mechanism.guarantee(inside.below).model != "none":
+    elif mechanism.guarantee(inside.inputs).model != "none":
         raise WrongTypeError(
             f"{name} has noise without a secure form. Those of dp_bandit_envs.privacy.mechanisms have one."
         )
@@ -453,7 +453,7 @@ def _proofs_do_not_cover(env: Environment, algorithm: str) -> str | None:
     if values is not None and not plays_points(env) and not (values.low >= 0 and values.high <= 1):
         return f"the proof is for gains in [0, 1]; this game reveals values in [{values.low:g}, {values.high:g}]"
     if boundaries:
-        game, seen = boundaries[-1].below, boundaries[0].above
+        game, seen = boundaries[-1].inputs, boundaries[0].outputs
         most = max(game.sensitivity, game.values.width * game.gains_in_a_round)
         if seen.gains_in_a_round > game.gains_in_a_round or seen.sensitivity > most:
             return "a mechanism below lets one round count more than once, or more than its gains do"

@@ -9,7 +9,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.algorithm_table import make_algorithm
 from dp_bandit_envs.algorithms.exp3_family import smallest_between
-from dp_bandit_envs.algorithms.naming import Asked, Player, algorithm_of
+from dp_bandit_envs.algorithms.specs import Asked, Player, algorithm_of
 from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.privacy.accounting import added_delta
 from dp_bandit_envs.privacy.guarantee import DELTA, PrivacyGuarantee
@@ -321,7 +321,7 @@ def _calibrated(
 
 def _refuse_fast_draws(name: str, guarantee: PrivacyGuarantee, delta: float) -> None:
     """Raise if an epsilon without a delta was asked for, and fast draws add one that is not small."""
-    added = added_delta(guarantee.pure_epsilon, guarantee.tau)
+    added = added_delta(guarantee.pure_epsilon, guarantee.draw_distance)
     if delta == 0 and added > DELTA:
         raise UnreachableGuaranteeError(
             f"{name} has epsilon = {guarantee.pure_epsilon:g} for exact noise only: fast draws add a delta of"

@@ -11,7 +11,7 @@ from dp_bandit_envs.agents.hedge import Hedge, default_learning_rate
 from dp_bandit_envs.agents.lazy_hedge import LazyHedge
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms.algorithm import Algorithm, set_of
-from dp_bandit_envs.arithmetic import square
+from dp_bandit_envs.draws import square
 from dp_bandit_envs.privacy.accounting import zcdp_within
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, at_delta
 from dp_bandit_envs.privacy.hedge_privacy import LazySettings, hedge_guarantee, lazy_hedge_guarantee, lazy_settings

@@ -173,7 +173,7 @@ def _leader_bound(env: Environment, wrapped: Environment, learning_rate: float |
         return max(found)
     if mechanism.counter_name not in EQUAL or mechanism.noise_kind == "gaussian":
         return math.inf
-    distance = values.own if mechanism.noise_kind == "own-norm" else env.get_wrapper_attr("sensitivity")
+    distance = values.norm_distance if mechanism.noise_kind == "own-norm" else env.get_wrapper_attr("sensitivity")
     scale = distance * counter.nodes_per_item / mechanism.epsilon
     return equal_noise_bound(name, dimension, horizon, rate, mechanism.noise_kind, scale, counter.nodes_per_item)
 

@@ -11,8 +11,7 @@ from dp_bandit_envs.algorithms.exp3_family import exp3, htinf, tsallis_inf, unif
 from dp_bandit_envs.algorithms.kl_ucb_family import kl_ucb
 from dp_bandit_envs.algorithms.thompson_family import gaussian_ts, ts
 from dp_bandit_envs.algorithms.ucb_family import ucb
-from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.protocols import AgentFactory, Environment
+from dp_bandit_envs.protocols import AgentFactory, Environment, Sums
 from dp_bandit_envs.theory.adversarial_bounds import capped_batch_size
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage
 

@@ -15,17 +15,16 @@ import numpy as np
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.audits.held_game import HeldGame, layers_of_game
+from dp_bandit_envs.audits.fixed_play import FixedGame, layers_of_game
 from dp_bandit_envs.audits.true_losses import TrueLoss, loss_of_outcomes, loss_of_pure
 from dp_bandit_envs.errors import NotAuditedError
-from dp_bandit_envs.observations import KEYS
 from dp_bandit_envs.privacy.mechanism import noise_of
-from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
+from dp_bandit_envs.protocols import KEYS, Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import AGENT, stream
 
 Value = TypeVar("Value")
 Outcome = tuple[float, int]
-USUAL_NUMBERS = 8
+DEFAULT_NUMBERS = 8
 """By default a game has as many rounds as fit into this many gains."""
 MOST_NUMBERS = 12
 """All 2^n tables of n gains are played."""
@@ -82,34 +81,34 @@ def draw_losses(algorithm: Algorithm, env: Environment, delta: float) -> DrawLos
             f" {MOST_NUMBERS // width}), or sampled_loss."
         )
     tables = np.array(list(itertools.product((0.0, 1.0), repeat=rounds * width))).reshape(-1, rounds, width)
-    every = [laws.of(table) for table in tables]
-    sequences = sorted(every[0])
-    chances = np.array([[law.get(arms, 0.0) for arms in sequences] for law in every])
+    arm_laws = [laws.arm_law(table) for table in tables]
+    sequences = sorted(arm_laws[0])
+    chances = np.array([[law.get(arms, 0.0) for arms in sequences] for law in arm_laws])
     by_round, rho, losses = np.zeros(rounds), 0.0, []
     worst, arms = -1.0, sequences[0]
     for t in range(rounds):
-        one, other = _pairs(len(tables), rounds, width, t)
-        first, second = chances[one], chances[other]
+        numbers, neighbours = _neighbour_numbers(len(tables), rounds, width, t)
+        first, second = chances[numbers], chances[neighbours]
         losses.append(loss_of_outcomes(first, second))
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.where(first == second, 0.0, np.abs(np.log(first) - np.log(second)))
-        place = np.unravel_index(ratios.argmax(), ratios.shape)
-        if ratios[place] > worst:
-            worst, arms = float(ratios[place]), sequences[int(place[1])]
-        by_round[t] = ratios[place]
+        worst_pair = np.unravel_index(ratios.argmax(), ratios.shape)
+        if ratios[worst_pair] > worst:
+            worst, arms = float(ratios[worst_pair]), sequences[int(worst_pair[1])]
+        by_round[t] = ratios[worst_pair]
         if delta > 0:
             by_round[t] = max(epsilon_of(first, second, delta), epsilon_of(second, first, delta))
         rho = max(rho, divergence_over_order(first, second), divergence_over_order(second, first))
     return DrawLosses(by_round, rho, arms, losses)
 
 
-def _pairs(tables: int, rounds: int, width: int, t: int) -> tuple[IntArray, IntArray]:
+def _neighbour_numbers(tables: int, rounds: int, width: int, t: int) -> tuple[IntArray, IntArray]:
     """Return the numbers of all tables, and of those that differ from them in round t; every pair comes once."""
     shift = width * (rounds - 1 - t)
     numbers = np.arange(tables)
-    found = [(numbers, numbers ^ (change << shift)) for change in range(1, 2**width)]
-    one, other = (np.concatenate(part) for part in zip(*found, strict=True))
-    return one[one < other], other[one < other]
+    pairs = [(numbers, numbers ^ (change << shift)) for change in range(1, 2**width)]
+    first, second = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    return first[first < second], second[first < second]
 
 
 def epsilon_of(first: FloatArray, second: FloatArray, delta: float) -> float:
@@ -137,13 +136,13 @@ def divergence_over_order(first: FloatArray, second: FloatArray) -> float:
         return math.inf
     with np.errstate(divide="ignore", invalid="ignore"):
         p, q = np.log(first), np.log(second)
-        found = np.where(first > 0, first * (p - q), 0.0).sum(axis=1).max()
+        largest = np.where(first > 0, first * (p - q), 0.0).sum(axis=1).max()
         for order in ORDERS[1:]:
             terms = np.where(first > 0, order * p + (1 - order) * q, -np.inf)
             top = terms.max(axis=1)
             sums = top + np.log(np.exp(terms - top[:, np.newaxis]).sum(axis=1))
-            found = max(found, float((sums / (order - 1) / order).max()))
-    return float(found)
+            largest = max(largest, float((sums / (order - 1) / order).max()))
+    return float(largest)
 
 
 class _Laws:
@@ -171,14 +170,14 @@ class _Laws:
         if inside.has_wrapper_attr("graph"):
             inside.reset(seed=0)
             state = agent.with_graph(state, inside.get_wrapper_attr("graph"))
-        self._first, self._functions, self._learns_from = copied(state), agent.functions, agent.learns_from
-        self._known: dict[Any, list[Branch]] = {}
+        self._first, self._functions, self._learns_from = copy_with_lists(state), agent.functions, agent.learns_from
+        self._laws: dict[Any, list[Branch]] = {}
         self._rounds_a_step = math.prod(mechanism.batch_size for mechanism, _ in layers_of_game(inside))
         self._observed: dict[Any, Any] = {}
 
-    def of(self, table: FloatArray) -> dict[tuple[int, ...], float]:
+    def arm_law(self, table: FloatArray) -> dict[tuple[int, ...], float]:
         """Return the probability of every sequence of arms on one table."""
-        paths: dict[tuple[int, ...], dict[Any, tuple[float, Any]]] = {(): {frozen(self._first): (1.0, self._first)}}
+        paths: dict[tuple[int, ...], dict[Any, tuple[float, Any]]] = {(): {as_tuples(self._first): (1.0, self._first)}}
         ended: dict[tuple[int, ...], float] = {}
         while paths:
             longer: dict[tuple[int, ...], dict[Any, tuple[float, Any]]] = {}
@@ -186,9 +185,9 @@ class _Laws:
                 for key, (chance, state) in states.items():
                     for branch in self._law(key, state):
                         after = longer.setdefault((*arms, branch.arm), {})
-                        place = frozen(branch.state)
-                        before = after.get(place, (0.0, None))[0]
-                        after[place] = (before + chance * branch.probability, branch.state)
+                        key_after = as_tuples(branch.state)
+                        before = after.get(key_after, (0.0, None))[0]
+                        after[key_after] = (before + chance * branch.probability, branch.state)
             paths = {}
             for arms, states in longer.items():
                 if len(arms) * self._rounds_a_step >= self.rounds:
@@ -198,17 +197,17 @@ class _Laws:
         return ended
 
     def _law(self, key: Any, state: Any) -> list[Branch]:
-        if key not in self._known:
-            self._known[key] = select_law(self._functions.select, state)
-        return self._known[key]
+        if key not in self._laws:
+            self._laws[key] = select_law(self._functions.select, state)
+        return self._laws[key]
 
     def _updated(
         self, states: dict[Any, tuple[float, Any]], arm: int, seen: Any, step: int
     ) -> dict[Any, tuple[float, Any]]:
         after: dict[Any, tuple[float, Any]] = {}
         for chance, state in states.values():
-            fresh = copied(self._functions.after(copied(state), arm, seen, step))
-            key = frozen(fresh)
+            fresh = copy_with_lists(self._functions.after(copy_with_lists(state), arm, seen, step))
+            key = as_tuples(fresh)
             after[key] = (after.get(key, (0.0, None))[0] + chance, fresh)
         return after
 
@@ -234,8 +233,8 @@ class _NeedsMoreError(Exception):
 class _Uniforms:
     """A random generator that returns given uniform numbers, and then raises an error."""
 
-    def __init__(self, numbers: list[float], spent: Exception, known: str) -> None:
-        self._left, self._spent, self._known = numbers[::-1], spent, known
+    def __init__(self, numbers: list[float], spent: Exception, kind: str) -> None:
+        self._left, self._spent, self._kind = numbers[::-1], spent, kind
 
     def random(self) -> float:
         """Return the next one."""
@@ -244,38 +243,40 @@ class _Uniforms:
         return self._left.pop()
 
     def __getattr__(self, name: str) -> Any:
-        raise NotAuditedError(f"its draws ({name}) are not of {self._known}")
+        raise NotAuditedError(f"its draws ({name}) are not of {self._kind}")
 
 
-def copied(part: Any) -> Any:
+def copy_with_lists(state: Any) -> Any:
     """Return a copy of a state with lists instead of arrays, which are faster in ordinary Python."""
-    if isinstance(part, np.ndarray):
-        return part.tolist()
-    if isinstance(part, list):
-        return [copied(row) for row in part] if part and isinstance(part[0], list) else [*part]
-    return type(part)(*map(copied, part)) if isinstance(part, tuple) else part
+    if isinstance(state, np.ndarray):
+        return state.tolist()
+    if isinstance(state, list):
+        return [copy_with_lists(row) for row in state] if state and isinstance(state[0], list) else [*state]
+    return type(state)(*map(copy_with_lists, state)) if isinstance(state, tuple) else state
 
 
-def frozen(part: Any) -> Hashable:
+def as_tuples(state: Any) -> Hashable:
     """Return a state as nested tuples, which can be compared."""
-    return tuple(map(frozen, part)) if isinstance(part, (list, tuple)) else part
+    return tuple(map(as_tuples, state)) if isinstance(state, (list, tuple)) else state
 
 
-def select_law(select: Callable[[Any, Any], int], state: Any, given: list[float] | None = None) -> list[Branch]:
+def select_law(select: Callable[[Any, Any], int], state: Any, uniforms: list[float] | None = None) -> list[Branch]:
     """Return every outcome of `select` with its probability, exact up to 2^-53 for each.
 
     Every uniform number that it asks for, after those given, is followed: the arm is a step function of it, whose steps
-    are bisected. The state, as `copied` returns it, is not changed.
+    are bisected. The state, as `copy_with_lists` returns it, is not changed.
 
     Raises:
         NotAuditedError: If it draws anything but uniform numbers, or its state keeps more than which arm they led to.
     """
-    numbers = given or []
+    numbers = uniforms or []
 
     def outcome(*more: float) -> tuple[int, Any]:
-        own = copied(state)
+        state_copy = copy_with_lists(state)
         try:
-            return int(select(own, _Uniforms([*numbers, *more], _NeedsMoreError(), "uniform numbers"))), own
+            return int(
+                select(state_copy, _Uniforms([*numbers, *more], _NeedsMoreError(), "uniform numbers"))
+            ), state_copy
         except _NeedsMoreError:
             return -1, state
 
@@ -283,12 +284,12 @@ def select_law(select: Callable[[Any, Any], int], state: Any, given: list[float]
     if arm >= 0:
         return [Branch(1.0, arm, after)]
     branches: list[Branch] = []
-    for low, high, arm in steps_of(lambda u: outcome(u)[0]):
+    for low, high, arm in step_intervals(lambda u: outcome(u)[0]):
         ends = [outcome(u) for u in (low, (low + high) / 2)]
         if arm < 0:
             # Where in the interval the number lies changes nothing: it is only compared with the interval's ends.
             inner = select_law(select, state, [*numbers, low])
-        elif frozen(ends[0][1]) != frozen(ends[1][1]):
+        elif as_tuples(ends[0][1]) != as_tuples(ends[1][1]):
             raise NotAuditedError("its state keeps more of a draw than the arm it led to")
         else:
             inner = [Branch(1.0, arm, ends[0][1])]
@@ -296,12 +297,12 @@ def select_law(select: Callable[[Any, Any], int], state: Any, given: list[float]
     return branches
 
 
-def steps_of(result: Callable[[float], Value], *, places: int = 9) -> list[tuple[float, float, Value]]:
+def step_intervals(result: Callable[[float], Value], *, places: int = 9) -> list[tuple[float, float, Value]]:
     """Return the intervals [low, high) of [0, 1) in which a step function is constant, with its value there.
 
     It is looked at at so many places, before the intervals with a step are halved.
     """
-    found: list[tuple[float, float, Value]] = []
+    intervals: list[tuple[float, float, Value]] = []
     looked_at = np.linspace(0.0, np.nextafter(1.0, 0.0), places).tolist()
     start, now = 0.0, result(0.0)
     for left, right in itertools.pairwise(looked_at):
@@ -309,14 +310,14 @@ def steps_of(result: Callable[[float], Value], *, places: int = 9) -> list[tuple
             low, high = max(left, start), right
             while low < (middle := (low + high) / 2) < high:
                 low, high = (middle, high) if result(middle) == now else (low, middle)
-            found.append((start, high, now))
+            intervals.append((start, high, now))
             start, now = high, result(high)
-            if len(found) > MOST_STEPS:
+            if len(intervals) > MOST_STEPS:
                 raise NotAuditedError("what it does is no step function of a uniform number")
-    return [*found, (start, 1.0, now)]
+    return [*intervals, (start, 1.0, now)]
 
 
-def law_losses(game: HeldGame, draw: str) -> tuple[FloatArray, TrueLoss]:
+def law_losses(game: FixedGame, draw: str) -> tuple[FloatArray, TrueLoss]:
     """Return the exact loss of each round, `(rounds,)`, and that of the worst one.
 
     The loss of a round is the number of gains it reveals times the loss of one.
@@ -324,19 +325,19 @@ def law_losses(game: HeldGame, draw: str) -> tuple[FloatArray, TrueLoss]:
     The lowest mechanism draws one uniform number for each gain, as a call of the method `draw`, and keeps nothing
     between gains. What is done above it is post-processing, so its loss is an upper bound on that of all.
     """
-    mechanism, below = game.layers[0]
+    mechanism, inputs = game.layers[0]
     if draw != "random":
         raise NotAuditedError(f"no exact audit covers draws of the kind {draw}. Use sampled_loss.")
-    state = mechanism.new_state(below)
+    state = mechanism.new_state(inputs)
     low, high = (
-        _law(lambda u, gain=gain: mechanism.release(state, 0, gain, _one(u)))  # type: ignore[misc]
-        for gain in (below.values.low, below.values.high)
+        _law(lambda u, gain=gain: mechanism.release(state, 0, gain, _one_uniform(u)))  # type: ignore[misc]
+        for gain in (inputs.values.low, inputs.values.high)
     )
     _check_forgets(game)
     loss = 0.0
     for outcome in {*low, *high}:
-        one, other = low.get(outcome, 0.0), high.get(outcome, 0.0)
-        loss = math.inf if one == 0 or other == 0 else max(loss, abs(math.log(one / other)))
+        first, second = low.get(outcome, 0.0), high.get(outcome, 0.0)
+        loss = math.inf if first == 0 or second == 0 else max(loss, abs(math.log(first / second)))
         if math.isinf(loss):
             break
     gains = max(map(len, game.revealed), default=0)
@@ -348,29 +349,29 @@ def law_losses(game: HeldGame, draw: str) -> tuple[FloatArray, TrueLoss]:
     return np.array([loss * len(seen) for seen in game.revealed]), lost
 
 
-def _one(u: float) -> _Uniforms:
+def _one_uniform(u: float) -> _Uniforms:
     return _Uniforms([u], NotAuditedError("it draws more than one uniform number for a gain"), "one known kind")
 
 
-def _check_forgets(game: HeldGame) -> None:
+def _check_forgets(game: FixedGame) -> None:
     """Check on random games that what is released for a gain and a draw is the same after other gains."""
-    mechanism, below = game.layers[0]
+    mechanism, inputs = game.layers[0]
     rng = np.random.default_rng(0)
     for table in range(GAMES):
-        state = mechanism.new_state(below)
+        state = mechanism.new_state(inputs)
         for seen in game.revealed:
-            for value in seen:
-                gain, u = rng.uniform(below.values.low, below.values.high), rng.random()
+            for arm in seen:
+                gain, u = rng.uniform(inputs.values.low, inputs.values.high), rng.random()
                 if table % 2:
-                    gain = rng.choice([below.values.low, below.values.high])
-                first = mechanism.release(mechanism.new_state(below), value, float(gain), _one(u))
-                if mechanism.release(state, value, float(gain), _one(u)) != first:
+                    gain = rng.choice([inputs.values.low, inputs.values.high])
+                first = mechanism.release(mechanism.new_state(inputs), arm, float(gain), _one_uniform(u))
+                if mechanism.release(state, arm, float(gain), _one_uniform(u)) != first:
                     raise NotAuditedError("what it releases of a gain depends on other gains")
 
 
 def _law(result: Callable[[float], Outcome]) -> dict[Outcome, float]:
     """Return the probability of each result for u uniform in [0, 1), if it is a step function of u with few steps."""
     law: dict[Outcome, float] = {}
-    for low, high, value in steps_of(result, places=257):
-        law[value] = law.get(value, 0.0) + high - low
+    for low, high, outcome in step_intervals(result, places=257):
+        law[outcome] = law.get(outcome, 0.0) + high - low
     return law

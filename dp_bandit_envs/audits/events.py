@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_bandit_envs.optional import require
+from dp_bandit_envs.audits.transcripts import Transcripts
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.simulation.many_games import Shown
 
 MARGIN = 3.0
 """Standard errors by which an estimate is on the cautious side; about as many as in the final test."""
@@ -69,7 +69,7 @@ def cautious_log_ratio(more: IntArray, less: IntArray, games: int, delta: float)
     return scores
 
 
-Looks = tuple[Shown, Shown]
+Looks = tuple[Transcripts, Transcripts]
 """Games on a table of gains and on its neighbour, equally many."""
 MOST_BITS = 62
 """A sequence of arms is one number of so many bits; rounds beyond them are not looked at."""
@@ -93,12 +93,12 @@ class ArmEvent:
     first: bool
     score: float
 
-    def hits(self, shown: Shown) -> int:
+    def hits(self, games: Transcripts) -> int:
         """Return in how many games it happened."""
-        return int(np.isin(codes_of(shown.arms[:, : self.rounds], self.n_arms), self.codes).sum())
+        return int(np.isin(arm_codes(games.arms[:, : self.rounds], self.n_arms), self.codes).sum())
 
 
-def codes_of(arms: NDArray[Any], n_arms: int) -> IntArray:
+def arm_codes(arms: NDArray[Any], n_arms: int) -> IntArray:
     """Return the arms of each game, `(games, rounds)`, as one number, `(games,)`."""
     code = np.zeros(len(arms), np.int64)
     for t in range(arms.shape[1]):
@@ -113,7 +113,7 @@ def strongest_arm_event(first_look: Looks, second_look: Looks, *, n_arms: int, d
     any size; how many rounds and how many sequences it has is chosen in those of a second look.
     """
     length = min(first_look[0].arms.shape[1], int(MOST_BITS / math.log2(n_arms)))
-    looks = [codes_of(shown.arms[:, :length], n_arms) for shown in (*first_look, *second_look)]
+    looks = [arm_codes(shown.arms[:, :length], n_arms) for shown in (*first_look, *second_look)]
     codes, places = np.unique(np.concatenate(looks), return_inverse=True)
     ends = np.cumsum([len(look) for look in looks])[:-1]
     counts = np.array([np.bincount(part, minlength=len(codes)) for part in np.split(places.ravel(), ends)])
@@ -144,11 +144,11 @@ CUTOFFS = 200
 """How many cutoffs of a score are tried, at the ends of tails that shrink by a constant factor."""
 
 
-class Part(NamedTuple):
+class ScoreTerm(NamedTuple):
     """What one released number adds to the score.
 
     Attributes:
-        column: Which of `numbers_of`.
+        column: Which of `release_features`.
         edges: The bins are [edge, next edge), and what lies below the first edge, `(bins - 1,)`.
         weights: What a number in each bin adds, `(bins,)`.
     """
@@ -163,57 +163,59 @@ class ReleaseEvent:
     """The event that the weights of some released numbers add up to a cutoff or more.
 
     Attributes:
-        parts: One for each number.
+        terms: One for each number.
         cutoff: See above.
         first: Whether it is more frequent on the first of two tables.
         score: A cautious estimate of the log ratio of its probabilities, on the samples that it was chosen on.
     """
 
-    parts: tuple[Part, ...]
+    terms: tuple[ScoreTerm, ...]
     cutoff: float
     first: bool
     score: float
 
-    def hits(self, shown: Shown) -> int:
+    def hits(self, games: Transcripts) -> int:
         """Return in how many games it happened."""
-        return int((scores_of(self.parts, numbers_of(shown)) >= self.cutoff).sum())
+        return int((event_scores(self.terms, release_features(games)) >= self.cutoff).sum())
 
 
 class Draft(NamedTuple):
     """An event whose cutoff is not chosen yet; the fields are those of `ReleaseEvent`, and cutoffs to try, sorted."""
 
-    parts: tuple[Part, ...]
+    terms: tuple[ScoreTerm, ...]
     first: bool
     cutoffs: FloatArray
 
 
-def numbers_of(shown: Shown) -> FloatArray:
+def release_features(games: Transcripts) -> FloatArray:
     """Return what is looked at in each game, `(games, numbers)`.
 
     After each step: every released value, its change since the step before, its difference to the next value's, and
     its count.
     """
-    values = shown.values
+    values = games.values
     changes = np.diff(values, axis=1, prepend=0.0)
     differences = values[:, :, :-1] - values[:, :, 1:]
-    parts = [part.reshape(len(values), -1) for part in (values, changes, differences, shown.counts)]
+    parts = [part.reshape(len(values), -1) for part in (values, changes, differences, games.counts)]
     return np.concatenate(parts, axis=1).astype(np.float64)
 
 
-def scores_of(parts: tuple[Part, ...], numbers: FloatArray, known: dict[int, IntArray] | None = None) -> FloatArray:
+def event_scores(
+    terms: tuple[ScoreTerm, ...], numbers: FloatArray, known_bins: dict[int, IntArray] | None = None
+) -> FloatArray:
     """Return the score of each game, `(games,)`.
 
     Args:
-        parts: What adds to it.
-        numbers: As from `numbers_of`.
-        known: The bins of columns that were looked up before, where all scores have the same edges; it grows.
+        terms: What adds to it.
+        numbers: As from `release_features`.
+        known_bins: The bins of columns that were looked up before, where all scores have the same edges; it grows.
     """
-    known = {} if known is None else known
+    known_bins = {} if known_bins is None else known_bins
     total = np.zeros(len(numbers))
-    for column, edges, weights in parts:
-        if column not in known:
-            known[column] = np.searchsorted(edges, numbers[:, column], side="right")
-        total += weights[known[column]]
+    for column, edges, weights in terms:
+        if column not in known_bins:
+            known_bins[column] = np.searchsorted(edges, numbers[:, column], side="right")
+        total += weights[known_bins[column]]
     return total
 
 
@@ -224,7 +226,7 @@ def drafts(look: Looks, *, delta: float, thorough: bool = True) -> list[Draft]:
     likelihood ratio that is best if some of the numbers have independent Laplace noise: each is cut to the range
     between its medians on the two tables, and the weights are those of a logistic regression.
     """
-    samples = [numbers_of(shown) for shown in look]
+    samples = [release_features(shown) for shown in look]
     columns, edges = _bins(samples)
     if not columns:
         return []
@@ -233,21 +235,21 @@ def drafts(look: Looks, *, delta: float, thorough: bool = True) -> list[Draft]:
         np.column_stack([np.searchsorted(cut, each[:, column], side="right") for column, cut in places])
         for each in samples
     ]
-    found = []
+    events = []
     for first in (True, False):
         more, less = binned if first else binned[::-1]
         ranges = [
-            Part(columns[place], edges[place], np.where((np.arange(BINS) >= cut) == above, 0.0, -1.0))
+            ScoreTerm(columns[place], edges[place], np.where((np.arange(BINS) >= cut) == above, 0.0, -1.0))
             for place, cut, above in _thresholds(more, less, delta)
         ]
-        found += [Draft(tuple(ranges[:number]), first, np.zeros(1)) for number in range(1, len(ranges) + 1)]
-    parts = _log_likelihood(columns, edges, binned) if thorough else ()
-    for sign in (1, -1) if parts else ():
-        turned = tuple(part._replace(weights=sign * part.weights) for part in parts)
-        scores = np.sort(scores_of(turned, samples[0 if sign > 0 else 1]))
+        events += [Draft(tuple(ranges[:number]), first, np.zeros(1)) for number in range(1, len(ranges) + 1)]
+    terms = _log_likelihood(columns, edges, binned) if thorough else ()
+    for sign in (1, -1) if terms else ():
+        turned = tuple(term._replace(weights=sign * term.weights) for term in terms)
+        scores = np.sort(event_scores(turned, samples[0 if sign > 0 else 1]))
         tails = np.geomspace(1, 1 / len(scores), CUTOFFS)
-        found.append(Draft(turned, sign > 0, np.unique(scores[(len(scores) * (1 - tails)).astype(int)])))
-    return found
+        events.append(Draft(turned, sign > 0, np.unique(scores[(len(scores) * (1 - tails)).astype(int)])))
+    return events
 
 
 def strongest_draft(options: list[Draft], looks: Iterable[Looks], *, delta: float) -> ReleaseEvent | None:
@@ -262,21 +264,21 @@ def strongest_draft(options: list[Draft], looks: Iterable[Looks], *, delta: floa
     games = 0
     for look in looks if options else ():
         games += len(look[0].arms)
-        for table, numbers in enumerate(map(numbers_of, look)):
-            known: dict[int, IntArray] = {}
+        for table, numbers in enumerate(map(release_features, look)):
+            known_bins: dict[int, IntArray] = {}
             for option, total in zip(options, hits, strict=True):
-                scores = scores_of(option.parts, numbers, known)
+                scores = event_scores(option.terms, numbers, known_bins)
                 if len(option.cutoffs) == 1:
                     total[table] += np.count_nonzero(scores >= option.cutoffs[0])
                 else:
                     total[table] += len(scores) - np.searchsorted(np.sort(scores), option.cutoffs, side="left")
     best: ReleaseEvent | None = None
-    for (parts, first, cutoffs), total in zip(options, hits, strict=True):
+    for (terms, first, cutoffs), total in zip(options, hits, strict=True):
         more, less = total if first else total[::-1]
         scores = cautious_log_ratio(more, less, games, delta)
         cut = int(np.argmax(scores))
         if best is None or scores[cut] > best.score:
-            best = ReleaseEvent(parts, float(cutoffs[cut]), first, float(scores[cut]))
+            best = ReleaseEvent(terms, float(cutoffs[cut]), first, float(scores[cut]))
     return best
 
 
@@ -285,7 +287,7 @@ def _bins(samples: list[FloatArray]) -> tuple[list[int], list[FloatArray]]:
     both = np.concatenate(samples)
     columns: list[int] = []
     edges: list[FloatArray] = []
-    known: set[bytes] = set()
+    contents: set[bytes] = set()
     for column in range(both.shape[1]):
         numbers = np.ascontiguousarray(both[:, column])
         if numbers[0] == numbers[-1] and (numbers == numbers[0]).all():
@@ -294,8 +296,8 @@ def _bins(samples: list[FloatArray]) -> tuple[list[int], list[FloatArray]]:
         ordered = np.sort(numbers)
         cuts = np.unique(ordered[(len(ordered) * np.arange(1, BINS)) // BINS])
         cuts = cuts[cuts > ordered[0]]
-        if len(cuts) and content not in known:
-            known.add(content)
+        if len(cuts) and content not in contents:
+            contents.add(content)
             columns.append(column)
             edges.append(cuts)
     return columns, edges
@@ -310,19 +312,19 @@ def _thresholds(more: IntArray, less: IntArray, delta: float) -> list[tuple[int,
     games, best = len(more), -np.inf
     chosen: list[tuple[int, int, bool]] = []
     while len(chosen) < MOST_THRESHOLDS and len(more):
-        below = [np.cumsum(_histograms(each), axis=1) for each in (more, less)]
-        found: tuple[float, int, int, bool] | None = None
+        cumulative = [np.cumsum(_histograms(each), axis=1) for each in (more, less)]
+        threshold: tuple[float, int, int, bool] | None = None
         for above in (True, False):
-            hits = [len(each) - sums if above else sums for each, sums in zip((more, less), below, strict=True)]
+            hits = [len(each) - sums if above else sums for each, sums in zip((more, less), cumulative, strict=True)]
             scores = cautious_log_ratio(hits[0], hits[1], games, delta)
             at, last = divmod(int(np.argmax(scores)), BINS)
-            if scores[at, last] > (best if found is None else found[0]):
-                found = float(scores[at, last]), at, last + 1, above
-        if found is None:
+            if scores[at, last] > (best if threshold is None else threshold[0]):
+                threshold = float(scores[at, last]), at, last + 1, above
+        if threshold is None:
             break
-        best, place, cut, above = found
-        chosen.append((place, cut, above))
-        more, less = (each[(each[:, place] >= cut) == above] for each in (more, less))
+        best, column, cut, above = threshold
+        chosen.append((column, cut, above))
+        more, less = (each[(each[:, column] >= cut) == above] for each in (more, less))
     return chosen
 
 
@@ -333,17 +335,17 @@ def _histograms(bins: IntArray) -> IntArray:
     return np.bincount(flat.ravel(), minlength=BINS * places).reshape(places, BINS)
 
 
-def _log_likelihood(columns: list[int], edges: list[FloatArray], binned: list[IntArray]) -> tuple[Part, ...]:
+def _log_likelihood(columns: list[int], edges: list[FloatArray], binned: list[IntArray]) -> tuple[ScoreTerm, ...]:
     """Return the log odds of the first table as a score."""
     ramps = []
-    for place in range(len(columns)):
-        ends = [float(np.median(each[:, place])) for each in binned]
+    for number in range(len(columns)):
+        ends = [float(np.median(each[:, number])) for each in binned]
         width = max(ends) - min(ends)
         ramps.append(np.clip((np.arange(BINS) - min(ends)) / width, 0, 1) - 0.5 if width else np.zeros(BINS))
-    one, other = (np.column_stack([ramp[each[:, place]] for place, ramp in enumerate(ramps)]) for each in binned)
-    weights = log_odds(one[:MOST_FITTED], other[:MOST_FITTED])
+    first, second = (np.column_stack([ramp[each[:, number]] for number, ramp in enumerate(ramps)]) for each in binned)
+    weights = log_odds(first[:MOST_FITTED], second[:MOST_FITTED])
     kept = np.flatnonzero(weights)
-    return tuple(Part(columns[place], edges[place], weights[place] * ramps[place]) for place in kept)
+    return tuple(ScoreTerm(columns[number], edges[number], weights[number] * ramps[number]) for number in kept)
 
 
 ITERATIONS = 25
@@ -352,20 +354,20 @@ DROPPED = 3.0
 RIDGE = 1e-6
 
 
-def log_odds(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Return the weights w for which `w @ numbers`, but for a constant, is the log odds that a row is from `one`.
+def log_odds(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the weights w for which `w @ numbers`, but for a constant, is the log odds that a row is from `first`.
 
     Logistic regression by Newton's method.
 
     Args:
-        one: Rows of numbers of about unit size, `(rows, numbers)`.
-        other: Others, of as many numbers.
+        first: Rows of numbers of about unit size, `(rows, numbers)`.
+        second: Others, of as many numbers.
 
     Returns:
         The weights, `(numbers,)`; 0 for each number that says nothing beyond the others, or too little to be seen.
     """
-    rows = np.vstack([one, other])
-    target = np.repeat([1.0, 0.0], [len(one), len(other)])
+    rows = np.vstack([first, second])
+    target = np.repeat([1.0, 0.0], [len(first), len(second)])
     weights = np.zeros(rows.shape[1])
     kept = np.flatnonzero(rows.std(axis=0) > 0)
     while len(kept):
@@ -432,10 +434,10 @@ def fresh_excess(
         played += number
         return sample(table, range(played - number, played))
 
-    events = [strongest_event(fresh(one, tries), fresh(other, tries), *claims[0]) for one, other in pairs]
+    events = [strongest_event(fresh(first, tries), fresh(second, tries), *claims[0]) for first, second in pairs]
     best = max(range(len(pairs)), key=lambda index: events[index].score)
-    one, other = (fresh(table, games) for table in pairs[best])
-    return max((excess(events[best], one, other, *claim, failure), claim) for claim in claims)
+    first, second = (fresh(table, games) for table in pairs[best])
+    return max((excess(events[best], first, second, *claim, failure), claim) for claim in claims)
 
 
 class FeatureEvent(NamedTuple):
@@ -456,7 +458,7 @@ class FeatureEvent(NamedTuple):
     score: float
 
 
-def features_of(releases: FloatArray) -> FloatArray:
+def threshold_features(releases: FloatArray) -> FloatArray:
     """Return the values of releases, `(games, steps, numbers)`, their changes and totals so far, `(games, features)`.
 
     Totals detect a gain that is released repeatedly with fresh noise each time.
@@ -499,12 +501,12 @@ def excess(
     """Return by how much an event violates the guarantee in fresh samples, with Chernoff's bounds; or -inf."""
     samples = (first, second) if event.first else (second, first)
     more, less = (((part[:, event.column] > event.threshold) == event.above).sum() for part in samples)
-    low = chance_at_least(np.array(more), len(first), failure / 2) - delta
-    high = chance_at_most(np.array(less), len(first), failure / 2)
+    low = chernoff_lower_bound(np.array(more), len(first), failure / 2) - delta
+    high = chernoff_upper_bound(np.array(less), len(first), failure / 2)
     return math.log(float(low)) - math.log(float(high)) - epsilon if low > 0 else -math.inf
 
 
-def chance_at_least(hits: FloatArray, n: int, failure_probability: float) -> FloatArray:
+def chernoff_lower_bound(hits: FloatArray, n: int, failure_probability: float) -> FloatArray:
     """Return lower confidence bounds on success probabilities, given `hits` of `n` independent trials; needs no SciPy.
 
     Chernoff's bound: a probability p below the solution of n KL(hits / n, p) = ln(1 / failure probability) gives this
@@ -519,9 +521,9 @@ def chance_at_least(hits: FloatArray, n: int, failure_probability: float) -> Flo
     return low
 
 
-def chance_at_most(hits: FloatArray, n: int, failure_probability: float) -> FloatArray:
+def chernoff_upper_bound(hits: FloatArray, n: int, failure_probability: float) -> FloatArray:
     """Return upper confidence bounds on success probabilities, given `hits` of `n` independent trials."""
-    upper: FloatArray = 1 - chance_at_least(n - np.asarray(hits), n, failure_probability)
+    upper: FloatArray = 1 - chernoff_lower_bound(n - np.asarray(hits), n, failure_probability)
     return upper
 
 

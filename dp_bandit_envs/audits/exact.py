@@ -1,60 +1,61 @@
 """The exact privacy loss of an algorithm's noise for a changed round, beside what is declared."""
 
+import contextlib
 import copy
 import dataclasses
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final, SupportsIndex
+from typing import Any, Final, SupportsIndex, TypeVar
 
 import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.naming import Game, Player, environment_of
-from dp_bandit_envs.audits.draw_laws import USUAL_NUMBERS, draw_losses, law_losses
-from dp_bandit_envs.audits.held_game import (
-    Held,
-    HeldGame,
-    Released,
+from dp_bandit_envs.algorithms.specs import Game, Player, environment_of
+from dp_bandit_envs.audits.draw_laws import DEFAULT_NUMBERS, draw_losses, law_losses
+from dp_bandit_envs.audits.fixed_play import (
+    FixedGame,
+    FixedPlay,
+    GameReleases,
     UnknownDrawError,
-    audited,
+    algorithm_or_mechanism,
     check_repeats,
     check_something_released,
-    game_of,
-    held_in,
+    default_game,
+    fixed_game,
+    fixed_plays,
     layers_of_game,
-    usual_game,
 )
 from dp_bandit_envs.audits.linear_noise import (
     SAME,
     TABLES,
     LinearNoise,
-    at_delta,
+    attains_loss,
     cheapest_change,
     check_hidden,
     clipped_draws,
     clipped_loss,
-    is_shown,
+    clipped_true_loss,
     linear_noise,
-    losses_of_rows,
-    lost_if_clipped,
+    losses_at_delta,
+    nearly_equal,
     row_loss,
-    same,
+    true_losses_of_rows,
 )
+from dp_bandit_envs.audits.transcripts import FixedArms, RepeatedPoint
 from dp_bandit_envs.audits.true_losses import TrueLoss, loss_of_pure, refuted_in_words, too_low
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.errors import NotAuditedError
+from dp_bandit_envs.errors import BoundaryError, NotAuditedError
 from dp_bandit_envs.privacy.gaussian import gaussian_epsilon
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Mechanism, noise_label
+from dp_bandit_envs.privacy.mechanism import Mechanism, noise_key
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation, plays_points
 from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, GRAPH, stream
-from dp_bandit_envs.simulation.many_games import HeldArms, HeldPoint
-from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.trials import games_of
+from dp_bandit_envs.simulation.compiled_game import make_plan
+from dp_bandit_envs.simulation.engines import games_of
 from dp_bandit_envs.wrappers import PrivacyBoundary, vector
 
 ROUNDS = 16
@@ -83,7 +84,7 @@ class ExactLoss:
         drawn_rho: For an agent's own draws, the largest Renyi divergence over its order; otherwise None.
         differs: The drivers that released something else for the same draws, of those that were asked for.
         attained: Whether so much is really lost; otherwise it is an upper bound, as where noisy numbers are clipped.
-        too_low: Which of `law`, `curve`, `rho` and `pure` in the guarantee say less than is lost.
+        too_low: Which of `noise_law`, `curve`, `rho` and `pure` in the guarantee say less than is lost.
     """
 
     name: str
@@ -192,41 +193,42 @@ def exact_loss(
         NotAuditedError: If a draw is of no known kind, if releases are not linear in the draws, or if an agent draws
             more than arms; the message says why.
         NothingReleasedError: If nothing is released in the game, so that nothing can be said.
+        BoundaryError: If a mechanism fails on the environment's gains, which `drivers` play.
         ImportError: If SciPy is needed and missing (extra `audits`).
 
     Source: Hardt and Talwar (2010) for the loss of additive noise; Denisov, McMahan, Rush, Smith and Thakurta (2022)
     for gains chosen after earlier releases.
     """
-    part = audited(algorithm)
+    subject = algorithm_or_mechanism(algorithm)
     env = None if environment is None else environment_of(environment)
     k = checks.integer("n_arms", n_arms, at_least=2)
     t = ROUNDS if horizon is None else checks.integer("horizon", horizon, at_least=1)
-    game = usual_game(part, k, t, seed) if env is None else env
-    if isinstance(part, Mechanism):
-        name, declared = type(part).__name__, PrivacyBoundary(game, part).guarantee
+    game = default_game(subject, k, t, seed) if env is None else env
+    if isinstance(subject, Mechanism):
+        name, declared = type(subject).__name__, PrivacyBoundary(game, subject).guarantee
     else:
-        if part.own_guarantee is not None or not layers_of_game(part.wrap(game)):
-            if env is None and horizon is None and part.make_agent is not None:
-                game = usual_game(part, k, max(1, USUAL_NUMBERS // k), seed)
-            return _of_draws(part, game)
-        name, declared = part.name, part.guarantee_in(game)
-    games = held_in(part, game, seed)
-    longer = None if env is not None else lambda rounds: usual_game(part, k, rounds, seed)
-    check_something_released(name, part, games, seed, longer)
-    losses = [_loss(name, declared, held, seed) for held in games]
+        if subject.own_guarantee is not None or not layers_of_game(subject.wrap(game)):
+            if env is None and horizon is None and subject.make_agent is not None:
+                game = default_game(subject, k, max(1, DEFAULT_NUMBERS // k), seed)
+            return _draw_loss(subject, game)
+        name, declared = subject.name, subject.guarantee_in(game)
+    games = fixed_plays(subject, game, seed)
+    longer = None if env is not None else lambda rounds: default_game(subject, k, rounds, seed)
+    check_something_released(name, subject, games, seed, longer)
+    losses = [_loss(name, declared, fixed_play, seed) for fixed_play in games]
     differs = differing(games[-1], drivers, seed)
-    worst = max(losses, key=lambda each: (each.refuted, not each.holds, each.epsilon))
+    worst = max(losses, key=lambda loss: (loss.refuted, not loss.holds, loss.epsilon))
     return dataclasses.replace(worst, differs=differs)
 
 
-def _of_draws(algorithm: Algorithm, env: Environment) -> ExactLoss:
+def _draw_loss(algorithm: Algorithm, env: Environment) -> ExactLoss:
     if plays_points(env):
         raise NotAuditedError(
             f"{algorithm.name} has no noise but its agent's own draws of points, of which there are too many."
         )
     declared = algorithm.guarantee_in(env)
-    found = draw_losses(algorithm, env, declared.delta)
-    return _with_claims(ExactLoss(algorithm.name, declared, found.by_round, False, found.arms, found.rho), found.losses)
+    draws = draw_losses(algorithm, env, declared.delta)
+    return _with_claims(ExactLoss(algorithm.name, declared, draws.by_round, False, draws.arms, draws.rho), draws.losses)
 
 
 def _with_claims(loss: ExactLoss, losses: Sequence[TrueLoss]) -> ExactLoss:
@@ -234,12 +236,12 @@ def _with_claims(loss: ExactLoss, losses: Sequence[TrueLoss]) -> ExactLoss:
     return dataclasses.replace(loss, too_low=too_low(loss.declared, losses))
 
 
-def _loss(name: str, declared: PrivacyGuarantee, held: Held, seed: int) -> ExactLoss:
-    game, arms = game_of(held, seed), held.arms
+def _loss(name: str, declared: PrivacyGuarantee, fixed_play: FixedPlay, seed: int) -> ExactLoss:
+    game, arms = fixed_game(fixed_play, seed), fixed_play.arms
     try:
         check_repeats(game)
         try:
-            found = linear_noise(game)
+            noise_map = linear_noise(game)
         except UnknownDrawError as draw:
             kind = draw.args[0]
             if kind in ("standard_gamma", "standard_normal"):
@@ -248,22 +250,22 @@ def _loss(name: str, declared: PrivacyGuarantee, held: Held, seed: int) -> Exact
                 return _with_claims(ExactLoss(name, declared, losses, False, arms), [lost])
             losses, lost = law_losses(game, kind)
             # Of random bits, what is done above them may show less.
-            shown = all(isinstance(mechanism, ExactSums) for mechanism, _ in held.layers[1:])
-            return _with_claims(ExactLoss(name, declared, losses, False, arms, attained=shown), [lost])
-        rows = [row_loss(found, game, t) for t in range(len(game.revealed))]
+            attained = all(isinstance(mechanism, ExactSums) for mechanism, _ in fixed_play.layers[1:])
+            return _with_claims(ExactLoss(name, declared, losses, False, arms, attained=attained), [lost])
+        rows = [row_loss(noise_map, game, t) for t in range(len(game.revealed))]
         check_hidden(game, rows)
         losses = np.array([row.loss for row in rows])
         worst = int(losses.argmax())
-        shown = is_shown(game, found, worst, rows[worst])
-        independent = np.linalg.matrix_rank(found.noise) == found.noise.shape[1]
-        loss = ExactLoss(name, declared, losses, found.kind == "normal", arms, attained=shown)
-        loss = _with_claims(loss, losses_of_rows(found, rows, independent=bool(independent)))
-        if not shown and not (loss.holds and loss.gaussian and declared.rho is not None):
-            clipped = [clipped_draws(game, found, t, row) for t, row in enumerate(rows)]
-            by_round = [clipped_loss(found.kind, draws, declared.delta) for draws in clipped]
+        attained = attains_loss(game, noise_map, worst, rows[worst])
+        independent = np.linalg.matrix_rank(noise_map.noise) == noise_map.noise.shape[1]
+        loss = ExactLoss(name, declared, losses, noise_map.kind == "normal", arms, attained=attained)
+        loss = _with_claims(loss, true_losses_of_rows(noise_map, rows, independent=bool(independent)))
+        if not attained and not (loss.holds and loss.gaussian and declared.rho is not None):
+            clipped = [clipped_draws(game, noise_map, t, row) for t, row in enumerate(rows)]
+            by_round = [clipped_loss(noise_map.kind, draws, declared.delta) for draws in clipped]
             if None not in by_round:
                 loss = ExactLoss(name, declared, np.array(by_round), False, arms)
-                return _with_claims(loss, [lost_if_clipped(found.kind, draws) for draws in clipped if draws])
+                return _with_claims(loss, [clipped_true_loss(noise_map.kind, draws) for draws in clipped if draws])
         if loss.holds or loss.gaussian or not declared.delta > 0 or not np.isfinite(losses).all():
             return loss
         if not independent:
@@ -275,78 +277,92 @@ def _loss(name: str, declared: PrivacyGuarantee, held: Held, seed: int) -> Exact
             )
     except NotAuditedError as error:
         raise NotAuditedError(f"{name}: {error}. Use sampled_loss.") from None
-    lower = at_delta(rows, declared.delta)
-    attained = loss.attained if loss.too_low else shown and float(lower.max()) > (1 + IN_CURVE) * declared.epsilon
+    lower = losses_at_delta(rows, declared.delta)
+    attained = loss.attained if loss.too_low else attained and float(lower.max()) > (1 + IN_CURVE) * declared.epsilon
     return dataclasses.replace(loss, by_round=lower, attained=attained)
 
 
 GAMES: Final = 3
 """Games of the vector boundary; the last one is compared."""
-Shown = tuple[FloatArray, FloatArray]
-"""Released values and counts, each `(steps, n_values)`."""
+Result = TypeVar("Result")
+DriverReleases = tuple[FloatArray, FloatArray]
+"""GameReleases values and counts, each `(steps, n_values)`."""
 
 
-def differing(held: Held, drivers: Sequence[str], seed: int) -> tuple[str, ...]:
+def differing(fixed_play: FixedPlay, drivers: Sequence[str], seed: int) -> tuple[str, ...]:
     """Return the drivers, of some of `DRIVERS`, that release something else than the audited game does.
 
     One game is played by the scalar boundary, by the vector boundary and by the compiled loop, with the noise of one
     seed, and what comes out is compared bit for bit.
     """
-    found = []
+    drivers_that_differ = []
     for driver in drivers:
         checks.one_of("drivers", driver, tuple(DRIVERS))
-        expected, shown = _audited(held, seed), DRIVERS[driver](held, seed)
-        if not all(np.array_equal(*pair) for pair in zip(expected, shown, strict=True)):
-            found.append(driver)
-    return tuple(found)
+        expected, released = _audited_releases(fixed_play, seed), DRIVERS[driver](fixed_play, seed)
+        if not all(np.array_equal(*pair) for pair in zip(expected, released, strict=True)):
+            drivers_that_differ.append(driver)
+    return tuple(drivers_that_differ)
 
 
-def _audited(held: Held, seed: int) -> Shown:
-    """Return what the audited game releases, on the grid."""
-    gains, revealed = _private(held, seed)
+def _audited_releases(fixed_play: FixedPlay, seed: int) -> DriverReleases:
+    """Return what the audited game releases, on the grid; its gains are the environment's and may be private."""
+    gains, revealed = _private(fixed_play, seed)
     streams = [
-        stream(seed, role=FIRST_WRAPPER + depth, player=held.player, part=noise_label(mechanism, below))
-        for depth, (mechanism, below) in enumerate(held.layers)
+        stream(seed, role=FIRST_WRAPPER + depth, player=fixed_play.player, noise_key=noise_key(mechanism, inputs))
+        for depth, (mechanism, inputs) in enumerate(fixed_play.layers)
     ]
-    found = HeldGame(held.layers, revealed, on_grid=True).play(gains, streams)
-    top, below = held.layers[-1]
-    steps = 1 + max((step for step, _, _ in found.places), default=0)
-    steps = max(steps, top.horizon(below))
-    values, counts = np.zeros((steps, below.n_values)), np.zeros((steps, below.n_values))
-    for (step, value, count), number in zip(found.places, found.values, strict=True):
+    releases = _play_with_errors_withheld(
+        lambda: FixedGame(fixed_play.layers, revealed, on_grid=True).play(gains, streams)
+    )
+    top, inputs = fixed_play.layers[-1]
+    steps = 1 + max((step for step, _, _ in releases.positions), default=0)
+    steps = max(steps, top.horizon(inputs))
+    values, counts = np.zeros((steps, inputs.n_values)), np.zeros((steps, inputs.n_values))
+    for (step, index, count), number in zip(releases.positions, releases.values, strict=True):
         rows = slice(step, None) if top.releases_sums else step
-        values[rows, value], counts[rows, value] = number, count if top.releases_sums else 1
-    return _cut(held, values, counts)
+        values[rows, index], counts[rows, index] = number, count if top.releases_sums else 1
+    return _without_unfinished_batch(fixed_play, values, counts)
 
 
-def _cut(held: Held, values: FloatArray, counts: FloatArray) -> Shown:
+def _play_with_errors_withheld(play: Callable[[], Result]) -> Result:
+    """Play gains that may be private, and withhold an error of the mechanism, as `PrivacyBoundary` does."""
+    with contextlib.suppress(Exception):
+        return play()
+    # Raised here, so that it has no context, whose text and frames may show a gain.
+    raise BoundaryError(
+        "the mechanism failed on the environment's gains; its error is withheld, as it may show one. Leave drivers out,"
+        " or give an environment with made-up gains."
+    )
+
+
+def _without_unfinished_batch(fixed_play: FixedPlay, values: FloatArray, counts: FloatArray) -> DriverReleases:
     """Leave out the step of an unfinished last batch, which the compiled loop does not show to the agent."""
-    top, below = held.layers[-1]
-    return values[: top.horizon(below)], counts[: top.horizon(below)]
+    top, inputs = fixed_play.layers[-1]
+    return values[: top.horizon(inputs)], counts[: top.horizon(inputs)]
 
 
-def _private(held: Held, seed: int) -> tuple[FloatArray, list[list[int]]]:
+def _private(fixed_play: FixedPlay, seed: int) -> tuple[FloatArray, list[list[int]]]:
     """Return the values that each round reveals, `(rounds, n_values)`, and their numbers."""
-    held.env.reset(seed=seed, options={"trial": 0, "player": held.player})
-    point = plays_points(held.env)
-    rows = [held.env.step(held.plays if point else arm)[0] for arm in held.arms]
+    fixed_play.env.reset(seed=seed, options={"trial": 0, "player": fixed_play.player})
+    point = plays_points(fixed_play.env)
+    rows = [fixed_play.env.step(fixed_play.plays if point else arm)[0] for arm in fixed_play.arms]
     return np.array([row["gain"] for row in rows]), [np.flatnonzero(row["observed"]).tolist() for row in rows]
 
 
-def _scalar(held: Held, seed: int) -> Shown:
-    env = held.wrapping(copy.deepcopy(held.env))
-    env.reset(seed=seed, options={"trial": 0, "player": held.player})
-    shown: list[Observation] = []
+def _scalar(fixed_play: FixedPlay, seed: int) -> DriverReleases:
+    env = fixed_play.wrapping(copy.deepcopy(fixed_play.env))
+    env.reset(seed=seed, options={"trial": 0, "player": fixed_play.player})
+    observations: list[Observation] = []
     ended: Any = False
     while not ended:
-        observation, _, ended, _, _ = env.step(held.at(len(shown)))
-        shown.append(observation)
-    return _stacked(held, shown)
+        observation, _, ended, _, _ = env.step(fixed_play.at(len(observations)))
+        observations.append(observation)
+    return _stack_releases(fixed_play, observations)
 
 
-def _vector(held: Held, seed: int) -> Shown:
-    games: Any = gym.vector.SyncVectorEnv([functools.partial(copy.deepcopy, held.env) for _ in range(GAMES)])
-    for mechanism, _ in held.layers:
+def _vector(fixed_play: FixedPlay, seed: int) -> DriverReleases:
+    games: Any = gym.vector.SyncVectorEnv([functools.partial(copy.deepcopy, fixed_play.env) for _ in range(GAMES)])
+    for mechanism, _ in fixed_play.layers:
         if isinstance(mechanism, LaplaceClipRescale):
             options: dict[str, Any] = {
                 "epsilon": mechanism.epsilon,
@@ -359,36 +375,36 @@ def _vector(held: Held, seed: int) -> Shown:
         else:
             games = vector.VectorPrivacyBoundary(games, mechanism)
     others = [seed + 1 + game for game in range(GAMES - 1)]
-    games.reset(seed=[*others, seed], options={"trial": 0, "player": held.player})
-    shown: list[Observation] = []
+    games.reset(seed=[*others, seed], options={"trial": 0, "player": fixed_play.player})
+    observations: list[Observation] = []
     ended: Any = False
     while not ended:
-        play = held.at(len(shown))
+        play = fixed_play.at(len(observations))
         observation, _, terminated, _, _ = games.step(np.array([play] * GAMES))
-        shown.append({key: part[-1] for key, part in observation.items()})
+        observations.append({key: part[-1] for key, part in observation.items()})
         ended = bool(terminated[-1])
-    return _stacked(held, shown)
+    return _stack_releases(fixed_play, observations)
 
 
-def _stacked(held: Held, shown: Sequence[Observation]) -> Shown:
-    keys = ("sum", "count") if held.layers[-1][0].releases_sums else ("gain", "observed")
-    values, counts = (np.array([row[key] for row in shown], float) for key in keys)
-    return _cut(held, values, counts)
+def _stack_releases(fixed_play: FixedPlay, observations: Sequence[Observation]) -> DriverReleases:
+    keys = ("sum", "count") if fixed_play.layers[-1][0].releases_sums else ("gain", "observed")
+    values, counts = (np.array([row[key] for row in observations], float) for key in keys)
+    return _without_unfinished_batch(fixed_play, values, counts)
 
 
-def _compiled(held: Held, seed: int) -> Shown:
-    top, below = held.layers[-1]
-    points, sums = plays_points(held.env), top.releases_sums
-    payoffs = points and held.env.get_wrapper_attr("feedback") == "bandit"
-    kind: Any = functools.partial(HeldPoint, payoffs=payoffs) if points else HeldArms
-    make = functools.partial(kind, held.plays, below.n_values, sums=sums)
+def _compiled(fixed_play: FixedPlay, seed: int) -> DriverReleases:
+    top, inputs = fixed_play.layers[-1]
+    points, sums = plays_points(fixed_play.env), top.releases_sums
+    payoffs = points and fixed_play.env.get_wrapper_attr("feedback") == "bandit"
+    kind: Any = functools.partial(RepeatedPoint, payoffs=payoffs) if points else FixedArms
+    make = functools.partial(kind, fixed_play.plays, inputs.n_values, sums=sums)
     feedback: Any = "payoff" if payoffs else "any"
     agent: dict[str, Any] = {"make_agent": None, "make_point_agent": make} if points else {"make_agent": make}
-    algorithm = Algorithm("held", wrapping=held.wrapping, feedback=feedback, **agent)
+    algorithm = Algorithm("held", wrapping=fixed_play.wrapping, feedback=feedback, **agent)
     # The name of no player is "" here, but that of an algorithm without one is its own.
-    object.__setattr__(algorithm, "player", held.player)
-    plan = make_plan(algorithm, held.env)
-    core: Any = held.env.unwrapped
+    object.__setattr__(algorithm, "player", fixed_play.player)
+    plan = make_plan(algorithm, fixed_play.env)
+    core: Any = fixed_play.env.unwrapped
     gains = np.empty((core.horizon, core.adversary.n_arms))
     core.adversary.begin(stream(seed, role=ADVERSARY))
     core.adversary.fill(gains)
@@ -397,11 +413,15 @@ def _compiled(held: Held, seed: int) -> Shown:
     if isinstance(core, GraphEnv):
         core.source.begin(stream(seed, role=GRAPH), core.adversary.order)
         graph = core.source.graph
-    game.play(gains, graph)
-    return _cut(held, game.state.values, game.state.counts.astype(float))
+    _play_with_errors_withheld(lambda: game.play(gains, graph))
+    return _without_unfinished_batch(fixed_play, game.state.values, game.state.counts.astype(float))
 
 
-DRIVERS: Final[dict[str, Callable[[Held, int], Shown]]] = {"scalar": _scalar, "vector": _vector, "compiled": _compiled}
+DRIVERS: Final[dict[str, Callable[[FixedPlay, int], DriverReleases]]] = {
+    "scalar": _scalar,
+    "vector": _vector,
+    "compiled": _compiled,
+}
 
 
 HEIGHT = 2.0**20
@@ -421,25 +441,25 @@ class FakeNodes:
 
     def __init__(self, n_values: int, hot: dict[int, tuple[float, int]]) -> None:
         self._d, self._hot = n_values, hot
-        self.asked: list[tuple[str, float]] = []
+        self.requests: list[tuple[str, float]] = []
         self._axis = self._left = 0
 
     def standard_normal(self) -> float:
         """Return a coordinate of the next node's direction."""
         if self._left == 0:
-            self._left, self._axis = self._d, self._hot.get(len(self.asked), (0.0, 0))[1]
+            self._left, self._axis = self._d, self._hot.get(len(self.requests), (0.0, 0))[1]
         self._left -= 1
         return float(self._d - 1 - self._left == self._axis)
 
     def standard_gamma(self, shape: float) -> float:
         """Return the next node's norm."""
-        number = len(self.asked)
+        number = len(self.requests)
         height, axis = self._hot.get(number, (0.0, 0))
         if shape == self._d + 1.0 and self._left == 0:
             self._left, self._axis = self._d, axis
-            self.asked.append(("sup", shape))
+            self.requests.append(("sup", shape))
         elif shape == float(self._d) and self._left == 0:
-            self.asked.append(("l2", shape))
+            self.requests.append(("l2", shape))
         else:
             raise NotAuditedError(
                 f"its noise draws Gamma({shape:g}), which is no own-norm noise in dimension {self._d}"
@@ -457,7 +477,7 @@ class FakeNodes:
         raise NotAuditedError(f"it draws own-norm noise and another kind ({name}) together")
 
 
-def own_norm_losses(game: HeldGame) -> FloatArray:
+def own_norm_losses(game: FixedGame) -> FloatArray:
     r"""Return the exact loss of each round, `(rounds,)`, of a game whose lowest mechanism adds own-norm noise.
 
     Its density on nodes is proportional to :math:`e^{-\lVert z \rVert / b}`, and every coordinate has the same map L
@@ -469,26 +489,26 @@ def own_norm_losses(game: HeldGame) -> FloatArray:
     Raises:
         NotAuditedError: If the noise is of another norm than the values' differences, or not as above.
     """
-    below = game.layers[0][1]
-    d, values = below.n_values, below.values
+    inputs = game.layers[0][1]
+    d, values = inputs.n_values, inputs.values
     middle = (values.low + values.high) / 2
     base_gains = np.full((len(game.revealed), d), middle)
     base = game.play(base_gains, FakeNodes(d, {}))
-    norms = {norm for norm, _ in base.asked}
+    norms = {norm for norm, _ in base.requests}
     if norms != {values.norm}:
         raise NotAuditedError(f"its noise has the shape of {norms}, and the values' differences that of {values.norm}")
 
     def moved(gains: FloatArray, hot: dict[int, tuple[float, int]]) -> FloatArray:
         return _table(base, game.play(gains, FakeNodes(d, hot)), d)
 
-    columns = [_of_one(moved(base_gains, {node: (HEIGHT, 0)}), 0) / HEIGHT for node in range(len(base.asked))]
-    noise = np.array(columns).T.reshape(-1, len(base.asked))
-    some = {node: (HEIGHT * (1 + node % 3), node % d) for node in range(len(base.asked))}
+    columns = [_only_column(moved(base_gains, {node: (HEIGHT, 0)}), 0) / HEIGHT for node in range(len(base.requests))]
+    noise = np.array(columns).T.reshape(-1, len(base.requests))
+    some = {node: (HEIGHT * (1 + node % 3), node % d) for node in range(len(base.requests))}
     expected = np.zeros((len(noise), d))
     for node, (height, axis) in some.items():
         expected[:, axis] += noise[:, node] * height
     # A second route to the same numbers, with all coordinates and nodes at once.
-    if not same(moved(base_gains, some), expected):
+    if not nearly_equal(moved(base_gains, some), expected):
         raise NotAuditedError("what it releases is not linear in its nodes, or differs from coordinate to coordinate")
     losses, moves = np.zeros(len(game.revealed)), np.zeros((len(noise), len(game.revealed)))
     for t in range(len(losses)):
@@ -496,13 +516,13 @@ def own_norm_losses(game: HeldGame) -> FloatArray:
         if any(np.abs(step - steps[0]).max(initial=0.0) > SAME for step in steps):
             raise NotAuditedError("a round moves its coordinates by different maps")
         change = cheapest_change(LinearNoise(noise, np.zeros(0), "laplace", []), steps[0])
-        losses[t] = np.inf if change is None else float(np.abs(change).sum()) * values.own
+        losses[t] = np.inf if change is None else float(np.abs(change).sum()) * values.norm_distance
         moves[:, t] = steps[0]
     rng, near = np.random.default_rng(0), {node: (height / HEIGHT, axis) for node, (height, axis) in some.items()}
     for table in range(2 * TABLES):
         step = rng.uniform(-values.width / 2, values.width / 2, base_gains.shape)
         step = np.copysign(values.width / 2, step) if table % 2 else step
-        if not same(moved(base_gains + step, near), expected / HEIGHT + moves @ step):
+        if not nearly_equal(moved(base_gains + step, near), expected / HEIGHT + moves @ step):
             raise NotAuditedError("what it releases is not linear in the gains")
     return losses
 
@@ -511,10 +531,10 @@ def _step(moved: Any, base_gains: FloatArray, t: int, axis: int, width: float) -
     """Return how a change of one gain by 1 moves the releases of its coordinate."""
     gains = base_gains.copy()
     gains[t, axis] += width / 4
-    return _of_one(moved(gains, {}), axis) / (width / 4)
+    return _only_column(moved(gains, {}), axis) / (width / 4)
 
 
-def _of_one(table: FloatArray, axis: int) -> FloatArray:
+def _only_column(table: FloatArray, axis: int) -> FloatArray:
     """Return a column of a table whose other columns are 0, or raise."""
     if np.abs(np.delete(table, axis, axis=1)).max(initial=0.0) > SAME * np.abs(table).max(initial=0.0):
         raise NotAuditedError("a coordinate's noise or gain moves the releases of another one")
@@ -522,12 +542,14 @@ def _of_one(table: FloatArray, axis: int) -> FloatArray:
     return column
 
 
-def _table(base: Released, other: Released, d: int) -> FloatArray:
+def _table(base: GameReleases, other: GameReleases, d: int) -> FloatArray:
     """Return the changes of the releases, `(releases of a coordinate, d)`."""
-    if base.places != other.places or base.asked != other.asked:
+    if base.positions != other.positions or base.requests != other.requests:
         raise NotAuditedError("the number of its draws or its counts depend on gains or noise")
     changes = other.values - base.values
-    by_value = [[change for change, place in zip(changes, base.places, strict=True) if place[1] == i] for i in range(d)]
+    by_value = [
+        [change for change, place in zip(changes, base.positions, strict=True) if place[1] == i] for i in range(d)
+    ]
     if len({len(column) for column in by_value}) > 1:
         raise NotAuditedError("its coordinates have different numbers of releases")
     return np.array(by_value).T.reshape(-1, d)

@@ -13,18 +13,18 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.naming import Player
+from dp_bandit_envs.algorithms.specs import Player
 from dp_bandit_envs.audits.events import clopper_pearson
-from dp_bandit_envs.audits.held_game import (
+from dp_bandit_envs.audits.fixed_play import (
     FakeDraws,
-    HeldGame,
-    audited,
+    FixedGame,
+    algorithm_or_mechanism,
     check_repeats,
+    default_game,
     first_release,
-    game_of,
-    held_in,
+    fixed_game,
+    fixed_plays,
     layers_of_game,
-    usual_game,
 )
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import NotAuditedError
@@ -35,8 +35,10 @@ from dp_bandit_envs.wrappers import PrivacyBoundary
 
 OTHERS = 40
 """How often the other draws of a release are drawn anew, before it counts as one that they might explain."""
-NUMBERS = (1, 2, 5)
-"""Which releases of a game are looked at, besides the last one."""
+MOST_NUMBERS = 16
+"""How many releases of a game are looked at, at most; of a game of 16 rounds, all."""
+FIRST_NUMBERS = 4
+"""Of more, these and the last one are looked at in any case; the others are drawn."""
 LITTLE = 0.1
 LOOKS = 33
 """At how many places it is checked that a release rises or falls with its draw."""
@@ -64,8 +66,8 @@ class FloatLoss:
         games: Releases that were looked at.
         delta: With the confidence, no finite epsilon holds with a delta below this; at least 0.
         declared_delta: The delta that is declared, with what the draws add.
-        numbers: Which releases of a game were looked at, from 1: of the first, second, fifth and last, those of which
-            something can be said.
+        numbers: Which releases of a game were looked at, from 1; those of which nothing can be said are left out.
+        releases: How many releases a game has.
     """
 
     name: str
@@ -74,6 +76,7 @@ class FloatLoss:
     delta: float
     declared_delta: float
     numbers: tuple[int, ...] = (1,)
+    releases: int = 1
 
     @property
     def holds(self) -> bool:
@@ -92,10 +95,10 @@ def float_loss(
 ) -> FloatLoss:
     """Release the smallest gain many times, and look for a draw that gives the same number from the largest gain.
 
-    The game is played up to the first release, the second, the fifth or the last, in turn. If that is a function of
-    one draw that never changes direction, a draw that gives a number, if there is one, is found by bisection over all
-    doubles. Fast draws are fewer, so more releases may be impossible than are counted. In every second game of each
-    release the two gains change places.
+    The game is played up to each of its releases in turn, or if there are more than 16, up to the first four, the last
+    and eleven that the seed draws. If a release is a function of one draw that never changes direction, a draw that
+    gives a number, if there is one, is found by bisection over all doubles. Fast draws are fewer, so more releases may
+    be impossible than are counted. In every second game of each release the two gains change places.
 
     Args:
         part: A mechanism, an algorithm, or what names one, as for `play`.
@@ -115,65 +118,78 @@ def float_loss(
     sure = float(checks.greater_than("confidence", confidence, 0))
     if not sure < 1:
         raise ValueError(f"confidence must be in (0, 1); received {confidence!r}.")
-    chosen = audited(part)
-    name = chosen.name if isinstance(chosen, Algorithm) else type(chosen).__name__
-    env = usual_game(chosen, 2, rounds, seed)
-    layers = layers_of_game(chosen.wrap(env) if isinstance(chosen, Algorithm) else PrivacyBoundary(env, chosen))
-    if not layers or (isinstance(chosen, Algorithm) and chosen.own_guarantee is not None):
+    subject = algorithm_or_mechanism(part)
+    name = subject.name if isinstance(subject, Algorithm) else type(subject).__name__
+    env = default_game(subject, 2, rounds, seed)
+    layers = layers_of_game(subject.wrap(env) if isinstance(subject, Algorithm) else PrivacyBoundary(env, subject))
+    if not layers or (isinstance(subject, Algorithm) and subject.own_guarantee is not None):
         raise NotAuditedError(f"{name} is to hide gains from those who see its arms, which have no low bits.")
     if any(takes_no_seed(mechanism) for mechanism, _ in layers):
         raise NotAuditedError(f"{name} has secure draws, which are exact: nothing is impossible.")
     try:
-        held = first_release(chosen, held_in(chosen, env, seed), seed, lambda t: usual_game(chosen, 2, t, seed))
-        if held is None:
+        fixed_play = first_release(
+            subject, fixed_plays(subject, env, seed), seed, lambda t: default_game(subject, 2, t, seed)
+        )
+        if fixed_play is None:
             raise NotAuditedError(f"nothing was released in {rounds:,} rounds, nor in longer games")
-        found = count_impossible(game_of(held, seed), number, seed)
+        count = count_impossible(fixed_game(fixed_play, seed), number, seed)
     except NotAuditedError as error:
         raise NotAuditedError(f"{name}: {error}.") from None
-    delta = clopper_pearson(found.impossible, found.looked_at, 1 - sure)[0] if found.impossible else 0.0
-    declared = held.wrapping(held.env).get_wrapper_attr("guarantee")
-    return FloatLoss(name, *found[:2], delta, declared.delta_at(declared.epsilon), found.numbers)
+    delta = clopper_pearson(count.impossible, count.looked_at, 1 - sure)[0] if count.impossible else 0.0
+    declared = fixed_play.wrapping(fixed_play.env).get_wrapper_attr("guarantee")
+    return FloatLoss(
+        name,
+        impossible=count.impossible,
+        games=count.looked_at,
+        delta=delta,
+        declared_delta=declared.delta_at(declared.epsilon),
+        numbers=count.numbers,
+        releases=count.releases,
+    )
 
 
-class Impossible(NamedTuple):
-    """How many releases rule out that one gain was at the other end, of how many, and which releases of a game."""
+class ImpossibleCount(NamedTuple):
+    """How many releases rule out that one gain was at the other end; the others are as in `FloatLoss`."""
 
     impossible: int
     looked_at: int
     numbers: tuple[int, ...]
+    releases: int
 
 
-def count_impossible(game: HeldGame, games: int, seed: int) -> Impossible:
-    """Look at so many releases, as many of each number in `NUMBERS` and of the last one.
-
-    Later ones of which nothing can be said are left out.
+def count_impossible(game: FixedGame, games: int, seed: int) -> ImpossibleCount:
+    """Look at so many releases, about as many of each number; later ones of which nothing can be said are left out.
 
     Raises:
         NotAuditedError: See `float_loss`.
     """
     check_repeats(game)
     looked_at = min(games, max(20, MOST_STEPS // (40 * len(game.revealed))))
-    found = Impossible(0, 0, ())
-    chosen = _releases_of(game, seed)
-    for place, (number, one) in enumerate(chosen.items()):
+    chosen, releases = _releases_of(game, seed)
+    count = ImpossibleCount(0, 0, (), releases)
+    for position, (number, release) in enumerate(chosen.items()):
+        share = range(position, looked_at, len(chosen))
+        if not share:
+            break
         try:
-            share = range(place, looked_at, len(chosen))
-            hits = sum(_is_impossible(one, trial, seed, turn) for turn, trial in enumerate(share))
+            hits = sum(_is_impossible(release, trial, seed, turn) for turn, trial in enumerate(share))
         except NotAuditedError:
-            if place == 0:
+            if position == 0:
                 raise
             continue
-        found = Impossible(found.impossible + hits, found.looked_at + len(share), (*found.numbers, number))
-    return found
+        count = ImpossibleCount(
+            count.impossible + hits, count.looked_at + len(share), (*count.numbers, number), releases
+        )
+    return count
 
 
-def _is_impossible(chosen: "_Release", trial: int, seed: int, turn: int) -> bool:
+def _is_impossible(release: "_Release", trial: int, seed: int, turn: int) -> bool:
     """Whether the release of a game cannot be one of the other table; in every second turn they change places."""
     rng = Stream(np.random.SFC64([seed, trial]))
-    one, other = chosen.tables if turn % 2 == 0 else chosen.tables[::-1]
-    made = Draws(rng=rng)
-    released = chosen.released(one, made)
-    return math.isfinite(released) and not _can_be(chosen, other, released, made.made, rng)
+    table, neighbour = release.tables if turn % 2 == 0 else release.tables[::-1]
+    draws = RecordedDraws(rng=rng)
+    released = release.released(table, draws)
+    return math.isfinite(released) and not _can_be(release, neighbour, released, draws.drawn, rng)
 
 
 class Draw(NamedTuple):
@@ -184,18 +200,18 @@ class Draw(NamedTuple):
     high: float
 
 
-class Draws(FakeDraws):
+class RecordedDraws(FakeDraws):
     """A random generator that returns given draws, as they are, and then true ones; it keeps them all.
 
     Args:
-        given: The first draws.
+        first: The first draws.
         rng: Draws the others; without it there are none.
     """
 
-    def __init__(self, given: Sequence[float] = (), rng: Any = None) -> None:
+    def __init__(self, first: Sequence[float] = (), rng: Any = None) -> None:
         super().__init__()
-        self._given, self._rng = given, rng
-        self.made: list[Draw] = []
+        self._first, self._rng = first, rng
+        self.drawn: list[Draw] = []
 
     def exponential(self, scale: float = 1.0) -> float:
         """Return a draw."""
@@ -212,90 +228,101 @@ class Draws(FakeDraws):
         return functools.partial(self._draw, kind, 0.0, 1.0)
 
     def _draw(self, kind: str, loc: float, scale: float, *parameters: float) -> float:
-        number = len(self.made)
-        if number < len(self._given):
-            value = self._given[number]
+        number = len(self.drawn)
+        if number < len(self._first):
+            value = self._first[number]
         elif self._rng is None:
             raise NotAuditedError("how many draws its release has depends on gains or noise")
         else:
             value = float(getattr(self._rng, kind)(*parameters))
         low, high = REACH[kind]
-        self.made.append(Draw(value, loc + low * scale, loc + high * scale))
+        self.drawn.append(Draw(value, loc + low * scale, loc + high * scale))
         return value
 
 
 class _Release(NamedTuple):
-    """A game up to one release, the step and the value of that, and two tables that differ in one gain of it."""
+    """A game up to one release, its step and which value it is of, and two tables that differ in one gain of it."""
 
-    game: HeldGame
+    game: FixedGame
     step: int
-    value: int
+    value_index: int
     tables: tuple[FloatArray, FloatArray]
 
-    def released(self, table: FloatArray, draws: Draws) -> float:
+    def released(self, table: FloatArray, draws: RecordedDraws) -> float:
         """Return the release, or nan if it is withheld."""
-        shown = self.game.play(table, draws)
-        found = (number for place, number in zip(shown.places, shown.values, strict=True) if place[:2] == self[1:3])
-        return float(next(found, math.nan))
+        releases = self.game.play(table, draws)
+        numbers = zip(releases.positions, releases.values, strict=True)
+        return float(next((number for position, number in numbers if position[:2] == self[1:3]), math.nan))
 
 
-def _releases_of(game: HeldGame, seed: int) -> dict[int, _Release]:
-    """Return the game up to each release that is looked at, by its number from 1."""
+def chosen_numbers(releases: int, seed: int) -> list[int]:
+    """Return which of a game's releases are looked at, from 1: all, if they are few."""
+    numbers = range(1, releases + 1)
+    if releases <= MOST_NUMBERS:
+        return list(numbers)
+    drawn = np.random.default_rng(seed).permutation(numbers[FIRST_NUMBERS:-1])[: MOST_NUMBERS - FIRST_NUMBERS - 1]
+    return sorted([*numbers[:FIRST_NUMBERS], *drawn.tolist(), releases])
+
+
+def _releases_of(game: FixedGame, seed: int) -> tuple[dict[int, _Release], int]:
+    """Return the game up to each release that is looked at, by its number from 1, and how many there are."""
     values, step_rounds = game.layers[0][1].values, math.prod(mechanism.batch_size for mechanism, _ in game.layers)
     for end in (values.low, values.high):
         gains = np.full((len(game.revealed), game.layers[0][1].n_values), end)
-        if places := game.play(gains, Stream(np.random.SFC64(seed))).places:
+        if positions := game.play(gains, Stream(np.random.SFC64(seed))).positions:
             break
     else:
         raise NotAuditedError(f"nothing was released in {len(game.revealed):,} rounds")
-    found = {}
-    for number in sorted({*NUMBERS, len(places)} & set(range(1, len(places) + 1))):
-        step, value, _ = places[number - 1]
+    chosen = {}
+    for number in chosen_numbers(len(positions), seed):
+        step, value_index, _ = positions[number - 1]
         rounds = game.revealed[: (step + 1) * step_rounds]
-        changed = max((t for t, seen in enumerate(rounds) if value in seen), default=len(rounds) - 1)
+        changed = max((t for t, seen in enumerate(rounds) if value_index in seen), default=len(rounds) - 1)
         low, high = gains[: len(rounds)].copy(), gains[: len(rounds)].copy()
-        low[changed, value], high[changed, value] = values.low, values.high
-        found[number] = _Release(HeldGame(game.layers, rounds, on_grid=True), step, value, (low, high))
-    return found
+        low[changed, value_index], high[changed, value_index] = values.low, values.high
+        chosen[number] = _Release(FixedGame(game.layers, rounds, on_grid=True), step, value_index, (low, high))
+    return chosen, len(positions)
 
 
-def _can_be(chosen: _Release, table: FloatArray, released: float, made: list[Draw], rng: Stream) -> bool:
+def _can_be(game_to_release: _Release, table: FloatArray, released: float, draws: list[Draw], rng: Stream) -> bool:
     """Whether some draws release this number from a table: as they were, but for one of them.
 
     Raises:
         NotAuditedError: If no such draws are found, and there may be others.
     """
     by_one = 0
-    for place in reversed(range(len(made))):
-        release = _of_one_draw(chosen, table, made, place)
-        if _is_alike(release, made[place], released):
+    for index in reversed(range(len(draws))):
+        release = _of_one_draw(game_to_release, table, draws, index)
+        if _is_alike(release, draws[index], released):
             continue
-        if _reaches(release, made[place], released):
+        if _reaches(release, draws[index], released):
             return True
-        direction = _direction(release, made[place])
+        direction = _direction(release, draws[index])
         if direction == 0:
             continue
         by_one += 1 if direction in (-1, 1) else 2
     if by_one == 1:
         return False
     for _ in range(OTHERS if by_one else 0):
-        fresh = Draws(rng=rng)
-        chosen.released(table, fresh)
-        for place in reversed(range(len(fresh.made))):
-            if _reaches(_of_one_draw(chosen, table, fresh.made, place), fresh.made[place], released):
+        fresh = RecordedDraws(rng=rng)
+        game_to_release.released(table, fresh)
+        for index in reversed(range(len(fresh.drawn))):
+            if _reaches(_of_one_draw(game_to_release, table, fresh.drawn, index), fresh.drawn[index], released):
                 return True
     if by_one == 0:
         return False
     raise NotAuditedError("no single draw explains its release, which has several, or rises and falls with one")
 
 
-def _of_one_draw(chosen: _Release, table: FloatArray, made: list[Draw], place: int) -> Callable[[float], float]:
+def _of_one_draw(
+    game_to_release: _Release, table: FloatArray, draws: list[Draw], index: int
+) -> Callable[[float], float]:
     """Return the release as a function of one draw."""
-    given = [draw.value for draw in made]
+    numbers = [draw.value for draw in draws]
 
-    def release(value: float) -> float:
-        given[place] = value
-        return chosen.released(table, Draws(given))
+    def release(number: float) -> float:
+        numbers[index] = number
+        return game_to_release.released(table, RecordedDraws(numbers))
 
     return release
 
@@ -303,8 +330,8 @@ def _of_one_draw(chosen: _Release, table: FloatArray, made: list[Draw], place: i
 def _direction(release: Callable[[float], float], draw: Draw) -> int:
     """Return 1 or -1 if a release rises or falls with a draw, 0 if it does not depend on it, and 2 for both."""
     near = (draw.high - draw.low) * np.geomspace(1e-4, 0.1, LOOKS // 3)
-    places = np.concatenate([np.linspace(draw.low, draw.high, LOOKS), draw.value - near, draw.value + near])
-    seen = np.array([release(float(each)) for each in np.sort(np.clip(places, draw.low, draw.high))])
+    numbers = np.concatenate([np.linspace(draw.low, draw.high, LOOKS), draw.value - near, draw.value + near])
+    seen = np.array([release(float(each)) for each in np.sort(np.clip(numbers, draw.low, draw.high))])
     steps = np.diff(seen[np.isfinite(seen)])
     rises, falls = bool((steps > 0).any()), bool((steps < 0).any())
     return 2 if rises and falls else int(rises) - int(falls)
@@ -312,8 +339,8 @@ def _direction(release: Callable[[float], float], draw: Draw) -> int:
 
 def _is_alike(release: Callable[[float], float], draw: Draw, released: float) -> bool:
     """Whether a draw seems to change nothing, as most earlier ones do not: the other looks take much longer."""
-    places = (draw.low, (draw.low + draw.high) / 2, draw.high, draw.value - LITTLE, draw.value, draw.value + LITTLE)
-    seen = [repr(release(min(max(place, draw.low), draw.high))) for place in places]  # nan, if withheld, is like nan
+    numbers = (draw.low, (draw.low + draw.high) / 2, draw.high, draw.value - LITTLE, draw.value, draw.value + LITTLE)
+    seen = [repr(release(min(max(number, draw.low), draw.high))) for number in numbers]  # nan, if withheld, is like nan
     return len({*seen}) == 1 and seen[0] != repr(released)
 
 
@@ -323,11 +350,11 @@ def _reaches(release: Callable[[float], float], draw: Draw, released: float) -> 
     for sign in (1, -1):
         low, high = draw.low, draw.high
         while low < (middle := (low + high) / 2) < high:
-            value = release(middle)
-            if value == released:
+            number = release(middle)
+            if number == released:
                 return True
             # Where a number is withheld for being outside, it is outside on the side of the draw.
-            too_small = middle < centre if math.isnan(value) else sign * value < sign * released
+            too_small = middle < centre if math.isnan(number) else sign * number < sign * released
             low, high = (middle, high) if too_small else (low, middle)
         if released in (release(low), release(high)):
             return True

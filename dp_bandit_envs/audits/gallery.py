@@ -26,7 +26,7 @@ from dp_bandit_envs.audits.exact import exact_loss
 from dp_bandit_envs.audits.floats import float_loss
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.privacy.facts import Below, Noise
+from dp_bandit_envs.privacy.facts import InputFacts, Noise
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import draw, noise_scale
 from dp_bandit_envs.privacy.mechanism import Mechanism
@@ -54,9 +54,8 @@ def two_arms() -> Environment:
 
 def complete_graph() -> Environment:
     """Return a game in which every round reveals the gains of all three arms."""
-    made: Any = GraphEnv("complete", n_arms=3, gains=GainTable(np.zeros((ROUNDS, 3))))
-    env: Environment = made
-    return env
+    env: Any = GraphEnv("complete", n_arms=3, gains=GainTable(np.zeros((ROUNDS, 3))))
+    return env  # type: ignore[no-any-return]
 
 
 def payoffs_in_both_signs() -> Environment:
@@ -101,9 +100,9 @@ class BrokenHybridBudget(HybridSums):
     def __init__(self, *, epsilon: SupportsFloat) -> None:
         super().__init__(epsilon=epsilon, budget="paper")
 
-    def guarantee(self, below: Below) -> PrivacyGuarantee:
+    def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Claim epsilon, as if the two parts did not compose."""
-        return dataclasses.replace(super().guarantee(below), epsilon=self.epsilon)
+        return dataclasses.replace(super().guarantee(inputs), epsilon=self.epsilon)
 
 
 class BrokenTreeLevels(CounterSums):
@@ -112,10 +111,10 @@ class BrokenTreeLevels(CounterSums):
     def __init__(self, *, epsilon: SupportsFloat) -> None:
         super().__init__(epsilon=epsilon, counter="binary")
 
-    def new_state(self, below: Below) -> Any:
+    def new_state(self, inputs: InputFacts) -> Any:
         """Return the state with the noise of ln T levels."""
-        state = super().new_state(below)
-        share = max(1.0, math.log(below.horizon)) / below.horizon.bit_length()
+        state = super().new_state(inputs)
+        share = max(1.0, math.log(inputs.horizon)) / inputs.horizon.bit_length()
         return state._replace(
             counters=in_steps(state.counters, share, 1.0), together=in_steps(state.together, share, 1.0)
         )
@@ -124,9 +123,9 @@ class BrokenTreeLevels(CounterSums):
 class BrokenRange(LaplaceClipRescale):
     """Noise of scale 1 / epsilon for values in [-1, 1]: they differ by 2, so the two ends lie 2 epsilon apart."""
 
-    def noise(self, below: Below) -> Noise:
+    def noise(self, inputs: InputFacts) -> Noise:
         """Return the scale for values in [0, 1]."""
-        return super().noise(below)._replace(scale=noise_scale(1.0, self.epsilon))
+        return super().noise(inputs)._replace(scale=noise_scale(1.0, self.epsilon))
 
 
 class SharedState(NamedTuple):
@@ -156,10 +155,10 @@ class BrokenSharedDraw(BlockSums):
     def __init__(self, *, epsilon: SupportsFloat) -> None:
         super().__init__(epsilon=epsilon, ratio=1)
 
-    def new_state(self, below: Below) -> Any:
+    def new_state(self, inputs: InputFacts) -> Any:
         """Return no draws yet."""
-        numbers = np.zeros(below.n_values, np.int64), np.zeros(1, np.int64)
-        return SharedState(numbers[0], np.zeros(below.horizon), numbers[1], self.noise(below).scale)
+        numbers = np.zeros(inputs.n_values, np.int64), np.zeros(1, np.int64)
+        return SharedState(numbers[0], np.zeros(inputs.horizon), numbers[1], self.noise(inputs).scale)
 
 
 def release_first_exactly(
@@ -180,17 +179,17 @@ class BrokenFirstMean(BlockSums):
 class BrokenGraphNoise(BlockSums):
     """Noise for one arm's sum where a round enters several: all sums of a round together show its gains."""
 
-    def noise(self, below: Below) -> Noise:
+    def noise(self, inputs: InputFacts) -> Noise:
         """Return the scale for a sensitivity of 1."""
-        return Noise(below.sensitivity, noise_scale(1.0, self.epsilon))
+        return Noise(inputs.sensitivity, noise_scale(1.0, self.epsilon))
 
 
 class BrokenNoGrid(LaplaceClipRescale):
     """Noise in plain doubles: some numbers can be released for one gain and never for another."""
 
-    def new_state(self, below: Below) -> Any:
+    def new_state(self, inputs: InputFacts) -> Any:
         """Return the parameters without a grid."""
-        return super().new_state(below)._replace(grid=0.0)
+        return super().new_state(inputs)._replace(grid=0.0)
 
 
 class RedrawState(NamedTuple):
@@ -222,9 +221,9 @@ class BrokenRedraw(BlockSums):
     def __init__(self, *, epsilon: SupportsFloat) -> None:
         super().__init__(epsilon=epsilon, ratio=1)
 
-    def new_state(self, below: Below) -> Any:
+    def new_state(self, inputs: InputFacts) -> Any:
         """Return no gains yet."""
-        return RedrawState(np.zeros(below.n_values), np.zeros(below.n_values, np.int64), self.noise(below).scale)
+        return RedrawState(np.zeros(inputs.n_values), np.zeros(inputs.n_values, np.int64), self.noise(inputs).scale)
 
 
 LESSONS = {

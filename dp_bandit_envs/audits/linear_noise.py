@@ -19,12 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.audits.held_game import FakeDraws, HeldGame, Released
+from dp_bandit_envs.audits.fixed_play import FakeDraws, FixedGame, GameReleases
 from dp_bandit_envs.audits.true_losses import SHARES, TrueLoss, loss_of, loss_of_pure
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import NotAuditedError
-from dp_bandit_envs.optional import require
-from dp_bandit_envs.privacy.accounting import Law
-from dp_bandit_envs.privacy.facts import Values
+from dp_bandit_envs.privacy.accounting import DominatingNoise
+from dp_bandit_envs.privacy.facts import ValueRange
 from dp_bandit_envs.protocols import FloatArray
 
 IMPULSE = 0.25
@@ -55,7 +55,7 @@ class LinearNoise(NamedTuple):
     of_value: list[int]
 
 
-def linear_noise(game: HeldGame) -> LinearNoise:
+def linear_noise(game: FixedGame) -> LinearNoise:
     """Return the map of a game.
 
     Raises:
@@ -65,14 +65,14 @@ def linear_noise(game: HeldGame) -> LinearNoise:
     middle, half = (values.low + values.high) / 2, values.width / 2
     base_gains = np.full((len(game.revealed), game.layers[0][1].n_values), middle)
     base = game.play(base_gains, FakeDraws())
-    kinds = {kind for kind, scale in base.asked if scale > 0}
+    kinds = {kind for kind, scale in base.requests if scale > 0}
     if len(kinds) > 1:
         raise NotAuditedError("its draws are Laplace and normal ones together, for which no exact loss is known here")
 
     def moved(gains: FloatArray, heights: FloatArray) -> FloatArray:
         return _difference(base, game.play(gains, FakeDraws(heights.tolist())))
 
-    height = np.array([IMPULSE * half / max(scale, half) for _, scale in base.asked])
+    height = np.array([IMPULSE * half / max(scale, half) for _, scale in base.requests])
     columns = []
     for number in range(len(height)):
         row = np.zeros(len(height))
@@ -86,31 +86,31 @@ def linear_noise(game: HeldGame) -> LinearNoise:
     noise = np.array(columns).T if columns else np.zeros((len(base.values), 0))
     moves = np.zeros((len(base.values), *base_gains.shape))
     for t, seen in enumerate(game.revealed):
-        for value in seen:
+        for arm in seen:
             gains = base_gains.copy()
-            gains[t, value] += half
-            moves[:, t, value] = moved(gains, np.zeros(0)) / half
+            gains[t, arm] += half
+            moves[:, t, arm] = moved(gains, np.zeros(0)) / half
     # A second route to the same numbers: all draws at once, a little, with signs; and all gains at once.
     some = height * np.cos(np.arange(len(height)))
-    if not same(moved(base_gains, some), noise @ some):
+    if not nearly_equal(moved(base_gains, some), noise @ some):
         raise NotAuditedError("what it releases is not linear in its draws")
     rng = np.random.default_rng(0)
     for table in range(2 * TABLES):
         # Multiples that sums of gains do not round.
         step = half * (rng.integers(-(2**20), 2**20, base_gains.shape) / 2**20)
         step = np.copysign(half, step) if table % 2 else step
-        if not same(moved(base_gains + step, np.zeros(0)), np.tensordot(moves, step)):
+        if not nearly_equal(moved(base_gains + step, np.zeros(0)), np.tensordot(moves, step)):
             raise NotAuditedError("what it releases is not linear in the gains")
-    return LinearNoise(noise, moves, kinds.pop() if kinds else "", [value for _, value, _ in base.places])
+    return LinearNoise(noise, moves, kinds.pop() if kinds else "", [arm for _, arm, _ in base.positions])
 
 
-def same(found: FloatArray, expected: FloatArray) -> bool:
+def nearly_equal(numbers: FloatArray, expected: FloatArray) -> bool:
     """Whether two arrays are equal but for rounding."""
-    return bool(np.abs(found - expected).max(initial=0.0) <= SAME * (1 + np.abs(expected).max(initial=0.0)))
+    return bool(np.abs(numbers - expected).max(initial=0.0) <= SAME * (1 + np.abs(expected).max(initial=0.0)))
 
 
-def _difference(base: Released, other: Released) -> FloatArray:
-    if base.asked != other.asked or base.places != other.places:
+def _difference(base: GameReleases, other: GameReleases) -> FloatArray:
+    if base.requests != other.requests or base.positions != other.positions:
         raise NotAuditedError("the number of its draws, their scales or its counts depend on gains or noise")
     return other.values - base.values
 
@@ -129,45 +129,45 @@ class RowLoss(NamedTuple):
     draws: FloatArray | None
 
 
-def row_loss(found: LinearNoise, game: HeldGame, t: int) -> RowLoss:
+def row_loss(noise_map: LinearNoise, game: FixedGame, t: int) -> RowLoss:
     """Return the loss of round t of a game for the worst change of its values."""
-    moves, seen, values = found.moves[:, t], game.revealed[t], game.layers[0][1].values
+    moves, seen, values = noise_map.moves[:, t], game.revealed[t], game.layers[0][1].values
     if not moves.any():
-        return RowLoss(0.0, np.zeros(moves.shape[1]), np.zeros(found.noise.shape[1]))
+        return RowLoss(0.0, np.zeros(moves.shape[1]), np.zeros(noise_map.noise.shape[1]))
     if values.norm == "l2":
-        return _ball_loss(found, moves, seen, values.own)
-    losses = [_loss_of(found, moves, change) for change in row_changes(seen, moves.shape[1], values)]
-    return max(losses, key=lambda each: each.loss)
+        return _ball_loss(noise_map, moves, seen, values.norm_distance)
+    losses = [_loss_of(noise_map, moves, change) for change in row_changes(seen, moves.shape[1], values)]
+    return max(losses, key=lambda row: row.loss)
 
 
-def _loss_of(found: LinearNoise, moves: FloatArray, change: FloatArray) -> RowLoss:
+def _loss_of(noise_map: LinearNoise, moves: FloatArray, change: FloatArray) -> RowLoss:
     """Return the loss for one change, and what hides it."""
-    draws = cheapest_change(found, moves @ change)
+    draws = cheapest_change(noise_map, moves @ change)
     if draws is None:
         return RowLoss(math.inf, change, None)
-    cost = (draws**2).sum() / 2 if found.kind == "normal" else np.abs(draws).sum()
+    cost = (draws**2).sum() / 2 if noise_map.kind == "normal" else np.abs(draws).sum()
     return RowLoss(float(cost), change, draws)
 
 
-def _ball_loss(found: LinearNoise, moves: FloatArray, seen: list[int], diameter: float) -> RowLoss:
+def _ball_loss(noise_map: LinearNoise, moves: FloatArray, seen: list[int], diameter: float) -> RowLoss:
     """Return the loss for two rows in an L2 ball, where every value has draws of its own.
 
     Then the costs c_i of a change of value i by 1 add up: for Laplace draws to sum c_i |v_i|, which on |v| = D is at
     most D |c|; for normal draws to sum c_i v_i^2, at most D^2 max c_i. Both are attained.
     """
-    owners = np.array(found.of_value)
-    own = [np.abs(found.noise[owners == value]).max(axis=0, initial=0.0) > 0 for value in seen]
-    if (np.sum(own, axis=0) > 1).any():
+    owners = np.array(noise_map.of_value)
+    uses_draws = [np.abs(noise_map.noise[owners == coordinate]).max(axis=0, initial=0.0) > 0 for coordinate in seen]
+    if (np.sum(uses_draws, axis=0) > 1).any():
         raise NotAuditedError("its vectors are in an L2 ball, and their coordinates share draws")
-    for value in seen:
-        if np.abs(moves[owners != value, value]).max(initial=0.0) > 0:
+    for coordinate in seen:
+        if np.abs(moves[owners != coordinate, coordinate]).max(initial=0.0) > 0:
             raise NotAuditedError("its vectors are in an L2 ball, and a coordinate moves another one's releases")
     units = np.eye(moves.shape[1])
-    costs = np.array([_loss_of(found, moves, units[value]).loss for value in seen])
+    costs = np.array([_loss_of(noise_map, moves, units[coordinate]).loss for coordinate in seen])
     if not np.isfinite(costs).all() or not costs.any():
-        return RowLoss(float(costs.max()), units[seen[0]], None if costs.any() else np.zeros(found.noise.shape[1]))
-    worst = units[seen[int(costs.argmax())]] if found.kind == "normal" else units[seen].T @ (costs / norm(costs))
-    return _loss_of(found, moves, diameter * worst)
+        return RowLoss(float(costs.max()), units[seen[0]], None if costs.any() else np.zeros(noise_map.noise.shape[1]))
+    worst = units[seen[int(costs.argmax())]] if noise_map.kind == "normal" else units[seen].T @ (costs / norm(costs))
+    return _loss_of(noise_map, moves, diameter * worst)
 
 
 def norm(numbers: FloatArray) -> float:
@@ -175,7 +175,7 @@ def norm(numbers: FloatArray) -> float:
     return float(np.sqrt((numbers * numbers).sum()))
 
 
-def row_changes(seen: list[int], n_values: int, values: Values) -> list[FloatArray]:
+def row_changes(seen: list[int], n_values: int, values: ValueRange) -> list[FloatArray]:
     """Return the changes of one round's values that can lose most, each `(n_values,)`.
 
     The loss is convex in the change, so the extreme points of all differences of two rows suffice: all signs where
@@ -183,8 +183,8 @@ def row_changes(seen: list[int], n_values: int, values: Values) -> list[FloatArr
     """
     changes = []
     if values.norm == "l1":
-        for value in seen:
-            changes.append(np.eye(n_values)[value] * values.own)
+        for coordinate in seen:
+            changes.append(np.eye(n_values)[coordinate] * values.norm_distance)
         return changes
     if len(seen) > MOST_SIGNS:
         raise NotAuditedError(f"a round reveals {len(seen)} values, and all signs are tried for {MOST_SIGNS} at most")
@@ -195,17 +195,17 @@ def row_changes(seen: list[int], n_values: int, values: Values) -> list[FloatArr
     return changes
 
 
-def cheapest_change(found: LinearNoise, move: FloatArray) -> FloatArray | None:
+def cheapest_change(noise_map: LinearNoise, move: FloatArray) -> FloatArray | None:
     """Return the cheapest change of the draws, in their scales, that moves what is released by `move`; or None.
 
     That is the least sum of absolute values for Laplace draws, and least squares for normal ones.
     """
     if not move.any():
-        return np.zeros(found.noise.shape[1])
-    if not found.noise.size:
+        return np.zeros(noise_map.noise.shape[1])
+    if not noise_map.noise.size:
         return None
     # Equal rows say the same; rows of unit size make one tolerance fit all.
-    both = np.column_stack([found.noise, move])
+    both = np.column_stack([noise_map.noise, move])
     both = both[np.abs(both).max(axis=1) > 0]
     both = both / np.abs(both[:, :-1]).max(axis=1, keepdims=True, initial=1e-300)
     noise, target = both[:, :-1], both[:, -1]
@@ -214,7 +214,7 @@ def cheapest_change(found: LinearNoise, move: FloatArray) -> FloatArray | None:
     change, _, rank, _ = np.linalg.lstsq(noise, target, rcond=1e-10)
     if np.abs(noise @ change - target).max() > SAME * (1 + np.abs(target).max()):
         return None
-    if found.kind == "normal" or rank == noise.shape[1]:
+    if noise_map.kind == "normal" or rank == noise.shape[1]:
         return np.asarray(change)
     return _linear_programme(noise, target)
 
@@ -256,8 +256,8 @@ def epsilon_of_moves(moves: FloatArray, delta: float) -> float:
     for distance in distances:
         steps = math.ceil(distance / step)
         ends = np.arange(-steps, steps) * step
-        below = np.concatenate([[0.0], np.exp((np.maximum(ends, -distance) - distance) / 2) / 2, [1.0]])
-        product *= np.fft.rfft(np.diff(below), size)
+        cumulative = np.concatenate([[0.0], np.exp((np.maximum(ends, -distance) - distance) / 2) / 2, [1.0]])
+        product *= np.fft.rfft(np.diff(cumulative), size)
         offset += steps
     chances = np.maximum(np.fft.irfft(product, size), 0.0)[: 2 * offset + 1]
     losses = (np.arange(len(chances)) - offset) * step
@@ -273,29 +273,29 @@ def epsilon_of_moves(moves: FloatArray, delta: float) -> float:
     return high
 
 
-def dominates(one: FloatArray, other: FloatArray) -> bool:
+def dominates(larger: FloatArray, smaller: FloatArray) -> bool:
     """Whether every draw is moved at least as far by one change as by another, in some order: then it loses more."""
-    first, second = (np.sort(np.abs(moves))[::-1] for moves in (one, other))
+    first, second = (np.sort(np.abs(moves))[::-1] for moves in (larger, smaller))
     return bool((first >= second * (1 - 1e-12)).all())
 
 
-def at_delta(rows: list[RowLoss], delta: float) -> FloatArray:
+def losses_at_delta(rows: list[RowLoss], delta: float) -> FloatArray:
     """Return the loss of each round at a delta, for Laplace draws and the changes that lose most at delta = 0."""
-    known: list[tuple[FloatArray, float]] = []
+    known_losses: list[tuple[FloatArray, float]] = []
     losses = np.zeros(len(rows))
     for t in sorted(range(len(rows)), key=lambda t: -rows[t].loss):
         draws = rows[t].draws
         assert draws is not None
-        found = next((loss for moves, loss in known if dominates(moves, draws)), None)
-        if found is None:
-            found = epsilon_of_moves(draws, delta)
-            known.append((draws, found))
+        loss = next((loss for moves, loss in known_losses if dominates(moves, draws)), None)
+        if loss is None:
+            loss = epsilon_of_moves(draws, delta)
+            known_losses.append((draws, loss))
         # A round that another one dominates loses at most as much as that one, and at most what it does at 0.
-        losses[t] = min(found, rows[t].loss)
+        losses[t] = min(loss, rows[t].loss)
     return losses
 
 
-def losses_of_rows(found: LinearNoise, rows: list[RowLoss], *, independent: bool) -> list[TrueLoss]:
+def true_losses_of_rows(noise_map: LinearNoise, rows: list[RowLoss], *, independent: bool) -> list[TrueLoss]:
     """Return the losses of all rounds, less those that another one dominates.
 
     Where draws are not `independent` given the releases, others may hide a change, too: only the largest log ratio of
@@ -303,16 +303,16 @@ def losses_of_rows(found: LinearNoise, rows: list[RowLoss], *, independent: bool
     """
     most = max(row.loss for row in rows)
     if math.isinf(most) or not independent:
-        return [TrueLoss(math.inf if most > 0 else 0.0) if found.kind == "normal" else loss_of_pure(most)]
+        return [TrueLoss(math.inf if most > 0 else 0.0) if noise_map.kind == "normal" else loss_of_pure(most)]
     worst: list[FloatArray] = []
     for row in sorted(rows, key=lambda row: -row.loss):
         assert row.draws is not None
         if not any(dominates(each, row.draws) for each in worst):
             worst.append(row.draws)
-    if found.kind == "normal":
-        return [loss_of(Law(gaussian=float((draws**2).sum()))) for draws in worst]
+    if noise_map.kind == "normal":
+        return [loss_of(DominatingNoise(gaussian=float((draws**2).sum()))) for draws in worst]
     terms = [np.abs(draws)[np.abs(draws) > SMALLEST * np.abs(draws).max(initial=0.0)] for draws in worst]
-    return [loss_of(Law(tuple((float(each), 1) for each in moved))) for moved in terms]
+    return [loss_of(DominatingNoise(tuple((float(each), 1) for each in moved))) for moved in terms]
 
 
 FAR = 30.0
@@ -329,23 +329,23 @@ LARGEST = 700.0
 """Larger losses are infinite."""
 
 
-def check_hidden(game: HeldGame, rows: list[RowLoss]) -> None:
+def check_hidden(game: FixedGame, rows: list[RowLoss]) -> None:
     """Check that gains show in nothing but the noisy numbers: on random tables, at 0 and 1, and with draws far out."""
     values = game.layers[0][1].values
     changes = np.array([row.change for row in rows])
-    known = np.array([row.draws is not None for row in rows])
+    is_hidden = np.array([row.draws is not None for row in rows])
     number = max((len(row.draws) for row in rows if row.draws is not None), default=0)
     hiding = np.array([np.zeros(number) if row.draws is None else row.draws for row in rows])
     rng = np.random.default_rng(0)
 
     def check(first: FloatArray, second: FloatArray, draws: FloatArray, what: str) -> None:
         """Compare two tables: each round at a place from -1 to 1 between the ends of its change."""
-        second = np.where(known, second, first)
+        second = np.where(is_hidden, second, first)
         middle = (values.low + values.high) / 2
         tables = [middle + place[:, np.newaxis] / 2 * changes for place in (first, second)]
-        one = game.play(tables[0], FakeDraws(draws.tolist()))
-        other = game.play(tables[1], FakeDraws((draws - (second - first) / 2 @ hiding).tolist()))
-        if not _equal(one, other):
+        released = game.play(tables[0], FakeDraws(draws.tolist()))
+        released_again = game.play(tables[1], FakeDraws((draws - (second - first) / 2 @ hiding).tolist()))
+        if not _same_releases(released, released_again):
             raise NotAuditedError(f"{what} do not hide a gain, so its noise is cut, or depends on gains")
 
     whole = np.ones(len(rows))
@@ -365,12 +365,12 @@ def check_hidden(game: HeldGame, rows: list[RowLoss]) -> None:
             check(ends[0], ends[1], far, f"draws {FAR:g} scales out")
 
 
-def _equal(one: Released, other: Released) -> bool:
-    alike = one.asked == other.asked and one.places == other.places
-    return alike and same(other.values, one.values)
+def _same_releases(first: GameReleases, second: GameReleases) -> bool:
+    alike = first.requests == second.requests and first.positions == second.positions
+    return alike and nearly_equal(second.values, first.values)
 
 
-def _table(game: HeldGame, t: int, change: FloatArray) -> FloatArray:
+def _table(game: FixedGame, t: int, change: FloatArray) -> FloatArray:
     """Return gains in the middle of the range, but for round t at the lower end of its change."""
     values = game.layers[0][1].values
     gains = np.full((len(game.revealed), len(change)), (values.low + values.high) / 2)
@@ -378,7 +378,7 @@ def _table(game: HeldGame, t: int, change: FloatArray) -> FloatArray:
     return gains
 
 
-def is_shown(game: HeldGame, found: LinearNoise, t: int, row: RowLoss) -> bool:
+def attains_loss(game: FixedGame, noise_map: LinearNoise, t: int, row: RowLoss) -> bool:
     """Whether what is released shows the noisy numbers by which round t loses most, so that its loss is attained.
 
     For Laplace draws these are all that lie beyond the gains, seen from the other gains, or at these gains; for normal
@@ -386,36 +386,42 @@ def is_shown(game: HeldGame, found: LinearNoise, t: int, row: RowLoss) -> bool:
     """
     if row.draws is None or not row.draws.any():
         return True
-    if found.kind == "normal":
+    if noise_map.kind == "normal":
         direction = row.draws / np.abs(row.draws).max()
         points = [height * direction for height in (-NORMAL_FAR, -NORMAL_FAR / 4, NORMAL_FAR / 4, NORMAL_FAR)]
-        return all(_follows(game, found, _table(game, t, row.change), point) for point in points)
+        return all(_releases_follow(game, noise_map, _table(game, t, row.change), point) for point in points)
     sides = [(row.change, np.sign(row.draws)), (-row.change, -np.sign(row.draws))]
     return any(
-        _follows(game, found, _table(game, t, change), height * towards)
+        _releases_follow(game, noise_map, _table(game, t, change), height * towards)
         for change, towards in sides
         for height in (TINY, -TINY)
     )
 
 
-def _follows(game: HeldGame, found: LinearNoise, gains: FloatArray, draws: FloatArray) -> bool:
+def _releases_follow(game: FixedGame, noise_map: LinearNoise, gains: FloatArray, draws: FloatArray) -> bool:
     """Whether a small change of all draws at once moves what is released as the map says."""
     small = TINY / 4 * np.cos(1 + np.arange(len(draws)))
-    one, other = (game.play(gains, FakeDraws(each.tolist())) for each in (draws, draws + small))
-    if one.asked != other.asked or one.places != other.places or len(one.values) != len(found.noise):
+    first, second = (game.play(gains, FakeDraws(each.tolist())) for each in (draws, draws + small))
+    if (
+        first.requests != second.requests
+        or first.positions != second.positions
+        or len(first.values) != len(noise_map.noise)
+    ):
         return False
-    expected = found.noise @ small
-    return bool(np.abs(other.values - one.values - expected).max() <= 1e-4 * np.abs(expected).max())
+    expected = noise_map.noise @ small
+    return bool(np.abs(second.values - first.values - expected).max() <= 1e-4 * np.abs(expected).max())
 
 
-def clipped_draws(game: HeldGame, found: LinearNoise, t: int, row: RowLoss) -> list[tuple[float, float, float]] | None:
+def clipped_draws(
+    game: FixedGame, noise_map: LinearNoise, t: int, row: RowLoss
+) -> list[tuple[float, float, float]] | None:
     """Return by how much round t moves each draw, and between which ends its release shows it; None if unknown."""
     if row.draws is None:
         return None
     gains, clipped = _table(game, t, row.change), []
     for draw in np.flatnonzero(row.draws):
-        releases = np.flatnonzero(found.noise[:, draw])
-        if len(releases) != 1 or np.count_nonzero(found.noise[releases[0]]) != 1:
+        releases = np.flatnonzero(noise_map.noise[:, draw])
+        if len(releases) != 1 or np.count_nonzero(noise_map.noise[releases[0]]) != 1:
             return None
         distance = float(row.draws[draw])
         ends = _ends(game, gains, int(draw), int(releases[0]), distance)
@@ -433,7 +439,7 @@ def clipped_loss(kind: str, draws: list[tuple[float, float, float]] | None, delt
     return sum((loss_between(kind, *each, delta) for each in draws), 0.0)
 
 
-def lost_if_clipped(kind: str, draws: list[tuple[float, float, float]]) -> TrueLoss:
+def clipped_true_loss(kind: str, draws: list[tuple[float, float, float]]) -> TrueLoss:
     """Return what is lost by draws that are clipped; of several draws, only the pure loss is known."""
     pure = sum(loss_between(kind, *each, 0.0) for each in draws)
     if len(draws) != 1:
@@ -441,14 +447,14 @@ def lost_if_clipped(kind: str, draws: list[tuple[float, float, float]]) -> TrueL
     return TrueLoss(pure, SHARES * min(pure, LARGEST), lambda epsilon: delta_between(kind, *draws[0], epsilon))
 
 
-def _ends(game: HeldGame, gains: FloatArray, draw: int, release: int, distance: float) -> tuple[float, float] | None:
+def _ends(game: FixedGame, gains: FloatArray, draw: int, release: int, distance: float) -> tuple[float, float] | None:
     """Return between which heights of a draw its release is a line; None if it is not constant beyond them."""
     heights = [0.0] * (draw + 1)
 
     def released(height: float) -> float:
         heights[draw] = height
-        shown = game.play(gains, FakeDraws(heights))
-        return float(shown.values[release]) if len(shown.values) > release else math.nan
+        game_releases = game.play(gains, FakeDraws(heights))
+        return float(game_releases.values[release]) if len(game_releases.values) > release else math.nan
 
     middle, far = distance / 2, FAR + 2 * abs(distance)
     ends = []
@@ -486,8 +492,8 @@ def _log_ratio(kind: str, distance: float, low: float) -> float:
     """Return the largest log ratio of the event that the number is at most c, over c of at least `low`."""
     # The ratio falls with c; that of Laplace draws is the same for all c up to 0.
     c = max(low, -FAR) if kind == "laplace" else low
-    one, other = below(kind, c), below(kind, c - distance)
-    return math.log(one / other) if other > 0 else math.inf
+    probability, neighbours_probability = draw_cdf(kind, c), draw_cdf(kind, c - distance)
+    return math.log(probability / neighbours_probability) if neighbours_probability > 0 else math.inf
 
 
 def delta_between(kind: str, distance: float, low: float, high: float, epsilon: float) -> float:
@@ -497,10 +503,10 @@ def delta_between(kind: str, distance: float, low: float, high: float, epsilon: 
         best = -math.inf
     # The event that the number is large is that it is small, seen from the other end.
     cuts = [min(max(best, low), high) for low, high in ((low, high), (distance - high, distance - low))]
-    return max(below(kind, c) - math.exp(epsilon) * below(kind, c - distance) for c in cuts)
+    return max(draw_cdf(kind, c) - math.exp(epsilon) * draw_cdf(kind, c - distance) for c in cuts)
 
 
-def below(kind: str, number: float) -> float:
+def draw_cdf(kind: str, number: float) -> float:
     """Return the probability that a draw of scale 1 is at most a number."""
     if kind == "normal":
         return math.erfc(-number / math.sqrt(2)) / 2

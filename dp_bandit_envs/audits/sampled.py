@@ -18,7 +18,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.naming import Player
+from dp_bandit_envs.algorithms.specs import Player
 from dp_bandit_envs.audits.events import (
     ArmEvent,
     ReleaseEvent,
@@ -27,24 +27,24 @@ from dp_bandit_envs.audits.events import (
     strongest_arm_event,
     strongest_draft,
 )
-from dp_bandit_envs.audits.held_game import audited
+from dp_bandit_envs.audits.fixed_play import algorithm_or_mechanism
+from dp_bandit_envs.audits.transcripts import Transcripts, TranscriptSampler, steps_of, trials_of
 from dp_bandit_envs.audits.true_losses import DELTAS, FIELDS, fields_below, refuted_in_words
-from dp_bandit_envs.compiling.functions import is_ours
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.simulation.many_games import Shown, ShownGames, steps_of, trials_of
 from dp_bandit_envs.wrappers import PrivacyBoundary
-from dp_bandit_envs.wrappers.inspect_below import layers_of
+from dp_bandit_envs.wrappers.layers import layers_of
 
 Games = Callable[[FloatArray], BanditEnv]
 Of = Literal["arms", "releases"]
 TESTED = 2
 """How many events are tested in fresh games."""
-USUAL_GAMES = 200_000
+DEFAULT_GAMES = 200_000
 GAMES_IN_PYTHON = 1_000
 """The usual number of games where they cannot be compiled: each then takes some thousand times as long."""
 QUIET = 3.0
@@ -54,7 +54,7 @@ GAINS = (0.0, 0.5, 1.0)
 """The gains of random rows."""
 
 
-class Pair(NamedTuple):
+class TablePair(NamedTuple):
     """Two tables of gains that differ in one round.
 
     Attributes:
@@ -71,7 +71,7 @@ class Pair(NamedTuple):
 class Candidate(NamedTuple):
     """A pair of neighbouring tables, with the arm of each step where arms are held."""
 
-    pair: Pair
+    pair: TablePair
     held: tuple[int, ...] = ()
 
 
@@ -89,7 +89,7 @@ class SampledLoss:
         event: What is more frequent on one of the tables; None if the bound is 0.
         held: The arms that were held, one for each step; empty for events of the arms.
         note: Why games were played in ordinary Python; "" if they were compiled.
-        too_low: Which of `law`, `curve`, `rho` and `pure` in the guarantee the event refutes at another delta.
+        too_low: Which of `noise_law`, `curve`, `rho` and `pure` in the guarantee the event refutes at another delta.
     """
 
     name: str
@@ -97,7 +97,7 @@ class SampledLoss:
     epsilon: float
     confidence: float
     games: int
-    pair: Pair
+    pair: TablePair
     event: ArmEvent | ReleaseEvent | None
     held: tuple[int, ...] = ()
     note: str = ""
@@ -168,25 +168,27 @@ def sampled_loss(
     (2021) for sets of most likely outcomes; Clopper and Pearson (1934).
     """
     checks.one_of("of", of, ("arms", "releases"))
-    algorithm = _as_algorithm(algorithm, of)
+    algorithm = _algorithm_of(algorithm, of)
     if algorithm.make_agent is None:
         raise NotAuditedError(f"{algorithm.name} plays points; only games with arms are sampled here.")
-    number = checks.integer("games", USUAL_GAMES if games is None else games, at_least=100)
+    number = checks.integer("games", DEFAULT_GAMES if games is None else games, at_least=100)
     steps = checks.integer("last", last, at_least=0)
     k, t = checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=2)
     sure = checks.greater_than("confidence", confidence, 0)
     if not sure < 1:
         raise ValueError(f"confidence must be in (0, 1); received {confidence!r}.")
-    shown = PlayedInPython(algorithm.name)
+    progress_line = PlayedInPython(algorithm.name)
     make = game or (_experts if algorithm.feedback == "full" else _bandit)
-    told = shown if progress else lambda games, candidate: None
+    told = progress_line if progress else lambda games, candidate: None
     sampler = Sampler(algorithm, make, of == "releases", seed, last=steps, told=told)
     candidates = first_candidates(sampler, t, k)
     note = sampler.note(candidates[0])
     if note and games is None:
         number = GAMES_IN_PYTHON
     if note:
-        shown.begins(note, number, games_in_all(len(candidates), number, releases=sampler.releases, tested=TESTED))
+        progress_line.begins(
+            note, number, games_in_all(len(candidates), number, releases=sampler.releases, tested=TESTED)
+        )
     declared = algorithm.guarantee_in(sampler.game(candidates[0].pair.one))
     if of == "releases" and "releases" not in declared.covers:
         raise NotAuditedError(
@@ -194,12 +196,12 @@ def sampled_loss(
         )
     # A mechanism of somebody else's may withhold the ends of the range, or all but them.
     halves = [
-        each._replace(pair=Pair(each.pair.one / 2, each.pair.other / 2, each.pair.changed)) for each in candidates
+        each._replace(pair=TablePair(each.pair.one / 2, each.pair.other / 2, each.pair.changed)) for each in candidates
     ]
     layers = layers_of(algorithm.wrap(sampler.game(candidates[0].pair.one)))
     mechanisms = [layer.mechanism for layer in layers if isinstance(layer, PrivacyBoundary)]
     # Whether those of this package release depends on counts alone.
-    if sampler.releases and not all(is_ours(type(mechanism)) for mechanism in mechanisms):
+    if sampler.releases and not all(is_builtin(type(mechanism)) for mechanism in mechanisms):
         candidates = [*candidates, *halves]
     chosen = best_attacks(sampler, candidates, number, delta=declared.delta)[:TESTED]
     if sampler.releases and not chosen:
@@ -220,7 +222,7 @@ def sampled_loss(
             bound = least_epsilon(more, less, number, delta, (1 - sure) / len(chosen))
             if bound > declared.epsilon_at(delta):
                 low.update(fields_below(declared, bound, delta))
-    epsilon, event_shown, candidate = max(tested, key=lambda each: each[0])
+    epsilon, refuting_event, candidate = max(tested, key=lambda attack: attack[0])
     return SampledLoss(
         algorithm.name,
         declared,
@@ -228,7 +230,7 @@ def sampled_loss(
         sure,
         number,
         candidate.pair,
-        event_shown,
+        refuting_event,
         candidate.held,
         sampler.note(candidate),
         tuple(field for field in FIELDS if field in low),
@@ -262,13 +264,13 @@ class PlayedInPython:
         print(f"{share}% played in {seconds:,.0f} s, about {left:,.0f} s left", file=sys.stderr, flush=True)
 
 
-def _as_algorithm(given: Player | Mechanism, of: Of) -> Algorithm:
-    given = audited(given)
-    if isinstance(given, Algorithm):
-        return given
+def _algorithm_of(asked: Player | Mechanism, of: Of) -> Algorithm:
+    asked = algorithm_or_mechanism(asked)
+    if isinstance(asked, Algorithm):
+        return asked
     if of == "arms":
-        raise NotAuditedError(f"{type(given).__name__} plays no arms, so that only its releases can be looked at.")
-    return Algorithm(type(given).__name__, Uniform, wrapping=lambda env: PrivacyBoundary(env, given))
+        raise NotAuditedError(f"{type(asked).__name__} plays no arms, so that only its releases can be looked at.")
+    return Algorithm(type(asked).__name__, Uniform, wrapping=lambda env: PrivacyBoundary(env, asked))
 
 
 def _bandit(table: FloatArray) -> BanditEnv:
@@ -276,12 +278,11 @@ def _bandit(table: FloatArray) -> BanditEnv:
 
 
 def _experts(table: FloatArray) -> BanditEnv:
-    made: Any = ExpertsEnv(gains=GainTable(table))
-    env: BanditEnv = made
-    return env
+    env: Any = ExpertsEnv(gains=GainTable(table))
+    return env  # type: ignore[no-any-return]
 
 
-def changes_of(table: FloatArray, changed: int) -> list[Pair]:
+def neighbours_of(table: FloatArray, changed: int) -> list[TablePair]:
     """Return a table with two changes of one round: all gains from 0 to 1; the first arm's back, all others' up.
 
     Where one gain is revealed, these are all changes from one end of the range to the other. The second is for agents
@@ -290,9 +291,9 @@ def changes_of(table: FloatArray, changed: int) -> list[Pair]:
     first = np.eye(table.shape[1])[0]
     pairs = []
     for low, high in ((0 * first, 0 * first + 1), (first, 1 - first)):
-        one, other = table.copy(), table.copy()
-        one[changed], other[changed] = low, high
-        pairs.append(Pair(one, other, changed))
+        first_table, second_table = table.copy(), table.copy()
+        first_table[changed], second_table[changed] = low, high
+        pairs.append(TablePair(first_table, second_table, changed))
     return pairs
 
 
@@ -304,7 +305,7 @@ def candidate_pairs(
     plain: int = 7,
     tables: int = RANDOM_TABLES,
     changed: list[int] | None = None,
-) -> list[Pair]:
+) -> list[TablePair]:
     """Return pairs that are worth a look: tables of several kinds, with an early or a later round changed.
 
     Args:
@@ -318,27 +319,27 @@ def candidate_pairs(
     lead = np.zeros(n_arms)
     lead[0] = 1.0
     rows = [np.zeros(n_arms), np.ones(n_arms), np.full(n_arms, 0.5), lead, 1 - lead]
-    known = [np.tile(row, (rounds, 1)) for row in rows]
-    known += [np.array([rows[3 + (t + start) % 2] for t in range(rounds)]) for start in (0, 1)]
-    known = known[:plain] + [rng.choice(GAINS, (rounds, n_arms)) for _ in range(tables)]
+    kinds = [np.tile(row, (rounds, 1)) for row in rows]
+    kinds += [np.array([rows[3 + (t + start) % 2] for t in range(rounds)]) for start in (0, 1)]
+    kinds = kinds[:plain] + [rng.choice(GAINS, (rounds, n_arms)) for _ in range(tables)]
     changed = changed or sorted({*range(min(rounds, 5)), rounds // 3, rounds // 2, rounds - 1})
-    return [pair for table in known for at in changed for pair in changes_of(table, at)]
+    return [pair for table in kinds for at in changed for pair in neighbours_of(table, at)]
 
 
-def varied(pair: Pair, rng: np.random.Generator) -> Pair:
+def varied(pair: TablePair, rng: np.random.Generator) -> TablePair:
     """Return a pair with one or two other rows drawn anew, in both tables, or with another round changed."""
-    one, other, changed = pair.one.copy(), pair.other.copy(), pair.changed
-    rounds, n_arms = one.shape
+    first, second, changed = pair.one.copy(), pair.other.copy(), pair.changed
+    rounds, n_arms = first.shape
     if rng.random() < 0.2:
         at = int(rng.integers(rounds))
-        low, high = one[changed].copy(), other[changed].copy()
-        one[changed] = other[changed] = one[at].copy()
-        one[at], other[at] = low, high
-        return Pair(one, other, at)
+        low, high = first[changed].copy(), second[changed].copy()
+        first[changed] = second[changed] = first[at].copy()
+        first[at], second[at] = low, high
+        return TablePair(first, second, at)
     for at in rng.integers(rounds, size=int(rng.integers(1, 3))):
         if at != changed:
-            one[at] = other[at] = rng.choice(GAINS, n_arms)
-    return Pair(one, other, changed)
+            first[at] = second[at] = rng.choice(GAINS, n_arms)
+    return TablePair(first, second, changed)
 
 
 class Effort(NamedTuple):
@@ -404,15 +405,15 @@ class Sampler:
         self.last, self._told = last, told
         self.rng = np.random.default_rng(seed)
         self._seed, self._next = seed, 0
-        self._games: dict[tuple[int, ...], ShownGames] = {}
+        self._games: dict[tuple[int, ...], TranscriptSampler] = {}
 
     def hits(self, attack: Attack, games: int) -> tuple[int, int]:
         """Return in how many fresh games on each table an event happens."""
         event, candidate = attack
         first = self._reserve(candidate, games)
         looks = self._pieces(candidate, games, first, threads=0)
-        one, other = np.sum([[event.hits(shown) for shown in look] for look in looks], axis=0)
-        return int(one), int(other)
+        first_hits, second_hits = np.sum([[event.hits(shown) for shown in look] for look in looks], axis=0)
+        return int(first_hits), int(second_hits)
 
     def events(self, candidates: Sequence[Candidate], games: int, delta: float, *, last: bool = False) -> list[Attack]:
         """Return the strongest event for each candidate that has one, the strongest first.
@@ -424,8 +425,8 @@ class Sampler:
         first_games = games if last and not self.releases else min(games, at_once(candidates[0]))
         firsts = [(self._reserve(each, first_games), self._reserve(each, games)) for each in candidates]
 
-        def found(place: int) -> ArmEvent | ReleaseEvent | None:
-            candidate, (first, second) = candidates[place], firsts[place]
+        def strongest_event(number: int) -> ArmEvent | ReleaseEvent | None:
+            candidate, (first, second) = candidates[number], firsts[number]
             look = self._both(candidate, first_games, first, 1)
             if self.releases:
                 options = drafts(look, delta=delta, thorough=last)
@@ -434,7 +435,7 @@ class Sampler:
             return strongest_arm_event(look, self._both(candidate, games, second, 1), n_arms=n_arms, delta=delta)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            events = list(pool.map(found, range(len(candidates))))
+            events = list(pool.map(strongest_event, range(len(candidates))))
         attacks = [(event, each) for event, each in zip(events, candidates, strict=True) if event is not None]
         return sorted(attacks, key=lambda attack: -attack[0].score)
 
@@ -442,15 +443,15 @@ class Sampler:
         """Return why games are played in ordinary Python, or ""."""
         return self._plays(candidate).note
 
-    def _plays(self, candidate: Candidate) -> ShownGames:
+    def _plays(self, candidate: Candidate) -> TranscriptSampler:
         if candidate.held not in self._games:
             held = candidate.held if self.releases else None
-            self._games[candidate.held] = ShownGames(self.game(candidate.pair.one), self.algorithm, held=held)
+            self._games[candidate.held] = TranscriptSampler(self.game(candidate.pair.one), self.algorithm, held=held)
         return self._games[candidate.held]
 
     def _pieces(
         self, candidate: Candidate, games: int, first: int, *, threads: int = 1
-    ) -> Iterator[tuple[Shown, Shown]]:
+    ) -> Iterator[tuple[Transcripts, Transcripts]]:
         """Yield games on both tables, some at a time."""
         most = at_once(candidate)
         for start in range(0, games, most):
@@ -461,26 +462,28 @@ class Sampler:
     def _reserve(self, candidate: Candidate, games: int) -> int:
         """Return the first of the trials whose streams the games on both tables use."""
         first = self._next
-        whole, rest = divmod(games, at_once(candidate))
-        self._next += whole * self._trials(candidate, at_once(candidate)) + self._trials(candidate, rest)
+        whole, remainder = divmod(games, at_once(candidate))
+        self._next += whole * self._trials(candidate, at_once(candidate)) + self._trials(candidate, remainder)
         return first
 
     def _trials(self, candidate: Candidate, games: int) -> int:
         return 2 * (games if self._plays(candidate).note else trials_of(games))
 
-    def _both(self, candidate: Candidate, games: int, first: int, threads: int) -> tuple[Shown, Shown]:
+    def _both(self, candidate: Candidate, games: int, first: int, threads: int) -> tuple[Transcripts, Transcripts]:
         plays, pair = self._plays(candidate), candidate.pair
-        one, other = self.game(pair.one), self.game(pair.other)
+        first_env, second_env = self.game(pair.one), self.game(pair.other)
         second = first + self._trials(candidate, games) // 2
-        shown = []
-        for env, trial in ((one, first), (other, second)):
-            found = plays.play(env, games, seed=self._seed, first_trial=trial, threads=threads)
+        transcripts = []
+        for env, trial in ((first_env, first), (second_env, second)):
+            games_shown = plays.play(env, games, seed=self._seed, first_trial=trial, threads=threads)
             if self.last:
                 end = slice(-self.last, None)
-                found = found._replace(values=found.values[:, end].copy(), counts=found.counts[:, end].copy())
-            shown.append(found)
+                games_shown = games_shown._replace(
+                    values=games_shown.values[:, end].copy(), counts=games_shown.counts[:, end].copy()
+                )
+            transcripts.append(games_shown)
             self._told(games, candidate)
-        return shown[0], shown[1]
+        return transcripts[0], transcripts[1]
 
 
 def first_candidates(sampler: Sampler, rounds: int, n_arms: int) -> list[Candidate]:

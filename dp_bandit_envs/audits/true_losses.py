@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.privacy.accounting import ORDERS, Law, RenyiCurve, log_moments
+from dp_bandit_envs.privacy.accounting import ORDERS, DominatingNoise, RenyiCurve, log_moments
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray
 
-FIELDS: Final = ("law", "curve", "rho", "pure")
+FIELDS: Final = ("noise_law", "curve", "rho", "pure")
 DELTAS: Final = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 """Where audits by sampling hold a guarantee to what follows from it."""
 TOLERANCE: Final = 1e-9
@@ -35,26 +35,28 @@ class TrueLoss(NamedTuple):
         epsilons: Where deltas are compared, `(places,)`.
         delta: The least delta at one of these.
         divergence: The Renyi divergence of an order greater than 1; None if it is not known.
-        law: Independent draws that lose this, if it is known by them.
+        noise_law: Independent draws that lose this, if it is known by them.
     """
 
     pure: float
     epsilons: FloatArray = NOWHERE
     delta: Callable[[float], float] = lambda epsilon: 0.0
     divergence: Callable[[float], float] | None = None
-    law: Law | None = None
+    noise_law: DominatingNoise | None = None
 
 
-def loss_of(law: Law) -> TrueLoss:
+def loss_of(noise_law: DominatingNoise) -> TrueLoss:
     """Return the loss of independent draws."""
-    mean = law.gaussian / 2
-    places = SHARES * law.pure if law.gaussian == 0 else mean + DEVIATIONS * math.sqrt(law.gaussian)
-    shift = 1 + OF_SUM if law.draws > 1 else 1.0
+    mean = noise_law.gaussian / 2
+    places = SHARES * noise_law.pure if noise_law.gaussian == 0 else mean + DEVIATIONS * math.sqrt(noise_law.gaussian)
+    shift = 1 + OF_SUM if noise_law.draws > 1 else 1.0
 
     def divergence(order: float) -> float:
-        return float(log_moments(law, order - 1).real[0]) / (order - 1)
+        return float(log_moments(noise_law, order - 1).real[0]) / (order - 1)
 
-    return TrueLoss(law.pure, np.maximum(places, 0.0), lambda epsilon: law.delta(shift * epsilon), divergence, law)
+    return TrueLoss(
+        noise_law.pure, np.maximum(places, 0.0), lambda epsilon: noise_law.delta(shift * epsilon), divergence, noise_law
+    )
 
 
 def loss_of_pure(pure: float) -> TrueLoss:
@@ -87,9 +89,9 @@ def too_low(declared: PrivacyGuarantee, losses: Sequence[TrueLoss]) -> tuple[str
     """Return the fields of a guarantee that say less than is lost.
 
     Every field is held alone to the delta at some dozens of epsilons, the curve and rho at every order, and a law and
-    what is pure to the largest log ratio. All of them are stated for exact noise, so `tau` is left out.
+    what is pure to the largest log ratio. All of them are stated for exact noise, so `draw_distance` is left out.
     """
-    said = {field: dataclasses.replace(_alone(declared, field), tau=0.0) for field in FIELDS}
+    said = {field: dataclasses.replace(_alone(declared, field), draw_distance=0.0) for field in FIELDS}
     stated = [field for field in FIELDS if getattr(declared, field) is not None and declared.model != "none"]
     return tuple(field for field in stated if any(_is_above(lost, said[field]) for lost in losses))
 
@@ -105,17 +107,17 @@ def refuted_in_words(fields: tuple[str, ...]) -> str:
 
 
 def _alone(declared: PrivacyGuarantee, field: str) -> PrivacyGuarantee:
-    """Return what one field says, with exact noise but for `tau`."""
+    """Return what one field says, with exact noise but for `draw_distance`."""
     kept: dict[str, Any] = dict.fromkeys(FIELDS) | {field: getattr(declared, field)}
     return dataclasses.replace(declared, epsilon=math.inf, delta=0.0, **kept)
 
 
 def _is_above(lost: TrueLoss, said: PrivacyGuarantee) -> bool:
     """Whether a loss is above what a guarantee of one field says."""
-    pure = said.pure_epsilon if said.law is None else said.law.pure
+    pure = said.pure_epsilon if said.noise_law is None else said.noise_law.pure
     if lost.pure > pure * (1 + TOLERANCE) + FLOOR:
         return True
-    if lost.law is not None and said.law is not None and _covers(said.law, lost.law):
+    if lost.noise_law is not None and said.noise_law is not None and _covers(said.noise_law, lost.noise_law):
         return False  # as most do; to compare deltas takes longer
     if any(lost.delta(e) > said.delta_at(e) * (1 + TOLERANCE) + FLOOR for e in lost.epsilons.tolist()):
         return True
@@ -125,13 +127,15 @@ def _is_above(lost: TrueLoss, said: PrivacyGuarantee) -> bool:
     return any(lost.divergence(order) > most * (1 + TOLERANCE) + FLOOR for order, most in stated)
 
 
-def _covers(said: Law, law: Law) -> bool:
+def _covers(said: DominatingNoise, noise_law: DominatingNoise) -> bool:
     """Whether the draws of a law fit into those that are said: one draw loses at least what its parts do together."""
     for kind in ("laplace", "responses"):
-        rooms = sorted(each for each, number in getattr(said, kind) for _ in range(number))
+        rooms = sorted(radius for radius, number in getattr(said, kind) for _ in range(number))
         slack = TOLERANCE * math.fsum(rooms)
-        for each in sorted((each for each, number in getattr(law, kind) for _ in range(number)), reverse=True):
-            if not rooms or each > rooms[-1] + slack:
+        for radius in sorted(
+            (radius for radius, number in getattr(noise_law, kind) for _ in range(number)), reverse=True
+        ):
+            if not rooms or radius > rooms[-1] + slack:
                 return False
-            bisect.insort(rooms, rooms.pop() - each)
-    return law.gaussian <= said.gaussian * (1 + TOLERANCE)
+            bisect.insort(rooms, rooms.pop() - radius)
+    return noise_law.gaussian <= said.gaussian * (1 + TOLERANCE)

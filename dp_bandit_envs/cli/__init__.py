@@ -2,8 +2,8 @@
 
 import sys
 
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.cli.command_names import ABOUT, COMMANDS
-from dp_bandit_envs.optional import require
 
 __all__ = ["main"]
 

@@ -118,7 +118,7 @@ def cores(jobs: int) -> int:
 
 def command_line() -> str:
     """Return the command as the reader of a report can type it."""
-    from dp_bandit_envs.algorithms.naming import readable
+    from dp_bandit_envs.algorithms.specs import readable
 
     return readable(shlex.join(["dp-bandit", *sys.argv[1:]]))
 

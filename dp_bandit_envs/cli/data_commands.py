@@ -10,11 +10,11 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.algorithms import Algorithm, calibrate
 from dp_bandit_envs.algorithms.calibration import AskedPrivacy
-from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, imported
+from dp_bandit_envs.algorithms.specs import Asked, algorithm_of, imported
 from dp_bandit_envs.cli.terminal import console
-from dp_bandit_envs.comparison.asking import players_at
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnreachableGuaranteeError
+from dp_bandit_envs.experiments.arguments import players_at
 from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, in_rounds
 from dp_bandit_envs.privacy.ledger import Ledger
 
@@ -91,8 +91,8 @@ def show_charges(one: Ledger) -> None:
     table = Table(title="Spent so far", title_justify="left")
     for column in ("by", "games", f"epsilon alone, at delta = {one.budget.for_curve:.3g}"):
         table.add_column(column, justify="left" if column == "by" else "right", overflow="fold")
-    for whom, games, epsilon in charges:
-        table.add_row(whom or "(a reset)", f"{games:,}", f"{epsilon:.4g}")
+    for player, games, epsilon in charges:
+        table.add_row(player or "(a reset)", f"{games:,}", f"{epsilon:.4g}")
     console.print(table)
 
 

@@ -16,23 +16,23 @@ from dp_bandit_envs import checks, text
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.gain_files import ENDINGS
 from dp_bandit_envs.algorithms import ALGORITHMS
-from dp_bandit_envs.algorithms.naming import imported, loaded, readable, short_name
+from dp_bandit_envs.algorithms.specs import imported, loaded, readable, short_name
 from dp_bandit_envs.cli.data_commands import about_ledger, opened_ledger
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, rate, say
-from dp_bandit_envs.comparison.asking import question
-from dp_bandit_envs.comparison.compared import comparison_of_results
-from dp_bandit_envs.comparison.comparing import ShownProgress
-from dp_bandit_envs.comparison.drawing import AGAINST
-from dp_bandit_envs.comparison.reporting import SECRET_SEED, folders_of, notes_on, played, report_on
-from dp_bandit_envs.compiling.compiled import announced
+from dp_bandit_envs.compiling.compiled import says_compiling
 from dp_bandit_envs.envs.registration import IDS
+from dp_bandit_envs.experiments.arguments import question
+from dp_bandit_envs.experiments.comparing import ShownProgress
+from dp_bandit_envs.experiments.comparison import comparison_of_results
+from dp_bandit_envs.experiments.drawing import AGAINST
+from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results, levels_in, units_of
+from dp_bandit_envs.experiments.reporting import SECRET_SEED, folders_of, notes_on, played, report_on
+from dp_bandit_envs.experiments.run_report import CENTRES, Note, Study, View, in_words
+from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.plots.curves_figure import SCALES
 from dp_bandit_envs.privacy.guarantee import CONVENTION
-from dp_bandit_envs.runs.experiment import Experiment, GameSpec, Results, levels_in, units_of
-from dp_bandit_envs.runs.run_report import CENTRES, Note, Study, View, in_words
-from dp_bandit_envs.runs.store import ResultsFolder
-from dp_bandit_envs.simulation.outcomes import MEASURES
+from dp_bandit_envs.simulation.results import MEASURES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -174,7 +174,7 @@ def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[lis
         saved, new = (saved + rounds, new) if panel is None else (saved, new + rounds)
         shown(saved + new, total)
 
-    with announced(list(names)), contextlib.closing(shown):
+    with says_compiling(list(names)), contextlib.closing(shown):
         results = played(study, folders, jobs=jobs, progress=advance)
     return results, new
 

@@ -18,7 +18,7 @@ from dp_bandit_envs import agents, checks, wrappers
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
-from dp_bandit_envs.algorithms.naming import algorithm_of, imported, loaded, short_name
+from dp_bandit_envs.algorithms.specs import algorithm_of, imported, loaded, short_name
 from dp_bandit_envs.cli.terminal import console, say
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -304,8 +304,8 @@ def show_counters(horizon: int, epsilon: float, delta: float | None, out: Path |
 
 def open_lab(name: str | None, folder: Path, *, read_only: bool, host: str, port: int | None, headless: bool) -> None:
     """Copy the labs to a folder, and serve them until Ctrl-C."""
+    from dp_bandit_envs.checks import require
     from dp_bandit_envs.course.notebooks import START_PAGE, copy_labs, find, outdated, served, show_in_browser
-    from dp_bandit_envs.optional import require
 
     page = find(name).file if name else START_PAGE
     require("marimo", extra="labs")

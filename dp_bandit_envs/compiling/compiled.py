@@ -15,21 +15,21 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from dp_bandit_envs.compiling.functions import bind, fingerprint, frozen, is_ours, reached
-from dp_bandit_envs.optional import installed
+from dp_bandit_envs.checks import installed
+from dp_bandit_envs.compiling.functions import bind, called_functions, fingerprint, frozen, is_builtin
 
 COMPILER = "dp-bandit compiler"
 """The name of the compiling thread."""
-Stopped = Callable[[], bool]
+IsCancelled = Callable[[], bool]
 """Returns whether the work should end."""
 
 
-def never() -> bool:
+def not_cancelled() -> bool:
     """Return False."""
     return False
 
 
-def in_background(compile_parts: Callable[[Stopped], object]) -> None:
+def run_in_thread(compile_parts: Callable[[IsCancelled], object]) -> None:
     """Compile in another thread and wait for it; an error there is raised here.
 
     Python runs signal handlers in the main thread only. If that thread compiled, Ctrl-C would be raised in one of
@@ -41,7 +41,7 @@ def in_background(compile_parts: Callable[[Stopped], object]) -> None:
     """
     specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
     if any(getattr(spec, "_initializing", False) for spec in specs):
-        compile_parts(never)
+        compile_parts(not_cancelled)
         return
     stop = threading.Event()
     failure: list[BaseException] = []
@@ -90,7 +90,7 @@ def say_compiling(names: Sequence[str], *, kept: bool) -> None:
 
 
 @contextlib.contextmanager
-def announced(names: Sequence[str]) -> Iterator[None]:
+def says_compiling(names: Sequence[str]) -> Iterator[None]:
     """Say so if something is compiled in this block, in any thread; what is loaded from disk is not announced."""
     _waiting.append(names)
     try:
@@ -131,29 +131,29 @@ FAST = "pip install 'dp-bandit-envs[fast]'"
 """What installs Numba."""
 
 
-def obstacle() -> str:
+def why_not_compiled() -> str:
     """Return why nothing can be compiled in this process; empty if Numba is there and not switched off."""
-    if missing():
-        return missing()
+    if why_no_numba():
+        return why_no_numba()
     from numba.core import config
 
     return "NUMBA_DISABLE_JIT is set" if vars(config)["DISABLE_JIT"] else ""
 
 
 @functools.cache
-def missing() -> str:
+def why_no_numba() -> str:
     """Return why Numba is not there, and what installs it; empty if it is there."""
     if not installed("numba"):
         return f"numba, which compiles, is not installed: {FAST}"
     try:
         # Not in this thread: Ctrl-C would leave half of Numba, which a second import does not mend.
-        in_background(_load)
+        run_in_thread(_load)
     except ImportError as error:  # as of a Numba that is older than NumPy
         return f"numba, which compiles, cannot be imported ({error}): {FAST}"
     return ""
 
 
-def _load(stopped: Stopped) -> None:
+def _load(stopped: IsCancelled) -> None:
     importlib.import_module("numba")
     importlib.import_module("dp_bandit_envs.compiling.numba_functions")
 
@@ -175,7 +175,7 @@ class Compiled:
     def __init__(self, function: Callable[..., Any], replacements: Mapping[str, Any]) -> None:
         # Compiled at the first call for each signature, perhaps after what somebody else's function uses has changed.
         self._function = frozen(bind(function, replacements))
-        foreign: list[Callable[..., Any]] = [part for part in reached(self._function) if not is_ours(part)]
+        foreign: list[Callable[..., Any]] = [part for part in called_functions(self._function) if not is_builtin(part)]
         self.foreign = sorted(foreign, key=lambda part: (part.__name__, part.__qualname__))
         """The functions that it calls from outside of this package."""
         self._lean = True

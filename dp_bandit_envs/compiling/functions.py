@@ -63,12 +63,12 @@ DRAWING = ("random", "numpy.random")
 """Modules whose functions draw from a generator of the process."""
 
 
-def is_ours(function: Callable[..., Any] | type[Any]) -> bool:
+def is_builtin(function: Callable[..., Any] | type[Any]) -> bool:
     """Return whether a function or class is of this package."""
     return f"{function.__module__}.".startswith(f"{PACKAGE}.")
 
 
-def bind(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[..., Any]:
+def bind(function: Callable[..., Any], parts: Mapping[str, Any], *, missing_ok: bool = False) -> Callable[..., Any]:
     """Return a copy of a function with global names rebound, in it and in the functions of this package that it calls.
 
     A closure would do the same in ordinary Python, but the simulator could not compile it. The same arguments give
@@ -78,19 +78,43 @@ def bind(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[...
         function: A plain function, which does not call itself.
         parts: What the names mean instead: functions, in which nothing is rebound, or constants. Where none of the
             names is used, the function itself is returned.
+        missing_ok: Whether a function may lack some of the names, such as a counter's that draws in another way.
+
+    Raises:
+        NameError: If a name is a global neither of the function nor of one in which names are rebound.
     """
-    make: Callable[..., Callable[..., Any]] = _kept if is_ours(function) else _bound
-    return make(function, tuple(sorted(parts.items(), key=lambda part: part[0])))
+    unknown = set() if missing_ok else parts.keys() - function.__globals__.keys()  # type: ignore[attr-defined]
+    if unknown and (unknown := unknown - _globals_below(function)):
+        raise NameError(
+            f"names to rebind must be globals of {function.__name__} or of what it calls; received {sorted(unknown)}."
+        )
+    return _rebind(function, tuple(sorted(parts.items(), key=lambda part: part[0])))
 
 
-def _bound(function: Any, named: tuple[tuple[str, Any], ...]) -> Any:
-    parts, found = dict(named), {}
+def _globals_below(function: Any) -> set[str]:
+    """Return the globals of a function and of all functions in which `bind` rebinds names."""
+    called = (_rebound_too(function, name) for name in global_names(function.__code__))
+    return set(function.__globals__).union(*(_globals_below(callee) for callee in called if callee is not None))
+
+
+def _rebound_too(function: Any, name: str) -> FunctionType | None:
+    """Return the function that a global is, if `bind` rebinds names in it as well."""
+    callee = function.__globals__.get(name)
+    plain = isinstance(callee, FunctionType) and (is_builtin(callee) or callee.__module__ == function.__module__)
+    return callee if plain else None
+
+
+def _rebind(function: Any, parts: tuple[tuple[str, Any], ...]) -> Any:
+    return _kept(function, parts) if is_builtin(function) else _bound(function, parts)
+
+
+def _bound(function: Any, parts: tuple[tuple[str, Any], ...]) -> Any:
+    named, found = dict(parts), {}
     for name in global_names(function.__code__):
-        known = function.__globals__.get(name)
-        if name in parts:
-            found[name] = parts[name]
-        elif isinstance(known, FunctionType) and (is_ours(known) or known.__module__ == function.__module__):
-            found[name] = bind(known, parts)
+        if name in named:
+            found[name] = named[name]
+        elif callee := _rebound_too(function, name):
+            found[name] = _rebind(callee, parts)
     found = {name: part for name, part in found.items() if part is not function.__globals__.get(name)}
     if not found:
         return function
@@ -115,7 +139,7 @@ class Use(NamedTuple):
     line: int
 
 
-def reached(function: Callable[..., Any]) -> dict[FunctionType, tuple[Use, ...]]:
+def called_functions(function: Callable[..., Any]) -> dict[FunctionType, tuple[Use, ...]]:
     """Return the function and all plain functions that it calls, directly or not, each with what it uses."""
     assert isinstance(function, FunctionType)
     found: dict[FunctionType, tuple[Use, ...]] = {}
@@ -216,7 +240,7 @@ def _beneath() -> str:
     for module in sorted(pkgutil.iter_modules([str(Path(__file__).parent)]), key=lambda module: module.name):
         loader = importlib.util.find_spec(f"{__package__}.{module.name}").loader  # type: ignore[union-attr]
         # Byte code, in which comments do not count.
-        parts.append(written_out(loader.get_code(f"{__package__}.{module.name}")))  # type: ignore[union-attr]
+        parts.append(code_text(loader.get_code(f"{__package__}.{module.name}")))  # type: ignore[union-attr]
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
@@ -228,11 +252,11 @@ def content(function: Callable[..., Any], objects: list[Any] | None = None) -> s
         objects: If given, classes and what cannot be written out count by identity, and are put into this list; and so
             do the functions' places, of which messages tell.
     """
-    found = reached(function)
+    found = called_functions(function)
     places = [(one.__qualname__, one.__code__.co_filename, one.__code__.co_firstlineno) for one in found]
     numbers = {one: place for place, one in enumerate(found)}
     return "\n".join(
-        " ".join((written_out(one.__code__), *(f"{use.name}={_written(use.value, numbers, objects)}" for use in uses)))
+        " ".join((code_text(one.__code__), *(f"{use.name}={_written(use.value, numbers, objects)}" for use in uses)))
         for one, uses in found.items()
     ) + ("" if objects is None else repr(places))
 
@@ -279,7 +303,7 @@ def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
     content gives the same copy: what is made of it may be looked up by it. A function that calls only ours is returned
     itself.
     """
-    if calls_only_ours(function):
+    if calls_only_builtin(function):
         return function
     assert isinstance(function, FunctionType)
     objects: list[Any] = []
@@ -287,16 +311,16 @@ def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @functools.lru_cache(maxsize=4096)
-def calls_only_ours(function: Callable[..., Any]) -> bool:
+def calls_only_builtin(function: Callable[..., Any]) -> bool:
     """Return whether a plain function and all plain functions that it calls are this package's; it stays so."""
-    return is_ours(function) and all(map(is_ours, reached(function)))
+    return is_builtin(function) and all(map(is_builtin, called_functions(function)))
 
 
 @functools.lru_cache(maxsize=256)
 def _copied(now: _Now) -> FunctionType:
     copies: dict[FunctionType, FunctionType] = {}
-    for one in reached(now.function):
-        if not calls_only_ours(one):
+    for one in called_functions(now.function):
+        if not calls_only_builtin(one):
             cells = tuple(CellType() for _ in one.__closure__ or ()) or None
             copies[one] = FunctionType(one.__code__, dict(one.__globals__), one.__name__, None, cells)
             copies[one].__qualname__, copies[one].__module__ = one.__qualname__, one.__module__
@@ -322,7 +346,7 @@ def _value(value: Any, copies: Mapping[FunctionType, FunctionType]) -> Any:
     return value
 
 
-def draws_elsewhere(functions: Iterable[Callable[..., Any]], owners: Mapping[Any, str]) -> str | None:
+def uses_other_randomness(functions: Iterable[Callable[..., Any]], owners: Mapping[Any, str]) -> str | None:
     """Return in one sentence which function draws from another generator than `rng`, and where; None if none does.
 
     Numba has global generators of its own in place of those of `numpy.random` and `random`, so that equal calls would
@@ -354,14 +378,16 @@ def _is_random(value: Any) -> bool:
         return value.__name__ in DRAWING
     if type(value).__module__.startswith("numba."):
         plain = _plain(value)
-        return plain is not None and any(_is_random(use.value) for uses in reached(plain).values() for use in uses)
+        return plain is not None and any(
+            _is_random(use.value) for uses in called_functions(plain).values() for use in uses
+        )
     module = getattr(value, "__module__", None) if callable(value) else None
     return (
         isinstance(value, GENERATORS) or isinstance(getattr(value, "__self__", None), GENERATORS) or module in DRAWING
     )
 
 
-def written_out(code: CodeType) -> str:
+def code_text(code: CodeType) -> str:
     """Return instructions, constants, names, arguments and handlers as text, without file names and line numbers."""
     constants = [_constant(const) for const in code.co_consts]
     arguments = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
@@ -370,6 +396,6 @@ def written_out(code: CodeType) -> str:
 
 def _constant(const: object) -> str:
     if isinstance(const, CodeType):
-        return written_out(const)
+        return code_text(const)
     # The order of a set differs from process to process.
     return repr(sorted(map(repr, const))) if isinstance(const, frozenset) else repr(const)

@@ -129,7 +129,7 @@ def next_signed(typing_context, stream):
 
 @intrinsic
 def power_of_two(typing_context, k):
-    """Return 2^k for an integer k in [-1022, 1023], as `arithmetic.power_of_two`."""
+    """Return 2^k for an integer k in [-1022, 1023], as `draws.power_of_two`."""
 
     def generate(context, builder, signature, arguments):
         low_bits = builder.bitcast(builder.fadd(arguments[0], DOUBLE(TO_LOW_BITS)), WORD)
@@ -140,7 +140,7 @@ def power_of_two(typing_context, k):
 
 @intrinsic
 def parted(typing_context, x):
-    """Return mantissa and exponent, as `arithmetic.parted`."""
+    """Return mantissa and exponent, as `draws.parted`."""
     returned = types.UniTuple(types.float64, 2)
 
     def generate(context, builder, signature, arguments):

@@ -28,9 +28,9 @@ from numba.core.compiler import Compiler, Flags
 from numba.core.serialize import dumps
 from numba.extending import overload_method
 
-from dp_bandit_envs import arithmetic, draws
+from dp_bandit_envs import draws
 from dp_bandit_envs.compiling import functions, intrinsics
-from dp_bandit_envs.compiling.functions import global_names, is_ours
+from dp_bandit_envs.compiling.functions import global_names, is_builtin
 
 
 class _NoCode(JITCodeLibrary):
@@ -183,8 +183,8 @@ WITHIN: dict[str, Any] = {"pipeline_class": ForInlining, "forceinline": True, "e
 """For the methods of streams."""
 
 BUILT_IN: dict[Any, Any] = {
-    arithmetic.power_of_two: intrinsics.power_of_two,
-    arithmetic.parted: intrinsics.parted,
+    draws.power_of_two: intrinsics.power_of_two,
+    draws.parted: intrinsics.parted,
     functions.stream_at: intrinsics.stream_at,
     functions.put_back: intrinsics.put_back,
     functions.read_only: intrinsics.read_only,
@@ -212,12 +212,12 @@ def clone(function: Callable[..., Any], options: Options) -> FunctionType:
         value = namespace.get(name)
         if isinstance(value, FunctionType):
             namespace[name] = BUILT_IN.get(value) or _compiled(value, options)
-    if not is_ours(function) and only_calls(function.__code__, "int") and namespace.get("int", int) is int:
+    if not is_builtin(function) and only_calls(function.__code__, "int") and namespace.get("int", int) is int:
         namespace["int"] = _compiled(whole, options)
     copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     copy.__qualname__ = function.__qualname__
     # Numba imports a function's module; of those that another process has sent, it must not run the file.
-    known = is_ours(function) or function.__module__ in sys.modules
+    known = is_builtin(function) or function.__module__ in sys.modules
     copy.__module__ = function.__module__ if known else None  # type: ignore[assignment]
     return copy
 

@@ -15,7 +15,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.algorithms.naming import game_of
+from dp_bandit_envs.algorithms.specs import game_of
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.conformance.trial_games import check_played_equals_simulated, made, with_gains
 from dp_bandit_envs.envs.registration import GAMES

@@ -34,8 +34,7 @@ from dp_bandit_envs.conformance.trial_games import (
 )
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.errors import WrongGameError, WrongObservationError, WrongPointError
-from dp_bandit_envs.observations import Gains, Sums
-from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray, Observation, plays_points
+from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray, Gains, Observation, Sums, plays_points
 from dp_bandit_envs.simulation import play
 
 OF_ARMS: Final = {"begin": ("n_arms", "horizon", "rng"), "select_arm": (), "update": ("arm", "observation")}

@@ -11,8 +11,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, Deterministic, GainTable
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.naming import Player, made_of
-from dp_bandit_envs.audits.sampled import changes_of
+from dp_bandit_envs.algorithms.specs import Player, made_of
+from dp_bandit_envs.audits.sampled import neighbours_of
 from dp_bandit_envs.conformance.rules import (
     copies_of,
     global_randomness_untouched,
@@ -280,7 +280,7 @@ def _check_arms_hide(algorithm: Algorithm, games: int) -> None:
     if tested(guarantee)[0] > LARGEST_TESTED:
         return
     change = 1 if algorithm.feedback == "full" else 0
-    pairs = [changes_of(np.zeros((ROUNDS, 2)), changed)[change][:2] for changed in (0, ROUNDS // 2)]
+    pairs = [neighbours_of(np.zeros((ROUNDS, 2)), changed)[change][:2] for changed in (0, ROUNDS // 2)]
 
     def sample(table: FloatArray, numbers: range) -> FloatArray:
         game = functools.partial(_game, algorithm, GainTable(table))

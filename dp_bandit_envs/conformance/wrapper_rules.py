@@ -22,9 +22,9 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable, VectorTable
-from dp_bandit_envs.audits.events import chance_at_least, features_of
+from dp_bandit_envs.audits.events import chernoff_lower_bound, threshold_features
+from dp_bandit_envs.audits.fixed_play import FixedPlay, fixed_game, layers_of_game
 from dp_bandit_envs.audits.floats import count_impossible
-from dp_bandit_envs.audits.held_game import Held, game_of, layers_of_game
 from dp_bandit_envs.conformance.rules import (
     FALSE_ALARM,
     global_randomness_untouched,
@@ -39,7 +39,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import NotAuditedError, WrongGameError, WrongPointError
-from dp_bandit_envs.privacy.facts import Below
+from dp_bandit_envs.privacy.facts import InputFacts
 from dp_bandit_envs.privacy.guarantee import ANY_AGENT, PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
@@ -502,8 +502,8 @@ def _check_attributes(trial: Trial) -> None:
         )
         if name != "env":
             require(not hasattr(env, name), "a wrapper must not have attributes of the game", repr(name), "Remove it.")
-    below = game.np_random
-    require(env.np_random is not below, "np_random must be the wrapper's own", "the game's", "Its seed is the gains'.")
+    inputs = game.np_random
+    require(env.np_random is not inputs, "np_random must be the wrapper's own", "the game's", "Its seed is the gains'.")
     for what, text in (("repr", repr(env)), ("str", str(env)), ("spec", repr(env.spec))):
         require(DIGITS not in text, f"the {what} of a wrapper must show nothing private", "a gain", "Leave it out.")
 
@@ -541,8 +541,8 @@ def _failure(env: Environment, plays: Sequence[Any]) -> str:
             if any(env.step(play)[2:4]):
                 break
     except (Exception, GeneratorExit, Stopped) as error:
-        below = error.__traceback__.tb_next if error.__traceback__ else None  # without this frame
-        frames = traceback.TracebackException(type(error), error, below, capture_locals=True)
+        inputs = error.__traceback__.tb_next if error.__traceback__ else None  # without this frame
+        frames = traceback.TracebackException(type(error), error, inputs, capture_locals=True)
         return "\n".join([_text_of(error), *frames.format(chain=False)])
     return ""
 
@@ -637,20 +637,20 @@ def check_mechanism(env: Any) -> None:
     Args:
         env: The wrapper around a game.
     """
-    mechanism, below = getattr(env, "mechanism", None), getattr(env, "below", None)
-    if not isinstance(mechanism, Mechanism) or not isinstance(below, Below):
+    mechanism, inputs = getattr(env, "mechanism", None), getattr(env, "inputs", None)
+    if not isinstance(mechanism, Mechanism) or not isinstance(inputs, InputFacts):
         return
     name = type(mechanism).__name__
     rng = streams_of(mechanism, FIRST_WRAPPER, "conformance").next(None if takes_no_seed(mechanism) else 0)
-    low, high = below.values.low, below.values.high
-    gains, batch = np.random.default_rng(0).uniform(low, high, below.horizon), mechanism.batch_size
+    low, high = inputs.values.low, inputs.values.high
+    gains, batch = np.random.default_rng(0).uniform(low, high, inputs.horizon), mechanism.batch_size
     gains[: 2 * batch] = np.repeat([low, high], batch)[: len(gains)]
-    state, release, released = mechanism.new_state(below), mechanism.release_for(below), 0
+    state, release, released = mechanism.new_state(inputs), mechanism.release_for(inputs), 0
     for t, gain in enumerate(gains.tolist()):
-        arm = t // (3 * batch) % below.n_values
+        arm = t // (3 * batch) % inputs.n_values
         try:
             returned = release(state, arm, gain, rng)
-            for other in range(below.n_values):
+            for other in range(inputs.n_values):
                 if mechanism.idle is not None and other != arm:
                     mechanism.idle(state, other, rng)
             if mechanism.forget is not None and (t + 1) % batch == 0:
@@ -663,15 +663,15 @@ def check_mechanism(env: Any) -> None:
                 received,
                 "Mend it; the error is the cause of this one.",
             )
-        released = (released if t % batch else 0) + _checked_count(returned, gain, mechanism, below)
+        released = (released if t % batch else 0) + _checked_count(returned, gain, mechanism, inputs)
         withheld = (t + 1) % batch == 0 and not released
         rule = f"{name}, which has withholds = False, must release every gain, or batch of gains of one arm"
         kept = not withheld or mechanism.withholds or mechanism.releases_sums
         require(kept, rule, f"count 0 for the gain {gain:g} of this check", "Set withholds = True.")
 
 
-def _checked_count(returned: Any, gain: float, mechanism: Mechanism, below: Below) -> int:
-    name, low, high = type(mechanism).__name__, below.values.low, below.values.high
+def _checked_count(returned: Any, gain: float, mechanism: Mechanism, inputs: InputFacts) -> int:
+    name, low, high = type(mechanism).__name__, inputs.values.low, inputs.values.high
     shown = f"{returned!r} for the gain {gain:g} of this check"
     pair: Any = isinstance(returned, tuple) and len(returned) == 2
     pair = pair and isinstance(returned[0], Real) and isinstance(returned[1], (int, np.integer)) and returned[1] >= 0
@@ -714,7 +714,7 @@ def _check_vector(trial: Trial, vector: Wrap) -> None:
 
 
 def _check_low_bits(trial: Trial) -> None:
-    """Look for first releases that one gain can lead to and another one cannot, whatever the noise is.
+    """Look for releases that one gain can lead to and another one cannot, whatever the noise is.
 
     Warns:
         UserWarning: If they cannot be looked at: where the wrapper is no `PrivacyBoundary`, or draws other noise.
@@ -728,19 +728,19 @@ def _check_low_bits(trial: Trial) -> None:
         return  # secure draws are exact
     batch = math.prod(mechanism.batch_size for mechanism, _ in layers)
     arms = tuple(trial.plays[t // batch] for t in range(len(trial.table)))
-    held = Held(trial.wrap, "", trial.game(), layers, arms)
+    held = FixedPlay(trial.wrap, "", trial.game(), layers, arms)
     try:
         if not layers:
             raise NotAuditedError("the wrapper is no PrivacyBoundary")
-        impossible, looked_at, _ = count_impossible(game_of(held, 0), LOW_BITS, 0)
+        found = count_impossible(fixed_game(held, 0), LOW_BITS, 0)
     except NotAuditedError as reason:
         warnings.warn(f"low bits not looked at: {reason}.", stacklevel=checks.level_of_caller())
         return
-    least = float(chance_at_least(np.array(impossible), looked_at, FALSE_ALARM))
+    least = float(chernoff_lower_bound(np.array(found.impossible), found.looked_at, FALSE_ALARM))
     require(
-        not impossible or not least > guarantee.delta_at(guarantee.epsilon),
+        not found.impossible or not least > guarantee.delta_at(guarantee.epsilon),
         f"a release must be possible for every gain, but with a probability of delta; declared is {guarantee}",
-        f"{impossible} of {looked_at} that no draw leads to if one gain is at the other end of its range",
+        f"{found.impossible} of {found.looked_at} that no draw leads to if one gain is at the other end of its range",
         "Round the noisy value to a grid of some hundredths of the noise: privacy.laplace.noisy does.",
     )
 
@@ -761,7 +761,7 @@ def _check_privacy(trial: Trial, games: int) -> None:
 
     def sample(table: FloatArray, numbers: range) -> FloatArray:
         env = trial.env(trial.game(table))
-        return features_of(np.array([_releases(_run(env, arms, FIRST_SEED + number)) for number in numbers]))
+        return threshold_features(np.array([_releases(_run(env, arms, FIRST_SEED + number)) for number in numbers]))
 
     require_hidden(
         f"no event may be more than exp(epsilon) times as frequent if one round changes; declared is {guarantee}",

@@ -1,7 +1,7 @@
 """Calls a student's function and reads its answer, so that anything that can go wrong becomes plain words.
 
 A check is a function that raises `WrongAnswer` for what is wrong and returns the words of praise; `graded` makes a
-`Verdict` of both.
+`TaskVerdict` of both.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ Mistakes: TypeAlias = Sequence[tuple[Callable[..., Any], str]]
 """What students write instead of a right answer, and what to say about each."""
 
 
-class Verdict(NamedTuple):
+class TaskVerdict(NamedTuple):
     """Whether an answer is right, one or two sentences for the student, and what the box of a right one begins with."""
 
     passed: bool
@@ -60,17 +60,17 @@ class WrongAnswer(Exception):
     """An answer is wrong; its text says why, to the student."""
 
 
-def graded(check: Callable[Arguments, str]) -> Callable[Arguments, Verdict]:
-    """Return a check that gives a `Verdict`: passed with the words returned, or failed with those of `WrongAnswer`."""
+def graded(check: Callable[Arguments, str]) -> Callable[Arguments, TaskVerdict]:
+    """Return a check that gives a `TaskVerdict`: passed with its words, or failed with those of `WrongAnswer`."""
 
     @functools.wraps(check)
-    def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Verdict:
+    def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> TaskVerdict:
         try:
-            return Verdict(True, check(*args, **kwargs))
+            return TaskVerdict(True, check(*args, **kwargs))
         except WrongAnswer as wrong:
-            return Verdict(False, str(wrong))
+            return TaskVerdict(False, str(wrong))
 
-    checked.__annotations__ = {**check.__annotations__, "return": Verdict}
+    checked.__annotations__ = {**check.__annotations__, "return": TaskVerdict}
     return checked
 
 
@@ -78,17 +78,17 @@ LONG: Final = 60.0
 """Seconds for a check; the slowest of them that compiles nothing takes about five."""
 
 
-def judged(check: Callable[..., Verdict], *answers: Callable[[], Any], seconds: float = LONG) -> Verdict:
+def judged(check: Callable[..., TaskVerdict], *answers: Callable[[], Any], seconds: float = LONG) -> TaskVerdict:
     """Return the verdict of a check of what `answers` return, such as `lambda: regret`: a name may be missing."""
     try:
-        given = [answer() for answer in answers]
+        values = [answer() for answer in answers]
         with limited(seconds):
-            return check(*given)
+            return check(*values)
     except NameError as missing:
         says = "yet: give your answer this name, and look whether its cell has an error."
-        return Verdict(False, f"There is no `{missing.name}` {says}")
+        return TaskVerdict(False, f"There is no `{missing.name}` {says}")
     except TooLongError:
-        return Verdict(
+        return TaskVerdict(
             False, f"After {seconds:g} seconds it is still at work, and was stopped. Is there a loop that never ends?"
         )
 
@@ -100,9 +100,9 @@ def call(function: Any, *arguments: Any) -> Any:
     if not callable(function):
         raise WrongAnswer(f"This has to be a function; it is {kind(function)}. Give its name, without calling it.")
     try:
-        given = [*map(copied, arguments)]
+        copies = [*map(copied, arguments)]
         with lookouts() as seen:
-            answer = function(*given)
+            answer = function(*copies)
         problem = "returns nothing (None). Is there a `return`?" if answer is None or answer is ... else ""
     except (Exception, SystemExit) as error:
         problem = f"stops with {failure(error)}."
@@ -111,13 +111,13 @@ def call(function: Any, *arguments: Any) -> Any:
     if not problem:
         return answer
     name = getattr(function, "__name__", "the function")
-    shown = ", ".join(map(brief, arguments))
+    shown_arguments = ", ".join(map(brief, arguments))
     with contextlib.suppress(ValueError):  # some functions in C do not say what they take
         try:
             inspect.signature(function).bind(*arguments)
         except TypeError as error:
-            raise WrongAnswer(f"{name} cannot be called as {name}({shown}): {error}.") from None
-    raise WrongAnswer(f"{name}({shown}) {problem}")
+            raise WrongAnswer(f"{name} cannot be called as {name}({shown_arguments}): {error}.") from None
+    raise WrongAnswer(f"{name}({shown_arguments}) {problem}")
 
 
 COURSE: Final = str(Path(__file__).parent)
@@ -162,18 +162,18 @@ def number(value: Any, what: str = "The answer") -> float:
     array = plain(value)
     if array is None or array.ndim:
         raise WrongAnswer(f"{what} has to be one number; it is {kind(value)}.")
-    found = float(array)
-    if not math.isfinite(found):
-        raise WrongAnswer(f"{what} has to be a finite number; it is {found}.")
-    return found
+    real = float(array)
+    if not math.isfinite(real):
+        raise WrongAnswer(f"{what} has to be a finite number; it is {real}.")
+    return real
 
 
 def whole(value: Any, what: str = "The answer") -> int:
     """Return an answer as an int, or raise; a float such as 3.0 will do."""
-    found = number(value, what)
-    if not found.is_integer():
-        raise WrongAnswer(f"{what} has to be a whole number; it is {found:g}.")
-    return int(found)
+    real = number(value, what)
+    if not real.is_integer():
+        raise WrongAnswer(f"{what} has to be a whole number; it is {real:g}.")
+    return int(real)
 
 
 def numbers(value: Any, shape: tuple[int, ...], what: str = "The answer") -> np.ndarray:
@@ -195,7 +195,7 @@ def plain(value: Any) -> np.ndarray | None:
     try:
         array = np.asarray(value)
         exact = array.dtype == object and all(
-            isinstance(each, (Real, Decimal)) and not isinstance(each, bool) for each in array.flat
+            isinstance(cell, (Real, Decimal)) and not isinstance(cell, bool) for cell in array.flat
         )
         return array.astype(float) if exact or array.dtype.kind in "iuf" else None
     except (TypeError, ValueError, OverflowError):
@@ -209,8 +209,8 @@ def agree(answers: Any, right: Any, *, relative: float = 1e-6, absolute: float =
 
 def mistakes(arguments: str, table: str, **names: Any) -> Mistakes:
     """Return the mistakes of a table: on each line a formula, a bar, and what to say of it."""
-    known = {"math": math, "np": np, **names}
-    return [(eval(f"lambda {arguments}: {formula}", known), words) for formula, words in rows(table)]
+    namespace = {"math": math, "np": np, **names}
+    return [(eval(f"lambda {arguments}: {formula}", namespace), message) for formula, message in rows(table)]
 
 
 def rows(table: str) -> list[list[str]]:
@@ -218,11 +218,11 @@ def rows(table: str) -> list[list[str]]:
     return [row.split(" | ") for row in table.strip().splitlines()]
 
 
-def refuse_mistakes(known: Mistakes, cases: Sequence[Any], answers: Any, **close: float) -> None:
+def refuse_mistakes(known_mistakes: Mistakes, cases: Sequence[Any], answers: Any, **close: float) -> None:
     """Raise `WrongAnswer` with the words about the first mistake that gives these answers."""
-    for mistake, words in known:
+    for mistake, message in known_mistakes:
         if agree(answers, [mistake(*case) for case in cases], **close):
-            raise WrongAnswer(words)
+            raise WrongAnswer(message)
 
 
 MORE: Final = 8
@@ -236,7 +236,7 @@ def check_formula(
     draw: Callable[[np.random.Generator], tuple[Any, ...]],
     seed: int | None,
     *,
-    known: Mistakes,
+    known_mistakes: Mistakes,
     wrong: str | Callable[[Any, float, float], str],
     sides: tuple[str, str] = ("", ""),
     what: str = "The answer",
@@ -253,7 +253,7 @@ def check_formula(
         cases: Arguments of both.
         draw: Draws further arguments, which are asked about when the fixed cases are right.
         seed: The seed of these; None for new ones.
-        known: Mistakes in `cases`, with what to say of each.
+        known_mistakes: Mistakes in `cases`, with what to say of each.
         wrong: What to say of a case, an answer and the right one if nothing else fits; or a text in which {0}, {1}, ...
             are the case, {answer} the answer, and {side} one of `sides`.
         sides: What an answer is that is too small, and one that is too large.
@@ -270,15 +270,15 @@ def check_formula(
         for case in (draw(rng) for _ in range(MORE)):
             answer = number(call(function, *case), what)
             if not agree(answer, right(*case), **close):
-                shown = ", ".join(map(brief, case))
-                raise WrongAnswer(f"Right in some cases, but not in others: for ({shown}), {answer:g} is wrong.")
+                shown_case = ", ".join(map(brief, case))
+                raise WrongAnswer(f"Right in some cases, but not in others: for ({shown_case}), {answer:g} is wrong.")
         return
-    refuse_mistakes(known, cases, answers, **close)
+    refuse_mistakes(known_mistakes, cases, answers, **close)
     if rounded and only_rounded(answers, wanted):
         raise WrongAnswer(f"It is right, but rounded: give it with all its digits. {rounded}")
-    for condition, words in partly:
+    for condition, message in partly:
         if all(one for one, case in zip(good, cases, strict=True) if condition(*case)):
-            raise WrongAnswer(words)
+            raise WrongAnswer(message)
     if refuse_more is not None:
         refuse_more(answers, wanted)
     if min(wanted) > 0 >= min(answers):
@@ -339,13 +339,13 @@ def brief(value: Any) -> str:
 def failure(error: BaseException) -> str:
     """Return an error in words, with the line of the student's code where it came up."""
     frames = traceback.walk_tb(error.__traceback__)
-    own = [
+    lines_of_student = [
         (frame.f_code.co_filename, line)
         for frame, line in frames
         if not frame.f_globals.get("__name__", "").startswith("dp_bandit_envs.")
         and "site-packages" not in frame.f_code.co_filename
     ]
-    line = linecache.getline(*own[-1]).strip() if own else ""
+    line = linecache.getline(*lines_of_student[-1]).strip() if lines_of_student else ""
     where = f", in the line `{line}`" if line else ""
     said = str(error).rstrip(".")
     return f"{type(error).__name__}{': ' if said else ''}{said}{where}"
@@ -384,8 +384,8 @@ class ScriptedDraws(np.random.Generator):
         wide = np.broadcast_to(wide, shape)
         first, number = len(self.scales), wide.size
         units = np.full(number, self._after)
-        known = self._script[first : first + number]
-        units[: len(known)] = known
+        scripted = self._script[first : first + number]
+        units[: len(scripted)] = scripted
         self.scales.extend(wide.ravel().tolist())
         drawn = np.asarray(loc) + units.reshape(wide.shape) * wide
         return drawn if drawn.ndim else float(drawn)

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.course.checking import Verdict, WrongAnswer, failure
+from dp_bandit_envs.course.checking import TaskVerdict, WrongAnswer, failure
 from dp_bandit_envs.course.notebooks import COURSE, LABS, Lab, cells_of, imported, not_here, parsed
 from dp_bandit_envs.files import write_whole
 
@@ -53,7 +53,7 @@ class Grade(NamedTuple):
     student: str
     file: str
     lab: str = ""
-    verdicts: dict[str, Verdict] = {}  # noqa: RUF012 (never changed)
+    verdicts: dict[str, TaskVerdict] = {}  # noqa: RUF012 (never changed)
     answers: dict[str, str] = {}  # noqa: RUF012
     remark: str = ""
 
@@ -189,7 +189,7 @@ def _answers(cells: Sequence[str]) -> dict[str, str]:
 # ---- The tasks ----
 
 
-class Task(NamedTuple):
+class LabTask(NamedTuple):
     """A task of a lab: its title, the check and its module, and the expressions that the check is given."""
 
     title: str
@@ -199,7 +199,7 @@ class Task(NamedTuple):
 
 
 @cache
-def tasks_of(lab: Lab) -> tuple[Task, ...]:
+def tasks_of(lab: Lab) -> tuple[LabTask, ...]:
     """Return the tasks of a lab of this version: its calls of `judged` with a check."""
     text = (resources.files("dp_bandit_envs.labs") / lab.file).read_text("utf-8")
     modules = {name: module for module, name in imported(text) if name.startswith("check_")}
@@ -209,7 +209,7 @@ def tasks_of(lab: Lab) -> tuple[Task, ...]:
     calls = [[ast.unparse(argument).removeprefix("lambda: ") for argument in node.args] for node in nodes]
     calls = [call for call in calls if call[0] in modules]
     return tuple(
-        Task(title, check, modules[check], tuple(arguments))
+        LabTask(title, check, modules[check], tuple(arguments))
         for title, (check, *arguments) in zip(titles, calls, strict=True)
     )
 
@@ -227,24 +227,24 @@ class Submission:
         self._defined: dict[str, Any] = {"__name__": "submission"}
         self._ran = set[int]()
 
-    def judge(self, task: Task, check: Callable[..., Verdict], secret: str) -> Verdict:
+    def judge(self, task: LabTask, check: Callable[..., TaskVerdict], secret: str) -> TaskVerdict:
         """Return the verdict of a check of what the cells define; its cases are drawn from the secret."""
         try:
-            for place in [self._place_of(text.split(".")[0]) for text in task.arguments]:
-                self._run(place)
+            for index in [self._place_of(text.split(".")[0]) for text in task.arguments]:
+                self._run(index)
             arguments = [eval(text, dict(self._defined)) for text in task.arguments]
         except WrongAnswer as wrong:
-            return Verdict(False, str(wrong))
+            return TaskVerdict(False, str(wrong))
         except ModuleNotFoundError as error:
-            return Verdict(False, f"It imports {error.name}, which is not installed here.")
+            return TaskVerdict(False, f"It imports {error.name}, which is not installed here.")
         except BaseException as error:  # such as SystemExit
-            return Verdict(False, f"A cell stops with {failure(error)}.")
+            return TaskVerdict(False, f"A cell stops with {failure(error)}.")
         seed = int.from_bytes(hashlib.sha256(f"{secret}\0{task.module}.{task.check}".encode()).digest()[:7]) % 2**31
         seeded = {"seed": seed} if "seed" in inspect.signature(check).parameters else {}
         try:
             return check(*arguments, **seeded)
         except BaseException as error:
-            return Verdict(False, f"The check cannot judge this, please look: {failure(error)}.")
+            return TaskVerdict(False, f"The check cannot judge this, please look: {failure(error)}.")
 
     def _place_of(self, name: str) -> int:
         """Return which cell gives a name, or raise `WrongAnswer` unless it is one."""
@@ -258,17 +258,17 @@ class Submission:
                 raise WrongAnswer(f"The cell of {name} is no Python: {error.msg}, in its line {error.lineno}.")
         raise WrongAnswer(f"There is no {name} in this file.")
 
-    def _run(self, place: int) -> None:
+    def _run(self, index: int) -> None:
         """Run a cell, and before it those from which it takes names."""
-        if place in self._ran:
+        if index in self._ran:
             return
-        self._ran.add(place)
-        code, gives, takes = self._cells[place]
+        self._ran.add(index)
+        code, gives, takes = self._cells[index]
         for other, (_, others, _) in enumerate(self._cells):
             if takes & others:
                 self._run(other)
         # Variables that a cell does not give are its own. Error messages quote lines from the cache.
-        names, file = dict(self._defined), f"cell {place + 1}"
+        names, file = dict(self._defined), f"cell {index + 1}"
         linecache.cache[file] = (0, None, code.splitlines(keepends=True), file)
         exec(compile(code, file, "exec", dont_inherit=True), names)
         self._defined.update({name: names[name] for name in gives if name in names})
@@ -294,16 +294,16 @@ VERDICTS: Final = "verdicts.jsonl"
 
 
 def _verdicts(
-    cells: Sequence[str], tasks: Sequence[Task], secret: str, seconds: float, stopped: threading.Event
-) -> dict[str, Verdict]:
+    cells: Sequence[str], tasks: Sequence[LabTask], secret: str, seconds: float, stopped: threading.Event
+) -> dict[str, TaskVerdict]:
     """Return a verdict for each task; after one that ends the process, another process goes on with the next."""
-    verdicts = dict[str, Verdict]()
+    verdicts = dict[str, TaskVerdict]()
     while len(verdicts) < len(tasks) and not stopped.is_set():
         lines, end = _process([cells, tasks[len(verdicts) :], secret], seconds, stopped)
         for title, passed, says in map(json.loads, lines):
-            verdicts[title] = Verdict(passed, printable(says)[:MOST_WORDS])
+            verdicts[title] = TaskVerdict(passed, printable(says)[:MOST_WORDS])
         if len(verdicts) < len(tasks):
-            verdicts[tasks[len(verdicts)].title] = Verdict(False, f"Not graded: {end}.")
+            verdicts[tasks[len(verdicts)].title] = TaskVerdict(False, f"Not graded: {end}.")
     return verdicts
 
 
@@ -333,8 +333,8 @@ def _process(job: Sequence[Any], seconds: float, stopped: threading.Event) -> tu
 
 def judge_submission() -> None:
     """Judge the tasks that a file in this folder brings; write a line for each as soon as it is judged."""
-    cells, given, secret = json.loads(Path(JOB).read_text(encoding="utf-8"))
-    tasks = [Task(*fields) for fields in given]
+    cells, fields_of_tasks, secret = json.loads(Path(JOB).read_text(encoding="utf-8"))
+    tasks = [LabTask(*fields) for fields in fields_of_tasks]
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: os._exit(1))  # a copy of this process must judge nothing
     # Before anything runs that could stand in their place.

@@ -12,7 +12,8 @@ from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.audits import ExactLoss
 from dp_bandit_envs.audits.events import ArmEvent, clopper_pearson, least_epsilon
-from dp_bandit_envs.audits.sampled import Candidate, Pair, Sampler
+from dp_bandit_envs.audits.sampled import Candidate, Sampler, TablePair
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.course.checking import (
     MORE,
     WrongAnswer,
@@ -28,7 +29,6 @@ from dp_bandit_envs.course.checking import (
 )
 from dp_bandit_envs.course.notebooks import panel
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.optional import require
 from dp_bandit_envs.plots.plot_style import BLUE, GREY, LIGHT_GREY, ORANGE, VERMILION
 from dp_bandit_envs.privacy.mechanisms import BlockSums
 from dp_bandit_envs.protocols import FloatArray
@@ -54,16 +54,18 @@ class Counts(NamedTuple):
     share: float
 
 
-def neighbours(table: str, changed: int) -> Pair:
+def neighbours(table: str, changed: int) -> TablePair:
     """Return two tables that differ in the round `changed`, from 0 to 11: by which arm pays, or by what both pay."""
     gains = TABLES[table]
-    one = np.tile(gains, (ROUNDS, 1)).astype(float)
-    other = one.copy()
-    one[changed], other[changed] = (0.0, 1.0) if gains[0] == gains[1] else ([1.0, 0.0], [0.0, 1.0])
-    return Pair(one, other, changed)
+    table_one = np.tile(gains, (ROUNDS, 1)).astype(float)
+    table_two = table_one.copy()
+    table_one[changed], table_two[changed] = (0.0, 1.0) if gains[0] == gains[1] else ([1.0, 0.0], [0.0, 1.0])
+    return TablePair(table_one, table_two, changed)
 
 
-def attack(make: Callable[[], Algorithm], pair: Pair, games: int, seed: int, *, choice: int | None = None) -> Counts:
+def attack(
+    make: Callable[[], Algorithm], pair: TablePair, games: int, seed: int, *, choice: int | None = None
+) -> Counts:
     """Choose an event of the arms in games of its own, which `choice` or else `seed` draws, and count it in others."""
     # Streams differ by seed: an even one chooses and an odd one counts.
     chooser = Sampler(make(), bandit, releases=False, seed=2 * (seed if choice is None else choice))
@@ -126,14 +128,14 @@ def own_numbers(numbers: Any) -> tuple[int, ...]:
         raise WrongAnswer("There are no numbers yet: write three of your own, such as (3, 14, 159).")
     if not isinstance(numbers, (Sequence, np.ndarray)) or isinstance(numbers, str):
         raise WrongAnswer(f"Write three whole numbers, such as (3, 14, 159); this is {kind(numbers)}.")
-    own = tuple(whole(each, "Your number") for each in numbers)
-    if len(own) != NUMBERS or len(set(own)) < NUMBERS:
+    checked = tuple(whole(each, "Your number") for each in numbers)
+    if len(checked) != NUMBERS or len(set(checked)) < NUMBERS:
         raise WrongAnswer(
-            f"It takes three different numbers, as one number always has the same games; these are {own}."
+            f"It takes three different numbers, as one number always has the same games; these are {checked}."
         )
-    if min(own) < 0:
-        raise WrongAnswer(f"Your numbers have to be at least 0; one is {min(own)}.")
-    return own
+    if min(checked) < 0:
+        raise WrongAnswer(f"Your numbers have to be at least 0; one is {min(checked)}.")
+    return checked
 
 
 def suspects_tables(numbers: Any, epsilon_bound: Callable[..., Any]) -> str:
@@ -142,17 +144,18 @@ def suspects_tables(numbers: Any, epsilon_bound: Callable[..., Any]) -> str:
     Bounds are by a student's function, which may do anything.
     """
     try:
-        own = own_numbers(numbers)
+        student_numbers = own_numbers(numbers)
     except WrongAnswer as wrong:
         return f"*{wrong}*"
     lines = ["| number | suspect | more | less | your bound |", "| --: | :-- | --: | --: | --: |"]
-    for student in own:
-        for each in three_suspects(student):
+    for student in student_numbers:
+        for suspect in three_suspects(student):
             try:
-                bound = f"{epsilon_bound(*each.counts[:3], CONFIDENCE):.3f}"
+                bound = f"{epsilon_bound(*suspect.counts[:3], CONFIDENCE):.3f}"
             except Exception:
                 bound = "(solve task 1)"
-            lines.append(f"| {student} | {each.letter} | {each.counts.more:,} | {each.counts.less:,} | {bound} |")
+            counts = suspect.counts
+            lines.append(f"| {student} | {suspect.letter} | {counts.more:,} | {counts.less:,} | {bound} |")
     return "\n".join(lines)
 
 
@@ -162,7 +165,7 @@ def counts_pictures(counts: Counts, declared: float, bound: float, confidence: f
     intervals = np.array([clopper_pearson(int(each), counts.games, (1 - confidence) / 2) for each in hits])
     frequencies = hits / counts.games
     ratio = math.log(counts.more / counts.less) if counts.more and counts.less else math.nan
-    (one, shares), (two, said) = panel(2.4), panel(2.4)
+    (shares_figure, shares), (epsilon_figure, said) = panel(2.4), panel(2.4)
     reach = np.abs(intervals.T - frequencies)
     shares.barh([0, 1], frequencies, xerr=reach, color=[ORANGE, LIGHT_GREY], height=0.6, capsize=4)
     shares.set_yticks([0, 1], ["one table", "its neighbour"])
@@ -171,33 +174,33 @@ def counts_pictures(counts: Counts, declared: float, bound: float, confidence: f
     if math.isfinite(declared):
         bars.append(("declared", declared, BLUE))
         said.axvline(declared, color=BLUE, linestyle="--", linewidth=1.0)
-    known = [length if math.isfinite(length) else 0.0 for _, length, _ in bars]
-    said.barh(range(len(bars)), known, color=[colour for _, _, colour in bars], height=0.6)
+    lengths = [length if math.isfinite(length) else 0.0 for _, length, _ in bars]
+    said.barh(range(len(bars)), lengths, color=[colour for _, _, colour in bars], height=0.6)
     said.set_yticks(range(len(bars)), [words for words, _, _ in bars])
     said.set(title="What that says of epsilon", xlabel="epsilon for one changed round")
-    said.set_xlim(min(0.0, *known), 1.15 * max(*known, 0.1))
+    said.set_xlim(min(0.0, *lengths), 1.15 * max(*lengths, 0.1))
     for axes in (shares, said):
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
-    return one, two
+    return shares_figure, epsilon_figure
 
 
 def losses_pictures(losses: Sequence[ExactLoss], names: Sequence[str], declared: float) -> list[Figure]:
     """Draw what each round of some games loses, on the same axes; an infinite loss reaches the top."""
     finite = [float(loss) for each in losses for loss in each.by_round if math.isfinite(loss)]
-    found, top = [], 1.25 * max(declared, *finite, 0.0)
-    for loss, words in zip(losses, names, strict=True):
+    figures, top = [], 1.25 * max(declared, *finite, 0.0)
+    for loss, title in zip(losses, names, strict=True):
         figure, axes = panel(2.6)
         rounds = np.arange(1, len(loss.by_round) + 1)
         above = loss.by_round > declared * (1 + 1e-6)
         axes.bar(rounds, np.minimum(loss.by_round, top), color=np.where(above, VERMILION, BLUE))
-        for place in rounds[np.isinf(loss.by_round)]:
-            axes.annotate(r"$\infty$", (place, top), ha="center", va="top", color="white")
+        for t in rounds[np.isinf(loss.by_round)]:
+            axes.annotate(r"$\infty$", (t, top), ha="center", va="top", color="white")
         axes.axhline(declared, color=GREY, linestyle="--", linewidth=1.2)
-        axes.set(title=words, xlabel="round that changes", ylabel="exact loss (dashed: declared)", ylim=(0, top))
+        axes.set(title=title, xlabel="round that changes", ylabel="exact loss (dashed: declared)", ylim=(0, top))
         axes.grid(visible=False, axis="x")
-        found.append(figure)
-    return found
+        figures.append(figure)
+    return figures
 
 
 # Counts on both tables, games on each, and the confidence.
@@ -268,28 +271,28 @@ def check_epsilon_bound(epsilon_bound: Any, *, seed: int | None = None) -> str:
 
     Where the bound is 0, any answer that is not above it will do. No false alarms.
     """
-    given = [number(call(epsilon_bound, *case), f"epsilon_bound{case}") for case in EASY]
-    if not all(fits(found, right(*case)) for found, case in zip(given, EASY, strict=True)):
-        refuse_mistakes(MISTAKES, EASY, given)
+    answers = [number(call(epsilon_bound, *case), f"epsilon_bound{case}") for case in EASY]
+    if not all(fits(shown_epsilon, right(*case)) for shown_epsilon, case in zip(answers, EASY, strict=True)):
+        refuse_mistakes(MISTAKES, EASY, answers)
     rng = np.random.default_rng(seed)
     for case in (*CASES, *(drawn_counts(rng) for _ in range(MORE))):
         more, less, games, confidence = case
         answer, bound = call(epsilon_bound, *case), right(*case)
         no_bound = bound == 0 and isinstance(answer, float) and answer == -math.inf
-        found = 0.0 if no_bound else number(answer, f"epsilon_bound{case}")
-        if fits(found, bound):
+        shown_epsilon = 0.0 if no_bound else number(answer, f"epsilon_bound{case}")
+        if fits(shown_epsilon, bound):
             continue
-        if confidence != 0.99 and agree(found, bound_on_epsilon(more, less, games, 0.99)):
+        if confidence != 0.99 and agree(shown_epsilon, bound_on_epsilon(more, less, games, 0.99)):
             raise WrongAnswer("It holds for a confidence of 0.99 only: use the one that is given.")
-        side = "too large, so it would accuse the innocent" if found > bound else "smaller than it can be"
+        side = "too large, so it would accuse the innocent" if shown_epsilon > bound else "smaller than it can be"
         of = f"For {more} and {less} of {games:,} games and confidence {confidence}"
-        raise WrongAnswer(f"{of}, {found:.6g} is {side}.")
+        raise WrongAnswer(f"{of}, {shown_epsilon:.6g} is {side}.")
     return "If an algorithm keeps epsilon, your bound is above it with at most the failure probability."
 
 
-def fits(found: float, bound: float) -> bool:
+def fits(answer: float, bound: float) -> bool:
     """Return whether an answer is the bound; one that shows nothing may be below 0."""
-    return agree(found, bound) or (bound == 0 and found <= 0)
+    return agree(answer, bound) or (bound == 0 and answer <= 0)
 
 
 @graded
@@ -311,13 +314,13 @@ def check_accused(accused: Any, students: Any) -> str:
         raise WrongAnswer(f"The suspects are A, B and C; {min(unknown)!r} is none of them.")
     if len(letters) != NUMBERS:
         raise WrongAnswer(f"Write three letters, one for each number; there are {len(letters)} in {accused!r}.")
-    for place, (letter, own) in enumerate(zip(letters, own_numbers(students), strict=True), 1):
-        if letter != order(own)[0]:
-            counts = next(each.counts for each in three_suspects(own) if each.letter == letter)
+    for position, (letter, own_number) in enumerate(zip(letters, own_numbers(students), strict=True), 1):
+        if letter != order(own_number)[0]:
+            counts = next(each.counts for each in three_suspects(own_number) if each.letter == letter)
             bound = right(counts.more, counts.less, GAMES, CONFIDENCE)
             raise WrongAnswer(
-                f"Letter {place} is wrong: with number {own}, the counts of {letter} fit epsilon = {DECLARED:g}, as"
-                f" with confidence {CONFIDENCE} no more than {bound:.2f} can be shown. Frequencies alone accuse the"
-                " innocent; whose bound is above the claim?"
+                f"Letter {position} is wrong: with number {own_number}, the counts of {letter} fit epsilon ="
+                f" {DECLARED:g}, as with confidence {CONFIDENCE} no more than {bound:.2f} can be shown. Frequencies"
+                " alone accuse the innocent; whose bound is above the claim?"
             )
     return "Each has half the noise that it needs and loses 2. The other bounds clear nobody: they only accuse less."

@@ -49,9 +49,9 @@ def scoreboard(payments: FloatArray, pulled: list[int]) -> str:
 def six_rounds() -> str:
     """Return the six rounds of task 1 as a table in Markdown, in which what the player got is bold."""
     lines = ["| round | arm 0 | arm 1 | arm 2 |", "| --: | --: | --: | --: |"]
-    for place, (row, arm) in enumerate(zip(SIX_ROUNDS, ARMS_OF_SIX, strict=True), 1):
+    for t, (row, arm) in enumerate(zip(SIX_ROUNDS, ARMS_OF_SIX, strict=True), 1):
         cells = [f"**{gain:.0f}**" if each == arm else f"{gain:.0f}" for each, gain in enumerate(row)]
-        lines.append(f"| {place} | {' | '.join(cells)} |")
+        lines.append(f"| {t} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -92,8 +92,8 @@ def external_regret(gains: FloatArray, arms: IntArray) -> float:
 
 def seen_only(gains: FloatArray, arms: IntArray) -> float:
     """Return the regret of somebody who counts the payments of each arm in its own rounds only."""
-    own = np.bincount(arms, gains[np.arange(len(arms)), arms], gains.shape[1])
-    return float(own.max()) - collected(gains, arms)
+    collected_by_arm = np.bincount(arms, gains[np.arange(len(arms)), arms], gains.shape[1])
+    return float(collected_by_arm.max()) - collected(gains, arms)
 
 
 def shifted(gains: FloatArray, arms: IntArray) -> float:
@@ -175,7 +175,7 @@ def check_regret(regret: Any, *, seed: int | None = None) -> str:
         games(),
         drawn_game,
         seed,
-        known=MISTAKES,
+        known_mistakes=MISTAKES,
         wrong=wrong,
         what="The regret",
         relative=0.0,
@@ -232,7 +232,7 @@ def check_ucb_index(ucb_index: Any, *, seed: int | None = None) -> str:
         LOOKS,
         drawn_look,
         seed,
-        known=WRONG_INDEXES,
+        known_mistakes=WRONG_INDEXES,
         wrong="For a sum of {0:g} in {1:,} of {2:,} rounds, {answer:.4g} is {side}. Work out average and bonus apart.",
         sides=("too small", "too large"),
         what="The index",

@@ -75,33 +75,33 @@ def errors(way: Way, horizon: int, epsilon: float, seed: int) -> FloatArray:
     if not way.counter:
         return np.cumsum(rng.laplace(scale=1 / epsilon, size=horizon))
     counter = _counter(way, horizon, epsilon, rng)
-    found = np.zeros(horizon)
+    off = np.zeros(horizon)
     for t in range(horizon):
         counter.insert(0.0)
-        found[t] = counter.release()
-    return found
+        off[t] = counter.release()
+    return off
 
 
 def pictures(streams: Mapping[Way, FloatArray], horizon: int, epsilon: float) -> tuple[Figure, Figure]:
     """Draw the errors of one stream as dots on the spread of all streams, and the exact standard deviations."""
     at = np.unique(np.geomspace(1, horizon, POINTS).astype(np.int64))
-    shown = np.unique(np.linspace(0, horizon - 1, 2000).astype(np.int64))
-    (one, left), (two, right) = panel(), panel(3.4 + 0.15 * len(streams))
+    dots = np.unique(np.linspace(0, horizon - 1, 2000).astype(np.int64))
+    (error_figure, left), (deviation_figure, right) = panel(), panel(3.4 + 0.15 * len(streams))
     for way, off in streams.items():
         if way is not WAYS[0]:  # On this scale it would hide all others.
             middle, spread = spreads(way, horizon, epsilon)
             left.fill_between(middle, -spread, spread, color=way.colour, alpha=0.15, linewidth=0)
             for edge in (-spread, spread):
                 left.plot(middle, edge, color=way.colour, linewidth=1.6)
-            left.scatter(shown + 1, off[shown], color=way.colour, s=1.5, linewidth=0)
+            left.scatter(dots + 1, off[dots], color=way.colour, s=1.5, linewidth=0)
         right.plot(at, deviations(way, at, horizon, epsilon), color=way.colour, label=way.words)
     left.axhline(0, color=ORANGE, linewidth=1.0)
     left.set(title="Errors: one stream (dots), all (bands)", xlabel="items t", ylabel="error, in items")
     right.set(title="Exact standard deviation", xlabel="items t", ylabel="in items", xscale="log", yscale="log")
     right.minorticks_off()
     if streams:
-        two.legend(loc="outside lower center", ncols=2, fontsize=7.5, frameon=False)
-    return one, two
+        deviation_figure.legend(loc="outside lower center", ncols=2, fontsize=7.5, frameon=False)
+    return error_figure, deviation_figure
 
 
 def spreads(way: Way, horizon: int, epsilon: float) -> tuple[FloatArray, FloatArray]:
@@ -159,14 +159,14 @@ released and costs nothing.
 @graded
 def check_node_scale(node_scale: Any, *, seed: int | None = None) -> str:
     """Check the Laplace scale of a node of the binary tree, (floor(lg T) + 1) / epsilon. No false alarms."""
-    for cases, known in ((CASES, MISTAKES), ([(1, 1.0), (1, 0.5)], ())):  # of one item, mistakes say little
+    for cases, known_mistakes in ((CASES, MISTAKES), ([(1, 1.0), (1, 0.5)], ())):  # of one item, mistakes say little
         check_formula(
             node_scale,
             lambda t, e: levels(t) / e,
             cases,
             lambda rng: (some_number(rng, 2, 1e6), some_epsilon(rng)),
             seed,
-            known=known,
+            known_mistakes=known_mistakes,
             wrong="For T = {0:,} and epsilon = {1:g}, {answer:.6g} is {side}.",
             sides=("too little noise", "more noise than needed"),
             what="The scale",
@@ -203,14 +203,14 @@ def check_private_sums(private_sums: Any, *, seed: int | None = None) -> str:
             f"It is private for {SMALL} items, but loses {loss:.3g} for {horizon}, a power of two: then one node holds"
             " all items. Count the levels for T = 4."
         )
-    for (horizon, epsilon), (loss, item, draws) in refuted.items():
-        raise WrongAnswer(_what_is_lost(horizon, epsilon, loss, item, draws))
+    for (horizon, epsilon), (loss, index, draws) in refuted.items():
+        raise WrongAnswer(_what_is_lost(horizon, epsilon, loss, index, draws))
     rng = np.random.default_rng(seed)
     for horizon, epsilon in ((some_number(rng, 5, SMALL), some_epsilon(rng)) for _ in range(3)):
         _check_sums(private_sums, horizon)
-        loss, item, draws = _loss(private_sums, horizon, epsilon)
+        loss, index, draws = _loss(private_sums, horizon, epsilon)
         if loss > epsilon * (1 + TOLERANCE):
-            raise WrongAnswer(_what_is_lost(horizon, epsilon, loss, item, draws))
+            raise WrongAnswer(_what_is_lost(horizon, epsilon, loss, index, draws))
     # Nearly 1, but no two alike: sums of a tree may subtract nodes.
     unlike = ScriptedDraws(np.random.default_rng(0).uniform(1, 1.001, 16 * LARGE), after=1.0)
     noise = np.abs(_play(private_sums, np.zeros(LARGE), 1.0, unlike))
@@ -232,18 +232,18 @@ POWERS = (2, 4, 32)
 LOSS_CASES = [(SMALL, 1.0), (SMALL, 0.5), (20, 1.0), *((power, 1.0) for power in POWERS), (1, 1.0), (LONG, 1.0)]
 
 
-def _what_is_lost(horizon: int, epsilon: float, loss: float, item: int, draws: int) -> str:
+def _what_is_lost(horizon: int, epsilon: float, loss: float, index: int, draws: int) -> str:
     if math.isinf(loss):
         return (
-            f"Item {item + 1} of {horizon} can be read from your sums: some of their differences have no noise at all."
+            f"Item {index + 1} of {horizon} can be read from your sums: some of their differences have no noise at all."
         )
     if horizon > 1 and draws > 2 * horizon:
         return (
-            f"Your {horizon} sums use {draws} draws and lose {loss:.3g} about item {item + 1}, not {epsilon:g}. A tree"
+            f"Your {horizon} sums use {draws} draws and lose {loss:.3g} about item {index + 1}, not {epsilon:g}. A tree"
             f" has at most {2 * horizon} nodes: is the noise of a node drawn anew each time the node is used?"
         )
     return (
-        f"All {horizon} sums together lose {loss:.3g} about item {item + 1}; at most {epsilon:g} is allowed. In how"
+        f"All {horizon} sums together lose {loss:.3g} about item {index + 1}; at most {epsilon:g} is allowed. In how"
         " many draws is that item, and what does each of them cost?"
     )
 
@@ -300,11 +300,11 @@ def _loss(private_sums: Any, horizon: int, epsilon: float) -> tuple[float, int, 
                 "The same draws add other noise if the items are others, so the noise itself gives the items away: it"
                 " may depend on T and epsilon only."
             )
-    found = LinearNoise(noise, np.tril(np.ones((horizon, horizon)))[:, :, None], "laplace", [0] * horizon)
+    sums = LinearNoise(noise, np.tril(np.ones((horizon, horizon)))[:, :, None], "laplace", [0] * horizon)
     changes = {
-        item: cheapest_change(found, found.moves[:, item, 0])
-        for item in (range(horizon) if horizon < LONG else (0, LONG // 2, LONG - 1))
+        index: cheapest_change(sums, sums.moves[:, index, 0])
+        for index in (range(horizon) if horizon < LONG else (0, LONG // 2, LONG - 1))
     }
-    losses = {item: math.inf if change is None else float(np.abs(change).sum()) for item, change in changes.items()}
-    worst_item = max(losses, key=lambda item: losses[item])
+    losses = {index: math.inf if change is None else float(np.abs(change).sum()) for index, change in changes.items()}
+    worst_item = max(losses, key=lambda index: losses[index])
     return losses[worst_item], worst_item, draws

@@ -23,7 +23,7 @@ from dp_bandit_envs.course.checking import (
 from dp_bandit_envs.course.lab_counters import BY_WORDS, worst
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation import simulate
-from dp_bandit_envs.simulation.outcomes import Simulation
+from dp_bandit_envs.simulation.results import Simulation
 from dp_bandit_envs.wrappers import CounterSums
 
 EXPERTS: Final = 10
@@ -138,7 +138,7 @@ def check_noise_scale(noise_scale: Any, *, seed: int | None = None) -> str:
         SIZES,
         lambda rng: (some_number(rng, 2, 500), some_epsilon(rng)),
         seed,
-        known=MISTAKES,
+        known_mistakes=MISTAKES,
         wrong="For {0} experts at epsilon {1:g} your scale {answer:.4g} is {side}. How far do the gains of a round move"
         " in L1 if the round changes?",
         sides=("less noise than epsilon allows, so that it is not private", "too much noise"),
@@ -181,30 +181,30 @@ def check_probabilities(probabilities: Any, *, seed: int | None = None) -> str:
 
 def wrong_step(sums: FloatArray, rate: float, answer: FloatArray, right: FloatArray) -> str:
     """Return what is wrong with the probabilities for moderate sums."""
-    given = f"For sums {sums.tolist()} and rate {rate:g}"
+    case = f"For sums {sums.tolist()} and rate {rate:g}"
     if same(answer, softmax(sums, -rate)):
-        return f"{given} the expert with the smallest sum is the likeliest. Sums are gains: more is better."
+        return f"{case} the expert with the smallest sum is the likeliest. Sums are gains: more is better."
     if same(answer, softmax(sums, 1.0)):
-        return f"{given} the rate changes nothing. A small rate must stay close to equal probabilities."
+        return f"{case} the rate changes nothing. A small rate must stay close to equal probabilities."
     if same(answer, (answer == answer.max()) * 1.0) and answer.sum() == 1:
         return (
-            f"{given} you always take the leader. Which expert leads may change with one person's gains; the"
+            f"{case} you always take the leader. Which expert leads may change with one person's gains; the"
             " exponential makes its probability change a little instead."
         )
     if sums.sum() and same(answer, sums / sums.sum()):
-        return f"{given} the probabilities follow the sums themselves, and are negative where a noisy sum is."
+        return f"{case} the probabilities follow the sums themselves, and are negative where a noisy sum is."
     if not math.isclose(answer.sum(), 1.0, abs_tol=1e-6):
-        return f"{given} your probabilities add up to {answer.sum():.4g}, not to 1."
+        return f"{case} your probabilities add up to {answer.sum():.4g}, not to 1."
     if answer.min() < 0:
-        return f"{given} a probability is negative: {answer.min():.4g}."
-    return f"{given} the ratio of two probabilities is not e to the rate times the difference of their sums."
+        return f"{case} a probability is negative: {answer.min():.4g}."
+    return f"{case} the ratio of two probabilities is not e to the rate times the difference of their sums."
 
 
 def softmax(sums: FloatArray, rate: float) -> FloatArray:
     """Return the right answer."""
     weights = np.exp(rate * sums - np.max(rate * sums))
-    found: FloatArray = weights / weights.sum()
-    return found
+    probabilities: FloatArray = weights / weights.sum()
+    return probabilities
 
 
 def same(answer: Any, right: Any) -> bool:

@@ -22,7 +22,7 @@ TRIALS: Final = 50
 POINTS: Final = 24
 
 
-class Curve(NamedTuple):
+class RegretCurve(NamedTuple):
     """Mean pseudo-regret of games after some rounds, and its standard error, `(points,)` each."""
 
     rounds: IntArray
@@ -44,7 +44,7 @@ def random_graph(density: float, number: int) -> IntArray:
 
 
 @functools.lru_cache(maxsize=500)
-def regret(algorithm: str, epsilon: float, density: float, number: int, most: int, horizon: int) -> Curve:
+def regret(algorithm: str, epsilon: float, density: float, number: int, most: int, horizon: int) -> RegretCurve:
     """Return an algorithm's regret against arms of random means, where a round reveals at most `most` gains."""
     options = {"epsilon": epsilon} if math.isfinite(epsilon) else {}
     reveals = random_graph(density, number)
@@ -58,9 +58,11 @@ def regret(algorithm: str, epsilon: float, density: float, number: int, most: in
     )
     outcome = games[next(iter(games))]
     assert outcome.pseudo_regret is not None
-    shown = np.unique(np.linspace(0, len(outcome.checkpoints) - 1, POINTS).astype(np.int64))
-    regrets = outcome.pseudo_regret[:, shown]
-    return Curve(outcome.checkpoints[shown], regrets.mean(axis=0), regrets.std(axis=0, ddof=1) / math.sqrt(TRIALS))
+    points = np.unique(np.linspace(0, len(outcome.checkpoints) - 1, POINTS).astype(np.int64))
+    regrets = outcome.pseudo_regret[:, points]
+    return RegretCurve(
+        outcome.checkpoints[points], regrets.mean(axis=0), regrets.std(axis=0, ddof=1) / math.sqrt(TRIALS)
+    )
 
 
 def revealed(reveals: IntArray, most: int) -> int:
@@ -74,9 +76,13 @@ def graph_picture(reveals: IntArray, most: int) -> Figure:
     places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     busiest = int(reveals.sum(axis=1).argmax())
     figure, axes = panel(width=3.8)
-    for one, other in zip(*np.nonzero(np.triu(reveals, 1)), strict=True):
-        own = busiest in (one, other)
-        axes.plot(*places[[one, other]].T, color=ORANGE if own else LIGHT_GREY, linewidth=1.6 if own else 0.6)
+    for first, second in zip(*np.nonzero(np.triu(reveals, 1)), strict=True):
+        look = (
+            {"color": ORANGE, "linewidth": 1.6}
+            if busiest in (first, second)
+            else {"color": LIGHT_GREY, "linewidth": 0.6}
+        )
+        axes.plot(*places[[first, second]].T, **look)
     seen = reveals[busiest] == 1
     axes.scatter(*places.T, s=110, color=np.where(seen, ORANGE, GREY), zorder=3)
     axes.scatter(*places[busiest], s=320, color=VERMILION, zorder=4)
@@ -86,7 +92,7 @@ def graph_picture(reveals: IntArray, most: int) -> Figure:
     return figure
 
 
-def regret_picture(curves: dict[str, Curve]) -> Figure:
+def regret_picture(curves: dict[str, RegretCurve]) -> Figure:
     """Draw up to four curves by their labels: with and without neighbours, first without privacy and then with it."""
     figure, axes = panel()
     looks = ((BLACK, "--"), (BLACK, "-"), (BLUE, "--"), (BLUE, "-"))
@@ -104,12 +110,12 @@ def regret_picture(curves: dict[str, Curve]) -> Figure:
 
 def matrix(n_arms: int, edges: list[tuple[int, int]], *, directed: bool = False) -> IntArray:
     """Return who reveals whom, `(n_arms, n_arms)`, 1 where playing the row's arm reveals the column's; 1 for itself."""
-    found = np.eye(n_arms, dtype=np.int64)
-    for one, other in edges:
-        found[one, other] = 1
+    reveals = np.eye(n_arms, dtype=np.int64)
+    for source, target in edges:
+        reveals[source, target] = 1
         if not directed:
-            found[other, one] = 1
-    return found
+            reveals[target, source] = 1
+    return reveals
 
 
 FOLLOWED = matrix(6, [(1, 0), (2, 0), (3, 0), (4, 0), (5, 1), (5, 2)], directed=True)
@@ -161,7 +167,7 @@ def check_noise_factor(noise_factor: Any, *, seed: int | None = None) -> str:
         [(each,) for each in (FOLLOWED, STAR, KITE, ALL, ALONE)],
         lambda rng: (drawn_graph(rng),),
         seed,
-        known=MISTAKES,
+        known_mistakes=MISTAKES,
         wrong="On a graph of {0.shape[0]} arms {answer:g} is {side}. Which arm reveals most, and how many gains?",
         sides=("not enough", "more than needed"),
         what="The factor",
@@ -185,15 +191,15 @@ def check_clique_cover(clique_cover: Any, *, seed: int | None = None) -> str:
     for reveals in (*GRAPHS, *(drawn_graph(rng, undirected=True) for _ in range(MORE))):
         cover = _groups(call(clique_cover, reveals), len(reveals))
         for group in cover:
-            for one in group:
+            for arm in group:
                 for other in group:
-                    if not reveals[one, other]:
+                    if not reveals[arm, other]:
                         raise WrongAnswer(
-                            f"Arms {one} and {other} are in one group, but playing arm {one} does not reveal arm"
+                            f"Arms {arm} and {other} are in one group, but playing arm {arm} does not reveal arm"
                             f" {other}. In a clique every arm reveals every other, not only the first one."
                         )
-        for place, group in enumerate(cover):
-            for later in cover[place + 1 :]:
+        for index, group in enumerate(cover):
+            for later in cover[index + 1 :]:
                 both = [*group, *later]
                 if reveals[np.ix_(both, both)].all():
                     raise WrongAnswer(f"The groups {group} and {later} together are a clique, too: one is enough.")

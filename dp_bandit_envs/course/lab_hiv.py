@@ -93,7 +93,7 @@ def check_epsilon_of_a_round(epsilon_of_a_round: Any, *, seed: int | None = None
         STUDIES,
         drawn_study,
         seed,
-        known=MISTAKES,
+        known_mistakes=MISTAKES,
         wrong="For {2} rounds and treatments of {1} patients, epsilon = {answer:.4g} {side}. Count the passes through"
         " the records of each treatment.",
         sides=("keeps the promise, but more of it was free", "breaks the promise"),

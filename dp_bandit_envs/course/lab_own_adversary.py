@@ -76,38 +76,38 @@ def mean_and_error(lost: FloatArray) -> str:
     return f"{lost.mean():,.1f} ± {lost.std(ddof=1) / np.sqrt(len(lost)):,.1f}"
 
 
-def ranking(own: dict[str, Any], trials: int = TRIALS, horizon: int = ROUNDS) -> str:
-    """Return games as a table in Markdown, what hurts `VICTIM` most first; `own` has adversaries' classes by name.
+def ranking(classes: dict[str, Any], trials: int = TRIALS, horizon: int = ROUNDS) -> str:
+    """Return games as a table in Markdown, what hurts `VICTIM` most first; `classes` has adversaries' classes by name.
 
     Cells are means ± standard errors of the games that the check's leagues consist of.
     """
-    games = {words: regrets(name, trials, horizon) for words, name in OPPONENTS.items()}
-    games |= {f"**{name}**": regrets(make(ARMS, horizon), trials) for name, make in own.items()}
-    first = sorted(games, key=lambda words: -games[words][VICTIM].mean())
-    cells = {words: [mean_and_error(games[words][name]) for name in (VICTIM, PROVEN)] for words in first}
-    lines = [f"| {words} | {' | '.join(means)} |" for words, means in cells.items()]
+    games = {title: regrets(name, trials, horizon) for title, name in OPPONENTS.items()}
+    games |= {f"**{name}**": regrets(make(ARMS, horizon), trials) for name, make in classes.items()}
+    first = sorted(games, key=lambda title: -games[title][VICTIM].mean())
+    cells = {title: [mean_and_error(games[title][name]) for name in (VICTIM, PROVEN)] for title in first}
+    lines = [f"| {title} | {' | '.join(means)} |" for title, means in cells.items()]
     lines.append(f"| *proven for every game* | *nothing* | *at most {bound(PROVEN, horizon):,.0f}* |")
     head = [f"| game | {VICTIM}, epsilon = 1 | {PROVEN}, epsilon = 10 |", "| :-- | --: | --: |"]
     return "\n".join([*head, *lines])
 
 
-class Played(NamedTuple):
+class VictimRegrets(NamedTuple):
     """What the victim loses in each game, `(games,)`: of the adversary, and of the hardest opponent of lab 1."""
 
-    own: FloatArray
+    adversary: FloatArray
     hardest: FloatArray
 
     @property
     def won(self) -> int:
         """The leagues in which the adversary takes more."""
-        own, hardest = (part.reshape(-1, GAMES).mean(axis=1) for part in self)
-        return int((own > hardest).sum())
+        adversary, hardest = (regret.reshape(-1, GAMES).mean(axis=1) for regret in self)
+        return int((adversary > hardest).sum())
 
 
-def play_leagues(adversary: Adversary, seed: int) -> Played:
+def play_leagues(adversary: Adversary, seed: int) -> VictimRegrets:
     """Play all leagues."""
     both = (regrets(game, seed=seed)[VICTIM] for game in (adversary, OPPONENTS[HARDEST]))
-    return Played(*both)
+    return VictimRegrets(*both)
 
 
 @graded
@@ -171,22 +171,23 @@ def whole_game(adversary: Adversary, length: int) -> FloatArray:
     return np.concatenate([adversary.next_gains(min(length, rounds)).copy() for rounds in left])
 
 
-def in_words(played: Played) -> str:
+def in_words(leagues: VictimRegrets) -> str:
     """Return what to say about an adversary that wins enough leagues; raise `WrongAnswer` about another one."""
-    own, hardest = played.own.mean(), played.hardest.mean()
+    adversary, hardest = leagues.adversary.mean(), leagues.hardest.mean()
     numbers = (
-        f"It wins {played.won} of {LEAGUES} leagues; {VICTIM} loses {mean_and_error(played.own)} to the best fixed arm"
-        f" on average, and {mean_and_error(played.hardest)} in the hardest game of lab 1 (means ± standard errors)."
+        f"It wins {leagues.won} of {LEAGUES} leagues; {VICTIM} loses {mean_and_error(leagues.adversary)} to the best"
+        f" fixed arm on average, and {mean_and_error(leagues.hardest)} in the hardest game of lab 1 (means ± standard"
+        " errors)."
     )
-    if played.won >= ENOUGH:
+    if leagues.won >= ENOUGH:
         return f"{numbers} No proof forbids it: the one of {VICTIM} is about coins whose chances stay."
     numbers = f"{numbers} It takes {ENOUGH} leagues."
-    if own < 0:
+    if adversary < 0:
         raise WrongAnswer(
             f"{numbers} Below 0: it changes arms in time and beats every fixed one. Regret compares with one arm for"
             " the whole game, so let the arm that is best in the end be best by much."
         )
-    if own < hardest / 2:
+    if adversary < hardest / 2:
         raise WrongAnswer(
             f"{numbers} It learns your game as if arms were coins. What does it believe after many rounds of the same,"
             " and when does it look again?"

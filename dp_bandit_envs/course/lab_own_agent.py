@@ -14,13 +14,12 @@ from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.conformance import check_agent
-from dp_bandit_envs.course.checking import Verdict, WrongAnswer, failure, graded, kind
+from dp_bandit_envs.course.checking import TaskVerdict, WrongAnswer, failure, graded, kind
 from dp_bandit_envs.course.notebooks import cells_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import ConformanceError
 from dp_bandit_envs.files import write_whole
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray
+from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray, Gains
 from dp_bandit_envs.simulation import play, simulate
 from dp_bandit_envs.wrappers import LaplaceClipRescale
 
@@ -77,18 +76,18 @@ ENOUGH: Final = 33
 QUARTERS: Final = (ROUNDS // 4, ROUNDS // 2, 3 * ROUNDS // 4, ROUNDS)
 
 
-class Played(NamedTuple):
+class LeagueRegrets(NamedTuple):
     """Pseudo-regret of an agent and of greedy after each quarter, `(games, 4)`, and that of chance at the end."""
 
-    own: FloatArray
+    agent: FloatArray
     greedy: FloatArray
     chance: float
 
     @property
     def won(self) -> int:
         """The leagues in which the agent's mean regret is smaller."""
-        own, greedy = (part[:, -1].reshape(-1, GAMES).mean(axis=1) for part in (self.own, self.greedy))
-        return int((own < greedy).sum())
+        agent, greedy = (regret[:, -1].reshape(-1, GAMES).mean(axis=1) for regret in (self.agent, self.greedy))
+        return int((agent < greedy).sum())
 
 
 def hidden_game() -> BanditEnv:
@@ -96,17 +95,17 @@ def hidden_game() -> BanditEnv:
     return BanditEnv(BernoulliPrior(ARMS, ROUNDS))
 
 
-def play_leagues(make_agent: AgentFactory, seed: int, leagues: int = LEAGUES) -> Played:
+def play_leagues(make_agent: AgentFactory, seed: int, leagues: int = LEAGUES) -> LeagueRegrets:
     """Play all leagues with an agent, which has to be compiled, or this takes minutes."""
 
     def behind_noise(env: Environment) -> Environment:
         return LaplaceClipRescale(env, epsilon=1.0)
 
-    players = {name: Algorithm(name, make, behind_noise) for name, make in (("own", make_agent), ("greedy", Greedy))}
+    players = {name: Algorithm(name, make, behind_noise) for name, make in (("agent", make_agent), ("greedy", Greedy))}
     players["chance"] = make_algorithm("Uniform")
     played: Any = simulate(hidden_game, players, trials=leagues * GAMES, seed=seed, checkpoints=QUARTERS)
     regret = {name: outcome.pseudo_regret for name, outcome in played.items()}
-    return Played(regret["own"], regret["greedy"], float(regret["chance"][:, -1].mean()))
+    return LeagueRegrets(regret["agent"], regret["greedy"], float(regret["chance"][:, -1].mean()))
 
 
 @graded
@@ -145,24 +144,24 @@ def check_it_plays(make_agent: Any) -> None:
         )
 
 
-def in_words(played: Played) -> str:
+def in_words(leagues: LeagueRegrets) -> str:
     """Return what to say about an agent that wins enough leagues; raise `WrongAnswer` about another one."""
-    own, greedy = played.own[:, -1], played.greedy[:, -1]
+    agent, greedy = leagues.agent[:, -1], leagues.greedy[:, -1]
     numbers = (
-        f"It wins {played.won} of {LEAGUES} leagues; its mean regret is {own.mean():,.0f}, that of greedy"
-        f" {greedy.mean():,.0f} and that of chance {played.chance:,.0f}."
+        f"It wins {leagues.won} of {LEAGUES} leagues; its mean regret is {agent.mean():,.0f}, that of greedy"
+        f" {greedy.mean():,.0f} and that of chance {leagues.chance:,.0f}."
     )
-    if played.won >= ENOUGH:
+    if leagues.won >= ENOUGH:
         return f"{numbers} Save it to a file."
     numbers = f"{numbers} It takes {ENOUGH} leagues."
-    if own.mean() > 0.9 * played.chance:
+    if agent.mean() > 0.9 * leagues.chance:
         raise WrongAnswer(f"{numbers} That is hardly better than chance: does select use what update has stored?")
-    if np.median(own) < np.median(greedy) and own.mean() > greedy.mean():
+    if np.median(agent) < np.median(greedy) and agent.mean() > greedy.mean():
         raise WrongAnswer(
             f"{numbers} In most games it is better than greedy, but in a few it stays with a worse arm for long: noise"
             " can make the best arm look bad at first. When does your agent look at it again?"
         )
-    first, last = played.own[:, 0].mean(), (played.own[:, -1] - played.own[:, -2]).mean()
+    first, last = leagues.agent[:, 0].mean(), (leagues.agent[:, -1] - leagues.agent[:, -2]).mean()
     if last > 0.7 * first:
         raise WrongAnswer(
             f"{numbers} In the last quarter of the rounds it loses nearly as much as in the first: it goes on trying"
@@ -181,14 +180,14 @@ import numpy as np
 
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.arithmetic import exp, log
+from dp_bandit_envs.draws import exp, log
 
 
 """
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 
 
-def save_submission(agent_class: Any, name: str, folder: str | os.PathLike[str] = "submissions") -> Verdict:
+def save_submission(agent_class: Any, name: str, folder: str | os.PathLike[str] = "submissions") -> TaskVerdict:
     """Save the cell of an agent's class as `folder/name.py`, if the file can play on its own. No false alarms."""
     return graded(saved)(agent_class, name, folder)._replace(word="Saved")
 

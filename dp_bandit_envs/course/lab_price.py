@@ -69,7 +69,7 @@ def check_noise_scale(answer: Any, *, seed: int | None = None) -> str:
         CASES,
         lambda rng: (some_number(rng, 2, 500), some_epsilon(rng)),
         seed,
-        known=MISTAKES,
+        known_mistakes=MISTAKES,
         wrong="For n = {0} and epsilon = {1:g} your scale of {answer:g} is {side}.",
         sides=("too small: the release would not be private", "larger than needed"),
         what="The scale",
@@ -150,9 +150,9 @@ def check_release(release: Any, *, seed: int | None = None) -> str:
                 f"{at}, there is too little noise: {size:.2g} times what is needed. The release loses about"
                 f" {epsilon / size:.2g} instead of {epsilon:g}."
             )
-        known = " You may have forgotten that one of n gains moves an average by less than a sum."
-        known *= math.isclose(size, len(gains), rel_tol=FAR)
-        raise WrongAnswer(f"{at}, the noise is {size:.2g} times as large as it has to be.{known}")
+        hint = " You may have forgotten that one of n gains moves an average by less than a sum."
+        hint *= math.isclose(size, len(gains), rel_tol=FAR)
+        raise WrongAnswer(f"{at}, the noise is {size:.2g} times as large as it has to be.{hint}")
     return "It has the right mean, and noise of the right size and shape, at each epsilon tried."
 
 
@@ -198,7 +198,7 @@ def check_far_out(release: Any, gains: FloatArray, epsilon: float, at: str) -> N
         # Zeros come after it, for those who draw again until it is small.
         try:
             end, other = (
-                number(call(release, given, epsilon, ScriptedDraws([draw] * 100))) for given in (gains, 1 - gains / 2)
+                number(call(release, data, epsilon, ScriptedDraws([draw] * 100))) for data in (gains, 1 - gains / 2)
             )
         except WrongAnswer:
             return  # it gets its noise in another way

@@ -91,7 +91,7 @@ def check_best_batch(best_batch: Any, *, seed: int | None = None) -> str:
         CASES,
         drawn_game,
         seed,
-        known=MISTAKES,
+        known_mistakes=MISTAKES,
         wrong=wrong_batch,
         what="The batch size",
         refuse_more=refuse_batches,

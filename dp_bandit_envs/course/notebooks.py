@@ -21,8 +21,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.files import clear_partial_files, write_whole
-from dp_bandit_envs.optional import require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,19 +84,19 @@ def parsed(code: str) -> Any:
 
 def cells_of(source: str) -> list[str]:
     """Return the code of a marimo notebook's cells, from top to bottom; of those that are no Python, the text."""
-    lines, found = source.splitlines(), []
+    lines, cells = source.splitlines(), []
     for node in parsed(source).body:
         marks = [*getattr(node, "decorator_list", []), *(each.context_expr for each in getattr(node, "items", []))]
         mark = " ".join(map(ast.unparse, marks))
         if isinstance(node, ast.Expr) and "app._unparsable_cell" in ast.unparse(node):
             texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
-            found += [text for text in texts if isinstance(text, str) and text != "_"]
+            cells += [text for text in texts if isinstance(text, str) and text != "_"]
         elif "app." in mark:
             cell = "app.cell" in mark or "app.setup" in mark
             body = [part for part in node.body if not isinstance(part, ast.Return)] if cell else [node]
             if body:
-                found.append(_dedented(lines, body))
-    return found
+                cells.append(_dedented(lines, body))
+    return cells
 
 
 def _dedented(lines: list[str], body: list[Any]) -> str:
@@ -110,10 +110,10 @@ def _dedented(lines: list[str], body: list[Any]) -> str:
     # Lines inside a string stay as they are.
     inside = {
         line
-        for part in body
-        for each in ast.walk(part)
-        if isinstance(each, (ast.Constant, ast.JoinedStr)) and '"""' in lines[each.lineno - 1]
-        for line in range(each.lineno, each.end_lineno or 0)
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, (ast.Constant, ast.JoinedStr)) and '"""' in lines[node.lineno - 1]
+        for line in range(node.lineno, node.end_lineno or 0)
     }
     kept = ((place, lines[place]) for place in range(first, last))
     return "\n".join(line if place in inside else line.removeprefix("    ") for place, line in kept)
@@ -208,19 +208,19 @@ COURSE: Final = "dp_bandit_envs.course."
 
 def imported(source: str) -> set[tuple[str, str]]:
     """Return the modules of the course, and the names in them, from which a notebook's text imports."""
-    found = re.findall(rf"^[ \"]*from ({re.escape(COURSE)}[\w.]+) import (\([^)]*\)|[^\n\\]*)", source, re.M)
-    return {(module, name) for module, names in found for name in re.findall(r"(\w+)(?: as \w+)?", names)}
+    imports = re.findall(rf"^[ \"]*from ({re.escape(COURSE)}[\w.]+) import (\([^)]*\)|[^\n\\]*)", source, re.M)
+    return {(module, name) for module, names in imports for name in re.findall(r"(\w+)(?: as \w+)?", names)}
 
 
 def not_here(names: set[tuple[str, str]]) -> list[str]:
     """Return which names of the course are not there, without importing it."""
-    found = []
+    missing = []
     for module, name in sorted(names):
         spec = importlib.util.find_spec(module) if module.count(".") == 2 else None
         text = Path(spec.origin).read_text("utf-8") if spec is not None and spec.origin else ""
         if not re.search(rf"\b{name}\b", text):
-            found.append(f"{module.removeprefix(COURSE)}.{name}")
-    return found
+            missing.append(f"{module.removeprefix(COURSE)}.{name}")
+    return missing
 
 
 def outdated(folder: Path) -> list[str]:
@@ -293,11 +293,11 @@ def stop(process: "subprocess.Popen[bytes]", seconds: float = 5.0) -> None:
 def free_port(host: str, port: int | None) -> int:
     """Return the port if it is free, or by default the first free one; raise `ValueError` if there is none."""
     for candidate in [port] if port else range(FIRST_PORT, FIRST_PORT + 100):
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as one:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as server:
             if sys.platform != "win32":
-                one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                one.bind((host, candidate))
+                server.bind((host, candidate))
             except (OSError, OverflowError) as error:
                 refused = error
                 continue

@@ -13,7 +13,7 @@ from gymnasium.envs.registration import EnvSpec
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.adversaries.memory_bounded import counts
+from dp_bandit_envs.adversaries.memory_bounded import gain_counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.envs.rendering import Scoreboard
@@ -24,9 +24,8 @@ from dp_bandit_envs.errors import (
     WrongGameError,
     WrongTypeError,
 )
-from dp_bandit_envs.privacy.announced import current, round_begins, unless_secret
-from dp_bandit_envs.privacy.facts import Values, gains_of_arms
-from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
+from dp_bandit_envs.privacy.admission import Admission, admission_to, public_seed, refuse
+from dp_bandit_envs.privacy.facts import ValueRange, gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
@@ -34,7 +33,7 @@ BlockListener = Callable[[IntArray, FloatArray, FloatArray], None]
 FIRST_BLOCK: Final = 64
 BLOCK_NUMBERS: Final = 2**18
 """The most gains that an environment draws at once; with many arms, blocks are shorter."""
-FOREIGN: Final = (
+NOT_A_BANDIT_ENV: Final = (
     "{} needs a DPBandit environment, which computes the regret; received {}. A bandit of another package is one with"
     " dp_bandit_envs.adapters.from_gymnasium(env, horizon=..., low=..., high=...)."
 )
@@ -85,7 +84,7 @@ class ArmFacts:
         return self.n_arms
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ValueRange:
         """What is public about the values that a round of one game reveals."""
         return gains_of_arms(self.sensitivity)
 
@@ -172,8 +171,8 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
         self.data_use, self.is_real = self.adversary.data_use, self.adversary.is_real
         self._set_spaces(self._width)
         self.on_block: BlockListener | None = None
-        self.receipts: list[Receipt] = []
-        """What gives back the games that were begun here since the last round, of which nothing was shown."""
+        self._admission: Admission | None = None
+        """What pays the ledgers of the data before the first round."""
         self.observe_charge = checks.boolean("observe_charge", observe_charge)
         self._memory = self.adversary.memory
         self._payments = next(iter(payments_of(self.adversary)), None)
@@ -188,11 +187,11 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game; see the class's headings Starting State and Episode End."""
         seed, options = checked_seed(seed), checked_options(options)
-        super().reset(seed=unless_secret(seed))
+        super().reset(seed=public_seed(seed))
         # If the adversary refuses to begin, no game is in progress, and nothing of the one before is left to play.
         self._round, self._rows, self._arms = -1, [], []
-        with counted(self.adversary) as receipt:
-            self.receipts.append(receipt)
+        self._admission = admission_to(self.adversary, previous=self._admission)
+        with checked_beginning(self.adversary):
             self.adversary.begin(self._streams.next(seed, options))
         self._begin(seed, options)
         self._round, self._collected = 0, 0.0
@@ -221,7 +220,7 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
             self._arm, self._run = arm, 1
         if self._payments is None:
             # Without memory, every round counts.
-            earned = gain if self._memory == 0 or counts(self._run, self._round, self._memory) else 0.0
+            earned = gain if self._memory == 0 or gain_counts(self._run, self._round, self._memory) else 0.0
         else:
             earned = self._payments.play(self._block[place], arm, self._round)
         self._collected += earned
@@ -354,14 +353,12 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
         self._check_started()
         if self._round == self.horizon:
             raise StepOutsideGameError(f"the game ended after round {self.horizon}; call reset() to start another.")
-        if self._round == 0:
-            # Whoever plays it: a wrapper may warm up in its reset, before any agent chooses an arm.
-            self.receipts.clear()
-            round_begins()
         self.report_block()
         self._totals_before_block = self._totals(len(self._arms))
-        self._block = np.empty((next_length(self._round, self.horizon, self._block_length), self._width))
-        t, self._round = self._round, -1  # without the right gains there is no game to go on with
+        t, self._round = self._round, -1  # unpaid, or without the right gains, there is no game to go on with
+        if t == 0 and self._admission is not None:
+            self._admission.pay()
+        self._block = np.empty((next_length(t, self.horizon, self._block_length), self._width))
         self.adversary.fill(self._block, check=True)
         self._check_gains()
         self._round = t
@@ -403,32 +400,19 @@ def next_length(played: int, horizon: int, most: int) -> int:
 
 
 @contextlib.contextmanager
-def counted(adversary: Adversary, games: int = 1) -> Iterator[Receipt]:
-    """Count games of copies of one adversary; each finds its own game counted when it begins in this `with` statement.
-
-    They count with what the whole adversary says of its data, which may serve more often than those of one inside it.
-    What was counted and does not begin here is spent all the same, so that it pays for no later game.
+def checked_beginning(adversary: Adversary) -> Iterator[None]:
+    """Check what an adversary's `begin` does in this `with` statement.
 
     Raises:
-        LedgerError: If the ledger refuses them.
-        LateDataError: If the adversary's `begin` makes real data, as the seed was chosen without them.
-        WrongGameError: If arms were to be numbered anew, and the adversary's `begin` did not.
+        LateDataError: If it makes real data, as the seed was chosen without them.
+        WrongGameError: If arms were to be numbered anew, and it did not.
     """
-    known = adversary.is_real
-    receipt: Receipt | None = None
-    if adversary.ledger is not None:
-        receipt = adversary.ledger.enter(adversary.data_use, games, ahead=True)
-    yield receipt or NOTHING_PAID
-    announced = current()
-    if announced is not None:
-        announced.shared.paid.clear()
+    was_real = adversary.is_real
+    yield
     if adversary.arm_order == "random" and adversary.order is None:
         raise WrongGameError(ORDERLESS.format(type(adversary).__name__))
-    if not known and adversary.is_real:
-        late = LateDataError(LATE.format(type(adversary).__name__))
-        if announced is not None:
-            announced.shared.refusal = late  # boundaries withhold other errors from below
-        raise late
+    if not was_real and adversary.is_real:
+        refuse(LateDataError(LATE.format(type(adversary).__name__)))
 
 
 def make_adversary(

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.adversaries.memory_bounded import counts
+from dp_bandit_envs.adversaries.memory_bounded import gain_counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.bandit_env import (
     ArmFacts,
     BanditEnv,
-    counted,
+    checked_beginning,
     make_adversary,
     next_length,
     observation_space,
@@ -24,6 +24,7 @@ from dp_bandit_envs.envs.bandit_env import (
 )
 from dp_bandit_envs.envs.rendering import Scoreboard
 from dp_bandit_envs.errors import StepOutsideGameError
+from dp_bandit_envs.privacy.admission import Admission, admission_to
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorStep, every_game
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, Seeds, checked_options, spread_seeds
 
@@ -92,13 +93,15 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
         self._first_of_game = np.arange(self.num_envs) * self._width
         self._streams = [EpisodeStreams(ADVERSARY) for _ in range(self.num_envs)]
         self._round = -1
+        self._admission: Admission | None = None
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start new games."""
         seeds, options = spread_seeds(seed, self.num_envs), checked_options(options)
         super().reset(seed=seeds[0] if isinstance(seed, int) else None)
         self._round = -1  # if an adversary refuses to begin, no games are in progress
-        with counted(self.adversaries[0], self.num_envs):
+        self._admission = admission_to(self.adversaries[0], self.num_envs, previous=self._admission)
+        with checked_beginning(self.adversaries[0]):
             for adversary, streams, own in zip(self.adversaries, self._streams, seeds, strict=True):
                 adversary.begin(streams.next(own, options))
         self._begin(seeds, options)
@@ -235,7 +238,7 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
         self._runs *= arms == self._arms
         self._runs += 1
         self._arms = arms.copy()
-        return gains * counts(self._runs, self._round, self._memory)  # type: ignore[no-any-return]
+        return gains * gain_counts(self._runs, self._round, self._memory)  # type: ignore[no-any-return]
 
     def _pay(self, row: FloatArray, arms: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return what the arms played earn, shape `(num_envs,)`, and what all arms show, `(num_envs, n_arms)`."""
@@ -250,7 +253,9 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
         rounds = next_length(self._round, self.horizon, self._block_length)
         if len(self._block) != rounds:
             self._block = np.empty((rounds, self.num_envs, self._width))
-        t, self._round = self._round, -1  # without the right gains there is no game to go on with
+        t, self._round = self._round, -1  # unpaid, or without the right gains, there is no game to go on with
+        if t == 0 and self._admission is not None:
+            self._admission.pay()
         for game, adversary in enumerate(self.adversaries):
             adversary.fill(self._block[:, game])
             self._check_gains(adversary, self._block[:, game])

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from dp_bandit_envs.adversaries import Adversary, Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv, checked_adversary, named_adversary, refuse_unknown, with_own_size
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
+from dp_bandit_envs.privacy.facts import ValueRange, all_gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 
 N_ARMS = 10
@@ -63,7 +63,7 @@ class ExpertsEnv(BanditEnv):
         self.sensitivity = float(self.n_arms)
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ValueRange:
         """What is public about the gains that a round reveals."""
         return all_gains_of_arms(self.n_arms)
 
@@ -109,7 +109,7 @@ class ExpertsVectorEnv(BanditVectorEnv):
         self.sensitivity = float(self.n_arms)
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ValueRange:
         """What is public about the gains that a round of one game reveals."""
         return all_gains_of_arms(self.n_arms)
 

@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, BernoulliPrior, Stochastic
-from dp_bandit_envs.compiling.functions import is_ours
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.envs.bandit_env import BanditEnv, checked_adversary, named_adversary, with_own_size
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.envs.rendering import GraphPicture
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
-from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
+from dp_bandit_envs.privacy.facts import ValueRange, all_gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import GRAPH, EpisodeStreams
 
@@ -100,7 +100,7 @@ class GraphEnv(BanditEnv):
         self._picture: GraphPicture | None = None
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ValueRange:
         """What is public about the gains that a round reveals."""
         return all_gains_of_arms(self.n_arms) if self.source.reveals_all else super().values
 
@@ -164,7 +164,7 @@ class GraphVectorEnv(BanditVectorEnv):
         self._pictures: list[GraphPicture] = []
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ValueRange:
         """What is public about the gains that a round of one game reveals."""
         return all_gains_of_arms(self.n_arms) if self._sources[0].reveals_all else super().values
 
@@ -256,6 +256,6 @@ def graph_game(
         )
     if arm_order is None and (source.is_given or means is not None):
         arm_order = "given"
-    elif arm_order is None and not by_object and is_ours(type(gains)):
+    elif arm_order is None and not by_object and is_builtin(type(gains)):
         arm_order = "random"
     return source, gains, arm_order

@@ -12,7 +12,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space, refuse_
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.envs.rendering import PointBoard
 from dp_bandit_envs.errors import GainRangeError, UnknownArgumentError, WrongGameError, WrongTypeError
-from dp_bandit_envs.privacy.facts import Values
+from dp_bandit_envs.privacy.facts import ValueRange
 from dp_bandit_envs.protocols import FloatArray, Observation
 
 FEEDBACK = ("full", "bandit")
@@ -67,7 +67,7 @@ class PointFacts:
         return self.dimension if self.feedback == "full" else 1
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ValueRange:
         """What is public about the values that a round of one game reveals."""
         return self.decision_set.vectors if self.feedback == "full" else self.decision_set.payoff_values
 

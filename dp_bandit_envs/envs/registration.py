@@ -1,15 +1,15 @@
 """The table of games and their registration with Gymnasium; runs on `import dp_bandit_envs`."""
 
 import dataclasses
-import importlib
 import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
+from gymnasium.envs.registration import load_env_creator
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.compiling.functions import is_ours
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.errors import NameTakenError, WrongTypeError
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ class Game:
     @property
     def adversary_class(self) -> "type[Adversary] | None":
         """The adversary's class, imported."""
-        return _loaded(self.adversary) if isinstance(self.adversary, str) else self.adversary
+        return load_env_creator(self.adversary) if isinstance(self.adversary, str) else self.adversary
 
     @property
     def env_class(self) -> type[gym.Env[Any, Any]]:
         """The class of one game, imported."""
-        return _loaded(self.env or f"{CLASSES}:{self.name}Env")  # type: ignore[no-any-return]
+        return load_env_creator(self.env or f"{CLASSES}:{self.name}Env")  # type: ignore[no-any-return]
 
     def register(self) -> None:
         """Register the id with Gymnasium, unless it is registered already."""
@@ -207,7 +207,7 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
 def is_defined_again(older: Any, newer: Any) -> bool:
     """Return whether it is that of the same name at the top level of the same module, which is not ours."""
     names = [(getattr(one, "__module__", None), getattr(one, "__qualname__", "<")) for one in (older, newer)]
-    return names[0] == names[1] and "<" not in names[0][1] and not is_ours(newer)
+    return names[0] == names[1] and "<" not in names[0][1] and not is_builtin(newer)
 
 
 def _forget(game: Game) -> None:
@@ -244,8 +244,3 @@ def sized_adversaries() -> "dict[str, type[Adversary]]":
             if {"n_arms", "horizon"} <= set(parameters) and needed <= {"n_arms", "horizon"}:
                 found[game.name] = game.adversary_class
     return found
-
-
-def _loaded(reference: str) -> Any:
-    module, _, name = reference.partition(":")
-    return getattr(importlib.import_module(module), name)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.optional import require
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -160,10 +160,10 @@ class PointBoard(_Board):
         coordinates = [] if point is None else [*point]
         largest = max(map(abs, [*coordinates, 1e-12]))
         lines = [title]
-        for place, coordinate in enumerate(coordinates):
+        for index, coordinate in enumerate(coordinates):
             bar = "█" * round(20 * abs(coordinate) / largest)
-            ideal = "" if best is None else f"  best {best[place]:+.3f}"
-            lines.append(f"coordinate {place:<3d} {coordinate:+.3f}{ideal}  {bar}")
+            ideal = "" if best is None else f"  best {best[index]:+.3f}"
+            lines.append(f"coordinate {index:<3d} {coordinate:+.3f}{ideal}  {bar}")
         lines.append(f"{total} {self._total:,.2f}")
         if self._best is not None:
             lines.append(f"external regret {self._curve[-1][1]:,.2f}")
@@ -201,7 +201,7 @@ class GraphPicture:
         self._seen = np.zeros(graph.n_arms, np.int64)
         self._graph = graph
         self._last: int | None = None
-        self._places: FloatArray | None = None
+        self._positions: FloatArray | None = None
 
     def add(self, arm: int, graph: "FeedbackGraph") -> None:
         """Count that `arm` was played on `graph`."""
@@ -216,27 +216,27 @@ class GraphPicture:
         lines = [title]
         for arm, (plays, seen) in enumerate(zip(self._plays, self._seen, strict=True)):
             row = self._graph.revealed_by(arm)
-            shown = " ".join(map(str, row[:12])) + (" ..." if len(row) > 12 else "")
+            reveals = " ".join(map(str, row[:12])) + (" ..." if len(row) > 12 else "")
             name = "" if self._graph.names is None else f"  {self._graph.names[arm]}"
-            lines.append(f"arm {arm:<4d} plays {plays:>8,}  seen {seen:>8,}  reveals {shown}{name}")
+            lines.append(f"arm {arm:<4d} plays {plays:>8,}  seen {seen:>8,}  reveals {reveals}{name}")
         return "\n".join([*lines, f"external regret {regret:,.2f}"]) + "\n"
 
     def _frame(self, title: str) -> FloatArray:
         graph, n_arms = self._graph, len(self._plays)
         pairs = np.stack([np.repeat(np.arange(n_arms), np.diff(graph.starts)), graph.revealed], axis=1)
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-        if self._places is None:
+        if self._positions is None:
             nx = require("networkx", extra="graphs")
             drawn = nx.empty_graph(n_arms)
             drawn.add_edges_from(pairs.tolist())
             # With more nodes networkx would need scipy, and the picture would show little more than a cloud.
             placed = nx.spring_layout(drawn, seed=1) if n_arms <= 300 else nx.circular_layout(drawn)
-            self._places = np.array([placed[arm] for arm in range(n_arms)])
-        places = self._places
+            self._positions = np.array([placed[arm] for arm in range(n_arms)])
+        positions = self._positions
         figure = _figure(6.4, 5.2)
         axes = figure.subplots()
         # Arrow heads end at the edge of a dot of medium size; without them arrows are lines.
-        start, way = places[pairs[:, 0]], places[pairs[:, 1]] - places[pairs[:, 0]]
+        start, way = positions[pairs[:, 0]], positions[pairs[:, 1]] - positions[pairs[:, 0]]
         heads = {"headwidth": 6} if graph.directed else {"headwidth": 1, "headlength": 0, "headaxislength": 0}
         units = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.003}
         axes.quiver(*start.T, *((0.93 if graph.directed else 1) * way).T, color="#AAAAAA", **units, **heads)
@@ -244,9 +244,11 @@ class GraphPicture:
         if self._last is not None:
             rings[graph.revealed_by(self._last)], rings[self._last] = ORANGE, RED
         sizes = 120 + 500 * self._plays / max(int(self._plays.sum()), 1)
-        dots = axes.scatter(*places.T, s=sizes, c=self._seen, cmap="summer_r", edgecolors=rings, linewidths=3, zorder=3)
-        for arm, place in enumerate(places if n_arms <= 100 else ()):
-            axes.annotate(str(arm), place, ha="center", va="center", fontsize=7, zorder=4)
+        dots = axes.scatter(
+            *positions.T, s=sizes, c=self._seen, cmap="summer_r", edgecolors=rings, linewidths=3, zorder=3
+        )
+        for arm, position in enumerate(positions if n_arms <= 100 else ()):
+            axes.annotate(str(arm), position, ha="center", va="center", fontsize=7, zorder=4)
         figure.colorbar(dots, ax=axes, label="rounds seen", shrink=0.7)
         arrows = "; arrows: reveals" if graph.directed else ""
         axes.set_title(f"{title}\nsize: rounds played; edge: played (red) and seen (orange) last{arrows}", fontsize=9)

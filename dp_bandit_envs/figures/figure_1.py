@@ -4,25 +4,25 @@ import math
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, paper_epsilon
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.run_report import Note, Numbers, Study
 from dp_bandit_envs.figures.judging import (
     NO,
     Claims,
-    Found,
+    Judgement,
     after_names,
     all_ahead,
     errors_ahead,
     ratio,
-    smaller_than,
+    warn_if_smaller,
     yes_or_no,
 )
 from dp_bandit_envs.privacy.guarantee import DELTA, PrivacyGuarantee
-from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.runs.run_report import Note, Numbers, Study
 
 N_ARMS = 4
 HORIZON = 2**18
 TRIALS = 720
-PANELS = tuple(
+GAMES = tuple(
     GameSpec(game.lower(), title, f"DPBandit-{game}-v0", {"n_arms": N_ARMS})
     for game, title in (
         ("Deterministic", "Deterministic"),
@@ -32,7 +32,7 @@ PANELS = tuple(
         ("Switching", "Switching costs"),
     )
 )
-WITHOUT_MEMORY, SWITCHING = PANELS[:4], PANELS[4]
+WITHOUT_MEMORY, SWITCHING = GAMES[:4], GAMES[4]
 EXP3, LAP, TAU = "EXP3", "DP-EXP3-Lap", "EXP3-tau"
 CLOSE = 1.25
 """The largest ratio of regrets at which one algorithm counts as competitive with another."""
@@ -65,7 +65,7 @@ def experiment(
             AlgorithmSpec("Batched-Lap-EXP3", {"epsilon": epsilon}),
             AlgorithmSpec("Batched-Lap-HTINF", {"epsilon": epsilon}),
         )
-    return Experiment("figure-1", PANELS, (AlgorithmSpec(EXP3), *private), horizon, trials, seed)
+    return Experiment("figure-1", GAMES, (AlgorithmSpec(EXP3), *private), horizon, trials, seed)
 
 
 def study(*, epsilon: float | None = None, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Study:
@@ -100,13 +100,13 @@ def notes(results: Results, epsilon: float | None) -> list[Note]:
             " also drawn with all private algorithms at one level, and the batched ones beside: give an epsilon of 1 or"
             " of 0.1."
         )
-    return [Note(text), *smaller_than(results, HORIZON, TRIALS)]
+    return [Note(text), *warn_if_smaller(results, HORIZON, TRIALS)]
 
 
 def _numbers(results: Results, epsilon: float | None) -> dict[str, Numbers]:
     """Return what the page quotes: the paper's epsilon and the real one, shares of bounds, or EXP3-tau's batches."""
     if epsilon is not None:
-        env = _algorithms(results)[TAU].wrap(results.experiment.game(PANELS[0]))
+        env = _algorithms(results)[TAU].wrap(results.experiment.game(GAMES[0]))
         return {TAU: {"batch": env.get_wrapper_attr("mechanism").batch_size}}
     return {
         TAU: {"epsilon": _epsilon_of_tau(results)},
@@ -121,8 +121,8 @@ def _horizon(results: Results) -> int:
 
 def _algorithms(results: Results) -> dict[str, Algorithm]:
     """Return the paper's three algorithms; their labels in the results may have a parameter."""
-    made = {one.name: one.make() for one in results.experiment.contestants}
-    return {name: made[name] for name in (EXP3, LAP, TAU)}
+    built = {one.name: one.make() for one in results.experiment.contestants}
+    return {name: built[name] for name in (EXP3, LAP, TAU)}
 
 
 def _labels(results: Results) -> list[str]:
@@ -138,12 +138,12 @@ def _epsilon_of_tau(results: Results) -> float:
     return _guarantee(results, TAU).epsilon_at(_horizon(results) ** -2)
 
 
-def _mean(results: Results, panel: GameSpec, label: str) -> float:
-    return float(results.regret(panel.key, label)[:, -1].mean())
+def _mean(results: Results, spec: GameSpec, label: str) -> float:
+    return float(results.regret(spec.key, label)[:, -1].mean())
 
 
-def _bound(results: Results, panel: GameSpec, label: str) -> float:
-    game = results.experiment.game(panel)
+def _bound(results: Results, spec: GameSpec, label: str) -> float:
+    game = results.experiment.game(spec)
     algorithm = next(one for one in _algorithms(results).values() if one.name == label)
     return algorithm.regret_bound(n_arms=game.n_arms, horizon=game.horizon, memory=game.adversary.memory)
 
@@ -151,7 +151,7 @@ def _bound(results: Results, panel: GameSpec, label: str) -> float:
 def _lap_over_exp3(results: Results) -> dict[str, float]:
     """Return the mean regret of DP-EXP3-Lap over that of EXP3, by game without memory."""
     exp3, lap, _ = _labels(results)
-    return {panel.title: ratio(_mean(results, panel, lap), _mean(results, panel, exp3)) for panel in WITHOUT_MEMORY}
+    return {spec.title: ratio(_mean(results, spec, lap), _mean(results, spec, exp3)) for spec in WITHOUT_MEMORY}
 
 
 def _tau_ahead(results: Results) -> dict[str, float]:
@@ -168,10 +168,10 @@ claims = Claims()
 
 
 @claims("The deterministic adversary makes the algorithms attain their upper bound.")
-def _shares_of_bounds(results: Results) -> Found:
-    shares = {name: _mean(results, PANELS[0], name) / _bound(results, PANELS[0], name) for name in _labels(results)}
+def _shares_of_bounds(results: Results) -> Judgement:
+    shares = {name: _mean(results, GAMES[0], name) / _bound(results, GAMES[0], name) for name in _labels(results)}
     least, most = min(shares.values()), max(shares.values())
-    return Found(
+    return Judgement(
         yes_or_no(least >= NEARLY),
         shares,
         f"mean regret over bound: {after_names(shares, '{:.2f}')}",
@@ -181,15 +181,15 @@ def _shares_of_bounds(results: Results) -> Found:
 
 
 @claims("DP-EXP3-Lap is very competitive against EXP3 (oblivious adversary or weaker).")
-def _beside_exp3(results: Results) -> Found:
+def _beside_exp3(results: Results) -> Judgement:
     ratios = _lap_over_exp3(results)
     seen = f"mean regret of DP-EXP3-Lap over EXP3: {after_names(ratios, '{:.3f}')}"
     at = f"at epsilon = {_guarantee(results, LAP).epsilon:.4g}"
-    return Found(yes_or_no(all(one <= CLOSE for one in ratios.values())), ratios, seen, yes=at, no=at)
+    return Judgement(yes_or_no(all(one <= CLOSE for one in ratios.values())), ratios, seen, yes=at, no=at)
 
 
 @claims("DP-EXP3-Lap has significantly better privacy than EXP3.", fewest=0)
-def _two_epsilons(results: Results) -> Found:
+def _two_epsilons(results: Results) -> Judgement:
     lap, exp3 = (_guarantee(results, name) for name in (LAP, EXP3))
     numbers = {LAP: lap.epsilon, EXP3: exp3.epsilon}
     at_delta = exp3.epsilon_at(DELTA)
@@ -199,14 +199,14 @@ def _two_epsilons(results: Results) -> Found:
     )
     behind = f"in pure epsilon alone, and {_meaning(lap.epsilon)}"
     yes = behind if lap.epsilon >= at_delta else _meaning(lap.epsilon)
-    return Found(yes_or_no(lap.epsilon < exp3.epsilon), numbers, seen, yes=yes, no="EXP3's bound is as good")
+    return Judgement(yes_or_no(lap.epsilon < exp3.epsilon), numbers, seen, yes=yes, no="EXP3's bound is as good")
 
 
 @claims("DP-EXP3-Lap gets privacy for free against adversaries up to the oblivious one.")
-def _lap_for_free(results: Results) -> Found:
+def _lap_for_free(results: Results) -> Judgement:
     ratios, epsilon = _lap_over_exp3(results), _guarantee(results, LAP).epsilon
     close = all(one <= CLOSE for one in ratios.values())
-    return Found(
+    return Judgement(
         yes_or_no(close and epsilon <= MEANINGFUL),
         ratios,
         f"at epsilon = {epsilon:.4g} its regret is {max(ratios.values()):.2f} times that of EXP3 at most",
@@ -216,31 +216,29 @@ def _lap_for_free(results: Results) -> Found:
 
 
 @claims("EXP3-tau is worse than DP-EXP3-Lap against an oblivious adversary or one less powerful.")
-def _lap_ahead(results: Results) -> Found:
+def _lap_ahead(results: Results) -> Judgement:
     _, lap, tau = _labels(results)
-    errors = {panel.title: errors_ahead(results, panel.key, lap, tau) for panel in WITHOUT_MEMORY}
+    errors = {spec.title: errors_ahead(results, spec.key, lap, tau) for spec in WITHOUT_MEMORY}
     seen = f"mean difference in standard errors: {after_names(errors, '{:.0f}')}"
-    return Found(all_ahead(errors.values()), errors, seen, yes="in all four games", no="not in all four games")
+    return Judgement(all_ahead(errors.values()), errors, seen, yes="in all four games", no="not in all four games")
 
 
 @claims("With switching costs the situation is reversed: EXP3-tau outperforms EXP3 and DP-EXP3-Lap.")
-def _switching_costs(results: Results) -> Found:
+def _switching_costs(results: Results) -> Judgement:
     regrets = {name: _mean(results, SWITCHING, name) for name in _labels(results)}
     errors = _tau_ahead(results)
     seen = (
         f"mean regret: {after_names(regrets, '{:,.0f}')}; regret above that of EXP3-tau, in standard errors:"
         f" {after_names(errors, '{:.0f}')}"
     )
-    return Found(all_ahead(errors.values()), regrets, seen, yes="by far", no="not over both")
+    return Judgement(all_ahead(errors.values()), regrets, seen, yes="by far", no="not over both")
 
 
 @claims("The experiments confirm the theoretical analysis.")
-def _within_bounds(results: Results) -> Found:
-    pairs = [
-        (_mean(results, panel, name), _bound(results, panel, name)) for panel in PANELS for name in _labels(results)
-    ]
+def _within_bounds(results: Results) -> Judgement:
+    pairs = [(_mean(results, spec, name), _bound(results, spec, name)) for spec in GAMES for name in _labels(results)]
     within = [mean <= bound for mean, bound in pairs if math.isfinite(bound)]
-    return Found(
+    return Judgement(
         yes_or_no(all(within)),
         {"within": sum(within), "bounded": len(within)},
         f"{sum(within)} of {len(within)} mean regrets are below their bound (where one is known)",
@@ -250,9 +248,9 @@ def _within_bounds(results: Results) -> Found:
 
 
 @claims("EXP3-tau provides privacy for free against switching costs.")
-def _tau_for_free(results: Results) -> Found:
+def _tau_for_free(results: Results) -> Judgement:
     epsilon, errors = _epsilon_of_tau(results), _tau_ahead(results)
-    return Found(
+    return Judgement(
         NO if epsilon > MEANINGFUL else all_ahead(errors.values()),
         {"epsilon": epsilon, **errors},
         f"it is ({epsilon:.3g}, T^-2)-DP; regret of the others above its own, in standard errors:"

@@ -8,29 +8,29 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.run_report import Note, Study, View
 from dp_bandit_envs.figures.judging import (
     DECIDES,
     NO,
     UNDECIDED,
     YES,
     Claims,
-    Found,
+    Judgement,
     all_ahead,
     clearly_above,
     errors_ahead,
-    joined,
-    over_error,
+    in_standard_errors,
+    join_names,
     ratio,
     runs_on_a_worse_arm,
-    smaller_than,
+    warn_if_smaller,
     with_names,
     yes_or_no,
 )
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.privacy.interval_ends import interval_ends, paper_input, zeta
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.runs.run_report import Note, Study, View
 
 HORIZON = 100_000
 TRIALS = 100
@@ -62,22 +62,22 @@ def experiment(*, modern: bool = False, horizon: int = HORIZON, trials: int = TR
         trials: Number of runs; from 100 on, AdaP-KLUCB, DP-KLUCB and DP-IMED play 1,000.
         seed: The seed.
     """
-    panels = tuple(
+    specs = tuple(
         GameSpec(
             key=f"{len(means)}-arms-epsilon-{epsilon:g}",
             title=f"{len(means)} arms, epsilon = {epsilon:g}",
             env_id="DPBandit-Stochastic-v0",
             env_kwargs={"means": list(means)},
-            contestants=_contestants(epsilon, modern, more=trials >= TRIALS),
+            contestants=_algorithm_specs(epsilon, modern, more=trials >= TRIALS),
         )
         for means in (TWO_ARMS, TEN_ARMS)
         for epsilon in EPSILONS
     )
     horizon = checks.integer("horizon", horizon, at_least=1)
-    return Experiment("figure-2", panels, (), horizon, trials, seed, checkpoints="log")
+    return Experiment("figure-2", specs, (), horizon, trials, seed, checkpoints="log")
 
 
-def _contestants(epsilon: float, modern: bool, more: bool) -> tuple[AlgorithmSpec, ...]:
+def _algorithm_specs(epsilon: float, modern: bool, more: bool) -> tuple[AlgorithmSpec, ...]:
     five = (
         AlgorithmSpec(UCB),
         AlgorithmSpec(PRIVATE_UCB, {"epsilon": epsilon, "constants": "paper"}),
@@ -112,27 +112,27 @@ def notes(results: Results) -> list[Note]:
         " arms the best arm is the first. Algorithms that play each arm until its first release begin with it, so their"
         " lines begin where they leave it."
     )
-    found = [Note(text), *smaller_than(results, HORIZON, TRIALS)]
+    listed = [Note(text), *warn_if_smaller(results, HORIZON, TRIALS)]
     modern = [name for name in results.names if name in MODERN]
     if modern:
         least = []
-        for panel in _panels(results):
-            names = results.names_in(panel.spec)
-            means = {name: mean_and_standard_error(panel.last(name)) for name in names}
+        for game in _games(results):
+            names = results.names_in(game.spec)
+            means = {name: mean_and_standard_error(game.last(name)) for name in names}
             best = min((name for name in names if name != UCB), key=lambda name: means[name][0])
             mean, error = means[best]
-            least.append(f"{panel.spec.title}: {best}, {mean:,.1f} ± {error:,.1f} against {means[INT][0]:,.1f}")
-        found.append(
+            least.append(f"{game.spec.title}: {best}, {mean:,.1f} ± {error:,.1f} against {means[INT][0]:,.1f}")
+        listed.append(
             Note(
                 f"Added to the paper's algorithms: {', '.join(modern)}. Smallest mean regret of all private algorithms,"
                 f" against DP-UCB-INT's: {'; '.join(least)}."
             )
         )
-    return found
+    return listed
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class GamePanel:
+class GameResults:
     """The results of one game at one privacy level, and what the paper's theorems say about it."""
 
     results: Results
@@ -150,7 +150,7 @@ class GamePanel:
 
     @property
     def name(self) -> str:
-        """The panel in a sentence, such as "2 arms at epsilon = 1"."""
+        """The game in a sentence, such as "2 arms at epsilon = 1"."""
         return f"{len(self.means)} arms at {self.level}"
 
     @property
@@ -210,8 +210,8 @@ class GamePanel:
     @property
     def input_epsilon(self) -> float:
         """The input parameter of DP-UCB-INT by corollary 3.2."""
-        given = self.settings(INT)
-        return paper_input(given["epsilon"], given["delta"], given["v"])
+        settings = self.settings(INT)
+        return paper_input(settings["epsilon"], settings["delta"], settings["v"])
 
     @property
     def first_release(self) -> int:
@@ -233,19 +233,19 @@ class GamePanel:
         t, epsilon, gaps = self.horizon, self.epsilon, (self.means.max() - self.means)[self.means < self.means.max()]
         log, splits = math.log(t), np.linspace(0.01, 0.99, 99)
         b = math.sqrt(8) / (epsilon * (1 - splits)) * math.log(4 * float(t) ** 4)
-        each = np.maximum(b * (np.log(b) + 7), 8 * log / (splits**2 * gaps[:, None])).sum(axis=0).min()
+        leading_term = np.maximum(b * (np.log(b) + 7), 8 * log / (splits**2 * gaps[:, None])).sum(axis=0).min()
         c = 56 * (2 + math.sqrt(3.5)) * math.sqrt(log) / epsilon
         squared = (c * (math.log(c) + 7)) ** 2 if c > 0 else 0.0
         tail = 4 * zeta(1.5)
         return {
-            BOUND: float(each + (gaps * (1 + 2 * math.pi**2 / 3)).sum()),
+            BOUND: float(leading_term + (gaps * (1 + 2 * math.pi**2 / 3)).sum()),
             ZEROS: float((gaps * (np.maximum(squared, 8 * log / gaps**2) + 1 + tail)).sum()),
             INT: float((gaps * (self.first_release + 8 * log / gaps**2 + 1 + tail)).sum()),
         }
 
 
-def _panels(results: Results) -> list[GamePanel]:
-    return [GamePanel(results, spec) for spec in results.experiment.panels]
+def _games(results: Results) -> list[GameResults]:
+    return [GameResults(results, spec) for spec in results.experiment.panels]
 
 
 WHY_INT = (
@@ -277,14 +277,12 @@ def _shown(numbers: Mapping[str, Mapping[str, float]], form: str) -> str:
     return with_names({name: form.format(**entry) for name, entry in numbers.items()})
 
 
-def _lost(panels: Iterable[GamePanel]) -> str:
+def _lost(games: Iterable[GameResults]) -> str:
     """Return how many runs of DP-UCB-INT are lost, in words; "" if none is."""
-    counts = {panel: panel.lost for panel in panels}
-    shown = {
-        panel.name: f"{count} of {panel.results.experiment.trials} runs" for panel, count in counts.items() if count
-    }
+    counts = {game: game.lost for game in games}
+    runs = {game.name: f"{count} of {game.results.experiment.trials} runs" for game, count in counts.items() if count}
     verb = "stays" if sum(counts.values()) == 1 else "stay"
-    return f"{with_names(shown)} {verb} with a worse arm to the end" if shown else ""
+    return f"{with_names(runs)} {verb} with a worse arm to the end" if runs else ""
 
 
 def _spread(sample: FloatArray) -> float:
@@ -293,55 +291,55 @@ def _spread(sample: FloatArray) -> float:
 
 
 @claims("The performance of DP-UCB-INT is significantly better than all other private algorithms.")
-def _best_of_the_private(results: Results) -> Found:
+def _best_of_the_private(results: Results) -> Judgement:
     others = (PRIVATE_UCB, BOUND, ZEROS)
-    panels = {panel.name: panel for panel in _panels(results)}
+    games = {game.name: game for game in _games(results)}
     numbers = {
         name: {
-            "median": float(np.median(panel.last(INT))),
-            "mean": float(panel.last(INT).mean()),
-            "greatest": float(panel.last(INT).max()),
-            "least_other": min(float(panel.last(one).mean()) for one in others),
-            "errors": min(panel.ahead(INT, one) for one in others),
+            "median": float(np.median(game.last(INT))),
+            "mean": float(game.last(INT).mean()),
+            "greatest": float(game.last(INT).max()),
+            "least_other": min(float(game.last(name).mean()) for name in others),
+            "errors": min(game.ahead(INT, name) for name in others),
         }
-        for name, panel in panels.items()
+        for name, game in games.items()
     }
     behind = [name for name, one in numbers.items() if not one["errors"] > DECIDES]
-    lost = _lost(panels[name] for name in behind)
+    lost = _lost(games[name] for name in behind)
     form = "{median:,.0f} / {mean:,.0f} / {greatest:,.0f} against {least_other:,.0f}"
-    return Found(
+    return Judgement(
         all_ahead(one["errors"] for one in numbers.values()),
         numbers,
         f"median / mean / greatest regret of DP-UCB-INT, and the least mean of the others: {_shown(numbers, form)}",
         yes="in all four panels",
-        no=f"not for {joined(behind)}: {WHY_INT}",
-        unknown=f" for {joined(behind)}" + (f". {lost}: {WHY_INT}" if lost else ""),
+        no=f"not for {join_names(behind)}: {WHY_INT}",
+        unknown=f" for {join_names(behind)}" + (f". {lost}: {WHY_INT}" if lost else ""),
     )
 
 
 @claims("The gap between the regret of DP-UCB-INT and the non-private UCB does not increase with time.")
-def _gap_to_ucb(results: Results) -> Found:
+def _gap_to_ucb(results: Results) -> Judgement:
     numbers = {}
-    for panel in _panels(results):
+    for game in _games(results):
         # The first checkpoint after all arms have a release and a tenth of the game has passed.
-        since = max(panel.first_release * len(panel.means), panel.horizon / 10)
-        start = min(int(np.searchsorted(panel.rounds, since)), len(panel.rounds) - 1)
-        gap = panel.curve(INT) - panel.curve(UCB)
+        since = max(game.first_release * len(game.means), game.horizon / 10)
+        start = min(int(np.searchsorted(game.rounds, since)), len(game.rounds) - 1)
+        gap = game.curve(INT) - game.curve(UCB)
         growth = gap[:, -1] - gap[:, start]
-        numbers[panel.name] = {
-            "round": int(panel.rounds[start]),
+        numbers[game.name] = {
+            "round": int(game.rounds[start]),
             "first": float(gap[:, start].mean()),
             "last": float(gap[:, -1].mean()),
             "grows": clearly_above(growth),
             "flat": clearly_above(0.1 * abs(gap[:, -1].mean()) - growth),
-            "lost": panel.lost,
+            "lost": game.lost,
         }
     growing = [name for name, one in numbers.items() if one["grows"]]
-    reasons = [f"it grows for {joined(growing)}"] if growing else []
-    lost = _lost(_panels(results))
+    reasons = [f"it grows for {join_names(growing)}"] if growing else []
+    lost = _lost(_games(results))
     reasons += [f"{lost}, where it grows with t itself"] if lost else []
     flat = all(one["flat"] for one in numbers.values())
-    return Found(
+    return Judgement(
         NO if reasons else YES if flat else UNDECIDED,
         numbers,
         "mean gap, once all arms have a release:"
@@ -352,77 +350,79 @@ def _gap_to_ucb(results: Results) -> Found:
 
 
 @claims("DP-UCB is better than DP-UCB-BOUND for small time steps.")
-def _early_order(results: Results) -> Found:
-    numbers = {panel.name: _early(panel) for panel in _panels(results)}
+def _early_order(results: Results) -> Judgement:
+    numbers = {game.name: _early(game) for game in _games(results)}
     behind = [name for name, one in numbers.items() if not -one["most"] - one["before"] > 0]
     unclear = any(math.isnan(one["most"]) for one in numbers.values())
-    words = {
-        name: f"{-100 * one['most']:.0f}% less at t = {one['round']:,}, after at most {100 * one['before']:.0f}% more"
-        if one["most"] < 0
+    leads = {
+        name: f"{-100 * row['most']:.0f}% less at t = {row['round']:,}, after at most {100 * row['before']:.0f}% more"
+        if row["most"] < 0
         else "never less"
-        for name, one in numbers.items()
+        for name, row in numbers.items()
     }
-    return Found(
+    return Judgement(
         YES if not behind else UNDECIDED if unclear else NO,
         numbers,
-        f"regret of DP-UCB beside DP-UCB-BOUND, where clear: {with_names(words)}",
+        f"regret of DP-UCB beside DP-UCB-BOUND, where clear: {with_names(leads)}",
         yes="it has no bonus for noise, which DP-UCB-BOUND pays for at first",
-        no=f"not for {joined(behind)}, where the two cross several times: DP-UCB-BOUND goes in steps, as its"
+        no=f"not for {join_names(behind)}, where the two cross several times: DP-UCB-BOUND goes in steps, as its"
         f" bonus is least where a count is a power of two, and {WHY_ZEROS}",
     )
 
 
-def _early(panel: GamePanel) -> dict[str, float]:
+def _early(game: GameResults) -> dict[str, float]:
     """Return the round with DP-UCB's largest advantage where it is clear, that, and its largest disadvantage before.
 
     Both are its regret over that of DP-UCB-BOUND, minus 1; the first is NaN, at round 0, if no difference is clear.
     """
-    own, other = panel.curve(ZEROS), panel.curve(BOUND)
-    clear = [at for at in range(len(panel.rounds)) if abs(over_error(other[:, at] - own[:, at])) > DECIDES]
+    dp_ucb, dp_ucb_bound = game.curve(ZEROS), game.curve(BOUND)
+    clear = [
+        at for at in range(len(game.rounds)) if abs(in_standard_errors(dp_ucb_bound[:, at] - dp_ucb[:, at])) > DECIDES
+    ]
     if not clear:
         return {"round": 0, "most": math.nan, "before": 0.0}
-    more = {at: ratio(own[:, at].mean(), other[:, at].mean()) - 1 for at in clear}
+    more = {at: ratio(dp_ucb[:, at].mean(), dp_ucb_bound[:, at].mean()) - 1 for at in clear}
     best = min(more, key=more.__getitem__)
     before = max((value for at, value in more.items() if at < best), default=0.0)
-    return {"round": int(panel.rounds[best]), "most": more[best], "before": max(before, 0.0)}
+    return {"round": int(game.rounds[best]), "most": more[best], "before": max(before, 0.0)}
 
 
 @claims("As the time step increases, DP-UCB-BOUND outperforms DP-UCB.")
-def _late_order(results: Results) -> Found:
+def _late_order(results: Results) -> Judgement:
     numbers = {
-        panel.name: {
-            "ratio": ratio(panel.last(ZEROS).mean(), panel.last(BOUND).mean()),
-            "errors": panel.ahead(BOUND, ZEROS),
+        game.name: {
+            "ratio": ratio(game.last(ZEROS).mean(), game.last(BOUND).mean()),
+            "errors": game.ahead(BOUND, ZEROS),
         }
-        for panel in _panels(results)
+        for game in _games(results)
     }
     behind = [name for name, one in numbers.items() if not one["errors"] > DECIDES]
-    return Found(
+    return Judgement(
         all_ahead(one["errors"] for one in numbers.values()),
         numbers,
         f"mean regret of DP-UCB over that of DP-UCB-BOUND at T: {_shown(numbers, '{ratio:.2f}')}",
         yes=f"in all four panels: {WHY_ZEROS}",
-        no=f"not by T = {_panels(results)[0].horizon:,} for {joined(behind)}: lemma B.2 gives both parts of the hybrid"
-        " mechanism all of epsilon, which is 2 epsilon; with half each, noise and bonus are twice as large, so that it"
-        " still explores",
+        no=f"not by T = {_games(results)[0].horizon:,} for {join_names(behind)}: lemma B.2 gives both parts of the"
+        " hybrid mechanism all of epsilon, which is 2 epsilon; with half each, noise and bonus are twice as large, so"
+        " that it still explores",
     )
 
 
 @claims("Private-UCB performs worse than all other algorithms.")
-def _private_ucb_order(results: Results) -> Found:
+def _private_ucb_order(results: Results) -> Judgement:
     numbers, worse, least = {}, [], []
-    for panel in _panels(results):
-        in_turn = float(panel.horizon * (panel.means.max() - panel.means.mean()))
-        errors = {one: panel.ahead(one, PRIVATE_UCB) for one in (UCB, *OWN)}
-        numbers[panel.name] = {"over_in_turn": ratio(panel.last(PRIVATE_UCB).mean(), in_turn), **errors}
-        worse += [f"{name} ({panel.name})" for name, each in errors.items() if each < -DECIDES]
+    for game in _games(results):
+        in_turn = float(game.horizon * (game.means.max() - game.means.mean()))
+        errors = {one: game.ahead(one, PRIVATE_UCB) for one in (UCB, *OWN)}
+        numbers[game.name] = {"over_in_turn": ratio(game.last(PRIVATE_UCB).mean(), in_turn), **errors}
+        worse += [f"{name} ({game.name})" for name, each in errors.items() if each < -DECIDES]
         least.append(min(errors.values()))
-    return Found(
+    return Judgement(
         all_ahead(least),
         numbers,
         f"its mean regret over that of playing all arms in turn: {_shown(numbers, '{over_in_turn:.2f}')}",
         yes=f"in all four panels: its bonus outweighs the differences between the arms. But {WHY_SHARE}",
-        no=f"worse than it: {joined(worse)}. Its bonus makes it play all arms in turn, which costs less than"
+        no=f"worse than it: {join_names(worse)}. Its bonus makes it play all arms in turn, which costs less than"
         f" leaving the best arm for good. Besides, {WHY_SHARE}",
     )
 
@@ -431,41 +431,41 @@ def _private_ucb_order(results: Results) -> Found:
     f"With 2 arms the difference between the best and the worst regret of 100 runs is under {SAID_GAP} for all"
     " its algorithms and UCB."
 )
-def _spread_of_own(results: Results) -> Found:
-    two = _panels(results)[:2]
+def _spread_of_own(results: Results) -> Judgement:
+    two = _games(results)[:2]
     numbers = {
-        f"{name}, {panel.level}": {"realised": _spread(panel.realised(name)), "without_luck": _spread(panel.last(name))}
-        for panel in two
+        f"{name}, {game.level}": {"realised": _spread(game.realised(name)), "without_luck": _spread(game.last(name))}
+        for game in two
         for name in (UCB, *OWN)
     }
     over = [name for name, one in numbers.items() if not one["realised"] < SAID_GAP]
     horizon, best = two[0].horizon, two[0].means.max()
     luck = math.sqrt(horizon * best * (1 - best))
-    return Found(
+    return Judgement(
         NO if over else YES if results.experiment.trials >= FEW else UNDECIDED,
         numbers,
         "best-worst gap with the luck of the gains, as in the paper's equation (2.1) / without:"
         f" {_shown(numbers, '{realised:,.0f} / {without_luck:,.0f}')}",
         yes=f"but most of such a gap is the luck of {horizon:,} coins, whose standard deviation is {luck:,.0f}",
-        no=f"over it: {joined(over)}. {luck:,.0f} is the standard deviation of {horizon:,} coins alone,"
+        no=f"over it: {join_names(over)}. {luck:,.0f} is the standard deviation of {horizon:,} coins alone,"
         " and where noise is drawn once, not in every round, a bad draw lasts",
     )
 
 
 @claims(f"With 2 arms this gap reaches {SAID_PRIVATE_GAP:,.0f} for Private-UCB.")
-def _spread_of_private_ucb(results: Results) -> Found:
-    two = _panels(results)[:2]
+def _spread_of_private_ucb(results: Results) -> Judgement:
+    two = _games(results)[:2]
     numbers = {
-        f"2 arms at {panel.level}": {
-            "spread": _spread(panel.realised(PRIVATE_UCB)),
-            "mean": float(panel.last(PRIVATE_UCB).mean()),
-            "pulls": panel.pulls_of_a_bonus_above_one,
+        f"2 arms at {game.level}": {
+            "spread": _spread(game.realised(PRIVATE_UCB)),
+            "mean": float(game.last(PRIVATE_UCB).mean()),
+            "pulls": game.pulls_of_a_bonus_above_one,
         }
-        for panel in two
+        for game in two
     }
     reached = max(one["spread"] for one in numbers.values()) >= 0.9 * SAID_PRIVATE_GAP
-    same = [panel.level for panel in two if _spread(panel.realised(INT)) >= 0.9 * two[0].most]
-    return Found(
+    same = [game.level for game in two if _spread(game.realised(INT)) >= 0.9 * two[0].most]
+    return Judgement(
         YES if reached else NO if results.experiment.trials >= FEW else UNDECIDED,
         numbers,
         f"best-worst gap: {_shown(numbers, '{spread:,.0f}')}; mean regret: {_shown(numbers, '{mean:,.0f}')}",
@@ -474,19 +474,19 @@ def _spread_of_private_ucb(results: Results) -> Found:
         " entirely wrong. With the constants as printed and failure probability t^-4 the bonus is above 1 until an arm"
         f" was played {_shown(numbers, '{pulls:,.0f}')} times, so all runs play the arms in turn alike at first; only a"
         " smaller bonus lets the noise of the first pulls decide a run"
-        + (f". It is DP-UCB-INT that has such a gap here ({joined(same)})" if same else ""),
+        + (f". It is DP-UCB-INT that has such a gap here ({join_names(same)})" if same else ""),
     )
 
 
 @claims("DP-UCB-INT has optimal regret, O(1/epsilon + log T): that of UCB and an additive constant.", fewest=0)
-def _optimal_regret(results: Results) -> Found:
-    panels = _panels(results)
-    inverse = {panel.level: 1 / panel.input_epsilon for panel in panels}
-    waits = {panel.name: min(panel.first_release * len(panel.means), panel.horizon) for panel in panels}
+def _optimal_regret(results: Results) -> Judgement:
+    games = _games(results)
+    inverse = {game.level: 1 / game.input_epsilon for game in games}
+    waits = {game.name: min(game.first_release * len(game.means), game.horizon) for game in games}
     inverse_words = with_names({level: f"{one:,.0f}" for level, one in inverse.items()})
     waits_words = with_names({name: f"{one:,}" for name, one in waits.items()})
-    return Found(
-        yes_or_no(all(inverse[panel.level] <= 2 / panel.epsilon for panel in panels)),
+    return Judgement(
+        yes_or_no(all(inverse[game.level] <= 2 / game.epsilon for game in games)),
         {"inverse_inputs": inverse, "waits": waits},
         f"1 / (input epsilon of corollary 3.2): {inverse_words}; rounds in turn before every arm has a release:"
         f" {waits_words}",
@@ -497,21 +497,21 @@ def _optimal_regret(results: Results) -> Found:
 
 
 @claims("Experiments clearly validate the theoretical bounds (theorems 3.2, 3.3 and 3.5).")
-def _bounds_as_printed(results: Results) -> Found:
-    bounds = [(panel, name, bound) for panel in _panels(results) for name, bound in panel.printed_bounds.items()]
+def _bounds_as_printed(results: Results) -> Judgement:
+    bounds = [(game, name, bound) for game in _games(results) for name, bound in game.printed_bounds.items()]
     above = [
-        f"{name} has {panel.last(name).mean():,.0f} over {bound:,.0f} ({panel.name})"
-        for panel, name, bound in bounds
-        if panel.last(name).mean() > bound
+        f"{name} has {game.last(name).mean():,.0f} over {bound:,.0f} ({game.name})"
+        for game, name, bound in bounds
+        if game.last(name).mean() > bound
     ]
     # More than chance explains.
-    broken = any(clearly_above(panel.last(name) - bound) for panel, name, bound in bounds)
-    telling = sum(bound < panel.most for panel, _, bound in bounds)
-    return Found(
+    broken = any(clearly_above(game.last(name) - bound) for game, name, bound in bounds)
+    telling = sum(bound < game.most for game, _, bound in bounds)
+    return Judgement(
         NO if broken else UNDECIDED if above else YES,
         {"bounds": len(bounds), "above": len(above), "telling": telling},
         f"{len(bounds) - len(above)} of {len(bounds)} mean regrets are under their printed bound; {telling} bounds are"
-        " under T times the largest gap, so that they can fail at all" + (f"; {joined(above)}" if above else ""),
+        " under T times the largest gap, so that they can fail at all" + (f"; {join_names(above)}" if above else ""),
         yes=f"as far as experiments can validate upper bounds: {WHY_BOUNDS}",
         no=WHY_BOUNDS,
         unknown=f", as single runs decide the mean: {WHY_BOUNDS}",
@@ -519,10 +519,10 @@ def _bounds_as_printed(results: Results) -> Found:
 
 
 @claims("DP-UCB-BOUND and DP-UCB are epsilon-differentially private for input epsilon (theorem 3.1).", fewest=0)
-def _hybrid_privacy(results: Results) -> Found:
-    panel = _panels(results)[0]
-    claimed, printed, here = panel.epsilon, panel.guaranteed(BOUND, budget="paper"), panel.guaranteed(BOUND)
-    return Found(
+def _hybrid_privacy(results: Results) -> Judgement:
+    game = _games(results)[0]
+    claimed, printed, here = game.epsilon, game.guaranteed(BOUND, budget="paper"), game.guaranteed(BOUND)
+    return Judgement(
         yes_or_no(printed <= claimed),
         {"claimed": claimed, "printed": printed, "here": here},
         f"for input {claimed:g}, as printed epsilon = {printed:g}; here {here:g}",
@@ -532,16 +532,16 @@ def _hybrid_privacy(results: Results) -> Found:
 
 
 @claims("DP-UCB-INT with the input of corollary 3.2 is (epsilon', delta')-differentially private.", fewest=0)
-def _interval_privacy(results: Results) -> Found:
-    two = _panels(results)[:2]
+def _interval_privacy(results: Results) -> Judgement:
+    two = _games(results)[:2]
     printed = two[0].guaranteed(INT, mode="redraw")
-    here = {panel.epsilon: panel.guaranteed(INT) for panel in two}
-    words = "no epsilon is guaranteed" if math.isinf(printed) else f"epsilon = {printed:.3g}"
+    here = {game.epsilon: game.guaranteed(INT) for game in two}
+    printed_guarantee = "no epsilon is guaranteed" if math.isinf(printed) else f"epsilon = {printed:.3g}"
     targets = with_names({f"target {target:g}": f"{epsilon:.3g}" for target, epsilon in here.items()})
-    return Found(
+    return Judgement(
         yes_or_no(printed <= two[0].epsilon),
         {"printed": printed, "here": here},
-        f"as printed, {words}; here epsilon = {targets} at delta = {two[0].settings(INT)['delta']:.2g}",
+        f"as printed, {printed_guarantee}; here epsilon = {targets} at delta = {two[0].settings(INT)['delta']:.2g}",
         no="the proof counts one draw of noise for each release, and the printed algorithm draws it anew in every"
         " round while the count of its arm does not change; with one draw, as here, it holds by a wide margin",
     )

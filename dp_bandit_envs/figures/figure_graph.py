@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.comparison.reporting import regret_panel
 from dp_bandit_envs.envs.graph_env import GraphEnv
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.reporting import regret_panel
+from dp_bandit_envs.experiments.run_report import Note, Numbers, Study, View
 from dp_bandit_envs.figures.judging import (
     DECIDES,
     NO,
     UNDECIDED,
     YES,
     Claims,
-    Found,
+    Judgement,
     all_ahead,
     clearly_above,
-    over_error,
-    smaller_than,
+    in_standard_errors,
+    warn_if_smaller,
     with_names,
 )
 from dp_bandit_envs.graphs import REAL
@@ -28,8 +30,6 @@ from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, Reference, curves_figure
 from dp_bandit_envs.privacy.guarantee import NO_PRIVACY
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.runs.run_report import Note, Numbers, Study, View
 from dp_bandit_envs.seeding import GRAPH, stream
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def notes(results: Sequence[Results]) -> list[Note]:
         f" {PRIVATE_ARMS} arms. A round reveals the gain of the arm played and those of random others; {PRIVATE}"
         " has the same epsilon everywhere, so its noise grows with what a round reveals."
     )
-    return [Note(text), *smaller_than(results[0], HORIZON, TRIALS)]
+    return [Note(text), *warn_if_smaller(results[0], HORIZON, TRIALS)]
 
 
 def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
@@ -153,11 +153,11 @@ def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
     )
 
 
-def _on_graph(results: Results, panel: GameSpec) -> Panel:
-    rounds = results.rounds(panel.key)
-    return regret_panel(results, panel, VIEW.measure)._replace(
-        title=f"{panel.title}, {results.experiment.game(panel).n_arms} arms",
-        references=[Reference(BOUND, rounds, bound(results, panel, rounds))],
+def _on_graph(results: Results, spec: GameSpec) -> Panel:
+    rounds = results.rounds(spec.key)
+    return regret_panel(results, spec, VIEW.measure)._replace(
+        title=f"{spec.title}, {results.experiment.game(spec).n_arms} arms",
+        references=[Reference(BOUND, rounds, bound(results, spec, rounds))],
     )
 
 
@@ -173,18 +173,18 @@ def _over_revealed(results: Results) -> Panel:
     return Panel(title, curves, across="gains revealed in a round")
 
 
-def bound(results: Results, panel: GameSpec, rounds: IntArray) -> FloatArray:
+def bound(results: Results, spec: GameSpec, rounds: IntArray) -> FloatArray:
     """Return sqrt(chi H t / 2) at each round, shape `(rounds,)`, averaged over the graphs of the first games."""
-    game = results.experiment.game(panel)
+    game = results.experiment.game(spec)
     assert isinstance(game, GraphEnv)
-    games = range(min(20, results.experiment.trials)) if panel.key in RANDOM else range(1)
+    games = range(min(20, results.experiment.trials)) if spec.key in RANDOM else range(1)
     seed, roots = results.experiment.seed, []
     assert seed is not None
     for trial in games:
         game.source.begin(stream(seed, trial=trial, role=GRAPH))
         roots.append(math.sqrt(len(game.graph.clique_cover)))
-    found: FloatArray = np.mean(roots) * np.sqrt(math.log(game.n_arms) * np.asarray(rounds, dtype=float) / 2)
-    return found
+    means: FloatArray = np.mean(roots) * np.sqrt(math.log(game.n_arms) * np.asarray(rounds, dtype=float) / 2)
+    return means
 
 
 def by_feedback(results: Results, label: str) -> FloatArray:
@@ -195,19 +195,19 @@ def by_feedback(results: Results, label: str) -> FloatArray:
 
 def _numbers(results: Results) -> dict[str, Numbers]:
     """Return mean regret for each number of gains revealed over that for one, by level; and the largest by noise."""
-    found: dict[str, Numbers] = {}
+    quoted: dict[str, Numbers] = {}
     for epsilon in (*LEVELS, None):
         means = by_feedback(results, label_at(epsilon)).mean(axis=0)
-        found[f"feedback over one/{label_at(epsilon)}"] = {
+        quoted[f"feedback over one/{label_at(epsilon)}"] = {
             str(most): float(mean / means[0]) for most, mean in zip(REVEALED, means, strict=True)
         }
     partial = [
-        found[f"feedback over one/{label_at(epsilon)}"][str(most)]
+        quoted[f"feedback over one/{label_at(epsilon)}"][str(most)]
         for epsilon in LEVELS
         if epsilon <= 1
         for most in REVEALED[1:-1]
     ]
-    return {**found, "feedback over one/partial, epsilon at most 1": {"most": max(partial)}}
+    return {**quoted, "feedback over one/partial, epsilon at most 1": {"most": max(partial)}}
 
 
 claims = Claims()
@@ -221,20 +221,20 @@ class Difference(NamedTuple):
     errors: float
 
 
-def _less_regret(results: Results, better: str, worse: str) -> Found:
+def _less_regret(results: Results, better: str, worse: str) -> Judgement:
     """Judge whether one algorithm has less Bayesian regret than another on every graph."""
     graphs = {}
-    for panel in results.experiment.panels:
-        one, other = (results.regret(panel.key, name, VIEW.measure)[:, -1] for name in (better, worse))
-        mean, error = (float(value) for value in mean_and_standard_error(other - one))
-        graphs[panel.title] = Difference(mean, 1.96 * error, over_error(other - one))
-    shown = {title: f"{one.mean:,.1f} ± {one.half:,.1f}" for title, one in graphs.items()}
+    for spec in results.experiment.panels:
+        better_regret, worse_regret = (results.regret(spec.key, name, VIEW.measure)[:, -1] for name in (better, worse))
+        mean, error = (float(value) for value in mean_and_standard_error(worse_regret - better_regret))
+        graphs[spec.title] = Difference(mean, 1.96 * error, in_standard_errors(worse_regret - better_regret))
+    differences = {title: f"{one.mean:,.1f} ± {one.half:,.1f}" for title, one in graphs.items()}
     behind = [title for title, one in graphs.items() if one.errors < -DECIDES]
     close = [title for title, one in graphs.items() if abs(one.errors) <= DECIDES]
-    return Found(
+    return Judgement(
         all_ahead(one.errors for one in graphs.values()),
         graphs,
-        f"Bayesian regret of {worse} minus that of {better}, with its 95% interval: {with_names(shown)}",
+        f"Bayesian regret of {worse} minus that of {better}, with its 95% interval: {with_names(differences)}",
         yes="on all graphs",
         no=f"not on {' and '.join(behind)}",
         unknown=f": too close on {' and '.join(close)}",
@@ -257,17 +257,17 @@ class ShareOfBound(NamedTuple):
 
 
 @claims("The Bayesian regret of TS-N is at most of order sqrt(chi T / 2).")
-def _bayesian_bound(results: Results) -> Found:
+def _bayesian_bound(results: Results) -> Judgement:
     graphs = {}
-    for panel in results.experiment.panels:
-        mean, _ = mean_and_standard_error(results.regret(panel.key, "TS-N", VIEW.measure))
-        share = float(np.max(mean / bound(results, panel, results.rounds(panel.key))))
-        arms = results.experiment.game(panel).n_arms
-        graphs[panel.title] = ShareOfBound(share, share * math.sqrt(math.log(arms)))
+    for spec in results.experiment.panels:
+        mean, _ = mean_and_standard_error(results.regret(spec.key, "TS-N", VIEW.measure))
+        share = float(np.max(mean / bound(results, spec, results.rounds(spec.key))))
+        arms = results.experiment.game(spec).n_arms
+        graphs[spec.title] = ShareOfBound(share, share * math.sqrt(math.log(arms)))
     over = [title for title, one in graphs.items() if one.with_entropy > 1]
     shares = with_names({title: f"{one.with_entropy:.2f}" for title, one in graphs.items()})
     printed = with_names({title: f"{one.as_printed:.2f}" for title, one in graphs.items()})
-    return Found(
+    return Judgement(
         NO if over else YES,
         graphs,
         f"largest share of the bound with the entropy of the best arm, at any round: {shares}; without the"
@@ -295,25 +295,25 @@ class FeedbackAtLevel(NamedTuple):
 
 
 @claims("Feedback pays for the noise that it costs (a question that the thesis leaves open).", of=(1,))
-def _feedback(results: Results) -> Found:
+def _feedback(results: Results) -> Judgement:
     levels = {}
     for epsilon in (*LEVELS, None):
         regret = by_feedback(results, label_at(epsilon))
         levels[label_at(epsilon)] = FeedbackAtLevel(
             means=tuple(float(mean) for mean in regret.mean(axis=0)),
-            partial=over_error(regret[:, 0] - regret[:, -2]),
-            whole=over_error(regret[:, 0] - regret[:, -1]),
+            partial=in_standard_errors(regret[:, 0] - regret[:, -2]),
+            whole=in_standard_errors(regret[:, 0] - regret[:, -1]),
             whole_is_better=clearly_above(regret[:, -2] - regret[:, -1]),
         )
     pays = [label for label, one in levels.items() if one.partial > DECIDES and one.whole > DECIDES]
     costs = [label for label, one in levels.items() if one.partial < -DECIDES]
     only_whole = [label for label, one in levels.items() if label not in costs and one.whole < -DECIDES]
-    shown = {label: " / ".join(f"{mean:,.0f}" for mean in one.means) for label, one in levels.items()}
-    return Found(
+    means_in_words = {label: " / ".join(f"{mean:,.0f}" for mean in one.means) for label, one in levels.items()}
+    return Judgement(
         NO if costs or only_whole else YES if pays else UNDECIDED,
         levels,
         f"mean regret with {' / '.join(map(str, REVEALED))} of {PRIVATE_ARMS} gains revealed in a round:"
-        f" {with_names(shown)}",
+        f" {with_names(means_in_words)}",
         yes=f"at every level with a clear difference ({', '.join(pays)})",
         no=_why_feedback_costs(levels, pays, costs, only_whole),
         unknown=": too close at every level",

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dp_bandit_envs.experiments.experiment import GameSpec, Results
+from dp_bandit_envs.experiments.run_report import Claim, Note, Verdict
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.runs.experiment import GameSpec, Results
-from dp_bandit_envs.runs.run_report import Claim, Note, Verdict
 
 YES, NO, UNDECIDED = Verdict
 DECIDES = 3.0
@@ -42,7 +42,7 @@ UNKNOWN = Estimate(math.nan, math.nan)
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class Judgement:
     """What is found about a claim.
 
     Attributes:
@@ -69,7 +69,7 @@ class Claims(list[Callable[[Sequence[Results]], Claim]]):
 
     def __call__(
         self, says: str | Callable[[Results], str], *, of: tuple[int, ...] = (0,), fewest: int = FEWEST
-    ) -> Callable[[Callable[..., Found]], Callable[..., Found]]:
+    ) -> Callable[[Callable[..., Judgement]], Callable[..., Judgement]]:
         """Return a decorator for the function that judges a claim.
 
         Args:
@@ -78,16 +78,17 @@ class Claims(list[Callable[[Sequence[Results]], Claim]]):
             fewest: Number of runs below which there is no verdict; 0 for claims that do not depend on chance.
         """
 
-        def add(judge: Callable[..., Found]) -> Callable[..., Found]:
+        def add(judge: Callable[..., Judgement]) -> Callable[..., Judgement]:
             def claim(results: Sequence[Results]) -> Claim:
-                taken = [results[place] for place in of]
-                found, runs = judge(*taken), taken[0].experiment.trials
-                words = says if isinstance(says, str) else says(taken[0])
+                taken = [results[index] for index in of]
+                judgement, runs = judge(*taken), taken[0].experiment.trials
+                verdict = judgement.verdict
+                text = says if isinstance(says, str) else says(taken[0])
                 if runs < fewest:
                     few = f"from {runs} run{'' if runs == 1 else 's'}: that is too few"
-                    return Claim(found.numbers, UNDECIDED, words, found.seen, few)
-                why = {YES: found.yes, NO: found.no, UNDECIDED: f"from {runs} runs{found.unknown}"}[found.verdict]
-                return Claim(found.numbers, found.verdict, words, found.seen, why)
+                    return Claim(judgement.numbers, UNDECIDED, text, judgement.seen, few)
+                why = {YES: judgement.yes, NO: judgement.no, UNDECIDED: f"from {runs} runs{judgement.unknown}"}[verdict]
+                return Claim(judgement.numbers, verdict, text, judgement.seen, why)
 
             self.append(claim)
             return judge
@@ -117,21 +118,21 @@ def all_ahead(errors: Iterable[float]) -> Verdict:
 
 
 def errors_ahead(
-    results: Results, panel: str, better: str, worse: str, measure: str = "external_regret", checkpoint: int = -1
+    results: Results, game: str, better: str, worse: str, measure: str = "external_regret", checkpoint: int = -1
 ) -> float:
     """Return by how many standard errors `better` has less regret; trials are paired because they share their gains."""
-    one, other = (results.regret(panel, name, measure)[:, checkpoint] for name in (better, worse))
-    return over_error(paired(other, one))
+    better_regret, worse_regret = (results.regret(game, name, measure)[:, checkpoint] for name in (better, worse))
+    return in_standard_errors(paired_differences(worse_regret, better_regret))
 
 
-def paired(one: FloatArray, other: FloatArray) -> FloatArray:
+def paired_differences(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return the differences one - other of samples `(trials,)`, for the games that both have played."""
-    both = min(len(one), len(other))
-    difference: FloatArray = one[:both] - other[:both]
+    both = min(len(first), len(second))
+    difference: FloatArray = first[:both] - second[:both]
     return difference
 
 
-def over_error(sample: FloatArray) -> float:
+def in_standard_errors(sample: FloatArray) -> float:
     """Return the mean of a sample `(trials,)` over its standard error; NaN for a single trial."""
     mean, error = (float(value) for value in mean_and_standard_error(sample))
     # Samples that differ only by rounding count as equal: rounding errors must not be divided by their spread.
@@ -142,23 +143,23 @@ def over_error(sample: FloatArray) -> float:
 
 def clearly_above(sample: FloatArray) -> bool:
     """Return whether the mean of a sample is clearly above 0."""
-    return over_error(sample) > DECIDES
+    return in_standard_errors(sample) > DECIDES
 
 
-def runs_on_a_worse_arm(results: Results, panel: GameSpec, name: str) -> int:
+def runs_on_a_worse_arm(results: Results, spec: GameSpec, name: str) -> int:
     """Return how many runs lose in the second half of the game more than half of what a second-best arm would lose."""
-    means = np.array(panel.env_kwargs["means"], dtype=float)
-    rounds = results.rounds(panel.key)
+    means = np.array(spec.env_kwargs["means"], dtype=float)
+    rounds = results.rounds(spec.key)
     half = min(int(np.searchsorted(rounds, rounds[-1] / 2)), len(rounds) - 1)
     gap = (means.max() - means)[means < means.max()].min()
-    regret = results.regret(panel.key, name, "pseudo_regret")
+    regret = results.regret(spec.key, name, "pseudo_regret")
     least = 0.5 * gap * (rounds[-1] - rounds[half])
     return int(np.sum(regret[:, -1] - regret[:, half] > least)) if rounds[-1] >= LONG else 0
 
 
-def ratio(one: float, other: float) -> float:
+def ratio(numerator: float, denominator: float) -> float:
     """Return a ratio; NaN if it is undefined."""
-    return float(one / other) if other > 0 else math.nan
+    return float(numerator / denominator) if denominator > 0 else math.nan
 
 
 def ratio_of_means(private: FloatArray, free: FloatArray) -> Estimate:
@@ -219,13 +220,13 @@ def after_names(values: Mapping[str, float], form: str) -> str:
     return ", ".join(f"{name} {form.format(value)}" for name, value in values.items())
 
 
-def joined(names: Iterable[Any]) -> str:
+def join_names(names: Iterable[Any]) -> str:
     """Return names as in a sentence."""
     *first, last = [*map(str, names)] or [""]
     return last if not first else f"{', '.join(first)} and {last}"
 
 
-def fewer_or_shorter(played_horizon: int, played_trials: int, horizon: int, trials: int) -> list[Note]:
+def warn_if_shorter(played_horizon: int, played_trials: int, horizon: int, trials: int) -> list[Note]:
     """Return a warning if the longest games, or their number, are smaller than in the figure, else nothing."""
     if played_horizon >= horizon and played_trials >= trials:
         return []
@@ -233,7 +234,7 @@ def fewer_or_shorter(played_horizon: int, played_trials: int, horizon: int, tria
     return [Note("Differences may come from that alone, whatever reason is given.", warning)]
 
 
-def smaller_than(results: Results, horizon: int, trials: int) -> list[Note]:
+def warn_if_smaller(results: Results, horizon: int, trials: int) -> list[Note]:
     """Return such a warning for an experiment whose games all have its horizon."""
     has = results.experiment
-    return [] if has.horizon is None else fewer_or_shorter(has.horizon, has.trials, horizon, trials)
+    return [] if has.horizon is None else warn_if_shorter(has.horizon, has.trials, horizon, trials)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.comparison.compared import comparison_of_results, folder_of
-from dp_bandit_envs.comparison.comparing import Wanted, check_progress, progress_of
-from dp_bandit_envs.comparison.reporting import Report, folders_of, played, played_in_memory, report_on
-from dp_bandit_envs.runs.run_report import Study
+from dp_bandit_envs.experiments.comparing import Wanted, check_progress, progress_of
+from dp_bandit_envs.experiments.comparison import comparison_of_results, folder_of
+from dp_bandit_envs.experiments.reporting import Report, folders_of, played, played_in_memory, report_on
+from dp_bandit_envs.experiments.run_report import Study
 
 
 class Figure(NamedTuple):
@@ -96,7 +96,7 @@ def reproduce(
     check_progress(progress)
     for experiment in study.experiments:
         experiment.check()
-    words = [repr(name), *(f"{key}={value!r}" for key, value in {**chosen, "seed": seed}.items())]
+    arguments = [repr(name), *(f"{key}={value!r}" for key, value in {**chosen, "seed": seed}.items())]
     folders = [] if folder is None else folders_of(study, folder_of(folder))
     with progress_of("reproduce", progress, sum(one.rounds for one in study.experiments)) as advance:
         how: dict[str, Any] = {"jobs": jobs, "progress": advance}
@@ -110,6 +110,6 @@ def reproduce(
         study,
         results,
         list(map(comparison_of_results, results)),
-        command=f"reproduce({', '.join(words)})",
+        command=f"reproduce({', '.join(arguments)})",
         folders=folders,
     )

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.metrics import BANDS, Band, band_in_words, band_of
+from dp_bandit_envs.metrics import BANDS, Band, band_of, describe_band
 from dp_bandit_envs.plots.figure_layout import (
     FEW,
     add_legend_and_note,
@@ -134,10 +134,10 @@ def curves_figure(
         others: dict[str, Any] = {}
         for axes, panel, of, bars in zip(grid, panels, bands, thin, strict=False):
             limits = every_limits.get(panel.up)
-            for place, (curve, one) in enumerate(zip(panel.curves, of, strict=True)):
+            for index, (curve, band_of_curve) in enumerate(zip(panel.curves, of, strict=True)):
                 key, floor = _key(curve, legend.several), None if limits is None else limits[0]
-                turn = place / len(of)
-                line = draw_band(axes, curve.at, one, legend.looks[key], floor=floor, turn=turn, bars=bars)
+                turn = index / len(of)
+                line = draw_band(axes, curve.at, band_of_curve, legend.looks[key], floor=floor, turn=turn, bars=bars)
                 line.set_label(typeset(legend.labels[key]))
                 algorithms.setdefault(typeset(legend.labels[key]), line)
             for reference in panel.references:
@@ -156,7 +156,7 @@ def curves_figure(
         says = ""
         if band is not None:
             trials, fewest = _trials_in_words(panels)
-            says = band_in_words(band, trials, fewest, "bar" if all(thin) else "band or bar" if any(thin) else "band")
+            says = describe_band(band, trials, fewest, "bar" if all(thin) else "band or bar" if any(thin) else "band")
             if every_limits and any(np.any(one.line <= 0) for of in bands for one in of):
                 says += "; a line begins where it is above 0"
         cell = grid[len(panels)] if len(grid) > len(panels) else None
@@ -236,30 +236,30 @@ def draw_reference(axes: Axes, reference: Reference, *, log: bool) -> Any:
 def _up_to_the_same(grid: Sequence[Axes], panels: Sequence[Panel]) -> list[tuple[float, float]]:
     """Return the ends of each panel's linear vertical axis, which hold for all panels beside it."""
     ends = [axes.get_ylim() for axes in grid[: len(panels)]]
-    found = []
-    for panel, own in zip(panels, ends, strict=True):
+    shared_ends = []
+    for panel, ends_of_panel in zip(panels, ends, strict=True):
         same = [end for other, end in zip(panels, ends, strict=True) if panel.beside and other.beside == panel.beside]
-        lows, highs = zip(*(same or [own]), strict=True)
-        found.append((min(lows), max(highs)))
-    return found
+        lows, highs = zip(*(same or [ends_of_panel]), strict=True)
+        shared_ends.append((min(lows), max(highs)))
+    return shared_ends
 
 
 def _trials_in_words(panels: Sequence[Panel]) -> tuple[str, int]:
     """Return the numbers of trials, as in "100 (1,000 of DP-KLUCB, DP-IMED)", and the smallest."""
-    found: dict[int, dict[str, None]] = {}
+    names_by_trials: dict[int, dict[str, None]] = {}
     for panel in panels:
         for curve in panel.curves:
             # Where numbers differ between places, the smallest counts.
             uniform = isinstance(curve.samples, np.ndarray)
             trials = len(curve.samples) if uniform else min(map(len, curve.samples), default=0)
-            found.setdefault(trials, {})[curve.name] = None
-    if not found:
+            names_by_trials.setdefault(trials, {})[curve.name] = None
+    if not names_by_trials:
         return "0", 0
-    usual = max(found, key=lambda trials: (len(found[trials]), -trials))
+    usual = max(names_by_trials, key=lambda trials: (len(names_by_trials[trials]), -trials))
     others = "; ".join(
-        f"{trials:,} of {', '.join(names)}" for trials, names in sorted(found.items()) if trials != usual
+        f"{trials:,} of {', '.join(names)}" for trials, names in sorted(names_by_trials.items()) if trials != usual
     )
-    return f"{usual:,}" + (f" ({others})" if others else ""), min(found)
+    return f"{usual:,}" + (f" ({others})" if others else ""), min(names_by_trials)
 
 
 class _Legend(NamedTuple):
@@ -282,22 +282,22 @@ def _legend_of(panels: Sequence[Panel], bands: Sequence[Sequence[Band]]) -> _Leg
         curve.name
         for panel in panels
         for curve in panel.curves
-        if [one.name for one in panel.curves].count(curve.name) > 1
+        if sum(other.name == curve.name for other in panel.curves) > 1
     )
-    found: dict[Key, dict[str, None]] = {}
+    labels_by_key: dict[Key, dict[str, None]] = {}
     for panel in panels:
         for curve in panel.curves:
-            found.setdefault(_key(curve, several), {})[curve.label] = None
-    labels = {key: next(iter(of)) if len(of) == 1 else key[0] for key, of in found.items()}
+            labels_by_key.setdefault(_key(curve, several), {})[curve.label] = None
+    labels = {key: next(iter(of)) if len(of) == 1 else key[0] for key, of in labels_by_key.items()}
     notes = []
     for panel in panels:
-        differing = [curve for curve in panel.curves if len(found[_key(curve, several)]) > 1]
+        differing = [curve for curve in panel.curves if len(labels_by_key[_key(curve, several)]) > 1]
         notes.append(_guarantees(differing, named=any(curve.label == curve.name for curve in panel.curves)))
     same, equal_here = _equal(panels, bands, several)
     for key, other in same.items():
         labels[key] += f", the same as {other[1] or other[0]}"
     notes = ["; ".join(filter(None, (note, *equal))) for note, equal in zip(notes, equal_here, strict=True)]
-    return _Legend(several, labels, _looks(panels, found), notes)
+    return _Legend(several, labels, _looks(panels, labels_by_key), notes)
 
 
 def _key(curve: Curve, several: frozenset[str]) -> Key:

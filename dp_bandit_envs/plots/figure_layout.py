@@ -93,18 +93,18 @@ def set_titles(grid: Sequence[Axes], titles: Sequence[str], notes: Sequence[str]
         titles: Their titles.
         notes: What holds in each panel; "" for nothing, and what the title says already is not repeated.
     """
-    figure, place = grid[0].get_figure(root=True), grid[0].get_subplotspec()
-    assert figure is not None and place is not None
-    rows, across = place.get_gridspec().get_geometry()
+    figure, cell = grid[0].get_figure(root=True), grid[0].get_subplotspec()
+    assert figure is not None and cell is not None
+    rows, across = cell.get_gridspec().get_geometry()
     width = figure.get_figwidth() / across - BESIDE
-    shown = [typeset(title) for title in titles]
-    said = [typeset(note) for note in notes] or [""] * len(shown)
+    texts = [typeset(title) for title in titles]
+    said = [typeset(note) for note in notes] or [""] * len(texts)
     below = [
-        "" if note in title else fitting(figure, note, width, **SMALL) for note, title in zip(said, shown, strict=True)
+        "" if note in title else fitting(figure, note, width, **SMALL) for note, title in zip(said, texts, strict=True)
     ]
-    lettered = [f"({chr(97 + index)}) {title}" if len(shown) > 1 else title for index, title in enumerate(shown)]
+    lettered = [f"({chr(97 + index)}) {title}" if len(texts) > 1 else title for index, title in enumerate(texts)]
     # Beside a long title there may be another one; a panel alone has its own room.
-    several = len(shown) > 1 or figure.get_figwidth() < ALONE[0]
+    several = len(texts) > 1 or figure.get_figwidth() < ALONE[0]
     above = [fitting(figure, title, width, fontsize=TITLE) if several else title for title in lettered]
     room = SMALL["fontsize"] * 1.3 * max((text.count("\n") + 1 for text in below if text), default=0)
     more = 1.2 * TITLE * max(title.count("\n") for title in above)
@@ -204,9 +204,9 @@ def outer_labels_only(panels: Sequence[Axes]) -> None:
     """Remove an axis label where the panel to the left, or below, has the same."""
     at = {}
     for axes in panels:
-        place = axes.get_subplotspec()
-        assert place is not None
-        at[place.rowspan.start, place.colspan.start] = axes
+        cell = axes.get_subplotspec()
+        assert cell is not None
+        at[cell.rowspan.start, cell.colspan.start] = axes
     for (row, column), axes in at.items():
         left, below = at.get((row, column - 1)), at.get((row + 1, column))
         axes.yaxis.label.set_visible(left is None or left.get_ylabel() != axes.get_ylabel())
@@ -288,9 +288,9 @@ def _size(figure: Figure, artist: Legend | Text) -> tuple[float, float]:
 
 def _room(figure: Figure, cell: Axes) -> tuple[float, float]:
     """Return width and height of a cell of the figure's grid, in inches."""
-    place = cell.get_subplotspec()
-    assert place is not None
-    rows, columns = place.get_gridspec().get_geometry()
+    subplot = cell.get_subplotspec()
+    assert subplot is not None
+    rows, columns = subplot.get_gridspec().get_geometry()
     width, height = figure.get_size_inches()
     return width / columns, height / rows
 
@@ -331,7 +331,7 @@ def wrapped(text: str, letters: int) -> str:
 
 
 def _letters(word: str) -> int:
-    return len(re.sub(r"\\[A-Za-z]+|[${}^_\\]", lambda found: "x" if found[0][1:] else "", word))
+    return len(re.sub(r"\\[A-Za-z]+|[${}^_\\]", lambda match: "x" if match[0][1:] else "", word))
 
 
 def fitting(figure: Figure, text: str, width: float, **look: Any) -> str:

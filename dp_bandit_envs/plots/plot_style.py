@@ -135,19 +135,19 @@ def styles_for(
     """
     panels = list(together)
     order = list(dict.fromkeys(names))
-    own = {name: STYLES.get(name) or STYLES.get(name.partition(" (")[0]) for name in order}
-    found: dict[str, Style] = {}
+    wishes = {name: STYLES.get(name) or STYLES.get(name.partition(" (")[0]) for name in order}
+    styles: dict[str, Style] = {}
     # First those who keep their colour, so that unknown algorithms do not take it away.
     for name in order:
-        wish = own[name]
-        if wish is not None and wish.colour not in {each.colour for each in found.values()}:
-            found[name] = wish._replace(marker=_free_marker(wish.marker, found.values()))
+        wish = wishes[name]
+        if wish is not None and wish.colour not in {each.colour for each in styles.values()}:
+            styles[name] = wish._replace(marker=_free_marker(wish.marker, styles.values()))
     for name in order:
-        if name not in found:
+        if name not in styles:
             near = {other for panel in panels if name in panel for other in panel}
-            others = {found[one].colour for one in near if one in found}
-            found[name] = _next_look(own[name], found.values(), others, reserved)
-    return {name: found[name] for name in order}
+            others = {styles[one].colour for one in near if one in styles}
+            styles[name] = _next_look(wishes[name], styles.values(), others, reserved)
+    return {name: styles[name] for name in order}
 
 
 def again(style: Style, taken: Iterable[Style]) -> Style:
@@ -167,12 +167,12 @@ def _next_look(
     taken = list(taken)
     dash, marker = ("-", MARKERS[0]) if wish is None else (wish.line, wish.marker)
     colours = {each.colour for each in taken}
-    given = [colour for colour in COLOURS if colour not in reserved]
-    free = next((colour for colour in given if colour not in colours), None)
+    allowed = [colour for colour in COLOURS if colour not in reserved]
+    free = next((colour for colour in allowed if colour not in colours), None)
     if free is not None:
         return Style(free, dash, _free_marker(marker, taken))
     pairs = {(each.colour, each.line) for each in taken}
-    for line, colour in sorted(itertools.product(DASHES, given), key=lambda pair: pair[1] in near):
+    for line, colour in sorted(itertools.product(DASHES, allowed), key=lambda pair: pair[1] in near):
         if (colour, line) not in pairs:
             return Style(colour, line, _free_marker(marker, taken))
     looks = itertools.product(MARKERS, DASHES, COLOURS)
@@ -234,21 +234,21 @@ def _is_mathematics(text: str) -> bool:
     return True
 
 
-def _typeset(found: re.Match[str]) -> str:
-    name, letter, value = found["name"], found["letter"], found["value"]
+def _typeset(match: re.Match[str]) -> str:
+    name, letter, value = match["name"], match["letter"], match["value"]
     if value is not None:
         of = GREEK[name] if name else letter
         return f"${of}={_horizon(value) if letter == 'T' else _number(value)}$"
-    if found["base"] is not None:
-        return f"${found['base']}^{{{found['power']}}}$"
-    if found["alone"] is not None:
-        return f"${GREEK[found['alone']]}$"
-    if found["noun"] is not None:
-        return f"{found['noun']} ${found['symbol']}$"
-    if found["root"] is not None:
-        inside = re.sub(r"\b(chi|rho|sigma)\b", r"\\\1", found["root"]).replace(" ", r"\ ")
+    if match["base"] is not None:
+        return f"${match['base']}^{{{match['power']}}}$"
+    if match["alone"] is not None:
+        return f"${GREEK[match['alone']]}$"
+    if match["noun"] is not None:
+        return f"{match['noun']} ${match['symbol']}$"
+    if match["root"] is not None:
+        inside = re.sub(r"\b(chi|rho|sigma)\b", r"\\\1", match["root"]).replace(" ", r"\ ")
         return rf"$\sqrt{{{inside}}}$"
-    return f"${_number(found['number'])}$"
+    return f"${_number(match['number'])}$"
 
 
 def _number(text: str) -> str:

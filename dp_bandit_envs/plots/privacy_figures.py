@@ -90,14 +90,14 @@ def audit_figure(bars: Sequence[Bar], title: str) -> Figure:
         figure = Figure(figsize=(7.6, 0.9 + 0.42 * len(bars)), layout=RoundedLayout())
         FigureCanvasAgg(figure)
         axes = figure.subplots()
-        for place, bar in enumerate(bars):
+        for height, bar in enumerate(bars):
             length = 0.0 if bar.epsilon is None else min(bar.epsilon, MOST_WIDE * longest)
             refuted = bar.epsilon is not None and bar.kind != "declared" and bar.epsilon > declared * (1 + 1e-6)
-            axes.barh(place, length, color=VERMILION if refuted else BAR_COLOURS[bar.kind], height=0.62)
+            axes.barh(height, length, color=VERMILION if refuted else BAR_COLOURS[bar.kind], height=0.62)
             inside = length > 0.6 * longest
             axes.annotate(
                 bar.number,
-                (length, place),
+                (length, height),
                 xytext=(-4 if inside else 4, 0),
                 textcoords="offset points",
                 va="center",
@@ -139,14 +139,14 @@ def counters_figure(rows: list[Row], horizon: int, columns: int | None = None) -
         figure, (axes,) = grid_of(1, columns)
         labelled = {}
         places = np.geomspace(1, horizon, MARKED * len(rows))
-        for place, row in enumerate(sorted(rows, key=lambda row: -row.maximum)):
+        for index, row in enumerate(sorted(rows, key=lambda row: -row.maximum)):
             line = "--" if row.counter.needs_horizon else "-"
             colour, marker = COUNTER_LOOKS[row.name]
             label = typeset(label_of(row.name, [level_of(row.counter.guarantee)]))
             # An error stays the worst until a worse one.
             look: Any = {"color": colour, "linestyle": line, "drawstyle": "steps-post", "marker": marker}
             # Each line has its markers at places of its own, so that none hides another's.
-            marked = np.unique(np.searchsorted(at, places[place :: len(rows)]).clip(max=len(at) - 1))
+            marked = np.unique(np.searchsorted(at, places[index :: len(rows)]).clip(max=len(at) - 1))
             look |= {"markevery": marked.tolist(), "markersize": 4.5}
             labelled[label] = axes.plot(at, worst[row.name], label=label, **look)[0]
         set_titles([axes], [f"Worst error of released sums up to item t, T = {horizon:,}"])

@@ -39,7 +39,7 @@ CHUNK: Final = 2**19
 """Most entries of an array of grid points times terms."""
 
 
-class Law(NamedTuple):
+class DominatingNoise(NamedTuple):
     """Independent draws that dominate a whole game: whoever sees it learns no more than from these.
 
     Attributes:
@@ -64,13 +64,15 @@ class Law(NamedTuple):
         """The number of draws, all Gaussian ones as one."""
         return sum(number for _, number in (*self.laplace, *self.responses)) + (self.gaussian > 0)
 
-    def times(self, games: int) -> "Law":
+    def times(self, games: int) -> "DominatingNoise":
         """Return the law of so many games."""
-        return Law(_often(self.laplace, games), games * self.gaussian, _often(self.responses, games))
+        return DominatingNoise(_often(self.laplace, games), games * self.gaussian, _often(self.responses, games))
 
-    def of_group(self, rounds: int) -> "Law":
+    def of_group(self, rounds: int) -> "DominatingNoise":
         """Return the law where up to so many rounds change; it needs what docs/accounting.md says of groups."""
-        return Law(_far(self.laplace, rounds), rounds * rounds * self.gaussian, _far(self.responses, rounds))
+        return DominatingNoise(
+            _far(self.laplace, rounds), rounds * rounds * self.gaussian, _far(self.responses, rounds)
+        )
 
     def epsilon(self, delta: float) -> float:
         """Return an epsilon for which (epsilon, delta)-DP holds, nearly always within .1 % of the smallest.
@@ -93,27 +95,27 @@ class Law(NamedTuple):
         return _law_curve(self)
 
 
-def laplace_law(distances: ArrayLike) -> Law:
+def laplace_law(distances: ArrayLike) -> DominatingNoise:
     """Return the law of Laplace draws at these distances in scales, nearly equal ones at the largest of them."""
     falling = np.sort(np.asarray(distances, dtype=float).ravel())[::-1]
     if not np.all((falling >= 0) & (falling < math.inf)):
         raise ValueError(f"distances must be finite numbers of at least 0; received {distances!r}.")
     falling = falling[falling > 0]
     if not len(falling):
-        return Law()
+        return DominatingNoise()
     bins = np.floor(np.log(falling) / -math.log(RATIO))
     _, first, counts = np.unique(bins, return_index=True, return_counts=True)
-    return Law(tuple(zip(falling[first].tolist(), counts.tolist(), strict=True)))
+    return DominatingNoise(tuple(zip(falling[first].tolist(), counts.tolist(), strict=True)))
 
 
-def one_laplace(epsilon: float) -> Law:
+def one_laplace(epsilon: float) -> DominatingNoise:
     """Return the law of values that are each released once, with Laplace noise, and change by `epsilon` together."""
-    return Law(laplace=((epsilon, 1),))
+    return DominatingNoise(laplace=((epsilon, 1),))
 
 
-def gaussian_law(sigma: float) -> Law:
+def gaussian_law(sigma: float) -> DominatingNoise:
     """Return the law of a Gaussian draw at L2 distance 1; `sigma` is its standard deviation."""
-    return Law(gaussian=(1 + ROUNDING) / sigma**2 if sigma > 1e-150 else math.inf)
+    return DominatingNoise(gaussian=(1 + ROUNDING) / sigma**2 if sigma > 1e-150 else math.inf)
 
 
 def _often(terms: tuple[tuple[float, int], ...], games: int) -> tuple[tuple[float, int], ...]:
@@ -124,17 +126,17 @@ def _far(terms: tuple[tuple[float, int], ...], rounds: int) -> tuple[tuple[float
     return tuple((rounds * each, number) for each, number in terms)
 
 
-def log_moments(law: Law, s: ArrayLike) -> NDArray[Any]:
+def log_moments(noise_law: DominatingNoise, s: ArrayLike) -> NDArray[Any]:
     """Return ln E e^(s L) of the privacy loss L, for real or complex s of real part above 0; shape of s."""
     s = np.atleast_1d(s)
-    found: NDArray[Any] = law.gaussian / 2 * s * (s + 1)
+    found: NDArray[Any] = noise_law.gaussian / 2 * s * (s + 1)
     step = max(1, CHUNK // len(s))
-    for start in range(0, len(law.laplace), step):
-        e, counts = np.array(law.laplace[start : start + step]).T
+    for start in range(0, len(noise_law.laplace), step):
+        e, counts = np.array(noise_law.laplace[start : start + step]).T
         # (s + 1) e^(s e) + s e^(-(s + 1) e), over 2 s + 1; the first exponential is taken out.
         rest = (s + 1)[:, None] + s[:, None] * np.exp(-np.multiply.outer(2 * s + 1, e))
         found = found + np.log(rest / (2 * s + 1)[:, None]) @ counts + s * float(e @ counts)
-    for e, number in law.responses:
+    for e, number in noise_law.responses:
         # (e^((s + 1) e) + e^(-s e)) / (1 + e^e)
         of_one = s * e + np.log1p(np.exp(-(2 * s + 1) * e)) - math.log1p(math.exp(-e))
         found = found + number * of_one
@@ -142,37 +144,41 @@ def log_moments(law: Law, s: ArrayLike) -> NDArray[Any]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _law_curve(law: Law) -> RenyiCurve:
+def _law_curve(noise_law: DominatingNoise) -> RenyiCurve:
     s = np.array(ORDERS) - 1
-    if math.isinf(law.gaussian):
+    if math.isinf(noise_law.gaussian):
         return ()
-    pure = law.pure
-    if _is_extreme(law):
+    pure = noise_law.pure
+    if _is_extreme(noise_law):
         return tuple((order, pure) for order in ORDERS)
     # A logarithm of each draw's moment is off by a few times 2^-53.
-    found = (np.maximum(log_moments(law, s), 0.0) * (1 + ROUNDING) + 1e-15 * law.draws) / s
+    found = (np.maximum(log_moments(noise_law, s), 0.0) * (1 + ROUNDING) + 1e-15 * noise_law.draws) / s
     return tuple((order, min(value, pure)) for order, value in zip(ORDERS, found.tolist(), strict=True))
 
 
-def _is_extreme(law: Law) -> bool:
+def _is_extreme(noise_law: DominatingNoise) -> bool:
     """Whether doubles would not hold the moments; what is pure then says nearly all."""
-    largest = max((each for each, _ in (*law.laplace, *law.responses)), default=0.0)
-    return largest > 1e5 or law.pure < 1e-9
+    largest = max((each for each, _ in (*noise_law.laplace, *noise_law.responses)), default=0.0)
+    return largest > 1e5 or noise_law.pure < 1e-9
 
 
 @functools.lru_cache(maxsize=4096)
-def _law_epsilon(law: Law, delta: float) -> float:
-    if law.draws == 0:
+def _law_epsilon(noise_law: DominatingNoise, delta: float) -> float:
+    if noise_law.draws == 0:
         return 0.0
-    if law.draws == 1:
-        return gaussian_curve_epsilon(1 / math.sqrt(law.gaussian), delta) if law.gaussian > 0 else _of_one(law, delta)
-    if math.isinf(law.gaussian) or _is_extreme(law):
-        return law.pure
-    theta, start = _tilt(law, lambda s, moments: (moments - math.log(delta) - np.log1p(s)) / s - np.log1p(1 / s))
+    if noise_law.draws == 1:
+        return (
+            gaussian_curve_epsilon(1 / math.sqrt(noise_law.gaussian), delta)
+            if noise_law.gaussian > 0
+            else _of_one(noise_law, delta)
+        )
+    if math.isinf(noise_law.gaussian) or _is_extreme(noise_law):
+        return noise_law.pure
+    theta, start = _tilt(noise_law, lambda s, moments: (moments - math.log(delta) - np.log1p(s)) / s - np.log1p(1 / s))
     if not start > 0:
         return 0.0
-    at = _bound(law, theta, delta)
-    low, high = 0.0, min(start * (1 + 1e-9), law.pure)
+    at = _bound(noise_law, theta, delta)
+    low, high = 0.0, min(start * (1 + 1e-9), noise_law.pure)
     if not at(high) <= delta:
         return high
     while high - low > 1e-9 * high:
@@ -182,43 +188,47 @@ def _law_epsilon(law: Law, delta: float) -> float:
 
 
 @functools.lru_cache(maxsize=4096)
-def _law_delta(law: Law, epsilon: float) -> float:
-    if epsilon >= law.pure or math.isinf(epsilon):
+def _law_delta(noise_law: DominatingNoise, epsilon: float) -> float:
+    if epsilon >= noise_law.pure or math.isinf(epsilon):
         return 0.0
-    if law.draws == 1:
-        if law.gaussian > 0:
-            return gaussian_curve_delta(1 / math.sqrt(law.gaussian), epsilon)
+    if noise_law.draws == 1:
+        if noise_law.gaussian > 0:
+            return gaussian_curve_delta(1 / math.sqrt(noise_law.gaussian), epsilon)
         # At epsilon, of a Laplace draw and of a response.
-        exact = -math.expm1((epsilon - law.pure) / 2) if law.laplace else -math.expm1(epsilon - law.pure) * _truth(law)
+        exact = (
+            -math.expm1((epsilon - noise_law.pure) / 2)
+            if noise_law.laplace
+            else -math.expm1(epsilon - noise_law.pure) * _truth(noise_law)
+        )
         return min(1.0, exact * (1 + ROUNDING))
-    if math.isinf(law.gaussian) or _is_extreme(law):
+    if math.isinf(noise_law.gaussian) or _is_extreme(noise_law):
         return 1.0
-    theta, log = _tilt(law, lambda s, moments: moments - s * (epsilon + np.log1p(1 / s)) - np.log1p(s))
+    theta, log = _tilt(noise_law, lambda s, moments: moments - s * (epsilon + np.log1p(1 / s)) - np.log1p(s))
     least = math.exp(min(0.0, log)) * (1 + 1e-9)
     if least < 1e-300:
         return least
-    return min(least, max(0.0, _bound(law, theta, min(least, 0.5))(epsilon)))
+    return min(least, max(0.0, _bound(noise_law, theta, min(least, 0.5))(epsilon)))
 
 
-def _truth(law: Law) -> float:
+def _truth(noise_law: DominatingNoise) -> float:
     """Return the chance of the truth in a randomised response."""
-    return 1 / (1 + math.exp(-law.pure))
+    return 1 / (1 + math.exp(-noise_law.pure))
 
 
-def _of_one(law: Law, delta: float) -> float:
+def _of_one(noise_law: DominatingNoise, delta: float) -> float:
     """Return the epsilon of one Laplace draw or response; the pure one if delta saves a thousandth at most."""
-    saved = -2 * math.log1p(-delta) if law.laplace else -math.log1p(-min(1 - 1e-16, delta / _truth(law)))
-    return law.pure if saved <= 1e-3 * law.pure else max(0.0, law.pure - saved * (1 - ROUNDING))
+    saved = -2 * math.log1p(-delta) if noise_law.laplace else -math.log1p(-min(1 - 1e-16, delta / _truth(noise_law)))
+    return noise_law.pure if saved <= 1e-3 * noise_law.pure else max(0.0, noise_law.pure - saved * (1 - ROUNDING))
 
 
-def _tilt(law: Law, paid: Callable[[FloatArray, FloatArray], FloatArray]) -> tuple[float, float]:
+def _tilt(noise_law: DominatingNoise, paid: Callable[[FloatArray, FloatArray], FloatArray]) -> tuple[float, float]:
     """Return the order less 1 of the Renyi divergence that pays least, and what it pays."""
-    largest = max((each for each, _ in (*law.laplace, *law.responses)), default=1.0)
+    largest = max((each for each, _ in (*noise_law.laplace, *noise_law.responses)), default=1.0)
     low, high = math.log(1e-6), math.log(600 / min(largest, 600 / 4096))
     theta = least = math.inf
     for _ in range(4):
         s = np.exp(np.linspace(low, high, 41))
-        found = paid(s, log_moments(law, s).real)
+        found = paid(s, log_moments(noise_law, s).real)
         best = int(np.argmin(found))
         if found[best] < least:
             theta, least = float(s[best]), float(found[best])
@@ -226,9 +236,11 @@ def _tilt(law: Law, paid: Callable[[FloatArray, FloatArray], FloatArray]) -> tup
     return theta, least
 
 
-def _bound(law: Law, theta: float, delta: float) -> Callable[[float], float]:
+def _bound(noise_law: DominatingNoise, theta: float, delta: float) -> Callable[[float], float]:
     """Return the upper bound on delta at epsilon, for a tilt, with the step that suits deltas of this size."""
-    square = law.gaussian + math.fsum(number * each**2 for each, number in (*law.laplace, *law.responses))
+    square = noise_law.gaussian + math.fsum(
+        number * each**2 for each, number in (*noise_law.laplace, *noise_law.responses)
+    )
     smoothing = SMOOTHING**2 * square
     c = math.sqrt(smoothing)
     # A delta near 1 asks for a tilt near 0, and so for a grid without end.
@@ -238,13 +250,13 @@ def _bound(law: Law, theta: float, delta: float) -> Callable[[float], float]:
     last = math.ceil(6 / (c * eta))
     u = eta * np.arange(last + 1)
     s = theta + 1j * u
-    logs = log_moments(law, s) + smoothing / 2 * s * (s + 1)
+    logs = log_moments(noise_law, s) + smoothing / 2 * s * (s + 1)
     peak = float(logs[0].real)
     terms = np.exp(logs - peak) / (s * (s + 1))
     terms[1:] *= 2
     left_out = 2 * math.exp(-smoothing / 2 * u[-1] ** 2) / (eta**2 * last)
     # A term is off by a few times 2^-53 for each draw, and the largest is the first.
-    rounding = (1e-9 + 1e-15 * law.draws) * float(np.abs(terms).sum())
+    rounding = (1e-9 + 1e-15 * noise_law.draws) * float(np.abs(terms).sum())
 
     def at(epsilon: float) -> float:
         total = float((terms * np.exp(-1j * epsilon * u)).real.sum()) + left_out + rounding

@@ -11,13 +11,13 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 ROUNDING = 1 + 1e-9
 """By how much a declared distance may fall short of another one, as both are rounded."""
-OWN_NORMS = ("sup", "l1", "l2")
+NORMS = ("sup", "l1", "l2")
 
 
-class Values(NamedTuple):
+class ValueRange(NamedTuple):
     """Public facts about the values that a round reveals: gains of arms, coordinates of a gain vector, or a payoff.
 
-    Their number is `Below.n_values`, and their distance in L1 is `Below.sensitivity`.
+    Their number is `InputFacts.n_values`, and their distance in L1 is `InputFacts.sensitivity`.
 
     Attributes:
         low: The smallest possible value.
@@ -25,7 +25,7 @@ class Values(NamedTuple):
         l2: L2 distance between the values of neighbouring rounds.
         norm: The norm whose unit ball has the shape of all differences of two rounds' values (`"sup"`, `"l1"` or
             `"l2"`), for noise of that shape; `""` if none is known, as where rounds reveal different values.
-        own: Distance between the values of neighbouring rounds in that norm; inf if none is known.
+        norm_distance: Distance between the values of neighbouring rounds in that norm; inf if none is known.
         complete: Whether every round reveals every value.
     """
 
@@ -33,7 +33,7 @@ class Values(NamedTuple):
     high: float = 1.0
     l2: float = 1.0
     norm: str = ""
-    own: float = math.inf
+    norm_distance: float = math.inf
     complete: bool = False
 
     @property
@@ -58,7 +58,7 @@ class Noise(NamedTuple):
     bound: float = 0.0
 
 
-class Below(NamedTuple):
+class InputFacts(NamedTuple):
     """Public facts about the gains that a mechanism receives.
 
     Attributes:
@@ -71,8 +71,8 @@ class Below(NamedTuple):
             noise above hides that.
         noise: What is public about noise below.
         values: The range of the values and their distances in other norms.
-        beneath: What distinguishes the mechanisms below from others of the same sizes, the innermost first: a hash of
-            each, which shows nothing that somebody else's mechanism may hold.
+        lower_noise_keys: What distinguishes the mechanisms below from others of the same sizes, the innermost first:
+            a hash of each, which shows nothing that somebody else's mechanism may hold.
     """
 
     n_values: int
@@ -82,8 +82,8 @@ class Below(NamedTuple):
     guarantee: PrivacyGuarantee | None = None
     withheld: bool = False
     noise: Noise = Noise()
-    values: Values = Values()
-    beneath: tuple[str, ...] = ()
+    values: ValueRange = ValueRange()
+    lower_noise_keys: tuple[str, ...] = ()
 
     @property
     def is_private(self) -> bool:
@@ -91,21 +91,21 @@ class Below(NamedTuple):
         return self.guarantee is not None and self.guarantee.model != "none"
 
 
-def gains_of_arms(sensitivity: float) -> Values:
+def gains_of_arms(sensitivity: float) -> ValueRange:
     """Return the facts for gains in [0, 1], of which some are revealed, with this L1 distance between neighbours.
 
     No gain changes by more than 1, so the squared L2 distance is at most the L1 distance.
     """
     l2 = sensitivity if sensitivity <= 1 else math.nextafter(math.sqrt(sensitivity), math.inf)
-    return Values(l2=l2)
+    return ValueRange(l2=l2)
 
 
-def all_gains_of_arms(n_arms: int) -> Values:
+def all_gains_of_arms(n_arms: int) -> ValueRange:
     """Return the facts for the gains of all arms, each in [0, 1]."""
-    return gains_of_arms(float(n_arms))._replace(norm="sup", own=1.0, complete=True)
+    return gains_of_arms(float(n_arms))._replace(norm="sup", norm_distance=1.0, complete=True)
 
 
-def check_values(facts: Below, name: str) -> None:
+def check_values(facts: InputFacts, name: str) -> None:
     """Raise if the values that a game or a mechanism declares are not possible, or do not fit its sensitivity.
 
     Args:
@@ -113,7 +113,7 @@ def check_values(facts: Below, name: str) -> None:
         name: Its name, or that of the wrapper around it, for the message.
 
     Raises:
-        WrongTypeError: If the declared `values` are no `Values`.
+        WrongTypeError: If the declared `values` are no `ValueRange`.
         ValueError: If no noise could be scaled to them, or some noise would be too small.
     """
     check_range(facts.values, name)
@@ -122,27 +122,27 @@ def check_values(facts: Below, name: str) -> None:
 
 def check_range(values: Any, name: str) -> None:
     """Raise if the declared range, distances or norm are not possible."""
-    if not isinstance(values, Values):
-        raise WrongTypeError(f"{name} needs `values` that are Values; received {checks.kind_of(values)}.")
+    if not isinstance(values, ValueRange):
+        raise WrongTypeError(f"{name} needs `values` that are ValueRange; received {checks.kind_of(values)}.")
     rules = {
         "low": _is_number(values.low),
         "high": _is_number(values.high) and _is_number(values.low) and values.low < values.high,
         "l2": _is_number(values.l2) and values.l2 > 0,
-        "norm": values.norm == "" or values.norm in OWN_NORMS,
-        "own": not values.norm or (_is_number(values.own) and values.own > 0),
+        "norm": values.norm == "" or values.norm in NORMS,
+        "norm_distance": not values.norm or (_is_number(values.norm_distance) and values.norm_distance > 0),
         "complete": isinstance(values.complete, bool),
     }
     for fact, holds in rules.items():
         if not holds:
             raise ValueError(
-                f"{name} needs `values` with finite low < high, distances l2 and own greater than 0, a norm among"
-                f" {', '.join(OWN_NORMS)} or none, and complete True or False; received {fact} ="
+                f"{name} needs `values` with finite low < high, distances l2 and norm_distance greater than 0, a norm"
+                f" among {', '.join(NORMS)} or none, and complete True or False; received {fact} ="
                 f" {getattr(values, fact)!r}."
             )
 
 
-def check_distances(facts: Below, name: str) -> None:
-    """Raise `ValueError` if the declared distances in L2 or the own norm are ruled out by the sensitivity, in L1.
+def check_distances(facts: InputFacts, name: str) -> None:
+    """Raise `ValueError` if the declared distances in L2 or in `norm` are ruled out by the sensitivity, in L1.
 
     The L1 norm of n values is at least as large as the others, and at most sqrt(n) times their L2 norm and n times the
     largest of them.
@@ -151,7 +151,7 @@ def check_distances(facts: Below, name: str) -> None:
     most = {"l2": math.sqrt(n), "sup": float(n), "l1": 1.0}
     distances = {"l2": values.l2 * most["l2"]}
     if values.norm:
-        distances["own"] = values.own * most[values.norm]
+        distances["norm_distance"] = values.norm_distance * most[values.norm]
     for fact, in_l1 in distances.items():
         if facts.sensitivity * ROUNDING < getattr(values, fact):
             raise ValueError(
@@ -193,28 +193,28 @@ def number_or_nan(value: SupportsFloat) -> float:
         return math.nan
 
 
-def distance_l1(below: Below) -> float:
+def distance_l1(inputs: InputFacts) -> float:
     """Return the L1 distance between the rounded values of neighbouring rounds.
 
     Rounding moves two values apart by less than 2^-30, and not at all where they already are the range's width apart.
     """
-    gains = below.gains_in_a_round
-    return _apart(below.sensitivity, gains, gains * below.values.width)
+    gains = inputs.gains_in_a_round
+    return _apart(inputs.sensitivity, gains, gains * inputs.values.width)
 
 
-def distance_l2(below: Below) -> float:
+def distance_l2(inputs: InputFacts) -> float:
     """Return their L2 distance."""
-    root = math.sqrt(below.gains_in_a_round)
-    return _apart(below.values.l2, root, root * below.values.width)
+    root = math.sqrt(inputs.gains_in_a_round)
+    return _apart(inputs.values.l2, root, root * inputs.values.width)
 
 
-def distance_own(below: Below) -> float:
-    """Return their distance in the values' own norm, rounded up."""
-    values = below.values
+def distance_in_norm(inputs: InputFacts) -> float:
+    """Return their distance in `norm`, rounded up."""
+    values = inputs.values
     if values.norm == "l1":
-        return _apart(values.own, below.n_values, below.n_values * values.width)
-    steps = 1.0 if values.norm == "sup" else math.sqrt(below.n_values)
-    return _apart(values.own, steps, steps * values.width)
+        return _apart(values.norm_distance, inputs.n_values, inputs.n_values * values.width)
+    steps = 1.0 if values.norm == "sup" else math.sqrt(inputs.n_values)
+    return _apart(values.norm_distance, steps, steps * values.width)
 
 
 def _apart(distance: float, steps: float, most: float) -> float:

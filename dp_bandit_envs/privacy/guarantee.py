@@ -9,7 +9,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.accounting import (
     ORDERS,
     ROUNDING,
-    Law,
+    DominatingNoise,
     RenyiCurve,
     added_delta,
     at_orders,
@@ -21,7 +21,7 @@ from dp_bandit_envs.privacy.accounting import (
     zcdp_delta,
     zcdp_epsilon,
 )
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 
 REPLACE_ONE_ROUND: Final = "replace the gains of all arms in one round"
 ANY_AGENT: Final = "any agent"
@@ -29,7 +29,7 @@ Model: TypeAlias = Literal["local", "central", "none"]
 MODELS: Final = ("local", "central", "none")
 Covers: TypeAlias = Literal["nothing", "arms", "releases", "arms and releases"]
 COVERS: Final = ("nothing", "arms", "releases", "arms and releases")
-LARGEST: Final = {"epsilon": math.inf, "delta": 1, "rho": math.inf, "pure": math.inf, "tau": 1}
+LARGEST: Final = {"epsilon": math.inf, "delta": 1, "rho": math.inf, "pure": math.inf, "draw_distance": 1}
 """The largest that each number of a guarantee can be; the smallest is 0."""
 
 
@@ -40,10 +40,10 @@ class PrivacyGuarantee:
     For neighbouring games and every set S of outcomes, :math:`P(S) \le e^\epsilon P'(S) + \delta`. What is known
     beside `epsilon` and `delta` says more: `epsilon_at` and `delta_at` return the least that follows from all of it.
 
-    The numbers that a computer draws are not exact noise: `tau` says how far they are from it, and `epsilon_at` and
-    `delta_at` count that. A `delta` greater than 0 has it in it, too; a pure `epsilon`, `law`, `rho`, `curve` and
-    `pure` are those of exact noise. Secure draws have distance 0. Draws of noise are counted, not those by which an
-    agent chooses among its arms. The proofs are in docs/accounting.md.
+    The numbers that a computer draws are not exact noise: `draw_distance` says how far they are from it, and
+    `epsilon_at` and `delta_at` count that. A `delta` greater than 0 has it in it, too; a pure `epsilon`, `noise_law`,
+    `rho`, `curve` and `pure` are those of exact noise. Secure draws have distance 0. Draws of noise are counted, not
+    those by which an agent chooses among its arms. The proofs are in docs/accounting.md.
 
     Attributes:
         epsilon: In [0, inf]; inf means that this pair says nothing.
@@ -59,13 +59,13 @@ class PrivacyGuarantee:
             `"nothing"` without a guarantee.
         steps: One line for each layer, the innermost first, with what it contributes and the theorem for it. Wrappers
             and algorithms fill it in.
-        law: Draws that dominate the whole game, or None where they are not known. Whoever states one also states that
-            up to k changed rounds move each of its draws by at most k times as much.
+        noise_law: Draws that dominate the whole game, or None where they are not known. Whoever states one also states
+            that up to k changed rounds move each of its draws by at most k times as much.
         curve: Pairs (order, divergence) of the whole game, orders greater than 1 and ascending, or None: the Renyi
             divergences of these orders are at most that, in both directions.
         pure: Where `delta` is greater than 0, an epsilon of pure differential privacy that holds as well, or None.
-        tau: Total variation distance, at most, between what is published and the same with exact noise in all draws
-            that one round influences, in [0, 1].
+        draw_distance: Total variation distance, at most, between what is published and the same with exact noise in
+            all draws that one round influences, in [0, 1].
         data: Where the game is played on recorded data, in how many rounds a record, and a person, can serve.
 
     Example:
@@ -89,11 +89,11 @@ class PrivacyGuarantee:
     agents: str = ANY_AGENT
     covers: Covers = "arms"
     steps: tuple[str, ...] = dataclasses.field(default=(), compare=False)
-    law: Law | None = dataclasses.field(default=None, repr=False)
+    noise_law: DominatingNoise | None = dataclasses.field(default=None, repr=False)
     curve: RenyiCurve | None = dataclasses.field(default=None, repr=False)
     pure: float | None = None
-    tau: float = 0.0
-    data: DataUse | None = dataclasses.field(default=None, compare=False)
+    draw_distance: float = 0.0
+    data: Participation | None = dataclasses.field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse numbers that no guarantee has: a ledger would add them up, and a negative one would pay it back."""
@@ -104,9 +104,15 @@ class PrivacyGuarantee:
             number = getattr(self, name)
             if number is not None and not 0 <= number <= most:
                 raise ValueError(f"{name} of a guarantee must be in [0, {most:g}]; received {number!r}.")
-        inside = () if self.law is None else (*self.law.laplace, *self.law.responses, (self.law.gaussian, 1))
+        inside = (
+            ()
+            if self.noise_law is None
+            else (*self.noise_law.laplace, *self.noise_law.responses, (self.noise_law.gaussian, 1))
+        )
         if not all(each >= 0 and number >= 0 for each, number in inside):
-            raise ValueError(f"law of a guarantee must have distances of at least 0; received {self.law!r}.")
+            raise ValueError(
+                f"noise_law of a guarantee must have distances of at least 0; received {self.noise_law!r}."
+            )
         if not all(order > 1 and divergence >= 0 for order, divergence in self.curve or ()):
             raise ValueError("curve of a guarantee must have orders above 1 and divergences of at least 0.")
 
@@ -118,8 +124,8 @@ class PrivacyGuarantee:
     def epsilon_at(self, delta: SupportsFloat) -> float:
         """Return the least epsilon for which an (epsilon, delta) guarantee follows from what is known; inf if none.
 
-        The least of `epsilon`, if `delta` allows it; what is pure; and what follows from `law`, `curve` and `rho`, with
-        what the draws add to delta.
+        The least of `epsilon`, if `delta` allows it; what is pure; and what follows from `noise_law`, `curve` and
+        `rho`, with what the draws add to delta.
 
         Args:
             delta: In (0, 1).
@@ -128,7 +134,8 @@ class PrivacyGuarantee:
             ValueError: If `delta` is outside (0, 1).
         """
         asked = checks.delta(delta)
-        found = epsilon_with_draws(self._exact_epsilon, asked, self.tau) if self.tau > 0 else self._exact_epsilon(asked)
+        exact = self._exact_epsilon
+        found = epsilon_with_draws(exact, asked, self.draw_distance) if self.draw_distance > 0 else exact(asked)
         return min(found, self.epsilon) if 0 < self.delta <= asked else found
 
     def delta_at(self, epsilon: SupportsFloat) -> float:
@@ -145,16 +152,16 @@ class PrivacyGuarantee:
         epsilon = checks.in_range("epsilon", epsilon, 0.0, math.inf)
         if math.isinf(epsilon):
             return 0.0
-        found = delta_with_draws(self._exact_delta, epsilon, self.tau)
+        found = delta_with_draws(self._exact_delta, epsilon, self.draw_distance)
         if self.pure_epsilon <= epsilon:
-            found = min(found, added_delta(self.pure_epsilon, self.tau))
+            found = min(found, added_delta(self.pure_epsilon, self.draw_distance))
         return min(found, self.delta) if self.delta > 0 and self.epsilon <= epsilon else found
 
     def _exact_epsilon(self, delta: float) -> float:
         """Return the least epsilon for exact noise."""
         known = [self.pure_epsilon]
-        if self.law is not None:
-            known.append(self.law.epsilon(delta))
+        if self.noise_law is not None:
+            known.append(self.noise_law.epsilon(delta))
         if self.curve is not None:
             known.append(epsilon_from_renyi(self.curve, delta))
         if self.rho is not None:
@@ -164,8 +171,8 @@ class PrivacyGuarantee:
     def _exact_delta(self, epsilon: float) -> float:
         """Return the least delta for exact noise."""
         known = [0.0 if self.pure_epsilon <= epsilon else 1.0]
-        if self.law is not None:
-            known.append(self.law.delta(epsilon))
+        if self.noise_law is not None:
+            known.append(self.noise_law.delta(epsilon))
         if self.curve is not None:
             known.append(delta_from_renyi(self.curve, epsilon))
         if self.rho is not None:
@@ -174,27 +181,32 @@ class PrivacyGuarantee:
 
     def renyi(self) -> RenyiCurve:
         """Return the least divergences that follow for exact noise, at the orders at which ledgers add them up."""
-        law = self._composable
-        curves = [() if law is None else law.renyi(), () if self.curve is None else at_orders(self.curve)]
+        noise_law = self._composable
+        curves = [() if noise_law is None else noise_law.renyi(), () if self.curve is None else at_orders(self.curve)]
         rho, pure = math.inf if self.rho is None else self.rho, self.pure_epsilon
         known = [dict(curve) for curve in curves]
         return tuple((a, min(pure, a * rho, *(each.get(a, math.inf) for each in known))) for a in ORDERS)
 
     @property
-    def _composable(self) -> Law | None:
+    def _composable(self) -> DominatingNoise | None:
         """The law, or for what is pure and nothing else the randomised response that dominates it."""
-        if self.law is not None or self.curve is not None or self.rho is not None or math.isinf(self.pure_epsilon):
-            return self.law
-        return Law(responses=((self.pure_epsilon, 1),))
+        if (
+            self.noise_law is not None
+            or self.curve is not None
+            or self.rho is not None
+            or math.isinf(self.pure_epsilon)
+        ):
+            return self.noise_law
+        return DominatingNoise(responses=((self.pure_epsilon, 1),))
 
     def for_group(self, rounds: SupportsIndex) -> "PrivacyGuarantee":
         r"""Return what holds if up to k rounds are replaced, such as all rounds of one person.
 
-        The distances of `law` and what is pure are multiplied by k, rho by :math:`k^2` (Bun and Steinke 2016,
+        The distances of `noise_law` and what is pure are multiplied by k, rho by :math:`k^2` (Bun and Steinke 2016,
         proposition 1.9); `curve` follows by Hölder's inequality (`accounting.curve_of_group`). Of a pair a chain of k
         neighbours leaves :math:`k \epsilon` and :math:`\delta (e^{k \epsilon} - 1) / (e^\epsilon - 1)`. For what is
         stated for exact noise, only the two ends are compared with what is drawn, where k rounds influence k times as
-        many draws: `tau` is multiplied by k. Where delta would reach 1, what else is known remains.
+        many draws: `draw_distance` is multiplied by k. Where delta would reach 1, what else is known remains.
 
         Args:
             rounds: k, at least 1.
@@ -205,11 +217,11 @@ class PrivacyGuarantee:
         one = self.neighbours == REPLACE_ONE_ROUND
         changed = dataclasses.replace(
             self,
-            law=None if self.law is None else self.law.of_group(k),
+            noise_law=None if self.noise_law is None else self.noise_law.of_group(k),
             rho=None if self.rho is None else k * k * self.rho,
             curve=None if self.curve is None else curve_of_group(self.curve, k),
             pure=None if self.pure is None else k * self.pure,
-            tau=min(1.0, k * self.tau),
+            draw_distance=min(1.0, k * self.draw_distance),
             data=None,
             neighbours=f"replace the gains of all arms in up to {k} rounds" if one else f"{self.neighbours}, {k} times",
         )
@@ -236,8 +248,8 @@ class PrivacyGuarantee:
         r"""Return what holds for n games over the same data together, each with independent noise of its own.
 
         Laws join, so that `epsilon_at` of many games is far below n epsilon; curves, rho, pure epsilons, pairs and
-        `tau` add up. If the games shared their noise, differences of their releases would show gains, and nothing would
-        be guaranteed.
+        `draw_distance` add up. If the games shared their noise, differences of their releases would show gains, and
+        nothing would be guaranteed.
 
         Args:
             n: Number of games, at least 1.
@@ -245,24 +257,24 @@ class PrivacyGuarantee:
         games = checks.integer("n", n, at_least=1)
         if games == 1 or self.model == "none":
             return self
-        law = self._composable
+        noise_law = self._composable
         changed = dataclasses.replace(
             self,
-            law=None if law is None else law.times(games),
+            noise_law=None if noise_law is None else noise_law.times(games),
             rho=None if self.rho is None else games * self.rho,
             curve=None if self.curve is None else tuple((order, games * lost) for order, lost in self.curve),
             pure=games * self.pure_epsilon if math.isfinite(self.pure_epsilon) else None,
-            tau=min(1.0, games * self.tau),
+            draw_distance=min(1.0, games * self.draw_distance),
         )
         why = f"composition of {games} games with independent noise: epsilon, delta and rho times {games}"
         # The delta of fast draws counts game by game, at one game's epsilon; beside all games' it would soon be 1.
-        delta = self.delta if self.delta > 0 else added_delta(self.epsilon, self.tau)
+        delta = self.delta if self.delta > 0 else added_delta(self.epsilon, self.draw_distance)
         return changed._with(games * self.epsilon, games * delta, why)
 
     def _with(self, epsilon: float, delta: float, why: str) -> "PrivacyGuarantee":
         """Return it with this pair, if it says anything, and one more step."""
         if not delta < 1 or math.isinf(epsilon):
-            if self.rho is None and self.law is None and self.curve is None and self.pure is None:
+            if self.rho is None and self.noise_law is None and self.curve is None and self.pure is None:
                 return PrivacyGuarantee.none(f"{why}; no useful delta remains")
             epsilon, delta = math.inf if self.pure is None else self.pure, 0.0
         return dataclasses.replace(
@@ -279,7 +291,7 @@ class PrivacyGuarantee:
         """Return epsilon and delta in words, with rho, and with epsilon at delta = 1e-6 where much less is known."""
         delta = self.delta
         if not delta > 0 and math.isfinite(self.epsilon):
-            delta = added_delta(self.epsilon, self.tau)
+            delta = added_delta(self.epsilon, self.draw_distance)
         parts = [f"epsilon = {self.epsilon:.6g}"]
         if delta == 1:
             parts[0] += " for exact noise; nothing with fast draws, whose delta reaches 1"
@@ -287,7 +299,7 @@ class PrivacyGuarantee:
             parts.append(f"delta = {delta:.3g}" + ("" if self.delta > 0 else " from fast draws"))
         if self.rho is not None:
             parts.append(f"zCDP rho = {self.rho:.4g}")
-        many = self.law is not None and self.law.draws > 1
+        many = self.noise_law is not None and self.noise_law.draws > 1
         if not self.delta > 0 and (self.rho is not None or many):
             least = self.epsilon_at(DELTA)
             if self.rho is not None or least < 0.999 * self.epsilon:

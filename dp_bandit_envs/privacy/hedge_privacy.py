@@ -8,7 +8,7 @@ import functools
 import math
 from typing import NamedTuple
 
-from dp_bandit_envs.arithmetic import square
+from dp_bandit_envs.draws import square
 from dp_bandit_envs.privacy.accounting import ORDERS, ROUNDING
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.accounting import Law, laplace_law
+from dp_bandit_envs.privacy.accounting import DominatingNoise, laplace_law
 from dp_bandit_envs.protocols import IntArray
 
 
@@ -16,12 +16,12 @@ class Spent(NamedTuple):
 
     rho: float
     pure: float
-    law: Law
+    noise_law: DominatingNoise
 
     def epsilon(self, delta: float) -> float:
         """Return what they spend at a delta; of one release what is pure."""
-        found = self.law.epsilon(delta)
-        return self.pure if self.law.draws <= 1 or found >= self.law.pure else found
+        found = self.noise_law.epsilon(delta)
+        return self.pure if self.noise_law.draws <= 1 or found >= self.noise_law.pure else found
 
 
 @functools.lru_cache(maxsize=256)

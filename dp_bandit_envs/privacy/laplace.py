@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.arithmetic import log
+from dp_bandit_envs.draws import log
 from dp_bandit_envs.protocols import FloatArray
 
 MARGIN = 1 + 1e-9

@@ -24,7 +24,7 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeAlias
 
-from dp_bandit_envs.privacy.facts import Below, Noise, Values
+from dp_bandit_envs.privacy.facts import InputFacts, Noise, ValueRange
 from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
 from dp_bandit_envs.text import written_value
 
@@ -53,7 +53,7 @@ class Mechanism(abc.ABC):
     a batch that releases nothing of an arm whose gain all of its rounds revealed."""
     any_range: ClassVar[bool] = False
     """Whether it accepts values outside [0, 1], as payoffs in [-1, 1] are; otherwise such games are refused."""
-    told_by_sizes: ClassVar[bool] = False
+    fixed_by_sizes: ClassVar[bool] = False
     """Whether the horizon and distances above determine what this very class does; then it need not be named for the
     noise of mechanisms above to differ."""
     draws_laplace: bool = False
@@ -63,21 +63,21 @@ class Mechanism(abc.ABC):
     """Arguments with which a mechanism of the table is shown and tested."""
 
     @abc.abstractmethod
-    def new_state(self, below: Below) -> Any:
+    def new_state(self, inputs: InputFacts) -> Any:
         """Return the state before the first round, with arrays of its own."""
 
-    def release_for(self, below: Below) -> Any:
+    def release_for(self, inputs: InputFacts) -> Any:
         """Return `release`, or a shorter function that does the same in games of this kind; the drivers call it."""
         return self.release
 
     @abc.abstractmethod
-    def guarantee(self, below: Below) -> PrivacyGuarantee:
+    def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return the guarantee that its own noise gives one game, if nothing below adds any or withholds gains.
 
         What is below, `covers` and `steps` are taken into account by the boundary: see `composed`.
         """
 
-    def sensitivity(self, below: Below) -> float:
+    def sensitivity(self, inputs: InputFacts) -> float:
         """Return the L1 distance between releases in neighbouring games, with the noise fixed.
 
         Each gain that a round reveals changes one released gain, which lies in the game's range or is withheld. For
@@ -85,76 +85,76 @@ class Mechanism(abc.ABC):
         """
         if self.releases_sums:
             return math.inf
-        return max(below.values.width * self.gains_in_a_round(below), below.sensitivity)
+        return max(inputs.values.width * self.gains_in_a_round(inputs), inputs.sensitivity)
 
-    def horizon(self, below: Below) -> int:
+    def horizon(self, inputs: InputFacts) -> int:
         """Return the number of steps above."""
-        return below.horizon // self.batch_size
+        return inputs.horizon // self.batch_size
 
-    def first_release(self, below: Below) -> int:
+    def first_release(self, inputs: InputFacts) -> int:
         """Return the least number of steps below after which anything can be released; it may be above the horizon."""
         return self.batch_size
 
-    def noise(self, below: Below) -> Noise:
+    def noise(self, inputs: InputFacts) -> Noise:
         """Return what is public about the noise in what is released; noise of a mechanism's own hides that below it."""
-        return Noise(below.sensitivity)
+        return Noise(inputs.sensitivity)
 
-    def values(self, below: Below) -> Values:
+    def values(self, inputs: InputFacts) -> ValueRange:
         """Return the range of what is released, and its distances in other norms than L1, with the noise fixed.
 
         The default assumes that each gain which a round reveals changes one released gain by the range's width at most.
         Where it changes several, `gains_in_a_round` says so. These are released after different rounds, so that sums
         above count all of them, and noise of any kind is scaled to their distance in L1.
         """
-        values = below.values
-        spread = self.gains_in_a_round(below) > below.gains_in_a_round
+        values = inputs.values
+        spread = self.gains_in_a_round(inputs) > inputs.gains_in_a_round
         complete = values.complete and not (self.withholds or self.releases_sums or spread)
-        l2 = math.nextafter(values.width * math.sqrt(below.gains_in_a_round), math.inf)
+        l2 = math.nextafter(values.width * math.sqrt(inputs.gains_in_a_round), math.inf)
         if spread:
-            l2 = self.sensitivity(below)
+            l2 = self.sensitivity(inputs)
         return values._replace(
             l2=max(l2, values.l2),
             norm="sup" if complete else "",
-            own=values.width if complete else math.inf,
+            norm_distance=values.width if complete else math.inf,
             complete=complete,
         )
 
-    def gains_in_a_round(self, below: Below) -> int:
+    def gains_in_a_round(self, inputs: InputFacts) -> int:
         """Return how many released gains one round can influence: as many as it reveals, if none is released twice."""
-        return below.gains_in_a_round
+        return inputs.gains_in_a_round
 
 
-def facts_above(mechanism: Mechanism, below: Below) -> Below:
+def output_facts(mechanism: Mechanism, inputs: InputFacts) -> InputFacts:
     """Return the public facts about what a mechanism releases, for everything above; not checked yet."""
-    guarantee = mechanism.guarantee(below)
+    guarantee = mechanism.guarantee(inputs)
     if isinstance(guarantee, PrivacyGuarantee):
-        guarantee = composed(mechanism, guarantee, below)
-    told = vars(type(mechanism)).get("told_by_sizes", False)
-    digest = hashlib.sha256(noise_label(mechanism, below).encode()).hexdigest()
-    return below._replace(
-        horizon=mechanism.horizon(below),
-        sensitivity=mechanism.sensitivity(below),
-        gains_in_a_round=mechanism.gains_in_a_round(below),
+        guarantee = composed(mechanism, guarantee, inputs)
+    told = vars(type(mechanism)).get("fixed_by_sizes", False)
+    digest = hashlib.sha256(noise_key(mechanism, inputs).encode()).hexdigest()
+    return inputs._replace(
+        horizon=mechanism.horizon(inputs),
+        sensitivity=mechanism.sensitivity(inputs),
+        gains_in_a_round=mechanism.gains_in_a_round(inputs),
         guarantee=guarantee,
-        withheld=(below.withheld or mechanism.withholds) and getattr(guarantee, "model", "none") == "none",
-        noise=mechanism.noise(below),
-        values=mechanism.values(below),
-        beneath=below.beneath if told else (*below.beneath, digest),
+        withheld=(inputs.withheld or mechanism.withholds) and getattr(guarantee, "model", "none") == "none",
+        noise=mechanism.noise(inputs),
+        values=mechanism.values(inputs),
+        lower_noise_keys=inputs.lower_noise_keys if told else (*inputs.lower_noise_keys, digest),
     )
 
 
-def noise_label(mechanism: Mechanism, below: Below) -> str:
+def noise_key(mechanism: Mechanism, inputs: InputFacts) -> str:
     """Return what distinguishes a mechanism's noise from that of others with the same seed: all that determines it.
 
     If two releases of one gain had the same draws with different scales, the noise would cancel; and so it would if the
-    same draws were added to what different mechanisms below make of one gain.
+    same draws were added to what different mechanisms below make of one gain. Other words here would draw other noise.
     """
-    sizes: tuple[Any, ...] = below[: Below._fields.index("guarantee")]
-    if below.values.norm or (below.values.low, below.values.high) != (0.0, 1.0):
-        sizes = (*sizes, below.values)
-    if below.beneath:
-        sizes = (*sizes, below.beneath)
-    return written_value((mechanism, sizes))
+    sizes = [written_value(size) for size in inputs[: InputFacts._fields.index("guarantee")]]
+    if inputs.values.norm or (inputs.values.low, inputs.values.high) != (0.0, 1.0):
+        sizes.append(f"Values({', '.join(map(written_value, inputs.values))})")
+    if inputs.lower_noise_keys:
+        sizes.append(written_value(inputs.lower_noise_keys))
+    return f"tuple({written_value(mechanism)}, tuple({', '.join(sizes)}))"
 
 
 def noise_of(env: Any) -> Noise:
@@ -165,19 +165,19 @@ def noise_of(env: Any) -> Noise:
     return Noise(env.get_wrapper_attr("sensitivity"))
 
 
-def composed(mechanism: Mechanism, own: PrivacyGuarantee, below: Below) -> PrivacyGuarantee:
+def composed(mechanism: Mechanism, own: PrivacyGuarantee, inputs: InputFacts) -> PrivacyGuarantee:
     """Return the guarantee of a mechanism and everything below it: what it covers, and one step for each layer."""
-    whole = after_noise_below(own, below)
-    if below.is_private:
+    whole = after_noise_below(own, inputs)
+    if inputs.is_private:
         step = "post-processing of what is released below, which costs nothing (Dwork and Roth 2014, proposition 2.1)"
     elif whole.model != "none":
         step = f"{own.numbers()}: {own.theorem or 'no theorem is stated'}"
     else:
         step = f"no guarantee: {whole.theorem}"
-        sensitivity = mechanism.sensitivity(below)
-        if isinstance(sensitivity, (int, float)) and 0 < sensitivity < below.sensitivity:
-            step += f"; lowers the sensitivity from {below.sensitivity:.4g} to {sensitivity:.4g}"
-    layers = () if below.guarantee is None else below.guarantee.steps
+        sensitivity = mechanism.sensitivity(inputs)
+        if isinstance(sensitivity, (int, float)) and 0 < sensitivity < inputs.sensitivity:
+            step += f"; lowers the sensitivity from {inputs.sensitivity:.4g} to {sensitivity:.4g}"
+    layers = () if inputs.guarantee is None else inputs.guarantee.steps
     return dataclasses.replace(
         whole,
         covers="nothing" if whole.model == "none" else "arms and releases",
@@ -185,16 +185,16 @@ def composed(mechanism: Mechanism, own: PrivacyGuarantee, below: Below) -> Priva
     )
 
 
-def after_noise_below(own: PrivacyGuarantee, below: Below) -> PrivacyGuarantee:
+def after_noise_below(own: PrivacyGuarantee, inputs: InputFacts) -> PrivacyGuarantee:
     """Return the guarantee of a mechanism with its own noise, above mechanisms that may have added noise already."""
-    inner = below.guarantee
+    inner = inputs.guarantee
     if inner is None:
         return own
     if inner.model != "none":
         # The guarantee below covers everything that it releases, so whatever is done above costs nothing.
         added = "" if own.model == "none" else "; the noise added above it is post-processing"
         return dataclasses.replace(inner, theorem=inner.theorem + added)
-    if below.withheld and own.model != "none":
+    if inputs.withheld and own.model != "none":
         return PrivacyGuarantee.none(
             "a mechanism below may withhold a gain because of its value, which noise above shows"
         )

@@ -32,7 +32,7 @@ def deviation(noise: str, norm: str, d: int) -> float:
     return DEVIATION
 
 
-def counts_as(noise: str, norm: str, d: int) -> float:
+def equivalent_laplace_scale(noise: str, norm: str, d: int) -> float:
     """Return the scale of the draw as which a coordinate counts in `privacy.accounting`, in scales."""
     if noise != "own-norm" or norm == "l1":
         return 1.0

@@ -27,11 +27,11 @@ from collections.abc import Callable
 from typing import Any, Final, Self
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.errors import WrongGameError
-from dp_bandit_envs.optional import require
 from dp_bandit_envs.privacy.accounting import distance_of_draws
-from dp_bandit_envs.privacy.facts import STEP, Below
+from dp_bandit_envs.privacy.facts import STEP, InputFacts
 from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, noise_scale
 from dp_bandit_envs.privacy.mechanism import Mechanism, Release
 from dp_bandit_envs.protocols import FloatArray
@@ -120,7 +120,7 @@ def secure_grid(scale: float, most: float) -> float:
     return max(STEP, math.ldexp(1.0, exponent), math.ldexp(1.0, math.frexp(most)[1] - VALUE_BITS))
 
 
-def distance_on_grid(distance: float, grid: float, below: Below, *, l2: bool = False) -> float:
+def distance_on_grid(distance: float, grid: float, inputs: InputFacts, *, l2: bool = False) -> float:
     """Return the L1 or L2 distance of neighbouring values after rounding to a grid.
 
     Each number that a round changes moves by less than a step. If the step divides the width of their range, two
@@ -129,10 +129,10 @@ def distance_on_grid(distance: float, grid: float, below: Below, *, l2: bool = F
     Args:
         distance: The distance before.
         grid: The step; 0 without noise.
-        below: Public facts about the values.
+        inputs: Public facts about the values.
         l2: Whether the distance is in L2.
     """
-    numbers, width = below.gains_in_a_round, below.values.width
+    numbers, width = inputs.gains_in_a_round, inputs.values.width
     root = math.sqrt(numbers) if l2 else float(numbers)
     moved = distance + root * grid
     if grid > 0 and math.fmod(width, grid) == 0:
@@ -179,19 +179,19 @@ class ChoosesDraws(Mechanism):
     def _secure(self) -> bool:
         return self.draws == "secure"
 
-    def release_for(self, below: Below) -> Release:
+    def release_for(self, inputs: InputFacts) -> Release:
         """Return `release`, with exact noise for secure draws."""
         release: Release = self.release
         return bind(release, {"noisy": noisy_exact}) if self._secure else release
 
-    def _scale(self, distance: float, most: float, below: Below) -> float:
+    def _scale(self, distance: float, most: float, inputs: InputFacts) -> float:
         """Return the scale of Laplace noise for this distance before values, up to `most`, are rounded to a grid."""
         epsilon = getattr(self, "epsilon", math.inf)
         scale = noise_scale(distance, epsilon)
         if not self._secure:
             return scale
         # Twice the grid, as a larger scale may have the next one.
-        return noise_scale(distance_on_grid(distance, 2 * self._grid(scale, most), below), epsilon)
+        return noise_scale(distance_on_grid(distance, 2 * self._grid(scale, most), inputs), epsilon)
 
     def _grid(self, scale: float, most: float) -> float:
         """Return the grid of Laplace noise of this scale on values up to `most`."""

@@ -13,32 +13,32 @@ from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.agents import Exp3, FunctionalAgent, Hedge, Ucb, Uniform
 from dp_bandit_envs.agents.functional import TIDY_EVERY, Functions
 from dp_bandit_envs.agents.ucb import PLAIN
-from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt, Stopped, never
-from dp_bandit_envs.compiling.functions import bind, call_at, is_ours
+from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt, IsCancelled, not_cancelled
+from dp_bandit_envs.compiling.functions import bind, call_at, is_builtin
 from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, empty_words
-from dp_bandit_envs.envs.bandit_env import counted
+from dp_bandit_envs.envs.bandit_env import checked_beginning
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
-from dp_bandit_envs.simulation.loop import (
-    Nothing,
+from dp_bandit_envs.simulation.compiled_game import Plan
+from dp_bandit_envs.simulation.results import Column, StoppedEarlyError, column_of, stacked
+from dp_bandit_envs.simulation.stages import (
+    NoWorld,
     Progress,
     Rules,
     add_to_sums,
-    adding_up,
     choose,
     clear,
+    compiled_add_up,
     forget,
-    gain_of,
+    get_gain,
     observe,
     pay,
+    release_batch,
     reveal,
-    settle,
     update,
 )
-from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError, column_of, stacked
-from dp_bandit_envs.simulation.plan import Plan
 
 LANES: Final = 16
 """Games side by side: two vector registers of AVX-512, so that one computes while the other waits."""
@@ -88,7 +88,7 @@ def tidy(state: Any) -> Any:
 def begin_step(game: Lane) -> None:
     """Let the agent choose an arm."""
     own = game.own
-    chosen = choose(Nothing(), game.state, game.streams[0])
+    chosen = choose(NoWorld(), game.state, game.streams[0])
     before = own.arm[0]
     moved = chosen != before
     own.switches[0] += 1 if moved and before >= 0 else 0
@@ -102,12 +102,12 @@ def play_round(game: Lane, t: int, rules: Rules) -> None:
     arm = own.arm[0]
     run = own.run[0] + 1
     own.run[0] = run
-    gain = gain_of(Nothing(), game.gains, 0, arm)
+    gain = get_gain(NoWorld(), game.gains, 0, arm)
     earned = pay(game.gains, 0, arm, gain, run, t, rules.memory, progress)
     progress.collected[0] += earned
     progress.pulls[arm] += 1
     shown = earned if rules.observe_charge else gain
-    reveal(Nothing(), game.gains, 0, arm, shown, game.states, game.streams, progress)
+    reveal(NoWorld(), game.gains, 0, arm, shown, game.states, game.streams, progress)
 
 
 def end_step(game: Lane) -> Any:
@@ -115,10 +115,10 @@ def end_step(game: Lane) -> Any:
     progress, streams = game.progress, game.streams
     arm = game.own.arm[0]
     forget(game.states)
-    settle(Nothing(), arm, game.states, streams, progress)
-    add_to_sums(Nothing(), arm, game.states, streams, progress)
+    release_batch(NoWorld(), arm, game.states, streams, progress)
+    add_to_sums(NoWorld(), arm, game.states, streams, progress)
     state = update(game.state, arm, observe(progress))
-    clear(Nothing(), arm, progress)
+    clear(NoWorld(), arm, progress)
     return state
 
 
@@ -338,7 +338,7 @@ class LaneLoop:
         """The gains that it draws itself."""
         self.words = self._layout.rows if self.gains is None else self.gains.words
         parts: dict[str, Any] = plan.parts_that(raising=False)
-        parts.pop("tidied", None)
+        parts.pop("tidy_state", None)
         if plan.agent.functions.tidy is not None:
             parts["tidy"] = plan.agent.functions.tidy
         parts |= {} if self.gains is None else self.gains.parts(self._layout.form.inner[0])
@@ -578,7 +578,7 @@ class FilledGains:
         self._adversary, self._checkpoints, self._round = adversary, checkpoints, 0
         self._games = [copy.copy(adversary) for _ in trials]
         for game, trial in zip(self._games, trials, strict=True):
-            with counted(game):
+            with checked_beginning(game):
                 game.begin(stream(seed, trial=trial, role=ADVERSARY))
         self.means = [game.means for game in self._games]
         self._totals = np.zeros(adversary.n_arms * LANES)
@@ -593,7 +593,7 @@ class FilledGains:
             numbers[..., place] = own
         size = len(self._totals)
         rows, totals_at = numbers.reshape(len(gains), size), self.totals_at.reshape(-1, size)
-        if not adding_up()(rows, self._totals, self._round + 1, self._checkpoints, totals_at):
+        if not compiled_add_up()(rows, self._totals, self._round + 1, self._checkpoints, totals_at):
             raise GainRangeError(self._adversary)
         self._round += len(gains)
 
@@ -614,9 +614,9 @@ class LaneTrials:
     def ready(self) -> bool:
         """Whether nothing has to be compiled or loaded."""
         loops = [loop.compiled for loop in self._loops] + ([self._gains.compiled] if self._gains else [])
-        return (adding_up().ready or self._drawn is not None) and all(loop.ready for loop in (_playing(), *loops))
+        return (compiled_add_up().ready or self._drawn is not None) and all(loop.ready for loop in (_playing(), *loops))
 
-    def compile(self, stopped: Stopped) -> None:
+    def compile(self, stopped: IsCancelled) -> None:
         """Compile everything, or load it from disk."""
         room = np.empty((1, self.adversary.n_arms, LANES), np.int64)
         if self._drawn is None:
@@ -628,12 +628,12 @@ class LaneTrials:
                 return
             _ = part and part.address
 
-    def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
+    def run_all(self, trials: range, stopped: IsCancelled = not_cancelled) -> dict[str, Column]:
         """Play these trials, a block of them at a time."""
         blocks = (trials[start : start + LANES] for start in range(0, len(trials), LANES))
         return stacked([self._run(block, stopped) for block in blocks], np.concatenate)
 
-    def _run(self, trials: range, stopped: Stopped) -> dict[str, Column]:
+    def _run(self, trials: range, stopped: IsCancelled) -> dict[str, Column]:
         n_arms, horizon = self.adversary.n_arms, self.adversary.horizon
         lanes = self._lanes(trials, self._gains, self._loops)
         filled = FilledGains(self.adversary, self.seed, trials, self.checkpoints) if lanes.means is None else None
@@ -678,7 +678,7 @@ class LaneTrials:
         if not isinstance(drawn, RoundByRound):
             return None
         kind = type(drawn)
-        ours = is_ours(kind.next_round) and is_ours(kind.first_round_state)
+        ours = is_builtin(kind.next_round) and is_builtin(kind.first_round_state)
         return (self.adversary, drawn) if ours else None
 
     def __getstate__(self) -> dict[str, object]:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 import dp_bandit_envs
 from dp_bandit_envs.adversaries.gain_files import columns_of
-from dp_bandit_envs.compiling.functions import PACKAGE, followed, is_ours, uses, written_out
+from dp_bandit_envs.compiling.functions import PACKAGE, code_text, followed, is_builtin, uses
 from dp_bandit_envs.envs.registration import foreign_games
 from dp_bandit_envs.text import name_of, written_value
 
@@ -144,7 +144,7 @@ class Walk:
         module = sys.modules.get(known.get("__name__", ""))  # a decorator's, where `functools.wraps` says otherwise
         _, codes = source_of(module)
         # The layout of a file does not count, and it changes byte code.
-        yield module, codes.index(code) if code in codes else written_out(code)
+        yield module, codes.index(code) if code in codes else code_text(code)
         for use in uses(function):
             root = known.get(use.name.partition(".")[0])
             whole = isinstance(root, ModuleType) and not is_users(root.__name__)
@@ -222,7 +222,7 @@ def _imported(code: CodeType, package: str | None) -> Iterator[str]:
                     yield importlib.util.resolve_name("." * level.argval + step.argval, package)
 
 
-WITHOUT_NUMBERS = {"cli", "comparison", "course", "figures", "labs", "plots", "runs", "suite", "__pycache__"}
+WITHOUT_NUMBERS = {"cli", "course", "experiments", "figures", "labs", "plots", "suite", "__pycache__"}
 """Folders of the package that do not affect the numbers, except through an experiment's configuration."""
 ELSEWHERE = ("agents", "wrappers")
 """Parts that are in folders of their own in an editable installation."""
@@ -245,7 +245,7 @@ def made_by() -> dict[str, str]:
     for name, file in sorted(files.items()):
         content = file.read_bytes()
         if name.endswith(".py"):
-            content = written_out(compile(content, name, "exec", optimize=2, dont_inherit=True)).encode()
+            content = code_text(compile(content, name, "exec", optimize=2, dont_inherit=True)).encode()
         digest.update(f"{name} {len(content)} ".encode() + content)
     made = {"version": dp_bandit_envs.__version__, "code": digest.hexdigest()}
     made["python"] = ".".join(platform.python_version_tuple()[:2])
@@ -262,7 +262,7 @@ def foreign_code(kinds: Iterable[Any], more: Iterable[Any] = ()) -> dict[str, st
         kinds: The classes and functions that play.
         more: Other objects, whose values are digested elsewhere.
     """
-    foreign = [kind for kind in kinds if not is_ours(kind)]
+    foreign = [kind for kind in kinds if not is_builtin(kind)]
     walk = Walk(foreign)
     walk.add([*foreign, *more])
     values = {f"{kind.__module__}.{kind.__qualname__}": code_digest(kind) for kind in foreign}

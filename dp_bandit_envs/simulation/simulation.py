@@ -15,29 +15,29 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import NOTHING_ASKED, AskedPrivacy, asked_privacy, played_at
-from dp_bandit_envs.algorithms.naming import Game, NamedGame, Player, game_of, is_one, sized
+from dp_bandit_envs.algorithms.specs import Game, NamedGame, Player, game_of, is_one, sized
 from dp_bandit_envs.compiling.compiled import (
+    IsCancelled,
     MissingCodeError,
-    Stopped,
-    announced,
-    in_background,
-    missing,
-    never,
+    not_cancelled,
     only_from_disk,
+    run_in_thread,
     say_once,
+    says_compiling,
+    why_no_numba,
 )
-from dp_bandit_envs.envs.bandit_env import FOREIGN, BanditEnv
+from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.errors import SeedRefusedError, UnprotectedGameError, WrongTypeError
-from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
+from dp_bandit_envs.privacy.ledger import Reservation
 from dp_bandit_envs.protocols import Environment, IntArray
-from dp_bandit_envs.seeding import Seed, chosen_seed, drawn_seed, warn_of_known_seed
-from dp_bandit_envs.simulation.game import to_count
+from dp_bandit_envs.seeding import Seed, chosen_seed, draw_seed, warn_of_known_seed
+from dp_bandit_envs.simulation.compiled_game import Plan, make_plan
+from dp_bandit_envs.simulation.determinism import check_repeatable
+from dp_bandit_envs.simulation.engines import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials, check_compiles
 from dp_bandit_envs.simulation.lanes import LEAST_TRIALS, LaneTrials, carries
-from dp_bandit_envs.simulation.loop import NotCompilableError, RefusedByNumbaError
-from dp_bandit_envs.simulation.outcomes import Engine, Keep, Outcome, Simulation, Summary, Table, Work
-from dp_bandit_envs.simulation.plan import Plan, make_plan
-from dp_bandit_envs.simulation.repeatable import check_repeatable
-from dp_bandit_envs.simulation.trials import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials, check_compiles
+from dp_bandit_envs.simulation.playing import to_count
+from dp_bandit_envs.simulation.results import Engine, Keep, Outcome, Simulation, Summary, Table, Work
+from dp_bandit_envs.simulation.stages import NotCompilableError, RefusedByNumbaError
 from dp_bandit_envs.simulation.workers import Task, Terms, compile_now, refuse_backend_elsewhere, spread
 
 SPACINGS = ("linear", "log")
@@ -148,7 +148,7 @@ class Prepared:
         make_env: Makes another such environment.
         works: What has to be played in each trial: the compiled algorithms together, the others together.
         unchecked: Why it was not checked whether the game can be repeated; empty if it was.
-        receipt: What gives back games that a ledger has counted.
+        reservation: What a ledger has counted, if the data have one.
     """
 
     game: BanditEnv
@@ -162,7 +162,7 @@ class Prepared:
     make_env: Callable[[], Environment] = dataclasses.field(repr=False)
     works: tuple[CompiledTrials | PlayedTrials, ...]
     unchecked: str = ""
-    receipt: Receipt = NOTHING_PAID
+    reservation: Reservation | None = None
 
     def works_of(self, trials: int) -> tuple[Work, ...]:
         """Return what has to be played in so many trials: side by side what lanes carry, if that pays."""
@@ -173,10 +173,10 @@ class Prepared:
         env_id = None if self.game.spec is None else self.game.spec.id
         return [Task(work, trials, env_id, owner) for work in self.works_of(len(trials))]
 
-    def entered(self, trials: int) -> "Prepared":
+    def reserved(self, trials: int) -> "Prepared":
         """Count all games of so many trials in the ledger of the data, if they have one, and note that in the works.
 
-        Everything is compiled before. `receipt.give_back()` gives back what has not begun.
+        Everything is compiled before. `refund()` gives back what has not begun.
 
         Raises:
             LedgerError: If the ledger refuses them; nothing is counted then.
@@ -185,14 +185,16 @@ class Prepared:
         if adversary.ledger is None:
             return self
         games = [[to_count(player, self.env)] for player in self.players.values()]
-        use = adversary.data_use
         compile_now(self.works)
-        receipt = adversary.ledger.spend(games, use, trials, secret=self.secret, whom=list(self.players))
-        paid = None if use is None else (adversary.ledger.id, use)
-        works = (
-            dataclasses.replace(one, terms=one.terms._replace(paid_by=paid, receipt=receipt)) for one in self.works
-        )
-        return dataclasses.replace(self, works=tuple(works), receipt=receipt)
+        use, names = adversary.data_use, list(self.players)
+        reservation = adversary.ledger.spend(games, use, trials, secret=self.secret, players=names)
+        works = (dataclasses.replace(one, terms=one.terms._replace(reservation=reservation)) for one in self.works)
+        return dataclasses.replace(self, works=tuple(works), reservation=reservation)
+
+    def refund(self) -> None:
+        """Give back to the ledger of the data the games that have not begun."""
+        if self.reservation is not None:
+            self.reservation.refund()
 
     @property
     def in_threads(self) -> bool:
@@ -269,12 +271,12 @@ def prepare(
     env = make_env()
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
-        raise TypeError(FOREIGN.format("simulate", game))
+        raise TypeError(NOT_A_BANDIT_ENV.format("simulate", game))
     number = chosen_seed(seed, game.adversary.is_real)
     secret = number is None
     if number is None:
         refuse_backend_elsewhere()
-        number = drawn_seed()
+        number = draw_seed()
     rounds = _rounds(checkpoints, game.horizon)
     players = named_players(algorithms, privacy, game)
     compiled: dict[str, Plan] = {}
@@ -293,12 +295,12 @@ def prepare(
             plan = make_plan(player, env, inside[name], rounds)
             check_compiles(plan, game.adversary, source, small)
             compiled[name] = plan
-        except NotCompilableError as obstacle:
-            reasons[name] = str(obstacle)
-            if isinstance(obstacle, RefusedByNumbaError):
-                say_once(name, f"{name} is played in ordinary Python, which is slow: {obstacle}")
-    if missing():
-        say_once("missing", f"games are played in ordinary Python, which is slow: {missing()}")
+        except NotCompilableError as error:
+            reasons[name] = str(error)
+            if isinstance(error, RefusedByNumbaError):
+                say_once(name, f"{name} is played in ordinary Python, which is slow: {error}")
+    if why_no_numba():
+        say_once("missing", f"games are played in ordinary Python, which is slow: {why_no_numba()}")
     works: list[CompiledTrials | PlayedTrials] = []
     if compiled:
         known = () if game.adversary.ledger is None else tuple(to_count(players[name], env) for name in compiled)
@@ -343,7 +345,7 @@ def always_compiled() -> Iterator[None]:
         _all_compiled.reset(token)
 
 
-def is_few(horizon: int, trials: int) -> bool:
+def is_small_simulation(horizon: int, trials: int) -> bool:
     """Return whether so many games may be played instead of compiled at all."""
     compiled = _all_compiled.get() or os.environ.get(ALWAYS_COMPILE) == "always"
     return not compiled and trials * (horizon + ROUNDS_TO_BEGIN) <= MOST_ROUNDS
@@ -354,7 +356,7 @@ def smaller_than_compiling(trials: int) -> Callable[[Plan, Adversary], bool]:
 
     def small(plan: Plan, adversary: Adversary) -> bool:
         rounds = trials * (adversary.horizon + ROUNDS_TO_BEGIN)
-        return adversary.ledger is None and is_few(adversary.horizon, trials) and _counted(plan, rounds)
+        return adversary.ledger is None and is_small_simulation(adversary.horizon, trials) and _counted(plan, rounds)
 
     return small
 
@@ -367,20 +369,20 @@ def jobs_for(reasons: Iterable[str], jobs: int) -> int:
 def placed(prepared: Prepared, trials: int) -> Prepared:
     """Return the simulation with those algorithms played in Python that are small and have no machine code on disk."""
     work = next((work for work in prepared.works if isinstance(work, CompiledTrials)), None)
-    if work is None or work.adversary.ledger is not None or not is_few(work.adversary.horizon, trials):
+    if work is None or work.adversary.ledger is not None or not is_small_simulation(work.adversary.horizon, trials):
         return prepared
     rounds = trials * (work.adversary.horizon + ROUNDS_TO_BEGIN)
     small = [name for name, plan in work.plans.items() if _played[plan.loop] + rounds <= MOST_ROUNDS]
     found: list[str] = []
 
-    def look(stopped: Stopped) -> None:
+    def look(stopped: IsCancelled) -> None:
         for one in prepared.works_of(trials):
             if isinstance(one, (CompiledTrials, LaneTrials)):
                 few = {name: plan for name, plan in one.plans.items() if name in small}
                 found.extend(missing_in(dataclasses.replace(one, plans=few)))
 
     if small and not all(one.ready for one in prepared.works_of(trials)):
-        in_background(look)
+        run_in_thread(look)
     if not found:
         return prepared
     for name in found:
@@ -401,7 +403,7 @@ def missing_in(work: CompiledTrials | LaneTrials) -> list[str]:
     for name in work.plans:
         try:
             with only_from_disk():
-                dataclasses.replace(work, plans={name: work.plans[name]}).compile(never)
+                dataclasses.replace(work, plans={name: work.plans[name]}).compile(not_cancelled)
         except MissingCodeError:
             names.append(name)
     return names
@@ -519,9 +521,9 @@ def simulate(
     jobs = jobs_for(prepared.reasons.values(), jobs)
     tables = prepared.tables(trials)
     done = 0
-    with announced([name for name in prepared.players if name not in prepared.reasons]):
-        prepared = prepared.entered(trials)
-        with prepared.receipt.given_back_on_failure():
+    with says_compiling([name for name in prepared.players if name not in prepared.reasons]):
+        prepared = prepared.reserved(trials)
+        try:
             if not prepared.secret:  # not before, because a ledger may refuse
                 warn_of_known_seed(prepared.game.adversary.is_real)
             tasks = prepared.tasks(range(first_trial, first_trial + trials))
@@ -533,6 +535,8 @@ def simulate(
                     done += len(some) * len(columns)
                     if callable(progress):
                         progress(done, trials * len(tables))
+        finally:
+            prepared.refund()  # nothing where all games have begun
     outcomes = {name: prepared.outcome(name, table) for name, table in tables.items()}
     game = prepared.game
     known = None if prepared.secret else prepared.seed

@@ -10,20 +10,20 @@ import itertools
 import queue
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple
 
-from dp_bandit_envs.compiling.compiled import in_background
+from dp_bandit_envs.checks import installed
+from dp_bandit_envs.compiling.compiled import run_in_thread
 from dp_bandit_envs.errors import ClusterError
-from dp_bandit_envs.optional import installed
-from dp_bandit_envs.privacy.announced import Announced, Paid, announced
+from dp_bandit_envs.privacy.admission import Conditions, playing_under
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
+from dp_bandit_envs.privacy.ledger import Reservation
 from dp_bandit_envs.seeding import FORKS
-from dp_bandit_envs.simulation.outcomes import Keep, Kept, Played, Work, play_all, play_and_keep
-from dp_bandit_envs.simulation.sending import Carried
+from dp_bandit_envs.simulation.pickling import Carried
+from dp_bandit_envs.simulation.results import Keep, Kept, Played, Work, play_all, play_and_keep
 
 SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
 """What a task takes: so long that sending it costs little, so short that an interruption loses little."""
@@ -36,29 +36,22 @@ _pools: set[int] = set()
 
 
 class Terms(NamedTuple):
-    """On which terms trials begin; see `dp_bandit_envs.privacy.announced`.
+    """On which terms trials begin; see `dp_bandit_envs.privacy.admission`.
 
     Attributes:
         secret: Whether nobody knows the seed.
         guarantees: The guarantee of each algorithm, if the data have a ledger.
-        paid_by: The id of the ledger that has counted all trials before, if one has, and for which data.
-        receipt: Its receipt, which is told what has begun.
+        reservation: What the ledger of the data, if there is one, has counted for all trials before.
     """
 
     secret: bool = False
     guarantees: tuple[PrivacyGuarantee, ...] = ()
-    paid_by: Paid | None = None
-    receipt: Receipt = NOTHING_PAID
+    reservation: Reservation | None = None
 
-    def of_trial(self) -> AbstractContextManager[Announced]:
-        """Announce what the games of one trial are played under, all of them together."""
+    def of_games(self, players: Sequence[str]) -> AbstractContextManager[Conditions]:
+        """Say what the games of one trial are played under; of one that is played, `play` says the guarantee."""
         games = [[guarantee] for guarantee in self.guarantees]
-        return announced(games, secret=self.secret, paid_by=self.paid_by)
-
-    def of_game(self, name: str) -> AbstractContextManager[Announced]:
-        """Announce one game of one trial, whose guarantee `play` knows."""
-        began = functools.partial(self.receipt.began, [name])
-        return announced((), secret=self.secret, paid_by=self.paid_by, whom=name, on_round=began)
+        return playing_under(games, secret=self.secret, players=players, reservation=self.reservation)
 
 
 class Task(NamedTuple):
@@ -298,10 +291,10 @@ def refuse_backend_elsewhere() -> None:
 
 
 def count_as_begun(task: Task) -> None:
-    """Tell a ledger's receipt that nobody here will see whether the games of a task have begun."""
+    """Tell a ledger's reservation that nobody here will see whether the games of a task have begun."""
     work: Any = task.work
-    if hasattr(work, "terms"):
-        work.terms.receipt.began(getattr(work, "plans", None) or work.algorithms, len(task.trials))
+    if hasattr(work, "terms") and work.terms.reservation is not None:
+        work.terms.reservation.count_as_begun(getattr(work, "plans", None) or work.algorithms, len(task.trials))
 
 
 def compile_now(works: Iterable[Work]) -> None:
@@ -309,7 +302,7 @@ def compile_now(works: Iterable[Work]) -> None:
     for work in works:
         # A browser's Python starts no threads; it needs none where nothing is compiled.
         if not work.ready:
-            in_background(work.compile)
+            run_in_thread(work.compile)
 
 
 def _numbered(number: int, carried: Carried, trials: range, keep: Keep) -> tuple[int, Played]:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import dp_bandit_envs
-from dp_bandit_envs.comparison.tables import written
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.experiments.tables import written
 from dp_bandit_envs.files import write_whole
-from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.suite.scores import (
     FLOOR,

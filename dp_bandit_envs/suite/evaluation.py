@@ -12,7 +12,6 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.audits import exact_loss, sampled_loss
-from dp_bandit_envs.comparison.comparing import check_progress, progress_of
 from dp_bandit_envs.errors import (
     NotAuditedError,
     NothingReleasedError,
@@ -20,6 +19,7 @@ from dp_bandit_envs.errors import (
     UnreachableGuaranteeError,
     WrongGameError,
 )
+from dp_bandit_envs.experiments.comparing import check_progress, progress_of
 from dp_bandit_envs.files import make_folder, write_whole
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray

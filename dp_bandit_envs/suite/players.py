@@ -13,7 +13,7 @@ from dp_bandit_envs.adapters import from_sb3
 from dp_bandit_envs.agents.functional import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm, calibrate_in
 from dp_bandit_envs.algorithms.algorithm import unchanged
-from dp_bandit_envs.algorithms.naming import Asked, algorithm_of, is_one
+from dp_bandit_envs.algorithms.specs import Asked, algorithm_of, is_one
 from dp_bandit_envs.algorithms.standard_wrapper import learns_from_sums, standard_wrapper
 from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError
 from dp_bandit_envs.privacy.guarantee import DELTA

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-from dp_bandit_envs.theory.arguments import checked
+from dp_bandit_envs.theory.argument_ranges import checked
 
 SKIP_SHARE: Final = 1 - 2 ** (-1 / 3)
 """Theta of Huang, Dai and Huang (2022) for tail index 2: about 0.206."""

@@ -6,7 +6,7 @@ a noisy mean must clip it to [0, 1] first.
 
 import math
 
-from dp_bandit_envs.arithmetic import exp, expm1, log, log1p
+from dp_bandit_envs.draws import exp, expm1, log, log1p
 
 SMALLEST_MEAN = 1e-300
 """A smaller mean counts as 0, so that a division by it does not overflow."""

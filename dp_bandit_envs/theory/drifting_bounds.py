@@ -24,7 +24,7 @@ from typing import SupportsFloat, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.theory.arguments import arm_means, checked
+from dp_bandit_envs.theory.argument_ranges import arm_means, checked
 from dp_bandit_envs.theory.divergences import bernoulli_kl
 from dp_bandit_envs.theory.stochastic_bounds import Means, adap_ucb_bound, regret_of_gaps
 
@@ -118,12 +118,12 @@ def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilo
     low, level = _failures(horizon, lambda t: min(t, window), None) / 2, _level(min(window, horizon))
 
     def plays(gap: float) -> float:
-        found = [float(horizon)]
+        bounds = [float(horizon)]
         for x in np.linspace(best - kept * gap, best, 21)[1:-1].tolist():
             if best - kept * gap < x < best:
                 most = max(1, math.ceil(level / bernoulli_kl(x, best)))
-                found.append(blocks * most + low + horizon * math.exp(-most * bernoulli_kl(x, best - kept * gap)))
-        return min(found)
+                bounds.append(blocks * most + low + horizon * math.exp(-most * bernoulli_kl(x, best - kept * gap)))
+        return min(bounds)
 
     return regret_of_gaps(means, horizon, plays)
 

@@ -10,7 +10,7 @@ The second half is for leaders on noisy sums: regularised (FTRL) and perturbed (
 import math
 from collections.abc import Callable, Sequence
 
-from dp_bandit_envs.theory.arguments import BALL_OR_CUBE, checked
+from dp_bandit_envs.theory.argument_ranges import BALL_OR_CUBE, checked
 
 
 @checked()

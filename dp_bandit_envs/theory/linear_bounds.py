@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from dp_bandit_envs.theory.arguments import BALL_OR_CUBE, RULES, checked, or_none
+from dp_bandit_envs.theory.argument_ranges import BALL_OR_CUBE, RULES, checked, or_none
 
 DESIGN_SLACK: Final = 1.5
 """How much larger than the rank the leverages of the designs of `LinearElimination` may be."""

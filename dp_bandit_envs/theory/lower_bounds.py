@@ -7,7 +7,7 @@ from typing import Final, Literal, SupportsFloat, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.theory.arguments import arm_means, checked
+from dp_bandit_envs.theory.argument_ranges import arm_means, checked
 from dp_bandit_envs.theory.divergences import bernoulli_kl, private_divergence
 
 GAPS: Final = np.geomspace(1e-9, 0.5, 4000)
@@ -97,8 +97,8 @@ def minimax_lower_bound(
     hidden = checks.epsilon(epsilon)
     is_local = checks.one_of("model", model, ("central", "local")) == "local"
     plays = t / (k - 1)
-    shown = math.tanh(hidden / 2) if is_local else 1.0
-    square = 16 * GAPS[GAPS < 0.25] ** 2 * shown**2
+    revealed = math.tanh(hidden / 2) if is_local else 1.0
+    square = 16 * GAPS[GAPS < 0.25] ** 2 * revealed**2
     distances = np.sqrt(-0.25 * np.log1p(-square) * plays)
     best = float((t / 4 * GAPS[GAPS < 0.25] * (1 - distances)).max(initial=0.0))
     if math.isinf(hidden):

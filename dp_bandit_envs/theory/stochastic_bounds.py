@@ -18,7 +18,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters import make_counter
 from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.privacy.interval_ends import zeta
-from dp_bandit_envs.theory.arguments import arm_means, checked, function
+from dp_bandit_envs.theory.argument_ranges import arm_means, checked, function
 from dp_bandit_envs.theory.divergences import bernoulli_kl
 
 Means = Sequence[SupportsFloat]
@@ -319,14 +319,14 @@ def gaussian_ts_bound(means: Means, horizon: SupportsIndex) -> float:
     best, shares = max(arm_means(means)), (0.06, 0.12, 0.18, 0.25, 0.32)
 
     def plays(gap: float) -> float:
-        found = [float(horizon)]
+        bounds = [float(horizon)]
         for below in shares:
             waits = _rounds_below(best - gap * below, gap * below, horizon)
             for above in shares if waits < horizon else ():
                 off = 2 * (gap * above) ** 2
                 fewer = _fewer_than_enough(gap * (1 - below - above), horizon)
-                found.append(waits + fewer + (1 / math.expm1(off) if off > 0 else math.inf))
-        return min(found)
+                bounds.append(waits + fewer + (1 / math.expm1(off) if off > 0 else math.inf))
+        return min(bounds)
 
     return regret_of_gaps(means, horizon, plays)
 

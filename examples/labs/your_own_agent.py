@@ -18,10 +18,10 @@ def _():
     from dp_bandit_envs import Algorithm, LaplaceClipRescale, make_algorithm, simulate
     from dp_bandit_envs.agents import FunctionalAgent
     from dp_bandit_envs.agents.functional import Functions
-    from dp_bandit_envs.arithmetic import exp, log
     from dp_bandit_envs.course.checking import judged
     from dp_bandit_envs.course.lab_own_agent import Greedy, check_own_agent, hidden_game, save_submission
     from dp_bandit_envs.course.notebooks import begin, you_said
+    from dp_bandit_envs.draws import exp, log
 
     slider = begin(mo)
     return (

@@ -12,7 +12,7 @@ from dp_bandit_envs.adapters.outside_game import RewardRange
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.errors import BoundaryError, BudgetSpentError, StepOutsideGameError, WrongTypeError
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.wrappers import HybridSums, MiniBatchAverage
 from tests.tools.boundary_games import PLANTED, everything_in, find_planted
 from tests.tools.refusals import refused
@@ -169,7 +169,7 @@ def test_a_ledger_counts_its_games():
     assert ledger.spent.epsilon == 2.0
     with refused(BudgetSpentError, "2.5"):
         play(env, private, seed=None)
-    assert env.data_use == DataUse(1, 3)
+    assert env.data_use == Participation(1, 3)
 
 
 def test_it_passes_gymnasiums_checker():

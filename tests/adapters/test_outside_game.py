@@ -24,7 +24,7 @@ from dp_bandit_envs.errors import (
     WrongGameError,
     WrongTypeError,
 )
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.wrappers import MiniBatchAverage
 from tests.tools.boundary_games import MARK, PLANTED, everything_in, find_planted
 from tests.tools.refusals import refused
@@ -199,7 +199,7 @@ def test_a_ledger_counts_the_game_at_its_first_arm_and_refuses_the_next():
         games[1].next_arm()
     drive(games[0])
     assert ledger.spent.games == 1
-    assert games[0].guarantee.data == DataUse(1, 2)
+    assert games[0].guarantee.data == Participation(1, 2)
 
 
 def test_a_ledger_for_persons_counts_all_their_rounds():
@@ -311,13 +311,13 @@ def test_a_forked_process_cannot_play_on(name):
 def test_a_reward_that_was_handed_in_is_not_handed_in_again(monkeypatch):
     """An interrupt between the two used to let the same reward into a batch twice."""
     game = OutsideGame(make_algorithm("EXP3-tau", batch_size=4), n_arms=3, horizon=8)
-    arm, hand_in = game.next_arm(), game._feed.hand_in
+    arm, give = game.next_arm(), game._feed.give
 
     def interrupted(*given):
-        hand_in(*given)
+        give(*given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(game._feed, "hand_in", interrupted)
+    monkeypatch.setattr(game._feed, "give", interrupted)
     with pytest.raises(KeyboardInterrupt):
         game.learn(arm, 0.75)
     for call in (game.next_arm, lambda: game.learn(arm, 0.75)):

@@ -10,7 +10,7 @@ from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv, GraphVectorEnv
 from dp_bandit_envs.errors import BoundaryError, PayoffRangeError
-from dp_bandit_envs.simulation import trials as trials_module
+from dp_bandit_envs.simulation import engines as engines_module
 from dp_bandit_envs.wrappers import HybridSums, MiniBatchAverage, vector
 from tests.tools import payoff_functions as functions
 
@@ -50,7 +50,7 @@ def assert_same(make_env, algorithms, *, trials=2, engine="compiled"):
     ids=names,
 )
 def test_played_and_compiled_games_are_the_same(monkeypatch, payoff, memory, observe_charge, algorithms):
-    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", 100)
+    monkeypatch.setattr(engines_module, "ROUNDS_AT_ONCE", 100)
 
     def make_env():
         coins = Stochastic(3, HORIZON, means=(0.7, 0.5, 0.4))

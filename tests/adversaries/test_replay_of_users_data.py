@@ -14,8 +14,8 @@ import pytest
 
 from dp_bandit_envs import OutsideGame, compare, files, play
 from dp_bandit_envs.adversaries import GainTable, OutcomePools, Replay, VectorTable
-from dp_bandit_envs.errors import GainFileError, MadeUpGainsWarning
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.errors import GainFileError, MadeUpGainsWarning, WrongTypeError
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.simulation.provenance import code_digest
 from tests.tools.doors import one_each
 from tests.tools.refusals import missing, refused
@@ -162,7 +162,7 @@ def test_a_data_frame_with_columns_arm_and_gain_is_records_as_a_file_is(frame, t
     adversary, file = Replay(made, persons="Person"), Replay(write(tmp_path / "log.csv", LONG))
     np.testing.assert_array_equal(gains_of(adversary), gains_of(file))
     np.testing.assert_array_equal(adversary.means, file.means)
-    assert adversary.data_use == DataUse(3, 5)
+    assert adversary.data_use == Participation(3, 5)
     with refused(GainFileError, "'person'", "persons='person'"):
         Replay(made)
     for table in (GainTable, VectorTable):
@@ -430,6 +430,36 @@ WRONG_ARRAYS = {
 def test_wrong_arrays_are_refused(table, words):
     with refused(GainFileError, *words):
         Replay(table)
+
+
+ONE_THING = {
+    "text": ("abc", "received a str"),
+    "path in an array": (np.array("gains.csv"), "a str or a Path"),
+    "bytes": (b"abc", "bytes"),
+    "None in an array": (np.array(None), "(rounds, n_arms)"),
+    "number": (0.5, "received a float"),
+    "columns in a dict": ({"a": [0.5], "b": [0.5]}, "DataFrame"),
+    "one record": (np.array((1, 0.5), [("arm", int), ("gain", float)]), "records"),
+    "one row with names": (np.array((1, 0.5), [("a", float), ("b", float)]), "shape ()"),
+    "rows of rows with names": (np.zeros((2, 3), [("a", float), ("b", float)]), "shape (2, 3)"),
+}
+
+
+@pytest.mark.parametrize(("table", "word"), ONE_THING.values(), ids=ONE_THING.keys())
+def test_what_is_no_table_is_refused_at_every_door(table, word):
+    """Most ended in an AttributeError; rows of rows were played as a table of six arms."""
+    doors = [GainTable, VectorTable]
+    if not isinstance(table, str):
+        doors += [Replay, lambda gains: gym.make("DPBandit-Replay-v0", gains=gains)]
+    for door in doors:
+        with refused(GainFileError, *([word] if door in (GainTable, VectorTable) else [])):
+            door(table)
+
+
+@pytest.mark.parametrize("pools", ["abc", np.array("abc"), 5, None])
+def test_what_is_no_list_of_pools_is_refused(pools):
+    with refused(WrongTypeError, "pools", "each arm"):
+        OutcomePools(pools)
 
 
 def test_a_number_out_of_range_is_not_shown_as_it_may_be_private(tmp_path):

@@ -16,9 +16,9 @@ from dp_bandit_envs.agents import exp3
 from dp_bandit_envs.agents.exp3 import MOST_AHEAD, default_exploration_rate
 from dp_bandit_envs.agents.functional import TIDY_EVERY, FunctionalAgent, Functions
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.arithmetic import exp
+from dp_bandit_envs.draws import exp
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.observations import Gains
+from dp_bandit_envs.protocols import Gains
 from dp_bandit_envs.wrappers import MiniBatchAverage
 from tests.tools.lane_games import one_at_a_time, side_by_side
 from tests.tools.refusals import refused

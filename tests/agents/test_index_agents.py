@@ -11,9 +11,9 @@ from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.agents import Imed, KlUcb, RandomLabels, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.noise_width import counter_width as from_table, log_width
 from dp_bandit_envs.agents.ucb import ROUND, select_any, update_any
-from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.counters import HybridCounter
 from dp_bandit_envs.privacy.counters.counter import laplace_width
+from dp_bandit_envs.protocols import Sums
 from tests.tools.invented_releases import Releases, begun, holds_against, told
 from tests.tools.refusals import refused
 

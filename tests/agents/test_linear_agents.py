@@ -15,8 +15,8 @@ from dp_bandit_envs.agents.scrible import Scrible
 from dp_bandit_envs.decisions import Ball, Cube, Simplex
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import WrongGameError
-from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.privacy.facts import Noise
+from dp_bandit_envs.protocols import Gains
 from dp_bandit_envs.theory.linear_bounds import exp2_rates, exp2_regret_bound
 from tests.tools.linear_features import FEATURES
 from tests.tools.refusals import refused

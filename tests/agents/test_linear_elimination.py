@@ -12,8 +12,8 @@ from dp_bandit_envs import calibrate, compare, make_algorithm, play, simulate
 from dp_bandit_envs.agents import linear_elimination as elimination
 from dp_bandit_envs.agents.linear_elimination import LinearElimination
 from dp_bandit_envs.errors import UnreachableGuaranteeError
-from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.facts import Noise
+from dp_bandit_envs.protocols import Sums
 from dp_bandit_envs.theory.linear_bounds import (
     DESIGN_SLACK,
     batch_lengths,

@@ -9,8 +9,8 @@ from scipy.optimize import minimize, root_scalar
 from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.agents import Htinf, tsallis_inf
 from dp_bandit_envs.agents.tsallis_inf import PAPER_SIGMA, SKIP_SHARE, normalise, start, update
-from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.privacy import Noise
+from dp_bandit_envs.protocols import Gains
 from tests.tools.refusals import refused
 
 

@@ -9,7 +9,7 @@ import pytest
 from dp_bandit_envs import algorithm_names, make_algorithm, play, simulate
 from dp_bandit_envs.agents import Exp3, KlUcb, RandomLabels, SuccessiveElimination, Ucb
 from dp_bandit_envs.agents.random_labels import shuffle
-from dp_bandit_envs.observations import Sums
+from dp_bandit_envs.protocols import Sums
 from dp_bandit_envs.wrappers import BlockSums
 
 FIRST, LAST = [0.9, 0.5, 0.5, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5, 0.9]

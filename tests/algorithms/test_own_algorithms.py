@@ -8,10 +8,10 @@ import pytest
 
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, make_algorithm, play, register_algorithm, simulate
 from dp_bandit_envs.algorithms import ALGORITHMS
-from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.errors import NameTakenError, UnknownNameError, WrongTypeError
-from dp_bandit_envs.runs.running import run
-from dp_bandit_envs.runs.store import ResultsFolder
+from dp_bandit_envs.experiments.arguments import question
+from dp_bandit_envs.experiments.running import run
+from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.wrappers import ExactSums
 from tests.tools.one_noise import as_one_player
 from tests.tools.refusals import refused

@@ -10,7 +10,7 @@ from gymnasium.wrappers import TransformObservation
 from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.adversaries import Deterministic, Replay
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.privacy.facts import Values
+from dp_bandit_envs.privacy.facts import ValueRange
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, PrivacyBoundary
@@ -86,7 +86,7 @@ class Remembers(Mechanism):
 class Losses(ExpertsEnv):
     """A foreign game whose values are in [-1, 1], so that a round moves scores twice as far."""
 
-    values = Values(-1.0, 1.0, 2 * math.sqrt(3), "sup", 2.0, True)
+    values = ValueRange(-1.0, 1.0, 2 * math.sqrt(3), "sup", 2.0, True)
     sensitivity = 6.0
 
     def __init__(self, adversary):

@@ -27,7 +27,7 @@ def wrapped(name, n_arms=K, horizon=T, **parameters):
 
 def first_state(env):
     """Return what the outermost mechanism begins a game with, and see that agents are told the same noise."""
-    state = env.mechanism.new_state(env.below)
+    state = env.mechanism.new_state(env.inputs)
     assert (env.noise.scale, env.noise.bound) == (state.scale, state.bound)
     return state
 

@@ -37,14 +37,16 @@ def test_every_algorithm_plays_with_secure_draws():
         exact, env = secured(fast), game_for(fast)
         before, after = fast.guarantee_in(env), exact.guarantee_in(env)
         # What fast draws need of a delta makes noise larger, by far less than a thousandth.
-        laws = [(0.0 if each.law is None else each.law.gaussian, each.rho or 0.0) for each in (before, after)]
+        laws = [
+            (0.0 if each.noise_law is None else each.noise_law.gaussian, each.rho or 0.0) for each in (before, after)
+        ]
         assert laws[0] == pytest.approx(laws[1], rel=1e-3)
-        alike = {"tau": 0.0, "law": None, "rho": None}
+        alike = {"draw_distance": 0.0, "noise_law": None, "rho": None}
         assert dataclasses.replace(before, **alike) == dataclasses.replace(after, **alike)
-        assert after.tau <= (1e-15 if before.rho is not None else 0.0)
+        assert after.draw_distance <= (1e-15 if before.rho is not None else 0.0)
         assert exact.player == fast.player
         wrapped = exact.wrap(env)
-        if before.tau > 0:
+        if before.draw_distance > 0:
             assert not wrapped.takes_seed
             with refused(SeedRefusedError, type(wrapped).__name__):
                 play(env, exact)

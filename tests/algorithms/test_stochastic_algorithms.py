@@ -132,13 +132,13 @@ def test_the_printed_width_has_a_bound_where_it_covers_the_noise():
 
 def blocks_of(env):
     """Return the lengths of the blocks that a game's gains are put into, as its first state holds them."""
-    lengths = env.mechanism.blocks(env.below.horizon)
-    assert env.mechanism.new_state(env.below).lengths.tolist() == list(lengths)
+    lengths = env.mechanism.blocks(env.inputs.horizon)
+    assert env.mechanism.new_state(env.inputs).lengths.tolist() == list(lengths)
     return lengths
 
 
 def counter_of(env):
-    return env.mechanism.counter(env.below.horizon)
+    return env.mechanism.counter(env.inputs.horizon)
 
 
 def test_the_wrappers_are_those_of_the_papers():

@@ -24,7 +24,7 @@ TABLE = np.array([[1, 0], [0, 0], [1, 1], [0, 1.0]])
 
 def law(algorithm, table, game=BanditEnv):
     env = ExpertsEnv(gains=GainTable(table)) if game is ExpertsEnv else BanditEnv(GainTable(table))
-    return _Laws(algorithm, env).of(table)
+    return _Laws(algorithm, env).arm_law(table)
 
 
 def close(one, other):

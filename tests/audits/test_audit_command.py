@@ -15,13 +15,22 @@ from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.audits import exact_loss, sampled_loss
 from dp_bandit_envs.audits.sampled import GAMES_IN_PYTHON, PlayedInPython
-from dp_bandit_envs.cli.audit_commands import NOT_AUDITED_CODE, REFUTED, REFUTED_CODE, _audited, show_audit
+from dp_bandit_envs.cli.audit_commands import (
+    LOW_BITS,
+    NOT_AUDITED_CODE,
+    REFUTED,
+    REFUTED_CODE,
+    _audited,
+    _which,
+    show_audit,
+)
 from dp_bandit_envs.cli.options import picture
-from dp_bandit_envs.errors import NotAuditedError
+from dp_bandit_envs.errors import NotAuditedError, WrongGameError
 from dp_bandit_envs.plots.plot_style import VERMILION
 from dp_bandit_envs.plots.privacy_figures import MOST_WIDE, Bar, audit_figure
 from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import noisy, to_grid
+from dp_bandit_envs.privacy.mechanisms import LaplaceClipRescale
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.tools.refusals import refused
 
@@ -261,6 +270,18 @@ def noisy_for_nine(state, arm, gain, rng):
     return noisy(gain, 1.0, state.grid if state.seen[0] < 10 else 0.0, rng), 1
 
 
+def noisy_but_third(state, arm, gain, rng):
+    """Round all releases but the third."""
+    state.seen[0] += 1
+    return noisy(gain, 1.0, 0.0 if state.seen[0] == 3 else state.grid, rng), 1
+
+
+def noisy_but_twelfth(state, arm, gain, rng):
+    """Round all releases but the twelfth."""
+    state.seen[0] += 1
+    return noisy(gain, 1.0, 0.0 if state.seen[0] == 12 else state.grid, rng), 1
+
+
 def noisy_for_one(state, arm, gain, rng):
     """Add noise for one gain, however many are revealed."""
     return noisy(gain, 1.0, state.grid, rng), 1
@@ -292,12 +313,44 @@ LEAKS = [
     ({"release": staticmethod(draw_once_a_round), "forget": staticmethod(forget_round)}, "exact, two gains a round"),
     ({"release": staticmethod(noisy_once)}, "low bits"),
     ({"release": staticmethod(noisy_for_nine)}, "low bits"),
+    ({"release": staticmethod(noisy_but_third)}, "low bits"),
+    ({"release": staticmethod(noisy_but_twelfth)}, "low bits"),
 ]
 
 
 @pytest.mark.parametrize(("parts", "label"), LEAKS)
-def test_leaks_later_in_a_game_and_in_rounds_with_two_gains_are_refuted(parts, label):
+def test_leaks_later_in_a_game_and_in_rounds_with_two_gains_are_refuted(parts, label, monkeypatch):
     """Each was passed; the row that refutes it is the only one."""
+    monkeypatch.setattr("dp_bandit_envs.cli.audit_commands.LOW_BITS", LOW_BITS)
     kind = type("Leaks", (Claims,), parts)
     rows, _, _, code = _audited(kind(), confidence=0.99, horizon=8, games=0, seed=0)
     assert [row.bar.label for row in rows if row.verdict.startswith("refuted")] == [label] and code == REFUTED_CODE
+
+
+class ForOneGain(Claims):
+    """Is for games that reveal one gain a round, and refuses others by an error of its own."""
+
+    release = staticmethod(noisy_for_one)
+
+    def new_state(self, below):
+        """Return no gains yet."""
+        if below.sensitivity > 1:
+            raise self.refusal("one gain a round, please.")
+        return super().new_state(below)
+
+
+@pytest.mark.parametrize("refusal", [ValueError, WrongGameError])
+def test_a_part_that_refuses_rounds_with_two_gains_has_a_row_that_says_so(refusal):
+    """Any ValueError there was swallowed, so that nobody knew that such rounds were not looked at."""
+    kind = type("ForOneGain", (ForOneGain,), {"refusal": refusal})
+    rows, _, _, code = _audited(kind(), confidence=0.99, horizon=8, games=0, seed=0)
+    said = {row.bar.label: row.verdict for row in rows}
+    assert said["exact, two gains a round"] == f"not looked at: {refusal.__name__}: one gain a round, please."
+    assert said["exact, of the noise"] == "within the claim" and code == 0
+
+
+def test_the_row_of_low_bits_says_which_releases_were_looked_at():
+    rows, _, _, _ = _audited(LaplaceClipRescale(epsilon=1.0), confidence=0.99, horizon=8, games=0, seed=0)
+    assert rows[-1].verdict == "show no gain in 40 releases (all 16 of a game)"
+    assert _which([1], 1) == "the only one of a game"
+    assert _which([1, 2, 3, 5, 9, 10], 1000) == "of a game's 1,000: 1 to 3, 5, 9 to 10"

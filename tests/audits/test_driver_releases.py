@@ -6,13 +6,14 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.adversaries.replay import GainTable, Replay
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.audits import exact_loss
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
+from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, LaplaceClipRescale, MiniBatchAverage
-from dp_bandit_envs.wrappers import boundary
-from dp_bandit_envs.wrappers.vector import vector_boundary
+from dp_bandit_envs.wrappers import boundary, vector
 from tests.audits.test_exact_loss import NO_NOISE, NOISY, ON_PAYOFFS, HalfTheNoise
 from tests.tools.refusals import refused
 
@@ -61,8 +62,8 @@ def test_mechanisms_alone(mechanism):
 
 def test_a_vector_form_with_half_the_noise_is_found(monkeypatch):
     """Its draws are its own code, so only a look at what it releases can find it."""
-    whole = vector_boundary.LaplaceClipRescale._draw
-    monkeypatch.setattr(vector_boundary.LaplaceClipRescale, "_draw", lambda self, seen: whole(self, seen) / 2)
+    whole = vector.LaplaceClipRescale._draw
+    monkeypatch.setattr(vector.LaplaceClipRescale, "_draw", lambda self, seen: whole(self, seen) / 2)
     loss = exact_loss("DP-EXP3-Lap", drivers=("scalar", "vector"))
     assert loss.epsilon == pytest.approx(1.0, rel=1e-9)
     assert loss.differs == ("vector",) and not loss.holds
@@ -71,14 +72,40 @@ def test_a_vector_form_with_half_the_noise_is_found(monkeypatch):
 
 
 def test_a_driver_that_takes_a_gain_twice_is_found(monkeypatch):
-    once = boundary.Released.take
+    once = boundary.MechanismRun.feed
 
     def twice(self, gain, observed):
         once(self, gain, observed)
         once(self, gain, observed)
 
-    monkeypatch.setattr(boundary.Released, "take", twice)
+    monkeypatch.setattr(boundary.MechanismRun, "feed", twice)
     assert exact_loss(BlockSums(epsilon=1.0), drivers=("scalar",)).differs == ("scalar",)
+
+
+class FailsAtAnEighth(LaplaceClipRescale):
+    """Fails where a gain is .125, in words that show it."""
+
+    @property
+    def release(self):
+        """Return the release."""
+        return release_unless_an_eighth
+
+
+def release_unless_an_eighth(state, arm, gain, rng):
+    """Fail at .125 alone, which no made-up table of an audit has."""
+    if gain == 0.125:
+        raise ValueError(f"gain {gain}")
+    return gain + rng.laplace(0.0, 1.0), 1
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_error_of_a_mechanism_shows_no_gain_of_the_environment():
+    """Its own error was raised, with the gain in it."""
+    env = BanditEnv(Replay(np.full((16, 2), 0.125)))
+    assert exact_loss(FailsAtAnEighth(epsilon=1.0), environment=env).holds
+    with refused(BoundaryError, "withheld", "drivers") as caught:
+        exact_loss(FailsAtAnEighth(epsilon=1.0), environment=env, drivers=["scalar"])
+    assert "0.125" not in str(caught.value) and caught.value.__context__ is caught.value.__cause__ is None
 
 
 def test_unknown_drivers_are_refused():

@@ -8,21 +8,23 @@ from scipy import stats
 
 from dp_bandit_envs.audits.events import (
     FeatureEvent,
-    chance_at_least,
-    chance_at_most,
+    chernoff_lower_bound,
+    chernoff_upper_bound,
     drafts,
     excess,
-    features_of,
     fresh_excess,
     strongest_draft,
     strongest_event,
+    threshold_features,
 )
-from dp_bandit_envs.simulation.many_games import Shown
+from dp_bandit_envs.audits.transcripts import Transcripts
 
 
 def shown(values, counts=1):
     values = np.asarray(values, float)
-    return Shown(np.zeros((len(values), values.shape[1]), np.int16), values, np.full(values.shape, counts, np.int64))
+    return Transcripts(
+        np.zeros((len(values), values.shape[1]), np.int16), values, np.full(values.shape, counts, np.int64)
+    )
 
 
 def laplace(rng, centres, games=20_000):
@@ -56,7 +58,7 @@ def test_an_exact_number_on_one_table_alone_is_found():
 
 
 def features(rng, games, mean, scale):
-    return features_of(rng.laplace(mean, scale, (games, 1, 1)))
+    return threshold_features(rng.laplace(mean, scale, (games, 1, 1)))
 
 
 def test_an_event_and_its_excess_by_hand():
@@ -110,7 +112,7 @@ CHANCES = np.array([0.0, 0.001, 0.03, 0.2, 0.5, 0.77, 0.99, 1.0])
 @pytest.mark.parametrize("failure", [0.1, 1e-3, 5e-7])
 def test_bounds_on_chances_fail_as_rarely_as_they_say(n, failure):
     hits = np.arange(n + 1)
-    low, high = chance_at_least(hits, n, failure), chance_at_most(hits, n, failure)
+    low, high = chernoff_lower_bound(hits, n, failure), chernoff_upper_bound(hits, n, failure)
     assert np.all((low >= 0) & (low <= hits / n) & (hits / n <= high) & (high <= 1))
     for chance in CHANCES:
         weights = stats.binom.pmf(hits, n, chance)
@@ -121,7 +123,7 @@ def test_bounds_on_chances_fail_as_rarely_as_they_say(n, failure):
 def test_bounds_on_chances_by_hand():
     """Without a hit, ln(1 / failure) = -n ln(1 - chance); and with n hits the other way round."""
     upper = 1 - 1e-6 ** (1 / 500)
-    assert chance_at_most(np.array([0]), 500, 1e-6)[0] == pytest.approx(upper)
-    assert chance_at_least(np.array([500]), 500, 1e-6)[0] == pytest.approx(1 - upper)
-    assert chance_at_least(np.array([0]), 500, 1e-6)[0] == 0
-    assert chance_at_most(np.array([500]), 500, 1e-6)[0] == 1
+    assert chernoff_upper_bound(np.array([0]), 500, 1e-6)[0] == pytest.approx(upper)
+    assert chernoff_lower_bound(np.array([500]), 500, 1e-6)[0] == pytest.approx(1 - upper)
+    assert chernoff_lower_bound(np.array([0]), 500, 1e-6)[0] == 0
+    assert chernoff_upper_bound(np.array([500]), 500, 1e-6)[0] == 1

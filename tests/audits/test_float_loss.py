@@ -11,6 +11,7 @@ from dp_bandit_envs import Algorithm
 from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.audits import exact_loss, float_loss
+from dp_bandit_envs.audits.floats import chosen_numbers
 from dp_bandit_envs.cli import audit_commands
 from dp_bandit_envs.conformance import ConformanceError, check_wrapper
 from dp_bandit_envs.errors import NotAuditedError
@@ -146,6 +147,20 @@ def test_a_wrapper_whose_low_bits_cannot_be_looked_at_is_passed_with_a_warning()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_wrapper(lambda env: LaplaceClipRescale(env, epsilon=1.0), games=0, horizon=8)
+
+
+def test_all_releases_of_a_short_game_are_looked_at_and_no_more_are_said_to_be():
+    """Of a longer one the first four, the last and others that the seed draws; each is looked at about as often."""
+    loss = float_loss(Blocks(draw=DRAWS["laplace"]), games=40)
+    assert loss.numbers == tuple(range(1, 17)) and (loss.releases, loss.games) == (16, 40)
+    few = float_loss(Blocks(draw=DRAWS["laplace"]), games=3)
+    assert (few.numbers, few.games) == ((1, 2, 3), 3)
+    longer = [float_loss(Blocks(draw=DRAWS["laplace"]), games=20, horizon=40, seed=seed) for seed in (0, 1)]
+    for loss in longer:
+        assert len(loss.numbers) == 16 and loss.releases == 40 and loss.games == 20
+        assert loss.numbers[:4] == (1, 2, 3, 4) and loss.numbers[-1] == 40
+    assert longer[0].numbers != longer[1].numbers
+    assert set().union(*(chosen_numbers(40, seed) for seed in range(40))) == set(range(1, 41))
 
 
 def rows_of(mechanism):

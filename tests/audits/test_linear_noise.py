@@ -7,7 +7,7 @@ import pytest
 
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.audits import exact_loss
-from dp_bandit_envs.audits.linear_noise import below, epsilon_of_moves, loss_between
+from dp_bandit_envs.audits.linear_noise import draw_cdf, epsilon_of_moves, loss_between
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee
@@ -24,11 +24,11 @@ class Plain(Mechanism):
         self.release, self._state = release, state
         self._claim = PrivacyGuarantee(epsilon=epsilon, delta=delta)
 
-    def new_state(self, below):
+    def new_state(self, draw_cdf):
         """Return the state of a new game."""
         return self._state()
 
-    def guarantee(self, below):
+    def guarantee(self, draw_cdf):
         """Claim what was given."""
         return self._claim
 
@@ -109,7 +109,7 @@ def test_the_loss_between_two_ends_is_that_of_all_events():
         for kind in ["laplace", "normal"]:
             distance = 1.3
             edges = np.array([-np.inf, *np.linspace(*ends, 4001), np.inf])
-            worlds = [np.diff([below(kind, edge - shift) for edge in edges]) for shift in (0.0, distance)]
+            worlds = [np.diff([draw_cdf(kind, edge - shift) for edge in edges]) for shift in (0.0, distance)]
             found = loss_between(kind, distance, *ends, delta)
             over = []
             for epsilon in (found - 1e-3, found + 1e-3):
@@ -181,13 +181,13 @@ def test_intervals_lose_at_their_delta_what_they_claim():
 
 def test_a_false_claim_at_a_delta_is_refuted(monkeypatch):
     claim = PrivacyGuarantee(epsilon=0.4, delta=0.1, theorem="false")
-    monkeypatch.setattr(IntervalSums, "guarantee", lambda self, below: claim)
+    monkeypatch.setattr(IntervalSums, "guarantee", lambda self, draw_cdf: claim)
     assert not exact_loss(IntervalSums(epsilon=5.0, delta=0.1), horizon=64).holds
 
 
 def test_draws_that_outnumber_releases_are_refused_at_a_delta(monkeypatch):
     """Then a change can be hidden in many ways, and the loss is that of no single one."""
     claim = PrivacyGuarantee(epsilon=0.5, delta=0.01, theorem="false")
-    monkeypatch.setattr(CounterSums, "guarantee", lambda self, below: claim)
+    monkeypatch.setattr(CounterSums, "guarantee", lambda self, draw_cdf: claim)
     with refused(NotAuditedError, "CounterSums", "sampled_loss"):
         exact_loss(CounterSums(counter="padded-binary", epsilon=1.0), horizon=8)

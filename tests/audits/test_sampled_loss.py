@@ -11,12 +11,12 @@ from scipy.stats import binom
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.audits import exact_loss, sampled, sampled_loss
 from dp_bandit_envs.audits.events import least_epsilon, strongest_arm_event
-from dp_bandit_envs.audits.sampled import candidate_pairs, changes_of, varied
+from dp_bandit_envs.audits.sampled import candidate_pairs, neighbours_of, varied
+from dp_bandit_envs.audits.transcripts import Transcripts, TranscriptSampler, trials_of
 from dp_bandit_envs.audits.true_losses import DELTAS
 from dp_bandit_envs.cli.audit_commands import contestant
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.privacy.mechanisms import BlockSums, LaplaceClipRescale, RandomizedResponse
-from dp_bandit_envs.simulation.many_games import Shown, ShownGames, trials_of
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.tools.refusals import refused
 
@@ -54,8 +54,12 @@ def test_no_claim_is_refuted_by_releases():
 
 @pytest.mark.parametrize("name", ["AdaP-UCB", "LDP-UCB-B"])
 def test_arms_alone_show_most_of_the_loss(name):
-    """200,000 games show more, see the slow test. False alarm: none (fixed seed)."""
-    assert sampled_loss(make_algorithm(name, epsilon=1.0), games=20_000, horizon=10).epsilon > 0.75
+    """300,000 games show more, see the slow test. False alarm: none (fixed seed).
+
+    Random labels halve how often a sequence of arms is seen. Of AdaP-UCB's event, 2,631 and 1,100 games are left of
+    about twice as many: 2.58 (sqrt(.87 / 2,631) + sqrt(.95 / 1,100)) = .12 is the bound's width, and .08 before.
+    """
+    assert sampled_loss(make_algorithm(name, epsilon=1.0), games=20_000, horizon=10).epsilon > 0.7
 
 
 @pytest.mark.slow
@@ -117,13 +121,13 @@ def test_a_seed_repeats_an_audit_on_any_number_of_cores(monkeypatch):
 
 def test_no_game_is_played_twice_and_two_bounds_share_the_failure_probability(monkeypatch):
     """An event is chosen in games of its own: no two looks share a trial, on either table, nor with the test."""
-    taken, shares, once, bound = [], [], ShownGames.play, sampled.least_epsilon
+    taken, shares, once, bound = [], [], TranscriptSampler.play, sampled.least_epsilon
 
     def noted(self, env, games, *, seed, first_trial, threads):
         taken.append(range(first_trial, first_trial + (games if self.note else trials_of(games))))
         return once(self, env, games, seed=seed, first_trial=first_trial, threads=threads)
 
-    monkeypatch.setattr(ShownGames, "play", noted)
+    monkeypatch.setattr(TranscriptSampler, "play", noted)
     monkeypatch.setattr(sampled, "least_epsilon", lambda *given: shares.append(given[-1]) or bound(*given))
     for of in ("arms", "releases"):
         taken.clear()
@@ -161,7 +165,7 @@ def test_false_alarms_are_within_the_level():
 
 def shown(arms):
     nothing = np.zeros((len(arms), 0, 0))
-    return Shown(np.array(arms, np.int16), nothing, nothing.astype(np.int64))
+    return Transcripts(np.array(arms, np.int16), nothing, nothing.astype(np.int64))
 
 
 def test_the_event_is_the_sequence_that_differs():
@@ -197,7 +201,7 @@ def test_neighbours_differ_in_one_round(rounds, n_arms):
 
 
 def test_the_two_changes_of_a_round():
-    one, other = changes_of(np.full((3, 3), 0.5), 2)
+    one, other = neighbours_of(np.full((3, 3), 0.5), 2)
     assert neighbours(one) and neighbours(other)
     assert (one.one[2].tolist(), one.other[2].tolist()) == ([0, 0, 0], [1, 1, 1])
     assert (other.one[2].tolist(), other.other[2].tolist()) == ([1, 0, 0], [0, 1, 1])
@@ -234,8 +238,8 @@ ROWS = [name for name in ALGORITHMS if make_algorithm(name).make_agent is not No
 AUDITS = 2 * len(EPSILONS) * len(ROWS)
 FALSE_ALARM = 1e-4
 LEVEL = 0.2
-LATE = ("DP-UCB-INT", "DP-SE", "DP-KLUCB", "DP-IMED")
-"""Rows that release nothing in so few rounds at some epsilon."""
+LATE = ("DP-UCB-INT", "DP-SE", "DP-KLUCB", "DP-IMED", "DP-GOPE", "AdaC-GOPE")
+"""Rows that release nothing in so few rounds at some epsilon; the first batch of the GOPE family is long."""
 
 
 def audited(name, epsilon, **settings):

@@ -21,12 +21,15 @@ from tests.tools.refusals import refused
 
 TRUE = one_laplace(1.0)
 FALSE_AT = [
-    ({"law": one_laplace(0.01)}, "law"),
-    ({"law": gaussian_law(4.0)}, "law"),  # true at delta = 1e-6, where it says 1.1; at .1 it says 0 in place of .79
+    ({"noise_law": one_laplace(0.01)}, "noise_law"),
+    (
+        {"noise_law": gaussian_law(4.0)},
+        "noise_law",
+    ),  # true at delta = 1e-6, where it says 1.1; at .1 it says 0 in place of .79
     ({"curve": ((1.01, 0.5), (64.0, 0.9))}, "curve"),  # true at the first order, false at the second
     ({"epsilon": 1.0, "delta": 1e-6, "pure": 0.98}, "pure"),
     ({"rho": 0.3}, "rho"),
-    ({"law": TRUE, "curve": TRUE.renyi(), "rho": 0.5, "pure": 1.0}, None),
+    ({"noise_law": TRUE, "curve": TRUE.renyi(), "rho": 0.5, "pure": 1.0}, None),
 ]
 
 
@@ -69,10 +72,10 @@ def saying(mechanism, **changes):
 
 
 OTHERS = [
-    (LaplaceClipRescale, {"law": one_laplace(0.9)}, ("law",)),  # clipped, which hides nothing
-    (RandomizedResponse, {"law": one_laplace(0.9)}, ("law",)),
-    (functools.partial(CounterSums, counter="binary"), {"law": one_laplace(0.9)}, ("law",)),  # five nodes
-    (functools.partial(CounterSums, counter="honaker"), {"law": one_laplace(0.9)}, ("law",)),
+    (LaplaceClipRescale, {"noise_law": one_laplace(0.9)}, ("noise_law",)),  # clipped, which hides nothing
+    (RandomizedResponse, {"noise_law": one_laplace(0.9)}, ("noise_law",)),
+    (functools.partial(CounterSums, counter="binary"), {"noise_law": one_laplace(0.9)}, ("noise_law",)),  # five nodes
+    (functools.partial(CounterSums, counter="honaker"), {"noise_law": one_laplace(0.9)}, ("noise_law",)),
     (BlockSums, {"pure": 0.9, "delta": 1e-6}, ("pure",)),
 ]
 
@@ -100,29 +103,29 @@ def test_an_epsilon_beside_the_true_rho_of_normal_draws_is_held_to_the_loss():
 
     assert exact_loss(Normal(epsilon=4.9, delta=1e-6, rho=0.5)).holds
     assert exact_loss(Normal(epsilon=0.1, delta=1e-6, rho=0.5)).refuted
-    assert exact_loss(Normal(epsilon=math.inf, rho=0.5, law=gaussian_law(1.1))).too_low == ("law",)
+    assert exact_loss(Normal(epsilon=math.inf, rho=0.5, noise_law=gaussian_law(1.1))).too_low == ("noise_law",)
 
 
 @pytest.mark.parametrize(("says", "field"), [FALSE_AT[1], FALSE_AT[-1]])
 def test_samples_refute_what_is_said_at_other_deltas(says, field):
     loss = sampled_loss(Laplace(**says), of="releases", games=5_000)
     assert loss.epsilon <= 1 and loss.too_low == (() if field is None else (field,))
-    assert loss.holds == (field is None) and ("refuted: law" in str(loss)) == (field is not None)
+    assert loss.holds == (field is None) and ("refuted: noise_law" in str(loss)) == (field is not None)
 
 
 def test_check_wrapper_refuses_a_false_law():
-    with refused(ConformanceError, "law of the guarantee says 0.01"):
-        check_wrapper(lambda env: PrivacyBoundary(env, Laplace(law=one_laplace(0.01))))
-    check_wrapper(lambda env: PrivacyBoundary(env, Laplace(law=TRUE)))
+    with refused(ConformanceError, "noise_law of the guarantee says 0.008"):
+        check_wrapper(lambda env: PrivacyBoundary(env, Laplace(noise_law=one_laplace(0.01))))
+    check_wrapper(lambda env: PrivacyBoundary(env, Laplace(noise_law=TRUE)))
 
 
 def test_the_command_names_the_field():
     table = shown("tests.audits.test_true_losses:FalseLaw", epsilon=None, games=0, width=200, code=REFUTED_CODE)
-    assert "refuted: law of the guarantee too low" in table
+    assert "refuted: noise_law of the guarantee too low" in table
 
 
 class FalseLaw(Laplace):
     """Says .01 by its law."""
 
     def __init__(self):
-        super().__init__(law=one_laplace(0.01))
+        super().__init__(noise_law=one_laplace(0.01))

@@ -1,4 +1,4 @@
-/* Random numbers and functions for games.c, in the same operations as dp_bandit_envs/draws.py and arithmetic.py. */
+/* Random numbers and functions for games.c, in the same operations as dp_bandit_envs/draws.py, where they are in Python. */
 
 #include <math.h>
 #include <stdint.h>

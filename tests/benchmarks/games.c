@@ -282,21 +282,35 @@ void play_kl_ucb(const game *of) {
     add_up(&tossed, totals);
 }
 
+/* Draw the arm of each label, as `RandomLabels` does before its first round. */
+INLINE void draw_labels(uint64_t *restrict choices, int *restrict arms) {
+    for (int i = 0; i < ARMS_OF_UCB; i++) arms[i] = i;
+    for (int i = 0; i < ARMS_OF_UCB - 1; i++) {
+        const int drawn = i + (int)(next_double(choices, 1) * (ARMS_OF_UCB - i));
+        const int other = drawn < ARMS_OF_UCB - 1 ? drawn : ARMS_OF_UCB - 1, arm = arms[i];
+        arms[i] = arms[other];
+        arms[other] = arm;
+    }
+}
+
 /* AdaP-UCB (Azize and Basu 2022) in one game: an arm is held until its block, as long as all before it, is full. */
 void play_adap_ucb(const game *of) {
     POINTERS
     enum { K = ARMS_OF_UCB };
     coins_of_arms tossed = coins_with(gains);
     double means[K], roots[K], inverses[K];
+    int arms[K];
+    draw_labels(choices, arms);
     for (int i = 0; i < K; i++) means[i] = INFINITY, roots[i] = inverses[i] = 1.0;
     for (int64_t t = 0; t < of->horizon;) {
         const double level = logarithm(t > 1 ? t : 1), spread = sqrt(of->rate * (level + logarithm(2.0)));
         double highest = -INFINITY, sum = 0.0;
-        int arm = 0;
+        int label = 0;
         for (int i = 0; i < K; i++) {
             const double index = means[i] + spread * roots[i] + of->slope * level * inverses[i];
-            if (index > highest) highest = index, arm = i;
+            if (index > highest) highest = index, label = i;
         }
+        const int arm = arms[label];
         const int64_t length = pulls[arm] > 1.0 ? pulls[arm] : 1, left = of->horizon - t;
         for (int64_t end = t + (length < left ? length : left); t < end; t++) {
             toss(&tossed, coins);
@@ -308,9 +322,9 @@ void play_adap_ucb(const game *of) {
             continue;
         }
         pulls[arm] += length;
-        inverses[arm] = 1.0 / length;
-        roots[arm] = sqrt(inverses[arm]);
-        means[arm] = on_grid(sum + laplace(next_signed(words, 1), of->scale), of->grid) * inverses[arm];
+        inverses[label] = 1.0 / length;
+        roots[label] = sqrt(inverses[label]);
+        means[label] = on_grid(sum + laplace(next_signed(words, 1), of->scale), of->grid) * inverses[label];
     }
     add_up(&tossed, totals);
 }

@@ -24,9 +24,9 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.decisions import Ball
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
-from dp_bandit_envs.simulation.outcomes import Outcome
-from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.trials import ROUNDS_AT_ONCE
+from dp_bandit_envs.simulation.compiled_game import make_plan
+from dp_bandit_envs.simulation.engines import ROUNDS_AT_ONCE
+from dp_bandit_envs.simulation.results import Outcome
 from tests.benchmarks.measuring import Line, Skipped, written
 from tests.benchmarks.speeds import MEANS
 

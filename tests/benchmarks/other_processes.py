@@ -21,12 +21,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dp_bandit_envs.compiling.compiled import never
+from dp_bandit_envs.compiling.compiled import not_cancelled
+from dp_bandit_envs.experiments.running import run
+from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.figures import figure_1
 from dp_bandit_envs.figures.figure_1 import TRIALS
-from dp_bandit_envs.runs.running import run
-from dp_bandit_envs.runs.store import ResultsFolder
-from dp_bandit_envs.simulation.outcomes import play_all
+from dp_bandit_envs.simulation.results import play_all
 from dp_bandit_envs.simulation.simulation import prepare
 from tests.benchmarks.measuring import Line, Skipped, median_rates, written
 
@@ -207,7 +207,7 @@ def client_line(trials: int = 512, tasks: int = 20, repetitions: int = 9) -> Lin
     given = {"horizon": 2**10, "seed": 1, "checkpoints": None, "env_kwargs": None}
     prepared = prepare("DPBandit-Stochastic-v0", ["EXP3", "DP-EXP3-Lap"], **given)
     (work,) = prepared.works_of(trials)
-    work.compile(never)
+    work.compile(not_cancelled)
     arrays: list[pickle.PickleBuffer] = []
     sent = pickle.dumps(play_all(work, range(trials)), protocol=5, buffer_callback=arrays.append)
     received = [bytearray(array.raw()) for array in arrays]

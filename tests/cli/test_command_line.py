@@ -15,13 +15,13 @@ from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names, make_algorith
 from dp_bandit_envs.cli import app
 from dp_bandit_envs.cli.audit_commands import contestant
 from dp_bandit_envs.cli.show_commands import KINDS, about, first_line, named, plain
-from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.envs.registration import IDS
+from dp_bandit_envs.experiments.arguments import question
+from dp_bandit_envs.experiments.run_report import Verdict
+from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.figures import figure_graph
 from dp_bandit_envs.plots.plot_style import typeset
 from dp_bandit_envs.privacy.counters import COUNTERS
-from dp_bandit_envs.runs.run_report import Verdict
-from dp_bandit_envs.runs.store import ResultsFolder
 from tests.tools.playable import BANDITS, FULL_INFORMATION, arguments_of, home_of, names_for
 from tests.tools.plays import ARM_IDS, POINT_IDS
 from tests.tools.refusals import missing

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import Ledger, calibrate, make_algorithm, simulate
-from dp_bandit_envs.comparison.asking import question
 from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError
+from dp_bandit_envs.experiments.arguments import question
 from tests.tools.refusals import missing, refused
 
 SIZE = {"n_arms": 2, "horizon": 300}

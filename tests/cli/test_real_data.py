@@ -9,8 +9,7 @@ import zipfile
 import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.comparison import load
-from dp_bandit_envs.runs import running
+from dp_bandit_envs.experiments import load, running
 from dp_bandit_envs.simulation import simulation
 
 LINES = "arm,gain,who\n" + "".join(f"{i % 2},{i % 3 / 2},p{i % 4}\n" for i in range(8))
@@ -83,7 +82,7 @@ def written(folder):
 
 
 def test_without_a_seed_it_is_secret_and_written_nowhere(dp_bandit, tmp_path, monkeypatch):
-    monkeypatch.setattr(simulation, "drawn_seed", lambda: SECRET)
+    monkeypatch.setattr(simulation, "draw_seed", lambda: SECRET)
     code, out, err = dp_bandit(*PLAIN)
     assert (code, err) == (0, "")
     assert "secret" in out and "cannot be repeated" in out

@@ -13,7 +13,7 @@ from dp_bandit_envs import __version__
 from dp_bandit_envs.cli.command_names import COMMANDS
 from dp_bandit_envs.cli.options import folder, whole
 from dp_bandit_envs.cli.show_commands import plain
-from dp_bandit_envs.comparison import comparing
+from dp_bandit_envs.experiments import comparing
 
 
 @pytest.mark.parametrize(

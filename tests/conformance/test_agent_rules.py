@@ -12,7 +12,7 @@ from dp_bandit_envs import agents
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import counter_width
 from dp_bandit_envs.conformance import ConformanceError, check_agent
-from dp_bandit_envs.observations import Sums
+from dp_bandit_envs.protocols import Sums
 from tests.tools.playable import agents_for
 from tests.tools.refusals import refused
 

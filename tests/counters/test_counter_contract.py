@@ -291,8 +291,8 @@ class OfItsOwnRule(BinaryCounter, node=binary_node):
 def test_another_rule_inherits_no_law_of_its_parent():
     """One Laplace draw a level is proved for the rules of this package; less is claimed for any other."""
     size = {"epsilon": 1.0, "horizon": 64}
-    assert BinaryCounter(**size).law.laplace and not BinaryCounter(**size).law.responses
-    assert OfItsOwnRule(**size).law.responses == ((1.0, 1),) and not OfItsOwnRule(**size).law.laplace
+    assert BinaryCounter(**size).noise_law.laplace and not BinaryCounter(**size).noise_law.responses
+    assert OfItsOwnRule(**size).noise_law.responses == ((1.0, 1),) and not OfItsOwnRule(**size).noise_law.laplace
 
 
 # ---- the draws of counters: how many an item costs, that each is rounded once, and that compiled ones are the same

@@ -11,7 +11,7 @@ from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.privacy.counters import COUNTERS
-from dp_bandit_envs.privacy.facts import Below
+from dp_bandit_envs.privacy.facts import InputFacts
 from dp_bandit_envs.privacy.mechanisms import CounterSums, counter_sums
 from dp_bandit_envs.seeding import stream
 from tests.tools.counter_noise import ALL, counter, linear_map
@@ -193,7 +193,7 @@ def test_a_counter_without_a_joint_form_still_works(monkeypatch):
 # ---- a function for one kind of game -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("below", [experts(3, 20), Below(3, 20)], ids=["one-position", "positions-of-their-own"])
+@pytest.mark.parametrize("below", [experts(3, 20), InputFacts(3, 20)], ids=["one-position", "positions-of-their-own"])
 def test_release_for_a_game_is_release(below):
     mechanism = CounterSums(counter="binary", epsilon=1.0)
     functions = mechanism.release, mechanism.release_for(below)
@@ -218,7 +218,7 @@ def test_padded_counters_share_a_position_with_the_same_numbers(monkeypatch):
     def sums():
         env = wrappers.CounterSums(gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=70), **padded)
         env.reset(seed=1)
-        shared = env._released._state.value.joint
+        shared = env._run._state.value.joint
         return shared, [env.step(step * step % 3)[0]["sum"].tolist() for step in range(70)]
 
     for noise in ("laplace", "gaussian"):

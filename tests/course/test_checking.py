@@ -21,7 +21,7 @@ from dp_bandit_envs.course import (
 )
 from dp_bandit_envs.course.checking import (
     ScriptedDraws,
-    Verdict,
+    TaskVerdict,
     WrongAnswer,
     call,
     graded,
@@ -155,7 +155,7 @@ def test_a_graded_check_gives_a_verdict_and_keeps_its_name():
             raise WrongAnswer("It is <another> one.")
         return "One it is."
 
-    assert check_one(1) == Verdict(True, "One it is.")
+    assert check_one(1) == TaskVerdict(True, "One it is.")
     assert not check_one(2)
     assert str(check_one(2)) == "Not yet. It is <another> one."
     assert "It is &lt;another&gt; one." in check_one(2)._repr_html_()
@@ -202,7 +202,7 @@ def test_every_mistake_that_is_known_gets_its_own_words(name, monkeypatch):
     lab, check = CHECKS[name]
     assert len(lab.MISTAKES) >= 8
     for mistake, says in lab.MISTAKES:
-        assert check(mistake) == Verdict(False, says)
+        assert check(mistake) == TaskVerdict(False, says)
 
 
 def the_checks_own(horizon, n_arms):

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from dp_bandit_envs.course.checking import Verdict
+from dp_bandit_envs.course.checking import TaskVerdict
 from dp_bandit_envs.course.grading import LONG_LABS, Grade, grade, table_of_grades, tasks_of, write
 from dp_bandit_envs.course.lab_attacker import order
 from dp_bandit_envs.course.notebooks import LABS, cells_of, find
@@ -295,7 +295,7 @@ def test_free_answers_are_read_without_running_them(tmp_path):
 
 
 def a_grade(student, file, *passed, lab="price-of-privacy", **more):
-    verdicts = {f"Task {number}": Verdict(right, f"{file} {number}") for number, right in enumerate(passed, 1)}
+    verdicts = {f"Task {number}": TaskVerdict(right, f"{file} {number}") for number, right in enumerate(passed, 1)}
     return Grade(student, file, lab if verdicts else "", verdicts, **more)
 
 

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dp_bandit_envs.course.lab_graphs import Curve, check_clique_cover, check_noise_factor, regret_picture
+from dp_bandit_envs.course.lab_graphs import RegretCurve, check_clique_cover, check_noise_factor, regret_picture
 from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.labs.solutions.graph_feedback import clique_cover
 
@@ -126,7 +126,7 @@ def test_no_false_alarm_for_200_greedy_covers():
 
 
 def test_the_picture_of_regrets_names_its_axes_and_the_scale():
-    curve = Curve(np.array([1, 2]), np.array([1.0, 2.0]), np.array([0.1, 0.1]))
+    curve = RegretCurve(np.array([1, 2]), np.array([1.0, 2.0]), np.array([0.1, 0.1]))
     (axes,) = regret_picture({"TS-N": curve}).axes
     assert axes.get_xlabel() == "rounds" and axes.get_ylabel() == "regret, in gains (log scale)"
     assert axes.get_yscale() == "log"

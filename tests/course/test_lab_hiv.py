@@ -18,7 +18,7 @@ from dp_bandit_envs.course.lab_hiv import (
     most_rounds,
 )
 from dp_bandit_envs.labs.solutions.hiv_trial import decisions, epsilon_of_a_round
-from dp_bandit_envs.privacy.data_use import use_of_pools
+from dp_bandit_envs.privacy.participation import use_of_pools
 
 
 def test_the_solution_passes_both_checks():

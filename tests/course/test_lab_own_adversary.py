@@ -13,8 +13,8 @@ from dp_bandit_envs.course.lab_own_adversary import (
     LEAGUES,
     PROVEN,
     VICTIM,
-    Played,
     Turn,
+    VictimRegrets,
     bound,
     check_own_adversary,
     checked,
@@ -149,7 +149,7 @@ def test_leagues_are_counted_and_words_fit():
     def against(won, own):
         """Return games of which the first `won` leagues are won; the others are lost by far less."""
         lost = np.where(np.arange(LEAGUES * GAMES) < won * GAMES, own, min(own, 200.0) - 1)
-        return Played(lost, 200.0 * ones)
+        return VictimRegrets(lost, 200.0 * ones)
 
     assert against(ENOUGH, 500.0).won == ENOUGH and "No proof forbids it" in in_words(against(ENOUGH, 500.0))
     for played, said in (

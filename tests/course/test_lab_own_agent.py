@@ -15,7 +15,7 @@ from dp_bandit_envs.course.lab_own_agent import (
     GAMES,
     LEAGUES,
     Greedy,
-    Played,
+    LeagueRegrets,
     State,
     cell_source,
     check_it_plays,
@@ -33,7 +33,7 @@ def test_the_solution_wins_every_league_and_greedy_does_not_beat_itself():
     assert play_leagues(MyAgent, 1, leagues=4).won == 4
     same = play_leagues(Greedy, 1, leagues=4)
     assert same.won < 4
-    assert same.chance > 2 * same.own[:, -1].mean()
+    assert same.chance > 2 * same.agent[:, -1].mean()
 
 
 class TenArms(Greedy):
@@ -104,7 +104,7 @@ def test_a_broken_agent_is_explained(wrong, said):
 
 def played(own, greedy, quarters=(0.4, 0.6, 0.8, 1.0)):
     """Return leagues with these regrets at the end, shape `(games,)`, and this share of them after each quarter."""
-    return Played(np.outer(own, quarters), np.outer(greedy, quarters), 3000.0)
+    return LeagueRegrets(np.outer(own, quarters), np.outer(greedy, quarters), 3000.0)
 
 
 GREEDY = np.full(LEAGUES * GAMES, 430.0)

@@ -13,9 +13,10 @@ import urllib.request
 
 import pytest
 
+from dp_bandit_envs.checks import installed
 from dp_bandit_envs.course import notebooks as opening
 from dp_bandit_envs.course.notebooks import LABS, START_PAGE, copy_labs, find, outdated
-from dp_bandit_envs.optional import installed
+from tests.tools.processes import COMMAND_LINE
 from tests.tools.refusals import refused
 
 needs_marimo = pytest.mark.skipif(not installed("marimo"), reason="there is no marimo: pip install -e '.[labs]'")
@@ -129,10 +130,13 @@ def test_whoever_lacks_the_password_sees_nothing_and_nothing_is_left_running(tmp
 def test_a_signal_ends_the_command_and_marimo(tmp_path, sent):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "counters.py").write_text("from dp_bandit_envs.course.counter_lines import WAYS\n", "utf-8")
-    command = [sys.executable, "-c", "from dp_bandit_envs.cli import main; main()"]
-    options = ["lab", "price", "--folder", tmp_path / "mine", "--headless", "--read-only"]
+    command = [*COMMAND_LINE, "lab", "price", "--folder", tmp_path / "mine", "--headless", "--read-only"]
     with subprocess.Popen(
-        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
     ) as process:
         lines = [process.stdout.readline() for _ in range(4)]
         process.send_signal(sent)

@@ -148,7 +148,7 @@ def test_payoffs_are_in_their_range_and_reach_both_ends(decision_set):
     low, high = decision_set.payoffs
     values = decision_set.payoff_values
     assert (values.low, values.high) == (low, high)
-    assert values.l2 == values.own == high - low and values.complete
+    assert values.l2 == values.norm_distance == high - low and values.complete
     products = points_of(decision_set) @ gains_of(decision_set).T
     assert products.min() >= low - 1e-9 and products.max() <= high + 1e-9
     corner, gains = (
@@ -199,7 +199,7 @@ def test_gain_vectors_are_at_most_the_declared_distances_apart(decision_set):
     one = {"ball": np.full(d, d**-0.5), "cube": np.eye(d)[0], "simplex": np.ones(d)}[decision_set.name]
     other = np.zeros(d) if decision_set.name == "simplex" else -one
     assert decision_set.has_gains(np.array([one, other]))
-    declared = {"l1": decision_set.l1, "l2": values.l2, values.norm: values.own}
+    declared = {"l1": decision_set.l1, "l2": values.l2, values.norm: values.norm_distance}
     assert set(declared) >= {"l1", "l2"}
     for name, distance in declared.items():
         for first in rows:

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from dp_bandit_envs.cli.app import app
+from dp_bandit_envs.experiments.run_report import numbers_json
 from dp_bandit_envs.figures.reproduction import study_of
-from dp_bandit_envs.runs.run_report import numbers_json
 from tests.docs.test_generated_pages import reproduction_pages
 from tests.tools.pages import PAGES, prose
 

@@ -15,11 +15,11 @@ from joblib.parallel import BACKENDS, MultiprocessingBackend, ThreadingBackend
 
 from dp_bandit_envs import Algorithm, Exp3, compare, make_algorithm, simulate
 from dp_bandit_envs.errors import ClusterError
+from dp_bandit_envs.simulation.engines import PlayedTrials
+from dp_bandit_envs.simulation.pickling import Carried
 from dp_bandit_envs.simulation.provenance import installed_code, made_by
-from dp_bandit_envs.simulation.sending import Carried
-from dp_bandit_envs.simulation.trials import PlayedTrials
 from tests.faults.test_foreign_results import OTHER_RATE, copied
-from tests.simulation.test_sending import forget, made
+from tests.simulation.test_pickling import forget, made
 from tests.tools.pages import blocks, run, small
 from tests.tools.processes import files, finish, start
 from tests.tools.refusals import refused

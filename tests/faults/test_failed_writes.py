@@ -19,7 +19,7 @@ from dp_bandit_envs.course.checking import WrongAnswer
 from dp_bandit_envs.course.grading import write
 from dp_bandit_envs.course.notebooks import copy_labs
 from dp_bandit_envs.errors import FileAccessError, ResultsError
-from dp_bandit_envs.runs.store import ResultsFolder
+from dp_bandit_envs.experiments.store import ResultsFolder
 from tests.tools.refusals import refused
 
 

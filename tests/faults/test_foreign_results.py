@@ -12,10 +12,10 @@ import pytest
 
 from dp_bandit_envs import files as durable
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.runs import running
-from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
-from dp_bandit_envs.runs.running import run
-from dp_bandit_envs.runs.store import ResultsFolder
+from dp_bandit_envs.experiments import running
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.experiments.running import run
+from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.simulation.provenance import foreign_code, made_by
 from tests.tools.processes import files
 from tests.tools.refusals import refused

@@ -12,9 +12,9 @@ import pytest
 from dp_bandit_envs import agents, algorithm_names, make_algorithm, wrappers
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import BoundaryError, KnownSeedWarning, MadeUpGainsWarning
-from dp_bandit_envs.observations import KEYS
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.protocols import KEYS
 from dp_bandit_envs.wrappers import vector
 from tests.tools.playable import agents_for
 

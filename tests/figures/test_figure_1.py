@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import paper_epsilon
-from dp_bandit_envs.comparison.reporting import draw_over_time
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.reporting import draw_over_time
+from dp_bandit_envs.experiments.run_report import Note, Verdict, report_md
 from dp_bandit_envs.figures import figure_1
-from dp_bandit_envs.runs.experiment import Results
-from dp_bandit_envs.runs.run_report import Note, Verdict, report_md
 from tests.tools.refusals import missing
 
 YES, NO, UNDECIDED = Verdict
@@ -152,7 +152,7 @@ def test_the_report_holds_every_claim_and_the_numbers():
 def test_each_line_is_its_algorithms_regret_with_its_own_guarantee():
     found = results(AS_MEASURED)
     figure = draw_over_time(found, figure_1.study(trials=TRIALS).view)
-    for axes, panel in zip(figure.axes, figure_1.PANELS, strict=False):
+    for axes, panel in zip(figure.axes, figure_1.GAMES, strict=False):
         assert [line.get_label() for line in axes.lines] == [
             r"EXP3 ($\varepsilon=85.81$, $\delta=10^{-6}$)",
             r"DP-EXP3-Lap ($\varepsilon=243.3$ with exact noise)",

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.run_report import Verdict
 from dp_bandit_envs.figures import figure_2
-from dp_bandit_envs.figures.figure_2 import GamePanel
-from dp_bandit_envs.runs.experiment import Results
-from dp_bandit_envs.runs.run_report import Verdict
+from dp_bandit_envs.figures.figure_2 import GameResults
 
 YES, NO, UNDECIDED = Verdict
 
@@ -175,7 +175,7 @@ def test_a_regret_of_zero_is_reported_and_not_divided_by():
 
 def test_the_first_releases_are_those_of_lemma_b_1():
     """46 pulls at epsilon 1 and 1,751 at 0.1; the inputs of corollary 3.2 are 1 / 252 and 1 / 21,590."""
-    panels = [GamePanel(results(), panel) for panel in figure_2.experiment().panels]
+    panels = [GameResults(results(), panel) for panel in figure_2.experiment().panels]
     assert [panel.first_release for panel in panels] == [46, 1751, 46, 1751]
     assert 1 / panels[0].input_epsilon == pytest.approx(252, abs=0.5)
     assert 1 / panels[1].input_epsilon == pytest.approx(21_590, abs=1)
@@ -184,7 +184,7 @@ def test_the_first_releases_are_those_of_lemma_b_1():
 def test_the_printed_bound_of_theorem_3_5_by_hand():
     """One gap of 0.3: 0.3 (46 + 8 ln(100000) / 0.09 + 1 + 4 zeta(1.5)), with zeta(1.5) = 2.6123753."""
     found = results()
-    bounds = GamePanel(found, found.experiment.panels[0]).printed_bounds
+    bounds = GameResults(found, found.experiment.panels[0]).printed_bounds
     assert bounds["DP-UCB-INT"] == pytest.approx(0.3 * (47 + 8 * math.log(1e5) / 0.09 + 4 * 2.6123753))
     # B = sqrt(8) ln(4e20) / (1 - lambda); the larger of the two terms is least where they meet, between these.
     b = [math.sqrt(8) * math.log(4e20) / (1 - split) for split in (0.01, 0.99)]
@@ -197,7 +197,7 @@ def test_the_printed_bound_of_theorem_3_5_by_hand():
 def test_the_bonus_of_private_ucb_by_hand():
     """2 ln^2 T ln(2 T^5 ln T) = 2 * 132.5 * (0.693 + 57.565 + 2.444) = 16,092 at T = 100,000."""
     found = results()
-    pulls = [GamePanel(found, panel).pulls_of_a_bonus_above_one for panel in found.experiment.panels]
+    pulls = [GameResults(found, panel).pulls_of_a_bonus_above_one for panel in found.experiment.panels]
     assert pulls[:2] == [pytest.approx(16_092, abs=1), pytest.approx(160_920, abs=10)]
 
 

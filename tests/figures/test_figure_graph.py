@@ -8,14 +8,14 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from dp_bandit_envs.experiments.experiment import GameSpec, Results
+from dp_bandit_envs.experiments.run_report import Verdict
+from dp_bandit_envs.experiments.running import run
+from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.figures import figure_graph
 from dp_bandit_envs.figures.figure_graph import ALGORITHMS, LEVELS, REVEALED, SOCIAL
 from dp_bandit_envs.graphs import REAL, as_feedback_graph
 from dp_bandit_envs.plots.plot_style import BLACK, STYLES, as_bytes
-from dp_bandit_envs.runs.experiment import GameSpec, Results
-from dp_bandit_envs.runs.run_report import Verdict
-from dp_bandit_envs.runs.running import run
-from dp_bandit_envs.runs.store import ResultsFolder
 
 YES, NO, UNDECIDED = Verdict
 

@@ -5,25 +5,25 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.run_report import Claim, Note, Verdict
 from dp_bandit_envs.figures.judging import (
     Claims,
     Estimate,
-    Found,
+    Judgement,
     after_names,
     all_ahead,
     errors_ahead,
     exponent,
-    joined,
-    over_error,
-    paired,
+    in_standard_errors,
+    join_names,
+    paired_differences,
     ratio,
     ratio_of_means,
     runs_on_a_worse_arm,
-    smaller_than,
+    warn_if_smaller,
     with_names,
 )
-from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.runs.run_report import Claim, Note, Verdict
 
 YES, NO, UNDECIDED = Verdict
 
@@ -42,14 +42,14 @@ def test_errors_ahead_is_the_mean_paired_difference_over_its_standard_error():
     assert errors_ahead(found, "a", "TS", "UCB", "pseudo_regret") == pytest.approx(-2.5 / 0.6454972)
     assert errors_ahead(found, "a", "UCB", "TS", "pseudo_regret", 0) == 0.0
     # Only games that both have played count.
-    assert paired(np.array([5.0, 7.0, 9.0]), np.array([1.0, 2.0])).tolist() == [4.0, 5.0]
+    assert paired_differences(np.array([5.0, 7.0, 9.0]), np.array([1.0, 2.0])).tolist() == [4.0, 5.0]
 
 
 def test_a_difference_without_spread_is_certain_and_none_is_nothing():
-    assert over_error(np.full(5, 2.0)) == math.inf
-    assert over_error(np.full(5, -2.0)) == -math.inf
-    assert over_error(np.zeros(5)) == 0.0
-    assert math.isnan(over_error(np.array([3.0])))
+    assert in_standard_errors(np.full(5, 2.0)) == math.inf
+    assert in_standard_errors(np.full(5, -2.0)) == -math.inf
+    assert in_standard_errors(np.zeros(5)) == 0.0
+    assert math.isnan(in_standard_errors(np.array([3.0])))
     assert ratio(3, 2) == 1.5 and math.isnan(ratio(1, 0))
 
 
@@ -72,7 +72,7 @@ def test_all_leads_must_be_clear(leads, expected):
 def claim_with(verdict, found, unknown="", says="says", **given):
     """Judge a claim whose number is 7, with this verdict if there are enough runs."""
     claims = Claims()
-    claims(says, **given)(lambda results: Found(verdict, 7, "seen", yes="as said", no="not", unknown=unknown))
+    claims(says, **given)(lambda results: Judgement(verdict, 7, "seen", yes="as said", no="not", unknown=unknown))
     (claim,) = claims.judged([found])
     return claim
 
@@ -99,9 +99,9 @@ def test_too_few_runs_decide_nothing(answer):
 def test_a_claim_is_judged_by_the_results_that_it_is_about():
     """Each claim names its experiments; the runs of the first one count."""
     claims, given = Claims(), [results(trials=trials) for trials in (7, 3, 6)]
-    claims("one", of=(2,))(lambda one: Found(YES, one.experiment.trials, ""))
-    claims("two", of=(0, 1))(lambda one, other: Found(YES, (one.experiment.trials, other.experiment.trials), ""))
-    claims("few", of=(1,))(lambda one: Found(YES, one.experiment.trials, ""))
+    claims("one", of=(2,))(lambda one: Judgement(YES, one.experiment.trials, ""))
+    claims("two", of=(0, 1))(lambda one, other: Judgement(YES, (one.experiment.trials, other.experiment.trials), ""))
+    claims("few", of=(1,))(lambda one: Judgement(YES, one.experiment.trials, ""))
     found = claims.judged(given)
     assert [(one.says, one.numbers, one.verdict) for one in found] == [
         ("one", 6, YES),
@@ -111,12 +111,12 @@ def test_a_claim_is_judged_by_the_results_that_it_is_about():
 
 
 def test_a_smaller_experiment_says_so():
-    assert smaller_than(results(trials=100), 100_000, 100) == []
+    assert warn_if_smaller(results(trials=100), 100_000, 100) == []
     rest = "Differences may come from that alone, whatever reason is given."
-    assert smaller_than(results(), 100_000, 100) == [
+    assert warn_if_smaller(results(), 100_000, 100) == [
         Note(rest, "This is 4 runs of 100,000 rounds instead of 100 of 100,000.")
     ]
-    (note,) = smaller_than(results(100, rounds=(10, 50)), 100, 20)
+    (note,) = warn_if_smaller(results(100, rounds=(10, 50)), 100, 20)
     assert str(note) == f"**This is 100 runs of 50 rounds instead of 20 of 100.** {rest}"
 
 
@@ -129,7 +129,12 @@ def test_a_run_stays_on_a_worse_arm_if_it_loses_as_much_as_a_second_best_arm_wou
 
 
 def test_lists_read_as_in_a_sentence():
-    assert [joined([]), joined(["a"]), joined(["a", "b"]), joined("abc")] == ["", "a", "a and b", "a, b and c"]
+    assert [join_names([]), join_names(["a"]), join_names(["a", "b"]), join_names("abc")] == [
+        "",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]
     assert with_names({"x": "1", "y": Estimate(2, 0.5)}) == "1 (x), 2.00 ± 0.50 (y)"
     assert after_names({"x": 1, "y": 2}, "{:.1f}") == "x 1.0, y 2.0"
     unknown = [str(Estimate(value, math.nan)) for value in (3, math.nan)]

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.run_report import Verdict
+from dp_bandit_envs.experiments.running import run
+from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.figures import price_of_privacy
 from dp_bandit_envs.figures.judging import Estimate, ratio_of_means
 from dp_bandit_envs.figures.price_of_privacy import games, panels
-from dp_bandit_envs.figures.price_of_privacy.claims import ROWS, claims as every_claim, is_exactly_free, numbers
+from dp_bandit_envs.figures.price_of_privacy.claims import PAPER_BOUNDS, claims as every_claim, is_exactly_free, numbers
 from dp_bandit_envs.figures.price_of_privacy.games import ARMS, BALL, CUBE, EXPERTS, MANY, PAYOFFS
 from dp_bandit_envs.figures.price_of_privacy.panels import ratio_band
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.runs.experiment import Results
-from dp_bandit_envs.runs.run_report import Verdict
-from dp_bandit_envs.runs.running import run
-from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation import simulate
 
 YES, NO, UNDECIDED = Verdict
@@ -65,7 +65,7 @@ def made_up(part, panel, player):
         return with_many(label, size)
     if part == "over-horizon":
         return math.sqrt(horizon) * RATIOS.get(label, 1.0)
-    row = next(row for row in ROWS if row.game is game)
+    row = next(row for row in PAPER_BOUNDS if row.game is game)
     epsilon = player.parameters.get("epsilon", math.inf)
     numbers = [term(horizon, size, min(epsilon, 1e9)) for term in row.terms]
     private = label in {price.private for price in games.MEASURED[game]}

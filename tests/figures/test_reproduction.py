@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import load, reproduce
-from dp_bandit_envs.comparison import comparing
 from dp_bandit_envs.errors import ResultsError, UnknownNameError, WrongTypeError
+from dp_bandit_envs.experiments import comparing
 from dp_bandit_envs.figures.reproduction import FIGURES, study_of
 from tests.tools.processes import files
 from tests.tools.refusals import refused

@@ -126,7 +126,7 @@ def empty_and_complete():
 
 def first_state(wrapped):
     """Return what the mechanism of a wrapper begins every game with."""
-    return wrapped.mechanism.new_state(wrapped.below)
+    return wrapped.mechanism.new_state(wrapped.inputs)
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -16,8 +16,8 @@ from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.seeding import AGENT, stream
 from dp_bandit_envs.simulation import simulate
-from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.trials import games_of
+from dp_bandit_envs.simulation.compiled_game import make_plan
+from dp_bandit_envs.simulation.engines import games_of
 from tests.tools.graph_games import DIRECTED, columns_of, rows_of
 from tests.tools.refusals import refused
 

@@ -14,8 +14,8 @@ from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.simulation import trials as trials_module
+from dp_bandit_envs.protocols import Gains
+from dp_bandit_envs.simulation import engines as engines_module
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, MiniBatchAverage, RandomizedResponse
 from tests.simulation.test_play_equals_simulate import Bits, arm_of_bits
 from tests.simulation.test_play_equals_simulate_on_sums import BitsOfSums
@@ -220,7 +220,7 @@ def test_what_an_agent_is_told_of_all_arms_is_equal_to_the_last_bit(game, chains
 def test_blocks_of_simulator_and_environment_may_cut_graphs_and_batches_anywhere(
     monkeypatch, game, rounds_at_once, block_length
 ):
-    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
+    monkeypatch.setattr(engines_module, "ROUNDS_AT_ONCE", rounds_at_once)
 
     def make():
         env = GAMES[game]()
@@ -239,7 +239,7 @@ def test_later_trials_have_graphs_of_their_own_and_several_at_a_time_are_the_sam
 def test_many_arms_in_short_blocks_agree():
     """More gains than one block of the simulator and of the environment holds."""
     assert_same(fixed("power-law", n_arms=2000), [make_algorithm("UCB-MaxN")], trials=1)
-    assert trials_module.NUMBERS_AT_ONCE // 2000 < HORIZON
+    assert engines_module.NUMBERS_AT_ONCE // 2000 < HORIZON
 
 
 class Looks:

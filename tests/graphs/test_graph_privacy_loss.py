@@ -115,7 +115,7 @@ def declared(graph, wrap, rounds_a_step=1):
     env = wrap(table_game(np.zeros((rounds, n_arms)), kind, **options))
     if isinstance(env, IntervalSums):
         # Its guarantee may be a smaller one with a delta; what the releases of one arm cost adds up to this.
-        return sum(float(end) ** -0.55 for end in env.mechanism.ends(env.below.horizon))
+        return sum(float(end) ** -0.55 for end in env.mechanism.ends(env.inputs.horizon))
     return env.guarantee.epsilon
 
 
@@ -462,6 +462,6 @@ def test_noise_is_multiplied_by_the_root_of_the_most_gains(graph):
     """As DP-UCB has them; an agent is told the same factor."""
     s = GRAPHS[graph][1]
     env = make_algorithm("DP-UCB", counter="square-root").wrap(game_on(graph))
-    assert factor_of(env.mechanism, env.below) == pytest.approx(math.sqrt(s), rel=1e-6)
+    assert factor_of(env.mechanism, env.inputs) == pytest.approx(math.sqrt(s), rel=1e-6)
     assert env.noise.sensitivity == pytest.approx(math.sqrt(s), rel=1e-12)
     assert (env.guarantee.epsilon, env.guarantee.delta) == (1.0, 1e-6)

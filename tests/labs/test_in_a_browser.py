@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from dp_bandit_envs.checks import installed
 from dp_bandit_envs.course.notebooks import LABS, START_PAGE, STYLE, copy_labs, find, served
-from dp_bandit_envs.optional import installed
 
 FLAGS = [
     "--headless=new",

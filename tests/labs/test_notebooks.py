@@ -16,7 +16,7 @@ import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.compiling import compiled
-from dp_bandit_envs.course.checking import Verdict
+from dp_bandit_envs.course.checking import TaskVerdict
 from dp_bandit_envs.course.lab_attacker import order
 from dp_bandit_envs.course.lab_counters import BY_WORDS, errors
 from dp_bandit_envs.course.lab_experts import BETTER, ROUNDS, TREE, over_hedge, play_all, played
@@ -44,7 +44,7 @@ def run(name, mode=None, **defined):
         if mode:
             patch.setattr(marimo, "app_meta", lambda: types.SimpleNamespace(mode=mode))
         outputs, found = importlib.import_module(f"dp_bandit_envs.labs.{name}").app.run(defs=defined)
-    verdicts = [each for each in (*outputs, *found.values()) if isinstance(each, Verdict)]
+    verdicts = [each for each in (*outputs, *found.values()) if isinstance(each, TaskVerdict)]
     return verdicts, "\n".join(each.text for each in outputs if hasattr(each, "text"))
 
 

@@ -9,9 +9,9 @@ from scipy import stats
 from dp_bandit_envs.metrics import (
     BANDS,
     _resampled_means,
-    band_in_words,
     band_of,
     confidence_band,
+    describe_band,
     gini_below_and_above,
     gini_mean_difference,
     mean_and_standard_error,
@@ -133,7 +133,7 @@ def test_quantiles_and_the_bootstrap_of_two_trials_by_hand():
     assert band_of(np.array([[1, 2], [3, 4]]), "ci").line.tolist() == [2.0, 3.0]  # whole numbers are samples too
     with refused(ValueError, "band", "'sd'", "spread"):
         band_of(np.ones((2, 2)), "sd")
-    words = [band_in_words(kind, 30, 30) for kind in BANDS]
+    words = [describe_band(kind, 30, 30) for kind in BANDS]
     assert all("30" in each for each in words) and len(set(words)) == len(words)
 
 

@@ -5,12 +5,14 @@ from tests.mutations.mutation import Mutation
 PRIVACY = "dp_bandit_envs/privacy"
 ATTACKS = "tests/wrappers/test_boundary_attacks.py"
 PLANTED = "tests/wrappers/test_boundary_planted_value.py"
-FOREIGN = "tests/wrappers/test_boundary_foreign_parts.py"
+NOT_A_BANDIT_ENV = "tests/wrappers/test_boundary_foreign_parts.py"
 SHARED = "tests/wrappers/test_no_shared_noise.py"
 LAWS = "tests/test_draws.py"
 MECHANISMS_OF_OTHERS = "tests/wrappers/test_mechanisms_of_others.py"
 OWN_DATA = "tests/adversaries/test_replay_of_users_data.py"
 ARM_ORDER = "tests/adversaries/test_arm_order.py"
+ADMISSION = "tests/privacy/test_admission.py"
+LEDGER = "tests/privacy/test_ledger.py"
 AUDIT_COMMAND = "tests/audits/test_audit_command.py"
 
 
@@ -96,25 +98,25 @@ NOISE = (
     Mutation(
         "s forgotten in the noise of sums",
         f"{PRIVACY}/facts.py",
-        "return _apart(below.sensitivity, gains, gains * below.values.width)",
-        "return _apart(1.0, gains, gains * below.values.width)",
+        "return _apart(inputs.sensitivity, gains, gains * inputs.values.width)",
+        "return _apart(1.0, gains, gains * inputs.values.width)",
     ),
     Mutation(
         "L2 for L1",
         f"{PRIVACY}/mechanisms/counter_sums.py",
-        "return distance_l1(below)",
-        "return distance_l2(below)",
+        "return distance_l1(inputs)",
+        "return distance_l2(inputs)",
     ),
     Mutation(
         "own norm without the width",
         f"{PRIVACY}/facts.py",
-        "return _apart(values.own, steps, steps * values.width)",
+        "return _apart(values.norm_distance, steps, steps * values.width)",
         "return _apart(1.0, steps, steps * values.width)",
     ),
     Mutation(
         "s forgotten in random bits",
         f"{PRIVACY}/mechanisms/randomized_response.py",
-        "return coin_chances(self.epsilon / below.gains_in_a_round)",
+        "return coin_chances(self.epsilon / inputs.gains_in_a_round)",
         "return coin_chances(self.epsilon)",
     ),
     Mutation(
@@ -132,8 +134,8 @@ NOISE = (
     Mutation(
         "averages declare half of what they move by",
         f"{PRIVACY}/mechanisms/batch_average.py",
-        "return distance_l1(below) / self.batch_size",
-        "return distance_l1(below) / (2 * self.batch_size)",
+        "return distance_l1(inputs) / self.batch_size",
+        "return distance_l1(inputs) / (2 * self.batch_size)",
     ),
     Mutation(
         "a batch's sum for its average",
@@ -155,19 +157,19 @@ NOISE = (
     ),
     Mutation(
         "vector noise halved",
-        "wrappers/vector/vector_boundary.py",
-        "length - len(kept), self._parameters.scale)",
-        "length - len(kept), self._parameters.scale / 2)",
+        "wrappers/vector/vector_wrappers.py",
+        "length - len(unused), self._state.scale)",
+        "length - len(unused), self._state.scale / 2)",
     ),
     Mutation(
         "vector grid left out",
-        "wrappers/vector/vector_boundary.py",
+        "wrappers/vector/vector_wrappers.py",
         "noisy[seen] = to_grid_array(noisy[seen] + self._draw(seen), grid)",
         "noisy[seen] = noisy[seen] + self._draw(seen)",
     ),
     Mutation(
         "vector games share their noise",
-        "wrappers/vector/vector_boundary.py",
+        "wrappers/vector/vector_wrappers.py",
         "laplace_array(self._noise_streams[game], ",
         "laplace_array(self._noise_streams[0], ",
     ),
@@ -203,8 +205,8 @@ OTHERS = (
     Mutation(
         "clipped noise judged as if it were not clipped",
         "dp_bandit_envs/audits/exact.py",
-        "        shown = is_shown(game, found, worst, rows[worst])",
-        "        shown = True",
+        "        attained = attains_loss(game, noise_map, worst, rows[worst])",
+        "        attained = True",
         ("tests/audits/test_linear_noise.py", "-k", "clipped_normal"),
     ),
     Mutation(
@@ -238,9 +240,37 @@ OTHERS = (
     Mutation(
         "low bits of the first release alone",
         "dp_bandit_envs/audits/floats.py",
-        "    for number in sorted({*NUMBERS, len(places)} & set(range(1, len(places) + 1))):",
+        "    for number in chosen_numbers(len(positions), seed):",
         "    for number in (1,):",
         (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "an audit shows a mechanism's error on private gains",
+        "dp_bandit_envs/audits/exact.py",
+        "    with contextlib.suppress(Exception):",
+        "    if True:",
+        ("tests/audits/test_driver_releases.py", "-k", "shows_no_gain"),
+    ),
+    Mutation(
+        "low bits of four releases alone",
+        "dp_bandit_envs/audits/floats.py",
+        "    for number in chosen_numbers(len(positions), seed):",
+        "    for number in sorted({1, 2, 5, len(positions)} & set(range(1, len(positions) + 1))):",
+        (AUDIT_COMMAND, "-k", "leaks_later"),
+    ),
+    Mutation(
+        "releases said to be looked at that were not",
+        "dp_bandit_envs/audits/floats.py",
+        "        if not share:",
+        "        if False:",
+        ("tests/audits/test_float_loss.py", "-k", "no_more_are_said"),
+    ),
+    Mutation(
+        "a refusal of rounds with two gains swallowed",
+        "dp_bandit_envs/cli/audit_commands.py",
+        '                rows.append(Row(bar, f"not looked at: {type(reason).__name__}: {reason}"))',
+        "                pass",
+        (AUDIT_COMMAND, "-k", "says_so"),
     ),
     Mutation(
         "noise that changes later not looked for",
@@ -258,8 +288,8 @@ OTHERS = (
     ),
     Mutation(
         "games without a release judged",
-        "dp_bandit_envs/audits/held_game.py",
-        "    if found is None or len(found.arms) > rounds:",
+        "dp_bandit_envs/audits/fixed_play.py",
+        "    if play is None or len(play.arms) > rounds:",
         "    if False:",
         ("tests/audits/test_exact_loss.py", "-k", "on_graphs_no_algorithm"),
     ),
@@ -294,34 +324,34 @@ OTHERS = (
     Mutation(
         "a round reveals as many gains as it likes",
         "wrappers/boundary.py",
-        "    if len(observed) - observed.count(0) > below.gains_in_a_round:",
-        "    if len(observed) - observed.count(0) > below.n_values:",
-        (FOREIGN, "-k", "more_gains_than_it_declares"),
+        "    if len(observed) - observed.count(0) > inputs.gains_in_a_round:",
+        "    if len(observed) - observed.count(0) > inputs.n_values:",
+        (NOT_A_BANDIT_ENV, "-k", "more_gains_than_it_declares"),
     ),
     Mutation(
         "a round of many games reveals as many gains as it likes",
         "wrappers/vector/vector_boundary.py",
-        "axis=-1) > self._below.gains_in_a_round):",
-        "axis=-1) > self._below.n_values):",
-        (FOREIGN, "-k", "more_gains_than_it_declares"),
+        "axis=-1) > self._inputs.gains_in_a_round):",
+        "axis=-1) > self._inputs.n_values):",
+        (NOT_A_BANDIT_ENV, "-k", "more_gains_than_it_declares"),
     ),
     Mutation(
         "range check of many games dropped",
         "wrappers/vector/vector_boundary.py",
-        'if not np.all((seen["gain"] >= low) & (seen["gain"] <= high)):',
-        'if not np.all((seen["gain"] >= low)):',
+        'if not np.all((revealed["gain"] >= low) & (revealed["gain"] <= high)):',
+        'if not np.all((revealed["gain"] >= low)):',
         (PLANTED, "-k", "outside"),
     ),
     Mutation(
         "range check of compiled games dropped",
-        "dp_bandit_envs/simulation/loop.py",
+        "dp_bandit_envs/simulation/stages.py",
         "valid &= (gain >= 0.0) & (gain <= 1.0)",
         "valid &= gain >= 0.0",
         (ATTACKS, "-k", "every_engine"),
     ),
     Mutation(
         "compiled noise from the agent's stream",
-        "dp_bandit_envs/simulation/loop.py",
+        "dp_bandit_envs/simulation/stages.py",
         "value, count = release(states[PLACE], arm, value, streams[PLACE + 1])",
         "value, count = release(states[PLACE], arm, value, streams[PLACE])",
         ("tests/audits/test_driver_releases.py", "-k", "compiled_releases"),
@@ -352,7 +382,7 @@ OTHERS = (
         "wrappers/boundary.py",
         "        self._guarded(self.env.close)\n",
         "        self.env.close()\n",
-        (FOREIGN, "-k", "closing"),
+        (NOT_A_BANDIT_ENV, "-k", "closing"),
     ),
     Mutation(
         "errors are not replaced",
@@ -387,7 +417,7 @@ OTHERS = (
         "wrappers/boundary.py",
         'return "".join(f"<{type(layer).__name__}" for layer in layers_of(self)) + ">" * len([*layers_of(self)])',
         "return f'<{type(self).__name__}{self.env}>'",
-        (FOREIGN, "-k", "text_form"),
+        (NOT_A_BANDIT_ENV, "-k", "text_form"),
     ),
     Mutation(
         "a started boundary can be copied",
@@ -405,14 +435,14 @@ OTHERS = (
     ),
     Mutation(
         "parameters of a wrapper can be set",
-        "wrappers/named_wrappers.py",
-        "            if not hasattr(wrapper, name):",
-        "            if False:",
+        "wrappers/wrapper_class.py",
+        "        if not hasattr(wrapper, name):",
+        "        if False:",
         (ATTACKS, "-k", "set_from_outside"),
     ),
     Mutation(
         "any wrapper may be below",
-        "wrappers/inspect_below.py",
+        "wrappers/layers.py",
         "    return all(definer is None or definer in known_classes for definer in definers)",
         "    return True",
         ("tests/wrappers/test_boundary_gymnasium_wrappers.py", "-k", "step_of_its_own"),
@@ -448,8 +478,8 @@ OTHERS = (
     Mutation(
         "flags of many games are arrays from below",
         "wrappers/vector/vector_boundary.py",
-        "        return seen, terminated, truncated",
-        "        return seen, flags[0], flags[1]",
+        "        return revealed, terminated, truncated",
+        "        return revealed, flags[0], flags[1]",
         (MECHANISMS_OF_OTHERS, "-k", "no_arrays_from_below"),
     ),
     Mutation(
@@ -489,15 +519,15 @@ OTHERS = (
     ),
     Mutation(
         "batches of somebody else's are compiled unseen",
-        "dp_bandit_envs/simulation/loop.py",
-        "    if mechanism.batch_size > 1 and not (mechanism.withholds or is_ours(type(mechanism))):",
+        "dp_bandit_envs/simulation/stages.py",
+        "    if mechanism.batch_size > 1 and not (mechanism.withholds or is_builtin(type(mechanism))):",
         "    if False:",
         (MECHANISMS_OF_OTHERS, "-k", "in_simulate_too"),
     ),
     Mutation(
         "withheld gains are forgotten",
         f"{PRIVACY}/mechanism.py",
-        'if below.withheld and own.model != "none":',
+        'if inputs.withheld and own.model != "none":',
         "if False:",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "withheld"),
     ),
@@ -511,22 +541,22 @@ OTHERS = (
     Mutation(
         "label without the mechanism",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
         'text = f"{seed} {trial} {role} {episode} {len(player)} {player}"',
         (SHARED, "-k", "differ"),
     ),
     Mutation(
         "label without the player",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
-        'text = f"{seed} {trial} {role} {episode} {part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
+        'text = f"{seed} {trial} {role} {episode} {noise_key}"',
         (SHARED, "-k", "players"),
     ),
     Mutation(
         "label without the seed",
         "dp_bandit_envs/seeding.py",
-        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
-        'text = f"{trial} {role} {episode} {len(player)} {player}{part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{noise_key}"',
+        'text = f"{trial} {role} {episode} {len(player)} {player}{noise_key}"',
         ("tests/test_seeding.py", "-k", "stand_in"),
     ),
     Mutation(
@@ -539,14 +569,14 @@ OTHERS = (
     Mutation(
         "no seed is seed 0",
         "dp_bandit_envs/seeding.py",
-        "            self._seed = drawn_seed()",
+        "            self._seed = draw_seed()",
         "            self._seed = 0",
         ("tests/test_seeding.py", "-k", "entropy"),
     ),
     Mutation(
         "play without a seed uses seed 0",
-        "dp_bandit_envs/simulation/game.py",
-        "        number = drawn_seed()",
+        "dp_bandit_envs/simulation/playing.py",
+        "        number = draw_seed()",
         "        number = 0",
         (SHARED, "-k", "without_a_seed"),
     ),
@@ -560,8 +590,8 @@ OTHERS = (
     Mutation(
         "a group multiplies epsilon only",
         f"{PRIVACY}/guarantee.py",
-        "law=None if self.law is None else self.law.of_group(k),",
-        "law=self.law,",
+        "noise_law=None if self.noise_law is None else self.noise_law.of_group(k),",
+        "noise_law=self.noise_law,",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand or by_its_law"),
     ),
     Mutation(
@@ -574,7 +604,7 @@ OTHERS = (
     Mutation(
         "delta without the draws",
         f"{PRIVACY}/guarantee.py",
-        "epsilon_with_draws(self._exact_epsilon, asked, self.tau) if self.tau > 0 else",
+        "epsilon_with_draws(exact, asked, self.draw_distance) if self.draw_distance > 0 else",
         "",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand"),
     ),
@@ -587,35 +617,36 @@ OTHERS = (
     ),
     Mutation(
         "a ledger forgets the deltas of draws",
-        f"{PRIVACY}/ledger.py",
-        "ways = [(pure, added_delta(pure, tau))]",
-        "ways = [(pure, 0.0)]",
+        f"{PRIVACY}/composition_filters.py",
+        "pairs = [(pure, added_delta(pure, distance))]",
+        "pairs = [(pure, 0.0)]",
         ("tests/privacy/test_budget.py", "-k", "by_hand or without_a_delta"),
     ),
     Mutation(
         "a ledger forgets the pure sum",
-        f"{PRIVACY}/ledger.py",
-        "return min(self.by_sums(total), self.by_curve(total, rule))",
-        "return self.by_curve(total, rule)",
+        f"{PRIVACY}/composition_filters.py",
+        "return min(pure_filter(budget, total), renyi_filter(budget, total, filters))",
+        "return renyi_filter(budget, total, filters)",
         ("tests/privacy/test_budget.py", "-k", "without_a_delta or any_size"),
     ),
     Mutation(
         "a filter that is not monotone",
         f"{PRIVACY}/ledger.py",
-        "spent = budget.spent(_total([*rows, *more]), fixed)",
-        "spent = min(budget.by_sums(_total([*rows, *more])), budget.by_curve(_total(more), fixed))",
+        "spent = filters_of.least_epsilon(budget, _total([*rows, *more]), fixed)",
+        "spent = min(filters_of.pure_filter(budget, _total([*rows, *more])),"
+        " filters_of.renyi_filter(budget, _total(more), fixed))",
         ("tests/privacy/test_budget.py", "-k", "both_filters"),
     ),
     Mutation(
         "a ledger takes the least over orders",
-        f"{PRIVACY}/ledger.py",
-        "found = max(0.0, total.curve[rule.order] + self._paid(rule.order))",
-        "found = max(0.0, min(lost + self._paid(order) for order, lost in enumerate(total.curve)))",
+        f"{PRIVACY}/composition_filters.py",
+        "epsilon = max(0.0, total.curve[filters.order] + conversion_cost(budget, filters.order))",
+        "epsilon = max(0.0, min(total.curve[order] + conversion_cost(budget, order) for order in range(len(ORDERS))))",
         ("tests/privacy/test_budget.py", "-k", "order"),
     ),
     Mutation(
         "Ledger.load makes a file",
-        f"{PRIVACY}/ledger.py",
+        f"{PRIVACY}/ledger_store.py",
         '?mode=rw"',
         '?mode=rwc"',
         ("tests/privacy/test_ledger_file.py", "-k", "two_calls or gone"),
@@ -623,14 +654,14 @@ OTHERS = (
     Mutation(
         "facts of the wrong layer",
         "wrappers/boundary.py",
-        "self._below = below[0].above if below else facts_of_game(env, name)",
-        "self._below = facts_of_game(env, name)",
+        "self._inputs = boundaries[0].outputs if boundaries else facts_of_game(env, name)",
+        "self._inputs = facts_of_game(env, name)",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "told_upwards or one_of_ours_does"),
     ),
     Mutation(
         "a user's draws are taken for Laplace draws",
         "wrappers/boundary.py",
-        "mechanism.draws_laplace and is_ours(type(mechanism)) and",
+        "mechanism.draws_laplace and is_builtin(type(mechanism)) and",
         "mechanism.draws_laplace and",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "other_numbers"),
     ),
@@ -678,7 +709,7 @@ OTHERS = (
     ),
     Mutation(
         "a digit of a logarithm",
-        "dp_bandit_envs/arithmetic.py",
+        "dp_bandit_envs/draws.py",
         "+ 0.666666666666667",
         "+ 0.666666666666767",
         ("tests/test_arithmetic.py",),
@@ -712,8 +743,8 @@ FROM_OUTSIDE = (
     Mutation(
         "rewards that wait can be printed",
         f"{ADAPTERS}/outside_game.py",
-        "        self._handed = Withheld([])\n        self._round = 0",
-        "        self._handed = Withheld([])\n        self.rewards = self._handed.value\n        self._round = 0",
+        "        self._handed = Hidden([])\n        self._round = 0",
+        "        self._handed = Hidden([])\n        self.rewards = self._handed.value\n        self._round = 0",
         (OUTSIDE, "-k", "waiting_batch"),
     ),
     Mutation(
@@ -726,8 +757,8 @@ FROM_OUTSIDE = (
     Mutation(
         "a game from outside without its ledger",
         f"{ADAPTERS}/outside_game.py",
-        "        if self._ledger is not None:",
-        "        if self._ledger is None:",
+        "            admission.pay()  # now",
+        "            pass  # now",
         (OUTSIDE, "-k", "ledger"),
     ),
     Mutation(
@@ -761,9 +792,16 @@ FROM_OUTSIDE = (
     Mutation(
         "a masked gain is read",
         "dp_bandit_envs/adversaries/gain_files.py",
-        "found[np.ma.getmaskarray(masked)] = np.nan",
-        "found[np.zeros(found.shape, bool)] = np.nan",
+        "gains[np.ma.getmaskarray(masked)] = np.nan",
+        "gains[np.zeros(gains.shape, bool)] = np.nan",
         (OWN_DATA, "-k", "without_a_gain"),
+    ),
+    Mutation(
+        "rows of rows with names are a table",
+        "dp_bandit_envs/adversaries/gain_files.py",
+        "    if cells.ndim != 1:",
+        "    if cells.ndim < 1:",
+        (OWN_DATA, "-k", "no_table"),
     ),
     Mutation(
         "the null of an encoded column is a number",
@@ -805,7 +843,7 @@ DRAWS = (
 GAMES = (
     Mutation(
         "only the arm played is believed to have a new release",
-        "dp_bandit_envs/simulation/plan.py",
+        "dp_bandit_envs/simulation/compiled_game.py",
         'own = self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)',
         "own = True",
         ("tests/simulation/test_play_equals_simulate_on_sums.py",),
@@ -819,38 +857,143 @@ GAMES = (
     ),
     Mutation(
         "two threads play in one environment",
-        "dp_bandit_envs/simulation/game.py",
+        "dp_bandit_envs/simulation/playing.py",
         "    if game.on_block is not None:",
         "    if False:",
         ("tests/envs/test_shared_adversary.py", "-k", "second_thread"),
     ),
     Mutation(
-        "a game that a wrapper warmed up is given back to the ledger",
+        "a game is not paid for",
         "dp_bandit_envs/envs/bandit_env.py",
-        "            self.receipts.clear()\n",
-        "",
-        ("tests/privacy/test_ledger.py", "-k", "somebody_else"),
+        "            self._admission.pay()\n",
+        "            pass\n",
+        (LEDGER, "-k", "somebody_else"),
     ),
     Mutation(
-        "a trial that a wrapper warmed up is given back to the ledger",
+        "games of a vector are not paid for",
+        "dp_bandit_envs/envs/bandit_vector_env.py",
+        "            self._admission.pay()\n",
+        "            pass\n",
+        (LEDGER, "-k", "vector_games_count"),
+    ),
+    Mutation(
+        "a game goes on after gains or a charge that were refused",
         "dp_bandit_envs/envs/bandit_env.py",
-        "            round_begins()\n",
+        "        t, self._round = self._round, -1  # unpaid",
+        "        t = self._round  # unpaid",
+        ("tests/envs/test_bad_input_to_environments.py", "-k", "wrong_gains"),
+    ),
+    Mutation(
+        "an environment asks nobody at its reset",
+        "dp_bandit_envs/envs/bandit_env.py",
+        "        self._admission = admission_to(self.adversary, previous=self._admission)",
+        "        self._admission = None",
+        (ADMISSION, "-k", "unpaid or no_leave"),
+    ),
+    Mutation(
+        "a copy of a game pays again",
+        f"{PRIVACY}/admission.py",
+        "        return copy.copy(self)",
+        "        return Admission(self._ledgers, self._participation, self._n_games)",
+        (ADMISSION, "-k", "copy_of_a_game"),
+    ),
+    Mutation(
+        "what was refused counts as paid",
+        f"{PRIVACY}/admission.py",
+        "            self._charge(self._unpaid[-1])\n            self._unpaid.pop()",
+        "            self._charge(self._unpaid.pop())",
+        (ADMISSION, "-k", "copy_of_a_game"),
+    ),
+    Mutation(
+        "a boundary plays on in a game that others pay for",
+        f"{PRIVACY}/admission.py",
+        "        previous.is_over = True",
+        "        pass",
+        (ADMISSION, "-k", "boundaries"),
+    ),
+    Mutation(
+        "a vector's boundary begins a game that others pay for",
+        "wrappers/vector/vector_boundary.py",
+        "        self._refuse_games_of_others()\n",
         "",
-        ("tests/privacy/test_ledger.py", "-k", "warmed_up"),
+        (ADMISSION, "-k", "one_vector"),
+    ),
+    Mutation(
+        "games of one reset are admitted one by one",
+        f"{PRIVACY}/admission.py",
+        "n_games = self._n_games + sum(other._n_games for other in waiting)",
+        "n_games = self._n_games",
+        (ADMISSION, "-k", "sync_vector"),
+    ),
+    Mutation(
+        "a second ledger of the data is not asked",
+        "dp_bandit_envs/adversaries/adversary.py",
+        "for ledger in (*own, *inner)}",
+        "for ledger in (*own, *inner[:1])}",
+        (ADMISSION, "-k", "two_ledgers"),
+    ),
+    Mutation(
+        "a reservation pays whatever surrounds the game",
+        f"{PRIVACY}/ledger.py",
+        " and any(paid.covers(cost) for cost in of_game)",
+        "",
+        (ADMISSION, "-k", "made_for"),
+    ),
+    Mutation(
+        "a reservation pays for ever",
+        f"{PRIVACY}/ledger.py",
+        "                self._left[line] -= 1\n",
+        "                pass\n",
+        (ADMISSION, "-k", "as_often_as"),
+    ),
+    Mutation(
+        "a refunded reservation pays",
+        f"{PRIVACY}/ledger.py",
+        "            self._lines, self._left = [], []",
+        "            self._left = [math.inf] * len(self._left)",
+        (ADMISSION, "-k", "refunded"),
+    ),
+    Mutation(
+        "a copied reservation pays again",
+        f"{PRIVACY}/ledger.py",
+        '        """Return this very reservation: two would pay for twice as many games."""\n        return self',
+        "        return Reservation(self._ledger_id, self._lines, math.inf)",
+        (ADMISSION, "-k", "is_the_same"),
+    ),
+    Mutation(
+        "a reservation pays in other ledgers",
+        f"{PRIVACY}/ledger.py",
+        "if ledger_id == self._ledger_id and len(set(lines))",
+        "if len(set(lines))",
+        (ADMISSION, "-k", "no_other_ledger"),
+    ),
+    Mutation(
+        "data with a ledger begin in no environment",
+        f"{PRIVACY}/admission.py",
+        "    if now is None or not any(admission.admits(ledger) for admission in now.admissions):",
+        "    if False:",
+        (ADMISSION, "-k", "unpaid"),
+    ),
+    Mutation(
+        "a seed that was given below is called secret",
+        f"{PRIVACY}/admission.py",
+        "outer.secret and secret is not False",
+        "outer.secret",
+        (LEDGER, "-k", "from_a_known_seed"),
     ),
     Mutation(
         "a copied game moves the original",
         "dp_bandit_envs/adversaries/adversary.py",
-        "if NEW_GAME in memo and is_ours(type(self)):",
-        "if is_ours(type(self)):",
+        "if NEW_GAME in memo and is_builtin(type(self)):",
+        "if is_builtin(type(self)):",
         ("tests/envs/test_shared_adversary.py", "-k", "middle"),
     ),
     Mutation(
         "an adversary that draws from np.random",
-        "dp_bandit_envs/simulation/repeatable.py",
+        "dp_bandit_envs/simulation/determinism.py",
         "np.random.seed(number)",
         "np.random.seed(0)",
-        ("tests/simulation/test_repeatable.py", "-k", "rng_only"),
+        ("tests/simulation/test_determinism.py", "-k", "rng_only"),
     ),
     Mutation(
         "an algorithm that draws the gains itself adds up none of them",
@@ -868,10 +1011,10 @@ GAMES = (
     ),
     Mutation(
         "an error that cannot be unpickled ends a worker",
-        "dp_bandit_envs/simulation/sending.py",
+        "dp_bandit_envs/simulation/pickling.py",
         "            if _may_return(error):",
         "            if True:",
-        ("tests/simulation/test_sending.py", "-k", "cannot_be_pickled_keeps"),
+        ("tests/simulation/test_pickling.py", "-k", "cannot_be_pickled_keeps"),
     ),
 )
 
@@ -948,10 +1091,10 @@ ROOMS = (
     ),
     Mutation(
         "a person's record serves once however many passes there are",
-        f"{PRIVACY}/data_use.py",
+        f"{PRIVACY}/participation.py",
         "        _serve(served, owners, turns)",
         "        _serve(served, owners, 1)",
-        ("tests/privacy/test_data_use.py", "-k", "records_of_a_file"),
+        ("tests/privacy/test_participation.py", "-k", "records_of_a_file"),
     ),
     Mutation(
         "a width for one side of the noise",
@@ -1024,7 +1167,7 @@ PLAYED = (
     Mutation(
         "a window forgets the count of a gain, not the gain",
         "agents/drifting.py",
-        "state.sums[left] = state.sums[left] - state.gains[place] if",
+        "state.sums[left] = state.sums[left] - state.gains[slot] if",
         "state.sums[left] = state.sums[left] if",
         ("tests/agents/test_drifting.py", "-k", "a_window_is_its_rule"),
     ),
@@ -1038,8 +1181,8 @@ PLAYED = (
     Mutation(
         "a restart keeps what was released",
         "agents/drifting.py",
-        "            state.means[each] = math.inf\n            state.inverses[each] = 1.0\n    return",
-        "            state.inverses[each] = 1.0\n    return",
+        "            state.means[each_arm] = math.inf\n            state.inverses[each_arm] = 1.0\n    return",
+        "            state.inverses[each_arm] = 1.0\n    return",
         ("tests/agents/test_drifting.py", "-k", "every_period"),
     ),
     Mutation(
@@ -1051,7 +1194,7 @@ PLAYED = (
     ),
     Mutation(
         "the dynamic regret of a compiled game is the gain collected",
-        "dp_bandit_envs/simulation/loop.py",
+        "dp_bandit_envs/simulation/stages.py",
         "missed.total[0] += gains[row, len(progress.pulls) + arm]",
         "missed.total[0] += gains[row, arm]",
         ("tests/simulation/test_dynamic_regret.py",),
@@ -1128,7 +1271,7 @@ PLAYED = (
     ),
     Mutation(
         "a worker with other code plays",
-        f"{SIMULATION}/sending.py",
+        f"{SIMULATION}/pickling.py",
         "    if carried.code and (unlike := unlike_here(dict(carried.code))):",
         "    if unlike := []:",
         ("tests/faults/test_cluster.py", "-k", "other_code"),
@@ -1142,17 +1285,17 @@ PLAYED = (
     ),
     Mutation(
         "a user's file is sent by its name",
-        f"{SIMULATION}/sending.py",
+        f"{SIMULATION}/pickling.py",
         "        with _busy, _own_files_by_value():",
         "        with _busy:",
-        ("tests/simulation/test_sending.py", "-k", "file_that_was_changed"),
+        ("tests/simulation/test_pickling.py", "-k", "file_that_was_changed"),
     ),
     Mutation(
         "a worker plays the game that was registered last",
-        f"{SIMULATION}/sending.py",
+        f"{SIMULATION}/pickling.py",
         "            _register(games)\n        try:",
         "        try:",
-        ("tests/simulation/test_sending.py", "-k", "registered_game"),
+        ("tests/simulation/test_pickling.py", "-k", "registered_game"),
     ),
     Mutation(
         "an arm that an own adversary does not write keeps what memory held",
@@ -1177,31 +1320,31 @@ PLAYED = (
     ),
     Mutation(
         "a step of a user's is compiled without it",
-        f"{SIMULATION}/plan.py",
+        f"{SIMULATION}/compiled_game.py",
         "    if type(game).step is not BanditEnv.step or type(game).reset is not BanditEnv.reset:",
         "    if False:",
         ("tests/simulation/test_engines.py", "-k", "own and step"),
     ),
     Mutation(
         "an update of a user's is compiled without it",
-        f"{SIMULATION}/plan.py",
+        f"{SIMULATION}/compiled_game.py",
         "    if any(getattr(kind, method) is not getattr(base, method) for method in PLAIN[base]):",
         "    if False:",
         ("tests/simulation/test_engines.py", "-k", "own and way"),
     ),
     Mutation(
         "an unplayed mechanism draws from the process",
-        f"{SIMULATION}/repeatable.py",
-        "            if not is_ours(type(one)):",
+        f"{SIMULATION}/determinism.py",
+        "            if not is_builtin(type(one)):",
         "            if False:",
-        ("tests/simulation/test_repeatable.py", "-k", "mechanism_that_does_not"),
+        ("tests/simulation/test_determinism.py", "-k", "mechanism_that_does_not"),
     ),
     Mutation(
         "chunks of many games have the same streams",
-        f"{SIMULATION}/many_games.py",
+        "dp_bandit_envs/audits/transcripts.py",
         "trial=first_trial + number)",
         "trial=first_trial)",
-        ("tests/simulation/test_many_games.py", "-k", "threads_change_nothing"),
+        ("tests/audits/test_transcripts.py", "-k", "threads_change_nothing"),
     ),
     Mutation(
         "an agent is played for ever where it is not compiled",
@@ -1215,7 +1358,7 @@ PLAYED = (
         "dp_bandit_envs/metrics.py",
         "self.squares + other.squares + apart**2 * (self.trials * other.trials / trials)",
         "self.squares + other.squares",
-        ("tests/simulation/test_outcomes.py", "-k", "moments"),
+        ("tests/simulation/test_results.py", "-k", "moments"),
     ),
 )
 """How games are compiled, sent and cut into tasks, and what is not compiled."""
@@ -1275,7 +1418,7 @@ FRONTIER = (
     ),
     Mutation(
         "compiled games with the features of another order",
-        "dp_bandit_envs/simulation/trials.py",
+        "dp_bandit_envs/simulation/engines.py",
         "            agent.see_features(features)\n",
         "",
         (ARM_ORDER, "-k", "play_and_simulate and Linear"),
@@ -1297,8 +1440,8 @@ FRONTIER = (
     Mutation(
         "local privacy hides as much as central",
         "dp_bandit_envs/theory/lower_bounds.py",
-        "shown = math.tanh(hidden / 2) if is_local else 1.0",
-        "shown = 1.0",
+        "revealed = math.tanh(hidden / 2) if is_local else 1.0",
+        "revealed = 1.0",
         (FLOORS, "-k", "finite"),
     ),
     Mutation(
@@ -1400,9 +1543,9 @@ ORDERS = (
     Mutation(
         "a first block that is too long is not noticed",
         f"{PRIVACY}/mechanisms/block_sums.py",
-        "        return self.blocks(below.horizon)[0]",
+        "        return self.blocks(inputs.horizon)[0]",
         "        return 1",
-        ("tests/comparison/test_short_games.py", "-k", "DP-SE"),
+        ("tests/experiments/test_short_games.py", "-k", "DP-SE"),
     ),
 )
 """No arm is favoured for its index, and games without a release say so."""

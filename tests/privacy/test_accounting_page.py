@@ -6,9 +6,9 @@ import pytest
 
 from dp_bandit_envs import Ledger
 from dp_bandit_envs.privacy.accounting import ORDERS, RADIUS, RATIO, SECOND_ROUNDING, SMOOTHING
+from dp_bandit_envs.privacy.composition_filters import SHARE
 from dp_bandit_envs.privacy.exp3_privacy import draw_loss
 from dp_bandit_envs.privacy.laplace import MARGIN
-from dp_bandit_envs.privacy.ledger import SHARE
 
 DOCS = Path(__file__).parents[2] / "docs"
 if not DOCS.exists():

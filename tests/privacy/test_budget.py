@@ -12,13 +12,23 @@ import pytest
 from dp_bandit_envs import Ledger, make_algorithm
 from dp_bandit_envs.errors import BudgetSpentError
 from dp_bandit_envs.privacy import PrivacyGuarantee
-from dp_bandit_envs.privacy.accounting import ORDERS, Law, gaussian_law, one_laplace
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.accounting import ORDERS, DominatingNoise, gaussian_law, one_laplace
+from dp_bandit_envs.privacy.composition_filters import (
+    Budget,
+    CompositionFilters,
+    conversion_cost,
+    cost_of,
+    delta_of_draws,
+    fixed_by,
+    pure_filter,
+    renyi_filter,
+    total_of,
+)
 from dp_bandit_envs.privacy.gaussian import gaussian_sigma
-from dp_bandit_envs.privacy.ledger import Budget, Rule, _cost, _total
+from dp_bandit_envs.privacy.participation import Participation
 from tests.tools.refusals import refused
 
-ONE = DataUse(1)
+ONE = Participation(1)
 
 
 def spend(ledger, guarantee, times=1):
@@ -39,24 +49,26 @@ def most(ledger, guarantee, limit=10**6):
 
 
 def total(*guarantees, room=1e-8, times=1):
-    return _total([("", _cost(each, room), times) for each in guarantees])
+    return total_of([(cost_of(guarantee, room), times) for guarantee in guarantees])
 
 
 def test_costs_by_hand():
-    pure = _cost(PrivacyGuarantee(0.5, law=one_laplace(0.5), tau=1e-12), 1e-8)
-    assert (pure.epsilon, pure.tau) == (0.5, 1e-12) and pure.delta == pytest.approx((1 + math.exp(0.5)) * 1e-12)
+    pure = cost_of(PrivacyGuarantee(0.5, noise_law=one_laplace(0.5), draw_distance=1e-12), 1e-8)
+    assert (pure.epsilon, pure.draw_distance) == (0.5, 1e-12) and pure.delta == pytest.approx(
+        (1 + math.exp(0.5)) * 1e-12
+    )
     assert len(pure.curve) == len(ORDERS) and 0 < pure.curve[0] < pure.curve[-1] <= 0.5
     pair = PrivacyGuarantee(0.5, delta=1e-7)
-    assert _cost(pair, 1e-8)[:2] == _cost(pair, 1e-6)[:2] == (0.5, 1e-7) and _cost(pair, 1.0).curve[0] == math.inf
+    assert cost_of(pair, 1e-8)[:2] == cost_of(pair, 1e-6)[:2] == (0.5, 1e-7) and cost_of(pair, 1.0).curve[0] == math.inf
     both = PrivacyGuarantee(0.5, delta=1e-7, pure=2.0)
-    assert _cost(both, 1e-6)[:2] == (0.5, 1e-7) and _cost(both, 1e-8)[:2] == (2.0, 0.0)
-    gaussian = _cost(PrivacyGuarantee(math.inf, law=gaussian_law(3.0)), 1.0)
+    assert cost_of(both, 1e-6)[:2] == (0.5, 1e-7) and cost_of(both, 1e-8)[:2] == (2.0, 0.0)
+    gaussian = cost_of(PrivacyGuarantee(math.inf, noise_law=gaussian_law(3.0)), 1.0)
     assert gaussian.epsilon == math.inf and gaussian.curve == pytest.approx([order / 18 for order in ORDERS])
 
 
 def test_sums_are_those_of_the_numbers_as_they_are_written():
     ten = total(*[PrivacyGuarantee(0.1)] * 10)
-    assert Budget(1.0, 0.0).by_sums(ten) == 1.0 and functools.reduce(operator.add, [0.1] * 10) != 1.0
+    assert pure_filter(Budget(1.0, 0.0), ten) == 1.0 and functools.reduce(operator.add, [0.1] * 10) != 1.0
     assert str(ten.epsilon) == "1.0"
 
 
@@ -65,31 +77,31 @@ def test_what_the_first_charge_fixes_admits_it_most_often():
     budget = Budget(3.0, 1e-6)
     for guarantee in (
         PrivacyGuarantee(0.1),
-        PrivacyGuarantee(0.1, tau=1e-13),
-        PrivacyGuarantee(0.01, law=one_laplace(0.01), tau=2e-12),
-        PrivacyGuarantee(math.inf, law=gaussian_law(20.0), tau=1e-12),
+        PrivacyGuarantee(0.1, draw_distance=1e-13),
+        PrivacyGuarantee(0.01, noise_law=one_laplace(0.01), draw_distance=2e-12),
+        PrivacyGuarantee(math.inf, noise_law=gaussian_law(20.0), draw_distance=1e-12),
     ):
         first = total(guarantee)
-        rule = budget.rule_for(first)
+        filters = fixed_by(budget, first)
 
         def often(order, epsilon, first=first):
-            room = epsilon - budget._paid(order)
-            added = budget.added_by_draws(first, epsilon)
+            room = epsilon - conversion_cost(budget, order)
+            added = delta_of_draws(first, epsilon)
             return min(room / first.curve[order], budget.for_draws / added if added else math.inf)
 
         grid = itertools.product(range(len(ORDERS)), np.linspace(0.0, 3.0, 401))
         best = max(often(order, float(epsilon)) for order, epsilon in grid)
-        assert often(rule.order, rule.epsilon) >= best * (1 - 1e-9) and rule.epsilon <= 3.0
+        assert often(filters.order, filters.epsilon) >= best * (1 - 1e-9) and filters.epsilon <= 3.0
 
 
 def test_a_filter_adds_up_at_its_one_order():
     """Games that are cheap at other orders fill it all the same, as it was fixed by the first one."""
     budget = Budget(3.0, 1e-6)
-    rule = budget.rule_for(total(PrivacyGuarantee(0.1)))
-    room = (3.0 - budget._paid(rule.order)) / ORDERS[rule.order]
+    filters = fixed_by(budget, total(PrivacyGuarantee(0.1)))
+    room = (3.0 - conversion_cost(budget, filters.order)) / ORDERS[filters.order]
     for share, holds in ((0.5, True), (0.999, True), (1.001, False)):
         games = total(PrivacyGuarantee(math.inf, rho=room * share))
-        assert (budget.by_curve(games, rule) <= 3.0) is holds
+        assert (renyi_filter(budget, games, filters) <= 3.0) is holds
 
 
 def moment(law, order):
@@ -153,10 +165,13 @@ def test_the_least_over_orders_is_no_filter():
     budget = Budget(epsilon, c / 0.98 * (1 + 1e-6))
     curves = {name: [moment(law, order) for order in ORDERS] for name, law in (("first", first), *second.items())}
     games = {name: PrivacyGuarantee(math.inf, curve=tuple(zip(ORDERS, curves[name], strict=True))) for name in curves}
-    rule = budget.rule_for(total(games["first"]))
+    filters = fixed_by(budget, total(games["first"]))
     both = {outcome: total(games["first"], games[outcome]) for outcome in second}
-    assert all(any(budget.by_curve(each, Rule(k, epsilon)) <= epsilon for k in range(60)) for each in both.values())
-    admitted = [outcome for outcome, each in both.items() if budget.by_curve(each, rule) <= epsilon]
+    assert all(
+        any(renyi_filter(budget, each, CompositionFilters(k, epsilon)) <= epsilon for k in range(60))
+        for each in both.values()
+    )
+    admitted = [outcome for outcome, each in both.items() if renyi_filter(budget, each, filters) <= epsilon]
     assert delta(admitted) <= c
 
 
@@ -166,7 +181,7 @@ def test_the_least_over_orders_is_no_filter():
 @pytest.mark.parametrize("epsilon", [1.0, 8.0, 30.0])
 def test_budgets_of_any_size_admit_nearly_all_small_games(epsilon):
     game = make_algorithm("DP-KLUCB", epsilon=0.001).guarantee(n_arms=4, horizon=1000)
-    assert game.tau > 0
+    assert game.draw_distance > 0
     assert most(Ledger(epsilon=epsilon, delta=1e-6), game) >= 0.99 * epsilon / 0.001
 
 
@@ -189,20 +204,25 @@ def test_a_ledger_admits_one_game_that_was_made_for_it(name):
 
 def test_a_game_that_fits_alone_closes_the_ledger():
     sigma = gaussian_sigma(1.0, 1e-6)
-    game = PrivacyGuarantee(1.0, delta=1e-6, law=gaussian_law(sigma))
+    game = PrivacyGuarantee(1.0, delta=1e-6, noise_law=gaussian_law(sigma))
     ledger = Ledger(epsilon=1.0, delta=1e-6)
-    receipt = spend(ledger, game)
+    reservation = spend(ledger, game)
     assert ledger.spent == (1, pytest.approx(1.0), 1e-6)
     with refused(BudgetSpentError, "no other"):
         spend(ledger, PrivacyGuarantee(1e-9))
-    assert receipt.give_back() == 1 and receipt.give_back() == 0 and ledger.spent == (0, 0.0, 0.0)
+    for _ in range(2):  # a second time gives nothing
+        reservation.refund()
+        assert ledger.spent == (0, 0.0, 0.0)
     spend(ledger, PrivacyGuarantee(1.0))
     with pytest.raises(BudgetSpentError):
-        spend(Ledger(epsilon=1.0, delta=1e-6), PrivacyGuarantee(1.0, delta=2e-6, law=gaussian_law(sigma / 2)))
+        spend(Ledger(epsilon=1.0, delta=1e-6), PrivacyGuarantee(1.0, delta=2e-6, noise_law=gaussian_law(sigma / 2)))
 
 
 def test_a_larger_budget_admits_at_least_as_many_equal_games():
-    for guarantee in (PrivacyGuarantee(0.05, tau=1e-13), PrivacyGuarantee(math.inf, law=gaussian_law(30.0), tau=1e-12)):
+    for guarantee in (
+        PrivacyGuarantee(0.05, draw_distance=1e-13),
+        PrivacyGuarantee(math.inf, noise_law=gaussian_law(30.0), draw_distance=1e-12),
+    ):
         counts = [most(Ledger(epsilon=each, delta=1e-6), guarantee, 4096) for each in (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)]
         assert counts == sorted(counts)
 
@@ -225,9 +245,9 @@ def test_both_filters_hold_sums_of_all_games():
     with pytest.raises(BudgetSpentError):
         spend(ledger, PrivacyGuarantee(0.9))
     assert ledger.spent.games == begun and ledger.spent.epsilon <= 1.0
-    law = PrivacyGuarantee(0.2, law=Law(laplace=((0.02, 10),)))
+    game = PrivacyGuarantee(0.2, noise_law=DominatingNoise(laplace=((0.02, 10),)))
     fresh = Ledger(epsilon=1.0, delta=1e-6)
-    assert most(fresh, law, 64) > 5
+    assert most(fresh, game, 64) > 5
 
 
 def test_games_that_cost_nothing_fix_nothing():
@@ -240,7 +260,7 @@ def test_games_that_cost_nothing_fix_nothing():
 def test_without_a_delta_only_games_without_one_begin():
     ledger = Ledger(epsilon=1.0, delta=0)
     with refused(BudgetSpentError, "secure"):
-        spend(ledger, PrivacyGuarantee(0.1, tau=1e-15))
+        spend(ledger, PrivacyGuarantee(0.1, draw_distance=1e-15))
     spend(ledger, PrivacyGuarantee(0.1), 10)
     with pytest.raises(BudgetSpentError):
         spend(ledger, PrivacyGuarantee(0.1))

@@ -20,9 +20,9 @@ from dp_bandit_envs.privacy.accounting import (
     distance_of_draws,
 )
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
-from dp_bandit_envs.privacy.facts import Below, all_gains_of_arms
+from dp_bandit_envs.privacy.facts import InputFacts, all_gains_of_arms
 from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, noise_scale
-from dp_bandit_envs.privacy.node_noise import counts_as, deviation
+from dp_bandit_envs.privacy.node_noise import deviation, equivalent_laplace_scale
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, IntervalSums, LaplaceClipRescale, RandomizedResponse
 from tests.tools.draw_counts import FAR, NEAR, cells, counted_delta, measured, sizes
 
@@ -81,7 +81,7 @@ def test_coordinates_of_own_norm_noise_have_the_declared_deviation(d):
     assert deviation("own-norm", "sup", d) ** 2 == pytest.approx((d + 1) * (d + 2) / 3)
     assert deviation("own-norm", "l2", d) ** 2 == pytest.approx(d + 1)
     assert deviation("own-norm", "l1", d) == deviation("laplace", "", d) == DEVIATION
-    assert 4 * counts_as("own-norm", "sup", d) ** 2 >= (d + 1) * (d + 2)
+    assert 4 * equivalent_laplace_scale("own-norm", "sup", d) ** 2 >= (d + 1) * (d + 2)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 10.0, 20.0, 30.0])
@@ -168,19 +168,19 @@ def test_a_delta_that_draws_use_up_is_refused_with_the_one_that_can_be_kept():
 def test_draws_add_at_most_a_hundredth_of_the_delta_asked_for(values, made):
     """Or 1e-8, where none is; with 2^24 rounds, for the square-root counter up to 2^30 draws in all."""
     sums = mechanisms.CounterSums(epsilon=1.0, **made)
-    below = Below(
+    inputs = InputFacts(
         n_values=values, horizon=2**24, sensitivity=values, values=all_gains_of_arms(values), gains_in_a_round=values
     )
-    found = sums.guarantee(below)
+    found = sums.guarantee(inputs)
     asked = sums.delta or 0.0
     assert (found.epsilon, found.delta) == (1.0, asked)
-    assert (1 + math.e) * found.tau <= (asked / 100 or 1e-8)
+    assert (1 + math.e) * found.draw_distance <= (asked / 100 or 1e-8)
     if asked:
         assert found.epsilon_at(asked) <= 1.0 and found.delta_at(1.0) <= asked
 
 
 def test_a_square_root_counter_of_too_many_draws_is_refused_by_name():
-    many = Below(
+    many = InputFacts(
         n_values=2**20, horizon=2**24, sensitivity=2.0**20, values=all_gains_of_arms(2**20), gains_in_a_round=2**20
     )
     with pytest.raises(WrongGameError, match=r"delta = 1e-06 cannot be kept .*counter='k-ary'"):
@@ -210,7 +210,7 @@ def test_the_square_root_counter_counts_all_draws_of_the_game():
     counter = make_counter("square-root", epsilon=1.0, horizon=500)
     ((scale, number),) = counter.item_draws()
     assert number == 500 and scale > counter.sigma
-    assert counter.guarantee.tau == distance_of_draws(scale, counter.grid, 500, normal=True) > 0
+    assert counter.guarantee.draw_distance == distance_of_draws(scale, counter.grid, 500, normal=True) > 0
     assert counter.guarantee.delta == 1e-6 >= counter.guarantee.delta_at(1.0)
 
 
@@ -218,15 +218,15 @@ def test_each_wrapper_counts_the_draws_of_one_round():
     """One for a gain, one for a block, one for each release of an interval, one a level and coordinate for counters."""
     one = distance_of_draws(noise_scale(1.0, 1.0), grid_of(DEVIATION))
     everything = ExpertsEnv(gains=GainTable(np.zeros((64, 8))))
-    assert LaplaceClipRescale(game(), epsilon=1.0).guarantee.tau == pytest.approx(one)
-    assert LaplaceClipRescale(everything, epsilon=1.0).guarantee.tau == pytest.approx(8 * one)
-    assert BlockSums(game(), epsilon=1.0).guarantee.tau == pytest.approx(one)
-    assert BlockSums(everything, epsilon=8.0).guarantee.tau == pytest.approx(8 * one)
+    assert LaplaceClipRescale(game(), epsilon=1.0).guarantee.draw_distance == pytest.approx(one)
+    assert LaplaceClipRescale(everything, epsilon=1.0).guarantee.draw_distance == pytest.approx(8 * one)
+    assert BlockSums(game(), epsilon=1.0).guarantee.draw_distance == pytest.approx(one)
+    assert BlockSums(everything, epsilon=8.0).guarantee.draw_distance == pytest.approx(8 * one)
     intervals = IntervalSums(game(), epsilon=16.0, intervals="uniform")
-    assert 21 * 0.4 * one < intervals.guarantee.tau < 21 * 1.42 * one  # releases at 3, 6, ..., 63; many draws
+    assert 21 * 0.4 * one < intervals.guarantee.draw_distance < 21 * 1.42 * one  # releases at 3, 6, ..., 63; many draws
     binary = CounterSums(game(), counter="binary", epsilon=7.0)
-    assert binary.guarantee.tau == pytest.approx(7 * one)
+    assert binary.guarantee.draw_distance == pytest.approx(7 * one)
     joint = CounterSums(everything, counter="binary", epsilon=7.0)  # eight times the scale, on eight times the grid
     together = distance_of_draws(noise_scale(1.0, 1.0), grid_of(DEVIATION), 7 * 8)
-    assert joint.guarantee.tau == pytest.approx(together) and together < 7 * 8 * one
-    assert RandomizedResponse(game(), epsilon=1.0).guarantee.tau == 0.0
+    assert joint.guarantee.draw_distance == pytest.approx(together) and together < 7 * 8 * one
+    assert RandomizedResponse(game(), epsilon=1.0).guarantee.draw_distance == 0.0

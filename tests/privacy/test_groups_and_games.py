@@ -12,7 +12,7 @@ from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.accounting import (
     ORDERS,
-    Law,
+    DominatingNoise,
     added_delta,
     epsilon_from_renyi,
     gaussian_curve_epsilon,
@@ -25,7 +25,7 @@ from tests.tools.refusals import refused
 
 PURE = PrivacyGuarantee(0.5, theorem="pure")
 APPROXIMATE = PrivacyGuarantee(0.5, delta=1e-6, theorem="approximate")
-GAUSSIAN = PrivacyGuarantee(math.inf, rho=1 / 18, law=gaussian_law(3.0), theorem="Gaussian")
+GAUSSIAN = PrivacyGuarantee(math.inf, rho=1 / 18, noise_law=gaussian_law(3.0), theorem="Gaussian")
 
 
 def test_a_group_by_hand():
@@ -34,10 +34,12 @@ def test_a_group_by_hand():
     pair, chain = APPROXIMATE.for_group(3), (1 + math.exp(0.5) + math.e) * 1e-6
     assert pair.epsilon == 1.5 and pair.delta == pytest.approx(chain, rel=1e-10) and pair.delta >= chain
     noisy = GAUSSIAN.for_group(3)
-    assert noisy.rho == pytest.approx(0.5) and noisy.law.gaussian == pytest.approx(1.0)
-    assert noisy.epsilon_at(1e-6) == pytest.approx(PrivacyGuarantee(math.inf, law=gaussian_law(1.0)).epsilon_at(1e-6))
-    many = PrivacyGuarantee(0.5, law=Law(laplace=((0.1, 5),), responses=((0.2, 3),))).for_group(2)
-    assert many.law == Law(laplace=((0.2, 5),), responses=((0.4, 3),)) and many.epsilon == 1.0
+    assert noisy.rho == pytest.approx(0.5) and noisy.noise_law.gaussian == pytest.approx(1.0)
+    assert noisy.epsilon_at(1e-6) == pytest.approx(
+        PrivacyGuarantee(math.inf, noise_law=gaussian_law(1.0)).epsilon_at(1e-6)
+    )
+    many = PrivacyGuarantee(0.5, noise_law=DominatingNoise(laplace=((0.1, 5),), responses=((0.2, 3),))).for_group(2)
+    assert many.noise_law == DominatingNoise(laplace=((0.2, 5),), responses=((0.4, 3),)) and many.epsilon == 1.0
     assert PrivacyGuarantee(0.0, delta=1e-6).for_group(4).delta == pytest.approx(4e-6)
     assert "up to 3 rounds" in pair.neighbours and pair.steps[-1].startswith("group privacy for 3 rounds")
 
@@ -48,7 +50,7 @@ def test_a_pure_epsilon_beside_a_pair_is_kept():
     assert both.pure_epsilon == both.epsilon_at(1e-7) == 1.5 and both.epsilon_at(1e-6) == 0.5
     assert both.delta_at(1.4) == 1e-6 and both.delta_at(1.5) == 0.0
     assert both.for_group(2).pure == both.for_games(2).pure == 3.0
-    assert both.for_games(2).law == Law(responses=((1.5, 2),))
+    assert both.for_games(2).noise_law == DominatingNoise(responses=((1.5, 2),))
     lost = PrivacyGuarantee(10.0, delta=1e-6, pure=11.0).for_group(3)
     assert (lost.epsilon, lost.delta, lost.pure_epsilon) == (33.0, 0.0, 33.0)
     assert PURE.pure_epsilon == 0.5 and PURE.for_group(2).pure_epsilon == 1.0
@@ -83,11 +85,13 @@ def test_a_group_holds_for_random_chains_of_laws(rounds):
 def test_games_by_hand():
     """Four games: 4 * .5; 4e-6; 4 / 18; 4 / 9. Pure .5-DP is a randomised response."""
     four = PURE.for_games(4)
-    assert (four.epsilon, four.delta, four.rho) == (2.0, 0.0, None) and four.law == Law(responses=((0.5, 4),))
+    assert (four.epsilon, four.delta, four.rho) == (2.0, 0.0, None) and four.noise_law == DominatingNoise(
+        responses=((0.5, 4),)
+    )
     assert (APPROXIMATE.for_games(4).epsilon, APPROXIMATE.for_games(4).delta) == (2.0, 4e-6)
     assert APPROXIMATE.for_games(4).rho is None
     noisy = GAUSSIAN.for_games(4)
-    assert noisy.rho == pytest.approx(4 / 18) and noisy.law.gaussian == pytest.approx(4 / 9)
+    assert noisy.rho == pytest.approx(4 / 18) and noisy.noise_law.gaussian == pytest.approx(4 / 9)
     assert "independent noise" in noisy.theorem and noisy.neighbours == GAUSSIAN.neighbours
     own = PrivacyGuarantee(1.0, rho=0.125)  # a smaller rho than 1 / 2 is kept
     assert own.for_games(2).rho == 0.25
@@ -222,15 +226,15 @@ def test_other_check_values():
 def test_laws_of_all_kinds_join_as_in_dp_accounting():
     """Laplace draws, a Gaussian one and responses together; theirs are rounded up on a grid."""
     pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
-    law = Law(((0.5, 2), (0.1, 20)), 0.04, ((0.2, 3),))
+    noise_law = DominatingNoise(((0.5, 2), (0.1, 20)), 0.04, ((0.2, 3),))
     theirs = pld.from_gaussian_mechanism(5.0)
-    for each, number in law.laplace:
+    for each, number in noise_law.laplace:
         theirs = theirs.compose(pld.from_laplace_mechanism(1 / each).self_compose(number))
-    for each, number in law.responses:
+    for each, number in noise_law.responses:
         theirs = theirs.compose(pld.from_randomized_response(2 / (1 + math.exp(each)), 2).self_compose(number))
     for delta in (1e-2, 1e-6, 1e-9):
-        assert law.epsilon(delta) == pytest.approx(theirs.get_epsilon_for_delta(delta), rel=2e-3)
-        assert law.delta(law.epsilon(delta)) == pytest.approx(delta, rel=1e-5)
+        assert noise_law.epsilon(delta) == pytest.approx(theirs.get_epsilon_for_delta(delta), rel=2e-3)
+        assert noise_law.delta(noise_law.epsilon(delta)) == pytest.approx(delta, rel=1e-5)
 
 
 @pytest.mark.parametrize("order", ORDERS[::11] + ORDERS[40:41])
@@ -246,7 +250,7 @@ def test_curves_of_laws_are_those_of_integrals(order):
         order * math.log(true) + (1 - order) * math.log(1 - true),
         order * math.log(1 - true) + (1 - order) * math.log(true),
     )
-    found = {kind: dict(law.renyi())[order] for kind, law in KINDS.items()}
+    found = {kind: dict(noise_law.renyi())[order] for kind, noise_law in KINDS.items()}
     if laplace is not None:
         assert found["laplace"] == pytest.approx(2 * laplace, rel=1e-6, abs=1e-10)
     assert found["response"] == pytest.approx(2 * float(response) / s, rel=1e-6, abs=1e-10)
@@ -254,18 +258,20 @@ def test_curves_of_laws_are_those_of_integrals(order):
 
 
 KINDS = {
-    "laplace": Law(laplace=((0.3, 2),)),
-    "response": Law(responses=((0.3, 2),)),
-    "gaussian": Law(gaussian=0.04),
+    "laplace": DominatingNoise(laplace=((0.3, 2),)),
+    "response": DominatingNoise(responses=((0.3, 2),)),
+    "gaussian": DominatingNoise(gaussian=0.04),
 }
 
 
 # ---- what draws add to delta
 
 
-FAST = PrivacyGuarantee(1.0, theorem="pure", tau=1e-12)
-FAST_PAIR = PrivacyGuarantee(1.0, delta=1e-6, theorem="pair", tau=1e-7)
-FAST_GAUSSIAN = PrivacyGuarantee(math.inf, rho=0.02, law=gaussian_law(5.0), theorem="Gaussian", tau=1e-12)
+FAST = PrivacyGuarantee(1.0, theorem="pure", draw_distance=1e-12)
+FAST_PAIR = PrivacyGuarantee(1.0, delta=1e-6, theorem="pair", draw_distance=1e-7)
+FAST_GAUSSIAN = PrivacyGuarantee(
+    math.inf, rho=0.02, noise_law=gaussian_law(5.0), theorem="Gaussian", draw_distance=1e-12
+)
 
 
 def test_pure_privacy_by_hand():
@@ -285,7 +291,7 @@ def test_a_pair_by_hand():
 
 
 def test_epsilon_and_delta_of_concentrated_privacy_stay_inverse():
-    exact = PrivacyGuarantee(math.inf, rho=0.02, law=gaussian_law(5.0))
+    exact = PrivacyGuarantee(math.inf, rho=0.02, noise_law=gaussian_law(5.0))
     for delta in (1e-3, 1e-6, 1e-9):
         found = FAST_GAUSSIAN.epsilon_at(delta)
         assert exact.epsilon_at(delta) < found < exact.epsilon_at(delta) * 1.01
@@ -301,8 +307,8 @@ def test_epsilon_and_delta_of_concentrated_privacy_stay_inverse():
 def test_games_multiply_the_distance_and_pure_privacy_is_still_concentrated():
     many = FAST.for_games(100)
     assert (many.epsilon, many.pure_epsilon, many.rho) == (100.0, 100.0, None)
-    assert many.tau == pytest.approx(1e-10)
-    small = PrivacyGuarantee(0.01, tau=1e-12).for_games(10_000)
+    assert many.draw_distance == pytest.approx(1e-10)
+    small = PrivacyGuarantee(0.01, draw_distance=1e-12).for_games(10_000)
     # Below 6 at 1e-6, where 1e-8 (1 + e^5) = 1.5e-6 is too much; below 5 at 1e-5.
     assert PrivacyGuarantee(0.01).for_games(10_000).epsilon_at(1e-6) < 6.0 and small.epsilon_at(1e-6) == 100.0
     assert small.epsilon_at(1e-5) < 5.0
@@ -319,7 +325,7 @@ def test_what_draws_add_counts_game_by_game():
 def test_groups_multiply_the_distance_once_not_along_the_chain():
     """(1 + e^3) 3e-12, where nothing else is added; a pair's chain is one of what is drawn, (1 + e + e^2) delta."""
     three = FAST.for_group(3)
-    assert three.epsilon == 3.0 and three.tau == pytest.approx(3e-12)
+    assert three.epsilon == 3.0 and three.draw_distance == pytest.approx(3e-12)
     assert three.delta_at(three.epsilon) == pytest.approx((1 + math.e**3) * 3e-12)
     both = FAST_PAIR.for_group(3)
     assert both.delta == pytest.approx((1 + math.e + math.e**2) * 1e-6)
@@ -327,7 +333,7 @@ def test_groups_multiply_the_distance_once_not_along_the_chain():
 
 
 def test_a_delta_of_one_is_said_in_words_and_exact_noise_adds_nothing():
-    lost = PrivacyGuarantee(40.0, tau=1e-12, theorem="pure")
+    lost = PrivacyGuarantee(40.0, draw_distance=1e-12, theorem="pure")
     assert lost.delta_at(lost.epsilon) == 1.0 == lost.delta_at(40.0) and lost.epsilon_at(0.999) == math.inf
     assert lost.numbers() == "epsilon = 40 for exact noise; nothing with fast draws, whose delta reaches 1"
     exact = PrivacyGuarantee(1.0, theorem="pure")
@@ -356,8 +362,8 @@ def rounded_losses(distance, step, up):
     last = math.ceil(distance / step) + 1
     grid = np.arange(-last - 1, last + 1)
     edges = grid * step
-    below = np.where(edges >= distance, 1.0, np.where(edges < -distance, 0.0, 0.5 * np.exp((edges - distance) / 2)))
-    masses = np.diff(below)  # of (grid[i], grid[i + 1]]
+    inputs = np.where(edges >= distance, 1.0, np.where(edges < -distance, 0.0, 0.5 * np.exp((edges - distance) / 2)))
+    masses = np.diff(inputs)  # of (grid[i], grid[i + 1]]
     return (int(grid[1]) if up else int(grid[0])), masses
 
 

@@ -169,11 +169,13 @@ def test_single_gains_are_local_only_where_no_batch_keeps_them(wrap, model):
 
 def test_sigma_of_a_gaussian_counter_reaches_the_boundary():
     guarantee = gaussian(game()).guarantee
-    assert guarantee.law.gaussian == pytest.approx(gaussian_sigma(1.0, 1e-6) ** -2, rel=1e-6)
-    assert guarantee.rho == pytest.approx(guarantee.law.gaussian / 2)
-    assert laplace(game(), 1.0).guarantee.law == one_laplace(1.0)
+    assert guarantee.noise_law.gaussian == pytest.approx(gaussian_sigma(1.0, 1e-6) ** -2, rel=1e-6)
+    assert guarantee.rho == pytest.approx(guarantee.noise_law.gaussian / 2)
+    assert laplace(game(), 1.0).guarantee.noise_law == one_laplace(1.0)
     alone = make_counter("hybrid", epsilon=1.0, delta=1e-6, horizon=64).guarantee
-    assert alone.covers == "releases" and alone.law.gaussian == pytest.approx(guarantee.law.gaussian, rel=1e-6)
+    assert alone.covers == "releases" and alone.noise_law.gaussian == pytest.approx(
+        guarantee.noise_law.gaussian, rel=1e-6
+    )
 
 
 AGENTS_OWN = ["EXP3", "EXP3-tau", "Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs", "Uniform"]

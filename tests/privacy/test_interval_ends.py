@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import zeta as scipy_zeta
 
-from dp_bandit_envs.privacy import Below
+from dp_bandit_envs.privacy import InputFacts
 from dp_bandit_envs.privacy.interval_ends import interval_ends, paper_input, zeta
 from dp_bandit_envs.privacy.mechanisms import BlockSums, IntervalSums
 from dp_bandit_envs.privacy.mechanisms.block_sums import geometric_blocks
@@ -20,7 +20,7 @@ def of_intervals(epsilon, delta=DELTA, intervals="lemma"):
 
 def one_arm(horizon):
     """Return what is known below where a round reveals one gain."""
-    return Below(n_values=1, horizon=horizon)
+    return InputFacts(n_values=1, horizon=horizon)
 
 
 def brute_force(share: float, v: float, horizon: int) -> list[int]:

@@ -8,7 +8,15 @@ import pytest
 
 from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.draws import Stream
-from dp_bandit_envs.privacy.facts import STEP, Below, Values, distance_l1, distance_l2, distance_own, to_item
+from dp_bandit_envs.privacy.facts import (
+    STEP,
+    InputFacts,
+    ValueRange,
+    distance_in_norm,
+    distance_l1,
+    distance_l2,
+    to_item,
+)
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums
 from tests.tools.vector_sums import experts
 
@@ -22,7 +30,7 @@ SUMS = {
 
 def last_sum(mechanism, gains) -> Fraction:
     """Return the last released sum of one arm, exactly."""
-    state, rng = mechanism.new_state(Below(1, len(gains))), Stream(np.random.SFC64(0))
+    state, rng = mechanism.new_state(InputFacts(1, len(gains))), Stream(np.random.SFC64(0))
     found = [mechanism.release(state, 0, gain, rng) for gain in gains]
     return Fraction([value for value, count in found if count][-1])
 
@@ -68,10 +76,10 @@ def test_sums_below_2_to_the_22_have_no_rounding():
 
 
 def test_gains_that_are_the_range_apart_are_no_further_apart_when_rounded():
-    below = experts(3, 9)
-    assert (distance_l1(below), distance_own(below)) == (3.0, 1.0)
-    assert distance_l2(below) == below.values.l2
-    assert distance_l1(Below(4, 9)) == distance_l2(Below(4, 9)) == 1.0
+    inputs = experts(3, 9)
+    assert (distance_l1(inputs), distance_in_norm(inputs)) == (3.0, 1.0)
+    assert distance_l2(inputs) == inputs.values.l2
+    assert distance_l1(InputFacts(4, 9)) == distance_l2(InputFacts(4, 9)) == 1.0
 
 
 @pytest.mark.parametrize("batch_size", [3, 7, 100])
@@ -79,15 +87,15 @@ def test_averages_may_be_further_apart_when_rounded(batch_size):
     """Neighbouring averages of 3 gains each, 1 / tau apart, on either side of a multiple of 2^-30."""
     low = 100.9 * STEP
     moved = to_item(low + 1 / batch_size) - to_item(low)
-    values = Values(l2=math.sqrt(3) / batch_size, norm="sup", own=1 / batch_size, complete=True)
-    below = Below(3, 9, 3 / batch_size, 3, values=values)
-    assert 1 / batch_size < moved <= distance_own(below) == min(1.0, 1 / batch_size + STEP)
-    assert distance_l1(below) >= 3 / batch_size + 3 * STEP
-    assert math.sqrt(3) / batch_size + 1.7 * STEP < distance_l2(below) < math.sqrt(3) / batch_size + 1.8 * STEP
+    values = ValueRange(l2=math.sqrt(3) / batch_size, norm="sup", norm_distance=1 / batch_size, complete=True)
+    inputs = InputFacts(3, 9, 3 / batch_size, 3, values=values)
+    assert 1 / batch_size < moved <= distance_in_norm(inputs) == min(1.0, 1 / batch_size + STEP)
+    assert distance_l1(inputs) >= 3 / batch_size + 3 * STEP
+    assert math.sqrt(3) / batch_size + 1.7 * STEP < distance_l2(inputs) < math.sqrt(3) / batch_size + 1.8 * STEP
 
 
 def test_distances_in_other_norms():
-    ball = Below(4, 9, 4.0, 4, values=Values(-1.0, 1.0, 2.0, "l2", 2.0, True))
-    cube = Below(4, 9, 2.0, 4, values=Values(-1.0, 1.0, 2.0, "l1", 2.0, True))
-    assert distance_own(ball) == distance_l2(ball) == 2.0 + 2 * STEP
-    assert distance_own(cube) == distance_l1(cube) == 2.0 + 4 * STEP
+    ball = InputFacts(4, 9, 4.0, 4, values=ValueRange(-1.0, 1.0, 2.0, "l2", 2.0, True))
+    cube = InputFacts(4, 9, 2.0, 4, values=ValueRange(-1.0, 1.0, 2.0, "l1", 2.0, True))
+    assert distance_in_norm(ball) == distance_l2(ball) == 2.0 + 2 * STEP
+    assert distance_in_norm(cube) == distance_l1(cube) == 2.0 + 4 * STEP

@@ -22,8 +22,8 @@ from dp_bandit_envs.errors import (
     UnprotectedGameError,
 )
 from dp_bandit_envs.privacy import PrivacyGuarantee
-from dp_bandit_envs.privacy.announced import announced
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.admission import Admission, playing_under
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage, vector as of_many
 from tests.tools.doors import one_each
 from tests.tools.refusals import missing, refused
@@ -37,6 +37,14 @@ def game(ledger, wrap=None, **arguments):
     return LaplaceClipRescale(env, epsilon=1.0) if wrap is None else wrap(env)
 
 
+def first_round(env):
+    """Begin a game, or several, and play the first round, which pays."""
+    env.reset()
+    space = env.action_space
+    env.step(np.eye(1, *space.shape)[0] if isinstance(space, gym.spaces.Box) else np.zeros(space.shape, int)[()])
+    return env
+
+
 def at(ledger):
     return ledger.spent.games, ledger.spent.epsilon
 
@@ -46,7 +54,9 @@ def test_every_reset_counts_and_the_one_that_passes_the_budget_is_refused():
     env = game(ledger)
     for games in (1, 2):
         env.reset()
+        assert at(ledger) == (games - 1, games - 1)  # a reset shows nothing
         env.step(0)
+        env.step(1)
         assert at(ledger) == (games, games)
     with refused(BudgetSpentError, "epsilon", "2.5", "2 games") as caught:
         env.reset()
@@ -54,13 +64,12 @@ def test_every_reset_counts_and_the_one_that_passes_the_budget_is_refused():
     # The message shows public numbers only, and nothing leads from the error to frames that have seen a gain.
     assert caught.value.__context__ is None and caught.value.__cause__ is None
     frames = [entry.frame.code.name for entry in caught.traceback]
-    assert "begin" not in frames and "enter" not in frames
+    assert "begin" not in frames and "pay" not in frames and "__init__" not in frames
 
 
 def test_after_a_refusal_no_game_is_in_progress():
     """Also below the boundary, where a game that was paid for would otherwise go on with gains that were not."""
-    env = game(Ledger(epsilon=1.0))
-    env.reset()
+    env = first_round(game(Ledger(epsilon=1.0)))
     with pytest.raises(BudgetSpentError):
         env.reset()
     for layer in (env, env.unwrapped):
@@ -82,7 +91,7 @@ def test_one_ledger_counts_the_games_of_all_environments_over_the_data():
     ):
         before = ledger.spent.games
         env = make()
-        LaplaceClipRescale(env, epsilon=1.0).reset()
+        first_round(LaplaceClipRescale(env, epsilon=1.0))
         assert ledger.spent.games == before + 1
         with pytest.raises(UnprotectedGameError):
             env.unwrapped.reset()
@@ -93,16 +102,16 @@ def test_a_record_that_serves_often_counts_as_often():
     """At full length a patient serves in up to five rounds, so that a game of epsilon = 1 a round costs 5."""
     ledger = Ledger(epsilon=7.0)
     env = LaplaceClipRescale(gym.make("DPBandit-Trial-v0", ledger=ledger), epsilon=1.0)
-    env.reset()
+    first_round(env)
     assert at(ledger) == (1, 5.0)
     short = LaplaceClipRescale(BanditEnv(Trial(500, ledger=ledger)), epsilon=1.0)
-    short.reset()
+    first_round(short)
     assert at(ledger) == (2, 6.0)
 
 
 def test_persons_are_protected_where_they_are_known():
     ledger = Ledger(epsilon=7.0, unit="person")
-    game(ledger, persons=3).reset()
+    first_round(game(ledger, persons=3))
     assert at(ledger) == (1, 3.0)
     with refused(UnprotectedGameError, "person", "Replay"):
         game(ledger).reset()
@@ -112,14 +121,14 @@ def test_vector_games_count_each_and_together_or_not_at_all():
     ledger = Ledger(epsilon=7.0)
     envs = gym.make_vec(REPLAY, num_envs=3, gains=TABLE, ledger=ledger)
     envs = of_many.LaplaceClipRescale(envs, epsilon=1.0)
-    envs.reset()
+    first_round(envs)
     assert at(ledger) == (3, 3.0)
-    for _ in range(len(TABLE) + 1):  # the step after the last round starts three more
+    for _ in range(len(TABLE)):  # the last step starts three more
+        envs.step(np.zeros(3, int))
+    assert at(ledger) == (3, 3.0)
+    for _ in range(len(TABLE)):
         envs.step(np.zeros(3, int))
     assert at(ledger) == (6, 6.0)
-    for _ in range(len(TABLE) - 1):
-        envs.step(np.zeros(3, int))
-    envs.step(np.zeros(3, int))
     with pytest.raises(BudgetSpentError):
         envs.step(np.zeros(3, int))
     assert at(ledger) == (6, 6.0)
@@ -136,7 +145,7 @@ def test_games_of_a_sync_vector_count_each():
         autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP,
     )
     envs = of_many.LaplaceClipRescale(envs, epsilon=1.0)
-    envs.reset()
+    first_round(envs)
     for _ in range(len(TABLE) + 1):
         envs.step(np.zeros(2, int))
     assert at(ledger) == (4, 4.0)
@@ -265,7 +274,7 @@ def test_noise_that_goes_on_from_a_known_seed_is_refused():
     with refused(UnprotectedGameError, "seed"):
         ExactSums(env).reset()
     play(env, Exp3(), seed=None)  # now nobody knows it
-    env.reset()
+    first_round(env)
     assert ledger.spent.games == 2
 
 
@@ -293,7 +302,7 @@ def test_copies_are_the_same_ledger():
     ledger = Ledger(epsilon=10.0)
     env = game(ledger)
     for other in (copy.deepcopy(env), copy.copy(env), pickle.loads(pickle.dumps(env))):
-        other.reset()
+        first_round(other)
     assert at(ledger) == (3, 3.0)
 
 
@@ -303,14 +312,14 @@ def test_fast_draws_count_and_secure_ones_do_not():
     none = Ledger(epsilon=2.0, delta=0)
     with refused(BudgetSpentError, "fast draws", "secure"):
         game(none).reset()
-    game(none, wrap=lambda env: LaplaceClipRescale(env, epsilon=1.0, draws="secure")).reset()
+    first_round(game(none, wrap=lambda env: LaplaceClipRescale(env, epsilon=1.0, draws="secure")))
     assert at(none) == (1, 1.0) and none.spent.delta == 0
     some = Ledger(epsilon=2.0)
     env = game(some)
-    env.reset()
-    env.reset()
-    assert env.guarantee.tau > 0
-    assert some.spent.delta == pytest.approx(2 * (1 + math.exp(1)) * env.guarantee.tau)
+    first_round(env)
+    first_round(env)
+    assert env.guarantee.draw_distance > 0
+    assert some.spent.delta == pytest.approx(2 * (1 + math.exp(1)) * env.guarantee.draw_distance)
     with refused(BudgetSpentError, "fast draws"):
         game(Ledger(epsilon=40.0), wrap=lambda env: LaplaceClipRescale(env, epsilon=20.0)).reset()
 
@@ -331,20 +340,20 @@ class FailsIn(Exp3):
 
 
 @pytest.mark.parametrize(("path", "failing"), one_each([None, "file"], [2, 1, len(TABLE)]))
-def test_games_whose_noise_was_never_drawn_are_given_back(failing, path, tmp_path):
+def test_games_whose_noise_was_never_drawn_are_refunded(failing, path, tmp_path):
     """In its first round: nothing was drawn in any of the five. In the last: one game was played."""
     ledger = Ledger(epsilon=10.0) if path is None else Ledger.create(tmp_path / path, epsilon=10.0)
     player = Algorithm("mine", lambda: FailsIn(failing), lambda env: LaplaceClipRescale(env, epsilon=1.0))
     data = {"gains": TABLE, "ledger": ledger}
     with pytest.raises(RuntimeError, match="my agent fails"):
         simulate(REPLAY, [player, "DP-IMED"], trials=5, seed=None, env_kwargs=data)
-    own = {charge.whom: charge.games for charge in ledger.charges}
+    own = {charge.player: charge.games for charge in ledger.charges}
     assert own.get("mine", 0) == (failing > 1)
     assert ledger.spent.games < 10
 
 
 @pytest.mark.parametrize(("failing", "begun"), [(1, 0), (2, 1)])
-def test_a_played_game_without_a_round_is_given_back(failing, begun):
+def test_a_played_game_without_a_round_costs_nothing(failing, begun):
     """A reset shows no gain; from the first step on, the game counts."""
     ledger = Ledger(epsilon=10.0)
     env = game(ledger)
@@ -390,7 +399,7 @@ class StepsItself(FailsIn):
         (lambda env: WarmsUp(env, again=True), lambda env: FailsIn(1)),
     ],
 )
-def test_a_game_of_which_somebody_else_played_a_round_is_not_given_back(wrap, agent):
+def test_a_game_of_which_somebody_else_played_a_round_is_charged(wrap, agent):
     """Whoever steps the environment has seen a release, whether `play` chose an arm by then or not."""
     ledger = Ledger(epsilon=10.0)
     env = wrap(game(ledger))
@@ -399,7 +408,7 @@ def test_a_game_of_which_somebody_else_played_a_round_is_not_given_back(wrap, ag
     assert at(ledger) == (1, 1.0)
 
 
-def test_a_trial_that_a_wrapper_warmed_up_is_not_given_back():
+def test_a_trial_that_a_wrapper_warmed_up_is_charged():
     ledger = Ledger(epsilon=10.0)
     wrapping = lambda env: WarmsUp(LaplaceClipRescale(env, epsilon=1.0), again=False)  # noqa: E731
     player = Algorithm("mine", lambda: FailsIn(1), wrapping)
@@ -408,7 +417,7 @@ def test_a_trial_that_a_wrapper_warmed_up_is_not_given_back():
     assert at(ledger) == (1, 1.0)
 
 
-def test_what_is_interrupted_is_given_back_and_what_was_played_is_not():
+def test_what_is_interrupted_is_refunded_and_what_was_played_is_not():
     """Ctrl-C after two trials, which are spent; the other three are not."""
     ledger = Ledger(epsilon=9.0)
 
@@ -436,11 +445,11 @@ def test_nothing_is_spent_by_what_fails_before_the_first_game():
 def test_a_ledger_says_what_was_spent_by_whom():
     ledger = Ledger(epsilon=9.0)
     simulate(REPLAY, ["DP-EXP3-Lap", "DP-IMED"], trials=2, seed=None, env_kwargs={"gains": TABLE, "ledger": ledger})
-    game(ledger).reset()
+    first_round(game(ledger))
     play(gym.make(REPLAY, gains=TABLE, ledger=ledger), make_algorithm("DP-KLUCB", epsilon=0.5), seed=None)
-    found = {charge.whom: charge[1:] for charge in ledger.charges}
+    found = {charge.player: charge[1:] for charge in ledger.charges}
     assert found["DP-EXP3-Lap"] == found["DP-IMED"] == (2, 2.0) and found[""] == (1, 1.0)
-    (by_play,) = (each for whom, each in found.items() if whom.startswith("DP-KLUCB"))
+    (by_play,) = (each for name, each in found.items() if name.startswith("DP-KLUCB"))
     assert by_play == (1, 0.5) and ledger.spent.epsilon == 5.5
 
 
@@ -461,11 +470,17 @@ def test_nothing_pays_a_budget_back():
     ledger = Ledger(epsilon=1.0)
     for times in (0, -1, 1.5, math.nan):
         with refused((ValueError, TypeError), "times", times):
-            ledger.spend([[PrivacyGuarantee(0.5)]], DataUse(1), times, secret=True)
-        with announced([[PrivacyGuarantee(0.5)]], secret=True), refused((ValueError, TypeError), "beginnings", times):
-            ledger.enter(DataUse(1), times)
+            ledger.spend([[PrivacyGuarantee(0.5)]], Participation(1), times, secret=True)
+        with playing_under([[PrivacyGuarantee(0.5)]], secret=True), refused((ValueError, TypeError), "times", times):
+            Admission([ledger], Participation(1), times)
     assert at(ledger) == (0, 0.0)
-    for name, number in (("epsilon", -1.0), ("epsilon", math.nan), ("delta", -1e-6), ("rho", -0.5), ("tau", -1e-9)):
+    for name, number in (
+        ("epsilon", -1.0),
+        ("epsilon", math.nan),
+        ("delta", -1e-6),
+        ("rho", -0.5),
+        ("draw_distance", -1e-9),
+    ):
         with refused(ValueError, name, number):
             PrivacyGuarantee(**{"epsilon": 1.0, name: number})
     for wrong in ({"pure": -2.0, "delta": 1e-6}, {"pure": math.nan}):
@@ -489,7 +504,7 @@ class Holds(Adversary):
         return self.inner.next_gains(rounds)
 
 
-LATE = {"ledger": lambda: Ledger(epsilon=1.0), "data_use": lambda: DataUse(3), "is_real": lambda: True}
+LATE = {"ledger": lambda: Ledger(epsilon=1.0), "data_use": lambda: Participation(3), "is_real": lambda: True}
 HOLDERS = {
     "environment": BanditEnv,
     "vector": lambda adversary: BanditVectorEnv(2, adversary),
@@ -512,7 +527,7 @@ def test_what_is_said_of_data_after_they_were_copied_is_refused(fact, holder):
 def test_a_ledger_that_is_set_on_what_plays_counts():
     env = LaplaceClipRescale(BanditEnv(Replay(TABLE)), epsilon=1.0)
     ledger = env.unwrapped.adversary.ledger = Ledger(epsilon=1.0)
-    env.reset()
+    first_round(env)
     with refused(BudgetSpentError):
         env.reset()
     assert at(ledger) == (1, 1.0)
@@ -552,7 +567,7 @@ class Repeated(Adversary):
     def __init__(self, ledger):
         self.table = Replay(TABLE, ledger=ledger)
         super().__init__(2, 12)
-        self.data_use = DataUse(3)
+        self.data_use = Participation(3)
 
     def begin(self, rng):
         """Begin the table once."""
@@ -564,15 +579,15 @@ class Repeated(Adversary):
 
 
 def by_reset(env):
-    LaplaceClipRescale(env(BanditEnv), epsilon=1.0).reset()
+    first_round(LaplaceClipRescale(env(BanditEnv), epsilon=1.0))
 
 
 def by_vector(env):
-    of_many.LaplaceClipRescale(env(BanditVectorEnv, num_envs=1), epsilon=1.0).reset()
+    first_round(of_many.LaplaceClipRescale(env(BanditVectorEnv, num_envs=1), epsilon=1.0))
 
 
 def by_two_at_once(env):
-    of_many.LaplaceClipRescale(env(BanditVectorEnv, num_envs=2), epsilon=1.0).reset()
+    first_round(of_many.LaplaceClipRescale(env(BanditVectorEnv, num_envs=2), epsilon=1.0))
 
 
 def by_simulate(env):
@@ -601,28 +616,12 @@ def test_a_game_counts_with_what_all_of_it_says_of_its_data(begin, adversary):
 def test_two_adversaries_serve_together_and_one_twice_in_two_names_once():
     ledger = Ledger(epsilon=12.0)
     mixed = Mixed(ledger)
-    assert mixed.data_use == DataUse(5)
+    assert mixed.data_use == Participation(5)
     assert LaplaceClipRescale(BanditEnv(mixed), epsilon=1.0).guarantee.for_record().epsilon == 5.0
     mixed.again = mixed.pools
-    assert mixed.data_use == DataUse(5)
+    assert mixed.data_use == Participation(5)
     mixed.other = Pools(ledger)
-    assert mixed.data_use == DataUse(6)  # at most all rounds
-
-
-def test_a_game_counted_for_data_that_serve_less_often_pays_no_other():
-    """As where a function makes other environments for later trials than the one that was counted."""
-    ledger = Ledger(epsilon=12.0)
-    game = [[PrivacyGuarantee(1.0)]]
-    for paid, use, spent in (
-        (DataUse(1), DataUse(2), 2.0),
-        (DataUse(2), DataUse(1), 2.0),
-        (DataUse(2, 2), DataUse(2, 3), 4.0),
-        (DataUse(2), DataUse(2, 2), 6.0),
-        (DataUse(2, 3), DataUse(2), 8.0),
-    ):
-        with announced(game, secret=True, paid_by=(ledger.id, paid)):
-            ledger.enter(use)
-        assert ledger.spent.epsilon == spent
+    assert mixed.data_use == Participation(6)  # at most all rounds
 
 
 def test_a_function_that_makes_other_environments_each_time_pays_for_each():
@@ -631,12 +630,12 @@ def test_a_function_that_makes_other_environments_each_time_pays_for_each():
 
     def make():
         pools = OutcomePools([np.zeros(12), np.zeros(12)], 12)
-        pools.ledger, pools.data_use = ledger, DataUse(next(uses))
+        pools.ledger, pools.data_use = ledger, Participation(next(uses))
         return gym.wrappers.OrderEnforcing(BanditEnv(pools))
 
     player = Algorithm("plain", Plain, lambda env: LaplaceClipRescale(env, epsilon=1.0))
     simulate(make, [player], trials=2, seed=None, checkpoints=1)
-    assert ledger.spent.epsilon == 2 + 6  # counted before as 1 each, and then as what they are
+    assert at(ledger) == (2, 6.0)  # counted before as 1 each, which is refunded, and then as what they are
 
 
 @pytest.mark.parametrize("player", ["EXP3", "Tsallis-INF"])

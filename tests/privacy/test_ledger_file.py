@@ -20,8 +20,7 @@ from dp_bandit_envs import Algorithm, Ledger, simulate
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.errors import BudgetSpentError, LedgerFileError
 from dp_bandit_envs.privacy import PrivacyGuarantee
-from dp_bandit_envs.privacy.announced import announced
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.simulation.simulation import prepare
 from dp_bandit_envs.simulation.workers import spread
 from dp_bandit_envs.wrappers import LaplaceClipRescale
@@ -31,7 +30,7 @@ TABLE = np.zeros((4, 2))
 GAME = [[PrivacyGuarantee(1.0)]]
 SPEND = """
 import sys
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.errors import BudgetSpentError
 from dp_bandit_envs.privacy import Ledger, PrivacyGuarantee
 ledger = Ledger.load(sys.argv[1])
@@ -41,7 +40,7 @@ sys.stdin.readline()
 begun = 0
 for _ in range(int(sys.argv[2])):
     try:
-        ledger.spend(game, DataUse(1), secret=True)
+        ledger.spend(game, Participation(1), secret=True)
         begun += 1
         if len(sys.argv) > 4:
             print(begun, flush=True)
@@ -52,7 +51,7 @@ print(begun)
 
 
 def spend(ledger, times=1):
-    return ledger.spend(GAME, DataUse(1), times, secret=True)
+    return ledger.spend(GAME, Participation(1), times, secret=True)
 
 
 def started(path, *arguments):
@@ -82,6 +81,8 @@ def test_counting_goes_on_after_a_restart(path):
     assert again.spent == (2, 2.0, 0.0) and again.budget == (3.0, 1e-6, "record", 0.0)
     env = LaplaceClipRescale(gym.make("DPBandit-Replay-v0", gains=TABLE, ledger=again), epsilon=1.0)
     env.reset()
+    assert Ledger.load(path).spent.games == 2
+    env.step(0)
     with pytest.raises(BudgetSpentError):
         spend(Ledger.load(path))
     assert Ledger.load(path).spent.games == 3
@@ -132,6 +133,7 @@ def test_a_full_disk_begins_nothing(path, monkeypatch):
     ledger = Ledger.create(path, epsilon=5.0)
     env = LaplaceClipRescale(gym.make("DPBandit-Replay-v0", gains=TABLE, ledger=ledger), epsilon=1.0)
     env.reset()
+    env.step(0)
     before, connect = path.read_bytes(), sqlite3.connect
 
     def full(*arguments, **options):
@@ -142,7 +144,7 @@ def test_a_full_disk_begins_nothing(path, monkeypatch):
     monkeypatch.setattr(sqlite3, "connect", full)
     other = [[PrivacyGuarantee(1e-3, theorem=str(i))] for i in range(200)]
     with refused(LedgerFileError, "mine.ledger", "full"):
-        ledger.spend(other, DataUse(1), secret=True, whom=[str(i) for i in range(200)])
+        ledger.spend(other, Participation(1), secret=True, players=[str(i) for i in range(200)])
     monkeypatch.undo()
     assert path.read_bytes() == before and ledger.spent.games == 1
 
@@ -236,24 +238,24 @@ def test_in_other_processes_a_file_counts_and_memory_refuses_what_was_not_counte
     """A forked process has a copy of the memory, a spawned one a pickle; neither may count apart."""
     script = """
 import os, pickle, sys
-from dp_bandit_envs.privacy.data_use import DataUse
+from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.errors import LedgerFileError
 from dp_bandit_envs.privacy import Ledger, PrivacyGuarantee
-from dp_bandit_envs.privacy.announced import announced
+from dp_bandit_envs.privacy.admission import Admission, playing_under
 game = [[PrivacyGuarantee(1.0)]]
 with open(sys.argv[1], "rb") as file:
-    in_file, in_memory = pickle.load(file)
-in_file.spend(game, DataUse(1), secret=True)
+    in_file, in_memory, reservation = pickle.load(file)
+in_file.spend(game, Participation(1), secret=True)
 def refuses(ledger):
     try:
-        ledger.spend(game, DataUse(1), secret=True)
+        ledger.spend(game, Participation(1), secret=True)
     except LedgerFileError:
         return True
 assert refuses(in_memory)
-with announced(game, secret=True, paid_by=(in_memory.id, DataUse(1))):
-    in_memory.enter(DataUse(1))
+with playing_under(game, secret=True, players=["mine"], reservation=reservation):
+    Admission([in_memory], Participation(1), 1).pay()
     try:
-        in_memory.enter(DataUse(1))
+        Admission([in_memory], Participation(1), 1)
     except LedgerFileError:
         print("refused")
 own = Ledger(epsilon=9.0)
@@ -262,11 +264,12 @@ if hasattr(os, "fork"):
     if child == 0:
         os._exit(0 if refuses(own) else 1)
     assert os.waitpid(child, 0)[1] == 0
-own.spend(game, DataUse(1), secret=True)
+own.spend(game, Participation(1), secret=True)
 print(own.spent.games)
 """
     in_file, in_memory = Ledger.create(path, epsilon=9.0), Ledger(epsilon=9.0)
-    (tmp_path / "both.pickle").write_bytes(pickle.dumps((in_file, in_memory)))
+    reservation = in_memory.spend(GAME, Participation(1), secret=True, players=["mine"])
+    (tmp_path / "both.pickle").write_bytes(pickle.dumps((in_file, in_memory, reservation)))
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", script, str(tmp_path / "both.pickle")],
         cwd=os.path.dirname(tmp_path),
@@ -274,18 +277,8 @@ print(own.spent.games)
         text=True,
     )
     assert (done.returncode, done.stdout.split()) == (0, ["refused", "1"]), done.stderr
-    assert (in_file.spent.games, in_memory.spent.games) == (1, 0)
+    assert (in_file.spent.games, in_memory.spent.games) == (1, 1)
     assert pickle.loads(pickle.dumps(in_memory)) is in_memory
-
-
-def test_what_was_counted_before_begins_once(path):
-    ledger = Ledger.create(path, epsilon=1.0)
-    with announced(GAME, secret=True, paid_by=(ledger.id, DataUse(1))):
-        ledger.enter(DataUse(1))
-        ledger.enter(DataUse(1))
-        with pytest.raises(BudgetSpentError):
-            ledger.enter(DataUse(1))
-    assert ledger.spent.games == 1
 
 
 class Plain(Exp3):

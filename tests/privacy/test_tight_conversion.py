@@ -102,7 +102,7 @@ def test_epsilon_of_a_gaussian_mechanism_is_its_exact_curve(sigma, delta):
     """
     from scipy.stats import norm
 
-    guarantee = PrivacyGuarantee(math.inf, rho=1 / (2 * sigma**2), law=gaussian_law(sigma))
+    guarantee = PrivacyGuarantee(math.inf, rho=1 / (2 * sigma**2), noise_law=gaussian_law(sigma))
     epsilon = guarantee.epsilon_at(delta)
     log_second = epsilon + norm.logcdf(-1 / (2 * sigma) - epsilon * sigma)
     assert norm.sf(epsilon * sigma - 1 / (2 * sigma)) - math.exp(log_second) == pytest.approx(delta, rel=1e-6)
@@ -120,7 +120,9 @@ def test_epsilon_at_is_the_least_of_all_that_is_known():
     assert PrivacyGuarantee(10.0, rho=0.5).epsilon_at(delta) == pytest.approx(by_rho)
     assert PrivacyGuarantee(3.0, rho=0.5).epsilon_at(delta) == 3.0
     sigma = gaussian_sigma(2.0, delta)
-    assert PrivacyGuarantee(10.0, rho=0.5, law=gaussian_law(sigma)).epsilon_at(delta) == pytest.approx(2.0, rel=2e-9)
+    assert PrivacyGuarantee(10.0, rho=0.5, noise_law=gaussian_law(sigma)).epsilon_at(delta) == pytest.approx(
+        2.0, rel=2e-9
+    )
     pair = PrivacyGuarantee(1.0, delta=1e-3)
     assert (pair.epsilon_at(1e-4), pair.epsilon_at(1e-3), pair.epsilon_at(0.1)) == (math.inf, 1.0, 1.0)
     assert PrivacyGuarantee(3.0).epsilon_at(1e-9) == 3.0
@@ -141,9 +143,9 @@ def test_delta_at_is_the_least_of_all_that_is_known():
     assert PrivacyGuarantee.none("no noise").delta_at(100) == 1.0
     assert PrivacyGuarantee.none("no noise").delta_at(math.inf) == 0.0
     curve = gaussian_curve(0.01)
-    by_curve = delta_from_renyi(curve, 1.0)
-    assert PrivacyGuarantee(50.0, curve=curve).delta_at(1.0) == by_curve
-    assert PrivacyGuarantee(1.0, delta=by_curve / 2, curve=curve).delta_at(1.0) == by_curve / 2
+    renyi_filter = delta_from_renyi(curve, 1.0)
+    assert PrivacyGuarantee(50.0, curve=curve).delta_at(1.0) == renyi_filter
+    assert PrivacyGuarantee(1.0, delta=renyi_filter / 2, curve=curve).delta_at(1.0) == renyi_filter / 2
     assert PrivacyGuarantee(0.9, curve=curve).delta_at(1.0) == 0.0
     exp3 = make_algorithm("EXP3-tau").guarantee(n_arms=4, horizon=2**18)
     assert exp3.delta_at(exp3.epsilon_at(1e-9)) == pytest.approx(1e-9, rel=1e-6)

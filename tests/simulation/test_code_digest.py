@@ -10,7 +10,7 @@ import types
 import pytest
 
 from dp_bandit_envs import compare
-from dp_bandit_envs.compiling.functions import written_out
+from dp_bandit_envs.compiling.functions import code_text
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.simulation.provenance import code_digest, foreign_code, installed_as
 from tests.tools.refusals import refused
@@ -161,7 +161,7 @@ def test_every_edit_of_what_is_done_counts_as_source_and_as_byte_code(written):
     for what, edit in EDITS.items():
         first, second = (foreign_code([written(zz_mine=f"def f(a):\n {body}\n").f]) for body in edit)
         assert first["module zz_mine"] != second["module zz_mine"], what
-        first, second = (written_out(compile(f"def f(a):\n {body}\n return y\n", "m", "exec")) for body in edit)
+        first, second = (code_text(compile(f"def f(a):\n {body}\n return y\n", "m", "exec")) for body in edit)
         assert first != second, what
 
 

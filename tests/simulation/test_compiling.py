@@ -26,23 +26,23 @@ from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.functions import bind, content, fingerprint, frozen
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.simulation import loop
+from dp_bandit_envs.simulation import stages
+from dp_bandit_envs.simulation.compiled_game import make_plan
 from dp_bandit_envs.simulation.lanes import LaneGains, LaneLoop, carries
-from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.simulation.test_own_agents import GAME, agent
 
 
 def test_a_fingerprint_covers_what_stands_for_select_and_update():
     def parts(select, update):
-        return {"choose": bind(loop.choose, {"select": select}), "update": update}
+        return {"choose": bind(stages.choose, {"select": select}), "update": update}
 
     functions = parts(exp3.select, exp3.update)
-    whole = fingerprint(bind(loop.play_block, functions))
-    assert whole == fingerprint(bind(loop.play_block, dict(reversed(functions.items()))))
+    whole = fingerprint(bind(stages.play_block, functions))
+    assert whole == fingerprint(bind(stages.play_block, dict(reversed(functions.items()))))
     others = [(uniform.select, exp3.update), (exp3.select, uniform.update), (exp3.update, exp3.select)]
-    others = [fingerprint(bind(loop.play_block, parts(*other))) for other in others]
-    assert len({whole, fingerprint(loop.play_block), *others}) == 5
+    others = [fingerprint(bind(stages.play_block, parts(*other))) for other in others]
+    assert len({whole, fingerprint(stages.play_block), *others}) == 5
 
 
 def edited(module, name, old, new):
@@ -154,6 +154,14 @@ def test_what_is_bound_makes_it_another_and_globals_are_those_of_now():
     assert frozen(bind(use, {"part": three})) is not frozen(bind(use, {"part": four}))
     use.__globals__["NUMBER"] = 5.0
     assert bind(use, {"part": three})(1.0) == 15.0
+
+
+@pytest.mark.parametrize("name", ["how_many", "Select", "n_revealed "])
+def test_a_placeholder_that_is_not_there_is_refused(name):
+    """Bound in silence it would change nothing: `play_block` would be compiled for another game."""
+    with pytest.raises(NameError, match=f"play_block .*{name}"):
+        bind(stages.play_block, {"n_revealed": stages.all_arms, name: stages.all_arms})
+    assert bind(stages.play_games, {"n_revealed": stages.all_arms}) is not stages.play_games
 
 
 @pytest.fixture

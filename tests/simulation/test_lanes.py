@@ -16,9 +16,9 @@ from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.simulation import lanes
+from dp_bandit_envs.simulation.compiled_game import make_plan
 from dp_bandit_envs.simulation.lanes import LANES, Carried, carries
-from dp_bandit_envs.simulation.outcomes import Column
-from dp_bandit_envs.simulation.plan import make_plan
+from dp_bandit_envs.simulation.results import Column
 from dp_bandit_envs.wrappers import ExactSums, MiniBatchAverage, RandomizedResponse
 from tests.simulation.test_play_equals_simulate import ORDERS, LastBit
 from tests.tools.lane_games import Ends, assert_same_columns, assert_same_ends, one_at_a_time, side_by_side

@@ -16,8 +16,8 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BoundaryError, BudgetSpentError, GainRangeError
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.mechanisms import laplace_gains
+from dp_bandit_envs.simulation.compiled_game import make_plan
 from dp_bandit_envs.simulation.lanes import LEAST_TRIALS, LaneTrials, carries
-from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.simulation import prepare
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, MiniBatchAverage, PrivacyBoundary
 from tests.tools.playable import BANDITS

@@ -12,8 +12,8 @@ from numba.core.registry import cpu_target
 from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.compiling import numba_functions
 from dp_bandit_envs.simulation import lanes
+from dp_bandit_envs.simulation.compiled_game import make_plan
 from dp_bandit_envs.simulation.lanes import LaneGains, LaneLoop
-from dp_bandit_envs.simulation.plan import make_plan
 
 TRIPLE, _, FEATURES = cpu_target.target_context.codegen().magic_tuple()
 pytestmark = [

@@ -13,7 +13,7 @@ from dp_bandit_envs import Algorithm, make_algorithm, simulate
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.simulation import lanes
 from dp_bandit_envs.simulation.lanes import ROUND, Lanes, LaneTrials
-from dp_bandit_envs.simulation.outcomes import StoppedEarlyError
+from dp_bandit_envs.simulation.results import StoppedEarlyError
 from tests.simulation.test_results_do_not_depend_on import assert_equal
 from tests.tools.lane_games import assert_same_columns, plans_of
 from tests.tools.refusals import refused

@@ -17,8 +17,8 @@ from numba.core.caching import CacheImpl
 from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.simulation import lanes
 from dp_bandit_envs.simulation.lanes import LaneLoop
-from dp_bandit_envs.simulation.loop import add_up
 from dp_bandit_envs.simulation.simulation import prepare
+from dp_bandit_envs.simulation.stages import add_up
 
 ROOT = Path(__file__).parents[2]
 # Played with fixed seeds by both engines; the difference must be nothing, and the regret shows which code ran.

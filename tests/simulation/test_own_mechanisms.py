@@ -11,7 +11,7 @@ from dp_bandit_envs import Exp3, simulate
 from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.errors import BoundaryError
-from dp_bandit_envs.privacy import Below, Mechanism, Noise, PrivacyGuarantee
+from dp_bandit_envs.privacy import InputFacts, Mechanism, Noise, PrivacyGuarantee
 from dp_bandit_envs.privacy.facts import all_gains_of_arms
 from dp_bandit_envs.wrappers import MiniBatchAverage, PrivacyBoundary
 from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
@@ -41,11 +41,11 @@ class Warner(Mechanism):
     def __init__(self, honest):
         self.honest = honest
 
-    def new_state(self, below):
+    def new_state(self, inputs):
         """Return what the coins need."""
-        return Share(self.honest, np.zeros(below.n_values, np.int64))
+        return Share(self.honest, np.zeros(inputs.n_values, np.int64))
 
-    def guarantee(self, below):
+    def guarantee(self, inputs):
         """Return the worst of the two answers, with the chance of being withheld."""
         return PrivacyGuarantee(epsilon=math.log((2 * self.honest + 1) / (1 - self.honest)), model="local")
 
@@ -86,17 +86,17 @@ class EverySeventh(Mechanism):
         self.idle = tick if idle else None
         self.forget = no_release
 
-    def new_state(self, below):
+    def new_state(self, inputs):
         """Return empty sums."""
-        return Sevens(np.zeros(below.n_values), np.zeros(below.n_values, np.int64), self.scale * below.sensitivity)
+        return Sevens(np.zeros(inputs.n_values), np.zeros(inputs.n_values, np.int64), self.scale * inputs.sensitivity)
 
-    def guarantee(self, below):
+    def guarantee(self, inputs):
         """Claim nothing."""
         return PrivacyGuarantee.none("a test")
 
-    def noise(self, below):
+    def noise(self, inputs):
         """Tell agents the scale."""
-        return Noise(below.sensitivity, self.scale * below.sensitivity)
+        return Noise(inputs.sensitivity, self.scale * inputs.sensitivity)
 
 
 def clock(state):
@@ -222,7 +222,7 @@ def test_a_released_gain_outside_the_range_is_refused_in_all_three():
 def test_a_mechanism_is_what_the_boundary_says_of_it():
     env = PrivacyBoundary(gym.make("DPBandit-Graph-v0", horizon=9, graph="complete", n_arms=5), EverySeventh(2.0))
     assert env.noise == Noise(5.0, 10.0, 0.0)
-    assert env.below == Below(5, 9, 5.0, 5, noise=Noise(5.0), values=all_gains_of_arms(5))
+    assert env.inputs == InputFacts(5, 9, 5.0, 5, noise=Noise(5.0), values=all_gains_of_arms(5))
     assert env.horizon == 9 and env.sensitivity == math.inf
     env.mechanism.scale = 0.0
     assert env.mechanism.scale == 2.0

@@ -13,7 +13,7 @@ from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.simulation import trials as trials_module
+from dp_bandit_envs.simulation import engines as engines_module
 from dp_bandit_envs.wrappers import MiniBatchAverage
 from tests.tools.playable import FULL_INFORMATION, players_for
 from tests.tools.plays import POINT_IDS
@@ -179,7 +179,7 @@ def test_what_an_agent_is_told_is_equal_to_the_last_bit(orders):
 
 @pytest.mark.parametrize("rounds_at_once", [1, 100])
 def test_blocks_of_the_simulator_may_cut_batches_anywhere(monkeypatch, rounds_at_once):
-    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
+    monkeypatch.setattr(engines_module, "ROUNDS_AT_ONCE", rounds_at_once)
     chosen = ("batch", "Laplace around batch", "batch around Laplace", THREE)
     algorithms = [Algorithm(order, Exp3, ORDERS[order]) for order in chosen]
     assert_same("DPBandit-MemoryBounded-v0", {"memory": 3}, algorithms, trials=1)
@@ -196,7 +196,7 @@ def test_the_shortest_games_agree_too(horizon):
 def test_many_arms_and_many_blocks_agree():
     """More rounds than one block of the simulator and of the environment, and far more arms than the papers have."""
     algorithms = [make_algorithm("EXP3"), make_algorithm("Batched-Lap-HTINF", epsilon=0.1)]
-    horizon = trials_module.ROUNDS_AT_ONCE + 1001
+    horizon = engines_module.ROUNDS_AT_ONCE + 1001
     assert_same("DPBandit-Switching-v0", {"n_arms": 50}, algorithms, trials=1, horizon=horizon)
     for env_id in ("DPBandit-Switching-v0", "DPBandit-Trial-v0"):
         assert_same(env_id, {"block_length": 1}, [make_algorithm("EXP3-tau", batch_size=7)], trials=1)

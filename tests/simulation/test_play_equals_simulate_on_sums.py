@@ -13,9 +13,9 @@ from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.errors import WrongObservationError
-from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.counters import COUNTERS
-from dp_bandit_envs.simulation import trials as trials_module
+from dp_bandit_envs.protocols import Sums
+from dp_bandit_envs.simulation import engines as engines_module
 from dp_bandit_envs.wrappers import (
     BlockSums,
     CounterSums,
@@ -161,7 +161,7 @@ def test_ucb_plays_the_same_game_both_ways_in_other_orders(order):
 
 
 def test_blocks_of_the_simulator_may_cut_sums_anywhere(monkeypatch):
-    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", 5)
+    monkeypatch.setattr(engines_module, "ROUNDS_AT_ONCE", 5)
     chosen = ("HybridSums, padded", "IntervalSums, redrawn", "BlockSums around batch")
     assert_same("DPBandit-Stochastic-v0", {}, [Algorithm(each, Ucb, ORDERS[each]) for each in chosen], trials=1)
 

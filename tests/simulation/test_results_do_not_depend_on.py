@@ -6,8 +6,8 @@ import pytest
 from dp_bandit_envs import simulate
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.simulation import trials as trials_module, workers
-from dp_bandit_envs.simulation.outcomes import Column, Played
+from dp_bandit_envs.simulation import engines as engines_module, workers
+from dp_bandit_envs.simulation.results import Column, Played
 from dp_bandit_envs.simulation.workers import Cutter, Task
 from tests.tools.playable import BANDITS
 from tests.tools.plays import POINT_IDS
@@ -45,7 +45,7 @@ def test_jobs(env_id, monkeypatch):
 
     Small blocks make the threads take turns often.
     """
-    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", 64)
+    monkeypatch.setattr(engines_module, "ROUNDS_AT_ONCE", 64)
     given = {"trials": 8, "seed": 5, "checkpoints": 4, "horizon": 1000}
     players = ["AS-FTRL"] if env_id in POINT_IDS else ["EXP3", "EXP3-tau"]
     if env_id == "DPBandit-Experts-v0":
@@ -90,7 +90,7 @@ def test_checkpoints_and_blocks(monkeypatch, rounds_at_once):
     """A few checkpoints are a selection from all, wherever blocks end."""
     names = ["EXP3", "EXP3-tau", "DP-EXP3-Lap"]
     full = simulate("DPBandit-Switching-v0", names, horizon=300, trials=2, checkpoints=range(1, 301))
-    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
+    monkeypatch.setattr(engines_module, "ROUNDS_AT_ONCE", rounds_at_once)
     chosen = [1, 6, 7, 8, 64, 65, 299]
     few = simulate("DPBandit-Switching-v0", names, horizon=300, trials=2, checkpoints=chosen)
     assert few.checkpoints.tolist() == [*chosen, 300]

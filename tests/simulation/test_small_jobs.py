@@ -11,11 +11,11 @@ import pytest
 
 from dp_bandit_envs import Algorithm, Exp3, compare, simulate
 from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.runs import running
+from dp_bandit_envs.experiments import running
 from dp_bandit_envs.simulation import simulation
+from dp_bandit_envs.simulation.engines import CompiledTrials
 from dp_bandit_envs.simulation.lanes import LaneTrials
 from dp_bandit_envs.simulation.simulation import ALWAYS_COMPILE, MOST_ROUNDS, ROUNDS_TO_BEGIN, always_compiled
-from dp_bandit_envs.simulation.trials import CompiledTrials
 
 GAME = {"environment": "DPBandit-Stochastic-v0", "algorithms": ["EXP3"], "seed": 5}
 PROGRAM = f"""

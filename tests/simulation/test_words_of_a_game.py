@@ -122,7 +122,7 @@ def agent(choose, learn):
 
 def test_an_own_state_may_be_new_and_swapped(monkeypatch):
     """Between two calls of machine code it is in memory of its own, wherever `update` has put it."""
-    monkeypatch.setattr("dp_bandit_envs.simulation.trials.ROUNDS_AT_ONCE", 7)
+    monkeypatch.setattr("dp_bandit_envs.simulation.engines.ROUNDS_AT_ONCE", 7)
     mine = agent(in_turn, swapped)
     given = {"horizon": 100, "trials": 2, "seed": 4}
     compiled = simulate("DPBandit-Stochastic-v0", {"mine": mine}, **given)["mine"]

@@ -199,16 +199,16 @@ def test_an_agent_that_never_ends_is_stopped_and_costs_its_own_cell_only(tmp_pat
 class HalfTheNoise(LaplaceMechanism):
     """Broken: declares the law of its epsilon, and draws noise of half the scale."""
 
-    def new_state(self, below):
-        state = super().new_state(below)
+    def new_state(self, inputs):
+        state = super().new_state(inputs)
         return state._replace(scale=state.scale / 2)
 
 
 class SameNoise(LaplaceMechanism):
     """Broken: the noise of all releases is that of the first."""
 
-    def new_state(self, below):
-        return (super().new_state(below), np.array([math.nan]))
+    def new_state(self, inputs):
+        return (super().new_state(inputs), np.array([math.nan]))
 
     @staticmethod
     def release(state, arm, gain, rng):

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import theory
-from dp_bandit_envs.theory.arguments import RULES
+from dp_bandit_envs.theory.argument_ranges import RULES
 from dp_bandit_envs.theory.experts_bounds import hedge_regret_bound
 from dp_bandit_envs.theory.linear_bounds import exp2_regret_bound, linear_elimination_bound
 from tests.tools.refusals import refused
 
-UNCHECKED = ("arguments", "divergences")
+UNCHECKED = ("argument_ranges", "divergences")
 """Compiled agents call divergences for every arm in every round."""
 MODULES = [
     importlib.import_module(f"{theory.__name__}.{module.name}")

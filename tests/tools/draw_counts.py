@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.arithmetic import log_of_array
-from dp_bandit_envs.draws import normal_quantile
+from dp_bandit_envs.draws import log_array, normal_quantile
 from dp_bandit_envs.privacy.laplace import to_grid_array
 
 NEAR = {"normal": 48}
@@ -34,8 +33,8 @@ def sizes(kind: str, v: np.ndarray) -> np.ndarray:
     if kind == "uniform":
         return v
     if kind.startswith("exponential"):
-        return -log_of_array(0.5 * v if kind == "exponential" else 1.0 - 0.5 * v)
-    return np.array([normal_quantile(each) for each in v.tolist()]) if kind == "normal" else -log_of_array(v)
+        return -log_array(0.5 * v if kind == "exponential" else 1.0 - 0.5 * v)
+    return np.array([normal_quantile(each) for each in v.tolist()]) if kind == "normal" else -log_array(v)
 
 
 def words_from(v: np.ndarray) -> np.ndarray:

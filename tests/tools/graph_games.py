@@ -66,7 +66,7 @@ def released(env: Any, arms: Sequence[int], rng: Any) -> tuple[np.ndarray, np.nd
     That is what was observed, or for sums the counts with the numbers of releases behind them.
     """
     env.reset(seed=0)
-    env._released._rng = rng
+    env._run._rng = rng
     results = [env.step(arm)[0] for arm in arms]
     if "sum" in results[0]:
         besides = [np.concatenate([each["count"], each["release"]]) for each in results]

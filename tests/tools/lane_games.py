@@ -9,11 +9,11 @@ import numpy as np
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.layout import STREAM_WORDS, Parts
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.simulation.compiled_game import make_plan
+from dp_bandit_envs.simulation.engines import CompiledTrials, SingleGame
 from dp_bandit_envs.simulation.lanes import LaneLoop, Lanes, LaneTrials
-from dp_bandit_envs.simulation.loop import Progress
-from dp_bandit_envs.simulation.outcomes import Column
-from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.trials import CompiledTrials, SingleGame
+from dp_bandit_envs.simulation.results import Column
+from dp_bandit_envs.simulation.stages import Progress
 
 
 class WatchedLanes(LaneTrials):

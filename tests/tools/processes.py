@@ -1,5 +1,6 @@
 """Programs that are interrupted, killed or run side by side, and the files that they leave."""
 
+import contextlib
 import hashlib
 import os
 import signal
@@ -11,6 +12,16 @@ INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_
 """Programs that a shell starts in the background ignore SIGINT, and so does all that they start."""
 COMMAND_LINE = [sys.executable, "-c", f"{INTERRUPTIBLE}from dp_bandit_envs.cli import main; main()"]
 POSIX = os.name == "posix"
+
+
+@contextlib.contextmanager
+def interruptible():
+    """Let SIGINT interrupt this process as Ctrl-C does, also if a shell started the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def start(arguments, folder, program=COMMAND_LINE, **environment):

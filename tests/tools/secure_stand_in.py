@@ -38,6 +38,6 @@ class SeededStreams(EpisodeStreams):
 def accept_seeds(monkeypatch) -> None:
     """Let boundaries with secure draws take seeds for the rest of a test."""
     monkeypatch.setattr(boundary, "SecureStreams", SeededStreams)
-    monkeypatch.setattr(boundary.CommonBoundary, "takes_seed", True)
+    monkeypatch.setattr(boundary.BoundaryBase, "takes_seed", True)
     for module in ("boundary", "vector.vector_boundary"):
-        monkeypatch.setattr(f"dp_bandit_envs.wrappers.{module}.seed_below", lambda seed, mechanism, below: seed)
+        monkeypatch.setattr(f"dp_bandit_envs.wrappers.{module}.seed_for_inputs", lambda seed, mechanism, below: seed)

@@ -4,36 +4,36 @@ from typing import Any
 
 import numpy as np
 
-from dp_bandit_envs.privacy.facts import Below, Values, all_gains_of_arms
+from dp_bandit_envs.privacy.facts import InputFacts, ValueRange, all_gains_of_arms
 from dp_bandit_envs.privacy.mechanism import Mechanism
 
 
-def experts(d: int, horizon: int) -> Below:
+def experts(d: int, horizon: int) -> InputFacts:
     """Return the facts about the gains of d experts, in [0, 1]."""
-    return Below(d, horizon, float(d), d, values=all_gains_of_arms(d))
+    return InputFacts(d, horizon, float(d), d, values=all_gains_of_arms(d))
 
 
-def box(d: int, horizon: int) -> Below:
+def box(d: int, horizon: int) -> InputFacts:
     """Return the facts about values in [-1, 1], as those of Agarwal and Singh's experts."""
-    return Below(d, horizon, 2.0 * d, d, values=Values(-1.0, 1.0, 2 * d**0.5, "sup", 2.0, True))
+    return InputFacts(d, horizon, 2.0 * d, d, values=ValueRange(-1.0, 1.0, 2 * d**0.5, "sup", 2.0, True))
 
 
-def ball(d: int, horizon: int) -> Below:
+def ball(d: int, horizon: int) -> InputFacts:
     """Return the facts about the coordinates of a vector in the L2 ball."""
-    return Below(d, horizon, 2.0 * d**0.5, d, values=Values(-1.0, 1.0, 2.0, "l2", 2.0, True))
+    return InputFacts(d, horizon, 2.0 * d**0.5, d, values=ValueRange(-1.0, 1.0, 2.0, "l2", 2.0, True))
 
 
-def cross_polytope(d: int, horizon: int) -> Below:
+def cross_polytope(d: int, horizon: int) -> InputFacts:
     """Return the facts about the coordinates of a vector in the L1 ball."""
-    return Below(d, horizon, 2.0, d, values=Values(-1.0, 1.0, 2.0, "l1", 2.0, True))
+    return InputFacts(d, horizon, 2.0, d, values=ValueRange(-1.0, 1.0, 2.0, "l1", 2.0, True))
 
 
 FACTS = {"experts": experts, "ball": ball, "cube": cross_polytope}
 
 
-def released(mechanism: Mechanism, below: Below, table: np.ndarray, rng: Any) -> np.ndarray:
+def released(mechanism: Mechanism, inputs: InputFacts, table: np.ndarray, rng: Any) -> np.ndarray:
     """Return what is released after each row of a table in which every coordinate is revealed; nan where nothing is."""
-    state, release = mechanism.new_state(below), mechanism.release
+    state, release = mechanism.new_state(inputs), mechanism.release
     sums = np.full(table.shape, np.nan)
     for t, row in enumerate(table.tolist()):
         for coordinate, value in enumerate(row):
@@ -44,9 +44,9 @@ def released(mechanism: Mechanism, below: Below, table: np.ndarray, rng: Any) ->
     return sums
 
 
-def factor_of(mechanism, below) -> float:
+def factor_of(mechanism, inputs) -> float:
     """Return by how much a mechanism's noise is larger than that of its counter for one item."""
-    states = mechanism.new_state(below).counters, mechanism.counter(below.horizon).new_state(1)
+    states = mechanism.new_state(inputs).counters, mechanism.counter(inputs.horizon).new_state(1)
     one, alone = (state.scales[-1] if hasattr(state, "scales") else state.scale for state in states)
     return one / alone
 

@@ -130,7 +130,7 @@ def test_nothing_that_decides_on_the_noise_can_be_set_from_outside(num_envs):
             if name in ("mechanism", "sensitivity", "guarantee", "horizon"):
                 with pytest.raises(AttributeError, match=r"read-only|no setter|can't set"):
                     setattr(env, name, without)
-        for name in ("batch_size", "noise", "below", "releases_sums"):
+        for name in ("batch_size", "noise", "inputs", "releases_sums"):
             with pytest.raises(AttributeError, match=r"read-only|no setter|can't set"):
                 setattr(env, name, 1)
         for name in inspect.signature(type(env.mechanism)).parameters:

@@ -8,7 +8,7 @@ import pytest
 
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.privacy.mechanism import noise_label
+from dp_bandit_envs.privacy.mechanism import noise_key
 from dp_bandit_envs.seeding import ADVERSARY, AGENT, FIRST_WRAPPER, stream
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
 from tests.tools.boundary_games import NOISY, ORDERS, PLANTED, around, find_planted, game, games, wrapped
@@ -252,16 +252,16 @@ def test_noise_does_not_repeat_the_stream_of_gains_or_of_the_agent():
     False alarm: 1e-11 (each draw is that close with a chance below 0.01: five times 0.01^6).
     """
     env = LaplaceClipRescale(game(np.zeros((6, 2))), epsilon=1.0, bound=30.0)
-    own, label = noise(env), noise_label(env.mechanism, env.below)
+    own, label = noise(env), noise_key(env.mechanism, env.inputs)
 
     def repeats(generator):
         return np.abs(own - generator.laplace(0.0, 1.0, 6)).max() < 0.01
 
-    assert repeats(stream(7, role=FIRST_WRAPPER, part=label))  # the test would see a repetition
+    assert repeats(stream(7, role=FIRST_WRAPPER, noise_key=label))  # the test would see a repetition
     for role in (ADVERSARY, AGENT, FIRST_WRAPPER + 1):
-        assert not repeats(stream(7, role=role)) and not repeats(stream(7, role=role, part=label))
-    assert not repeats(stream(7, trial=1, role=FIRST_WRAPPER, part=label))
-    assert not repeats(stream(7, role=FIRST_WRAPPER, part=label, player="somebody"))
+        assert not repeats(stream(7, role=role)) and not repeats(stream(7, role=role, noise_key=label))
+    assert not repeats(stream(7, trial=1, role=FIRST_WRAPPER, noise_key=label))
+    assert not repeats(stream(7, role=FIRST_WRAPPER, noise_key=label, player="somebody"))
     assert not repeats(np.random.default_rng(7))
 
 

@@ -156,7 +156,7 @@ def test_a_changed_set_above_changes_neither_the_check_nor_the_noise(game, attac
     id_, num_envs = game
     options = {"dimension": 3, "horizon": 9}
     env = around(gym.make(id_, **options) if num_envs is None else gym.make_vec(id_, num_envs, **options), "Laplace")
-    before = env.sensitivity, env.noise, env.guarantee, env.below
+    before = env.sensitivity, env.noise, env.guarantee, env.inputs
     env.reset(seed=1)
     right = play(env, 1)
     taken = env.decision_set
@@ -173,7 +173,7 @@ def test_a_changed_set_above_changes_neither_the_check_nor_the_noise(game, attac
         env.step(right * 0 + 50.0)
     assert env.decision_set == DECISION_SETS[taken.name](3)
     env.step(right)
-    assert before == (env.sensitivity, env.noise, env.guarantee, env.below)
+    assert before == (env.sensitivity, env.noise, env.guarantee, env.inputs)
 
 
 class Wide(PointEnv):

@@ -16,7 +16,7 @@ from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.rendering import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.wrappers import ExactSums, vector
-from dp_bandit_envs.wrappers.boundary import Withheld
+from dp_bandit_envs.wrappers.boundary import Hidden
 from tests.tools.boundary_games import (
     EVERY,
     FORMS,
@@ -81,7 +81,7 @@ def test_the_search_finds_the_number_where_there_is_no_boundary():
     sums.reset(seed=1)
     assert list(find_planted(sums.step(0))) == ["it[0]['sum']", "it[1]"] and list(find_planted(vars(sums)))
     # What a boundary adds up would be found if it were kept openly.
-    assert list(find_planted({"state": begun("Hybrid, hybrid")._released._state.value})) == ["it['state'][0]"]
+    assert list(find_planted({"state": begun("Hybrid, hybrid")._run._state.value})) == ["it['state'][0]"]
 
     def fail() -> None:
         gain = reward
@@ -126,10 +126,10 @@ def test_nothing_above_a_boundary_shows_the_number(name, form, caplog, capfd, re
 @pytest.mark.parametrize(("name", "form"), SOME_IN_BOTH)
 def test_attributes_of_what_is_below_cannot_be_asked_for(name, form):
     env = begun(name, form)
-    below = env.unwrapped
+    core = env.unwrapped
     private = ["adversary", "adversaries", "collected", "cumulative_gains", "external_regret", "_block", "_rows"]
     underscored = ["_table", "_state", "_rng", "_tell", "_sums", "_streams"]
-    for each in {*private, *underscored, *dir(below)} - DOORS:
+    for each in {*private, *underscored, *dir(core)} - DOORS:
         if form == "scalar" and (each.startswith("_") or not env.has_wrapper_attr(each)):
             with refused(AttributeError, type(env).__name__, repr(each)) as error:
                 env.get_wrapper_attr(each)
@@ -141,7 +141,7 @@ def test_attributes_of_what_is_below_cannot_be_asked_for(name, form):
             assert not list(find_planted(getattr(env, each, None))), each
     assert not [each for each in (*private, "_table") if hasattr(env, each)]
     assert (env.spec, env.np_random_seed) == (None, -1)
-    assert env.np_random is not below.np_random
+    assert env.np_random is not core.np_random
 
 
 def test_setting_an_attribute_does_not_reach_below():
@@ -157,10 +157,10 @@ def test_setting_an_attribute_does_not_reach_below():
 @pytest.mark.parametrize("name", ["Running", "Hybrid, hybrid", "Interval, lemma", "Block"])
 def test_what_is_added_up_is_withheld_from_prints_attributes_and_mechanisms(name):
     env, many = begun(name), begun(name, "vector")
-    state = env._released._state
-    assert isinstance(state, Withheld)
+    state = env._run._state
+    assert isinstance(state, Hidden)
     assert repr(state) == str(state) == f"{state}" == "withheld"
-    assert [repr(one._state) for one in many._released] == ["withheld"] * 2
+    assert [repr(one._state) for one in many._runs] == ["withheld"] * 2
     assert type(env.get_wrapper_attr("mechanism")) is type(env.mechanism)
     env.step(1)
     assert not list(find_planted(env.mechanism))
@@ -377,18 +377,18 @@ def above_sums(form: str, inner: str) -> tuple[Any, Any]:
 @pytest.mark.parametrize("inner", KINDS_OF_SUMS)
 def test_no_boundary_stands_around_sums(inner):
     """Nor does one for sums of what rewrites observations: running totals, summed up again, would count often."""
-    below = SUMS[inner][1]
+    inner_class = SUMS[inner][1]
     forms = ("scalar", "vector", "vector of scalar", "between") if inner == "Block" else ("scalar",)
     for form in forms:
         module, env = above_sums(form, inner)
         for outer in ("LaplaceClipRescale", "MiniBatchAverage", "RandomizedResponse"):
             options = {"batch_size": 2} if outer == "MiniBatchAverage" else {"epsilon": 1.0}
-            with refused(TypeError, outer, below, f"put {outer} below {below}"):
+            with refused(TypeError, outer, inner_class, f"put {outer} below {inner_class}"):
                 getattr(module, outer)(env, **options)
     for outer in KINDS_OF_SUMS:
         for make in FORMS.values() if outer == inner else [game]:
-            with refused(TypeError, below, SUMS[outer][1]):
+            with refused(TypeError, inner_class, SUMS[outer][1]):
                 summed(summed(make(EVERYWHERE), inner), outer)
     rewritten = gym.wrappers.TransformObservation(game(EVERYWHERE), lambda observation: observation, None)
-    with refused(TypeError, "TransformObservation", below, "above"):
+    with refused(TypeError, "TransformObservation", inner_class, "above"):
         summed(rewritten, inner)

@@ -106,7 +106,7 @@ def test_noise_is_fetched_ahead_without_changing_its_order():
 @pytest.mark.parametrize("name", EVERY)
 def test_declared_facts_are_the_same(name):
     scalar, many = wrapped(game(np.zeros((HORIZON, 2))), name), wrapped(games(2, np.zeros((HORIZON, 2))), name)
-    facts = ["sensitivity", "guarantee", "horizon", "n_arms", "below", "releases_sums", "noise"]
+    facts = ["sensitivity", "guarantee", "horizon", "n_arms", "inputs", "releases_sums", "noise"]
     for fact in [*facts, *(["batch_size"] if name in ORDERS else [])]:
         assert getattr(scalar, fact) == getattr(many, fact), fact
     assert scalar.observation_space == many.single_observation_space

@@ -149,7 +149,7 @@ def test_gymnasiums_own_check_passes():
 def draws(env, arms) -> list[int]:
     """Return how many draws each step makes."""
     env.reset(seed=0)
-    env._released._rng = rng = Counting()
+    env._run._rng = rng = Counting()
     made = [0]
     for arm in arms:
         env.step(arm)

@@ -94,7 +94,7 @@ def test_reject_clip_and_rescale_by_hand():
         ]:
             env = LaplaceClipRescale(game(np.full((1, 2), 0.5)), epsilon=2.0, bound=1.0, outside=outside)
             env.reset(seed=0)
-            env._released._rng = SimpleNamespace(laplace=lambda location, scale, draw=draw: draw)
+            env._run._rng = SimpleNamespace(laplace=lambda location, scale, draw=draw: draw)
             observation, reward, *_ = env.step(1)
             observed, value = reject if outside == "reject" else clip
             assert observation["observed"].tolist() == [0, observed]

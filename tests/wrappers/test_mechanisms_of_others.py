@@ -22,7 +22,7 @@ from dp_bandit_envs.privacy import Mechanism, Noise, PrivacyGuarantee, mechanism
 from dp_bandit_envs.privacy.accounting import distance_of_draws
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.counters.trees import LogarithmicCounter
-from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
+from dp_bandit_envs.privacy.facts import ValueRange, all_gains_of_arms
 from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of
 from dp_bandit_envs.privacy.mechanisms.batch_average import release as average
 from dp_bandit_envs.wrappers import (
@@ -35,6 +35,7 @@ from dp_bandit_envs.wrappers import (
 )
 from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
 from tests.tools.boundary_games import MARK, PLANTED, everything_in, frames_of, game, games
+from tests.tools.processes import interruptible
 from tests.tools.refusals import refused
 from tests.tools.vector_sums import factor_of
 
@@ -58,11 +59,11 @@ class Adds(Mechanism):
     release = staticmethod(add)
     releases_sums = True
 
-    def new_state(self, below):
+    def new_state(self, inputs):
         """Return empty sums."""
-        return State(np.zeros(below.n_values), np.zeros(below.n_values, np.int64))
+        return State(np.zeros(inputs.n_values), np.zeros(inputs.n_values, np.int64))
 
-    def guarantee(self, below):
+    def guarantee(self, inputs):
         """Claim nothing."""
         return PrivacyGuarantee.none("a test")
 
@@ -180,7 +181,7 @@ def test_ctrl_c_and_cancelling_still_work():
     assert asyncio.run(cancelled())
     BREAKS["now"] = lambda: signal.raise_signal(signal.SIGINT)
     env.reset(seed=0)
-    with pytest.raises(KeyboardInterrupt):
+    with interruptible(), pytest.raises(KeyboardInterrupt):
         env.step(0)
     with pytest.raises(StepOutsideGameError):
         env.step(0)
@@ -207,12 +208,12 @@ class FailsLater(Adds):
     def __deepcopy__(self, memo):
         return FailsLater(self.made)
 
-    def new_state(self, below):
+    def new_state(self, inputs):
         """Return empty sums, twice."""
         self.made.append(1)
         if len(self.made) == 3:
             raise MemoryError
-        return super().new_state(below)
+        return super().new_state(inputs)
 
 
 def test_a_reset_that_fails_late_leaves_no_game():
@@ -233,10 +234,10 @@ class KeepsItsState(Adds):
 
     state = None
 
-    def new_state(self, below):
+    def new_state(self, inputs):
         """Return the same again."""
         if self.state is None:
-            self.state = super().new_state(below)
+            self.state = super().new_state(inputs)
         return self.state
 
 
@@ -263,11 +264,11 @@ class AboveAHalf(Mechanism):
 
     release = staticmethod(above_a_half)
 
-    def new_state(self, below):
+    def new_state(self, inputs):
         """Return nothing."""
         return ()
 
-    def guarantee(self, below):
+    def guarantee(self, inputs):
         """Claim nothing."""
         return PrivacyGuarantee.none("a test")
 
@@ -324,8 +325,8 @@ class LastOfBatch(SaysItDoesNot):
 def test_who_says_that_no_batch_is_withheld_is_held_to_it(kind, many):
     """Laplace noise above it said epsilon = .01, and `observed` told which averages were above a half."""
     table = np.repeat([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]], 3, axis=0)[:-2]
-    below = VectorPrivacyBoundary(games(2, table), kind()) if many else PrivacyBoundary(game(table), kind())
-    env = (vector if many else wrappers).LaplaceClipRescale(below, epsilon=0.01)
+    layer = VectorPrivacyBoundary(games(2, table), kind()) if many else PrivacyBoundary(game(table), kind())
+    env = (vector if many else wrappers).LaplaceClipRescale(layer, epsilon=0.01)
     arms = np.zeros(2, int) if many else 0
     env.reset(seed=0)
     env.step(arms)
@@ -360,10 +361,10 @@ def test_in_simulate_too():
     ],
 )
 def test_facts_that_cannot_be_are_refused(fact, value):
-    wrong = type("Wrong", (Adds,), {fact: lambda self, below: value})()
+    wrong = type("Wrong", (Adds,), {fact: lambda self, inputs: value})()
     if fact in ("guarantee", "noise"):
         # Both are asked for other things first.
-        wrong.above = lambda below: below._replace(
+        wrong.outputs = lambda inputs: inputs._replace(
             **{"guarantee": PrivacyGuarantee.none("a test"), "noise": Noise(), "sensitivity": math.inf, fact: value}
         )
     with refused(ValueError, "Wrong", fact):
@@ -397,20 +398,20 @@ def rich(flag, to, form):
     """Return a game of seven rounds that reveals the gain 1 in each, and ends as the flag, or the new limit, says."""
 
     def made():
-        below = OneRich(GainTable(np.ones((7, 2))))
-        below.flag = flag
+        core = OneRich(GainTable(np.ones((7, 2))))
+        core.flag = flag
         if to is None:
-            return below
-        below.to, below.limit = to, gym.wrappers.TimeLimit(below, 4)
-        return below.limit
+            return core
+        core.to, core.limit = to, gym.wrappers.TimeLimit(core, 4)
+        return core.limit
 
     if form == "scalar":
         return made()
     if form == "sync":
         return gym.vector.SyncVectorEnv([made, made])
-    below = ManyRich(2, GainTable(np.ones((7, 2))))
-    below.flag = flag
-    return below
+    core = ManyRich(2, GainTable(np.ones((7, 2))))
+    core.flag = flag
+    return core
 
 
 @pytest.mark.parametrize(
@@ -468,20 +469,20 @@ def test_flags_of_many_games_are_no_arrays_from_below():
 class ReleasesThrice(AboveAHalf):
     """States that one round can influence three of its releases."""
 
-    def gains_in_a_round(self, below):
+    def gains_in_a_round(self, inputs):
         """Return three times what is below."""
-        return 3 * below.gains_in_a_round
+        return 3 * inputs.gains_in_a_round
 
-    def sensitivity(self, below):
+    def sensitivity(self, inputs):
         """Return three times what is below."""
-        return 3 * below.sensitivity
+        return 3 * inputs.sensitivity
 
 
 def test_how_many_releases_a_round_influences_is_told_upwards():
     """Three coins that one round can flip share epsilon; each got all of it."""
     env = RandomizedResponse(PrivacyBoundary(game(np.zeros((6, 2))), ReleasesThrice()), epsilon=1.2)
-    assert env.below.gains_in_a_round == 3 and env.sensitivity == 3.0
-    floor, span = env.mechanism.new_state(env.below)
+    assert env.inputs.gains_in_a_round == 3 and env.sensitivity == 3.0
+    floor, span = env.mechanism.new_state(env.inputs)
     assert 3 * math.log((floor + span) / floor) == pytest.approx(1.2, rel=1e-12)
     thrice = LaplaceClipRescale(PrivacyBoundary(game(np.zeros((6, 2))), ReleasesThrice()), epsilon=1.0)
     assert thrice.noise.scale == pytest.approx(3.0, rel=2e-9)
@@ -499,12 +500,12 @@ def test_sums_above_a_round_that_counts_thrice_have_three_times_the_noise_of_eac
     once = PrivacyBoundary(game(np.zeros((6, 2))), ReleasesThrice())
     for noise in ("gaussian", "laplace"):
         env = CounterSums(once, counter="binary", epsilon=1.0, noise=noise)
-        assert factor_of(env.mechanism, env.below) >= 3.0 * (1 - 1e-15)
+        assert factor_of(env.mechanism, env.inputs) >= 3.0 * (1 - 1e-15)
     experts = PrivacyBoundary(ExpertsEnv(2, 6), OneAndTwoMore())
     assert experts.sensitivity == 6.0
-    for below in (experts, LaplaceClipRescale(experts, epsilon=math.inf)):
+    for env in (experts, LaplaceClipRescale(experts, epsilon=math.inf)):
         with refused(WrongGameError, "own-norm"):
-            CounterSums(below, counter="binary", epsilon=1.0, noise="own-norm")
+            CounterSums(env, counter="binary", epsilon=1.0, noise="own-norm")
 
 
 # ---- what is below a mechanism counts in its guarantee, whether its author thought of it or not
@@ -520,7 +521,7 @@ class HonestCoin(AboveAHalf):
     release = staticmethod(toss)
     withholds = False
 
-    def guarantee(self, below):
+    def guarantee(self, inputs):
         """Return ln 3."""
         return PrivacyGuarantee(math.log(3.0), model="local", theorem="odds of 3 to 1")
 
@@ -544,26 +545,26 @@ class LikeLaplace(Adds):
     def __init__(self, counts):
         self.counts = counts
 
-    def guarantee(self, below):
+    def guarantee(self, inputs):
         """Claim 1."""
         scale = noise_scale(1.0, 1.0)
-        off = distance_of_draws(scale, grid_of(DEVIATION * scale), below.gains_in_a_round)
-        return PrivacyGuarantee(1.0, tau=off if self.counts else 0.0)
+        off = distance_of_draws(scale, grid_of(DEVIATION * scale), inputs.gains_in_a_round)
+        return PrivacyGuarantee(1.0, draw_distance=off if self.counts else 0.0)
 
 
 def test_fast_draws_add_to_delta_what_a_mechanism_of_ones_own_says_of_them():
     few = game(np.full((5, 2), 0.5))
     ours = LaplaceClipRescale(few, epsilon=1.0).guarantee
     counted = PrivacyBoundary(few, LikeLaplace(counts=True)).guarantee
-    assert counted.tau == ours.tau and counted.delta_at(1.0) == ours.delta_at(1.0) > 0
+    assert counted.draw_distance == ours.draw_distance and counted.delta_at(1.0) == ours.delta_at(1.0) > 0
     assert PrivacyBoundary(few, LikeLaplace(counts=False)).guarantee.delta_at(1.0) == 0
 
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_a_mechanism_of_ones_own_guarantees_what_one_of_ours_does_in_its_place(stack):
-    below = STACKS[stack]
-    theirs = PrivacyBoundary(below(game(np.zeros((8, 2)))), HonestCoin()).guarantee
-    ours = RandomizedResponse(below(game(np.zeros((8, 2)))), epsilon=math.log(3.0)).guarantee
+    stack_on = STACKS[stack]
+    theirs = PrivacyBoundary(stack_on(game(np.zeros((8, 2)))), HonestCoin()).guarantee
+    ours = RandomizedResponse(stack_on(game(np.zeros((8, 2)))), epsilon=math.log(3.0)).guarantee
     assert (theirs.epsilon, theirs.delta, theirs.model) == (ours.epsilon, ours.delta, ours.model)
     expected = {
         "nothing": (math.log(3.0), "local"),
@@ -589,12 +590,12 @@ D = 5
 RIGHT = all_gains_of_arms(D)
 IMPOSSIBLE = {
     "a norm with a typing error": RIGHT._replace(norm="linf"),
-    "L2 left at its default": Values(complete=True),
-    "a sup norm too small": RIGHT._replace(own=0.1),
+    "L2 left at its default": ValueRange(complete=True),
+    "a sup norm too small": RIGHT._replace(norm_distance=0.1),
     "an L1 norm like a sup norm": RIGHT._replace(norm="l1"),
     "an L2 norm like a sup norm": RIGHT._replace(norm="l2"),
     "no distance": RIGHT._replace(l2=0.0),
-    "a negative distance": RIGHT._replace(own=-1.0),
+    "a negative distance": RIGHT._replace(norm_distance=-1.0),
     "NaN": RIGHT._replace(l2=math.nan),
     "an empty range": RIGHT._replace(high=0.0),
     "an infinite range": RIGHT._replace(low=-math.inf),
@@ -631,23 +632,23 @@ def test_values_that_cannot_be_or_do_not_fit_the_sensitivity_are_refused(how):
 @pytest.mark.parametrize("order", [1, -1])
 def test_noise_of_many_games_is_scaled_to_the_farthest_of_them_in_each_norm(order):
     """Two games of one sensitivity: the first had decided how far all their values may be apart."""
-    wide = RIGHT._replace(l2=4.0, own=2.0)
+    wide = RIGHT._replace(l2=4.0, norm_distance=2.0)
     declared = [RIGHT, wide][::order]
     many = gym.vector.SyncVectorEnv([lambda each=each: Declares(each) for each in declared])
     for noise, factor in (("gaussian", 4.0), ("own-norm", 2.0)):
         env = vector.CounterSums(many, counter="binary", epsilon=1.0, noise=noise)
-        assert (env.below.values.l2, env.below.values.own) == (4.0, 2.0)
-        assert factor_of(env.mechanism, env.below) >= factor
+        assert (env.inputs.values.l2, env.inputs.values.norm_distance) == (4.0, 2.0)
+        assert factor_of(env.mechanism, env.inputs) >= factor
 
 
 def test_games_with_values_in_different_norms_are_not_played_together():
-    other = RIGHT._replace(norm="l2", own=math.sqrt(D))
+    other = RIGHT._replace(norm="l2", norm_distance=math.sqrt(D))
     many = gym.vector.SyncVectorEnv([lambda: Declares(RIGHT), lambda: Declares(other)])
     with refused(ValueError, "norm of values"):
         vector.LaplaceClipRescale(many, epsilon=1.0)
 
 
-@pytest.mark.parametrize("values", [Values(), RIGHT._replace(l2=0.5)])
+@pytest.mark.parametrize("values", [ValueRange(), RIGHT._replace(l2=0.5)])
 def test_a_sensitivity_smaller_than_another_distance_is_refused(values):
     """Laplace noise would be scaled to 0.4, for values that differ by 1 in L2, or in the sup norm."""
     with refused(ValueError, "sensitivity"):
@@ -657,9 +658,9 @@ def test_a_sensitivity_smaller_than_another_distance_is_refused(values):
 class Twice(mechanisms.MiniBatchAverage):
     """A foreign mechanism that says that a round counts twice, but not in how many values."""
 
-    def sensitivity(self, below):
+    def sensitivity(self, inputs):
         """Return twice that below."""
-        return 2 * below.sensitivity
+        return 2 * inputs.sensitivity
 
 
 def test_a_mechanism_whose_distances_do_not_fit_its_sensitivity_is_refused():

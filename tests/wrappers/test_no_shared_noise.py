@@ -136,9 +136,9 @@ def test_a_game_without_a_seed_never_goes_on_with_an_earlier_one():
     assert games[0] == games[3]
     for place in (0, 1):
         assert len({each[place] for each in games}) == 4
-    label = env._noise_label
+    label = env._noise_key
     guesses = [
-        stream(0, role=FIRST_WRAPPER, episode=episode, player=player, part=part).laplace(0.0, 100.0, ROUNDS)
+        stream(0, role=FIRST_WRAPPER, episode=episode, player=player, noise_key=part).laplace(0.0, 100.0, ROUNDS)
         for episode in range(4)
         for player in ("", Keeps.__qualname__)
         for part in ("", label)
@@ -156,15 +156,15 @@ def test_labels_hold_every_parameter(name):
     kind = getattr(wrappers, name)
     example = MECHANISMS[name].example
     env = kind(game(ZEROS), **example)
-    assert env._noise_label == kind(game(ZEROS), **example)._noise_label
+    assert env._noise_key == kind(game(ZEROS), **example)._noise_key
     attributes = vars(env.mechanism)
-    labels = {env._noise_label}
+    labels = {env._noise_key}
     for attribute, value in attributes.items():
         changed = env.mechanism
         vars(changed)[attribute] = "changed" if value != "changed" else "otherwise"
-        from dp_bandit_envs.privacy.mechanism import noise_label
+        from dp_bandit_envs.privacy.mechanism import noise_key
 
-        labels.add(noise_label(changed, env.below))
+        labels.add(noise_key(changed, env.inputs))
     assert len(labels) == 1 + len(attributes)
 
 
@@ -176,8 +176,8 @@ def test_noise_above_different_mechanisms_is_different(lower):
     """
     hidden = np.random.default_rng(1).integers(0, 2, (ROUNDS, 2)).astype(float)
     released = []
-    for below in ({"epsilon": np.inf}, lower):
-        env = HybridSums(LaplaceClipRescale(game(hidden), outside="clip", **below), epsilon=0.01)
+    for arguments in ({"epsilon": np.inf}, lower):
+        env = HybridSums(LaplaceClipRescale(game(hidden), outside="clip", **arguments), epsilon=0.01)
         env.reset(seed=5)
         released.append([env.step(0)[0]["sum"][0] for _ in range(ROUNDS)])
     steps = np.diff(np.subtract(*released))
@@ -197,5 +197,5 @@ def test_batches_below_change_the_noise_by_their_sizes_only():
 
     batches = MiniBatchAverage(game(ZEROS), batch_size=2)
     derived = PrivacyBoundary(game(ZEROS), Derived(batch_size=2))
-    assert batches.above.beneath == () and len(derived.above.beneath) == 1
-    assert "0.731" not in repr(derived.above)
+    assert batches.outputs.lower_noise_keys == () and len(derived.outputs.lower_noise_keys) == 1
+    assert "0.731" not in repr(derived.outputs)

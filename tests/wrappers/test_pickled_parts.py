@@ -17,8 +17,8 @@ from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.files import DataFile
-from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
+from dp_bandit_envs.protocols import Sums
 from dp_bandit_envs.wrappers import HybridSums
 from tests.tools.boundary_games import wrapped
 from tests.tools.playable import EXPERTS, agents_for, arguments_of, home_of

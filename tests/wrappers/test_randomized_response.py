@@ -29,7 +29,7 @@ def uniform(number):
 
 def chances(env):
     """Return the chances of an environment's coins."""
-    return env.mechanism.new_state(env.below)
+    return env.mechanism.new_state(env.inputs)
 
 
 def chance_of_one(gain, mechanism) -> Fraction:
@@ -101,9 +101,9 @@ def test_a_round_that_reveals_both_arms_answers_twice_with_half_of_epsilon():
     env = RandomizedResponse(RevealsBoth(GainTable(np.zeros((2, 2)))), epsilon=2 * math.log(3))
     assert chance_of_one(1.0, chances(env)) / chance_of_one(0.0, chances(env)) == pytest.approx(3.0, rel=1e-12)
     env.reset(seed=1)
-    env._released._rng = uniform(0.2)
+    env._run._rng = uniform(0.2)
     assert env.step(0)[0]["gain"].tolist() == [1.0, 1.0]
-    env._released._rng = uniform(0.3)
+    env._run._rng = uniform(0.3)
     assert env.step(0)[0]["gain"].tolist() == [0.0, 0.0]
     assert env.guarantee.epsilon == 2 * math.log(3)
 

@@ -171,7 +171,7 @@ def test_a_mechanism_that_was_not_made_for_it_draws_nothing():
     """A counter's fast function asks for `laplace`, which a secure stream has not, and the game ends."""
 
     class Mine(MECHANISMS["LaplaceClipRescale"]):
-        def release_for(self, below):
+        def release_for(self, inputs):
             return self.release
 
     env = PrivacyBoundary(game(), Mine(epsilon=1.0, draws="secure"))
@@ -185,7 +185,7 @@ def test_laplace_noise_has_delta_0():
         for epsilon in [0.001, 100.0]:
             wrap = functools.partial(WRAPS[name].func, **{**WRAPS[name].keywords, "epsilon": epsilon})
             guarantee = wrap(game()).guarantee
-            assert guarantee.epsilon == epsilon and guarantee.delta_at(epsilon) == 0.0 == guarantee.tau
+            assert guarantee.epsilon == epsilon and guarantee.delta_at(epsilon) == 0.0 == guarantee.draw_distance
             assert guarantee.epsilon_at(1e-300) == epsilon and "fast" not in str(guarantee)
             assert guarantee == wrap(game()).guarantee
 
@@ -203,10 +203,10 @@ def test_the_distance_of_discrete_normal_draws_is_counted(deviation):
 def test_normal_noise_adds_what_the_discrete_law_is_off():
     """Standard deviation 12.3 sqrt(6) on a grid of 2^-30 or so: less than 1e-15 in all."""
     guarantee = OF_SUMS["normal"](game()).guarantee
-    assert 0 < guarantee.tau < 1e-15 and guarantee.delta == 1e-6
+    assert 0 < guarantee.draw_distance < 1e-15 and guarantee.delta == 1e-6
     fast = CounterSums(game(), counter="binary", epsilon=1.0, noise="gaussian").guarantee
-    assert (guarantee.rho, guarantee.law.gaussian) == pytest.approx((fast.rho, fast.law.gaussian), rel=1e-6)
-    assert guarantee.law.gaussian > fast.law.gaussian  # which leaves some delta to its draws
+    assert (guarantee.rho, guarantee.noise_law.gaussian) == pytest.approx((fast.rho, fast.noise_law.gaussian), rel=1e-6)
+    assert guarantee.noise_law.gaussian > fast.noise_law.gaussian  # which leaves some delta to its draws
 
 
 @pytest.mark.parametrize("kind", ["laplace_steps", "normal_steps"])
@@ -263,7 +263,7 @@ def test_sums_are_exact(name, make, epsilon, monkeypatch):
     wrap = functools.partial(OF_SUMS[name].func, **{**OF_SUMS[name].keywords, "epsilon": epsilon})
     env = wrap(make())
     env.reset(seed=2)
-    state = env._released._state.value
+    state = env._run._state.value
     grids = state.grids if name == "intervals" else [state.grid]
     for t in range(40):
         sums = env.step(t % 3)[0]["sum"]
@@ -287,7 +287,7 @@ def test_the_scale_covers_the_distance_of_rounded_values():
     for batch in [1, 3, 7]:
         for epsilon in [1e-6, 0.01, 1.0, 1000.0]:
             env = LaplaceClipRescale(MiniBatchAverage(game(), batch_size=batch), epsilon=epsilon, draws="secure")
-            state = env.mechanism.new_state(env.below)
+            state = env.mechanism.new_state(env.inputs)
             rng, worst = np.random.default_rng(batch), Fraction(0)
             for low in [*(rng.random(200) * (1 - 1 / batch)), *(np.arange(1, 5) * state.grid * (1 - 2**-52))]:
                 high = min(1.0, low + 1 / batch)
@@ -298,11 +298,11 @@ def test_the_scale_covers_the_distance_of_rounded_values():
 
 
 def test_the_distance_on_a_grid_by_hand():
-    below = LaplaceClipRescale(full(), epsilon=1.0).below  # three gains in [0, 1]
-    assert distance_on_grid(3.0, 2.0**-10, below) == 3.0  # never more than the widths
-    assert distance_on_grid(1.0, 2.0**-10, below) == 1 + 3 * 2.0**-10
-    assert distance_on_grid(1.0, 4.0, below) == 13.0  # a step of 4 does not divide the range
-    assert distance_on_grid(1.0, 0.25, below, l2=True) == pytest.approx(1 + math.sqrt(3) / 4)
+    inputs = LaplaceClipRescale(full(), epsilon=1.0).inputs  # three gains in [0, 1]
+    assert distance_on_grid(3.0, 2.0**-10, inputs) == 3.0  # never more than the widths
+    assert distance_on_grid(1.0, 2.0**-10, inputs) == 1 + 3 * 2.0**-10
+    assert distance_on_grid(1.0, 4.0, inputs) == 13.0  # a step of 4 does not divide the range
+    assert distance_on_grid(1.0, 0.25, inputs, l2=True) == pytest.approx(1 + math.sqrt(3) / 4)
     assert [on_grid(each, 0.25) for each in (0.3, -0.3, 0.25, -0.1)] == [0.25, -0.25, 0.25, 0.0]
 
 

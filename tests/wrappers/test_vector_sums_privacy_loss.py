@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.privacy.counters import COUNTERS
-from dp_bandit_envs.privacy.facts import Below, gains_of_arms
+from dp_bandit_envs.privacy.facts import InputFacts, gains_of_arms
 from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums, ExactSums
 from tests.tools.counter_noise import LAPLACE
 from tests.tools.fake_draws import Impulse, cheapest_shift
@@ -23,15 +23,15 @@ DIAMETER = {"experts": 1.0, "ball": 2.0, "cube": 2.0}
 """Of the values in their own norm."""
 
 
-def map_of(mechanism, below: Below, fake, height: float) -> tuple[np.ndarray, list[float], np.ndarray]:
+def map_of(mechanism, inputs: InputFacts, fake, height: float) -> tuple[np.ndarray, list[float], np.ndarray]:
     """Return what releases of coordinate 0 add up, `(releases, nodes)`; what was asked of the fake; which rounds."""
-    zeros = np.zeros((below.horizon, below.n_values))
+    zeros = np.zeros((inputs.horizon, inputs.n_values))
     silent = fake()
-    fresh = ~np.isnan(released(mechanism, below, zeros, silent)[:, 0])
+    fresh = ~np.isnan(released(mechanism, inputs, zeros, silent)[:, 0])
     columns = []
     for hot in range(len(silent.asked)):
         one = fake(hot, height=height)
-        columns.append(released(mechanism, below, zeros, one)[fresh, 0] / height)
+        columns.append(released(mechanism, inputs, zeros, one)[fresh, 0] / height)
         assert one.asked == silent.asked
     return np.array(columns).T, silent.asked, np.flatnonzero(fresh)
 
@@ -46,16 +46,16 @@ def test_own_norm_noise_loses_no_more_than_epsilon():
     for horizon in [1, 3, 4, 8]:
         for name in LAPLACE:
             for game in ["experts", "ball"]:
-                below = FACTS[game](D, horizon)
+                inputs = FACTS[game](D, horizon)
                 mechanism = CounterSums(counter=name, epsilon=EPSILON, noise="own-norm")
-                noise, asked, rounds = map_of(mechanism, below, OneNode, 2.0**30)
+                noise, asked, rounds = map_of(mechanism, inputs, OneNode, 2.0**30)
                 # In the corner of the cube the sup norm of a node is `height` times its scale; in L2 sqrt(3) times.
                 assert set(asked) == {D + 1.0 if game == "experts" else float(D)}
                 if game == "ball":
                     noise = noise * math.sqrt(D)
                 costs = [cheapest_shift(noise, np.ones(len(asked)), step) for step in steps(rounds, horizon).T]
                 losses = np.abs(costs).sum(axis=1) * DIAMETER[game]
-                claimed = mechanism.guarantee(below).epsilon
+                claimed = mechanism.guarantee(inputs).epsilon
                 assert claimed == EPSILON
                 assert losses.max() <= claimed * (1 + 1e-6)
                 short = {("hybrid", 1), ("hybrid", 3), ("hybrid", 4), ("smooth-binary", 4), ("smooth-binary", 8)}
@@ -67,14 +67,14 @@ def test_laplace_noise_on_vectors_loses_no_more_than_epsilon():
     """All coordinates have the same map; a round moves them by the L1 distance together. On the cube, own-norm too."""
     for game in FACTS:
         for name in LAPLACE:
-            below = FACTS[game](D, 8)
+            inputs = FACTS[game](D, 8)
             for noise_kind in ("laplace", "own-norm") if game == "cube" else ("laplace",):
                 mechanism = CounterSums(counter=name, epsilon=EPSILON, noise=noise_kind)
-                noise, scales, rounds = map_of(mechanism, below, Impulse, 2.0**40)
+                noise, scales, rounds = map_of(mechanism, inputs, Impulse, 2.0**40)
                 used = np.abs(noise).sum(axis=0) > 0
                 cost = 1 / np.array(scales)[used]
                 shifts = np.array([cheapest_shift(noise[:, used], 1 / cost, step) for step in steps(rounds, 8).T])
-                losses = (np.abs(shifts) * cost).sum(axis=1) * below.sensitivity
+                losses = (np.abs(shifts) * cost).sum(axis=1) * inputs.sensitivity
                 assert 0.6 * EPSILON <= losses.max() <= EPSILON * (1 + 1e-6)
                 assert losses.max() >= 0.95 * EPSILON or name == "smooth-binary"
 
@@ -86,15 +86,15 @@ def test_gaussian_noise_moves_by_no_more_than_rho():
     """
     for horizon in [1, 5, 8, 16, 33]:
         for name in COUNTERS:
-            below = experts(D, horizon)
+            inputs = experts(D, horizon)
             mechanism = CounterSums(counter=name, epsilon=EPSILON, noise="gaussian", delta=1e-5)
-            noise, scales, rounds = map_of(mechanism, below, Impulse, 2.0**40)
+            noise, scales, rounds = map_of(mechanism, inputs, Impulse, 2.0**40)
             in_units = noise * np.array(scales)
             moves = steps(rounds, horizon)
             answer = np.linalg.lstsq(in_units, moves, rcond=None)[0]
             assert np.abs(in_units @ answer - moves).max() < 1e-6
             rho = D * (answer**2).sum(axis=0) / 2
-            declared = mechanism.guarantee(below)
+            declared = mechanism.guarantee(inputs)
             assert (declared.epsilon, declared.delta) == (EPSILON, 1e-5)
             assert rho.max() <= declared.rho * (1 + 1e-6)
             if horizon == 16 and name not in ("smooth-binary", "padded-binary"):
@@ -127,13 +127,13 @@ def test_columns_of_the_square_roots_other_factor_are_no_longer_than_its_noise(h
 @pytest.mark.parametrize("sensitivity", [1.0, 3.0, 4.0])
 def test_gaussian_noise_grows_with_the_root_of_the_revealed_gains(sensitivity):
     """On a graph whose rows reveal s gains, the L2 distance is sqrt(s); Laplace noise grows with s."""
-    below = Below(6, 16, sensitivity, math.ceil(sensitivity), values=gains_of_arms(sensitivity))
+    inputs = InputFacts(6, 16, sensitivity, math.ceil(sensitivity), values=gains_of_arms(sensitivity))
     for name in ("square-root", "k-ary"):
         mechanism = CounterSums(counter=name, epsilon=1.0, noise="gaussian")
-        factor = factor_of(mechanism, below)
+        factor = factor_of(mechanism, inputs)
         assert factor == pytest.approx(math.sqrt(sensitivity), rel=1e-6) and factor**2 >= sensitivity * (1 - 1e-15)
-        assert mechanism.noise(below).sensitivity == pytest.approx(math.sqrt(sensitivity), rel=1e-15)
-    assert factor_of(CounterSums(counter="k-ary", epsilon=1.0), below) == pytest.approx(sensitivity, rel=1e-15)
+        assert mechanism.noise(inputs).sensitivity == pytest.approx(math.sqrt(sensitivity), rel=1e-15)
+    assert factor_of(CounterSums(counter="k-ary", epsilon=1.0), inputs) == pytest.approx(sensitivity, rel=1e-15)
 
 
 @pytest.mark.parametrize(

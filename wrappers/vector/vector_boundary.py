@@ -1,8 +1,8 @@
-"""The privacy boundary around many games at once, and the wrappers that have vector forms of their own."""
+"""The privacy boundary around many games at once."""
 
 import copy
 import functools
-from typing import Any, SupportsFloat, SupportsIndex
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -10,15 +10,11 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.draws import laplace_array
 from dp_bandit_envs.envs.rendering import PointBoard, Scoreboard
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongPointError
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.privacy import mechanisms
-from dp_bandit_envs.privacy.facts import Noise, Values, check_distances
-from dp_bandit_envs.privacy.laplace import to_grid_array
+from dp_bandit_envs.privacy.facts import Noise, ValueRange, check_distances
 from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.privacy.mechanisms.batch_average import rounder_of
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.protocols import (
     FloatArray,
@@ -34,34 +30,30 @@ from dp_bandit_envs.wrappers.boundary import (
     ENDS_BY_ITSELF,
     OUTSIDE,
     TOO_MANY,
-    CommonBoundary,
-    RefusedError,
-    Released,
+    BoundaryBase,
+    MechanismRun,
+    PublicError,
     rewards_of_points,
-    seed_below,
+    seed_for_inputs,
     streams_of,
     unflattened,
 )
-from dp_bandit_envs.wrappers.inspect_below import (
+from dp_bandit_envs.wrappers.layers import (
     PASS_VECTOR_OBSERVATIONS_THROUGH,
     boundaries_below,
     checked_env,
     checked_sensitivity,
     facts_of_game,
-    games_below,
     layers_of,
-    needed_below,
-    needed_of_all,
+    public_attribute,
+    public_attributes,
     refuse_sums,
+    single_games,
     time_limit,
 )
-from dp_bandit_envs.wrappers.named_wrappers import keep_parameters, parameters_of
-from dp_bandit_envs.wrappers.project_to_set import set_of
-
-DRAWS_AHEAD = 512
 
 
-class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[override]
+class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[override]
     """Applies a privacy mechanism to many games; game i behaves like the scalar boundary with the seed of game i.
 
     The rules are those of `PrivacyBoundary`. The games below must be in lockstep and start again at the next step
@@ -76,56 +68,56 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         self._rounds_a_step = self.batch_size
         self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
         self._counts_rounds = boundaries == 0
-        self._limits: IntArray = np.array([time_limit(game) for game in games_below(env)])
+        self._limits: IntArray = np.array([time_limit(game) for game in single_games(env)])
         self.single_observation_space = self._released_space(space)
         self.single_action_space = copy.deepcopy(env.single_action_space)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.metadata = copy.deepcopy(env.metadata)
         role = FIRST_WRAPPER + boundaries
-        self._streams = [streams_of(self._mechanism, role, self._noise_label) for _ in range(self.num_envs)]
+        self._streams = [streams_of(self._mechanism, role, self._noise_key) for _ in range(self.num_envs)]
         self._started = self._ended = False
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
         self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
         self._scoreboards: list[Any] = []
-        self._shown: list[tuple[FeedbackGraph, FeedbackGraph]] = []
+        self._graphs: list[tuple[FeedbackGraph, FeedbackGraph]] = []
 
     def _look_below(self, env: VectorEnvironment, name: str) -> tuple[Any, int, gym.Space[Any]]:
         """Keep what is public about the games below, or raise if they differ in it or do not start again together.
 
         Returned are what is played, the number of boundaries below, and the space of one game's observation.
         """
-        below = boundaries_below(env, name, PASS_VECTOR_OBSERVATIONS_THROUGH)
-        refuse_sums(below, name)
-        games = games_below(env)
-        singles = [boundaries_below(game, name) for game in games]
+        boundaries = boundaries_below(env, name, PASS_VECTOR_OBSERVATIONS_THROUGH)
+        refuse_sums(boundaries, name)
+        games = single_games(env)
+        boundaries_of_games = [boundaries_below(game, name) for game in games]
         mode = env.metadata.get("autoreset_mode")
         if mode is not gym.vector.AutoresetMode.NEXT_STEP:
             raise ValueError(f"{name} needs games with autoreset_mode NEXT_STEP; received {mode}.")
         plays = "decision_set" if isinstance(env.single_action_space, gym.spaces.Box) else "n_arms"
         bottoms = [[*layers_of(game)][-1] for game in games]
         # All games have the same noise scale, so it is that of the game with the largest sensitivity.
-        declared = needed_of_all(env, "sensitivity", name)
-        sensitivity = max(checked_sensitivity(each, name) for each in declared)
-        if below:
-            alike_below = [found[0].above for found in singles if found] or [below[0].above]
-            gains = max(one.gains_in_a_round for one in alike_below)
-            values = farthest([one.values for one in alike_below])
-            facts = below[0].above._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
+        declared = public_attributes(env, "sensitivity", name)
+        sensitivity = max(checked_sensitivity(number, name) for number in declared)
+        if boundaries:
+            outputs = [layers[0].outputs for layers in boundaries_of_games if layers] or [boundaries[0].outputs]
+            gains = max(facts.gains_in_a_round for facts in outputs)
+            values = farthest([facts.values for facts in outputs])
+            inputs = boundaries[0].outputs._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
         else:
-            of_games = [facts_of_game(game, name) for game in bottoms]
-            facts = max(of_games, key=lambda one: one.sensitivity)._replace(
-                horizon=needed_below(env, "horizon", name),
+            outputs = [facts_of_game(game, name) for game in bottoms]
+            inputs = max(outputs, key=lambda facts: facts.sensitivity)._replace(
+                horizon=public_attribute(env, "horizon", name),
                 sensitivity=sensitivity,
                 noise=Noise(sensitivity),
-                values=farthest([one.values for one in of_games]),
+                values=farthest([facts.values for facts in outputs]),
             )
-            check_distances(facts, name)
+            check_distances(inputs, name)
         alike: dict[str, set[Any]] = {
-            "guarantee": {found[0].guarantee if found else None for found in singles},
-            "noise": {found[0].noise if found else None for found in singles},
-            "horizon": set(needed_of_all(env, "horizon", name)),
-            "number of arms" if plays == "n_arms" else "decision set": set(needed_of_all(env, plays, name)),
+            "guarantee": {layers[0].guarantee if layers else None for layers in boundaries_of_games},
+            "noise": {layers[0].noise if layers else None for layers in boundaries_of_games},
+            "horizon": set(public_attributes(env, "horizon", name)),
+            "number of arms" if plays == "n_arms" else "decision set": set(public_attributes(env, plays, name)),
             "number of values": {facts_of_game(game, name).n_values for game in bottoms},
             "range of values": {facts_of_game(game, name).values[:2] for game in bottoms},
             "norm of values": {facts_of_game(game, name).values.norm for game in bottoms} - {""},
@@ -138,28 +130,31 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         space = env.single_observation_space
         if isinstance(space, gym.spaces.Box):
             space = getattr(bottoms[0], "single_observation_space", bottoms[0].observation_space)
-        self._below, self._rounds = facts, needed_below(bottoms[0], "horizon", name)
-        self._below_takes_seed = all(one.takes_seed for found in (below, *singles) for one in found)
-        return needed_below(env, plays, name), len(below), space
+        self._inputs, self._rounds = inputs, public_attribute(bottoms[0], "horizon", name)
+        self._inputs_take_seed = all(
+            layer.takes_seed for layers in (boundaries, *boundaries_of_games) for layer in layers
+        )
+        return public_attribute(env, plays, name), len(boundaries), space
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start new games below with fresh noise streams; nothing has been released yet."""
         seeds, options = spread_seeds(seed, self.num_envs), checked_options(options)
-        for one in seeds:
-            self._checked_seed(one)
+        for game_seed in seeds:
+            self._checked_seed(game_seed)
         # If the reset below fails half-way, no game is in progress.
         self._started = False
-        below: Any = seed
+        inner_seed: Any = seed
         if takes_no_seed(self._mechanism):
-            below = [seed_below(one, self._mechanism, self._below_takes_seed) for one in seeds]
-        given = any(each is not None for each in seeds)
-        self._begin_below(functools.partial(self.env.reset, seed=below, options=options), given=given)
+            inner_seed = [seed_for_inputs(game_seed, self._mechanism, self._inputs_take_seed) for game_seed in seeds]
+        is_given = any(game_seed is not None for game_seed in seeds)
+        self._begin_below(functools.partial(self.env.reset, seed=inner_seed, options=options), given=is_given)
         return self._restart(seeds, options)
 
     def step(self, actions: Any) -> VectorStep:
         """Play one arm or point in every game and return released values only."""
         arms = self._checked(actions)
         self._check_started()
+        self._refuse_games_of_others()
         if self._ended:
             self._started = False
             self._begin_below(functools.partial(self.env.step, arms), given=False)
@@ -190,8 +185,8 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         if not self._scoreboards:
             return None
         if self.releases_sums:
-            for board, released in zip(self._scoreboards, self._released, strict=True):
-                board.show_totals(released.values.copy())
+            for board, run in zip(self._scoreboards, self._runs, strict=True):
+                board.show_totals(run.values.copy())
         title = "Seen through the privacy boundary, game {}"
         return tuple(
             board.render(self.render_mode, title=title.format(game), total=self._total_is)
@@ -206,12 +201,12 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
             if graphs is None and getattr(layer, "envs", None):
                 graphs = [game.get_wrapper_attr("graph") for game in layer.envs]
             if graphs is not None:
-                old: list[Any] = self._shown or [None] * self.num_envs
-                self._shown = [
+                old: list[Any] = self._graphs or [None] * self.num_envs
+                self._graphs = [
                     pair if pair is not None and pair[0] is graph else (graph, graph.copy())
                     for graph, pair in zip(graphs, old, strict=True)
                 ]
-                return [shown for _, shown in self._shown]
+                return [copied for _, copied in self._graphs]
         raise AttributeError(f"{type(self).__name__} has no attribute 'graphs': the games below have no graph.")
 
     def close(self, **kwargs: Any) -> None:
@@ -229,8 +224,10 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
     def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
         self._noise_streams = [streams.next(seed, options) for streams, seed in zip(self._streams, seeds, strict=True)]
         self._observation = self._nothing_yet(self.num_envs)
-        self._released = [
-            Released(self.mechanism, self._below, rng, {key: part[game] for key, part in self._observation.items()})
+        self._runs = [
+            MechanismRun(
+                self.mechanism, self._inputs, rng, {key: rows[game] for key, rows in self._observation.items()}
+            )
             for game, rng in enumerate(self._noise_streams)
         ]
         self._started, self._ended = True, False
@@ -269,35 +266,35 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         for _ in range(self._rounds_a_step):
             private, terminated, truncated = self._step_below(arms)
             gains, observed = private["gain"].tolist(), private["observed"].tolist()
-            for game, released in enumerate(self._released):
-                released.take(gains[game], observed[game])
+            for game, run in enumerate(self._runs):
+                run.feed(gains[game], observed[game])
             if (terminated | truncated).any():
                 break
-        shown = {key: part.copy() for key, part in self._observation.items()}
-        for released in self._released:
-            released.end_step()
+        observation = {key: rows.copy() for key, rows in self._observation.items()}
+        for run in self._runs:
+            run.end_step()
         if not self.releases_sums:
-            for part in self._observation.values():
-                part[:] = 0
-        return shown, terminated, truncated
+            for rows in self._observation.values():
+                rows[:] = 0
+        return observation, terminated, truncated
 
     def _step_below(self, arms: Any) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
         """Play one step below and check its gains; count rounds here, or take the count of a boundary below."""
         observation, _, terminated, truncated, info = self.env.step(arms)
-        seen = unflattened(observation, self.n_values)
-        low, high = self._below.values.low, self._below.values.high
-        if not np.all((seen["gain"] >= low) & (seen["gain"] <= high)):
-            raise RefusedError(OUTSIDE.format(type(self).__name__, low, high))
-        if np.any(np.count_nonzero(seen["observed"], axis=-1) > self._below.gains_in_a_round):
-            raise RefusedError(TOO_MANY.format(type(self).__name__, self._below.gains_in_a_round))
+        revealed = unflattened(observation, self.n_values)
+        low, high = self._inputs.values.low, self._inputs.values.high
+        if not np.all((revealed["gain"] >= low) & (revealed["gain"] <= high)):
+            raise PublicError(OUTSIDE.format(type(self).__name__, low, high))
+        if np.any(np.count_nonzero(revealed["observed"], axis=-1) > self._inputs.gains_in_a_round):
+            raise PublicError(TOO_MANY.format(type(self).__name__, self._inputs.gains_in_a_round))
         counted = self._round_below + 1 if self._counts_rounds else np.asarray(info["round"], np.int64)
         self._round_below = counted
         if self._counts_rounds:
             # In place of arrays that are still those of the games below.
             flags, (terminated, truncated) = (terminated, truncated), (counted == self._rounds, counted == self._limits)
             if not all(map(np.array_equal, flags, (terminated, truncated))):
-                raise RefusedError(ENDS_BY_ITSELF.format(type(self).__name__))
-        return seen, terminated, truncated
+                raise PublicError(ENDS_BY_ITSELF.format(type(self).__name__))
+        return revealed, terminated, truncated
 
     def _has_begun(self) -> bool:
         return any(streams.begun for streams in self._streams)
@@ -307,125 +304,8 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
             raise StepOutsideGameError("the games have not begun; call reset() first.")
 
 
-@parameters_of(mechanisms.LaplaceClipRescale)
-class LaplaceClipRescale(VectorPrivacyBoundary):
-    """Adds Laplace noise to every gain of every game; see `dp_bandit_envs.wrappers.LaplaceClipRescale`.
-
-    Args:
-        env: Vector bandit environments, or another vector privacy wrapper around them.
-        epsilon: Privacy parameter of each game, in (0, inf].
-        bound: How far outside its range a noisy gain may fall; by default noise scale times ln(number of releases).
-        outside: `"reject"` or `"clip"`.
-        draws: `"fast"` or `"secure"`.
-    """
-
-    def __init__(
-        self,
-        env: VectorEnvironment,
-        *,
-        epsilon: SupportsFloat,
-        bound: SupportsFloat | None = None,
-        outside: str = "reject",
-        draws: str = "fast",
-    ) -> None:
-        given: dict[str, Any] = {"epsilon": epsilon, "bound": bound, "outside": outside, "draws": draws}
-        keep_parameters(self, mechanisms.LaplaceClipRescale, **given)
-        super().__init__(env, mechanisms.LaplaceClipRescale(**given))
-        self._parameters = self._mechanism.new_state(self._below)
-
-    def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
-        self._noise = np.empty((self.num_envs, max(DRAWS_AHEAD, 2 * self.n_values)))
-        self._used = np.full(self.num_envs, self._noise.shape[1])
-        return super()._restart(seeds, options)
-
-    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
-        if takes_no_seed(self._mechanism):
-            return super()._advance(arms)  # exact draws come one by one
-        self._released[0].refuse_fork()
-        private, terminated, truncated = self._step_below(arms)
-        scale, grid, bound, reject, low, high = self._parameters
-        least, most, width = low - bound, high + bound, high - low
-        noisy = private["gain"].copy()
-        seen = private["observed"].astype(np.bool_)
-        if scale > 0:
-            noisy[seen] = to_grid_array(noisy[seen] + self._draw(seen), grid)
-        if reject:
-            seen &= (noisy >= least) & (noisy <= most)
-        share = (np.clip(noisy, least, most) - least) / (width + 2 * bound)
-        gain = np.where(seen, low + width * np.minimum(share, 1.0), 0.0)
-        return {"gain": gain, "observed": seen.astype(np.int8)}, terminated, truncated
-
-    def _draw(self, seen: NDArray[np.bool_]) -> FloatArray:
-        """Return one draw for each true entry of `seen`, from that game's stream, in the order of games and arms."""
-        counts = seen.sum(axis=1)
-        length = self._noise.shape[1]
-        for game in np.nonzero(self._used + counts > length)[0]:
-            kept = self._noise[game, self._used[game] :].copy()
-            self._noise[game, : len(kept)] = kept
-            fresh = laplace_array(self._noise_streams[game], length - len(kept), self._parameters.scale)
-            self._noise[game, len(kept) :] = fresh
-            self._used[game] = 0
-        games = np.nonzero(seen)[0]
-        first_of_game = np.cumsum(counts) - counts
-        place = self._used[games] + np.arange(len(games)) - first_of_game[games]
-        self._used += counts
-        noise: FloatArray = self._noise[games, place]
-        return noise
-
-
-@parameters_of(mechanisms.MiniBatchAverage)
-class MiniBatchAverage(VectorPrivacyBoundary):
-    """Plays each chosen arm for a batch of rounds; see `dp_bandit_envs.wrappers.MiniBatchAverage`.
-
-    Args:
-        env: Vector bandit environments, or another vector privacy wrapper around them.
-        batch_size: Rounds in a batch (tau), from 1 to the horizon.
-    """
-
-    def __init__(self, env: VectorEnvironment, *, batch_size: SupportsIndex) -> None:
-        keep_parameters(self, mechanisms.MiniBatchAverage, batch_size=batch_size)
-        super().__init__(env, mechanisms.MiniBatchAverage(batch_size=batch_size))
-
-    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
-        rounder = rounder_of(self._rounds_a_step)
-        totals = np.zeros((self.num_envs, self.n_values))
-        revealed = np.zeros((self.num_envs, self.n_values), np.int64)
-        for _ in range(self._rounds_a_step):
-            private, terminated, truncated = self._step_below(arms)
-            totals += private["gain"] + rounder - rounder
-            revealed += private["observed"]
-            if (terminated | truncated).any():
-                break
-        complete = revealed == self._rounds_a_step
-        averages = np.clip(totals / self._rounds_a_step, self._below.values.low, self._below.values.high)
-        observation = {"gain": np.where(complete, averages, 0.0), "observed": complete.astype(np.int8)}
-        return observation, terminated, truncated
-
-
-class ProjectToSet(gym.vector.VectorActionWrapper):
-    """Plays the nearest point in every game; see `dp_bandit_envs.wrappers.ProjectToSet`.
-
-    Args:
-        env: Vector games of points, with any wrappers.
-    """
-
-    def __init__(self, env: VectorEnvironment) -> None:
-        super().__init__(env)
-        given = next((layer.decision_set for layer in layers_of(env) if hasattr(layer, "decision_set")), None)
-        self._set = set_of(given, type(self).__name__)
-        self.single_action_space = gym.spaces.Box(-1.0, 1.0, (self._set.dimension,), np.float32)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
-
-    def actions(self, actions: Any) -> FloatArray:
-        """Return the nearest point of the set for each game, shape `(num_envs, dimension)`."""
-        if np.shape(actions) != (self.num_envs, self._set.dimension):
-            raise WrongPointError(
-                f"actions must have shape {(self.num_envs, self._set.dimension)}; received {np.shape(actions)}."
-            )
-        return np.array([self._set.project(each) for each in actions])
-
-
-def farthest(values: list[Values]) -> Values:
+def farthest(values: list[ValueRange]) -> ValueRange:
     """Return facts that hold for all of these values: those of the largest distances in each norm."""
-    farther = max(values, key=lambda one: one.l2)
-    return farther._replace(own=max(one.own for one in values if one.norm or not farther.norm))
+    widest = max(values, key=lambda facts: facts.l2)
+    distances = [facts.norm_distance for facts in values if facts.norm or not widest.norm]
+    return widest._replace(norm_distance=max(distances))

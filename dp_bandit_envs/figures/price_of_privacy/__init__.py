@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from dp_bandit_envs.figures.judging import fewer_or_shorter
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.run_report import Note, Study
+from dp_bandit_envs.figures.judging import warn_if_shorter
 from dp_bandit_envs.figures.price_of_privacy import claims, games, panels
 from dp_bandit_envs.figures.price_of_privacy.games import COINS, EASY, EPOCHS, FREE, HEDGE, LAZY, LOST, PAPER, longest
-from dp_bandit_envs.runs.experiment import Results
-from dp_bandit_envs.runs.run_report import Note, Study
 
 
 def study(*, horizon: int = games.HORIZON, trials: int = games.TRIALS, seed: int = 0) -> Study:
@@ -44,5 +44,5 @@ def notes(results: Sequence[Results]) -> list[Note]:
         " epsilon needs; as printed the same algorithm has up to 2.885 epsilon at T = 2^16. An interval of a ratio is"
         " paired: both learners play the same gains."
     )
-    few = fewer_or_shorter(longest(over_horizon), over_horizon.experiment.trials, games.HORIZON, games.TRIALS)
+    few = warn_if_shorter(longest(over_horizon), over_horizon.experiment.trials, games.HORIZON, games.TRIALS)
     return [Note(text), *few]

@@ -10,6 +10,8 @@ import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.run_report import Numbers
 from dp_bandit_envs.figures.judging import (
     DECIDES,
     NO,
@@ -18,11 +20,11 @@ from dp_bandit_envs.figures.judging import (
     YES,
     Claims,
     Estimate,
-    Found,
+    Judgement,
     all_ahead,
     exponent,
-    joined,
-    over_error,
+    in_standard_errors,
+    join_names,
     ratio_of_means,
     slope_of,
     slope_weights,
@@ -30,11 +32,16 @@ from dp_bandit_envs.figures.judging import (
     yes_or_no,
 )
 from dp_bandit_envs.figures.price_of_privacy import games
-from dp_bandit_envs.figures.price_of_privacy.games import Game, Place, Price, last, longest, ratios_over_horizon
+from dp_bandit_envs.figures.price_of_privacy.games import (
+    Price,
+    SizedGame,
+    SweepGame,
+    last,
+    longest,
+    ratios_over_horizon,
+)
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import Environment, FloatArray
-from dp_bandit_envs.runs.experiment import Results
-from dp_bandit_envs.runs.run_report import Numbers
 
 claims = Claims()
 NEARLY = 1.5
@@ -61,14 +68,14 @@ LEADERS = {
 """Algorithms whose price may vanish, from the paper's noise to today's."""
 
 
-def below(one: Estimate, limit: float) -> bool:
+def is_below(estimate: Estimate, limit: float) -> bool:
     """Whether an estimate is clearly below a limit."""
-    return one.value + DECIDES * one.error < limit
+    return estimate.value + DECIDES * estimate.error < limit
 
 
-def above(one: Estimate, limit: float) -> bool:
+def is_above(estimate: Estimate, limit: float) -> bool:
     """Whether an estimate is clearly above a limit."""
-    return one.value - DECIDES * one.error > limit
+    return estimate.value - DECIDES * estimate.error > limit
 
 
 def in_powers(horizon: int | None, most: int | None = None) -> str:
@@ -79,10 +86,10 @@ def in_powers(horizon: int | None, most: int | None = None) -> str:
     return f"2^{power}" if horizon == 2**power else f"{horizon:,}"
 
 
-def game_of(game: Game, horizon: int, dimension: int | None = None) -> Environment:
+def game_of(game: SizedGame, horizon: int, dimension: int | None = None) -> Environment:
     """Return the environment of a game at a length, with its hard gap, at the usual size or another."""
-    panel = game.panel(horizon, (), dimension=dimension)
-    env: Environment = gym.make(panel.env_id, **panel.env_kwargs).unwrapped
+    spec = game.spec(horizon, (), dimension=dimension)
+    env: Environment = gym.make(spec.env_id, **spec.env_kwargs).unwrapped
     return env
 
 
@@ -92,18 +99,18 @@ def _with_full_information(*names: str) -> list[Price]:
     return [price for name in names for price in prices if price.private == name]
 
 
-def _nearly_free(results: Results, name: str) -> Found:
+def _nearly_free(results: Results, name: str) -> Judgement:
     """Judge the last ratio of regrets; also find from which T on it is nearly 1, measured and by bounds."""
     prices = _with_full_information(name)
     ratios = {price: ratios_over_horizon(results, price) for price in prices}
-    ends = {price: each[max(each)] for price, each in ratios.items()}
+    ends = {price: by_horizon[max(by_horizon)] for price, by_horizon in ratios.items()}
     by_bound = {price: _first_by_bound(price) for price in prices if name == games.PAPER}
-    first = {price: _first_below(each) for price, each in ratios.items()}
+    first = {price: _first_below(by_horizon) for price, by_horizon in ratios.items()}
     since = with_names({price.game.name: in_powers(horizon) for price, horizon in first.items()})
     bounds = {price.game.name: in_powers(horizon, 2**LARGEST_POWER) for price, horizon in by_bound.items()}
-    too_dear = any(above(one, NEARLY) for one in ends.values())
-    return Found(
-        NO if too_dear else YES if all(below(one, NEARLY) for one in ends.values()) else UNDECIDED,
+    too_dear = any(is_above(one, NEARLY) for one in ends.values())
+    return Judgement(
+        NO if too_dear else YES if all(is_below(one, NEARLY) for one in ends.values()) else UNDECIDED,
         {"ends": ends, "first": first, "by_bound": by_bound},
         f"ratio of mean regrets: {with_names(ends)}; below {NEARLY:g} from this T on: {since}"
         + (f"; the bounds come that near from this T on: {with_names(bounds)}" if bounds else ""),
@@ -115,7 +122,7 @@ def _nearly_free(results: Results, name: str) -> Found:
 
 def _first_below(ratios: Mapping[int, Estimate]) -> int | None:
     longest_first = sorted(ratios, reverse=True)
-    near = list(itertools.takewhile(lambda horizon: below(ratios[horizon], NEARLY), longest_first))
+    near = list(itertools.takewhile(lambda horizon: is_below(ratios[horizon], NEARLY), longest_first))
     return near[-1] if near else None
 
 
@@ -125,7 +132,7 @@ def _first_by_bound(price: Price) -> int | None:
     for horizon in horizons:
         env = game_of(price.game, horizon)
         private, free = (
-            make_algorithm(games.PAPER, epsilon=one).regret_bound_in(env) for one in (games.EPSILON, math.inf)
+            make_algorithm(games.PAPER, epsilon=epsilon).regret_bound_in(env) for epsilon in (games.EPSILON, math.inf)
         )
         if private < NEARLY * free:
             return horizon
@@ -148,11 +155,11 @@ for _name in LEADERS:
     " already enough for epsilon = 1 and delta = 1e-6, so it plays the same points as without privacy.",
     fewest=0,
 )
-def _exactly_free(results: Results) -> Found:
+def _exactly_free(results: Results) -> Judgement:
     horizons = {dimension: first_exactly_free(dimension) for dimension in DIMENSIONS}
     since = {f"d = {size}": in_powers(horizon, 2**LARGEST_EXACT) for size, horizon in horizons.items()}
     usual = horizons[games.BALL.dimension]
-    return Found(
+    return Judgement(
         yes_or_no(usual is not None and usual <= longest(results)),
         horizons,
         f"so from this T, a power of 2, on: {with_names(since)}. (The paper writes epsilon for what is (epsilon,"
@@ -177,21 +184,23 @@ def is_exactly_free(dimension: int, horizon: int) -> bool:
     return bool(private == free)
 
 
-def _constant_factor(results: Results, prices: Sequence[Price]) -> Found:
+def _constant_factor(results: Results, prices: Sequence[Price]) -> Judgement:
     """Judge whether the ratio of regrets stays above 1 and does not change with T."""
     exponents = {price: _exponent_of_ratio(results, price) for price in prices}
     ratios = {price: ratios_over_horizon(results, price) for price in prices}
-    ends = {price: each[max(each)] for price, each in ratios.items()}
-    growing = [price for price, one in exponents.items() if above(one, FLAT)]
-    falling = [price for price, one in exponents.items() if below(one, -FLAT)]
-    cheaper = any(below(one, 1) for one in ends.values())
-    known = all(above(one, 1) for one in ends.values()) and all(one.error <= LOOSE_RATIO for one in exponents.values())
-    changing = [f"the ratio grows with T for {joined(growing)}"] if growing else []
+    ends = {price: by_horizon[max(by_horizon)] for price, by_horizon in ratios.items()}
+    growing = [price for price, one in exponents.items() if is_above(one, FLAT)]
+    falling = [price for price, one in exponents.items() if is_below(one, -FLAT)]
+    cheaper = any(is_below(one, 1) for one in ends.values())
+    is_clear = all(is_above(one, 1) for one in ends.values()) and all(
+        one.error <= LOOSE_RATIO for one in exponents.values()
+    )
+    changing = [f"the ratio grows with T for {join_names(growing)}"] if growing else []
     if falling:
         how = "logarithms count, as in how often to explore"
-        changing.append(f"the ratio still falls with T for {joined(falling)}: {how}")
-    return Found(
-        NO if changing or cheaper else YES if known else UNDECIDED,
+        changing.append(f"the ratio still falls with T for {join_names(falling)}: {how}")
+    return Judgement(
+        NO if changing or cheaper else YES if is_clear else UNDECIDED,
         {"exponents": exponents, "ends": ends},
         f"exponent of T in the ratio of mean regrets: {with_names(exponents)};"
         f" the ratio at T = {in_powers(longest(results))}: {with_names(ends)}",
@@ -204,7 +213,7 @@ def _constant_factor(results: Results, prices: Sequence[Price]) -> Found:
 def _exponent_of_ratio(results: Results, price: Price) -> Estimate:
     regrets = games.over_horizon(results, price)
     horizons = list(regrets)
-    private, free = (np.stack(each, axis=1) for each in zip(*regrets.values(), strict=True))
+    private, free = (np.stack(columns, axis=1) for columns in zip(*regrets.values(), strict=True))
     if len(horizons) < 2 or not (np.all(private.mean(axis=0) > 0) and np.all(free.mean(axis=0) > 0)):
         return UNKNOWN
     difference = private / private.mean(axis=0) - free / free.mean(axis=0)
@@ -219,7 +228,7 @@ claims(
 )(functools.partial(_constant_factor, prices=_with_full_information(games.COINS, games.FRESH)))
 for _prices in (games.PANELS["bandits"][:1], games.PANELS["bandits"][1:2], games.PANELS["bandits"][2:]):
     claims(
-        f"With bandit feedback, {joined(_prices)}, privacy costs a constant factor"
+        f"With bandit feedback, {join_names(_prices)}, privacy costs a constant factor"
         " (the paper's algorithm 4, which adds noise to each payoff and so is local, which it does not say)."
     )(functools.partial(_constant_factor, prices=_prices))
 
@@ -228,7 +237,7 @@ Term = Callable[[float, float, float], float]
 """A term of a bound, as a function of (T, size, epsilon)."""
 
 
-class Row(NamedTuple):
+class PaperBound(NamedTuple):
     """A row of the paper's tables 1 and 2: its bound in words, and its terms.
 
     Attributes:
@@ -238,39 +247,39 @@ class Row(NamedTuple):
         terms: The terms of the bound; with full information the second is the price of privacy.
     """
 
-    game: Game
+    game: SizedGame
     says: str
     before: str
     terms: tuple[Term, ...]
 
 
-ROWS = (
-    Row(
+PAPER_BOUNDS = (
+    PaperBound(
         games.EXPERTS,
         "sqrt(T ln N) + N ln N ln^2 T / epsilon",
         "sqrt(T ln N) / epsilon",
         (lambda t, d, e: math.sqrt(t * math.log(d)), lambda t, d, e: d * math.log(d) * math.log(t) ** 2 / e),
     ),
-    Row(
+    PaperBound(
         games.BALL,
         "sqrt(T) + N ln^2 T / epsilon",
         "sqrt(N T) / epsilon",
         (lambda t, d, e: math.sqrt(t), lambda t, d, e: d * math.log(t) ** 2 / e),
     ),
-    Row(
+    PaperBound(
         games.CUBE,
         "sqrt(N T) + N ln^2 T / epsilon",
         "sqrt(N T) / epsilon",
         (lambda t, d, e: math.sqrt(d * t), lambda t, d, e: d * math.log(t) ** 2 / e),
     ),
     # How it depends on the size the table leaves out; that is of theorem 4.5 with noise on the payoff.
-    Row(
+    PaperBound(
         games.PAYOFFS,
         "sqrt(T) / epsilon, logarithms and N left out",
         "T^(2/3) / epsilon",
         (lambda t, d, e: d * math.sqrt(t * math.log(t)) / e,),
     ),
-    Row(
+    PaperBound(
         games.ARMS,
         "sqrt(T N ln N) / epsilon, logarithms left out",
         "N T^(2/3) / epsilon",
@@ -296,8 +305,8 @@ Exponents = Mapping[Price, Mapping[str, Exponent]]
 """The exponents of `"T"`, the size and `"1 / epsilon"` for each algorithm."""
 
 
-class Measured(NamedTuple):
-    """The exponents of one row.
+class GrowthExponents(NamedTuple):
+    """The exponents of the games of one row of the tables.
 
     Attributes:
         regret: Those of regret, beside the largest of a term of the bound.
@@ -310,75 +319,75 @@ class Measured(NamedTuple):
     free: Exponent
 
 
-def measured(results: Results, levels: Results, row: Row) -> Measured:
+def measure_exponents(results: Results, levels: Results, bound: PaperBound) -> GrowthExponents:
     """Return how regret grows in the games of a row of the paper's tables.
 
     Args:
         results: The games for exponents.
         levels: The games over epsilon, for games with full information.
-        row: The row.
+        bound: The row.
     """
 
-    def regrets(name: str, sweep: Sequence[Place], *, private: bool = True) -> FloatArray:
-        """Return an algorithm's regret, shape `(trials, places)`; without privacy epsilon does not matter."""
+    def regrets(name: str, sweep: Sequence[SweepGame], *, private: bool = True) -> FloatArray:
+        """Return an algorithm's regret, shape `(trials, games)`; without privacy epsilon does not matter."""
         columns = []
-        for place in sweep:
-            source = results if f"{place.panel}/checkpoints" in results.arrays else levels
-            label = games.label_at(name, place.epsilon) if private and place.epsilon is not None else name
-            columns.append(last(source, place.panel, label))
+        for game in sweep:
+            source = results if f"{game.key}/checkpoints" in results.arrays else levels
+            label = games.label_at(name, game.epsilon) if private and game.epsilon is not None else name
+            columns.append(last(source, game.key, label))
         return np.stack(columns, axis=1)
 
-    def beside(sweep: Sequence[Place], sample: FloatArray, terms: Sequence[Term]) -> Exponent:
-        """Return the exponent of regret `(trials, places)` beside the largest of a term."""
-        values = [place.value for place in sweep]
-        along = [[term(place.horizon, place.size, place.epsilon or games.EPSILON) for place in sweep] for term in terms]
+    def exponent_beside(sweep: Sequence[SweepGame], sample: FloatArray, terms: Sequence[Term]) -> Exponent:
+        """Return the exponent of regret `(trials, games)` beside the largest of a term."""
+        values = [game.value for game in sweep]
+        along = [[term(game.horizon, game.size, game.epsilon or games.EPSILON) for game in sweep] for term in terms]
         return Exponent(exponent(values, sample), max(slope_of(values, each) for each in along))
 
     regret: dict[Price, dict[str, Exponent]] = {}
     extra: dict[Price, dict[str, Exponent]] = {}
-    swept, noise = games.sweeps(longest(results), row.game), row.terms[-1:]
-    for price in games.MEASURED[row.game]:
+    swept, noise = games.sweeps(longest(results), bound.game), bound.terms[-1:]
+    for price in games.MEASURED[bound.game]:
         regret[price] = {}
         for name, sweep in swept.items():
             private = regrets(price.private, sweep)
-            regret[price][name] = beside(sweep, private, noise if name == "1 / epsilon" else row.terms)
-            if row.game in games.FULL:
+            regret[price][name] = exponent_beside(sweep, private, noise if name == "1 / epsilon" else bound.terms)
+            if bound.game in games.FULL:
                 more = private - regrets(price.free, sweep, private=False)
-                extra.setdefault(price, {})[name] = beside(sweep, more, noise)
-    free = regrets(games.MEASURED[row.game][0].free, swept["T"], private=False)
-    return Measured(regret, extra, Exponent(exponent([place.value for place in swept["T"]], free), 0.5))
+                extra.setdefault(price, {})[name] = exponent_beside(sweep, more, noise)
+    free = regrets(games.MEASURED[bound.game][0].free, swept["T"], private=False)
+    return GrowthExponents(regret, extra, Exponent(exponent([game.value for game in swept["T"]], free), 0.5))
 
 
-def _at_most_the_row(results: Results, levels: Results, row: Row) -> Found:
+def _at_most_the_bound(results: Results, levels: Results, bound: PaperBound) -> Judgement:
     """Judge whether regret grows at most like a row of the paper's tables, apart from logarithms."""
-    found = measured(results, levels, row)
-    deciding = next(iter(found.regret.values()))
-    over = [name for name, one in deciding.items() if above(one.measured, one.term + TOLERANCE)]
+    exponents = measure_exponents(results, levels, bound)
+    deciding = next(iter(exponents.regret.values()))
+    exceeds_paper = [name for name, one in deciding.items() if is_above(one.measured, one.term + TOLERANCE)]
     unclear = [name for name, one in deciding.items() if not one.measured.error <= LOOSE]
-    parts = [
-        f"{price.private}{what}: {', '.join(f'{name} {one}' for name, one in each.items())}"
-        for what, prices in (("", found.regret), (", extra regret", found.extra))
-        for price, each in prices.items()
+    lines = [
+        f"{price.private}{what}: {', '.join(f'{quantity} {power}' for quantity, power in by_quantity.items())}"
+        for what, prices in (("", exponents.regret), (", extra regret", exponents.extra))
+        for price, by_quantity in prices.items()
     ]
     theorem = "; for d, which table 2 hides, it is that of this project's bound, as theorem 4.5 has N^2 (E39)"
-    horizon = games.sweeps(longest(results), row.game)["T"][-1].horizon
-    return Found(
-        NO if over else UNDECIDED if unclear else YES,
-        found,
-        f"exponents, measured (the largest of a term of the bound): {'; '.join(parts)};"
-        f" of T without privacy: {found.free}" + (theorem if row.game is games.PAYOFFS else ""),
+    horizon = games.sweeps(longest(results), bound.game)["T"][-1].horizon
+    return Judgement(
+        NO if exceeds_paper else UNDECIDED if unclear else YES,
+        exponents,
+        f"exponents, measured (the largest of a term of the bound): {'; '.join(lines)};"
+        f" of T without privacy: {exponents.free}" + (theorem if bound.game is games.PAYOFFS else ""),
         yes=f"none is clearly larger by more than {TOLERANCE:g}",
-        no=f"larger in {joined(over)}, in games of up to {in_powers(horizon)} rounds",
-        unknown=f": not known well enough in {joined(unclear)}",
+        no=f"larger in {join_names(exceeds_paper)}, in games of up to {in_powers(horizon)} rounds",
+        unknown=f": not known well enough in {join_names(unclear)}",
     )
 
 
-for _row in ROWS:
+for _bound in PAPER_BOUNDS:
     claims(
-        f"Table {'1' if _row.game in games.FULL else '2'}, {_row.game.name}: regret at most of order {_row.says}"
-        f" (the previous best: {_row.before}).",
+        f"Table {'1' if _bound.game in games.FULL else '2'}, {_bound.game.name}: regret at most of order {_bound.says}"
+        f" (the previous best: {_bound.before}).",
         of=(2, 1),
-    )(functools.partial(_at_most_the_row, row=_row))
+    )(functools.partial(_at_most_the_bound, bound=_bound))
 
 
 FEW, *_, SO_MANY = games.NUMBERS_OF_EXPERTS
@@ -391,24 +400,24 @@ RIVALS = (games.COINS, games.LAZY, games.EPOCHS)
     f" than {games.COINS} and {games.LAZY}, with {SO_MANY:,} more than {games.LAZY} and {games.EPOCHS}.",
     of=(3,),
 )
-def _few_and_many(results: Results) -> Found:
-    horizon, own = longest(results), games.OWN
+def _few_and_many(results: Results) -> Judgement:
+    horizon, trees = longest(results), games.OWN
     small, large = (
-        {name: last(results, games.MANY.key(horizon, number), name) for name in (own, *RIVALS, games.HEDGE)}
+        {name: last(results, games.MANY.key(horizon, number), name) for name in (trees, *RIVALS, games.HEDGE)}
         for number in (FEW, SO_MANY)
     )
-    errors = [over_error(small[name] - small[own]) for name in (games.COINS, games.LAZY)]
-    errors += [over_error(large[own] - large[name]) for name in (games.LAZY, games.EPOCHS)]
+    errors = [in_standard_errors(small[name] - small[trees]) for name in (games.COINS, games.LAZY)]
+    errors += [in_standard_errors(large[trees] - large[name]) for name in (games.LAZY, games.EPOCHS)]
     ratios = {
         name: tuple(ratio_of_means(regret[name], regret[games.HEDGE]) for regret in (small, large))
-        for name in (own, *RIVALS)
+        for name in (trees, *RIVALS)
     }
-    shown = with_names({name: " / ".join(map(str, both)) for name, both in ratios.items()})
-    return Found(
+    ratios_in_words = with_names({name: " / ".join(map(str, both)) for name, both in ratios.items()})
+    return Judgement(
         all_ahead(errors),
         ratios,
         f"regret over Hedge's with {FEW:,} / {SO_MANY:,} experts, T = {in_powers(horizon)}:"
-        f" {shown}. ({games.EPOCHS} is for independent gains, as here.)",
+        f" {ratios_in_words}. ({games.EPOCHS} is for independent gains, as here.)",
         yes="by more than three standard errors each",
         no="the other way round for one of them",
         unknown=": one of them is too close",
@@ -418,28 +427,28 @@ def _few_and_many(results: Results) -> Found:
 def numbers(results: Sequence[Results]) -> dict[str, Numbers]:
     """Return what the page quotes: ratios of regrets, from which T on privacy is nearly free, exponents."""
     over_t, over_epsilon, for_exponents, many_experts = results
-    found: dict[str, Numbers] = {}
+    quoted: dict[str, Numbers] = {}
     for price in itertools.chain(*games.PANELS.values()):
         for length, ratio in ratios_over_horizon(over_t, price).items():
-            found[f"ratio/{price}/{length}"] = _plain(ratio)
+            quoted[f"ratio/{price}/{length}"] = _plain(ratio)
     for name in LEADERS:
         nearly = _nearly_free(over_t, name).numbers
         for price, first in nearly["first"].items():
             by_bound = float(nearly["by_bound"].get(price) or math.inf)
-            found[f"nearly free/{price}"] = {"from": first or math.inf, "by bound": by_bound}
-    found["exactly free"] = {f"d = {size}": first_exactly_free(size) or math.inf for size in DIMENSIONS}
-    for row in ROWS:
-        one = measured(for_exponents, over_epsilon, row)
-        for prices, of in ((one.regret, ""), (one.extra, ", extra")):
-            for price, each in prices.items():
-                for quantity, power in each.items():
-                    found[f"exponent/{price}{of}/{quantity}"] = {**_plain(power.measured), "term": power.term}
-        found[f"exponent/without privacy, {row.game.name}/T"] = _plain(one.free.measured)
+            quoted[f"nearly free/{price}"] = {"from": first or math.inf, "by bound": by_bound}
+    quoted["exactly free"] = {f"d = {size}": first_exactly_free(size) or math.inf for size in DIMENSIONS}
+    for bound in PAPER_BOUNDS:
+        exponents = measure_exponents(for_exponents, over_epsilon, bound)
+        for prices, of in ((exponents.regret, ""), (exponents.extra, ", extra")):
+            for price, by_quantity in prices.items():
+                for quantity, power in by_quantity.items():
+                    quoted[f"exponent/{price}{of}/{quantity}"] = {**_plain(power.measured), "term": power.term}
+        quoted[f"exponent/without privacy, {bound.game.name}/T"] = _plain(exponents.free.measured)
     for name, ends in _few_and_many(many_experts).numbers.items():
         for size, ratio in zip(("few", "many"), ends, strict=True):
-            found[f"{size} experts/{name}"] = _plain(ratio)
-    return found
+            quoted[f"{size} experts/{name}"] = _plain(ratio)
+    return quoted
 
 
-def _plain(one: Estimate) -> dict[str, float]:
-    return {"mean": one.value, "error": one.error}
+def _plain(estimate: Estimate) -> dict[str, float]:
+    return {"mean": estimate.value, "error": estimate.error}

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.run_report import View
 from dp_bandit_envs.figures.judging import Estimate, ratio_of_means
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.runs.run_report import View
 
 HORIZON = 2**20
 """Rounds of the longest games over T; the others have a quarter of the next longer one's, down to 2^10."""
@@ -35,7 +35,7 @@ With a gap of order 1 / sqrt(T) no regret can exceed the order of sqrt(T), which
 VIEW = View(centre="mean", scale="log", claimed_by="The literature")
 
 
-class Game(NamedTuple):
+class SizedGame(NamedTuple):
     """A game of any size.
 
     Attributes:
@@ -60,10 +60,10 @@ class Game(NamedTuple):
     arguments: tuple[tuple[str, Any], ...] = ()
 
     def key(self, horizon: int, dimension: int | None = None, kind: str = "") -> str:
-        """Return the key of its panel with these sizes."""
+        """Return the key of the game with these sizes."""
         return f"{self.name}{kind and '-'}{kind}-{self.size}{dimension or self.dimension}-T{horizon}"
 
-    def panel(
+    def spec(
         self,
         horizon: int,
         contestants: Sequence[AlgorithmSpec],
@@ -91,13 +91,13 @@ def _least(factor: float) -> Callable[[int, int], float]:
     return lambda d, t: factor * math.sqrt(d / t)
 
 
-EXPERTS = Game(
+EXPERTS = SizedGame(
     "experts", "Experts", "DPBandit-Simplex-v0", "d", 10, (5, 10, 20), lambda d, t: 2 * math.sqrt(math.log(d) / t)
 )
-BALL = Game("ball", "Ball", "DPBandit-Ball-v0", "d", 10, (5, 10, 20), _least(2))
-CUBE = Game("cube", "Cube", "DPBandit-Cube-v0", "d", 10, (5, 10, 20), _least(2))
+BALL = SizedGame("ball", "Ball", "DPBandit-Ball-v0", "d", 10, (5, 10, 20), _least(2))
+CUBE = SizedGame("cube", "Cube", "DPBandit-Cube-v0", "d", 10, (5, 10, 20), _least(2))
 # From 4 arms on, as of K arms one is the best, and playing at random costs (K - 1) / K of the gap.
-ARMS = Game(
+ARMS = SizedGame(
     "arms",
     "Arms",
     "DPBandit-Stochastic-v0",
@@ -107,7 +107,7 @@ ARMS = Game(
     lambda k, t: 6 * math.sqrt(k * math.log(k) / t),
     means=True,
 )
-PAYOFFS = Game(
+PAYOFFS = SizedGame(
     "ball with payoffs only",
     "Ball, payoffs only",
     "DPBandit-Ball-v0",
@@ -117,7 +117,7 @@ PAYOFFS = Game(
     _least(14),
     arguments=(("feedback", "bandit"),),
 )
-MANY = Game("drawn experts", "Experts, drawn", "DPBandit-Experts-v0", "d", 10, (), EXPERTS.hard_gap, means=True)
+MANY = SizedGame("drawn experts", "Experts, drawn", "DPBandit-Experts-v0", "d", 10, (), EXPERTS.hard_gap, means=True)
 FULL = (EXPERTS, BALL, CUBE)
 """Games in which a round reveals its whole gain vector."""
 
@@ -141,7 +141,7 @@ class Price(NamedTuple):
 
     private: str
     free: str
-    game: Game
+    game: SizedGame
 
     def __str__(self) -> str:
         return f"{self.private}, {self.game.name}"
@@ -186,18 +186,18 @@ def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) 
     middle, short = min(horizon, SWEEP_HORIZON), min(horizon, MANY_HORIZON)
     levels = [_spec(FREE)] + [_spec(name, epsilon) for name in OVER_EPSILON for epsilon in LEVELS]
     many = _specs(OVER_DIMENSION)
-    parts = {
+    sweeps_played = {
         "over-horizon": (_over_horizon(horizon), trials),
-        "over-epsilon": ([game.panel(middle, levels, gap=EASY) for game in FULL], trials),
+        "over-epsilon": ([game.spec(middle, levels, gap=EASY) for game in FULL], trials),
         "exponents": (_exponents(horizon), min(trials, FEWER)),
         "many-experts": (
-            [MANY.panel(short, many, gap=EASY, dimension=number) for number in NUMBERS_OF_EXPERTS],
+            [MANY.spec(short, many, gap=EASY, dimension=number) for number in NUMBERS_OF_EXPERTS],
             min(trials, FEWER),
         ),
     }
     return tuple(
-        Experiment(name, tuple(panels), (), None, games, seed, checkpoints="log")
-        for name, (panels, games) in parts.items()
+        Experiment(name, tuple(specs), (), None, games, seed, checkpoints="log")
+        for name, (specs, games) in sweeps_played.items()
     )
 
 
@@ -208,49 +208,49 @@ def lengths(longest: int, number: int) -> tuple[int, ...]:
 
 def _over_horizon(horizon: int) -> list[GameSpec]:
     """Return the games over T: gaps shrink, so that they are as hard at every length."""
-    found = []
+    specs = []
     for prices in PANELS.values():
         for game in dict.fromkeys(price.game for price in prices):
-            specs = _specs([price for price in prices if price.game is game])
+            algorithms = _specs([price for price in prices if price.game is game])
             if game not in (PAYOFFS, MANY):
-                specs.append(_spec("Uniform" if game is ARMS else LOST))
-            found += [game.panel(length, specs) for length in lengths(horizon, LENGTHS)]
-    return found
+                algorithms.append(_spec("Uniform" if game is ARMS else LOST))
+            specs += [game.spec(length, algorithms) for length in lengths(horizon, LENGTHS)]
+    return specs
 
 
-class Place(NamedTuple):
-    """A game of a sweep: the varying value, the key of its panel, its length and size, and epsilon if that varies."""
+class SweepGame(NamedTuple):
+    """A game of a sweep: the varying value, its key, its length and size, and epsilon if that varies."""
 
     value: float
-    panel: str
+    key: str
     horizon: int
     size: int
     epsilon: float | None = None
 
 
-def sweeps(horizon: int, game: Game) -> dict[str, list[Place]]:
+def sweeps(horizon: int, game: SizedGame) -> dict[str, list[SweepGame]]:
     """Return the games in which T, the size and epsilon vary, for exponents."""
     d, middle = game.dimension, min(horizon, SWEEP_HORIZON)
     horizons = lengths(min(horizon, EXPONENT_HORIZON), EXPONENT_LENGTHS)
     levels = game.key(middle) if game in FULL else game.key(middle, kind="epsilon")
     return {
-        "T": [Place(length, game.key(length, kind="length"), length, d) for length in horizons],
-        game.size: [Place(size, game.key(middle, size, "size"), middle, size) for size in game.sizes],
-        "1 / epsilon": [Place(1 / each, levels, middle, d, each) for each in SMALL],
+        "T": [SweepGame(length, game.key(length, kind="length"), length, d) for length in horizons],
+        game.size: [SweepGame(size, game.key(middle, size, "size"), middle, size) for size in game.sizes],
+        "1 / epsilon": [SweepGame(1 / each, levels, middle, d, each) for each in SMALL],
     }
 
 
 def _exponents(horizon: int) -> list[GameSpec]:
     """Return the games for exponents: of T and of the dimension; bandits also of epsilon. All have the same gap."""
-    found = []
+    specs = []
     for game, prices in MEASURED.items():
-        specs, (over_t, over_size, over_epsilon) = _specs(prices), sweeps(horizon, game).values()
-        found += [game.panel(one.horizon, specs, gap=EASY, kind="length") for one in over_t]
-        found += [game.panel(one.horizon, specs, gap=EASY, dimension=one.size, kind="size") for one in over_size]
+        algorithms, (over_t, over_size, over_epsilon) = _specs(prices), sweeps(horizon, game).values()
+        specs += [game.spec(one.horizon, algorithms, gap=EASY, kind="length") for one in over_t]
+        specs += [game.spec(one.horizon, algorithms, gap=EASY, dimension=one.size, kind="size") for one in over_size]
         if game not in FULL:
             levels = [_spec(price.private, epsilon) for price in prices for epsilon in LEVELS]
-            found.append(game.panel(over_epsilon[0].horizon, levels, gap=EASY, kind="epsilon"))
-    return found
+            specs.append(game.spec(over_epsilon[0].horizon, levels, gap=EASY, kind="epsilon"))
+    return specs
 
 
 def label_at(name: str, epsilon: float) -> str:
@@ -267,28 +267,25 @@ def _spec(label: str, epsilon: float | None = None) -> AlgorithmSpec:
     """Return the algorithm of a label, at epsilon = 1 or at a level, which is then a part of the label."""
     name, parameters = PARAMETERS.get(label, (label, {}))
     level = {} if epsilon is None else {"epsilon": epsilon}
-    shown = label if epsilon is None else label_at(label, epsilon)
-    return AlgorithmSpec(name, {**parameters, **level}, None if shown == name else shown)
+    full_label = label if epsilon is None else label_at(label, epsilon)
+    return AlgorithmSpec(name, {**parameters, **level}, None if full_label == name else full_label)
 
 
 def longest(results: Results) -> int:
     """Return the number of rounds of the longest game."""
-    return max(int(panel.env_kwargs["horizon"]) for panel in results.experiment.panels)
+    return max(int(spec.env_kwargs["horizon"]) for spec in results.experiment.panels)
 
 
-def last(results: Results, panel: str, name: str) -> FloatArray:
+def last(results: Results, game: str, name: str) -> FloatArray:
     """Return each game's regret after the last round, shape `(trials,)`."""
-    regret: FloatArray = results.regret(panel, name, VIEW.measure)[:, -1]
+    regret: FloatArray = results.regret(game, name, VIEW.measure)[:, -1]
     return regret
 
 
 def over_horizon(results: Results, price: Price) -> dict[int, tuple[FloatArray, FloatArray]]:
     """Return for each horizon, ascending, the regret with and without privacy of each game, `(trials,)`."""
-    panels = {length: price.game.key(length) for length in lengths(longest(results), LENGTHS)}
-    return {
-        length: (last(results, panel, price.private), last(results, panel, price.free))
-        for length, panel in panels.items()
-    }
+    keys = {length: price.game.key(length) for length in lengths(longest(results), LENGTHS)}
+    return {length: (last(results, key, price.private), last(results, key, price.free)) for length, key in keys.items()}
 
 
 def ratios_over_horizon(results: Results, price: Price) -> dict[int, Estimate]:

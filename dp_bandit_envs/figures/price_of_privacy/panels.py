@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from dp_bandit_envs.experiments.experiment import Results, labels_of
 from dp_bandit_envs.figures.judging import Estimate, ratio_of_means
 from dp_bandit_envs.figures.price_of_privacy import games
-from dp_bandit_envs.figures.price_of_privacy.games import Game, Price, last, longest, ratios_over_horizon
+from dp_bandit_envs.figures.price_of_privacy.games import Price, SizedGame, last, longest, ratios_over_horizon
 from dp_bandit_envs.metrics import Band, confidence_band
 from dp_bandit_envs.plots.curves_figure import Curve, Panel, Reference, curves_figure
 from dp_bandit_envs.plots.plot_style import GREY
-from dp_bandit_envs.runs.experiment import Results, labels_of
 
 RATIO = "regret / regret without privacy"
 NORMAL_95 = 1.96
@@ -28,7 +28,7 @@ def draw(results: Sequence[Results], columns: int | None = None) -> Figure:
     labels |= {games.COINS: f"{labels[games.COINS]}, table 1's previous best"}
     labels |= {games.FRESH: f"{labels[games.FRESH]}, baseline"}
 
-    def label(name: str, game: Game) -> str:
+    def label(name: str, game: SizedGame) -> str:
         return f"{labels[name]}, {game.name}" if name in WITH_GAME else labels[name]
 
     note = (
@@ -57,7 +57,7 @@ def draw(results: Sequence[Results], columns: int | None = None) -> Figure:
     )
 
 
-Label = Callable[[str, Game], str]
+Label = Callable[[str, SizedGame], str]
 
 
 def ratio_band(points: Sequence[Estimate]) -> Band:
@@ -84,17 +84,24 @@ def _free(at: Sequence[float]) -> Reference:
     return Reference("no price: ratio 1", np.array([min(at), max(at)]), np.ones(2), colour=GREY, width=1.2, dash="-")
 
 
-def _over_t(title: str, results: Results, prices: Sequence[Price], label: Label, lost: Game | None = None) -> Panel:
+def _over_t(
+    title: str, results: Results, prices: Sequence[Price], label: Label, lost: SizedGame | None = None
+) -> Panel:
     ratios = {price: ratios_over_horizon(results, price) for price in prices}
     curves = [
-        Curve(price.private, label(*price[::2]), np.array(list(each)), _above_zero(ratio_band(list(each.values()))))
-        for price, each in ratios.items()
+        Curve(
+            price.private,
+            label(*price[::2]),
+            np.array(list(by_horizon)),
+            _above_zero(ratio_band(list(by_horizon.values()))),
+        )
+        for price, by_horizon in ratios.items()
     ]
     references = [_free(list(ratios[prices[0]]))]
     if lost is not None:
-        each = ratios_over_horizon(results, Price(games.LOST, games.FREE, lost))
-        heights = np.array([one.value for one in each.values()])
-        references.append(Reference(games.LOST, np.array(list(each)), heights, colour=GREY, dash=":"))
+        by_horizon = ratios_over_horizon(results, Price(games.LOST, games.FREE, lost))
+        heights = np.array([one.value for one in by_horizon.values()])
+        references.append(Reference(games.LOST, np.array(list(by_horizon)), heights, colour=GREY, dash=":"))
     return Panel(title, curves, references)
 
 
@@ -102,9 +109,9 @@ def _over_epsilon(title: str, results: Results, label: Label) -> Panel:
     curves = []
     for name in games.OVER_EPSILON:
         for game in games.FULL:
-            panel = game.key(longest(results))
-            free = last(results, panel, games.FREE)
-            private = [last(results, panel, games.label_at(name, level)) for level in games.LEVELS]
+            key = game.key(longest(results))
+            free = last(results, key, games.FREE)
+            private = [last(results, key, games.label_at(name, level)) for level in games.LEVELS]
             extra = _above_zero(confidence_band(np.stack([one - free for one in private], axis=1)))
             curves.append(Curve(name, label(name, game), np.array(games.LEVELS), extra))
     return Panel(title, curves, across="epsilon", up="extra regret (gain)")
@@ -112,10 +119,10 @@ def _over_epsilon(title: str, results: Results, label: Label) -> Panel:
 
 def _over_dimension(title: str, results: Results, label: Label) -> Panel:
     numbers = games.NUMBERS_OF_EXPERTS
-    panels = [games.MANY.key(longest(results), number) for number in numbers]
+    keys = [games.MANY.key(longest(results), number) for number in numbers]
     curves = []
     for price in games.OVER_DIMENSION:
-        pairs = [[last(results, panel, name) for name in (price.private, price.free)] for panel in panels]
+        pairs = [[last(results, key, name) for name in (price.private, price.free)] for key in keys]
         band = _above_zero(ratio_band([ratio_of_means(private, free) for private, free in pairs]))
         curves.append(Curve(price.private, label(price.private, games.MANY), np.array(numbers), band))
     return Panel(title, curves, [_free(numbers)], across="number of experts d", up="regret / Hedge's regret")

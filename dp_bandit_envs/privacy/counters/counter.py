@@ -41,7 +41,13 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.draws import Stream, with_formulas
-from dp_bandit_envs.privacy.accounting import Law, delta_for_exact_draws, distance_of_all, gaussian_law, one_laplace
+from dp_bandit_envs.privacy.accounting import (
+    DominatingNoise,
+    delta_for_exact_draws,
+    distance_of_all,
+    gaussian_law,
+    one_laplace,
+)
 from dp_bandit_envs.privacy.facts import number_or_nan, to_item
 from dp_bandit_envs.privacy.gaussian import concentrated, draw_normal, gaussian_sigma
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -277,10 +283,10 @@ class Counter(abc.ABC):
             delta=self.delta or 0.0,
             rho=None if self.delta is None else concentrated(self.sigma),
             covers="releases",
-            law=self.law,
+            noise_law=self.noise_law,
             neighbours=REPLACE_ONE_ITEM,
             theorem=f"{self._reason} ({type(self).__name__})",
-            tau=self.distance_of_draws(),
+            draw_distance=self.distance_of_draws(),
         )
 
     @property
@@ -295,13 +301,17 @@ class Counter(abc.ABC):
         return f"an item is counted in at most {self.nodes_per_item} {kind} nodes"
 
     @property
-    def law(self) -> Law:
+    def noise_law(self) -> DominatingNoise:
         """The draws that dominate what an item changes; see docs/accounting.md."""
         if self.delta is not None:
             return gaussian_law(self.sigma)
         if self.dominated_by == "levels":
-            return Law(laplace=((self.epsilon / self.nodes_per_item, self.nodes_per_item),))
-        return one_laplace(self._spent) if self.dominated_by == "laplace" else Law(responses=((self._spent, 1),))
+            return DominatingNoise(laplace=((self.epsilon / self.nodes_per_item, self.nodes_per_item),))
+        return (
+            one_laplace(self._spent)
+            if self.dominated_by == "laplace"
+            else DominatingNoise(responses=((self._spent, 1),))
+        )
 
     def distance_of_draws(self, values: int = 1) -> float:
         """Return the distance of the fast draws that one item influences from exact ones, in [0, 1]."""
@@ -315,7 +325,7 @@ class Counter(abc.ABC):
 
 def gaussian_form(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a counter's plain function with normal draws in place of Laplace draws."""
-    return bind(function, {"draw": draw_normal, "fill": fill_normal})
+    return bind(function, {"draw": draw_normal, "fill": fill_normal}, missing_ok=True)
 
 
 @functools.lru_cache(maxsize=4096)

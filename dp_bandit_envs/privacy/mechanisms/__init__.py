@@ -23,7 +23,7 @@ MECHANISMS: dict[str, type[Mechanism]] = {
         HybridSums,
     )
 }
-"""The one table of mechanisms: a row gives `wrappers` and `wrappers.vector` a class of that name."""
+"""The one table of mechanisms; `wrappers` and `wrappers.vector` have a class for each, of the same name."""
 
 __all__ = [
     "MECHANISMS",

@@ -6,7 +6,15 @@ from typing import Any, ClassVar, NamedTuple, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.facts import TO_STEPS, Below, Noise, Values, distance_l1, distance_l2, distance_own
+from dp_bandit_envs.privacy.facts import (
+    TO_STEPS,
+    InputFacts,
+    Noise,
+    ValueRange,
+    distance_in_norm,
+    distance_l1,
+    distance_l2,
+)
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -79,42 +87,42 @@ class MiniBatchAverage(Mechanism):
     withholds = False
     any_range = True
     forget = staticmethod(forget)
-    told_by_sizes = True
+    fixed_by_sizes = True
     example: ClassVar[dict[str, Any]] = {"batch_size": 5}
 
     def __init__(self, *, batch_size: SupportsIndex) -> None:
         self.batch_size = checks.integer("batch_size", batch_size, at_least=1)
 
-    def new_state(self, below: Below) -> State:
+    def new_state(self, inputs: InputFacts) -> State:
         """Return an empty batch."""
-        totals, revealed = np.zeros(below.n_values), np.zeros(below.n_values, np.int64)
+        totals, revealed = np.zeros(inputs.n_values), np.zeros(inputs.n_values, np.int64)
         return State(
-            totals, revealed, self.batch_size, rounder_of(self.batch_size), below.values.low, below.values.high
+            totals, revealed, self.batch_size, rounder_of(self.batch_size), inputs.values.low, inputs.values.high
         )
 
-    def sensitivity(self, below: Below) -> float:
+    def sensitivity(self, inputs: InputFacts) -> float:
         """Return the sensitivity below, with what rounding gains may add to it, divided by tau."""
         if self.batch_size == 1:
-            return below.sensitivity
-        return distance_l1(below) / self.batch_size
+            return inputs.sensitivity
+        return distance_l1(inputs) / self.batch_size
 
-    def values(self, below: Below) -> Values:
+    def values(self, inputs: InputFacts) -> ValueRange:
         """Return the facts below, with distances divided by tau."""
-        values = below.values
+        values = inputs.values
         if self.batch_size == 1:
             return values
-        own = values.own if math.isinf(values.own) else distance_own(below) / self.batch_size
-        return values._replace(l2=distance_l2(below) / self.batch_size, own=own)
+        own = values.norm_distance if math.isinf(values.norm_distance) else distance_in_norm(inputs) / self.batch_size
+        return values._replace(l2=distance_l2(inputs) / self.batch_size, norm_distance=own)
 
-    def horizon(self, below: Below) -> int:
+    def horizon(self, inputs: InputFacts) -> int:
         """Return T // tau; the last T mod tau rounds are one more step, which releases nothing."""
-        return below.horizon // batch_size_within(self.batch_size, below.horizon)
+        return inputs.horizon // batch_size_within(self.batch_size, inputs.horizon)
 
-    def noise(self, below: Below) -> Noise:
+    def noise(self, inputs: InputFacts) -> Noise:
         """Return what is below, as nothing is added."""
-        return below.noise
+        return inputs.noise
 
-    def guarantee(self, below: Below) -> PrivacyGuarantee:
+    def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return none: averaging adds nothing to the guarantee below."""
         return PrivacyGuarantee.none("an average without noise guarantees nothing for an arbitrary agent")
 

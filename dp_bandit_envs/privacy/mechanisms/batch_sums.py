@@ -9,7 +9,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.privacy.accounting import delta_for_exact_draws, distance_of_draws, gaussian_law, one_laplace
-from dp_bandit_envs.privacy.facts import STEP, Below, Noise, distance_l1, distance_l2, to_item
+from dp_bandit_envs.privacy.facts import STEP, InputFacts, Noise, distance_l1, distance_l2, to_item
 from dp_bandit_envs.privacy.gaussian import concentrated, draw_normal, gaussian_sigma
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import draw, grid_of, to_grid
@@ -141,73 +141,75 @@ class BatchSums(ChoosesDraws):
         """The module's `close` for arms that a round does not reveal."""
         return bind(close, {"add_noise": add_exact_noise}) if self._secure else close
 
-    def release_for(self, below: Below) -> Release:
+    def release_for(self, inputs: InputFacts) -> Release:
         """Return `release`."""
         return self.release
 
-    def new_state(self, below: Below) -> State:
+    def new_state(self, inputs: InputFacts) -> State:
         """Return an empty batch."""
-        scale, grid = self._scale_and_grid(below)
-        zeros = np.zeros(below.n_values, np.int64)
-        lengths = np.array([min(length, below.horizon + 1) for length in self.lengths], np.int64)
-        total = np.zeros(below.n_values)
+        scale, grid = self._scale_and_grid(inputs)
+        zeros = np.zeros(inputs.n_values, np.int64)
+        lengths = np.array([min(length, inputs.horizon + 1) for length in self.lengths], np.int64)
+        total = np.zeros(inputs.n_values)
         return State(total, zeros, zeros.copy(), zeros.copy(), lengths, scale, grid, self.delta is not None)
 
-    def first_release(self, below: Below) -> int:
+    def first_release(self, inputs: InputFacts) -> int:
         """Return the length of the first batch."""
-        return min(self.lengths[0], below.horizon + 1)
+        return min(self.lengths[0], inputs.horizon + 1)
 
-    def noise(self, below: Below) -> Noise:
+    def noise(self, inputs: InputFacts) -> Noise:
         """Return the scale, or the standard deviation, of the noise in a sum."""
-        return Noise(below.sensitivity, self._scale_and_grid(below)[0])
+        return Noise(inputs.sensitivity, self._scale_and_grid(inputs)[0])
 
-    def guarantee(self, below: Below) -> PrivacyGuarantee:
+    def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return epsilon, because a gain is in one sum only; or the guarantee below, if there is one."""
         if math.isinf(self.epsilon):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
-        scale, grid = self._scale_and_grid(below)
+        scale, grid = self._scale_and_grid(inputs)
         if self.delta is None:
-            off = self._distance(scale, grid, below.gains_in_a_round)
-            own = PrivacyGuarantee(self.epsilon, model="central", law=one_laplace(self.epsilon), tau=off)
-            return for_rounds(own, below.sensitivity, "a gain is in one batch, whose sums are released once (Laplace)")
-        sigma = self._sigma(below)
+            off = self._distance(scale, grid, inputs.gains_in_a_round)
+            own = PrivacyGuarantee(
+                self.epsilon, model="central", noise_law=one_laplace(self.epsilon), draw_distance=off
+            )
+            return for_rounds(own, inputs.sensitivity, "a gain is in one batch, whose sums are released once (Laplace)")
+        sigma = self._sigma(inputs)
         own = PrivacyGuarantee(
             self.epsilon,
             delta=self.delta,
             rho=concentrated(sigma),
             model="central",
-            law=gaussian_law(sigma),
-            tau=self._normal_distance(scale, grid, below),
+            noise_law=gaussian_law(sigma),
+            draw_distance=self._normal_distance(scale, grid, inputs),
         )
-        return for_rounds(own, distance_l2(below), "a gain is in one batch, whose sums are released once (Gaussian)")
+        return for_rounds(own, distance_l2(inputs), "a gain is in one batch, whose sums are released once (Gaussian)")
 
-    def _sigma(self, below: Below) -> float:
+    def _sigma(self, inputs: InputFacts) -> float:
         """Return the standard deviation for L2 distance 1, for what fast draws leave of delta."""
         if math.isinf(self.epsilon):
             return 0.0
         assert self.delta is not None
         sigma = gaussian_sigma(self.epsilon, self.delta)
         # Above a guarantee the noise is post-processing, and delta is not promised.
-        if self._secure or below.is_private:
+        if self._secure or inputs.is_private:
             return sigma
-        off = self._normal_distance(sigma * distance_l2(below), 0.0, below)
+        off = self._normal_distance(sigma * distance_l2(inputs), 0.0, inputs)
         return gaussian_sigma(self.epsilon, delta_for_exact_draws(self.epsilon, self.delta, off))
 
-    def _normal_distance(self, scale: float, grid: float, below: Below) -> float:
+    def _normal_distance(self, scale: float, grid: float, inputs: InputFacts) -> float:
         """Return the distance of the normal draws that one round influences from exact ones."""
         if self._secure:
-            return normal_distance(scale / grid, below.gains_in_a_round) if grid > 0 else 0.0
-        return distance_of_draws(scale, grid or grid_of(scale), below.gains_in_a_round, normal=True)
+            return normal_distance(scale / grid, inputs.gains_in_a_round) if grid > 0 else 0.0
+        return distance_of_draws(scale, grid or grid_of(scale), inputs.gains_in_a_round, normal=True)
 
-    def _scale_and_grid(self, below: Below) -> tuple[float, float]:
-        most = float(below.horizon)
+    def _scale_and_grid(self, inputs: InputFacts) -> tuple[float, float]:
+        most = float(inputs.horizon)
         if self.delta is None:
-            scale = self._scale(distance_l1(below), most, below)
+            scale = self._scale(distance_l1(inputs), most, inputs)
             return scale, self._grid(scale, most)
-        sigma, distance = self._sigma(below), distance_l2(below)
+        sigma, distance = self._sigma(inputs), distance_l2(inputs)
         if not self._secure:
             return sigma * distance, grid_of(sigma * distance)
-        # Values are rounded to the grid itself, by less than a step, whatever the scale; so it is chosen first.
+        # ValueRange are rounded to the grid itself, by less than a step, whatever the scale; so it is chosen first.
         self._grid(sigma * distance, most)
         grid = secure_grid(2 * sigma * max(distance, STEP), most)
-        return sigma * distance_on_grid(distance, grid, below, l2=True), grid
+        return sigma * distance_on_grid(distance, grid, inputs, l2=True), grid

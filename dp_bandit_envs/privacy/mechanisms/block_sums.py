@@ -8,7 +8,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.accounting import one_laplace
-from dp_bandit_envs.privacy.facts import Below, Noise, distance_l1, to_item
+from dp_bandit_envs.privacy.facts import InputFacts, Noise, distance_l1, to_item
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import noisy
 from dp_bandit_envs.privacy.mechanism import for_rounds
@@ -119,46 +119,49 @@ class BlockSums(ChoosesDraws):
             return geometric_blocks(self.ratio, horizon, first=self.first)
         return tuple(min(length, horizon + 1) for length in self.lengths)
 
-    def new_state(self, below: Below) -> State:
+    def new_state(self, inputs: InputFacts) -> State:
         """Return empty blocks."""
-        scale = self.noise(below).scale
-        zeros = np.zeros(below.n_values, np.int64)
+        scale = self.noise(inputs).scale
+        zeros = np.zeros(inputs.n_values, np.int64)
         return State(
-            np.zeros(below.n_values),
+            np.zeros(inputs.n_values),
             zeros.copy(),
             zeros.copy(),
-            np.zeros(below.n_values),
+            np.zeros(inputs.n_values),
             zeros,
-            np.array(self.blocks(below.horizon), np.int64),
+            np.array(self.blocks(inputs.horizon), np.int64),
             scale,
-            self._grid(scale, float(below.horizon)),
+            self._grid(scale, float(inputs.horizon)),
             self.keep,
         )
 
-    def first_release(self, below: Below) -> int:
+    def first_release(self, inputs: InputFacts) -> int:
         """Return the length of an arm's first block."""
-        return self.blocks(below.horizon)[0]
+        return self.blocks(inputs.horizon)[0]
 
-    def noise(self, below: Below) -> Noise:
+    def noise(self, inputs: InputFacts) -> Noise:
         """Return the scale of the noise in the sum of one block."""
-        return Noise(below.sensitivity, self._scale(distance_l1(below), float(below.horizon), below))
+        return Noise(inputs.sensitivity, self._scale(distance_l1(inputs), float(inputs.horizon), inputs))
 
-    def guarantee(self, below: Below) -> PrivacyGuarantee:
+    def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return epsilon, because a gain is in one block only; or the guarantee below, if there is one."""
         if math.isinf(self.epsilon):
             own = PrivacyGuarantee.none("epsilon is inf, so there is no noise")
         else:
-            local = self.blocks(below.horizon) == (1,)
-            scale = self.noise(below).scale
-            off = self._distance(scale, self._grid(scale, float(below.horizon)), below.gains_in_a_round)
+            local = self.blocks(inputs.horizon) == (1,)
+            scale = self.noise(inputs).scale
+            off = self._distance(scale, self._grid(scale, float(inputs.horizon)), inputs.gains_in_a_round)
             own = PrivacyGuarantee(
-                self.epsilon, model="local" if local else "central", law=one_laplace(self.epsilon), tau=off
+                self.epsilon,
+                model="local" if local else "central",
+                noise_law=one_laplace(self.epsilon),
+                draw_distance=off,
             )
         reason = "a gain is in one block, whose sum is released once (Laplace)"
-        return for_rounds(own, below.sensitivity, reason)
+        return for_rounds(own, inputs.sensitivity, reason)
 
 
-class Clocked(NamedTuple):
+class RestartedState(NamedTuple):
     """The blocks, each arm's round, `(n_arms,)`, and the rounds from one restart to the next."""
 
     blocks: State
@@ -166,20 +169,20 @@ class Clocked(NamedTuple):
     period: int
 
 
-def release_until_restart(state: Clocked, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
+def release_until_restart(state: RestartedState, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
     """Add a gain to its arm's open block, as `release` does, and let the arm's round pass."""
     total, count = release(state.blocks, arm, gain, rng)
     pass_round(state, arm)
     return total, count
 
 
-def idle_until_restart(state: Clocked, arm: int, rng: np.random.Generator) -> tuple[float, int]:
+def idle_until_restart(state: RestartedState, arm: int, rng: np.random.Generator) -> tuple[float, int]:
     """Let the round of an arm pass that was not revealed."""
     pass_round(state, arm)
     return 0.0, 0
 
 
-def pass_round(state: Clocked, arm: int) -> None:
+def pass_round(state: RestartedState, arm: int) -> None:
     """Count a round; at the end of a period drop the open block, so that the next gain begins a first one."""
     state.rounds[arm] += 1
     if state.rounds[arm] == state.period:
@@ -210,9 +213,9 @@ class RestartedSums(BlockSums):
         super().__init__(epsilon=epsilon, draws=draws)
         self.period = checks.integer("period", period, at_least=1)
 
-    def new_state(self, below: Below) -> Clocked:  # type: ignore[override]
+    def new_state(self, inputs: InputFacts) -> RestartedState:  # type: ignore[override]
         """Return empty blocks at round 0."""
-        return Clocked(super().new_state(below), np.zeros(below.n_values, np.int64), self.period)
+        return RestartedState(super().new_state(inputs), np.zeros(inputs.n_values, np.int64), self.period)
 
 
 def geometric_blocks(ratio: float, horizon: int, *, first: int = 1, totals: bool = True) -> tuple[int, ...]:

@@ -10,16 +10,16 @@ from typing import Any, ClassVar, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.compiling.functions import bind, is_ours
+from dp_bandit_envs.compiling.functions import bind, is_builtin
 from dp_bandit_envs.errors import WrongGameError
-from dp_bandit_envs.privacy.accounting import RADIUS, Law, distance_of_all
+from dp_bandit_envs.privacy.accounting import RADIUS, DominatingNoise, distance_of_all
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from dp_bandit_envs.privacy.counters.counter import gaussian_form
-from dp_bandit_envs.privacy.facts import STEP, Below, Noise, distance_l1, distance_l2, distance_own, to_item
+from dp_bandit_envs.privacy.facts import STEP, InputFacts, Noise, distance_in_norm, distance_l1, distance_l2, to_item
 from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import to_grid
 from dp_bandit_envs.privacy.mechanism import Mechanism, Release, for_rounds
-from dp_bandit_envs.privacy.node_noise import NORM_CODES, counts_as, deviation, fill_own_norm
+from dp_bandit_envs.privacy.node_noise import NORM_CODES, deviation, equivalent_laplace_scale, fill_own_norm
 from dp_bandit_envs.privacy.secure_draws import (
     ChoosesDraws,
     distance_on_grid,
@@ -41,7 +41,7 @@ class State(NamedTuple):
         exact: Sums of the gains so far, `(n_values,)`.
         inserted: Numbers of gains so far, `(n_values,)`.
         counters: The counters' own state, with a position for each arm; of one arm, and not used, if `joint`.
-        together: The counter's joint state; of one coordinate or `NoTogether`, and not used, unless `joint`.
+        together: The counter's joint state; of one coordinate or `NoJointState`, and not used, unless `joint`.
         joint: Whether all coordinates share one position.
         shared: The coordinate that used the shared position last, and whether that has a new release: `(2,)`.
         grid: The step between sums that can be released; 0 without noise.
@@ -58,7 +58,7 @@ class State(NamedTuple):
     in_steps: bool
 
 
-class NoTogether(NamedTuple):
+class NoJointState(NamedTuple):
     """In place of the joint state where there is none."""
 
     noise: FloatArray
@@ -163,7 +163,7 @@ class CounterSums(ChoosesDraws):
     in L1 (sensitivity s), in their own norm, or in L2 (square root of s for gains in [0, 1]).
 
     Where every round reveals every value, as in games with expert advice, all coordinates share one position of one
-    counter, whose nodes are vectors of noise; see `pad_shared` for why that is as private. Values are rounded to
+    counter, whose nodes are vectors of noise; see `pad_shared` for why that is as private. ValueRange are rounded to
     multiples of 2^-30, towards 0, so that sums below 2^22 are exact; see `privacy.facts`.
 
     Args:
@@ -274,7 +274,7 @@ class CounterSums(ChoosesDraws):
         own = {} if self.delta is None else {"values": values}
         return make_counter(self.counter_name, epsilon=self.epsilon, horizon=horizon, **self.options, **own)
 
-    def _counter(self, below: Below) -> Counter:
+    def _counter(self, inputs: InputFacts) -> Counter:
         """Return the counter of a game from a few that are kept, as some take long to make; nobody else gets these.
 
         Raises:
@@ -283,14 +283,14 @@ class CounterSums(ChoosesDraws):
         options = self.options
         if self.delta is not None:
             # Above a guarantee the noise is post-processing, and delta is not promised.
-            counted = not self._secure and not below.is_private
-            options = {**options, "values": below.gains_in_a_round if counted else 0}
-        return _kept_counter(COUNTERS[self.counter_name], self.epsilon, below.horizon, tuple(sorted(options.items())))
+            counted = not self._secure and not inputs.is_private
+            options = {**options, "values": inputs.gains_in_a_round if counted else 0}
+        return _kept_counter(COUNTERS[self.counter_name], self.epsilon, inputs.horizon, tuple(sorted(options.items())))
 
     @property
     def draws_laplace(self) -> bool:  # type: ignore[override]
         """Whether its counter is of this package, and its noise Laplace noise."""
-        return self.noise_kind == "laplace" and is_ours(COUNTERS[self.counter_name])
+        return self.noise_kind == "laplace" and is_builtin(COUNTERS[self.counter_name])
 
     @property
     def release(self) -> Release:
@@ -302,11 +302,11 @@ class CounterSums(ChoosesDraws):
         """The module's `pad` with this counter's noise, or None."""
         return self._with_noise(pad) if self.pad_unplayed else None
 
-    def release_for(self, below: Below) -> Release:
+    def release_for(self, inputs: InputFacts) -> Release:
         """Return `release` without the question of whether coordinates share a position."""
         if self._has_own_release:
             return self.release
-        kind = {"pad": pad_shared if self._is_joint(below) else pad_own}
+        kind = {"pad": pad_shared if self._is_joint(inputs) else pad_own}
         return self._with_noise(bind(release_exact if self._secure else release, kind))
 
     @property
@@ -314,14 +314,14 @@ class CounterSums(ChoosesDraws):
         """Whether it is of a derived class with another `release`."""
         return inspect.getattr_static(self, "release") is not vars(CounterSums)["release"]
 
-    def new_state(self, below: Below) -> State:
+    def new_state(self, inputs: InputFacts) -> State:
         """Return counters before their first items."""
-        counter, n_values, joint = self._counter(below), below.n_values, self._is_joint(below)
-        factor, grid = self._factor_and_grid(counter, below)
-        state, together = counter.new_state(1 if joint else n_values), NoTogether(np.zeros(1))
+        counter, n_values, joint = self._counter(inputs), inputs.n_values, self._is_joint(inputs)
+        factor, grid = self._factor_and_grid(counter, inputs)
+        state, together = counter.new_state(1 if joint else n_values), NoJointState(np.zeros(1))
         # Where `release_for` is all that is played, the other form's state would only take time to compile.
         if self._joint and (joint or self.pad_unplayed or self._has_own_release):
-            norm = NORM_CODES.get(below.values.norm, 0)
+            norm = NORM_CODES.get(inputs.values.norm, 0)
             together = counter.new_joint_state(n_values if joint else 1, norm)
         if self._secure or factor != 1:
             step = grid if self._secure else 1.0
@@ -337,42 +337,44 @@ class CounterSums(ChoosesDraws):
             self._secure,
         )
 
-    def _factor_and_grid(self, counter: Counter, below: Below) -> tuple[float, float]:
+    def _factor_and_grid(self, counter: Counter, inputs: InputFacts) -> tuple[float, float]:
         """Return the multiplier of the counter's noise, and the step between sums that can be released."""
-        factor, values = distance_for(self.noise_kind, below), below.values
+        factor, values = distance_for(self.noise_kind, inputs), inputs.values
         if not self._secure:
-            return factor, counter.grid_for(factor * deviation(self.noise_kind, values.norm, below.n_values))
+            return factor, counter.grid_for(factor * deviation(self.noise_kind, values.norm, inputs.n_values))
         largest = max((scale for scale, _ in counter.item_draws()), default=0.0)
-        # Values are rounded to the grid itself, by less than a step, whatever the scale; so it is chosen first.
-        grid = secure_grid(2 * largest * max(factor, STEP), below.horizon * max(-values.low, values.high))
-        return distance_on_grid(factor, grid, below, l2=self.noise_kind == "gaussian"), grid
+        # ValueRange are rounded to the grid itself, by less than a step, whatever the scale; so it is chosen first.
+        grid = secure_grid(2 * largest * max(factor, STEP), inputs.horizon * max(-values.low, values.high))
+        return distance_on_grid(factor, grid, inputs, l2=self.noise_kind == "gaussian"), grid
 
-    def noise(self, below: Below) -> Noise:
+    def noise(self, inputs: InputFacts) -> Noise:
         """Return the factor of the noise; its scale differs from release to release.
 
         For own-norm noise it is that of Laplace noise, whose moments are larger.
         """
-        return Noise(below.values.l2 if self.noise_kind == "gaussian" else below.sensitivity)
+        return Noise(inputs.values.l2 if self.noise_kind == "gaussian" else inputs.sensitivity)
 
-    def guarantee(self, below: Below) -> PrivacyGuarantee:
+    def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return the counter's guarantee, restated for rounds; or the guarantee below, if there is one.
 
         Raises:
             WrongGameError: If the noise is own-norm noise, and the game has no norm of its own.
         """
-        counter = self._counter(below)
-        factor, grid = self._factor_and_grid(counter, below)
+        counter = self._counter(inputs)
+        factor, grid = self._factor_and_grid(counter, inputs)
         own = counter.guarantee
-        law = own.law
-        if self.noise_kind == "own-norm" and law is not None:
-            law = Law(responses=law.laplace or law.responses)  # of a node's vector only the largest loss is known
-        own = dataclasses.replace(own, tau=self._off(counter, factor, grid, below), law=law)
+        noise_law = own.noise_law
+        if self.noise_kind == "own-norm" and noise_law is not None:
+            noise_law = DominatingNoise(
+                responses=noise_law.laplace or noise_law.responses
+            )  # of a node's vector only the largest loss is known
+        own = dataclasses.replace(own, draw_distance=self._off(counter, factor, grid, inputs), noise_law=noise_law)
         if own.model == "none" or self.noise_kind == "laplace":
-            return for_rounds(own, below.sensitivity, own.theorem)
+            return for_rounds(own, inputs.sensitivity, own.theorem)
         if self.noise_kind == "own-norm":
             reason = (
                 "each node has one vector with density exp(-|z| / scale) in the norm of the values"
-                f" ({below.values.norm}), in which a round changes them by at most {factor:.4g}, so the log-densities"
+                f" ({inputs.values.norm}), in which a round changes them by at most {factor:.4g}, so the log-densities"
                 " of an item's nodes change by at most epsilon together (Hardt and Talwar 2010)"
             )
         else:
@@ -383,10 +385,10 @@ class CounterSums(ChoosesDraws):
             )
         return dataclasses.replace(own, neighbours=REPLACE_ONE_ROUND, theorem=f"{own.theorem}; {reason}")
 
-    def _off(self, counter: Counter, factor: float, grid: float, below: Below) -> float:
+    def _off(self, counter: Counter, factor: float, grid: float, inputs: InputFacts) -> float:
         """Return the distance of the draws that one round influences from exact ones, in [0, 1]."""
-        normal, values = self.noise_kind == "gaussian", below.gains_in_a_round
-        longer = factor * counts_as(self.noise_kind, below.values.norm, below.n_values)
+        normal, values = self.noise_kind == "gaussian", inputs.gains_in_a_round
+        longer = factor * equivalent_laplace_scale(self.noise_kind, inputs.values.norm, inputs.n_values)
         draws = [(scale * longer, number * values) for scale, number in counter.item_draws()]
         if self._secure:
             # Discrete Laplace noise is exact; normal noise is as far off as the law of its draws.
@@ -396,11 +398,11 @@ class CounterSums(ChoosesDraws):
             off += RADIUS * sum(number for _, number in draws)
         return min(1.0, off)
 
-    def _is_joint(self, below: Below) -> bool:
+    def _is_joint(self, inputs: InputFacts) -> bool:
         """Return whether all coordinates share one position, as padded counters do, too."""
         # Only where it is the same game to the last bit: one draw of each coordinate, in their order.
         padded = self.pad_unplayed and vars(COUNTERS[self.counter_name]).get("draws_once", False) and not self._secure
-        return (below.values.complete or padded) and self._joint is not None
+        return (inputs.values.complete or padded) and self._joint is not None
 
     @property
     def _plain_noise(self) -> Callable[..., Any] | None:
@@ -420,9 +422,9 @@ class CounterSums(ChoosesDraws):
         normal = self.noise_kind == "gaussian"
         if self._secure:
             draw, fill = (draw_normal_steps, fill_normal_steps) if normal else (draw_steps, fill_steps)
-            return bind(plain, {"draw": draw, "fill": fill})
+            return bind(plain, {"draw": draw, "fill": fill}, missing_ok=True)
         if self.noise_kind == "own-norm":
-            return bind(plain, {"fill": fill_own_norm})
+            return bind(plain, {"fill": fill_own_norm}, missing_ok=True)
         return gaussian_form(plain) if normal else plain
 
     def _with_noise(self, function: Callable[..., Any]) -> Release:
@@ -443,33 +445,33 @@ def _kept_counter(kind: type[Counter], epsilon: float, horizon: int, options: tu
 
 def in_steps(state: Any, factor: float, grid: float) -> Any:
     """Return a counter's state with its scale, or scales, multiplied by a factor and counted in grid steps."""
-    if not grid > 0 or isinstance(state, NoTogether):
+    if not grid > 0 or isinstance(state, NoJointState):
         return state
     if hasattr(state, "scales"):
         return state._replace(scales=np.array([float(scale) * factor / grid for scale in state.scales]))
     return state._replace(scale=float(state.scale) * factor / grid)
 
 
-def distance_for(noise: str, below: Below) -> float:
+def distance_for(noise: str, inputs: InputFacts) -> float:
     """Return how far the values of neighbouring rounds differ, in the norm that the noise is for.
 
     Args:
         noise: `"laplace"`, `"own-norm"` or `"gaussian"`.
-        below: Public facts about the values.
+        inputs: Public facts about the values.
 
     Raises:
         WrongGameError: If the noise is own-norm noise, and the game has no norm of its own.
     """
     if noise == "gaussian":
-        return distance_l2(below)
+        return distance_l2(inputs)
     if noise == "laplace":
-        return distance_l1(below)
-    if not (below.values.complete and below.values.norm):
+        return distance_l1(inputs)
+    if not (inputs.values.complete and inputs.values.norm):
         raise WrongGameError(
             "own-norm noise needs a game in which every round reveals every value, such as DPBandit-Experts-v0;"
             " here it does not. Use noise='laplace' or noise='gaussian'."
         )
-    return distance_own(below)
+    return distance_in_norm(inputs)
 
 
 class HybridSums(CounterSums):
@@ -561,14 +563,14 @@ class ExactSums(Mechanism):
     any_range = True
     example: ClassVar[dict[str, Any]] = {}
 
-    def new_state(self, below: Below) -> ExactState:
+    def new_state(self, inputs: InputFacts) -> ExactState:
         """Return empty sums."""
-        return ExactState(np.zeros(below.n_values), np.zeros(below.n_values, np.int64))
+        return ExactState(np.zeros(inputs.n_values), np.zeros(inputs.n_values, np.int64))
 
-    def noise(self, below: Below) -> Noise:
+    def noise(self, inputs: InputFacts) -> Noise:
         """Return what is below, as nothing is added."""
-        return below.noise
+        return inputs.noise
 
-    def guarantee(self, below: Below) -> PrivacyGuarantee:
+    def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return none: summing adds nothing to the guarantee below."""
         return PrivacyGuarantee.none("sums without noise guarantee nothing")

@@ -13,7 +13,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.accounting import delta_for_exact_draws, distance_of_all, epsilon_with_draws
-from dp_bandit_envs.privacy.facts import Below, Noise, distance_l1, to_item
+from dp_bandit_envs.privacy.facts import InputFacts, Noise, distance_l1, to_item
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.interval_ends import checked_v, interval_ends, paper_input, spent_on
 from dp_bandit_envs.privacy.laplace import MARGIN, noisy
@@ -136,40 +136,40 @@ class IntervalSums(ChoosesDraws):
         given = paper_input(self.epsilon, self.delta, self.v, horizon, self.intervals)
         return given, self.v, horizon, self.intervals
 
-    def new_state(self, below: Below) -> State:
+    def new_state(self, inputs: InputFacts) -> State:
         """Return empty sums."""
-        ends = self.ends(below.horizon)
-        scales, grids = self._scales_and_grids(ends, below)
-        zeros, never = np.zeros(below.n_values, np.int64), np.iinfo(np.int64).max
-        return State(np.zeros(below.n_values), zeros, zeros.copy(), np.append(ends, never), scales, grids)
+        ends = self.ends(inputs.horizon)
+        scales, grids = self._scales_and_grids(ends, inputs)
+        zeros, never = np.zeros(inputs.n_values, np.int64), np.iinfo(np.int64).max
+        return State(np.zeros(inputs.n_values), zeros, zeros.copy(), np.append(ends, never), scales, grids)
 
-    def _scales_and_grids(self, ends: IntArray, below: Below) -> tuple[FloatArray, FloatArray]:
+    def _scales_and_grids(self, ends: IntArray, inputs: InputFacts) -> tuple[FloatArray, FloatArray]:
         """Return the scale and the grid of the release at each end."""
         powers: FloatArray = ends.astype(float) ** (self.v / 2) * MARGIN
-        scales: FloatArray = np.zeros(len(ends)) if math.isinf(self.epsilon) else distance_l1(below) * powers
-        grids = np.array([self._grid(float(scale), float(below.horizon)) for scale in scales])
+        scales: FloatArray = np.zeros(len(ends)) if math.isinf(self.epsilon) else distance_l1(inputs) * powers
+        grids = np.array([self._grid(float(scale), float(inputs.horizon)) for scale in scales])
         if self._secure:
-            apart = np.array([distance_on_grid(distance_l1(below), float(grid), below) for grid in grids])
+            apart = np.array([distance_on_grid(distance_l1(inputs), float(grid), inputs) for grid in grids])
             scales = scales if math.isinf(self.epsilon) else np.nextafter(apart * powers, np.inf)
         return scales, grids
 
-    def first_release(self, below: Below) -> int:
+    def first_release(self, inputs: InputFacts) -> int:
         """Return the first end of an interval."""
-        ends = self.ends(below.horizon)
-        return int(ends[0]) if len(ends) else below.horizon + 1
+        ends = self.ends(inputs.horizon)
+        return int(ends[0]) if len(ends) else inputs.horizon + 1
 
-    def noise(self, below: Below) -> Noise:
+    def noise(self, inputs: InputFacts) -> Noise:
         """Return the factor of the noise; its scale differs from release to release."""
-        return Noise(below.sensitivity)
+        return Noise(inputs.sensitivity)
 
-    def guarantee(self, below: Below) -> PrivacyGuarantee:
+    def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return what the releases spend, at most the target; or the guarantee below, if there is one."""
-        pairs = zip(*self._scales_and_grids(self.ends(below.horizon), below), strict=True)
+        pairs = zip(*self._scales_and_grids(self.ends(inputs.horizon), inputs), strict=True)
         # Each release has a grid of its own, so scales are counted in its steps.
-        steps = [(float(scale / grid), below.gains_in_a_round) for scale, grid in pairs if grid > 0]
-        return self._spent(below, 0.0 if self._secure else distance_of_all(steps, 1.0))
+        steps = [(float(scale / grid), inputs.gains_in_a_round) for scale, grid in pairs if grid > 0]
+        return self._spent(inputs, 0.0 if self._secure else distance_of_all(steps, 1.0))
 
-    def _spent(self, below: Below, off: float) -> PrivacyGuarantee:
+    def _spent(self, inputs: InputFacts, off: float) -> PrivacyGuarantee:
         """Return the guarantee with draws at this distance."""
         if self.mode == "redraw":
             return PrivacyGuarantee.none(
@@ -178,29 +178,29 @@ class IntervalSums(ChoosesDraws):
             )
         if math.isinf(self.epsilon):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
-        releases = len(self.ends(below.horizon))
-        key = self._ends_key(below.horizon)
+        releases = len(self.ends(inputs.horizon))
+        key = self._ends_key(inputs.horizon)
         spent = spent_on(*key)
         if spent.rho == 0:
             return PrivacyGuarantee(epsilon=0.0, theorem="the game is too short for a release")
         epsilon = spent.pure if self.intervals == "pure" else epsilon_with_draws(spent.epsilon, self.delta, off)
         if epsilon > max(self.epsilon, spent.epsilon(self.delta)):
             # With draws the target is missed, unless a pure epsilon meets it, where delta is for the draws alone.
-            if spent.pure > self.epsilon and not below.is_private:
+            if spent.pure > self.epsilon and not inputs.is_private:
                 delta_for_exact_draws(spent.epsilon(self.delta), self.delta, off)
             epsilon = spent.pure
         influence = (
             "influences the sum of one arm"
-            if below.sensitivity <= 1
-            else f"changes all sums together by at most {below.sensitivity:.4g}, which multiplies the noise"
+            if inputs.sensitivity <= 1
+            else f"changes all sums together by at most {inputs.sensitivity:.4g}, which multiplies the noise"
         )
         return PrivacyGuarantee(
             epsilon=epsilon,
             delta=0.0 if epsilon == spent.pure else self.delta,
             rho=spent.rho,
             pure=spent.pure,
-            tau=off,
-            law=spent.law,
+            draw_distance=off,
+            noise_law=spent.noise_law,
             theorem=(
                 f"{releases} releases of an arm's mean, each with one draw of noise, number j"
                 f" W_j^(-v/2)-DP, composed exactly; a round {influence} (corrected theorem 3.4 of Tossou and"

@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.accounting import one_laplace
-from dp_bandit_envs.privacy.facts import Below, Noise, Values
+from dp_bandit_envs.privacy.facts import InputFacts, Noise, ValueRange
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import default_bound, noisy
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
@@ -107,41 +107,41 @@ class LaplaceClipRescale(ChoosesDraws):
         # Without noise no gain is outside.
         self.withholds = outside == "reject" and not math.isinf(self.epsilon)
 
-    def new_state(self, below: Below) -> State:
+    def new_state(self, inputs: InputFacts) -> State:
         """Return the parameters of `release`."""
-        noise = self.noise(below)
+        noise = self.noise(inputs)
         if not math.isfinite(1 + 2 * noise.bound):
             raise ValueError(
                 f"the bound for epsilon = {self.epsilon!r} is too large for a float; use a larger epsilon."
             )
-        values = below.values
+        values = inputs.values
         grid = self._grid(noise.scale, most_of(values))
         return State(noise.scale, grid, noise.bound, self.outside == "reject", values.low, values.high)
 
-    def noise(self, below: Below) -> Noise:
+    def noise(self, inputs: InputFacts) -> Noise:
         """Return the scale of the noise and the bound that the rescaling used."""
-        scale = self._scale(below.sensitivity, most_of(below.values), below)
-        bound = default_bound(scale, below.horizon) if self.bound is None else self.bound
-        return Noise(below.sensitivity, scale, bound)
+        scale = self._scale(inputs.sensitivity, most_of(inputs.values), inputs)
+        bound = default_bound(scale, inputs.horizon) if self.bound is None else self.bound
+        return Noise(inputs.sensitivity, scale, bound)
 
-    def guarantee(self, below: Below) -> PrivacyGuarantee:
+    def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return epsilon."""
         if math.isinf(self.epsilon):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
-        scale = self.noise(below).scale
-        grid = self._grid(scale, most_of(below.values))
+        scale = self.noise(inputs).scale
+        grid = self._grid(scale, most_of(inputs.values))
         return PrivacyGuarantee(
             epsilon=self.epsilon,
             model="local",
-            law=one_laplace(self.epsilon),
-            tau=self._distance(scale, grid, below.gains_in_a_round),
+            noise_law=one_laplace(self.epsilon),
+            draw_distance=self._distance(scale, grid, inputs.gains_in_a_round),
             theorem=(
-                f"Laplace mechanism on values of sensitivity {below.sensitivity:.4g}, each round in one release"
+                f"Laplace mechanism on values of sensitivity {inputs.sensitivity:.4g}, each round in one release"
                 " (Tossou and Dimitrakakis 2017, theorem 3.2)"
             ),
         )
 
 
-def most_of(values: Values) -> float:
+def most_of(values: ValueRange) -> float:
     """Return the largest absolute value."""
     return max(-values.low, values.high)

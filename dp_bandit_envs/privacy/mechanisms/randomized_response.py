@@ -1,12 +1,12 @@
 """Randomized response: a random bit in place of a gain, more often 1 for larger gains."""
 
 import math
-from typing import NamedTuple, SupportsFloat
+from typing import Any, NamedTuple, SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.facts import Below, Noise
+from dp_bandit_envs.privacy.facts import InputFacts, Noise
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 
@@ -67,17 +67,21 @@ class RandomizedResponse(ChoosesDraws):
         self._use_draws(draws)
         self.epsilon = checks.epsilon(epsilon)
 
-    def new_state(self, below: Below) -> State:
+    def new_state(self, inputs: InputFacts) -> State:
         """Return the probabilities of the bits."""
-        return coin_chances(self.epsilon / below.gains_in_a_round)
+        return coin_chances(self.epsilon / inputs.gains_in_a_round)
 
-    def noise(self, below: Below) -> Noise:
+    def release_for(self, inputs: InputFacts) -> Any:
+        """Return `release`: a uniform double is an exact coin, and secure draws only change the stream it is from."""
+        return self.release
+
+    def noise(self, inputs: InputFacts) -> Noise:
         """Return by how much epsilon is divided."""
-        return Noise(float(below.gains_in_a_round))
+        return Noise(float(inputs.gains_in_a_round))
 
-    def guarantee(self, below: Below) -> PrivacyGuarantee:
+    def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return epsilon, for all bits that a round influences together."""
-        bits = below.gains_in_a_round
+        bits = inputs.gains_in_a_round
         if math.isinf(self.epsilon):
             return PrivacyGuarantee.none("epsilon is inf, so the bits have the gains as their means")
         shared = f"e^(epsilon / {bits}), for each of {bits} bits that a round influences"

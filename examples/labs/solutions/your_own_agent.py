@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.arithmetic import log
+from dp_bandit_envs.draws import log
 
 
 class State(NamedTuple):

@@ -1,0 +1,250 @@
+"""Ranks algorithms by paired differences on the same gains, with intervals and a test for many comparisons."""
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.checks import require
+from dp_bandit_envs.experiments.entries import by_epsilon
+from dp_bandit_envs.experiments.tables import amount, written
+from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.simulation.results import MEASURES
+
+if TYPE_CHECKING:
+    from dp_bandit_envs.experiments.entries import Entry
+
+LEAST_RESAMPLES = 9_999
+LEAST_TRIALS = 6
+"""With fewer trials no sign test can reach a p-value of 5 %."""
+ROUNDING = 1e-12
+"""Relative differences below this one are due to rounding, and have no spread to resample."""
+LARGER_IS_BETTER = ("collected",)
+WHAT_IS_TESTED = (
+    "p: sign-flip test of symmetric differences, not of equal means. An algorithm that is slightly better in most"
+    " trials and far worse in a few often gets a small p although the means are equal; look at the quantiles too."
+)
+
+
+class Pair(NamedTuple):
+    """Two algorithms in one game, the better one first.
+
+    Attributes:
+        title: The game.
+        better, worse: The names of the algorithms, the one with the better mean first.
+        difference: Mean over trials of the worse one's measure minus the better one's, at the last round; for gains
+            the other way around, so that it is never negative.
+        low, high: Its confidence interval, BCa bootstrap over trials.
+        p_value: That of the sign-flip permutation test with the mean difference, two-sided. The hypothesis tested is
+            that differences are symmetric about 0, as they are where the two are alike in distribution. Skewed
+            differences with mean 0 do not satisfy it, and can give small values far more often than the level.
+        adjusted: The same after Holm's correction for all pairs of the ranking.
+        wins: In which part of the trials the better one was strictly better.
+    """
+
+    title: str
+    better: str
+    worse: str
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    adjusted: float
+    wins: float
+
+
+class Standing(NamedTuple):
+    """One algorithm in one game.
+
+    Attributes:
+        title: The game.
+        name: The algorithm.
+        epsilon, delta: Its guarantee.
+        mean: Mean over trials at the last round.
+        low, high: Its confidence interval, BCa bootstrap over trials.
+        median, quantile_90, quantile_99: Quantiles over trials, because a few games may decide a mean.
+        tied: Whether the difference to the best of its game is not significant after the correction; see `Pair.p_value`
+            for what is tested.
+    """
+
+    title: str
+    name: str
+    epsilon: float
+    delta: float
+    mean: float
+    low: float
+    high: float
+    median: float
+    quantile_90: float
+    quantile_99: float
+    tied: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranking:
+    """The algorithms of each game, at each epsilon that was asked for, from best to worst, and every pair of them.
+
+    In one trial all algorithms meet the same gains, so that each pair is compared by its differences trial by trial.
+    The test is of symmetric differences, not of equal means; see `Pair.p_value`.
+
+    Attributes:
+        measure: What is compared.
+        confidence: That of the intervals; 1 minus it is the level of the test.
+        standings: By game, the best mean first.
+        pairs: All pairs within each game.
+    """
+
+    measure: str
+    confidence: float
+    standings: tuple[Standing, ...]
+    pairs: tuple[Pair, ...]
+
+    def table(self, format: str = "markdown") -> str:
+        """Return the standings as a table: `"markdown"`, `"latex"`, `"csv"` or `"html"`."""
+        what = self.measure.replace("_", " ")
+        head = ["environment", "algorithm", "epsilon", "delta", f"mean {what}", f"{self.confidence:.0%} interval"]
+        head += ["median", "90 % quantile", "99 % quantile", "as good as the best?"]
+        rows = []
+        for one in self.standings:
+            quantiles = map(amount, (one.median, one.quantile_90, one.quantile_99))
+            verdict = "cannot be excluded" if one.tied else "no"
+            level = (f"{one.epsilon:.4g}", f"{one.delta:.3g}")
+            rows.append([one.title, one.name, *level, amount(one.mean), _interval(one), *quantiles, verdict])
+        return written(head, rows, format)
+
+    def table_of_pairs(self, format: str = "markdown") -> str:
+        """Return all pairs as a table: `"markdown"`, `"latex"`, `"csv"` or `"html"`."""
+        head = ["environment", "better", "worse", "mean difference", f"{self.confidence:.0%} interval", "p", "p (Holm)"]
+        rows = []
+        for one in self.pairs:
+            tests = (f"{one.p_value:.2g}", f"{one.adjusted:.2g}", f"{one.wins:.0%}")
+            rows.append([*one[:3], amount(one.difference), _interval(one), *tests])
+        return written([*head, "better in"], rows, format)
+
+    def __str__(self) -> str:
+        return f"{self.table()}\n\n{self.table_of_pairs()}\n\n{WHAT_IS_TESTED}"
+
+    def _repr_html_(self) -> str:
+        return self.table("html")
+
+
+def ranking(entries: "Sequence[Entry]", measure: str, confidence: float) -> Ranking:
+    """Compare all pairs of entries within each game; see `Comparison.ranking`.
+
+    Raises:
+        ValueError: If an entry has too few trials for any difference to be significant.
+    """
+    confidence = checks.in_range("confidence", confidence, 0.5, 0.9999)
+    checks.one_of("measure", measure, MEASURES)
+    sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
+    games = dict(by_epsilon(entries, lambda entry: entry.title))
+    for entry in entries:
+        if entry.trials < LEAST_TRIALS:
+            raise ValueError(f"trials must be at least {LEAST_TRIALS} to rank algorithms; received {entry.trials}.")
+    count = sum(len(group) * (len(group) - 1) // 2 for group in games.values())
+    # So many that the smallest p-value survives the correction.
+    resamples = max(LEAST_RESAMPLES, 40 * count)
+    pairs = []
+    for title, group in games.items():
+        # By what a reader of the table sees first.
+        group.sort(key=lambda entry: sign * float(_last(entry, measure).mean()))
+        for better, worse in itertools.combinations(group, 2):
+            difference = sign * _paired(worse, better, measure)
+            low, high = interval(difference, confidence)
+            p_value = sign_flip_p_value(difference, resamples)
+            mean, wins = float(difference.mean()), float((difference > 0).mean())
+            pairs.append(Pair(title, better.name, worse.name, mean, low, high, p_value, p_value, wins))
+    adjusted = holm(np.array([pair.p_value for pair in pairs]))
+    pairs = [pair._replace(adjusted=float(value)) for pair, value in zip(pairs, adjusted, strict=True)]
+    against_best = {
+        (pair.title, pair.worse): pair.adjusted for pair in pairs if pair.better == games[pair.title][0].name
+    }
+    standings = tuple(
+        _standing(title, entry, measure, confidence, against_best.get((title, entry.name), 1.0))
+        for title, group in games.items()
+        for entry in group
+    )
+    return Ranking(measure, confidence, standings, tuple(pairs))
+
+
+def interval(samples: FloatArray, confidence: float) -> tuple[float, float]:
+    """Return a confidence interval of the mean by the BCa bootstrap; the first twice if all are equal but for rounding.
+
+    Args:
+        samples: Shape `(trials,)`.
+        confidence: In (0, 1).
+    """
+    stats = require("scipy.stats", extra="audits")
+    if np.ptp(samples) <= ROUNDING * np.abs(samples).max():
+        return float(samples[0]), float(samples[0])
+    found = stats.bootstrap(
+        (samples,), np.mean, confidence_level=confidence, n_resamples=LEAST_RESAMPLES, rng=np.random.default_rng(0)
+    ).confidence_interval
+    return float(found.low), float(found.high)
+
+
+def sign_flip_p_value(differences: FloatArray, resamples: int) -> float:
+    """Return the two-sided p-value of "differences are symmetric about 0", by flipping the signs of trials at random.
+
+    Exact where there are no more flips than `resamples`. It is no test of "the mean difference is 0": if one algorithm
+    is slightly better in most trials and far worse in a few, equal means are often rejected.
+
+    Args:
+        differences: Shape `(trials,)`.
+        resamples: Number of random flips.
+    """
+    stats = require("scipy.stats", extra="audits")
+    if not differences.any():
+        return 1.0
+    found = stats.permutation_test(
+        (differences,),
+        np.mean,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=resamples,
+        batch=max(1, 2**22 // len(differences)),
+        rng=np.random.default_rng(0),
+    )
+    return float(found.pvalue)
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """Return p-values adjusted for many tests: at level a, some true hypothesis is rejected with probability a at most.
+
+    Args:
+        p_values: Shape `(tests,)`.
+
+    Source: Holm (1979).
+    """
+    order = np.argsort(p_values, kind="stable")
+    steps = np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1))
+    adjusted = np.empty_like(p_values)
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted
+
+
+def _standing(title: str, entry: "Entry", measure: str, confidence: float, against_best: float) -> Standing:
+    last = _last(entry, measure)
+    low, high = interval(last, confidence)
+    median, ninety, ninety_nine = (float(value) for value in np.quantile(last, (0.5, 0.9, 0.99)))
+    epsilon, delta, _ = entry.level
+    mean, tied = float(last.mean()), against_best > 1 - confidence
+    return Standing(title, entry.name, epsilon, delta, mean, low, high, median, ninety, ninety_nine, tied)
+
+
+def _last(entry: "Entry", measure: str) -> FloatArray:
+    last: FloatArray = entry.values(measure)[:, -1]
+    return last
+
+
+def _paired(one: "Entry", other: "Entry", measure: str) -> FloatArray:
+    """Return the differences in the trials that both have played."""
+    common = min(one.trials, other.trials)
+    return _last(one, measure)[:common] - _last(other, measure)[:common]
+
+
+def _interval(one: Any) -> str:
+    return f"{amount(one.low)} to {amount(one.high)}"

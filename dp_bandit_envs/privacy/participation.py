@@ -1,0 +1,150 @@
+"""How often recorded data serve in one game: what a guarantee for a round is worth for a record and for a person."""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple, SupportsIndex
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongTypeError
+
+
+class Participation(NamedTuple):
+    """In how many rounds of one game a record, and all records of one person, can serve at most.
+
+    Both are public: they follow from the number of records of each arm, the horizon, and which records belong together,
+    never from a gain.
+
+    Attributes:
+        record: Number of rounds, at least 1.
+        person: Number of rounds, at least 1; None if it is not known which records belong to one person.
+    """
+
+    record: int
+    person: int | None = None
+
+    def covers(self, other: "Participation") -> bool:
+        """Return whether records and persons serve in no more rounds of the other one; unknown is more than any."""
+        if self.record < other.record:
+            return False
+        return self.person is None if other.person is None else self.person is not None and self.person >= other.person
+
+    def without(self, other: "Participation") -> "Participation":
+        """Return what is left of it after the other one, which it covers."""
+        return Participation(
+            self.record - other.record, None if self.person is None else self.person - (other.person or 0)
+        )
+
+
+def use_of_table(rounds: int, rows: int, persons: SupportsIndex | Sequence[Hashable] | None = None) -> Participation:
+    """Return how often the rows of a table serve, of which the first T are played once each.
+
+    Args:
+        rounds: Number of rounds T.
+        rows: Number of rows of the table, at least T.
+        persons: The most rows of a person; or whose each row is, one entry a row; None if it is not known.
+    """
+    if persons is None:
+        return Participation(1)
+    owners = checked_persons(persons)
+    if isinstance(owners, int):
+        return Participation(1, min(owners, rounds))
+    _check_length(owners, rows)
+    served: Counter[Hashable] = Counter()
+    _serve(served, owners[:rounds], 1)
+    return Participation(1, _most(served))
+
+
+def use_of_pools(
+    sizes: Sequence[int], rounds: int, persons: SupportsIndex | Sequence[Sequence[Hashable]] | None = None
+) -> Participation:
+    r"""Return how often records serve where each arm goes through its own again and again.
+
+    In T rounds an arm with n records begins :math:`\lceil T / n \rceil` passes through them, and a record serves once
+    in each.
+
+    Args:
+        sizes: Number of records of each arm.
+        rounds: Number of rounds T.
+        persons: The most records of a person; or for each arm whose each record is; None if it is not known.
+    """
+    passes = [-(-rounds // size) for size in sizes]
+    if persons is None:
+        return Participation(max(passes))
+    owned = checked_persons(persons)
+    if isinstance(owned, int):
+        return Participation(max(passes), min(rounds, owned * max(passes)))
+    _check_length(owned, len(sizes))
+    served: Counter[Hashable] = Counter()
+    for turns, size, owners in zip(passes, sizes, owned, strict=True):
+        _check_length(owners, size)
+        _serve(served, owners, turns)
+    return Participation(max(passes), min(rounds, _most(served)))
+
+
+def combine_participation(uses: Sequence[Participation], rounds: int) -> Participation:
+    """Return how often a record serves in T rounds that are made of several adversaries, which may have the same data.
+
+    Args:
+        uses: How often it serves in each of them.
+        rounds: Number of rounds T.
+    """
+    persons = [use.person for use in uses if use.person is not None]
+    person = min(rounds, sum(persons)) if len(persons) == len(uses) else None
+    return Participation(min(rounds, sum(use.record for use in uses)), person)
+
+
+def checked_persons(persons: Any) -> int | Sequence[Any]:
+    """Return the most records of a person as an int, or whose records are whose as a sequence.
+
+    Raises:
+        WrongTypeError: If it is neither; the message shows no person.
+    """
+    if isinstance(persons, np.ndarray):
+        persons = persons.tolist()
+    if isinstance(persons, Sequence) and not isinstance(persons, (str, bytes)):
+        return persons
+    if not hasattr(persons, "__index__") and not isinstance(persons, float):
+        raise WrongTypeError(
+            "persons must be the most records of one person, or a list that says whose each record is; received"
+            f" {checks.kind_of(persons)}."
+        )
+    return checks.integer("persons", persons, at_least=1)
+
+
+def _check_length(owners: Sequence[object], records: int) -> None:
+    if len(owners) != records:
+        raise ValueError(f"persons must have one entry for each of {records}; received {len(owners)}.")
+
+
+def _serve(served: Counter[Hashable], owners: Sequence[Hashable], turns: int) -> None:
+    """Add to how many rounds each owner's records serve in, for records that serve so many times."""
+    try:
+        for owner in owners:
+            served[owner] += turns
+    except TypeError:
+        raise WrongTypeError(
+            "persons must be ids, such as numbers or texts; one of them is a list or the like."
+        ) from None
+
+
+def _most(served: Counter[Hashable]) -> int:
+    """Return the most rounds of a person; refuse ids that would make one person several."""
+    if any(_is_missing(owner) for owner in served):
+        raise ValueError(
+            "persons must say whose each record is; for some it is missing (None or NaN), which may all be the same"
+            " person's. Leave these records out, or give the most records of one person as a number."
+        )
+    if len({isinstance(owner, str) for owner in served}) > 1:
+        raise ValueError(
+            "persons must be all texts, or none; 7 and '7' would be two persons. Write all of them in the same way."
+        )
+    return max(served.values())
+
+
+def _is_missing(owner: Any) -> bool:
+    try:
+        return owner is None or bool(owner != owner)
+    except (TypeError, ValueError):
+        return True  # as pandas.NA, which is neither equal to itself nor not

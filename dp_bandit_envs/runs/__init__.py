@@ -1,1 +1,0 @@
-"""Runs: what is played, the folder that holds its results, playing what is missing, and the report."""

@@ -1,0 +1,179 @@
+"""Refuses adversaries and mechanisms of somebody else's that draw from elsewhere than their random stream.
+
+In one trial all algorithms must meet the same gains. An adversary that draws from `np.random` or from a generator of
+its own, or goes on where its last game ended, breaks that in silence. So before a simulation two fresh ones play
+min(T, 256) rounds from equal streams, one of them twice, with the global generators of Python and NumPy seeded
+differently before each game: the games must be the same. A mechanism plays made-up gains. No recorded data are played.
+
+It finds accidents, not all of them: a part that draws from elsewhere only after round 256 passes.
+"""
+
+import contextlib
+import copy
+import functools
+import random
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.adversaries.adversary import among
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.compiling.functions import is_builtin
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import NotRepeatableError
+from dp_bandit_envs.privacy.facts import InputFacts
+from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.seeding import ADVERSARY, stream
+from dp_bandit_envs.wrappers import PrivacyBoundary
+from dp_bandit_envs.wrappers.layers import layers_of
+
+MOST_ROUNDS: Final = 256
+MOST_GAINS: Final = 2**12
+"""About the most gains in these rounds, which are fewer with more than 16 arms: some milliseconds."""
+_GLOBAL_GENERATORS = threading.RLock()
+
+
+@contextlib.contextmanager
+def _kept_global_generators() -> Iterator[None]:
+    """Put the global generators of Python and NumPy back at the end."""
+    with _GLOBAL_GENERATORS:
+        pythons, numpys = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002
+        try:
+            yield
+        finally:
+            random.setstate(pythons)
+            np.random.set_state(numpys)  # noqa: NPY002
+
+
+@_kept_global_generators()
+def check_repeatable(
+    env: Environment, make_env: Callable[[], Environment], players: Iterable[tuple[Algorithm, Environment]]
+) -> str:
+    """Raise if an adversary or a mechanism of somebody else's gives other games for equal streams.
+
+    Args:
+        env: The environment that the players' wrappers surround; it is not played.
+        make_env: Makes another such environment.
+        players: The algorithms, each with the environment in its wrappers.
+
+    Returns:
+        Why something was not checked; empty if everything was.
+
+    Raises:
+        NotRepeatableError: If so; the message names the part.
+    """
+    unchecked, adversary = "", _adversary(env)
+    other = next((part for part in _parts(adversary) if not is_builtin(type(part))), None)
+    if other is not None and not _is_recorded(adversary):
+        name = type(other).__name__
+        fresh = _fresh(adversary, make_env)
+        if fresh is None:
+            unchecked = f"{name} cannot be copied, so it was not checked whether it draws from its rng only"
+        else:
+            _require_same([functools.partial(_gains, each) for each in fresh], name, "gains", "begin")
+    for player, wrapped in players:
+        for place, (one, inputs) in enumerate(_mechanisms(wrapped)):
+            if not is_builtin(type(one)):
+                two, _ = _mechanisms(player.wrap(env))[place]
+                games = [functools.partial(_releases, each, inputs) for each in (one, two)]
+                _require_same(games, type(one).__name__, "releases or states", "release")
+    return unchecked
+
+
+def _adversary(env: Environment) -> Adversary:
+    game = env.unwrapped
+    assert isinstance(game, BanditEnv)
+    return game.adversary
+
+
+def _is_recorded(adversary: Adversary) -> bool:
+    return adversary.is_real or adversary.ledger is not None or adversary.data_use is not None
+
+
+def _parts(adversary: Adversary) -> Iterator[Adversary]:
+    yield adversary
+    for inner in among(vars(adversary).values(), Adversary):
+        yield from _parts(inner)
+
+
+def _fresh(adversary: Adversary, make_env: Callable[[], Environment]) -> tuple[Adversary, Adversary] | None:
+    """Return two adversaries for games of the check's own, or twice one where only a copy can be had; else None."""
+    with contextlib.suppress(Exception):
+        one, two = _adversary(make_env()), _adversary(make_env())
+        if adversary is not one is not two is not adversary:
+            return one, two
+    with contextlib.suppress(Exception):
+        copied = copy.deepcopy(adversary)
+        return copied, copied
+    return None
+
+
+def _mechanisms(env: Environment) -> list[tuple[Mechanism, InputFacts]]:
+    return [(layer.mechanism, layer.inputs) for layer in layers_of(env) if isinstance(layer, PrivacyBoundary)]
+
+
+def _require_same(
+    games: Sequence[Callable[[np.random.Generator], Iterator[Any]]], name: str, what: str, method: str
+) -> None:
+    """Raise if two games, and the second one again, differ in what they yield or draw."""
+    found = []
+    for number, game in enumerate((*games, games[-1])):
+        random.seed(number)
+        np.random.seed(number)  # noqa: NPY002 (it is about those who draw from there)
+        found.append(_recorded(game))
+    if found[1:] != found[:-1]:
+        raise NotRepeatableError(
+            f"{name} must give the same game for the same random stream; two such games had other {what}. It draws from"
+            f" elsewhere than rng, or keeps something from game to game. Draw from the rng of {method}, as in"
+            " rng.random(), and start each game anew."
+        )
+
+
+def _recorded(game: Callable[[np.random.Generator], Iterator[Any]]) -> list[Any]:
+    """Play a game; return how it failed, all numbers in what it yields, and the state of its stream at the end."""
+    rng, shown, failure = stream(0, role=ADVERSARY), list[Any](), ""
+    try:
+        for part in game(rng):
+            shown.append(part)
+    except Exception as error:  # as the game itself will say
+        failure = type(error).__name__
+    arrays = map(np.asarray, among(shown, (np.ndarray, np.generic, int, float)))
+    numbers = [array.tobytes() for array in arrays if not array.dtype.hasobject]
+    return [failure, *numbers, str(rng.bit_generator.state)]
+
+
+def _gains(adversary: Adversary, rng: np.random.Generator) -> Iterator[Any]:
+    """Yield the gains of the first rounds, and what else determines them."""
+    gains = np.zeros((_rounds(adversary.horizon, adversary.n_arms), adversary.n_arms))
+    yield gains
+    adversary.begin(rng)
+    # Real data that come only now are refused by the game itself.
+    if not _is_recorded(adversary):
+        adversary.fill(gains)
+    yield getattr(adversary.by_rounds, "_state", None)
+
+
+def _releases(mechanism: Mechanism, inputs: InputFacts, rng: np.random.Generator) -> Iterator[Any]:
+    """Yield the state of a mechanism, which it changes, and what it releases of made-up gains."""
+    made_up, size = np.random.default_rng(0), inputs.n_values
+    state, release = mechanism.new_state(inputs), mechanism.release_for(inputs)
+    yield state
+    for t in range(_rounds(inputs.horizon, size)):
+        step = t // mechanism.batch_size
+        revealed = {(step + place) % size for place in range(min(size, inputs.gains_in_a_round))}
+        gains = made_up.uniform(inputs.values.low, inputs.values.high, size).tolist()
+        for arm, gain in enumerate(gains):
+            if arm in revealed:
+                yield release(state, arm, gain, rng)
+            elif mechanism.idle is not None:
+                yield mechanism.idle(state, arm, rng)
+        if mechanism.forget is not None and (t + 1) % mechanism.batch_size == 0:
+            mechanism.forget(state)
+
+
+def _rounds(horizon: int, width: int) -> int:
+    return min(horizon, MOST_ROUNDS, max(4, MOST_GAINS // width))

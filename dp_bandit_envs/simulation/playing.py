@@ -1,0 +1,393 @@
+"""Plays one game in ordinary Python: reset, then select, step and update until the end."""
+
+import dataclasses
+import inspect
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsFloat, SupportsIndex
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.algorithms import Algorithm, specs
+from dp_bandit_envs.algorithms.algorithm import HIDDEN, hides_gains, needs_all
+from dp_bandit_envs.algorithms.calibration import AskedPrivacy, asked_privacy, played_as_asked, refuse_asked
+from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
+from dp_bandit_envs.envs.point_env import PointEnv
+from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
+from dp_bandit_envs.metrics import external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.privacy.admission import current, playing_under
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanism import noise_of
+from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
+from dp_bandit_envs.seeding import AGENT, Seed, checked_seed, chosen_seed, draw_seed, stream, warn_of_known_seed
+from dp_bandit_envs.text import name_of
+from dp_bandit_envs.wrappers.layers import Boundary, layers_of
+
+
+def check_methods(agent: Any, *, points: bool) -> None:
+    """Raise a TypeError that names the missing methods, or the one that cannot be called as `play` calls it.
+
+    Args:
+        agent: The agent.
+        points: Whether it plays points instead of arms.
+    """
+    size, action = ("dimension", "point") if points else ("n_arms", "arm")
+    calls = {"begin": f"{size}=, horizon=, rng=", f"select_{action}": "", "update": f"{action}, observation"}
+    first, select, last = calls
+    needed = f"agent must be an object with the methods {first}, {select} and {last}"
+    if inspect.isclass(agent):
+        name = agent.__name__
+        raise TypeError(f"{needed}; received the class {name}. Use {name}().")
+    name = type(agent).__name__
+    absent = [method for method in calls if not callable(getattr(agent, method, None))]
+    if absent:
+        theirs = specs.adapter_of(agent)
+        way_out = f" Use dp_bandit_envs.adapters.{theirs}(agent)()." if theirs else " dp_bandit_envs.Exp3() is one."
+        raise TypeError(f"{needed}; received {name}, which has no {' and no '.join(absent)}.{way_out}")
+    for method, arguments in calls.items():
+        named = dict.fromkeys((size, "horizon", "rng")) if method == "begin" else {}
+        try:
+            signature = inspect.signature(getattr(agent, method))
+            signature.bind(*([None, None] if method == "update" else []), **named)
+        except ValueError:  # a method written in another language
+            continue
+        except TypeError as error:
+            raise TypeError(
+                f"play calls {method}({arguments}); received {name}.{method}{signature} ({error}). Use these names."
+            ) from None
+
+
+def note_missing_key(error: KeyError, observation: Mapping[str, Any]) -> None:
+    """Add to an error what an observation contains, if an agent asked it for something else."""
+    key = error.args[0] if error.args else None
+    if isinstance(key, str) and key not in observation:
+        *others, last = map(repr, observation)
+        error.add_note(f"An observation here has {', '.join(others)} and {last}; rewards and true gains are not in it.")
+
+
+def show(agent: Any, env: Environment) -> None:
+    """Show an agent what is public of a game in all its wrappers: the noise, and the set of points or arms' features.
+
+    Each goes to the method that takes it, `see_noise`, `see_set` or `see_features`, if the agent has one.
+    """
+    public: dict[str, Any] = {"see_noise": noise_of(env)}
+    if plays_points(env):
+        public["see_set"] = env.get_wrapper_attr("decision_set")
+    else:
+        public["see_features"] = env.get_wrapper_attr("features") if env.has_wrapper_attr("features") else None
+    for method, part in public.items():
+        see = getattr(agent, method, None)
+        if see is not None:
+            see(part)
+
+
+def begin(
+    env: Environment,
+    agent: Any,
+    *,
+    number: int,
+    seed: int | None,
+    trial: int,
+    player: str,
+    guarantees: Sequence[PrivacyGuarantee],
+) -> None:
+    """Begin a game of an agent and its environment; the first action is then the agent's to choose.
+
+    Args:
+        env: The environment with all wrappers.
+        agent: The agent.
+        number: The seed of all randomness.
+        seed: The same, or None if it was drawn from the operating system and is a secret.
+        trial: The number of the game for that seed.
+        player: Who plays, for the random streams.
+        guarantees: What a ledger may count for the game; empty where the data have none.
+
+    Raises:
+        SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
+        LedgerError: If the data have a ledger, and it refuses the game.
+    """
+    secret = None if seed is not None else True
+    outer, below = current(), env.has_wrapper_attr("takes_seed")
+    given = number if not below or env.get_wrapper_attr("takes_seed") else checked_seed(seed)
+    hidden = None
+    if below and (secret or (outer is not None and outer.secret)):
+        # What is above the boundary is public, and does not see the seed of its noise.
+        given, hidden = None, given
+    with playing_under([guarantees], secret=secret, seed=hidden, players=[player]):
+        env.reset(seed=given, options={"trial": trial, "player": player})
+    show(agent, env)  # the arms' features are in the order of the game
+    if plays_points(env):
+        size = {"dimension": int(env.get_wrapper_attr("decision_set").dimension)}
+    else:
+        size = {"n_arms": int(env.get_wrapper_attr("n_arms"))}
+    agent.begin(
+        **size,
+        horizon=int(env.get_wrapper_attr("horizon")),
+        rng=stream(number, trial=trial, role=AGENT, player=player),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Game:
+    """One game, round by round, as the evaluator sees it; T is the number of rounds played.
+
+    Attributes:
+        arms: The arm played, shape `(T,)`.
+        gains: The gain collected, or what the payoff function paid, less charges, shape `(T,)`.
+        external_regret: Against the best fixed arm up to each round, shape `(T,)`; with a payoff function, each arm
+            replaces the last of the arms actually played.
+        policy_regret: Against the best constant play up to each round, shape `(T,)`. Both are NaN where nobody knows
+            what other arms would have paid, as in another package's environment (`adapters.from_gymnasium`).
+        pseudo_regret: The expected cost of the arms played, shape `(T,)`; None if the means are unknown, with a payoff
+            function, or where actions are points.
+        dynamic_regret: The same against the best arm of each round, shape `(T,)`; the pseudo-regret where means stay,
+            and more where they change (`DPBandit-Shifting-v0`). None where the means of a round are unknown.
+        n_plays: Number of arms; 1 where actions are points, for which arm 0 stands.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import Exp3, play
+        >>> game = play(gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000), Exp3(), seed=0)
+        >>> game.arms[:5], game.gains[:5]
+        (array([0, 0, 0, 0, 0]), array([0., 1., 1., 0., 0.]))
+        >>> print(f"collected {game.gains.sum():.0f}, {game.external_regret[-1]:.0f} less than the best arm")
+        collected 749, 51 less than the best arm
+    """
+
+    arms: IntArray
+    gains: FloatArray
+    external_regret: FloatArray
+    policy_regret: FloatArray
+    pseudo_regret: FloatArray | None
+    n_plays: int
+    dynamic_regret: FloatArray | None = None
+
+    @property
+    def collected(self) -> FloatArray:
+        """The gains collected up to each round, shape `(T,)`."""
+        return np.cumsum(self.gains)
+
+    @property
+    def switches(self) -> IntArray:
+        """The number of changes of arm up to each round, shape `(T,)`."""
+        changes = np.diff(self.arms, prepend=self.arms[:1]) != 0
+        return np.cumsum(changes)
+
+
+@checks.answers_wrong_calls
+def play(
+    environment: specs.Game,
+    algorithm: Agent | PointAgent | specs.Player,
+    *,
+    epsilon: SupportsFloat | None = None,
+    delta: SupportsFloat | None = None,
+    horizon: SupportsIndex | None = None,
+    n_arms: SupportsIndex | None = None,
+    seed: Seed = "auto",
+    trial: int = 0,
+) -> Game:
+    """Play one game.
+
+    Args:
+        environment: A DPBandit environment, with any wrappers; or what names a game, as for `simulate`.
+        algorithm: An algorithm, or what names one, as for `simulate`, in whose wrappers the environment is then
+            wrapped; or any agent. If the agent has a method `see_noise`, it is passed the scale of the noise that the
+            wrappers add, and its sensitivity.
+        epsilon: For an algorithm that is named and takes one; by default its own.
+        delta: For an algorithm that is named and takes one beside an epsilon; by default T^-2.
+        horizon: Number of rounds T of a game that is named; by default its own.
+        n_arms: Number of arms K of a game that is named; by default its own.
+        seed: The seed of all randomness, in [0, 2^128); each part draws from a stream of its own. Who knows or guesses
+            it can subtract the noise, and a small one is found from what is released by trying. With None, as secure
+            draws need, all randomness of the game comes from the operating system and cannot be repeated. By default 0,
+            and None where the data are real; another seed there ends in a `KnownSeedWarning`.
+        trial: The number of the game for that seed. `simulate` plays trials 0, 1, 2, ..., and each is exactly this
+            game.
+
+    Raises:
+        TypeError: If the innermost environment is not a DPBandit environment, so that the regret is unknown.
+        WrongGameError: If the agent needs the gains of all arms and the game does not reveal them.
+        SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
+        LedgerError: If the data have a ledger, and it refuses the game.
+        StepOutsideGameError: If the environment is in another game, in another thread.
+
+    Warns:
+        UserWarning: If a wrapper, such as Gymnasium's `TimeLimit`, cuts the game before its last round.
+
+    Example:
+        >>> from dp_bandit_envs import play
+        >>> for name in ("Uniform", "DP-KLUCB", "KL-UCB"):
+        ...     game = play("Stochastic:means=[0.2,0.8]", name, horizon=1000, seed=0)
+        ...     print(f"{name}: regret {game.pseudo_regret[-1]:.1f}")
+        Uniform: regret 303.0
+        DP-KLUCB: regret 19.2
+        KL-UCB: regret 4.2
+    """
+    env = specs.environment_of(environment, n_arms=n_arms, horizon=horizon)
+    game = env.unwrapped
+    if not isinstance(game, BanditEnv):
+        raise TypeError(NOT_A_BANDIT_ENV.format("play", game))
+    agent = _player(algorithm, asked_privacy([] if epsilon is None else [epsilon], delta), env)
+    player = ""
+    guarantees: list[PrivacyGuarantee] = []
+    if isinstance(agent, Algorithm):
+        player = agent.player
+        agent.check_game(env)
+        if game.adversary.ledger is not None:
+            guarantees = [to_count(agent, env)]
+        owned = not any(isinstance(layer, Boundary) for layer in layers_of(env))
+        env, agent = agent.wrap(env), agent.agent(env)
+        # Who made the game has its data, and may read an error that a boundary would hide from what is above it.
+        for layer in layers_of(env) if owned else ():
+            if isinstance(layer, Boundary):
+                layer._shows_errors = True
+    elif needs_all(agent) and hides_gains(env):
+        raise WrongGameError(HIDDEN.format(name_of(type(agent))))
+    points = isinstance(game, PointEnv)
+    check_methods(agent, points=points)
+    seed = number = chosen_seed(seed, game.adversary.is_real)
+    alone = current() is None  # simulate says it otherwise
+    known = number is not None and alone
+    if number is None:
+        number = draw_seed()
+    trial = checks.integer("trial", trial, at_least=0)
+    if game.on_block is not None:
+        raise StepOutsideGameError(
+            f"an environment plays one game at a time; this {type(game).__name__} is in another one. Make a new one for"
+            " each game: a function that is given must return a new object at each call."
+        )
+    blocks: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
+    width = game.adversary.n_arms
+    totals = {"fixed": np.zeros((1, width)), "constant": np.zeros((1, width))}
+
+    def best(comparison: str, table: FloatArray) -> FloatArray:
+        running = np.cumsum(np.vstack([totals[comparison], table]), axis=0)
+        totals[comparison] = running[-1:]
+        return game.best(running[1:])
+
+    def keep(arms: IntArray, gains: FloatArray, table: FloatArray) -> None:
+        fixed, constant = game.comparisons()
+        best_fixed = best("fixed", fixed)
+        blocks.append((arms, gains, best_fixed, best_fixed if constant is fixed else best("constant", constant)))
+
+    game.on_block = keep
+    try:
+        name = player or name_of(type(agent))
+        begin(env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees)
+        if known:  # not before, because a ledger may refuse the game
+            warn_of_known_seed(game.adversary.is_real)
+        cut = _loop(env, agent)
+        game.report_block()
+    finally:
+        game.on_block = None
+    arms, gains, best_fixed, best_constant = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    if cut and alone:
+        warnings.warn(
+            f"the game was cut after {len(arms)} of its {game.horizon} rounds by a wrapper that truncates, such as"
+            " TimeLimit, which the agent was not told. Make the game with a shorter horizon instead.",
+            stacklevel=checks.level_of_caller(),
+        )
+    collected = np.cumsum(gains)
+    known = not points and game.adversary.payoff is None
+    means = game.adversary.means if known else None
+    pseudo = None if means is None else _pseudo_regret(arms, means)
+    return Game(
+        arms=arms,
+        gains=gains,
+        external_regret=external_regret(best_fixed[:, np.newaxis], collected),
+        policy_regret=policy_regret(best_constant[:, np.newaxis], collected),
+        pseudo_regret=pseudo,
+        n_plays=1 if points else game.n_arms,
+        dynamic_regret=_dynamic_regret(arms, game.adversary) if known and pseudo is None else pseudo,
+    )
+
+
+def _player(agent: Any, privacy: AskedPrivacy, env: Environment) -> Any:
+    """Return an agent or an algorithm as it is, or else the algorithm that is named."""
+    named = isinstance(agent, (str, type)) or (callable(agent) and not isinstance(agent, Algorithm))
+    if (named and not hasattr(agent, "update")) or isinstance(agent, type):
+        return played_as_asked(agent, privacy, env)
+    refuse_asked(privacy, getattr(agent, "name", type(agent).__name__))
+    return agent
+
+
+def to_count(player: Algorithm, env: Environment) -> PrivacyGuarantee:
+    """Return what a ledger may count for a game: the algorithm's guarantee, if it covers all that can be seen of it.
+
+    One for arms alone, of an agent's own draws, does not cover what a boundary in the environment itself releases to
+    whatever is above it; the boundary's does, and holds for any agent.
+    """
+    own = player.guarantee_in(env)
+    if own.covers in ("arms", "nothing") and env.has_wrapper_attr("guarantee"):
+        released: PrivacyGuarantee = env.get_wrapper_attr("guarantee")
+        return own if released.model == "none" else released
+    return own
+
+
+def _dynamic_regret(arms: IntArray, adversary: Adversary) -> FloatArray | None:
+    """Return the dynamic regret up to each round, in blocks of a million means; None if the means are unknown."""
+    step = max(1, 2**20 // adversary.n_arms)
+    lost = np.empty(len(arms))
+    for start in range(0, len(arms), step):
+        played = arms[start : start + step]
+        short = adversary.shortfalls_at(np.arange(start + 1, start + len(played) + 1))
+        if short is None:
+            return None
+        lost[start : start + step] = short[np.arange(len(played)), played]
+    return np.cumsum(lost)
+
+
+def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
+    """Return the pseudo-regret up to each round, in blocks of a million counts to limit memory (rounds times arms)."""
+    step = max(1, 2**20 // len(means))
+    pulls = np.zeros(len(means), np.int64)
+    parts = []
+    for start in range(0, len(arms), step):
+        played = arms[start : start + step, np.newaxis] == np.arange(len(means))
+        counts = pulls + np.cumsum(played, axis=0)
+        pulls = counts[-1]
+        parts.append(pseudo_regret(counts, means))
+    return np.concatenate(parts)
+
+
+def _loop(env: Environment, agent: Any) -> bool:
+    """Play to the end; return whether a wrapper truncated the game."""
+    see_graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None
+    graph = None
+    select = agent.select_point if plays_points(env) else agent.select_arm
+    ended: Any = False
+    while not ended:
+        if see_graph is not None:
+            current = env.get_wrapper_attr("graph")
+            if current is not graph:
+                graph = current
+                see_graph(graph)
+        action = select()
+        try:
+            observation, _, terminated, truncated, _ = env.step(action)
+        except ValueError:
+            _refuse_arm(action, env, agent)
+            raise
+        try:
+            agent.update(action, observation)
+        except KeyError as error:
+            note_missing_key(error, observation)
+            raise
+        ended = terminated or truncated
+    return not terminated
+
+
+def _refuse_arm(action: Any, env: Environment, agent: Any) -> None:
+    """Raise an error that names the agent, if it chose an arm that the game does not have."""
+    if plays_points(env):
+        return
+    n_arms = int(env.get_wrapper_attr("n_arms"))
+    try:
+        checks.arm(action, n_arms)
+    except ValueError as error:
+        raise type(error)(
+            f"{type(agent).__name__}.select_arm must return an arm, an integer in [0, {n_arms - 1}] in this game;"
+            f" received {action!r}. begin(n_arms=...) says how many arms there are."
+        ) from None

@@ -1,0 +1,414 @@
+"""What games bring: the results of a task, the tables that they are put into, and the outcomes of a simulation."""
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.compiling.compiled import IsCancelled, not_cancelled
+from dp_bandit_envs.metrics import Moments, external_regret, policy_regret, pseudo_regret, summary
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, level_of
+from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.text import html_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Engine = Literal["lanes", "compiled", "play"]
+MEASURES = ("external_regret", "pseudo_regret", "dynamic_regret", "policy_regret", "collected", "switches")
+COLUMNS = ("algorithm", "epsilon", "delta", "mean regret", "standard error", "median", "99 % quantile", "engine")
+UNEVEN = 4
+"""Rounds are drawn on a logarithmic axis if the last two are so many times as far apart as the first two."""
+
+
+class Column(NamedTuple):
+    """An algorithm's results in some trials, each of shape `(trials, checkpoints)`, and `pulls` `(trials, n_arms)`.
+
+    Those of a single game have no axis for trials, until they are `stacked`. `dynamic_regret` is for means that move.
+    """
+
+    external_regret: FloatArray
+    policy_regret: FloatArray
+    pseudo_regret: FloatArray | None
+    collected: FloatArray
+    switches: IntArray
+    pulls: IntArray
+    dynamic_regret: FloatArray | None = None
+
+    def changed(self, change: Callable[[Any], Any]) -> "Column":
+        """Return the column with another array for each that is known."""
+        parts: Iterator[Any] = (None if part is None else change(part) for part in self)
+        return Column(*parts)
+
+
+Keep = Literal["trials", "summary"]
+SUMMED_AT_ONCE = 1024
+"""The most trials that a worker has in memory whose results it sums up."""
+
+
+class StoppedEarlyError(Exception):
+    """Raised by a trial that was cancelled."""
+
+
+class Work(Protocol):
+    """What is played in a trial; can run in any thread or process."""
+
+    @property
+    def at_once(self) -> int:
+        """How many trials it plays at a time: as many take hardly longer than one."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing has to be compiled or loaded."""
+
+    def compile(self, stopped: IsCancelled) -> None:
+        """Do the slow one-time work; end early after `stopped` returns True."""
+
+    def run_all(self, trials: range, stopped: IsCancelled = not_cancelled) -> dict[str, Column]:
+        """Return the results by algorithm; raise `StoppedEarlyError` soon after `stopped` returns True."""
+
+
+class Played(NamedTuple):
+    """The results of a task by algorithm, and the seconds that it took."""
+
+    seconds: float
+    columns: "Mapping[str, Kept]"
+
+
+def play_all(work: Work, trials: range, stopped: IsCancelled = not_cancelled) -> Played:
+    """Play all trials of a task; raise `StoppedEarlyError` soon after `stopped` returns True."""
+    start = time.perf_counter()
+    columns = work.run_all(trials, stopped)
+    return Played(time.perf_counter() - start, columns)
+
+
+def play_and_keep(play: Callable[[range], Played], trials: range, keep: Keep) -> Played:
+    """Play trials with `play`, and sum up their results if only a summary is kept."""
+    if keep == "trials":
+        return play(trials)
+    seconds, tables = 0.0, dict[str, Table]()
+    for start in range(0, len(trials), SUMMED_AT_ONCE):
+        played = play(trials[start : start + SUMMED_AT_ONCE])
+        seconds += played.seconds
+        for name, results in played.columns.items():
+            tables.setdefault(name, Table(len(trials))).put(start, results, keep)
+    return Played(seconds, tables)
+
+
+def column_of(
+    fixed: FloatArray,
+    always: FloatArray,
+    collected: FloatArray,
+    switches: IntArray,
+    pulls: IntArray,
+    means: Sequence[FloatArray | None],
+    dynamic: FloatArray | None = None,
+) -> Column:
+    """Return the results of some trials; copies, because views would keep whole blocks of games in memory.
+
+    Args:
+        fixed: What fixed arms would have collected, shape `(trials, checkpoints, n_arms)`.
+        always: What constant plays would have; the same array unless there is a payoff function.
+        collected: What was collected, shape `(trials, checkpoints)`.
+        switches: The changes of arm, of the same shape.
+        pulls: The pulls, shape `(trials, checkpoints, n_arms)`.
+        means: The arms' means in each trial, if they are known.
+        dynamic: The dynamic regret, shape `(trials, checkpoints)`, if means move.
+    """
+    collected = np.array(collected, order="C")
+    regret = np.ascontiguousarray(external_regret(fixed, collected))
+    known = [own for own in means if own is not None]
+    return Column(
+        regret,
+        regret if always is fixed else policy_regret(always, collected),
+        pseudo_regret(pulls, np.stack(known)[:, np.newaxis]).copy() if known else None,
+        collected,
+        switches.copy(),
+        pulls[:, -1].copy(),
+        None if dynamic is None else dynamic.copy(),
+    )
+
+
+def stacked(games: Sequence[Mapping[str, Column]], stack: Callable[..., NDArray[Any]] = np.stack) -> dict[str, Column]:
+    """Return the results of several games, or with `np.concatenate` of several groups of games, in one array each."""
+    if len(games) == 1 and stack is np.concatenate:
+        return dict(games[0])
+    made: dict[tuple[int, ...], NDArray[Any]] = {}
+
+    def one(*parts: Any) -> Any:
+        key = tuple(map(id, parts))
+        if parts[0] is not None and key not in made:
+            made[key] = stack(parts)
+        return made.get(key)  # one array for two measures that are the same by definition: it is sent once
+
+    return {name: Column(*map(one, *(game[name] for game in games))) for name in games[0]}
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Outcome:
+    """What one algorithm achieved, each of shape `(trials, checkpoints)` unless said otherwise; the last column is T.
+
+    Attributes:
+        name: The algorithm's name in the simulation.
+        checkpoints: Rounds, ascending, shape `(checkpoints,)`; the last is the horizon T.
+        external_regret: Against the best fixed arm up to the checkpoint; with a payoff function, each arm replaces the
+            last of the arms actually played.
+        policy_regret: Against the best constant play up to the checkpoint.
+        pseudo_regret: The expected cost of the arms played; None if the means are unknown, or with a payoff function.
+        dynamic_regret: The same against the best arm of each round: the pseudo-regret where means stay, and more where
+            they change (`DPBandit-Shifting-v0`); None if the means of a round are unknown.
+        collected: Gains collected, or what the payoff function paid, less charges.
+        switches: Number of changes of arm.
+        pulls: Number of rounds in which each arm was played in the whole game, shape `(trials, n_arms)`.
+        engine: `"lanes"` for compiled games side by side, `"compiled"` for compiled games one at a time, or
+            `"play"` for parts that the compiled loop does not support.
+        reason: Why it was not compiled, such as for few rounds without machine code on disk; and if the adversary
+            cannot be copied, that nobody checked whether it draws from its `rng` only. Empty if there is neither.
+        guarantee: The privacy guarantee of each game.
+    """
+
+    name: str
+    checkpoints: IntArray
+    external_regret: FloatArray
+    policy_regret: FloatArray
+    pseudo_regret: FloatArray | None
+    dynamic_regret: FloatArray | None
+    collected: FloatArray
+    switches: IntArray
+    pulls: IntArray
+    engine: Engine
+    reason: str
+    guarantee: PrivacyGuarantee
+
+    def __repr__(self) -> str:
+        return f"Outcome({self.trials} trials, mean external regret {self.last().mean():.6g}, {self.engine})"
+
+    @property
+    def trials(self) -> int:
+        """The number of trials."""
+        return len(self.collected)
+
+    def mean(self, measure: str = "external_regret") -> FloatArray:
+        """Return the mean of a measure, or of `"pulls"`, over trials, shape `(checkpoints,)` or `(n_arms,)`."""
+        return self._moments(measure).mean
+
+    def standard_error(self, measure: str = "external_regret") -> FloatArray:
+        """Return the standard error of `mean`; NaN for one trial."""
+        return self._moments(measure).standard_error
+
+    def last(self, measure: str = "external_regret") -> FloatArray:
+        """Return a measure's values at the horizon, shape `(trials,)`."""
+        values: FloatArray = self.samples(checks.known_name("measure", measure, MEASURES))[:, -1]
+        return values
+
+    def samples(self, measure: str) -> FloatArray:
+        """Return a measure by its name; raise `ValueError` if it is unknown in this game."""
+        found: FloatArray | None = getattr(self, checks.known_name("measure", measure, (*MEASURES, "pulls")))
+        return np.asarray(_known(measure, found))
+
+    def _moments(self, measure: str) -> Moments:
+        return Moments.of(self.samples(measure))
+
+    @property
+    def label(self) -> str:
+        """The name with its guarantee, as legends show it."""
+        return label_of(self.name, [level_of(self.guarantee)])
+
+    def plot(self, measure: str = "external_regret", band: str = "ci", *, columns: int | None = None) -> "Figure":
+        """Draw a measure against the round; the arguments are those of `Simulation.plot`."""
+        return drawn_outcomes([self], measure, band, columns)
+
+    def _repr_html_(self) -> str:
+        return outcomes_table([self])
+
+
+class Summary(Outcome):
+    """What one algorithm achieved, of `simulate(..., keep="summary")`: without its results in each trial.
+
+    `mean` and `standard_error` have all checkpoints, equal to an outcome's but for rounding, which depends on how
+    trials were shared by workers; and `last` has all trials at the horizon, for quantiles. Each attribute that would
+    need both, such as `external_regret`, is an error that says so, and so is `plot`.
+
+    Args:
+        table: The results at the horizon, and the moments.
+        about: The attributes of an outcome that are not measures.
+    """
+
+    def __init__(self, table: "Table", **about: Any) -> None:
+        vars(self).update(about, _table=table)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in Column._fields:
+            raise AttributeError(
+                f"{name} of each trial is not kept with keep='summary'. Use mean({name!r}), standard_error({name!r}) or"
+                f" last({name!r}), or simulate with keep='trials'."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def trials(self) -> int:
+        """The number of trials."""
+        return int(self._table.trials)
+
+    def last(self, measure: str = "external_regret") -> FloatArray:
+        """Return a measure's values at the horizon, shape `(trials,)`."""
+        known = of_measure(self._table.measures, checks.known_name("measure", measure, MEASURES))
+        values: FloatArray = _known(measure, known)[:, -1]
+        return values
+
+    def _moments(self, measure: str) -> Moments:
+        known = of_measure(self._table.moments, checks.known_name("measure", measure, (*MEASURES, "pulls")))
+        moments: Moments = _known(measure, known)
+        return moments
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Simulation(Mapping[str, Outcome]):
+    """The outcomes by algorithm: `simulation["EXP3"].external_regret`.
+
+    Attributes:
+        outcomes: By name, in the order of the `algorithms` argument.
+        checkpoints: Rounds, ascending, shape `(checkpoints,)`; the last is the horizon.
+        horizon: Number of rounds T.
+        n_arms: Number of arms K.
+        seed: The seed; None if it was secret.
+        first_trial: The number of the first trial.
+
+    Example:
+        >>> from dp_bandit_envs import simulate
+        >>> simulation = simulate("DPBandit-Stochastic-v0", ["Uniform"], horizon=200, trials=5, checkpoints=4)
+        >>> simulation.checkpoints
+        array([ 50, 100, 150, 200])
+        >>> simulation["Uniform"].external_regret.shape
+        (5, 4)
+    """
+
+    outcomes: dict[str, Outcome]
+    checkpoints: IntArray
+    horizon: int
+    n_arms: int
+    seed: int | None
+    first_trial: int = 0
+
+    def __getitem__(self, name: str) -> Outcome:
+        if name in self.outcomes:
+            return self.outcomes[name]
+        return self.outcomes[checks.known_name("algorithm", name, self.outcomes)]
+
+    def __repr__(self) -> str:
+        seed = "secret seed" if self.seed is None else f"seed {self.seed}"
+        return f"Simulation({', '.join(map(repr, self.outcomes))}: {self.horizon} rounds, {seed})"
+
+    def plot(self, measure: str = "external_regret", band: str = "ci", *, columns: int | None = None) -> "Figure":
+        """Draw a measure of all algorithms against the round: a line through the trials with a band.
+
+        Args:
+            measure: `"external_regret"`, `"pseudo_regret"`, `"dynamic_regret"`, `"policy_regret"`, `"collected"` or
+                `"switches"`.
+            band: `"ci"` for the mean with its 95 % confidence interval, `"spread"` for the median of means with Gini's
+                mean difference below and above, or `"quantiles"` for the median with the 10 % and 90 % quantiles.
+            columns: 1 for a figure as narrow as a column or a telephone.
+
+        Raises:
+            ImportError: If the extra `plots` is not installed.
+            ValueError: If an argument is none of these, or an algorithm's measure is unknown in this game.
+        """
+        return drawn_outcomes(list(self.outcomes.values()), measure, band, columns)
+
+    def _repr_html_(self) -> str:
+        return outcomes_table(list(self.outcomes.values()))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.outcomes)
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+
+class Table:
+    """The results of an algorithm in many games, one row for each game, copied into arrays as the games end.
+
+    Attributes:
+        trials: The number of games.
+        moments: By measure, if only a summary is kept; the arrays have the results at the horizon then, and no pulls.
+    """
+
+    def __init__(self, trials: int) -> None:
+        self.trials = trials
+        self.moments: dict[str, Moments] = {}
+        self._arrays: list[NDArray[Any] | None] = []
+
+    def put(self, row: int, results: "Column | Table", keep: Keep = "trials") -> None:
+        """Copy the results of games that follow each other, the first of them into a row, or what is kept of them."""
+        moments, parts = {}, list[Any](results)
+        if isinstance(results, Table):
+            moments = results.moments
+        elif keep == "summary":
+            known = zip(results._fields, results, strict=True)
+            moments = {name: Moments.of(part) for name, part in known if part is not None}
+            last = results.changed(lambda part: part[:, -1:])
+            parts = [*last._replace(pulls=results.pulls[:, :0])]
+        self.moments |= {
+            name: self.moments[name] | one if name in self.moments else one for name, one in moments.items()
+        }
+        if not self._arrays:
+            empty = (None if part is None else np.empty((self.trials, *part.shape[1:]), part.dtype) for part in parts)
+            self._arrays = list(empty)
+        for array, part in zip(self._arrays, parts, strict=True):
+            if array is not None and part is not None:
+                array[row : row + len(part)] = part
+
+    def __iter__(self) -> Iterator[NDArray[Any] | None]:
+        return iter(self._arrays)
+
+    @property
+    def measures(self) -> dict[str, NDArray[Any]]:
+        """The arrays by the names of an outcome's attributes, without the measures that are unknown."""
+        return {name: array for name, array in zip(Column._fields, self, strict=True) if array is not None}
+
+
+Kept = Column | Table
+
+
+def of_measure(known: Mapping[str, Any], measure: str) -> Any:
+    """Return a measure, or None if it is unknown; where means stay, the dynamic regret is the pseudo-regret."""
+    return known.get("pseudo_regret" if measure == "dynamic_regret" and measure not in known else measure)
+
+
+def _known(measure: str, found: Any) -> Any:
+    if found is None:
+        raise ValueError(
+            f"measure must be known in this game, whose arms have no known means or a payoff function; received"
+            f" {measure!r}. Use 'external_regret'."
+        )
+    return found
+
+
+def drawn_outcomes(outcomes: Sequence[Outcome], measure: str, band: str, columns: int | None = None) -> "Figure":
+    """Return a figure of a measure against the round, with arguments as for `Simulation.plot`."""
+    from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, curves_figure
+
+    measure = checks.known_name("measure", measure, MEASURES)
+    curves = [Curve(one.name, one.label, one.checkpoints, one.samples(measure)) for one in outcomes]
+    rounds = outcomes[0].checkpoints
+    gaps = np.diff(rounds)
+    uneven = len(gaps) > 1 and gaps[-1] > UNEVEN * gaps[0]
+    panel = Panel(f"T = {int(rounds[-1]):,}", curves)
+    x_scale = "log" if uneven else "linear"
+    return curves_figure([panel], across=ROUND, measure=measure, band=band, x_scale=x_scale, columns=columns)
+
+
+def outcomes_table(outcomes: Sequence[Outcome]) -> str:
+    """Return a table with a row for each outcome: its guarantee, and external regret after the last round."""
+    rows = []
+    for one in outcomes:
+        of, level = summary(one.last()), level_of(one.guarantee)
+        numbers = [f"{float(of[name]):,.1f}" for name in ("mean", "standard_error", "median", "quantile_99")]
+        rows.append([one.name, f"{level.epsilon:.4g}", f"{level.delta:.3g}", *numbers, one.engine])
+    first = outcomes[0]
+    caption = f"External regret after {int(first.checkpoints[-1]):,} rounds, {first.trials:,} trials"
+    return html_table(COLUMNS, rows, caption)

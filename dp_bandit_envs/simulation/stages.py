@@ -1,0 +1,729 @@
+"""The one loop that plays a block of rounds, and the stages that are put into it for a game and a chain of mechanisms.
+
+Numba compiles `play_block`, ordinary Python, with the placeholders below bound (`bind`): an agent's `select` and
+`update`, what a round reveals (`n_revealed`, `revealed_arm`), and the mechanisms' `release`, `idle`, `forget`. To the
+last bit, it gives the results of `play` with an environment, its wrappers and an agent. `play_games` is the loop over
+single games, whose parts are in words (`compiling.layout`); lanes bind the same stages.
+"""
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.adversaries.memory_bounded import gain_counts
+from dp_bandit_envs.adversaries.payoff import python_function
+from dp_bandit_envs.agents.functional import TIDY_EVERY
+from dp_bandit_envs.compiling.compiled import Compiled, run_in_thread
+from dp_bandit_envs.compiling.functions import bind, frozen, is_builtin, read_only
+from dp_bandit_envs.compiling.numba_errors import in_short
+from dp_bandit_envs.decisions import payoff as payoff_at
+from dp_bandit_envs.errors import PayoffRangeError
+from dp_bandit_envs.privacy.facts import InputFacts, ValueRange
+from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.protocols import FloatArray, Gains, IntArray, Sums
+
+ARM: Final = 1
+"""The index in `Progress.counters` of the arm played last, or of the number chosen that is no arm."""
+FILLED: Final = 3
+"""The index in `Progress.counters` of the number of rounds in the batch."""
+NO_ARM: Final = "select returned a number that is no arm."
+Streams: TypeAlias = tuple[np.random.Generator, ...]
+"""The random streams of the agent and of each mechanism, from the innermost."""
+
+
+class NotCompilableError(Exception):
+    """Raised if the compiled loop cannot play an algorithm; the message says why."""
+
+
+class RefusedByNumbaError(NotCompilableError):
+    """Raised if Numba refuses a function that somebody wrote for the compiled loop; the message says which and why."""
+
+
+# The arguments of the loop.
+
+
+class NoWorld(NamedTuple):
+    """The world of games without a graph or points."""
+
+    unused: int = 0
+
+
+class GraphRows(NamedTuple):
+    """The rows of a feedback graph: `revealed[starts[arm]:starts[arm + 1]]` are the arms that an arm reveals."""
+
+    starts: IntArray
+    revealed: IntArray
+
+
+class Points(NamedTuple):
+    """The point to play, shape `(dimension,)`, and the range of payoffs."""
+
+    point: FloatArray
+    low: float
+    high: float
+
+
+class Rules(NamedTuple):
+    """The adversary's m, whether the agent sees the charge for switching, and the rounds in a batch (1 without)."""
+
+    memory: int
+    observe_charge: bool
+    batch_size: int
+
+
+class Progress(NamedTuple):
+    """The state of a game between two blocks; arrays, so that the compiled loop can write to them.
+
+    Attributes:
+        counters: round, arm, length of the current run of that arm, rounds in the batch, changes of arm, next
+            checkpoint.
+        collected: Gains collected, shape `(1,)`.
+        pulls: Number of rounds in which each arm was played, shape `(n_arms,)`; `(1,)` where actions are points.
+        gains, observed: The releases of a step, shape `(n_values,)`, all 0 between steps.
+        sums, counts, releases: The latest releases, shape `(n_values,)`, if a mechanism releases sums.
+        history: A `History`, if there is a payoff function, or `DynamicRegret`, if means move.
+    """
+
+    counters: IntArray
+    collected: FloatArray
+    pulls: IntArray
+    gains: FloatArray
+    observed: IntArray
+    sums: FloatArray
+    counts: IntArray
+    releases: IntArray
+    history: Any
+
+
+class History(NamedTuple):
+    """The state of a game with a payoff function.
+
+    Attributes:
+        arms: The last m + 1 arms, the oldest first.
+        options: What each arm would have paid in this round after the same previous arms, shape `(1, n_arms)`.
+        totals: Sums of `options` so far, shape `(n_arms,)`.
+        checkpoints: Rounds at which to record the totals, ascending.
+        next_checkpoint: Index of the next checkpoint, shape `(1,)`.
+        totals_at: The recorded totals, shape `(checkpoints, n_arms)`.
+    """
+
+    arms: IntArray
+    options: FloatArray
+    totals: FloatArray
+    checkpoints: IntArray
+    next_checkpoint: IntArray
+    totals_at: FloatArray
+
+
+class DynamicRegret(NamedTuple):
+    """The dynamic regret so far in a game whose means move, `(1,)`, and at checkpoints; the rest as in `History`."""
+
+    total: FloatArray
+    checkpoints: IntArray
+    next_checkpoint: IntArray
+    totals_at: FloatArray
+
+
+class Checkpoints(NamedTuple):
+    """The results at checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(checkpoints, n_arms)`."""
+
+    checkpoints: IntArray
+    collected: FloatArray
+    switches: IntArray
+    pulls: IntArray
+
+
+class GameState(NamedTuple):
+    """All parts of a single game: the arguments of `play_block` but the gains. The state comes first."""
+
+    state: Any
+    states: tuple[Any, ...]
+    world: Any
+    rules: Rules
+    streams: Streams
+    progress: Progress
+    record: Checkpoints
+
+
+def new_progress(n_plays: int, n_values: int) -> Progress:
+    """Return the progress before round 1, for this number of arms and of values that a round can reveal."""
+    counters, pulls = np.zeros(6, np.int64), np.zeros(n_plays, np.int64)
+    counters[ARM] = -1
+    gains, sums = np.zeros(n_values), np.zeros(n_values)
+    observed, numbers, releases = (np.zeros(n_values, np.int64) for _ in range(3))
+    return Progress(counters, np.zeros(1), pulls, gains, observed, sums, numbers, releases, NoWorld())
+
+
+def new_checkpoints(checkpoints: IntArray, n_arms: int) -> Checkpoints:
+    """Return an empty record."""
+    number = len(checkpoints)
+    return Checkpoints(checkpoints, np.zeros(number), np.zeros(number, np.int64), np.zeros((number, n_arms), np.int64))
+
+
+def new_history(memory: int, checkpoints: IntArray, n_arms: int) -> History:
+    """Return the history before round 1, for a payoff function with a memory of `memory` rounds."""
+    options, totals, totals_at = np.zeros((1, n_arms)), np.zeros(n_arms), np.zeros((len(checkpoints), n_arms))
+    return History(np.zeros(memory + 1, np.int64), options, totals, checkpoints, np.zeros(1, np.int64), totals_at)
+
+
+def new_dynamic_regret(checkpoints: IntArray) -> DynamicRegret:
+    """Return the dynamic regret before round 1."""
+    return DynamicRegret(np.zeros(1), checkpoints, np.zeros(1, np.int64), np.zeros(len(checkpoints)))
+
+
+# Placeholders, and the parts of this file that take their places.
+
+PLACE, LOW, HIGH, OUTSIDE, MUST_RELEASE, CHARGED = 0, 0.0, 1.0, "", False, True
+"""A mechanism's index from the innermost; the range of what it releases, and what is said of others; whether it never
+withholds; whether the gain of what is played is revealed less the charge."""
+
+
+def _placeholder(*arguments: Any) -> Any:
+    raise NotImplementedError
+
+
+select = update = tidy = contains = payoff = release = idle = mechanism_forget = lower_release = lower_forget = (
+    add_step
+) = _placeholder
+game_at = store = _placeholder
+"""These two are of `compiling.layout_code`."""
+
+
+def choose(world: Any, state: Any, rng: np.random.Generator) -> int:
+    """Return the arm to play; where actions are points, 0."""
+    return select(state, rng)  # type: ignore[no-any-return]
+
+
+def choose_point(world: Points, state: Any, rng: np.random.Generator) -> int:
+    """Let the agent write its point; arm 0 stands for it."""
+    select(state, world.point, rng)
+    if not contains(world.point):
+        raise ValueError("select wrote a point outside of the decision set, or NaN.")
+    return 0
+
+
+def get_gain(world: Any, gains: FloatArray, row: int, arm: int) -> float:
+    """Return the gain of what is played."""
+    return gains[row, arm]  # type: ignore[no-any-return]
+
+
+def get_payoff(world: Points, gains: FloatArray, row: int, arm: int) -> float:
+    """Return the payoff of the point."""
+    return payoff_at(gains[row], world.point, world.low, world.high)  # type: ignore[arg-type]
+
+
+def pay(gains: FloatArray, row: int, arm: int, gain: float, run: int, t: int, memory: int, progress: Progress) -> float:
+    """Return what the round pays: the gain of what is played, or 0 if it is charged. Placeholder for a payoff."""
+    return gain if gain_counts(run, t, memory) else 0.0
+
+
+def pay_by_payoff(
+    gains: FloatArray, row: int, arm: int, gain: float, run: int, t: int, memory: int, progress: Progress
+) -> float:
+    """Return what the payoff function pays; also compute and add up what every arm would have paid."""
+    history = progress.history
+    arms, last = history.arms, len(history.arms) - 1
+    for place in range(last):
+        arms[place] = arms[place + 1]
+    for each in range(len(history.totals)):
+        # Rounds before the first count as the first.
+        for place in range(last if t == 1 else 0):
+            arms[place] = each
+        arms[last] = each
+        paid = payoff(read_only(gains[row]), read_only(arms), t)
+        if paid is None or not 0 <= paid <= 1:
+            raise PayoffRangeError
+        history.options[0, each] = paid
+        history.totals[each] += history.options[0, each]
+    for place in range(last if t == 1 else 0):
+        arms[place] = arm
+    arms[last] = arm
+    checkpoint = history.next_checkpoint[0]
+    if t == history.checkpoints[checkpoint]:
+        for each in range(len(history.totals)):
+            history.totals_at[checkpoint, each] = history.totals[each]
+        history.next_checkpoint[0] += 1
+    return history.options[0, arm]  # type: ignore[no-any-return]
+
+
+def pay_and_add_dynamic_regret(
+    gains: FloatArray, row: int, arm: int, gain: float, run: int, t: int, memory: int, progress: Progress
+) -> float:
+    """Return what `pay` does; also add up the dynamic regret. Behind its gains a row has each arm's shortfall."""
+    missed = progress.history
+    missed.total[0] += gains[row, len(progress.pulls) + arm]
+    checkpoint = missed.next_checkpoint[0]
+    if t == missed.checkpoints[checkpoint]:
+        missed.totals_at[checkpoint] = missed.total[0]
+        missed.next_checkpoint[0] += 1
+    return gain if gain_counts(run, t, memory) else 0.0
+
+
+def one_arm(world: Any, arm: int, progress: Progress) -> int:
+    """A round reveals one value, `played_arm`: that of the arm played."""
+    return 1
+
+
+def played_arm(world: Any, arm: int, place: int) -> int:
+    """Return the arm."""
+    return arm
+
+
+def all_arms(world: Any, arm: int, progress: Progress) -> int:
+    """A round reveals all values, `nth_arm`."""
+    return len(progress.gains)
+
+
+def nth_arm(world: Any, arm: int, place: int) -> int:
+    """Return the place."""
+    return place
+
+
+def row_length(world: GraphRows, arm: int, progress: Progress) -> int:
+    """A round reveals the arms in a row of a graph, `row_arm`."""
+    return world.starts[arm + 1] - world.starts[arm]  # type: ignore[no-any-return]
+
+
+def row_arm(world: GraphRows, arm: int, place: int) -> int:
+    """Return an arm of the row."""
+    return world.revealed[world.starts[arm] + place]  # type: ignore[no-any-return]
+
+
+n_revealed, revealed_arm = one_arm, played_arm
+"""Placeholders: the values that a round reveals."""
+n_revealed_after, revealed_arm_after = one_arm, played_arm
+"""Placeholders: those that all rounds of a step may have revealed."""
+
+
+def pass_on(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
+    """Release a gain unchanged. Placeholder for the mechanisms that release gains."""
+    return gain, 1
+
+
+def reveal(
+    world: Any, gains: FloatArray, row: int, arm: int, own: float, states: Any, streams: Streams, progress: Progress
+) -> None:
+    """Release what one round reveals; `own` is the gain of what is played, less the charge if that is observed."""
+    for place in range(n_revealed(world, arm, progress)):
+        each = revealed_arm(world, arm, place)
+        store_gain(each, own if CHARGED and each == arm else gains[row, each], states, streams, progress)
+
+
+def reveal_payoffs(
+    world: Any, gains: FloatArray, row: int, arm: int, own: float, states: Any, streams: Streams, progress: Progress
+) -> None:
+    """Release what the arms would have paid instead of their gains."""
+    reveal(world, progress.history.options, 0, arm, own, states, streams, progress)
+
+
+def store_gain(each: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
+    """Keep what is released of a gain until the end of the step. Placeholder for `add_at_once`."""
+    value, count = pass_on(states, each, gain, streams)
+    if count != 0:
+        progress.gains[each] = value
+        progress.observed[each] = 1
+
+
+def release_in_chain(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
+    """Pass a gain through the mechanisms below, and then through this one."""
+    value, count = lower_release(states, arm, gain, streams)
+    if count < 1:
+        return 0.0, 0
+    value, count = release(states[PLACE], arm, value, streams[PLACE + 1])
+    check_release(states, value, count)
+    if count < 1:
+        return 0.0, 0
+    return float(value), 1
+
+
+def check_release(states: Any, value: float, count: int) -> None:
+    """Raise if a mechanism breaks its word. `count_broken_release` takes its place where machine code cannot raise."""
+    if count < 1:
+        if MUST_RELEASE:
+            raise ValueError("a mechanism withheld a gain, which it says it never does.")
+    elif not LOW <= value <= HIGH:
+        raise ValueError(OUTSIDE)
+
+
+def count_broken_release(states: Any, value: float, count: int) -> None:
+    """Count a broken word."""
+    broken = MUST_RELEASE if count < 1 else not LOW <= value <= HIGH
+    states[-1].broken[0] += 1 if broken else 0
+
+
+def forget(states: Any) -> None:
+    """Do nothing. Placeholder for what mechanisms do at the end of a batch."""
+
+
+def forget_in_chain(states: Any) -> None:
+    """Reset the mechanisms below, and then this one."""
+    lower_forget(states)
+    mechanism_forget(states[PLACE])
+
+
+def release_batch(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+    """Do nothing; placeholder for mechanisms that release gains above a batch."""
+
+
+def release_batch_above(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+    """Give what a batch released to the mechanisms above it."""
+    for place in range(n_revealed_after(world, arm, progress)):
+        each = revealed_arm_after(world, arm, place)
+        if progress.observed[each] != 0:
+            value, count = lower_release(states, each, progress.gains[each], streams)
+            progress.gains[each] = value
+            progress.observed[each] = count
+
+
+def add_to_sums(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+    """Do nothing. Placeholder for a mechanism that releases sums."""
+
+
+def add_revealed(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+    """Pass the gains that a step released to a mechanism that releases sums."""
+    for place in range(n_revealed_after(world, arm, progress)):
+        each = revealed_arm_after(world, arm, place)
+        if progress.observed[each] != 0:
+            add_at_once(each, progress.gains[each], states, streams, progress)
+
+
+def add_at_once(each: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
+    """Pass it one gain; also as soon as it is revealed, without mechanisms below and batches."""
+    value, count = release(states[PLACE], each, gain, streams[PLACE + 1])
+    store_sum(each, value, count, states, progress)
+
+
+def add_to_all(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+    """Pass it what a step revealed and call `idle` for the other arms, unless nothing was revealed."""
+    some = False
+    for each in range(len(progress.observed)):
+        some |= progress.observed[each] != 0
+    if some:
+        for each in range(len(progress.observed)):
+            if progress.observed[each] != 0:
+                add_at_once(each, progress.gains[each], states, streams, progress)
+            else:
+                value, count = idle(states[PLACE], each, streams[PLACE + 1])
+                store_sum(each, value, count, states, progress)
+
+
+def add_then_forget(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+    """Let a mechanism that releases sums forget after it got what the step revealed."""
+    add_step(world, arm, states, streams, progress)
+    mechanism_forget(states[PLACE])
+
+
+def store_sum(arm: int, value: float, count: int, states: Any, progress: Progress) -> None:
+    """Store the release of an arm's sum."""
+    if count >= 1:
+        check_sum(states, value)
+        progress.sums[arm] = value
+        progress.counts[arm] = count
+        progress.releases[arm] += 1
+
+
+def check_sum(states: Any, value: float) -> None:
+    """Raise if a released sum is no number. `count_broken_sum` takes its place where machine code cannot raise."""
+    if not math.isfinite(value):
+        raise ValueError("a mechanism released a sum that is no finite number.")
+
+
+def count_broken_sum(states: Any, value: float) -> None:
+    """Count a sum that is no number."""
+    states[-1].broken[0] += 0 if -math.inf < value < math.inf else 1
+
+
+def observe(progress: Progress) -> Gains:
+    """Return the agent's observation. Placeholder for `observe_sums`."""
+    return Gains(progress.gains, progress.observed)  # type: ignore[arg-type]
+
+
+def observe_sums(progress: Progress) -> Sums:
+    """Return the agent's observation if a mechanism releases sums."""
+    return Sums(progress.sums, progress.counts, progress.releases)  # type: ignore[arg-type]
+
+
+def clear(world: Any, arm: int, progress: Progress) -> None:
+    """Clear what one step released."""
+    for place in range(n_revealed_after(world, arm, progress)):
+        each = revealed_arm_after(world, arm, place)
+        progress.gains[each] = 0.0
+        progress.observed[each] = 0
+
+
+def clear_nothing(world: Any, arm: int, progress: Progress) -> None:
+    """Do nothing, as gains that are passed on at once are not kept."""
+
+
+def tidy_state(state: Any, t: int, batch_size: int) -> Any:
+    """Return the state; placeholder for `tidy_every_32_steps`."""
+    return state
+
+
+def tidy_every_32_steps(state: Any, t: int, batch_size: int) -> Any:
+    """Call the agent's `tidy` after every 32nd step; the step that ends in round t has number t / batch_size."""
+    if t % (TIDY_EVERY * batch_size) == 0:
+        return tidy(state)
+    return state
+
+
+def play_block(
+    state: Any,
+    states: Any,
+    world: Any,
+    gains: FloatArray,
+    rules: Rules,
+    streams: Streams,
+    progress: Progress,
+    record: Checkpoints,
+) -> Any:
+    """Play one round for each row of `gains`, shape `(rounds, n_arms)`, and return the agent's state.
+
+    Args:
+        state: The agent's state.
+        states: The mechanisms' states, from the innermost.
+        world: What the stages need of the game: `GraphRows`, `Points` or `NoWorld`.
+        gains: See above.
+        rules: See `Rules`.
+        streams: See `Streams`.
+        progress: The state of the game; changed in place.
+        record: The results at checkpoints; changed in place.
+    """
+    counters, pulls = progress.counters, progress.pulls
+    t, arm, run, filled, switches, checkpoint = counters
+    collected = progress.collected[0]
+    for row in range(len(gains)):
+        t += 1
+        if filled == 0:
+            chosen = choose(world, state, streams[0])
+            if not 0 <= chosen < len(pulls):
+                counters[ARM] = chosen  # for the message
+                raise IndexError(NO_ARM)
+            if chosen != arm:
+                switches += arm >= 0
+                arm = chosen
+                run = 0
+        run += 1
+        gain = get_gain(world, gains, row, arm)
+        earned = pay(gains, row, arm, gain, run, t, rules.memory, progress)
+        collected += earned
+        pulls[arm] += 1
+        own = earned if rules.observe_charge else gain
+        reveal(world, gains, row, arm, own, states, streams, progress)
+        filled += 1
+        if filled == rules.batch_size:
+            forget(states)
+            release_batch(world, arm, states, streams, progress)
+            add_to_sums(world, arm, states, streams, progress)
+            state = tidy_state(update(state, arm, observe(progress)), t, rules.batch_size)
+            clear(world, arm, progress)
+            filled = 0
+        if t == record.checkpoints[checkpoint]:
+            record.collected[checkpoint] = collected
+            record.switches[checkpoint] = switches
+            for each in range(len(pulls)):
+                record.pulls[checkpoint, each] = pulls[each]
+            checkpoint += 1
+    counters[0] = t
+    counters[1] = arm
+    counters[2] = run
+    counters[FILLED] = filled
+    counters[4] = switches
+    counters[5] = checkpoint
+    progress.collected[0] = collected
+    return state
+
+
+def play_games(block: IntArray, gains: FloatArray) -> None:
+    """Play one round of each game for each row of `gains`, shape `(rounds, n_arms)`; all games meet the same gains.
+
+    Args:
+        block: The words of the games, shape `(games, words)`; changed in place.
+        gains: See above.
+    """
+    for place in range(len(block)):
+        words = block[place]
+        game = game_at(words, 0)
+        state = play_block(
+            game.state, game.states, game.world, gains, game.rules, game.streams, game.progress, game.record
+        )
+        store(words, 0, (state, game.streams))
+
+
+def add_up(gains: FloatArray, totals: FloatArray, first: int, checkpoints: IntArray, totals_at: FloatArray) -> bool:
+    """Add each row of `gains` to `totals`, shape `(n_arms,)`, record them, and return whether all are in [0, 1].
+
+    Args:
+        gains: Gains of rounds `first`, `first + 1`, ..., shape `(rounds, n_arms)`.
+        totals: Each arm's gains before them; changed in place.
+        first: The round of the first row.
+        checkpoints: Rounds at which to record, ascending.
+        totals_at: The recorded totals, shape `(checkpoints, n_arms)`; changed in place.
+    """
+    checkpoint = np.searchsorted(checkpoints, first)
+    valid = True
+    for row in range(len(gains)):
+        for arm in range(len(totals)):
+            gain = gains[row, arm]
+            valid &= (gain >= 0.0) & (gain <= 1.0)  # not for NaN
+            totals[arm] += gain
+        if checkpoint < len(checkpoints) and first + row == checkpoints[checkpoint]:
+            for arm in range(len(totals)):
+                totals_at[checkpoint, arm] = totals[arm]
+            checkpoint += 1
+    return valid
+
+
+def add_up_constant(gains: FloatArray, first: int, constant: History) -> None:
+    """Add up what playing each arm in every round would have collected, and record it at checkpoints.
+
+    Args:
+        gains: Gains of rounds `first`, `first + 1`, ..., shape `(rounds, n_arms)`.
+        first: The round of the first row.
+        constant: Holds the totals before that round; changed in place.
+    """
+    for each in range(len(constant.totals)):
+        for place in range(len(constant.arms)):
+            constant.arms[place] = each
+        checkpoint = np.searchsorted(constant.checkpoints, first)
+        for row in range(len(gains)):
+            paid = payoff(read_only(gains[row]), read_only(constant.arms), first + row)
+            if paid is None or not 0 <= paid <= 1:
+                raise PayoffRangeError
+            constant.options[0, each] = paid
+            constant.totals[each] += constant.options[0, each]
+            if checkpoint < len(constant.checkpoints) and first + row == constant.checkpoints[checkpoint]:
+                constant.totals_at[checkpoint, each] = constant.totals[each]
+                checkpoint += 1
+
+
+# Putting a loop together.
+
+
+@functools.cache
+def compiled_add_up() -> Compiled:
+    """Return `add_up`, compiled once in a process."""
+    return Compiled(add_up, {})
+
+
+def compiled_add_up_constant(function: Callable[..., Any]) -> Compiled:
+    """Return `add_up_constant` for a payoff function as it is now, compiled at its first call."""
+    return _adding_up_constant(frozen(function))
+
+
+@functools.lru_cache(maxsize=256)
+def _adding_up_constant(function: Callable[..., Any]) -> Compiled:
+    return Compiled(add_up_constant, {"payoff": function})
+
+
+def compilable_payoff(adversary: Adversary) -> Callable[..., Any] | str | None:
+    """Return an adversary's payoff function, None if it has none, or the reason why it cannot be compiled."""
+    if adversary.payoff is None:
+        return None
+    function: Callable[..., Any] = python_function(adversary.payoff)
+    no_rounds, history = np.zeros((0, 2)), new_history(1, np.ones(1, np.int64), 2)
+    try:
+        run_in_thread(lambda stopped: compiled_add_up_constant(function)(no_rounds, 1, history))
+    # Numba raises errors of many types here, all of them before the function runs.
+    except Exception as error:
+        return in_short(error, [function], {function: f", the payoff function of {type(adversary).__name__}"})
+    return function
+
+
+ARMS = {"n_revealed": one_arm, "revealed_arm": played_arm}
+ALL = {"n_revealed": all_arms, "revealed_arm": nth_arm}
+ROW = {"n_revealed": row_length, "revealed_arm": row_arm}
+POINT = {"choose": choose_point, "get_gain": get_payoff}
+FEEDBACK: dict[str, dict[str, Any]] = {
+    "arm": ARMS,
+    "graph": ROW,
+    "all": ALL,
+    "vector": {**ALL, **POINT, "CHARGED": False},
+    "payoff": {**ARMS, **POINT},
+}
+"""What a round may reveal: gains of an arm, of a row of a graph or of all arms; a gain vector, or a point's payoff."""
+
+
+STAGES = ("choose", "get_gain", "forget", "release_batch", "add_to_sums", "observe")
+"""What `stages` may replace in `play_block`, besides `reveal` and `clear`."""
+
+
+def stages(
+    mechanisms: Sequence[tuple[Mechanism, InputFacts]], *, feedback: str, values: ValueRange, raising: bool = True
+) -> dict[str, Any]:
+    """Return what replaces the placeholders of `play_block` in a game with a chain of mechanisms, by name.
+
+    Args:
+        mechanisms: From the innermost, each with the description of its input; only the last may release sums.
+        feedback: What a round reveals, a key of `FEEDBACK`.
+        values: Public facts about the values that a round reveals.
+        raising: Whether a broken word raises; otherwise it is counted in the last of the mechanisms' states.
+
+    Raises:
+        NotCompilableError: If a mechanism has a function that is not plain, or only `play` supports it.
+    """
+    of_round = FEEDBACK[feedback]
+    batches = any(mechanism.batch_size > 1 for mechanism, _ in mechanisms)
+    # A graph may change within a batch.
+    of_step = ALL if batches and feedback == "graph" else of_round
+    world = {**of_round, "n_revealed_after": of_step["n_revealed"], "revealed_arm_after": of_step["revealed_arm"]}
+    parts: dict[str, Any] = {"choose": choose, "get_gain": get_gain, **world}
+    if not raising:
+        world["check_sum"] = count_broken_sum
+    below_batch, above_batch, batched = pass_on, pass_on, False
+    forgetting = forget
+    for place, (mechanism, inputs) in enumerate(mechanisms):
+        _check(mechanism, batched, above=[above for above, _ in mechanisms[place + 1 :]])
+        own = {**world, "PLACE": place, "release": mechanism.release_for(inputs), "idle": mechanism.idle}
+        if mechanism.releases_sums:
+            parts["observe"] = observe_sums
+            plain = not (mechanism.idle or mechanism.forget)
+            if of_round["n_revealed"] is all_arms and len(mechanisms) == 1 and plain:
+                parts |= {"store_gain": bind(add_at_once, own), "clear": clear_nothing}
+                continue
+            adding = bind(add_to_all if mechanism.idle else add_revealed, own)
+            if mechanism.forget:
+                adding = bind(
+                    add_then_forget, {"PLACE": place, "mechanism_forget": mechanism.forget, "add_step": adding}
+                )
+            parts["add_to_sums"] = adding
+            continue
+        never = not mechanism.withholds and mechanism.batch_size == 1  # batches of ours keep their word
+        own |= {"MUST_RELEASE": never, "LOW": values.low, "HIGH": values.high}
+        own["OUTSIDE"] = f"a mechanism that releases gains released one outside [{values.low:g}, {values.high:g}]."
+        own |= {} if raising else {"check_release": bind(count_broken_release, own)}
+        if batched:
+            above_batch = bind(release_in_chain, {**own, "lower_release": above_batch})
+            parts["release_batch"] = bind(release_batch_above, {**world, "lower_release": above_batch})
+        else:
+            below_batch = bind(release_in_chain, {**own, "lower_release": below_batch})
+        if mechanism.forget:
+            forgetting = bind(
+                forget_in_chain, {"PLACE": place, "mechanism_forget": mechanism.forget, "lower_forget": forgetting}
+            )
+        batched = batched or mechanism.batch_size > 1
+    parts |= {"forget": forgetting, "pass_on": below_batch}
+    bound = {name: bind(parts.get(name, stage), parts) for name, stage in (("reveal", reveal), ("clear", clear))}
+    return {**{name: parts[name] for name in STAGES if name in parts}, **bound}
+
+
+def _check(mechanism: Mechanism, batched: bool, above: Sequence[Mechanism]) -> None:
+    name = type(mechanism).__name__
+    for part in ("release", "idle", "forget"):
+        function = getattr(mechanism, part)
+        if function is not None and not isinstance(function, FunctionType):
+            raise NotCompilableError(f"{part} of {name} is not a plain function")
+    if mechanism.idle is not None and not mechanism.releases_sums:
+        raise NotCompilableError(f"{name} releases gains of arms that were not revealed")
+    if mechanism.batch_size > 1 and (batched or mechanism.releases_sums):
+        raise NotCompilableError(f"{name} makes batches of its own above another mechanism's, or of sums")
+    if mechanism.batch_size > 1 and not (mechanism.withholds or is_builtin(type(mechanism))):
+        raise NotCompilableError(f"{name} says that its batches withhold nothing, which is looked at step by step")
+    in_between = batched and not mechanism.releases_sums
+    if mechanism.forget is not None and (in_between or any(one.batch_size > 1 for one in above)):
+        raise NotCompilableError(f"{name} forgets beside a batch of another mechanism")

@@ -1,0 +1,374 @@
+"""Each game on data is charged once, with what surrounds it, before its first round, and not if it showed nothing."""
+
+import copy
+import pickle
+import threading
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import dp_bandit_envs  # noqa: F401 - registers the ids
+from dp_bandit_envs import Algorithm, Exp3, Ledger, OutsideGame, play, simulate
+from dp_bandit_envs.adversaries import Adversary, Replay, Trial
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.errors import BudgetSpentError, LedgerError, StepOutsideGameError, UnprotectedGameError
+from dp_bandit_envs.privacy import PrivacyGuarantee
+from dp_bandit_envs.privacy.admission import Admission, playing_under
+from dp_bandit_envs.privacy.composition_filters import Cost
+from dp_bandit_envs.privacy.participation import Participation
+from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector as of_many
+from tests.tools.refusals import refused
+
+TABLE = np.random.default_rng(1).integers(0, 2, (40, 2)).astype(float)
+HALF = [[PrivacyGuarantee(0.5)]]
+ONCE = Participation(1)
+
+
+def data(ledger):
+    return BanditEnv(Replay(TABLE, ledger=ledger))
+
+
+def spent(ledger):
+    return ledger.spent.games, pytest.approx(ledger.spent.epsilon)
+
+
+# ---- a reset shows nothing
+
+
+def test_resets_cost_nothing_however_many():
+    ledger = Ledger(epsilon=1.0)
+    env = LaplaceClipRescale(data(ledger), epsilon=1.0)
+    for _ in range(20):
+        env.reset()
+    assert spent(ledger) == (0, 0.0)
+    for arm in (0, 1, 0):
+        env.step(arm)
+    assert spent(ledger) == (1, 1.0)
+
+
+@pytest.mark.parametrize("kind", ["scalar", "vector"])
+def test_a_first_step_that_is_refused_cannot_be_repeated_unpaid(kind):
+    """Another game spent the budget between the reset and the first round."""
+    ledger = Ledger(epsilon=1.0)
+    if kind == "scalar":
+        env, arm = LaplaceClipRescale(data(ledger), epsilon=1.0), 0
+    else:
+        env, arm = of_many.LaplaceClipRescale(BanditVectorEnv(1, Replay(TABLE, ledger=ledger)), epsilon=1.0), [0]
+    env.reset()
+    ledger.spend(HALF, ONCE, 2, secret=True)
+    with refused(BudgetSpentError, "2 games"):
+        env.step(arm)
+    for layer in (env, env.unwrapped, env):
+        with pytest.raises((StepOutsideGameError, BudgetSpentError)):
+            layer.step(arm)
+    assert spent(ledger) == (2, 1.0)
+
+
+def test_a_copy_of_a_game_that_was_refused_is_refused_and_of_one_that_was_paid_is_paid():
+    """A copy made before the first round, as an evaluator may, is the same game."""
+    ledger = Ledger(epsilon=1.0)
+    game = data(ledger)
+    LaplaceClipRescale(game, epsilon=1.0).reset()
+    twin, third = copy.deepcopy(game), copy.deepcopy(game)
+    game.step(0)
+    twin.step(1)
+    assert spent(ledger) == (1, 1.0)
+    third.step(0)
+    full = Ledger(epsilon=1.0)
+    game = data(full)
+    LaplaceClipRescale(game, epsilon=1.0).reset()
+    twin = copy.deepcopy(game)
+    full.spend(HALF, ONCE, 2, secret=True)
+    for env in (twin, game, twin, game):
+        with pytest.raises((BudgetSpentError, StepOutsideGameError)):
+            env.step(0)
+    assert spent(full) == (2, 1.0)
+
+
+def test_a_copy_that_begins_anew_leaves_the_first_one_its_game():
+    ledger = Ledger(epsilon=2.0)
+    env = LaplaceClipRescale(data(ledger), epsilon=1.0)
+    env.reset()
+    env.step(0)
+    twin = LaplaceClipRescale(copy.deepcopy(env.unwrapped), epsilon=1.0)
+    twin.reset()
+    twin.step(0)
+    env.step(0)
+    assert spent(ledger) == (2, 2.0)
+
+
+def test_a_pickled_game_that_was_not_paid_pays_for_itself():
+    ledger = Ledger(epsilon=2.0)
+    game = data(ledger)
+    LaplaceClipRescale(game, epsilon=1.0).reset()
+    twin = pickle.loads(pickle.dumps(game))
+    game.step(0)
+    twin.step(0)
+    assert spent(ledger) == (2, 2.0)
+
+
+# ---- what surrounds it
+
+
+@pytest.mark.parametrize("small_first", [False, True])
+def test_of_two_boundaries_over_one_environment_each_is_charged_or_refused(small_first):
+    """Forty releases at epsilon = .9 were counted as one game of .01, which began last."""
+    ledger = Ledger(epsilon=10.0)
+    game = data(ledger)
+    large, small = LaplaceClipRescale(game, epsilon=0.9), LaplaceClipRescale(game, epsilon=0.01)
+    first, second = (small, large) if small_first else (large, small)
+    first.reset()
+    second.reset()
+    with refused(StepOutsideGameError, "begun anew", "reset()"):
+        first.step(0)
+    second.step(0)
+    with refused(StepOutsideGameError, "begun anew"):
+        first.step(0)
+    first.reset()
+    first.step(0)
+    with refused(StepOutsideGameError, "begun anew"):
+        second.step(0)
+    assert spent(ledger) == (2, 0.91)
+
+
+def test_of_two_boundaries_over_one_vector_each_is_charged_or_refused():
+    """Also where the other one's game has ended, so that its next step would begin one."""
+    ledger = Ledger(epsilon=10.0)
+    games = BanditVectorEnv(1, Replay(TABLE[:3], ledger=ledger))
+    first, second = (of_many.LaplaceClipRescale(games, epsilon=epsilon) for epsilon in (0.9, 0.01))
+    first.reset()
+    for _ in range(3):
+        first.step([0])
+    second.reset()
+    for _ in range(2):
+        with refused(StepOutsideGameError, "begun anew"):
+            first.step([0])
+    second.step([0])
+    assert spent(ledger) == (2, 0.91)
+
+
+def test_a_boundary_below_another_is_refused_once_that_one_has_begun_anew():
+    ledger = Ledger(epsilon=10.0)
+    inner = MiniBatchAverage(data(ledger), batch_size=2)
+    first, second = LaplaceClipRescale(inner, epsilon=0.9), LaplaceClipRescale(inner, epsilon=0.01)
+    first.reset()
+    second.reset()
+    with refused(StepOutsideGameError, "begun anew"):
+        first.step(0)
+    second.step(0)
+    assert spent(ledger) == (1, 0.01)
+
+
+def test_games_of_a_sync_vector_are_admitted_together_or_not_at_all():
+    """Two games of a vector were let in one by one, so that the first was spent as the second was refused."""
+    ledger = Ledger(epsilon=1.5)
+    envs = gym.vector.SyncVectorEnv([lambda: data(ledger)] * 2, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
+    envs = of_many.LaplaceClipRescale(envs, epsilon=1.0)
+    with refused(BudgetSpentError, "2 more"):
+        envs.reset()
+    assert spent(ledger) == (0, 0.0)
+
+
+class Both(Adversary):
+    """Plays one of two tables, whose ledgers are two."""
+
+    def __init__(self, *ledgers):
+        self.tables = [Replay(TABLE, ledger=ledger) for ledger in ledgers]
+        super().__init__(2, 40)
+
+    def begin(self, rng):
+        """Begin both."""
+        for table in self.tables:
+            table.begin(rng)
+
+    def next_gains(self, rounds):
+        """Return the gains of the second."""
+        return self.tables[1].next_gains(rounds)
+
+
+def test_a_game_on_the_data_of_two_ledgers_is_charged_in_both():
+    """With all that its data serve together, two rounds here."""
+    ledgers = Ledger(epsilon=9.0), Ledger(epsilon=5.0)
+    player = Algorithm("mine", Exp3, lambda env: LaplaceClipRescale(env, epsilon=1.0))
+    env = LaplaceClipRescale(BanditEnv(Both(*ledgers)), epsilon=1.0)
+    env.reset()
+    env.step(0)
+    assert [spent(ledger) for ledger in ledgers] == [(1, 2.0)] * 2
+    simulate(lambda: BanditEnv(Both(*ledgers)), [player], seed=None, checkpoints=1)
+    assert [spent(ledger) for ledger in ledgers] == [(2, 4.0)] * 2
+    with refused(BudgetSpentError, "epsilon = 5"):
+        env.reset()
+    assert [spent(ledger) for ledger in ledgers] == [(2, 4.0)] * 2
+
+
+class Careless(Adversary):
+    """Has a ledger, and its `begin` does not ask for leave."""
+
+    def __init__(self, ledger):
+        super().__init__(2, 40)
+        self.ledger, self.data_use = ledger, ONCE
+
+    def begin(self, rng):
+        """Begin."""
+
+    def next_gains(self, rounds):
+        """Return zeros."""
+        return np.zeros((rounds, 2))
+
+
+def first_release(env):
+    env.reset()
+    return env.step(0)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        lambda ledger: first_release(BanditEnv(Careless(ledger))),
+        lambda ledger: first_release(data(ledger)),
+        lambda ledger: BanditVectorEnv(2, Careless(ledger)).reset(),
+        lambda ledger: Replay(TABLE, ledger=ledger).begin(np.random.default_rng(0)),
+        lambda ledger: Trial(500, ledger=ledger).begin(np.random.default_rng(0)),
+        lambda ledger: play(data(ledger), Exp3(), seed=None),
+        lambda ledger: OutsideGame("UCB", n_arms=2, horizon=9, ledger=ledger).next_arm(),
+    ],
+)
+def test_no_public_way_steps_a_game_unpaid(way):
+    ledger = Ledger(epsilon=100.0)
+    with pytest.raises(UnprotectedGameError):
+        way(ledger)
+    assert spent(ledger) == (0, 0.0)
+
+
+def test_an_adversary_that_asks_for_no_leave_is_charged_all_the_same():
+    ledger = Ledger(epsilon=1.0)
+    env = LaplaceClipRescale(BanditEnv(Careless(ledger)), epsilon=1.0)
+    first_release(env)
+    assert spent(ledger) == (1, 1.0)
+    with pytest.raises(BudgetSpentError):
+        env.reset()
+
+
+# ---- reservations
+
+
+def begun_under(reservation, ledger, guarantee=HALF[0][0], participation=ONCE, player="mine", secret=True):
+    """Begin a game and pay for it."""
+    with playing_under([[guarantee]], secret=secret, players=[player], reservation=reservation):
+        Admission([ledger], participation, 1).pay()
+
+
+@pytest.mark.parametrize(
+    ("other", "cost"),
+    [
+        ({}, 0.0),
+        ({"guarantee": PrivacyGuarantee(0.4)}, 0.0),
+        ({"guarantee": PrivacyGuarantee(0.6)}, 0.6),
+        ({"guarantee": PrivacyGuarantee(0.5, draw_distance=1e-12)}, 0.5),
+        ({"guarantee": PrivacyGuarantee(0.3, delta=1e-9)}, 0.3),
+        ({"participation": Participation(2)}, 1.0),
+        ({"participation": Participation(1, 3)}, 0.0),
+        ({"player": "other"}, 0.5),
+    ],
+)
+def test_a_reservation_pays_for_what_it_was_made_for(other, cost):
+    ledger = Ledger(epsilon=9.0)
+    reservation = ledger.spend(HALF, ONCE, secret=True, players=["mine"])
+    begun_under(reservation, ledger, **other)
+    assert spent(ledger) == (2 if cost else 1, 0.5 + cost)
+    begun_under(reservation, ledger)  # and once only
+    assert spent(ledger) == (2, pytest.approx(0.5 + (cost or 0.5)))
+
+
+def test_a_reservation_for_persons_pays_for_as_many_rounds_of_a_person():
+    ledger = Ledger(epsilon=9.0, unit="person")
+    reservation = ledger.spend(HALF, Participation(1, 2), secret=True, players=["mine"])
+    begun_under(reservation, ledger, participation=Participation(1, 3))
+    assert spent(ledger) == (2, 2.5)
+    begun_under(reservation, ledger, participation=Participation(2, 2))
+    assert spent(ledger) == (2, 2.5)
+
+
+def test_a_reservation_pays_for_no_game_with_a_known_seed_and_in_no_other_ledger():
+    ledger, other = Ledger(epsilon=9.0), Ledger(epsilon=9.0)
+    reservation = ledger.spend(HALF, ONCE, 2, secret=True, players=["mine"])
+    with refused(UnprotectedGameError, "seed"):
+        begun_under(reservation, ledger, secret=False)
+    begun_under(reservation, other)
+    assert spent(other) == (1, 0.5) and spent(ledger) == (2, 1.0)
+
+
+def test_a_reservation_that_was_refunded_pays_for_nothing():
+    """Neither here, nor in another process that gets it later."""
+    ledger = Ledger(epsilon=0.5)
+    reservation = ledger.spend(HALF, ONCE, secret=True, players=["mine"])
+    with playing_under(HALF, secret=True, players=["mine"], reservation=reservation):
+        admission = Admission([ledger], ONCE, 1)
+    reservation.refund()
+    admission.pay()
+    assert spent(ledger) == (1, 0.5)
+    for again in (reservation, copy.deepcopy(reservation), pickle.loads(pickle.dumps(reservation))):
+        with pytest.raises(BudgetSpentError):
+            begun_under(again, ledger)
+    reservation.refund()
+    assert spent(ledger) == (1, 0.5)
+
+
+def test_a_copy_of_a_reservation_is_the_same():
+    ledger = Ledger(epsilon=9.0)
+    reservation = ledger.spend(HALF, ONCE, secret=True, players=["mine"])
+    begun_under(copy.deepcopy(reservation), ledger)
+    begun_under(reservation, ledger)
+    assert spent(ledger) == (2, 1.0)
+
+
+def test_threads_pay_with_a_reservation_as_often_as_it_was_made_for():
+    ledger = Ledger(epsilon=99.0)
+    reservation = ledger.spend(HALF, ONCE, 20, secret=True, players=["mine"])
+    threads = [threading.Thread(target=begun_under, args=(reservation, ledger)) for _ in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert spent(ledger) == (30, 15.0)
+
+
+def test_a_cost_covers_what_is_at_most_as_large_in_every_number():
+    cost = Cost(1.0, 1e-6, 1e-12, (0.1, 0.5))
+    assert cost.covers(cost) and cost.covers(Cost(0.9, 0.0, 0.0, (0.1, 0.4)))
+    for larger in ({"epsilon": 1.1}, {"delta": 2e-6}, {"draw_distance": 2e-12}, {"curve": (0.1, 0.6)}):
+        assert not cost.covers(cost._replace(**larger))
+
+
+# ---- a diary
+
+
+def test_a_diary_that_is_opened_again_before_its_first_reward_counts_at_least_once(tmp_path):
+    """Its first arm was seen, so the game is charged; opened again it may be charged again, never less."""
+    ledger = Ledger.create(tmp_path / "mine.ledger", epsilon=9.0)
+    made = {"n_arms": 2, "horizon": 9, "epsilon": 1.0, "ledger": ledger, "diary": tmp_path / "diary.jsonl"}
+    with OutsideGame("DP-KLUCB", **made):
+        assert ledger.spent.games == 0
+    for opened in (1, 2):
+        with OutsideGame("DP-KLUCB", **made) as game:
+            arm = game.next_arm()
+            assert 1 <= ledger.spent.games <= opened
+    with OutsideGame("DP-KLUCB", **made) as game:
+        game.learn(game.next_arm(), 1.0)
+        begun = ledger.spent.games
+    with OutsideGame("DP-KLUCB", **made) as game:
+        game.learn(game.next_arm(), 1.0)
+        assert game.rounds == 2 and arm in (0, 1) and ledger.spent.games == begun
+
+
+def test_a_diary_whose_game_was_refused_shows_no_arm(tmp_path):
+    ledger = Ledger(epsilon=0.5)
+    made = {"n_arms": 2, "horizon": 9, "epsilon": 1.0, "ledger": ledger, "diary": tmp_path / "diary.jsonl"}
+    for _ in range(2):
+        with OutsideGame("DP-KLUCB", **made) as game:
+            for _ in range(2):
+                with pytest.raises(LedgerError):
+                    game.next_arm()
+    assert spent(ledger) == (0, 0.0)
