@@ -16,6 +16,7 @@ from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.tables import written
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.suite.reference import RankedRow, is_there, rank_among, reference
 from dp_bandit_envs.suite.scores import (
     FLOOR,
     RESAMPLES,
@@ -27,12 +28,24 @@ from dp_bandit_envs.suite.scores import (
     resampled_scores,
     score_of,
     shared_ranks,
+    standard_error_of_score,
+    standard_error_of_total,
     total_of,
+)
+from dp_bandit_envs.suite.sheet import (
+    ALL_AXES,
+    MOST_DOTS,
+    dots_of,
+    head_of,
+    level_in_words,
+    lines_of_ranking,
+    picture,
 )
 from dp_bandit_envs.suite.task_table import AXES, CORE, DELTA, TASKS, VERSION, digest_of_table
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
 FORMAT: Final = "dp-bandit-envs suite card"
 CANNOT: Final = ("game", "guarantee", "failed", "refuted")
@@ -52,6 +65,7 @@ def card_of(
     anchors: Mapping[str, Mapping[str, Sequence[float]]],
     cells: Sequence[Mapping[str, Any]],
     audits: Sequence[Mapping[str, Any]],
+    growth: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return a card as plain values: scores, totals, ranks and all that they follow from.
 
@@ -62,6 +76,7 @@ def card_of(
         anchors: By task, the regrets of chance and of the best in each game.
         cells: What was played; `"regrets"` are those of each game, and are not part of the card.
         audits: What was found of each agent at each level.
+        growth: How regrets grow in T.
     """
     refuted = {(audit["agent"], audit["level"]) for audit in audits if audit["refuted"]}
     scored, resampled = [], {}
@@ -79,7 +94,8 @@ def card_of(
             regrets = np.array(cell["regrets"])
             samples = resampled_scores(cell["task"], regrets, chance, best)
             low, high = interval_of(samples)
-            entry_of_card |= {"score": score_of(regrets, chance, best), "low": low, "high": high}
+            error = standard_error_of_score(cell["deviation"], len(regrets), chance.mean(), best.mean())
+            entry_of_card |= {"score": score_of(regrets, chance, best), "low": low, "high": high, "error": error}
             resampled[*key, cell["task"]] = samples
         else:
             entry_of_card["score"] = 0.0 if cell["cannot"] == "failed" else None
@@ -102,7 +118,9 @@ def card_of(
         },
         "cells": scored,
         "audits": [dict(audit) for audit in audits],
-        "totals": totals_of(scored, resampled, levels),
+        "growth": [dict(exponent) for exponent in growth],
+        "reference": digest_of_size(size),
+        "totals": totals_of(scored, resampled, levels, size),
     }
     return {**card, "digest": digest_of(card)}
 
@@ -111,11 +129,17 @@ def totals_of(
     cells: Sequence[Mapping[str, Any]],
     resampled: Mapping[tuple[str, float | None, str], FloatArray],
     levels: Sequence[float | None],
+    size: str,
 ) -> list[dict[str, Any]]:
-    """Return the total of each agent at each level, and its rank where every core task was played."""
+    """Return the total of each agent at each level, and its ranks where every core task was played.
+
+    `"rank"` is the rank among the agents of the card, which were played in pairs; `"field"` is the one beside the
+    package's algorithms in the reference, which were played in other games.
+    """
     totals = []
     for level in levels:
         rows, samples = [], []
+        ranking = ranking_at(size, level)
         for agent in dict.fromkeys(cell["agent"] for cell in cells):
             scores = {
                 cell["task"]: cell["score"]
@@ -137,9 +161,18 @@ def totals_of(
                 "axes": {axis: float(mean) for axis, mean in axis_means(core).items()},
                 "coverage": coverage_of(list(core), CORE),
                 "rank": None,
+                "field": None,
             }
             totals.append(row)
             if row["coverage"] == 1:
+                errors = {
+                    cell["task"]: cell.get("error", 0.0)
+                    for cell in cells
+                    if (cell["agent"], cell["level"]) == (agent, level) and cell["task"] in core
+                }
+                error = standard_error_of_total(errors)
+                if ranking:
+                    row["field"] = {"rank": rank_among(row["total"], error, ranking), "algorithms": len(ranking)}
                 rows.append(row)
                 samples.append(of_resamples)
         are_apart = functools.partial(_are_apart, samples)
@@ -211,11 +244,14 @@ class ScoreCard:
         write_whole(Path(path), self.text())
 
     def table(self, format: str = "markdown") -> str:
-        """Return the totals and the means of the axes as a table: `"markdown"`, `"latex"`, `"csv"` or `"html"`."""
-        axes = [axis for axis in AXES if any(axis in total["axes"] for total in self.values["totals"])]
+        """Return the totals and the means of the axes as a table: `"markdown"`, `"latex"`, `"csv"` or `"html"`.
+
+        Ranks are those beside the package's algorithms; without a reference of this size they are among these agents.
+        """
+        axes = self._axes()
         rows = []
         for total in self.values["totals"]:
-            rank = "" if total["rank"] is None else str(total["rank"])
+            rank = "" if total["rank"] is None else str((total["field"] or total)["rank"])
             means = [f"{total['axes'][axis]:.2f}" if axis in total["axes"] else "" for axis in axes]
             score = f"{total['total']:.2f} [{total['low']:.2f}, {total['high']:.2f}]"
             rows.append([total["agent"], level_in_words(total["level"]), rank, score, *means])
@@ -226,15 +262,79 @@ class ScoreCard:
         frame: pandas.DataFrame = require("pandas", extra="data").json_normalize(self.cells)
         return frame
 
-    def __str__(self) -> str:
-        lines = [
-            f"suite {self.values['suite']}, {self.values['size']}, seed {self.values['seed']}: 0 is chance, 1 the best"
-            " without privacy",
-            "",
-            self.table(),
+    def plot(self, columns: int | None = None) -> "Figure":
+        """Return a picture: one panel for each epsilon, one row for each axis, the package's algorithms as grey ticks.
+
+        It names the first three agents of the card.
+
+        Args:
+            columns: Panels in a row; by default all.
+        """
+        agents = list(dict.fromkeys(cell["agent"] for cell in self.values["cells"]))[:MOST_DOTS]
+        dots = {level: {agent: self._dots(agent, level) for agent in agents} for level in self.values["levels"]}
+        table = [["total", *("none" if level is None else f"ε = {level:g}" for level in dots)]]
+        for agent in agents:
+            totals = [dots[level][agent].get(ALL_AXES) for level in dots]
+            table.append([agent, *("" if total is None else f"{total[0]:.2f}" for total in totals)])
+        return picture(self.values["size"], dots, table, columns)
+
+    def _dots(self, agent: str, level: float | None) -> dict[str, tuple[float, float, float]]:
+        cells = [
+            cell
+            for cell in self.values["cells"]
+            if (cell["agent"], cell["level"]) == (agent, level) and cell["score"] is not None
         ]
-        reasons = self._reasons()
-        return "\n".join([*lines, *(["", *reasons] if reasons else [])])
+        scores = {cell["task"]: cell["score"] for cell in cells}
+        errors = {cell["task"]: cell.get("error", 0.0) for cell in cells}
+        total = next(
+            (
+                (total["total"], total["low"], total["high"])
+                for total in self.values["totals"]
+                if (total["agent"], total["level"]) == (agent, level) and total["coverage"] == 1
+            ),
+            None,
+        )
+        return dots_of(scores, errors, total)
+
+    def _axes(self) -> list[str]:
+        return [axis for axis in AXES if any(axis in total["axes"] for total in self.values["totals"])]
+
+    def __str__(self) -> str:
+        size, axes = self.values["size"], self._axes()
+        lines = [
+            f"Suite {self.values['suite']}, {size}, seed {self.values['seed']}. Scores: 0 is chance, 1 the best without"
+            " privacy."
+        ]
+        if any(total["field"] for total in self.values["totals"]):
+            lines.append("Ranks are beside the package's algorithms that play every task with arms; > marks yours.")
+        elif any(total["rank"] for total in self.values["totals"]):
+            lines.append(f"Ranks are among these agents: the reference of the package has no size {size} yet.")
+        for level in self.values["levels"]:
+            totals = [total for total in self.values["totals"] if total["level"] == level]
+            if totals:
+                ranking = ranking_at(size, level) if any(total["field"] for total in totals) else []
+                lines += ["", head_of(level, axes), *lines_of_ranking(totals, ranking, axes)]
+        growth = [
+            f"{entry['agent']} at {level_in_words(entry['level'])}: regret grows like T^{entry['exponent']:.2f} in"
+            f" {entry['task']}"
+            for entry in self.values["growth"]
+        ]
+        audits = [line for audit in self.values["audits"] if (line := _audit_line(audit))]
+        parts = (lines, self._points(), growth, audits, self._reasons())
+        return "\n\n".join("\n".join(part) for part in parts if part)
+
+    def _points(self) -> list[str]:
+        """Return a line for each agent of points, whose tasks are outside the total."""
+        lines = []
+        for cell in self.values["cells"]:
+            if cell["task"] not in CORE and cell["score"] is not None:
+                lines.append(
+                    f"{cell['agent']} at {level_in_words(cell['level'])}: {cell['score']:.2f} [{cell['low']:.2f},"
+                    f" {cell['high']:.2f}] in {cell['task']}"
+                    if "low" in cell
+                    else f"{cell['agent']} at {level_in_words(cell['level'])}: {cell['score']:.2f} in {cell['task']}"
+                )
+        return lines
 
     def _reasons(self) -> list[str]:
         """Return a line for each reason for which cells have no score."""
@@ -249,15 +349,36 @@ class ScoreCard:
             lines.append(f"{agent} at {level}: {why} in {where}")
         low = [cell for cell in self.values["cells"] if cell["score"] is not None and cell["score"] < FLOOR]
         lines += [f"{cell['agent']} in {cell['task']}: {cell['score']:.2f}, which counts as -1" for cell in low]
-        for audit in self.values["audits"]:
-            if audit["refuted"]:
-                lines.append(f"{audit['agent']} at {audit['level']:g}: {audit['reason']}")
         return lines
 
 
-def level_in_words(level: float | None) -> str:
-    """Return a level as tables show it."""
-    return "none" if level is None else f"{level:g}"
+def _audit_line(audit: Mapping[str, Any]) -> str:
+    """Return what an audit found, in one line."""
+    start = f"{audit['agent']} at {audit['level']:g}: "
+    if audit["kind"] == "none":
+        return f"{start}no audit ({audit['reason']})"
+    declared, found = audit["declared"], audit["found"]
+    verdict = ", which REFUTES it" if audit["refuted"] else ""
+    return (
+        f"{start}declares epsilon = {_number(declared['epsilon'])} at delta = {declared['delta']:g} for a round; the"
+        f" audit finds {audit['kind']} {_number(found)}{verdict}"
+    ).replace("finds exact ", "finds exactly ")
+
+
+def _number(number: float | str) -> str:
+    return number if isinstance(number, str) else f"{number:.4g}"
+
+
+def ranking_at(size: str, level: float | None) -> list[RankedRow]:
+    """Return the package's algorithms at a level by rank; none if the reference has no such size or level."""
+    return reference().ranking(size, level) if is_there() and reference().has(size) else []
+
+
+def digest_of_size(size: str) -> str | None:
+    """Return a digest of what the reference holds of a size; None if it has no such size."""
+    if not (is_there() and reference().has(size)):
+        return None
+    return hashlib.sha256(json.dumps(reference().of_size(size), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def load(path: str | Path) -> ScoreCard:

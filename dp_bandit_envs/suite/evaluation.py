@@ -3,9 +3,9 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,19 @@ from dp_bandit_envs.simulation import simulate
 from dp_bandit_envs.simulation.provenance import code_digest, made_by
 from dp_bandit_envs.suite.card import ScoreCard, card_of
 from dp_bandit_envs.suite.players import SuitePlayer, Wrapper, players_of
-from dp_bandit_envs.suite.task_table import DELTA, SuiteTask, digest_of_table, public_seed, size_name, size_of, tasks
+from dp_bandit_envs.suite.reference import REFERENCE_SEED, stored_anchors
+from dp_bandit_envs.suite.scores import exponent_of
+from dp_bandit_envs.suite.task_table import (
+    DELTA,
+    SIZES,
+    SuiteTask,
+    digest_of_table,
+    played_anchors,
+    public_seed,
+    size_name,
+    size_of,
+    tasks,
+)
 from dp_bandit_envs.time_limit import limited
 
 LEVELS_OF_A_CARD: Final = (0.1, 1.0, 10.0)
@@ -40,6 +52,8 @@ SAMPLED_GAMES: Final = 200
 """Games of each test where an exact audit is not possible."""
 LONGEST_REASON: Final = 300
 QUANTILES: Final = (0.1, 0.5, 0.9, 0.99)
+GROWTH_TASKS: Final = ("stochastic/gap-0.2", "adversarial/constrained")
+"""Where the growth of regret in T is reported."""
 
 
 @checks.answers_wrong_calls
@@ -52,7 +66,7 @@ def evaluate(
     wrapper: Wrapper | None = None,
     folder: str | Path | None = None,
     jobs: int = 1,
-    seed: int = 0,
+    seed: int = REFERENCE_SEED,
     seconds: float = SECONDS_A_CELL,
     progress: Callable[[int, int], None] | bool = True,
 ) -> ScoreCard:
@@ -76,7 +90,8 @@ def evaluate(
         wrapper: Called as `wrapper(env, epsilon=...)`, makes agents private in place of the standard wrapper.
         folder: Where to keep what is played, so that a run can be interrupted, and more agents added, by the same call.
         jobs: Number of games to play at a time.
-        seed: The seed of all games. Chance and the best are played with it, too.
+        seed: The seed of all games. By default it is that of the reference, which holds chance and the best of these
+            games; with any other they are played, too.
         seconds: The most seconds for one agent at one level in one task.
         progress: As for `compare`.
 
@@ -99,26 +114,82 @@ def evaluate(
     check_progress(progress)
     players = players_of(agents, wrapper)
     store = CellStore(None if folder is None else Path(folder), size, seed)
-    rounds = {task.name: task.horizon(size) * size_of(size).games for task in wanted}
-    total = sum(rounds.values()) * len(players) * len(levels)
-    anchors, cells, audits = {}, [], []
+    rounds = sum(task.horizon(size) * size_of(size).games for task in wanted)
+    anchors, cells, audits, growth = {}, [], [], []
     try:
-        with progress_of("suite", progress, total) as advance:
+        with progress_of("suite", progress, rounds * len(players) * len(levels)) as advance:
             for task in wanted:
-                anchors[task.name] = store.anchors(task)
-            for player in players:
-                for level in levels:
-                    played: list[Algorithm] = []
-                    for task in wanted:
-                        cells.append(_cell(store, player, task, level, played, jobs, seconds))
-                        advance(None, rounds[task.name])
-                    if level is not None:
-                        audits.append({"agent": player.label, "level": level, **audit_of(played)})
+                anchors[task.name] = store.anchors_or_stored(task)
+            for agent in played_agents(players, wanted, levels, store, jobs, seconds, advance):
+                cells += agent.cells
+                growth += _growth(agent, wanted, store, jobs, seconds)
+                if agent.level is not None:
+                    audits.append({"agent": agent.player.label, "level": agent.level, **audit_of(agent.algorithms)})
     except KeyboardInterrupt as stop:
         if folder is not None:
             stop.add_note(f"Finished cells are saved in {folder}; the same call goes on from there.")
         raise
-    return ScoreCard(card_of(size, seed, levels, anchors, cells, audits))
+    return ScoreCard(card_of(size, seed, levels, anchors, cells, audits, growth))
+
+
+class PlayedAgent(NamedTuple):
+    """What an agent played at a level.
+
+    Attributes:
+        player: Who was evaluated.
+        level: The level.
+        cells: A cell for each task, with the regrets of its games or the reason why there are none.
+        algorithms: The algorithms that played, as they were calibrated.
+    """
+
+    player: SuitePlayer
+    level: float | None
+    cells: list[dict[str, Any]]
+    algorithms: list[Algorithm]
+
+
+def played_agents(
+    players: Sequence[SuitePlayer],
+    wanted: Sequence[SuiteTask],
+    levels: Sequence[float | None],
+    store: "CellStore",
+    jobs: int,
+    seconds: float,
+    advance: Callable[[str | None, int], None],
+) -> Iterator[PlayedAgent]:
+    """Play all tasks, agent by agent and level by level, and yield each as soon as it has played them."""
+    for player in players:
+        for level in levels:
+            cells, algorithms = [], []
+            for task in wanted:
+                cells.append(_cell(store, player, task, level, algorithms, jobs, seconds))
+                advance(None, task.horizon(store.size) * size_of(store.size).games)
+            yield PlayedAgent(player, level, cells, algorithms)
+
+
+def _growth(
+    agent: PlayedAgent, wanted: Sequence[SuiteTask], store: "CellStore", jobs: int, seconds: float
+) -> list[dict[str, Any]]:
+    """Return how the regret of an agent grows in T, by its games at this size and at all smaller ones.
+
+    A model is trained for one size, and has no growth.
+    """
+    smaller = list(SIZES)[: list(SIZES).index(store.size)]
+    growth = []
+    for task, cell in zip(wanted, agent.cells, strict=True):
+        if task.name not in GROWTH_TASKS or "mean" not in cell or agent.player.train is not None or not smaller:
+            continue
+        means = {}
+        for size in smaller:
+            other = _cell(store.at(size), agent.player, task, agent.level, [], jobs, seconds)
+            if "mean" in other:
+                means[task.horizon(size)] = other["mean"]
+        means[task.horizon(store.size)] = cell["mean"]
+        exponent = exponent_of(list(means), list(means.values())) if len(means) > 1 else math.nan
+        if not math.isnan(exponent):
+            facts = {"agent": agent.player.label, "level": agent.level, "task": task.name, "exponent": exponent}
+            growth.append({**facts, "means": {str(horizon): mean for horizon, mean in means.items()}})
+    return growth
 
 
 def chosen_tasks(axis: str | Sequence[str] | None) -> list[SuiteTask]:
@@ -175,11 +246,20 @@ class CellStore:
             write_whole(path, json.dumps({"question": asked, "answer": answer}, sort_keys=True, allow_nan=False))
         return answer
 
+    def at(self, size: str) -> "CellStore":
+        """Return the same store for another size."""
+        return CellStore(self._folder, size, self.seed)
+
+    def anchors_or_stored(self, task: SuiteTask) -> dict[str, list[float]]:
+        """Return the regrets of chance and of the best, from the reference if it has these games."""
+        stored = stored_anchors(task.name, self.size, self.seed)
+        return self.anchors(task) if stored is None else {"chance": stored[0].tolist(), "best": stored[1].tolist()}
+
     def anchors(self, task: SuiteTask) -> dict[str, list[float]]:
-        """Return the regrets of chance and of the best in each game."""
+        """Return the regrets of chance and of the best in each game, which are played if no file has them."""
 
         def play() -> dict[str, Any]:
-            anchors = task.anchors(self.size, self.seed)
+            anchors = played_anchors(task.name, self.size, self.seed)
             return {"chance": anchors.chance.tolist(), "best": anchors.best.tolist()}
 
         return self.kept({"task": task.name, "anchors": task.best}, play)

@@ -2,9 +2,12 @@
 
 import dataclasses
 import functools
+import importlib
 import inspect
 import math
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import gymnasium as gym
@@ -36,12 +39,14 @@ class SuitePlayer:
         spec: What was given, as the package's other doors read it; None for a function that trains a model.
         train: Trains a model in an environment, and returns it or what makes agents; None for all others.
         wrapper: Makes an agent private that is not private by itself; None for the standard wrapper.
+        error: Why there is no agent, which costs all cells; None for all others.
     """
 
     label: str
     spec: Asked | None
     train: Callable[[Environment], Any] | None = None
     wrapper: Wrapper | None = None
+    error: Exception | None = None
 
     def algorithm_in(self, task: SuiteTask, size: str, level: float | None, seed: int = 0) -> Algorithm:
         """Return what plays a task at a level.
@@ -50,6 +55,8 @@ class SuitePlayer:
             WrongGameError: If it is for another kind of game.
             UnreachableGuaranteeError: If it has no guarantee at this level.
         """
+        if self.error is not None:
+            raise self.error
         env = task.environment(size)
         if self.train is not None:
             return self._trained(task, size, level, seed)
@@ -161,6 +168,42 @@ def players_of(agents: Any, wrapper: Wrapper | None = None) -> list[SuitePlayer]
     return players
 
 
+def agents_of_folder(folder: Path) -> dict[str, Any]:
+    """Return the agents of the Python files in a folder, by the names of the files.
+
+    Each file has a class `MyAgent`, or else one class of agents. One that cannot be imported is an `ImportError`, which
+    costs that file's cells only.
+
+    Raises:
+        ValueError: If there is no such file.
+    """
+    files = sorted(file for file in folder.glob("*.py") if not file.name.startswith("_"))
+    if not files:
+        raise ValueError(f"{folder} must have Python files, each with a class MyAgent; there are none.")
+    if (path := str(folder.resolve())) not in sys.path:
+        sys.path.append(path)
+    return {file.stem: _agent_of_file(file) for file in files}
+
+
+def _agent_of_file(file: Path) -> Any:
+    try:
+        module = importlib.import_module(file.stem)
+        place = Path(str(getattr(module, "__file__", "")))
+        if place.resolve() != file.resolve():
+            raise ImportError(f"its name is taken by {place}; call the file something else")
+        classes = [
+            thing
+            for thing in vars(module).values()
+            if isinstance(thing, type) and hasattr(thing, "update") and thing.__module__ == module.__name__
+        ]
+        agent = getattr(module, "MyAgent", classes[0] if len(classes) == 1 else None)
+        if agent is None:
+            raise ImportError(f"it has no class MyAgent, and {len(classes)} other classes of agents")
+    except (Exception, SystemExit) as error:
+        return ImportError(f"{file.name}: {type(error).__name__}: {error}")
+    return agent
+
+
 def is_trainer(agent: Any) -> bool:
     """Return whether something is a function `train(env)` that returns a trained model."""
     if not inspect.isfunction(agent) and not isinstance(agent, functools.partial):
@@ -174,6 +217,8 @@ def is_trainer(agent: Any) -> bool:
 
 
 def _player(label: str | None, agent: Any, wrapper: Wrapper | None) -> SuitePlayer:
+    if isinstance(agent, ImportError):
+        return SuitePlayer(label or "unknown", None, error=agent)
     if is_trainer(agent):
         return SuitePlayer(label or agent.__name__, None, agent, wrapper)
     if isinstance(agent, type) and hasattr(agent, "select_point"):

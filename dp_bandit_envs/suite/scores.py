@@ -18,6 +18,8 @@ from dp_bandit_envs.protocols import FloatArray
 FLOOR: Final = -1.0
 """Lower scores count as much as this one in means, and nowhere else."""
 CONFIDENCE: Final = 0.95
+NORMAL_95: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+"""Standard errors on each side of a 95 % interval."""
 RESAMPLES: Final = 2000
 TRIMMED: Final = 0.25
 """The part of the tasks that the interquartile mean leaves out on each side."""
