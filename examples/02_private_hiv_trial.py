@@ -34,8 +34,8 @@ def main(horizon: int = 2139, seed: int | None = None, trials: int = 400) -> dic
     ]
     study = Trial(horizon)
     # So that arms are the treatments in this order in every game, and plays of one can be added up.
-    given = {"arm_order": "given"}
-    results = simulate("DPBandit-Trial-v0", algorithms, horizon=horizon, trials=trials, seed=seed, env_kwargs=given)
+    order = {"arm_order": "given"}
+    results = simulate("DPBandit-Trial-v0", algorithms, horizon=horizon, trials=trials, seed=seed, env_kwargs=order)
 
     print("treatment, and patients without an event:")
     for name, mean in zip(TREATMENTS, study.means, strict=True):

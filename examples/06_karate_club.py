@@ -49,13 +49,13 @@ def main(horizon: int = 5000, seed: int = 0, trials: int = 200) -> dict[str, flo
     print(f"playing member 0 shows {len(graph.revealed_by(0))} gains; {graph.edges // 2} pairs talk to each other\n")
 
     regret = {}
-    for shown, options in (("alone", {"graph": "empty", "n_arms": graph.n_arms}), ("with talk", {})):
+    for talk, options in (("alone", {"graph": "empty", "n_arms": graph.n_arms}), ("with talk", {})):
         results = simulate(
             GAME, NAMES, horizon=horizon, trials=trials, seed=seed, env_kwargs=options | {"arm_order": "given"}
         )
         for name, outcome in results.items():
             assert outcome.pseudo_regret is not None
-            regret[f"{name} {shown}"] = float(outcome.pseudo_regret[:, -1].mean())
+            regret[f"{name} {talk}"] = float(outcome.pseudo_regret[:, -1].mean())
     print(f"mean regret of {trials} games with other members on top")
     for name in NAMES:
         print(f"  {name:9s} alone {regret[f'{name} alone']:7.1f}   with talk {regret[f'{name} with talk']:7.1f}")

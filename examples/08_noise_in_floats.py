@@ -61,15 +61,15 @@ def given_away(games: int, epsilon: float, how: str, seed: int) -> float:
         naive = np.random.default_rng(seed).laplace(0, scale, games).tolist()
         outside = [not possible(each, 1.0, lambda word: naive_draw(word, scale), float) for each in naive]
     elif how == "fast":
-        found, grid = releases(games, epsilon, "fast")
+        noisy, grid = releases(games, epsilon, "fast")
         outside = [
             not possible(each, 1.0, lambda word: fast_draw(word, scale), lambda number: round(number / grid) * grid)
-            for each in found
+            for each in noisy
         ]
     else:
-        found, grid = releases(games, epsilon, "secure")
+        noisy, grid = releases(games, epsilon, "secure")
         # Any whole number of steps is a discrete Laplace draw, so a multiple of the grid comes from every gain on it.
-        outside = [((each - 1) / grid) % 1 != 0 for each in found]
+        outside = [((each - 1) / grid) % 1 != 0 for each in noisy]
     share = float(np.mean(outside))
     print(f"  {share:.1%} of {games} releases give the gain away; real Laplace noise: none\n")
     return share

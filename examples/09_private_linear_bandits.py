@@ -32,11 +32,11 @@ def regrets(
     return {name: outcome[name].external_regret[:, -1] for name in algorithms}
 
 
-def draw(axes: Axes, places: Sequence[float], found: list[dict[str, np.ndarray]], label: str, horizon: int) -> None:
+def draw(axes: Axes, places: Sequence[float], outcomes: list[dict[str, np.ndarray]], label: str, horizon: int) -> None:
     """Draw mean and standard error of each algorithm."""
-    for name in found[0]:
-        means = np.array([each[name].mean() for each in found])
-        errors = [each[name].std(ddof=1) / len(each[name]) ** 0.5 for each in found]
+    for name in outcomes[0]:
+        means = np.array([each[name].mean() for each in outcomes])
+        errors = [each[name].std(ddof=1) / len(each[name]) ** 0.5 for each in outcomes]
         axes.errorbar(places, means / horizon, np.array(errors) / horizon, marker="o", capsize=2, label=name)
     axes.set(xscale="log", yscale="log", xlabel=label, ylabel="regret / T")
 
@@ -54,10 +54,10 @@ def main(horizon: int = 2**16, trials: int = 16, seed: int = 0) -> tuple[float, 
     draw(right, ARMS, [regrets(players, k, horizon, trials, seed) for k in ARMS], "arms (epsilon = 1)", horizon)
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
 
-    found = by_epsilon[EPSILONS.index(1.0)]
+    at_one = by_epsilon[EPSILONS.index(1.0)]
     game = gym.make(GAME, horizon=horizon, n_arms=10, dimension=3, coins=True, gap=0.8)
     bound = private["DP-GOPE"].regret_bound_in(game)
-    regret, other = found["DP-GOPE"].mean(), found["AS-EXP2"].mean()
+    regret, other = at_one["DP-GOPE"].mean(), at_one["AS-EXP2"].mean()
     print(f"At epsilon = 1 DP-GOPE's regret is {regret:.0f}, where theory promises at most {bound:.0f};", end=" ")
     print(f"that of AS-EXP2 is {other:.0f}.")
     return float(regret / bound), float(regret / other)

@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def compile_small_simulations(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Compile small simulations where it matters; see `simulation/simulation.py`."""
+    """Compile small simulations where it matters; see `simulation/engines.py`."""
     with pytest.MonkeyPatch.context() as patch:
         where = {request.path.parent.name, request.path.stem}
         patch.setenv("DP_BANDIT_ENVS_COMPILE", "always" if where & COMPILED else "auto")
@@ -74,8 +74,8 @@ def compile_small_simulations(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def nothing_counts_from_other_tests() -> None:
     """Let each test play as many rounds without compiling as a process of a user does."""
-    if simulation := sys.modules.get("dp_bandit_envs.simulation.simulation"):
-        simulation._played.clear()
+    if engines := sys.modules.get("dp_bandit_envs.simulation.engines"):
+        engines._played.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -202,7 +202,7 @@ def test_a_secret_seed_is_in_no_result_text_or_error(monkeypatch, capfd):
         packed = pickle.dumps(part)
         assert str(SECRET).encode() not in packed and written not in packed and written[::-1] not in packed
         assert str(SECRET) not in repr(part)
-    texts = [repr(prepared), *map(repr, prepared.works), *map(repr, prepared.tasks(range(2))), *capfd.readouterr()]
+    texts = [repr(prepared), *map(repr, prepared.engines), *map(repr, prepared.tasks(range(2))), *capfd.readouterr()]
     assert not [text for text in texts if str(SECRET) in text or f"{SECRET:x}" in text]
     assert written in pickle.dumps(prepared.seed)  # so that the checks above could find it
 

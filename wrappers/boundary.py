@@ -103,7 +103,7 @@ class Hidden:
         return "withheld"
 
 
-def stops() -> tuple[type[BaseException], ...]:
+def interrupts() -> tuple[type[BaseException], ...]:
     """Return what ends or interrupts a program, rather than says what has failed; a boundary passes its kind on."""
     cancelled = getattr(sys.modules.get("asyncio"), "CancelledError", KeyboardInterrupt)
     return KeyboardInterrupt, SystemExit, GeneratorExit, TooLongError, cancelled
@@ -308,19 +308,19 @@ class BoundaryBase(Boundary):
     def __del__(self) -> None:
         """Do nothing; Gymnasium before 1.4 would close the games below, also those of a wrapper that was refused."""
 
-    def _begin_below(self, call: Callable[[], Any], *, given: bool) -> None:
+    def _begin_below(self, call: Callable[[], Any], *, seeded: bool) -> None:
         """Begin games below, and say what they are played under.
 
         Args:
             call: What begins them.
-            given: Whether the caller gives a seed; otherwise noise goes on from the last one.
+            seeded: Whether the caller gives a seed; otherwise noise goes on from the last one.
         """
-        if given and current() is None:
+        if seeded and current() is None:
             warn_of_known_seed(is_played_on_real_data(self.env))
-        with playing_under([[self.guarantee]], secret=None if given else not self._seed_is_known) as conditions:
+        with playing_under([[self.guarantee]], secret=None if seeded else not self._seed_is_known) as conditions:
             self._conditions = conditions
             self._guarded(call)
-        if given:
+        if seeded:
             self._seed_is_known = not conditions.secret
 
     def _refuse_games_of_others(self) -> None:
@@ -357,13 +357,15 @@ class BoundaryBase(Boundary):
             if self._shows_errors:
                 raise
             # Exactly these: a class of somebody else's may say a gain by its name.
-            stop = next((kind for kind in stops() if type(error) is kind), None)
+            stop = next((kind for kind in interrupts() if type(error) is kind), None)
         if stop is not None:
             # Raised anew, as the text and the frames of the first one may hold private gains; so may an exit status.
             raise SystemExit(1) if stop is SystemExit else stop
-        refusal = None if self._conditions is None else self._conditions.ticket.refusal
-        if refusal is not None:
-            raise type(refusal)(*refusal.args)  # anew, as its own traceback leads to frames with private gains
+        ledger_refusal = None if self._conditions is None else self._conditions.ticket.refusal
+        if ledger_refusal is not None:
+            raise type(ledger_refusal)(
+                *ledger_refusal.args
+            )  # anew, as its own traceback leads to frames with private gains
         raise BoundaryError(WITHHELD.format(type(self).__name__) if message is None else message)
 
 
@@ -420,7 +422,7 @@ class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, i
         # If the reset below fails half-way, no game is in progress.
         self._rng = None
         inner_seed = seed_for_inputs(seed, self._mechanism, self._inputs_take_seed)
-        self._begin_below(functools.partial(self.env.reset, seed=inner_seed, options=options), given=seed is not None)
+        self._begin_below(functools.partial(self.env.reset, seed=inner_seed, options=options), seeded=seed is not None)
         if self._features is not None:  # a game may number its arms anew
             self._features = self._guarded(self._features_below)
         rng = self._streams.next(seed, options)

@@ -10,7 +10,7 @@ from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation
 
 
-def set_of(decision_set: Any, wrapper: str) -> DecisionSet:
+def decision_set_of(decision_set: Any, wrapper: str) -> DecisionSet:
     """Return a game's decision set, or raise if it has none."""
     if not isinstance(decision_set, DecisionSet):
         raise WrongGameError(f"{wrapper} is for games whose actions are points, such as DPBandit-Ball-v0.")
@@ -40,7 +40,7 @@ class ProjectToSet(gym.ActionWrapper[Observation, FloatArray, FloatArray], gym.u
         gym.utils.RecordConstructorArgs.__init__(self)
         gym.ActionWrapper.__init__(self, env)
         decision_set = env.get_wrapper_attr("decision_set") if env.has_wrapper_attr("decision_set") else None
-        self._set = set_of(decision_set, type(self).__name__)
+        self._set = decision_set_of(decision_set, type(self).__name__)
         self.action_space = gym.spaces.Box(-1.0, 1.0, (self._set.dimension,), np.float32)  # type: ignore[assignment]
 
     def action(self, action: Any) -> FloatArray:

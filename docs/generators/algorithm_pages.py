@@ -8,7 +8,7 @@ import gymnasium as gym
 import dp_bandit_envs
 from dp_bandit_envs import agents
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
-from dp_bandit_envs.privacy.guarantee import CONVENTION, PrivacyGuarantee, level_of
+from dp_bandit_envs.privacy.guarantee import CONVENTION, PrivacyGuarantee, shown_epsilon
 from generators import docstrings
 from generators.bounds import bound
 from generators.drawings import curve_picture
@@ -53,7 +53,7 @@ def page(name: str, curve: str) -> str:
                 "for": SETTINGS[setting_of(name)],
                 "guarantee": "none"
                 if holds.model == "none"
-                else f"{level_of(holds)}, with its defaults in the game measured below ({CONVENTION})",
+                else f"{shown_epsilon(holds)}, with its defaults in the game measured below ({CONVENTION})",
                 "privacy": model_of(holds),
                 "source": docstrings.escaped(algorithm.reference),
             }
@@ -65,7 +65,7 @@ def page(name: str, curve: str) -> str:
         *guarantee(name, algorithm, holds, env, parts.reason),
         "## Regret bound",
         bound(algorithm, env),
-        "## Measured",
+        "## MeasuredGame",
         docstrings.picture(curve, caption(name)),
     ]
     if parts.notes:
@@ -106,7 +106,7 @@ def guarantee(name: str, algorithm: Algorithm, holds: PrivacyGuarantee, env: Any
     if holds.steps:
         lines.append("What it declares, layer by layer, with its defaults in the game measured below:")
         lines.append("\n".join(f"- {docstrings.prose(step)}" for step in holds.steps))
-    lines.append(f"In numbers: {level_of(holds)} ({docstrings.prose(holds.scope())}).")
+    lines.append(f"In numbers: {shown_epsilon(holds)} ({docstrings.prose(holds.scope())}).")
     declared = [f"`{one}`" for one in ("epsilon", "delta") if one in takes(name)]
     if can_be_calibrated(name):
         lines.append(
@@ -135,7 +135,7 @@ def caption(name: str) -> str:
         )
     elif any(TWINS.get(one) == name and can_be_calibrated(one) for one in ALGORITHMS):
         how = " Private relatives beside it have the parameter at which their real guarantee is epsilon = 1."
-    return f"Played: {played}; {TRIALS} games each, the same gains for all.{how}"
+    return f"PlayedGame: {played}; {TRIALS} games each, the same gains for all.{how}"
 
 
 def words_of(arguments: dict[str, Any]) -> str:
@@ -151,8 +151,8 @@ def code(name: str) -> str:
     lines.append(f'env = gym.make("{game.id}", {arguments})')
     parameters = inspect.signature(ALGORITHMS[name]).parameters
     with_epsilon = "epsilon" in parameters and parameters["epsilon"].default is not None
-    made = f'make_algorithm("{name}"{", epsilon=1.0" if with_epsilon else ""})'
-    lines += [f"algorithm = {made}", "print(algorithm.guarantee_in(env))"]
+    factory = f'make_algorithm("{name}"{", epsilon=1.0" if with_epsilon else ""})'
+    lines += [f"algorithm = {factory}", "print(algorithm.guarantee_in(env))"]
     lines.append("print(play(env, algorithm, seed=1).external_regret[-1])")
     return "\n".join(lines)
 
@@ -171,7 +171,7 @@ def index(names: list[str]) -> str:
         env = game_of(name)
         holds = algorithm.guarantee_in(env)
         env.close()
-        model = "none" if holds.model == "none" else f"{holds.model}, {level_of(holds)}"
+        model = "none" if holds.model == "none" else f"{holds.model}, {shown_epsilon(holds)}"
         paper = docstrings.escaped(algorithm.reference)
         rows.append(f"| [{name}]({slug(name)}.md) | {SETTINGS[setting_of(name)]} | {model} | {paper} |")
     lines = [

@@ -21,20 +21,20 @@ def bound(algorithm: Algorithm, env: Any) -> str:
     """Return the regret bounds in the game measured, each with the function that works it out and its docstring."""
     values, means = env.get_wrapper_attr("values"), COINS.arguments["means"]
     width = float(getattr(values, "high", 1.0) - getattr(values, "low", 0.0))
-    places = [("regret in the first game below", width, lambda: algorithm.regret_bound_in(env))]
+    measures = [("regret in the first game below", width, lambda: algorithm.regret_bound_in(env))]
     if algorithm.make_agent is not None:
-        place = "pseudo-regret with means .8, .5, .5 and .5"
+        measure = "pseudo-regret with means .8, .5, .5 and .5"
         work_out = functools.partial(algorithm.pseudo_regret_bound, means=means, horizon=HORIZON)
-        places.append((place, max(means) - min(means), work_out))
-    found = []
-    for place, most, work_out in places:
+        measures.append((measure, max(means) - min(means), work_out))
+    sentences = []
+    for measure, most, work_out in measures:
         value, functions = traced(work_out)
         if math.isfinite(value) and functions:
-            said = f"Expected {place}, T = {HORIZON:,}: at most {value:,.0f}"
+            said = f"Expected {measure}, T = {HORIZON:,}: at most {value:,.0f}"
             if value >= HORIZON * most * (1 - 1e-9):
                 said += ", which no regret exceeds: in so short a game the bound says nothing"
-            found.append(f"{said}. {proof_of(functions[0])}")
-    return "\n\n".join(found) or NO_BOUND
+            sentences.append(f"{said}. {proof_of(functions[0])}")
+    return "\n\n".join(sentences) or NO_BOUND
 
 
 def traced(work_out: Callable[[], float]) -> tuple[float, list[Any]]:
@@ -52,8 +52,8 @@ def traced(work_out: Callable[[], float]) -> tuple[float, list[Any]]:
         value = work_out()
     finally:
         sys.setprofile(before)
-    found = [getattr(importlib.import_module(module), name, None) for module, name in names if name[0] != "_"]
-    return value, [one for one in found if one is not None]
+    functions = [getattr(importlib.import_module(module), name, None) for module, name in names if name[0] != "_"]
+    return value, [one for one in functions if one is not None]
 
 
 def proof_of(function: Any) -> str:

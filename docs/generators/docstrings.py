@@ -29,20 +29,20 @@ def paragraphs(thing: Any) -> list[str]:
 def algorithm_parts(maker: Any) -> Parts:
     """Return the parts of an algorithm's docstring: its first line, `Rule:`, why it is private, notes, differences."""
     first, *others = paragraphs(maker)
-    found: dict[str, list[str]] = {"rule": [], "reason": [], "notes": [], "differs": []}
+    parts: dict[str, list[str]] = {"rule": [], "reason": [], "notes": [], "differs": []}
     at = "notes"
-    for one in others:
-        if one.startswith("Rule: "):
-            at, one = "rule", sentence(one.removeprefix("Rule: "))
-        elif REASON.match(one):
-            found["reason"].append(one)
+    for text in others:
+        if text.startswith("Rule: "):
+            at, text = "rule", sentence(text.removeprefix("Rule: "))
+        elif REASON.match(text):
+            parts["reason"].append(text)
             at = "notes"
             continue
-        elif one.startswith(DIFFERS):
-            at, one = "differs", sentence(one.removeprefix(DIFFERS).strip())
-        found[at].append(one)
+        elif text.startswith(DIFFERS):
+            at, text = "differs", sentence(text.removeprefix(DIFFERS).strip())
+        parts[at].append(text)
     what = " ".join(first.split()).partition(": ")[2]
-    return Parts(markdown([sentence(what)]), *(markdown(found[key]) for key in ("rule", "reason", "notes", "differs")))
+    return Parts(markdown([sentence(what)]), *(markdown(parts[key]) for key in ("rule", "reason", "notes", "differs")))
 
 
 def sentence(text: str) -> str:
@@ -53,10 +53,10 @@ def sentence(text: str) -> str:
 def description(thing: Any) -> str:
     """Return what a class is said to do, in Markdown: its docstring without sections, sources and differences."""
     kept = []
-    for one in paragraphs(thing):
-        if SECTIONS.match(one) or one.startswith(DIFFERS):
+    for text in paragraphs(thing):
+        if SECTIONS.match(text) or text.startswith(DIFFERS):
             continue
-        kept.append(one.partition(f"\n{DIFFERS}")[0])
+        kept.append(text.partition(f"\n{DIFFERS}")[0])
     return markdown(kept)
 
 
@@ -66,9 +66,9 @@ def headings(thing: Any) -> dict[str, str]:
     return {"": pieces[0].strip()} | {name: body.strip() for name, body in zip(pieces[1::2], pieces[2::2], strict=True)}
 
 
-def markdown(found: list[str]) -> str:
+def markdown(texts: list[str]) -> str:
     """Return paragraphs in Markdown."""
-    return "\n\n".join(map(paragraph, found))
+    return "\n\n".join(map(paragraph, texts))
 
 
 def paragraph(text: str) -> str:

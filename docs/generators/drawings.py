@@ -20,8 +20,8 @@ from dp_bandit_envs.plots.figure_layout import NOTE
 from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREEN, GREY, INDIGO, ORANGE, PURPLE, RC, SKY, VERMILION, WINE
 from dp_bandit_envs.protocols import FloatArray, plays_points
 from generators.measured import SEED
-from generators.played import Played, thinned
-from generators.settings import Measured
+from generators.played import PlayedGame, thinned
+from generators.settings import MeasuredGame
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
 """Of the arms of a game, seen on white and on black; of more arms only the best has a colour."""
@@ -80,8 +80,8 @@ def as_svg(figure: Figure, name: str, title: str, kind: str = "") -> str:
     text = re.sub(r'(<svg [^>]*?)height="[^"]*pt" ?', r"\1", text, count=1)
     text = re.sub(r' id="[\w.]+_\d+"', "", text)  # other drawings of the page have the same
     text = text.replace("*{stroke-linejoin", f"#{name} *{{stroke-linejoin")
-    for ink, shown in SHOWN.items():
-        text = text.replace(ink, shown)
+    for ink, colour in SHOWN.items():
+        text = text.replace(ink, colour)
     # Two decimals are enough for lines; scales keep all of theirs.
     text = re.sub(r'( d="[^"]*")', lambda path: re.sub(r"(\d+\.\d{2})\d+", r"\1", path[1]), text)
     return re.sub(r"\n\s*\n", "\n", text)
@@ -101,7 +101,7 @@ def panels(*heights: float) -> tuple[Figure, list[Any]]:
 # ---- What every environment's page shows ----
 
 
-def game_picture(name: str, title: str, games: Sequence[Played]) -> str:
+def game_picture(name: str, title: str, games: Sequence[PlayedGame]) -> str:
     """Return a whole game: what arms pay, or where points go; what is played; and its regret beside that of others."""
     with inked(**LETTERS):
         if plays_points(games[0].env):
@@ -125,7 +125,7 @@ def game_picture(name: str, title: str, games: Sequence[Played]) -> str:
         return as_svg(figure, name, title)
 
 
-def gains_picture(name: str, title: str, game: Played) -> str:
+def gains_picture(name: str, title: str, game: PlayedGame) -> str:
     """Return what rounds pay: gains of the first ones and averages, gain vectors and their sums, or the graph."""
     with inked(**LETTERS):
         if plays_points(game.env):
@@ -155,7 +155,7 @@ def gains_picture(name: str, title: str, game: Played) -> str:
         return as_svg(figure, name, title)
 
 
-def thumbnail(name: str, title: str, game: Played) -> str:
+def thumbnail(name: str, title: str, game: PlayedGame) -> str:
     """Return a small drawing: the path of the points, the graph, or gains of the first rounds.
 
     Where the first rounds are alike, the gains are of a few over the whole game.
@@ -170,10 +170,10 @@ def thumbnail(name: str, title: str, game: Played) -> str:
         else:
             gains = np.diff(game.totals, axis=0)
             few = min(36, len(gains))
-            shown = gains[:few]
-            if np.all(shown.std(axis=0) < 0.25 * gains.std(axis=0) + 1e-12):
-                shown = gains[np.linspace(0, len(gains) - 1, few).round().astype(int)]
-            draw_squares(axes, game, scaled(shown))
+            rows = gains[:few]
+            if np.all(rows.std(axis=0) < 0.25 * gains.std(axis=0) + 1e-12):
+                rows = gains[np.linspace(0, len(gains) - 1, few).round().astype(int)]
+            draw_squares(axes, game, scaled(rows))
             axes.set_axis_off()
         return as_svg(figure, name, title)
 
@@ -181,7 +181,7 @@ def thumbnail(name: str, title: str, game: Played) -> str:
 # ---- Games with arms ----
 
 
-def colours_of(game: Played) -> list[str]:
+def colours_of(game: PlayedGame) -> list[str]:
     """Return the colour of each arm."""
     n_arms, best = game.totals.shape[1], int(game.totals[-1].argmax())
     if n_arms <= len(COLOURS):
@@ -189,12 +189,12 @@ def colours_of(game: Played) -> list[str]:
     return [COLOURS[0] if arm == best else GREY for arm in range(n_arms)]
 
 
-def names_of(game: Played) -> list[str]:
+def names_of(game: PlayedGame) -> list[str]:
     """Return the name of each arm that has a colour, and "" for others."""
     return ["" if colour == GREY else f"arm {arm}" for arm, colour in enumerate(colours_of(game))]
 
 
-def height_of(game: Played) -> float:
+def height_of(game: PlayedGame) -> float:
     """Return the height of a row for each arm together."""
     n_arms = game.totals.shape[1]
     return n_arms * max(7.0, min(18.0, 100 / n_arms))
@@ -205,7 +205,7 @@ def scaled(gains: FloatArray) -> FloatArray:
     return (gains - gains.min()) / (np.ptp(gains) or 1.0)  # type: ignore[no-any-return]
 
 
-def draw_squares(axes: Any, game: Played, shares: FloatArray, *, gaps: bool = True) -> None:
+def draw_squares(axes: Any, game: PlayedGame, shares: FloatArray, *, gaps: bool = True) -> None:
     """Draw a row for each arm, and in it each place of `shares`, shape `(places, n_arms)`: the fuller, the more."""
     for arm, colour in enumerate(colours_of(game)):
         row = np.tile(to_rgba(colour), (1, len(shares) * PIXELS, 1))
@@ -221,7 +221,7 @@ def draw_squares(axes: Any, game: Played, shares: FloatArray, *, gaps: bool = Tr
     axes.spines[:].set_visible(False)
 
 
-def draw_plays(axes: Any, game: Played) -> None:
+def draw_plays(axes: Any, game: PlayedGame) -> None:
     """Draw a row for each arm, full where it is played in every round, with its share of all rounds at the end."""
     played = np.eye(game.totals.shape[1])[game.actions.astype(int)]
     bars = np.array_split(played, min(BARS, len(played)))
@@ -232,7 +232,7 @@ def draw_plays(axes: Any, game: Played) -> None:
     axes.set_title(f"Arms that {game.label.partition(' (')[0]} plays, and in which share of the rounds")
 
 
-def draw_averages(axes: Any, game: Played, window: int | None, title: str) -> None:
+def draw_averages(axes: Any, game: PlayedGame, window: int | None, title: str) -> None:
     """Draw the average gain of each arm over the last rounds, or up to each round; the scale leaves out the first."""
     at, _ = thinned(game.regret, POINTS)
     at = at[at >= (window or at[max(2, len(at) // 30)])]
@@ -245,9 +245,9 @@ def draw_averages(axes: Any, game: Played, window: int | None, title: str) -> No
 def draw_lines(axes: Any, at: FloatArray, values: FloatArray, names: list[str], colours: list[str]) -> None:
     """Draw a line for each column, with its name beside, in the order in which lines end."""
     ended = np.argsort(-values[-1], kind="stable")
-    for place in ended:
-        faint = {} if names[place] else {"alpha": 0.5, "lw": 0.8}
-        axes.plot(at, values[:, place], color=colours[place], label=names[place] or None, **faint)
+    for column in ended:
+        faint = {} if names[column] else {"alpha": 0.5, "lw": 0.8}
+        axes.plot(at, values[:, column], color=colours[column], label=names[column] or None, **faint)
     axes.set_xlabel("round")
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), handlelength=1, labelcolor="linecolor")
 
@@ -255,7 +255,7 @@ def draw_lines(axes: Any, at: FloatArray, values: FloatArray, names: list[str], 
 # ---- Games on graphs ----
 
 
-def draw_graph(axes: Any, game: Played, *, played: bool) -> None:
+def draw_graph(axes: Any, game: PlayedGame, *, played: bool) -> None:
     """Draw who reveals whom, and each arm as large as its mean, or as its plays with what the last one revealed."""
     n_arms, reveals = game.totals.shape[1], game.env.graph.revealed_by
     pairs = {tuple(sorted((arm, int(other)))) for arm in range(n_arms) for other in reveals(arm) if other != arm}
@@ -303,7 +303,7 @@ def draw_set(axes: Any, outline: FloatArray, simplex: bool) -> None:
         axes.set(xlabel="coordinate 0", ylabel="coordinate 1")
 
 
-def draw_path(axes: Any, game: Played, *, named: bool = True) -> None:
+def draw_path(axes: Any, game: PlayedGame, *, named: bool = True) -> None:
     """Draw the points played, the last of them, and the best fixed point."""
     decisions = game.env.decision_set
     simplex = decisions.name == "simplex"
@@ -324,7 +324,7 @@ def draw_path(axes: Any, game: Played, *, named: bool = True) -> None:
         axes.set(xlabel="", ylabel="")
 
 
-def draw_vectors(axes: Any, game: Played) -> None:
+def draw_vectors(axes: Any, game: PlayedGame) -> None:
     """Draw the gain vectors of the first rounds, in the ball that they are from, or for the cube the L1 ball."""
     few = min(200, len(game.regret))
     vectors = np.diff(game.totals[: few + 1], axis=0)
@@ -337,10 +337,10 @@ def draw_vectors(axes: Any, game: Played) -> None:
     axes.set_title(f"Gain vectors of rounds 1 to {few}")
 
 
-# ---- Measured curves of an algorithm ----
+# ---- MeasuredGame curves of an algorithm ----
 
 
-def curve_picture(name: str, games: Sequence[tuple[Measured, list[Curve]]]) -> str:
+def curve_picture(name: str, games: Sequence[tuple[MeasuredGame, list[Curve]]]) -> str:
     """Return the picture of one or more games, each with its lines."""
     drawn = [Panel(game.title, curves) for game, curves in games]
     measures = {game.measure for game, _ in games}

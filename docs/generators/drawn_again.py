@@ -30,8 +30,8 @@ def draw_results(folder: Path, picture: str) -> None:
     study = study_of(folder.name, horizon=horizon, trials=first["trials"])
     results = []
     for experiment in study.experiments:
-        part = folder / experiment.name if len(study.experiments) > 1 else folder
-        with np.load(part / "results.npz") as arrays:
+        part_folder = folder / experiment.name if len(study.experiments) > 1 else folder
+        with np.load(part_folder / "results.npz") as arrays:
             results.append(Results(experiment, dict(arrays)))
     for end, columns in WIDTHS.items():
         (FOLDER / f"{picture}{end}.png").write_bytes(as_bytes(figure_of(study, results, columns), "png"))
@@ -71,26 +71,26 @@ def draw_figure_1_twice(left: Path, right: Path, picture: Path = TWICE) -> None:
     for column, folder in enumerate((left, right)):
         with np.load(folder / "results.npz") as arrays:
             for row, (key, title) in enumerate(GAMES.items()):
-                place, rounds = axes[row, column], arrays[f"{key}/checkpoints"]
+                axes_of_game, rounds = axes[row, column], arrays[f"{key}/checkpoints"]
                 for name in STYLES:
-                    if (found := f"{key}/{name}/external_regret") in arrays and name != "Batched-Lap-EXP3":
-                        mean = arrays[found][:TRIALS].mean(axis=0)
+                    if (key_of_regret := f"{key}/{name}/external_regret") in arrays and name != "Batched-Lap-EXP3":
+                        mean = arrays[key_of_regret][:TRIALS].mean(axis=0)
                         style = STYLES[name]
-                        lines[name] = place.plot(
+                        lines[name] = axes_of_game.plot(
                             rounds, mean / 1000, color=style.colour, ls=style.line, lw=2.4, label=name
                         )[0]
                         marked = dict(color=style.colour, marker=style.marker, ms=9, clip_on=False, zorder=3)
-                        place.plot(rounds[-1:], mean[-1:] / 1000, **marked)
-                place.set_xlim(0, rounds[-1])
-                place.set_xticks([0, rounds[-1]], ["0", "2¹⁸"], fontsize=LETTERS)
-                place.tick_params(labelsize=LETTERS)
-                place.grid(alpha=0.3)
+                        axes_of_game.plot(rounds[-1:], mean[-1:] / 1000, **marked)
+                axes_of_game.set_xlim(0, rounds[-1])
+                axes_of_game.set_xticks([0, rounds[-1]], ["0", "2¹⁸"], fontsize=LETTERS)
+                axes_of_game.tick_params(labelsize=LETTERS)
+                axes_of_game.grid(alpha=0.3)
                 if column == 0:
-                    place.set_ylabel(f"{title}\nregret in thousands", fontsize=LETTERS)
+                    axes_of_game.set_ylabel(f"{title}\nregret in thousands", fontsize=LETTERS)
         axes[0, column].set_title(SIDES[column], fontsize=LETTERS + 1)
         axes[-1, column].set_xlabel("rounds", fontsize=LETTERS, labelpad=-14)
-    for place in axes.flat:
-        place.set_ylim(bottom=0)
+    for axes_of_game in axes.flat:
+        axes_of_game.set_ylim(bottom=0)
     figure.legend(
         lines.values(),
         [f"{name} (no privacy)" if name == "EXP3" else name for name in lines],

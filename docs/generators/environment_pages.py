@@ -10,8 +10,8 @@ from dp_bandit_envs import adversaries
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.errors import KnownSeedWarning
 from generators import docstrings, drawings
-from generators.played import Played, played
-from generators.shown_games import Shown, shown
+from generators.played import PlayedGame, played
+from generators.shown_games import PageGame, shown
 
 OWN_PARTS = {
     "Action Space": "Action space",
@@ -27,13 +27,13 @@ def slug(id_: str) -> str:
     return GAMES[id_].name.lower()
 
 
-def games_of(id_: str) -> list[Played]:
+def games_of(id_: str) -> list[PlayedGame]:
     """Play the games that a page shows."""
-    one = shown(id_)
+    page_game = shown(id_)
     with warnings.catch_warnings():
         # The recorded data of the package are public, and so may be the seed.
         warnings.simplefilter("ignore", KnownSeedWarning)
-        return [played(id_, one.values, player) for player in one.players]
+        return [played(id_, page_game.values, player) for player in page_game.players]
 
 
 class Pictures(NamedTuple):
@@ -67,7 +67,7 @@ def first_line(id_: str) -> str:
 
 def page(id_: str, pictures: Pictures) -> str:
     """Return the page."""
-    one, env_class = shown(id_), GAMES[id_].env_class
+    page_game, env_class = shown(id_), GAMES[id_].env_class
     parts = docstrings.headings(env_class)
     source, differs = parts.get("References", ""), ""
     about, _, rest = parts.get("Description", "").partition(docstrings.DIFFERS)
@@ -77,12 +77,12 @@ def page(id_: str, pictures: Pictures) -> str:
         f"# {GAMES[id_].name}",
         docstrings.markdown([parts[""]]),
         f"`{id_}`",
-        docstrings.picture(pictures.game, f"{pictures.played} {one.note}".strip()),
+        docstrings.picture(pictures.game, f"{pictures.played} {page_game.note}".strip()),
         "## What the adversary does",
         docstrings.markdown([each for each in about.split("\n\n") if each.strip()]),
-        docstrings.picture(pictures.gains, f"The same game: {id_} with {one.arguments}."),
+        docstrings.picture(pictures.gains, f"The same game: {id_} with {page_game.arguments}."),
         "## Play it",
-        f"```python\n{code(id_, one)}\n```",
+        f"```python\n{code(id_, page_game)}\n```",
         "## Arguments",
         arguments(parts.get("Arguments", "")),
     ]
@@ -95,19 +95,19 @@ def page(id_: str, pictures: Pictures) -> str:
     return "\n\n".join([*lines, "## In the API", api_links(env_class)]) + "\n"
 
 
-def code(id_: str, one: Shown) -> str:
+def code(id_: str, page_game: PageGame) -> str:
     """Return the code that plays the game of the page."""
-    (name, parameters), *_ = one.players
-    made = ", ".join([repr(name).replace("'", '"'), *(f"{key}={value}" for key, value in parameters.items())])
+    (name, parameters), *_ = page_game.players
+    factory = ", ".join([repr(name).replace("'", '"'), *(f"{key}={value}" for key, value in parameters.items())])
     real = GAMES[id_].name == "Trial"
-    lines = ["import gymnasium as gym"] + (["import numpy as np"] if "np." in one.arguments else [])
+    lines = ["import gymnasium as gym"] + (["import numpy as np"] if "np." in page_game.arguments else [])
     lines += ["import dp_bandit_envs", "from dp_bandit_envs import make_algorithm, play", ""]
-    if len(one.arguments) < 70:
-        lines.append(f'env = gym.make("{id_}", {one.arguments})')
+    if len(page_game.arguments) < 70:
+        lines.append(f'env = gym.make("{id_}", {page_game.arguments})')
     else:
-        lines += ["env = gym.make(", f'    "{id_}",', f"    {one.arguments},", ")"]
+        lines += ["env = gym.make(", f'    "{id_}",', f"    {page_game.arguments},", ")"]
     seed = "None" if real else "1"
-    lines += [f"game = play(env, make_algorithm({made}), seed={seed})", "print(game.policy_regret[-1])"]
+    lines += [f"game = play(env, make_algorithm({factory}), seed={seed})", "print(game.policy_regret[-1])"]
     return "\n".join(lines)
 
 
@@ -130,12 +130,12 @@ def arguments(text: str) -> str:
 
 def api_links(env_class: Any) -> str:
     """Return links to the classes behind an environment."""
-    found = ["{py:obj}`dp_bandit_envs.BanditEnv`, the base of all environments"]
+    links = ["{py:obj}`dp_bandit_envs.BanditEnv`, the base of all environments"]
     adversary = getattr(env_class, "adversary_class", None)
     if adversary is not None and adversary.__name__ in adversaries.__all__:
-        found.append(f"{{py:obj}}`dp_bandit_envs.adversaries.{adversary.__name__}`, the adversary alone")
-    found.append("{py:obj}`dp_bandit_envs.play` and {py:obj}`dp_bandit_envs.simulate`, which play it")
-    return "\n".join(f"- {one}" for one in found)
+        links.append(f"{{py:obj}}`dp_bandit_envs.adversaries.{adversary.__name__}`, the adversary alone")
+    links.append("{py:obj}`dp_bandit_envs.play` and {py:obj}`dp_bandit_envs.simulate`, which play it")
+    return "\n".join(f"- {one}" for one in links)
 
 
 def index(drawn: Mapping[str, Pictures]) -> str:

@@ -9,10 +9,10 @@ import gymnasium as gym
 from dp_bandit_envs.algorithms import ALGORITHMS, calibrate_in, make_algorithm
 from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.plots.curves_figure import Curve
-from dp_bandit_envs.privacy.guarantee import Level, label_of, level_of
+from dp_bandit_envs.privacy.guarantee import ShownEpsilon, label_of, shown_epsilon
 from dp_bandit_envs.simulation import simulate
 from dp_bandit_envs.simulation.results import Outcome
-from generators.settings import TWINS, Measured, can_be_calibrated
+from generators.settings import TWINS, MeasuredGame, can_be_calibrated
 
 TRIALS = 60
 CHECKPOINTS = 50
@@ -29,7 +29,7 @@ def delta_of(name: str) -> float:
 
 
 @functools.cache
-def outcome_of(game: Measured, name: str, epsilon: float | None = None, trials: int = TRIALS) -> Outcome | None:
+def outcome_of(game: MeasuredGame, name: str, epsilon: float | None = None, trials: int = TRIALS) -> Outcome | None:
     """Return the result of an algorithm as it is, or at an epsilon; None if the game is not for it, or too short."""
     env = gym.make(game.id, **game.arguments)
     try:
@@ -48,34 +48,34 @@ def outcome_of(game: Measured, name: str, epsilon: float | None = None, trials: 
     return outcome
 
 
-def line(game: Measured, name: str, epsilon: float | None = None, trials: int = TRIALS) -> Curve | None:
+def line(game: MeasuredGame, name: str, epsilon: float | None = None, trials: int = TRIALS) -> Curve | None:
     """Return a line of a picture, whose label has the guarantee: where one was asked for, at the delta asked for."""
     outcome = outcome_of(game, name, epsilon, trials)
     if outcome is None:
         return None
-    level = level_of(outcome.guarantee)
+    level = shown_epsilon(outcome.guarantee)
     if epsilon in EPSILONS:
         delta = delta_of(name)
         holds = outcome.guarantee.epsilon_at(delta) if delta else outcome.guarantee.pure_epsilon
-        level = Level(float(f"{holds:.3g}"), delta)
+        level = ShownEpsilon(float(f"{holds:.3g}"), delta)
     return Curve(name, label_of(name, [level]), outcome.checkpoints, getattr(outcome, game.measure))
 
 
-def centre(game: Measured, name: str, trials: int = TRIALS) -> Curve:
+def centre(game: MeasuredGame, name: str, trials: int = TRIALS) -> Curve:
     """Return the regret of the centre of the ball, which earns nothing: what the best point earns."""
     outcome = outcome_of(game, name, None, trials)
     assert outcome is not None, name
     return Curve("centre", "centre of the ball", outcome.checkpoints, outcome.collected + outcome.external_regret)
 
 
-def lines_for(name: str, game: Measured, trials: int = TRIALS) -> list[Curve]:
+def lines_for(name: str, game: MeasuredGame, trials: int = TRIALS) -> list[Curve]:
     """Return the lines of one algorithm's picture: its own, its twin's without privacy, and that of uniform play."""
-    own = [line(game, name, epsilon, trials) for epsilon in (EPSILONS if can_be_calibrated(name) else (None,))]
+    lines = [line(game, name, epsilon, trials) for epsilon in (EPSILONS if can_be_calibrated(name) else (None,))]
     if name in TWINS:
         # Hedge plays no points: there, AS-FTRL without noise stands for it.
-        own.append(line(game, TWINS[name], None, trials) or line(game, "AS-FTRL", math.inf, trials))
+        lines.append(line(game, TWINS[name], None, trials) or line(game, "AS-FTRL", math.inf, trials))
     relatives = [other for other, twin in TWINS.items() if twin == name and can_be_calibrated(other)]
-    own += [line(game, other, 1.0, trials) for other in relatives[:2]]
+    lines += [line(game, other, 1.0, trials) for other in relatives[:2]]
     if name != "Uniform":
-        own.append(line(game, "Uniform", None, trials) or centre(game, name, trials))
-    return [curve for curve in own if curve is not None]
+        lines.append(line(game, "Uniform", None, trials) or centre(game, name, trials))
+    return [curve for curve in lines if curve is not None]

@@ -24,15 +24,15 @@ ADDRESSES = [PAPERS[name] for name in sorted(PAPERS, key=len, reverse=True)]
 
 
 def _replaced(text: str, link: Callable[[str, str], str]) -> str:
-    return NAMED.sub(lambda found: link(found[0], ADDRESSES[(found.lastindex or 1) - 1]), text)
+    return NAMED.sub(lambda match: link(match[0], ADDRESSES[(match.lastindex or 1) - 1]), text)
 
 
 def in_markdown(text: str) -> str:
     """Return a page in which every paper that is named is a link."""
     pieces = KEPT.split(text)
     return "".join(
-        piece if place % 2 else _replaced(piece, lambda words, address: f"[{words}]({address})")
-        for place, piece in enumerate(pieces)
+        piece if index % 2 else _replaced(piece, lambda words, address: f"[{words}]({address})")
+        for index, piece in enumerate(pieces)
     )
 
 

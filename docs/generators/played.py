@@ -7,14 +7,14 @@ import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.privacy.guarantee import label_of, level_of
+from dp_bandit_envs.privacy.guarantee import label_of, shown_epsilon
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation import play
 
 SEED = 1
 
 
-class Played(NamedTuple):
+class PlayedGame(NamedTuple):
     """A game of T rounds.
 
     Attributes:
@@ -47,15 +47,15 @@ class Recorded(gym.ActionWrapper[Any, Any, Any]):
         return action
 
 
-def played(id_: str, arguments: dict[str, Any], algorithm: tuple[str, dict[str, Any]]) -> Played:
+def played(id_: str, arguments: dict[str, Any], algorithm: tuple[str, dict[str, Any]]) -> PlayedGame:
     """Play a game and return all of it."""
     name, parameters = algorithm
     env = Recorded(gym.make(id_, disable_env_checker=True, **arguments))
-    made = make_algorithm(name, **parameters)
-    label = label_of(name, [level_of(made.guarantee_in(env))])
-    game = play(env, made, seed=SEED)
+    player = make_algorithm(name, **parameters)
+    label = label_of(name, [shown_epsilon(player.guarantee_in(env))])
+    game = play(env, player, seed=SEED)
     totals = np.array([*env.totals, env.unwrapped.cumulative_gains])  # type: ignore[attr-defined]
-    return Played(label, np.array(env.actions), totals, game.policy_regret, env.unwrapped)
+    return PlayedGame(label, np.array(env.actions), totals, game.policy_regret, env.unwrapped)
 
 
 def thinned(values: Sequence[float] | FloatArray, number: int) -> tuple[FloatArray, FloatArray]:

@@ -32,16 +32,16 @@ Numbers = Mapping[str, Mapping[str, float | None]]
 def remake(results: Path, names: tuple[str, ...] = PAGES) -> None:
     """Take the numbers and pictures of pages from folders that `dp-bandit reproduce` wrote below `results`."""
     for name in names:
-        page, found = FOLDER / f"{name}.md", {}
+        page, results_by_key = FOLDER / f"{name}.md", {}
         for folder in FOLDERS.get(name, (name,)):
             numbers = json.loads((results / folder / "numbers.json").read_text(encoding="utf-8"))
-            found |= {f"{folder}/{key}": entry for key, entry in numbers.items()}
+            results_by_key |= {f"{folder}/{key}": entry for key, entry in numbers.items()}
             picture = PICTURES.get(folder, folder)
             if (ROOT / "examples" / f"{picture}.png").is_file():
                 draw_results(results / folder, picture)
         text = page.read_text(encoding="utf-8")
-        quoted = [key for key in found if any(matches(key, marked) for marked, _, _ in MARKED.findall(text))]
-        lines = (f"{json.dumps(key)}: {json.dumps(found[key])}" for key in quoted)
+        quoted = [key for key in results_by_key if any(matches(key, marked) for marked, _, _ in MARKED.findall(text))]
+        lines = (f"{json.dumps(key)}: {json.dumps(results_by_key[key])}" for key in quoted)
         page.with_suffix(".json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
         page.write_text(refreshed(text, stored(name)), encoding="utf-8")
         if name == PAGES[0]:

@@ -12,7 +12,7 @@ ARGUMENT = {"require": 1, "same": 1, "must_not_fail": 0, "require_hidden": 0}
 MODULES = {
     "check_agent": ("agent_rules",),
     "check_adversary": ("adversary_rules",),
-    "check_wrapper": ("wrapper_rules",),
+    "check_wrapper": ("wrapper_rules", "wrapper_trials", "mechanism_rules"),
     "check_algorithm": ("algorithm_rules",),
     "all of them": ("rules", "trial_games"),
 }
@@ -26,19 +26,19 @@ def rules_of(module: str) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             named.setdefault(node.targets[0].id, []).append(node.value)
-    found = set()
+    rules = set()
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ARGUMENT):
             continue
         rule = node.args[ARGUMENT[node.func.id]]
         choices = named.get(rule.id, []) if isinstance(rule, ast.Name) else [rule]
         choices = [
-            one for each in choices for one in ([each.body, each.orelse] if isinstance(each, ast.IfExp) else [each])
+            text for node in choices for text in ([node.body, node.orelse] if isinstance(node, ast.IfExp) else [node])
         ]
         ending = " must not fail" if node.func.id == "must_not_fail" else ""
-        found |= {written(one) + ending for one in choices if isinstance(one, (ast.Constant, ast.JoinedStr, ast.BinOp))}
+        rules |= {written(one) + ending for one in choices if isinstance(one, (ast.Constant, ast.JoinedStr, ast.BinOp))}
     # What only passes on another one's rule.
-    return {rule for rule in found if rule.strip(". ,") and rule != "with ..., ..."}
+    return {rule for rule in rules if rule.strip(". ,") and rule != "with ..., ..."}
 
 
 def written(node: ast.expr) -> str:

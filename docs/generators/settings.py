@@ -23,7 +23,7 @@ SETTINGS = {
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredGame:
     """A game in which algorithms are measured: its id, its arguments, the measure, and its name in pictures."""
 
     id: str
@@ -33,37 +33,37 @@ class Measured:
 
 
 HORIZON = 10_000
-COINS = Measured(
+COINS = MeasuredGame(
     "DPBandit-Stochastic-v0",
     {"means": [0.8, 0.5, 0.5, 0.5], "horizon": HORIZON},
     "pseudo_regret",
     "coins: .8, .5, .5, .5",
 )
-RHYTHMS = Measured(
+RHYTHMS = MeasuredGame(
     "DPBandit-Deterministic-v0", {"n_arms": 4, "horizon": HORIZON}, "external_regret", "deterministic, 4 arms"
 )
-SHIFTING = Measured(
+SHIFTING = MeasuredGame(
     "DPBandit-Shifting-v0", {"gap": 0.6, "horizon": HORIZON}, "dynamic_regret", "4 coins, 5 changes, gap .6"
 )
-GRAPH = Measured(
+GRAPH = MeasuredGame(
     "DPBandit-Graph-v0", {"graph": "karate-club", "horizon": HORIZON}, "pseudo_regret", "karate club, 34 arms"
 )
-FEATURES = Measured(
+FEATURES = MeasuredGame(
     "DPBandit-Linear-v0", {"gap": 0.6, "horizon": HORIZON}, "external_regret", "10 arms with 5 features, gap .6"
 )
-EXPERTS = Measured(
+EXPERTS = MeasuredGame(
     "DPBandit-Experts-v0",
     {"means": [0.6] + [0.5] * 9, "horizon": HORIZON},
     "external_regret",
     "10 experts, means .6 and .5",
 )
-BALL = Measured(
+BALL = MeasuredGame(
     "DPBandit-Ball-v0",
     {"dimension": 5, "gap": 0.2, "horizon": HORIZON},
     "external_regret",
     "ball of dimension 5, gap .2",
 )
-PAYOFFS = Measured(
+PAYOFFS = MeasuredGame(
     "DPBandit-Ball-v0",
     {"dimension": 5, "gap": 0.5, "feedback": "bandit", "horizon": HORIZON},
     "external_regret",

@@ -11,7 +11,7 @@ UNIFORM: Player = ("Uniform", {})
 EXP3: Player = ("EXP3", {})
 
 
-class Shown(NamedTuple):
+class PageGame(NamedTuple):
     """What a page shows.
 
     Attributes:
@@ -27,39 +27,39 @@ class Shown(NamedTuple):
     @property
     def values(self) -> dict[str, Any]:
         """The arguments."""
-        found: dict[str, Any] = eval(f"dict({self.arguments})", {"np": np})
-        return found
+        arguments: dict[str, Any] = eval(f"dict({self.arguments})", {"np": np})
+        return arguments
 
 
 GAP = "The gap is larger than the default, so that a short game shows something."
 LEADER: Player = ("DP-FTRL", {"epsilon": 1.0})
 WITHOUT: Player = ("AS-FTRL", {"epsilon": float("inf")})
 SHOWN = {
-    "Deterministic": Shown("horizon=5_000"),
-    "Stochastic": Shown("means=[0.7, 0.5, 0.5, 0.5], horizon=5_000", note=GAP),
-    "FullyOblivious": Shown("gap=0.2, horizon=5_000", note=GAP),
-    "Oblivious": Shown("gap=0.2, horizon=20_000", note=GAP),
-    "Switching": Shown("horizon=20_000", (("EXP3-tau", {}), EXP3, UNIFORM)),
-    "MemoryBounded": Shown("memory=2, horizon=20_000", (("EXP3-tau", {}), EXP3, UNIFORM)),
-    "Trial": Shown("horizon=2_139", (("DP-KLUCB", {"epsilon": 1.0}), ("TS", {}), UNIFORM)),
-    "Linear": Shown("gap=0.6, horizon=5_000", (("EXP2", {}), EXP3, UNIFORM), GAP),
-    "Shifting": Shown("shifts=3, gap=0.6, horizon=5_000", note=GAP),
-    "Constrained": Shown("horizon=5_000"),
-    "Leaders": Shown("horizon=5_000", (EXP3, ("TS", {}), UNIFORM)),
-    "Replay": Shown(
+    "Deterministic": PageGame("horizon=5_000"),
+    "Stochastic": PageGame("means=[0.7, 0.5, 0.5, 0.5], horizon=5_000", note=GAP),
+    "FullyOblivious": PageGame("gap=0.2, horizon=5_000", note=GAP),
+    "Oblivious": PageGame("gap=0.2, horizon=20_000", note=GAP),
+    "Switching": PageGame("horizon=20_000", (("EXP3-tau", {}), EXP3, UNIFORM)),
+    "MemoryBounded": PageGame("memory=2, horizon=20_000", (("EXP3-tau", {}), EXP3, UNIFORM)),
+    "Trial": PageGame("horizon=2_139", (("DP-KLUCB", {"epsilon": 1.0}), ("TS", {}), UNIFORM)),
+    "Linear": PageGame("gap=0.6, horizon=5_000", (("EXP2", {}), EXP3, UNIFORM), GAP),
+    "Shifting": PageGame("shifts=3, gap=0.6, horizon=5_000", note=GAP),
+    "Constrained": PageGame("horizon=5_000"),
+    "Leaders": PageGame("horizon=5_000", (EXP3, ("TS", {}), UNIFORM)),
+    "Replay": PageGame(
         "gains=0.5 + 0.4 * np.sin(np.arange(4_000)[:, None] / 600 + np.array([0, 2, 4]))",
         note="The table has three arms, each of which is the best for a while.",
     ),
-    "Experts": Shown(
+    "Experts": PageGame(
         "means=[0.6] + [0.5] * 9, horizon=2_000", (("Hedge", {}), ("DP-FTRL", {"epsilon": 1.0}), UNIFORM), GAP
     ),
-    "Ball": Shown("dimension=2, gap=0.2, horizon=3_000", (LEADER, WITHOUT)),
-    "Cube": Shown('dimension=2, gains="OneAxis", gap=0.2, horizon=3_000', (LEADER, WITHOUT)),
-    "Simplex": Shown("dimension=3, gap=0.1, horizon=3_000", (LEADER, WITHOUT)),
-    "Graph": Shown("horizon=2_000", (("TS-N", {}), ("UCB-N", {}), UNIFORM)),
+    "Ball": PageGame("dimension=2, gap=0.2, horizon=3_000", (LEADER, WITHOUT)),
+    "Cube": PageGame('dimension=2, gains="OneAxis", gap=0.2, horizon=3_000', (LEADER, WITHOUT)),
+    "Simplex": PageGame("dimension=3, gap=0.1, horizon=3_000", (LEADER, WITHOUT)),
+    "Graph": PageGame("horizon=2_000", (("TS-N", {}), ("UCB-N", {}), UNIFORM)),
 }
 
 
-def shown(id_: str) -> Shown:
+def shown(id_: str) -> PageGame:
     """Return what the page of an environment shows; of one that has no row, a short game of EXP3."""
-    return SHOWN.get(GAMES[id_].name, Shown("horizon=2_000"))
+    return SHOWN.get(GAMES[id_].name, PageGame("horizon=2_000"))

@@ -62,8 +62,9 @@ class Adversary(abc.ABC):
             are made up. Set it in `__init__`; by default it is that of an adversary among the attributes, or of all of
             them together, in which the same record may serve.
         ledger: The `Ledger` of these data, if there is one; by default that of an adversary among the attributes. An
-            adversary over data sets both in `__init__`, and calls `enter_ledger()` first in `begin`. Later is too late:
-            an environment plays a copy of what it was given.
+            adversary over data sets both in `__init__`, and calls `enter_ledger()` first in `begin`, which refuses to
+            begin in no environment, where nobody would pay. Later is too late: an environment plays a copy of what it
+            was given.
         is_real: Whether gains are data of a user's, or of patients, so that the seed is secret unless one is given. By
             default those with a ledger, or with a `data_use` that counts persons, and those of such an adversary among
             the attributes; set it in `__init__` for others.

@@ -183,7 +183,7 @@ class _Laws:
             longer: dict[tuple[int, ...], dict[Any, tuple[float, Any]]] = {}
             for arms, states in paths.items():
                 for key, (chance, state) in states.items():
-                    for branch in self._law(key, state):
+                    for branch in self._select_law(key, state):
                         after = longer.setdefault((*arms, branch.arm), {})
                         key_after = as_tuples(branch.state)
                         before = after.get(key_after, (0.0, None))[0]
@@ -193,15 +193,15 @@ class _Laws:
                 if len(arms) * self._rounds_a_step >= self.rounds:
                     ended[arms] = math.fsum(chance for chance, _ in states.values())
                 else:
-                    paths[arms] = self._updated(states, arms[-1], self._seen(table, arms), len(arms))
+                    paths[arms] = self._update_states(states, arms[-1], self._released_after(table, arms), len(arms))
         return ended
 
-    def _law(self, key: Any, state: Any) -> list[Branch]:
+    def _select_law(self, key: Any, state: Any) -> list[Branch]:
         if key not in self._laws:
             self._laws[key] = select_law(self._functions.select, state)
         return self._laws[key]
 
-    def _updated(
+    def _update_states(
         self, states: dict[Any, tuple[float, Any]], arm: int, seen: Any, step: int
     ) -> dict[Any, tuple[float, Any]]:
         after: dict[Any, tuple[float, Any]] = {}
@@ -211,7 +211,7 @@ class _Laws:
             after[key] = (after.get(key, (0.0, None))[0] + chance, fresh)
         return after
 
-    def _seen(self, table: FloatArray, arms: tuple[int, ...]) -> Any:
+    def _released_after(self, table: FloatArray, arms: tuple[int, ...]) -> Any:
         """Return what is released after the last of these arms, by playing them; it depends on earlier rounds only."""
         key = table[: len(arms) * self._rounds_a_step].tobytes(), arms
         if key not in self._observed:
@@ -330,7 +330,7 @@ def law_losses(game: FixedGame, draw: str) -> tuple[FloatArray, TrueLoss]:
         raise NotAuditedError(f"no exact audit covers draws of the kind {draw}. Use sampled_loss.")
     state = mechanism.new_state(inputs)
     low, high = (
-        _law(lambda u, gain=gain: mechanism.release(state, 0, gain, _one_uniform(u)))  # type: ignore[misc]
+        _outcome_law(lambda u, gain=gain: mechanism.release(state, 0, gain, _one_uniform(u)))  # type: ignore[misc]
         for gain in (inputs.values.low, inputs.values.high)
     )
     _check_forgets(game)
@@ -369,7 +369,7 @@ def _check_forgets(game: FixedGame) -> None:
                     raise NotAuditedError("what it releases of a gain depends on other gains")
 
 
-def _law(result: Callable[[float], Outcome]) -> dict[Outcome, float]:
+def _outcome_law(result: Callable[[float], Outcome]) -> dict[Outcome, float]:
     """Return the probability of each result for u uniform in [0, 1), if it is a step function of u with few steps."""
     law: dict[Outcome, float] = {}
     for low, high, outcome in step_intervals(result, places=257):

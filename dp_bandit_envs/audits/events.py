@@ -219,7 +219,7 @@ def event_scores(
     return total
 
 
-def drafts(look: Looks, *, delta: float, thorough: bool = True) -> list[Draft]:
+def draft_events(look: Looks, *, delta: float, thorough: bool = True) -> list[Draft]:
     """Return events that may tell games on two tables apart; none if nothing is released that is random.
 
     Thresholds of single numbers are joined ("and") as long as that helps. Beside them, if `thorough`, stands the log
@@ -227,7 +227,7 @@ def drafts(look: Looks, *, delta: float, thorough: bool = True) -> list[Draft]:
     between its medians on the two tables, and the weights are those of a logistic regression.
     """
     samples = [release_features(shown) for shown in look]
-    columns, edges = _bins(samples)
+    columns, edges = _random_columns(samples)
     if not columns:
         return []
     places = list(zip(columns, edges, strict=True))
@@ -256,7 +256,7 @@ def strongest_draft(options: list[Draft], looks: Iterable[Looks], *, delta: floa
     """Return the best of some events with its best cutoff, or None if there are none.
 
     Args:
-        options: The events, from one call of `drafts`.
+        options: The events, from one call of `draft_events`.
         looks: Other games than those of the drafts.
         delta: What the guarantee allows besides epsilon.
     """
@@ -282,7 +282,7 @@ def strongest_draft(options: list[Draft], looks: Iterable[Looks], *, delta: floa
     return best
 
 
-def _bins(samples: list[FloatArray]) -> tuple[list[int], list[FloatArray]]:
+def _random_columns(samples: list[FloatArray]) -> tuple[list[int], list[FloatArray]]:
     """Return the columns that are random and not equal to an earlier one, and the edges of the bins of each."""
     both = np.concatenate(samples)
     columns: list[int] = []
@@ -429,15 +429,17 @@ def fresh_excess(
     """
     played = 0
 
-    def fresh(table: FloatArray, number: int) -> FloatArray:
+    def play_fresh(table: FloatArray, number: int) -> FloatArray:
         nonlocal played
         played += number
         return sample(table, range(played - number, played))
 
-    events = [strongest_event(fresh(first, tries), fresh(second, tries), *claims[0]) for first, second in pairs]
+    events = [
+        strongest_event(play_fresh(first, tries), play_fresh(second, tries), *claims[0]) for first, second in pairs
+    ]
     best = max(range(len(pairs)), key=lambda index: events[index].score)
-    first, second = (fresh(table, games) for table in pairs[best])
-    return max((excess(events[best], first, second, *claim, failure), claim) for claim in claims)
+    first, second = (play_fresh(table, games) for table in pairs[best])
+    return max((claim_excess(events[best], first, second, *claim, failure), claim) for claim in claims)
 
 
 class FeatureEvent(NamedTuple):
@@ -495,7 +497,7 @@ def _slack(rates: FloatArray, n: int) -> FloatArray:
     return 2 * np.sqrt(rates * (1 - rates) / n) + 2 / n
 
 
-def excess(
+def claim_excess(
     event: FeatureEvent, first: FloatArray, second: FloatArray, epsilon: float, delta: float, failure: float
 ) -> float:
     """Return by how much an event violates the guarantee in fresh samples, with Chernoff's bounds; or -inf."""

@@ -44,7 +44,7 @@ from dp_bandit_envs.audits.linear_noise import (
     row_loss,
     true_losses_of_rows,
 )
-from dp_bandit_envs.audits.transcripts import FixedArms, RepeatedPoint
+from dp_bandit_envs.audits.transcripts import FixedArms, FixedPoint
 from dp_bandit_envs.audits.true_losses import TrueLoss, loss_of_pure, refuted_in_words, too_low
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import BoundaryError, NotAuditedError
@@ -54,8 +54,7 @@ from dp_bandit_envs.privacy.mechanism import Mechanism, noise_key
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation, plays_points
 from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, GRAPH, stream
-from dp_bandit_envs.simulation.compiled_game import make_plan
-from dp_bandit_envs.simulation.engines import games_of
+from dp_bandit_envs.simulation.compiled_game import begin_games, make_compiled_game
 from dp_bandit_envs.wrappers import PrivacyBoundary, vector
 
 ROUNDS = 16
@@ -216,7 +215,7 @@ def exact_loss(
     longer = None if env is not None else lambda rounds: default_game(subject, k, rounds, seed)
     check_something_released(name, subject, games, seed, longer)
     losses = [_loss(name, declared, fixed_play, seed) for fixed_play in games]
-    differs = differing(games[-1], drivers, seed)
+    differs = find_differing_drivers(games[-1], drivers, seed)
     worst = max(losses, key=lambda loss: (loss.refuted, not loss.holds, loss.epsilon))
     return dataclasses.replace(worst, differs=differs)
 
@@ -289,7 +288,7 @@ DriverReleases = tuple[FloatArray, FloatArray]
 """GameReleases values and counts, each `(steps, n_values)`."""
 
 
-def differing(fixed_play: FixedPlay, drivers: Sequence[str], seed: int) -> tuple[str, ...]:
+def find_differing_drivers(fixed_play: FixedPlay, drivers: Sequence[str], seed: int) -> tuple[str, ...]:
     """Return the drivers, of some of `DRIVERS`, that release something else than the audited game does.
 
     One game is played by the scalar boundary, by the vector boundary and by the compiled loop, with the noise of one
@@ -306,7 +305,7 @@ def differing(fixed_play: FixedPlay, drivers: Sequence[str], seed: int) -> tuple
 
 def _audited_releases(fixed_play: FixedPlay, seed: int) -> DriverReleases:
     """Return what the audited game releases, on the grid; its gains are the environment's and may be private."""
-    gains, revealed = _private(fixed_play, seed)
+    gains, revealed = _private_gains(fixed_play, seed)
     streams = [
         stream(seed, role=FIRST_WRAPPER + depth, player=fixed_play.player, noise_key=noise_key(mechanism, inputs))
         for depth, (mechanism, inputs) in enumerate(fixed_play.layers)
@@ -341,7 +340,7 @@ def _without_unfinished_batch(fixed_play: FixedPlay, values: FloatArray, counts:
     return values[: top.horizon(inputs)], counts[: top.horizon(inputs)]
 
 
-def _private(fixed_play: FixedPlay, seed: int) -> tuple[FloatArray, list[list[int]]]:
+def _private_gains(fixed_play: FixedPlay, seed: int) -> tuple[FloatArray, list[list[int]]]:
     """Return the values that each round reveals, `(rounds, n_values)`, and their numbers."""
     fixed_play.env.reset(seed=seed, options={"trial": 0, "player": fixed_play.player})
     point = plays_points(fixed_play.env)
@@ -349,7 +348,7 @@ def _private(fixed_play: FixedPlay, seed: int) -> tuple[FloatArray, list[list[in
     return np.array([row["gain"] for row in rows]), [np.flatnonzero(row["observed"]).tolist() for row in rows]
 
 
-def _scalar(fixed_play: FixedPlay, seed: int) -> DriverReleases:
+def _scalar_releases(fixed_play: FixedPlay, seed: int) -> DriverReleases:
     env = fixed_play.wrapping(copy.deepcopy(fixed_play.env))
     env.reset(seed=seed, options={"trial": 0, "player": fixed_play.player})
     observations: list[Observation] = []
@@ -360,7 +359,7 @@ def _scalar(fixed_play: FixedPlay, seed: int) -> DriverReleases:
     return _stack_releases(fixed_play, observations)
 
 
-def _vector(fixed_play: FixedPlay, seed: int) -> DriverReleases:
+def _vector_releases(fixed_play: FixedPlay, seed: int) -> DriverReleases:
     games: Any = gym.vector.SyncVectorEnv([functools.partial(copy.deepcopy, fixed_play.env) for _ in range(GAMES)])
     for mechanism, _ in fixed_play.layers:
         if isinstance(mechanism, LaplaceClipRescale):
@@ -392,23 +391,23 @@ def _stack_releases(fixed_play: FixedPlay, observations: Sequence[Observation]) 
     return _without_unfinished_batch(fixed_play, values, counts)
 
 
-def _compiled(fixed_play: FixedPlay, seed: int) -> DriverReleases:
+def _compiled_releases(fixed_play: FixedPlay, seed: int) -> DriverReleases:
     top, inputs = fixed_play.layers[-1]
     points, sums = plays_points(fixed_play.env), top.releases_sums
     payoffs = points and fixed_play.env.get_wrapper_attr("feedback") == "bandit"
-    kind: Any = functools.partial(RepeatedPoint, payoffs=payoffs) if points else FixedArms
+    kind: Any = functools.partial(FixedPoint, payoffs=payoffs) if points else FixedArms
     make = functools.partial(kind, fixed_play.plays, inputs.n_values, sums=sums)
     feedback: Any = "payoff" if payoffs else "any"
     agent: dict[str, Any] = {"make_agent": None, "make_point_agent": make} if points else {"make_agent": make}
     algorithm = Algorithm("held", wrapping=fixed_play.wrapping, feedback=feedback, **agent)
     # The name of no player is "" here, but that of an algorithm without one is its own.
     object.__setattr__(algorithm, "player", fixed_play.player)
-    plan = make_plan(algorithm, fixed_play.env)
+    plan = make_compiled_game(algorithm, fixed_play.env)
     core: Any = fixed_play.env.unwrapped
     gains = np.empty((core.horizon, core.adversary.n_arms))
     core.adversary.begin(stream(seed, role=ADVERSARY))
     core.adversary.fill(gains)
-    _, (game,) = games_of(plan, seed, [0])
+    _, (game,) = begin_games(plan, seed, [0])
     graph = None
     if isinstance(core, GraphEnv):
         core.source.begin(stream(seed, role=GRAPH), core.adversary.order)
@@ -418,9 +417,9 @@ def _compiled(fixed_play: FixedPlay, seed: int) -> DriverReleases:
 
 
 DRIVERS: Final[dict[str, Callable[[FixedPlay, int], DriverReleases]]] = {
-    "scalar": _scalar,
-    "vector": _vector,
-    "compiled": _compiled,
+    "scalar": _scalar_releases,
+    "vector": _vector_releases,
+    "compiled": _compiled_releases,
 }
 
 
@@ -499,7 +498,7 @@ def own_norm_losses(game: FixedGame) -> FloatArray:
         raise NotAuditedError(f"its noise has the shape of {norms}, and the values' differences that of {values.norm}")
 
     def moved(gains: FloatArray, hot: dict[int, tuple[float, int]]) -> FloatArray:
-        return _table(base, game.play(gains, FakeNodes(d, hot)), d)
+        return _changes_of_releases(base, game.play(gains, FakeNodes(d, hot)), d)
 
     columns = [_only_column(moved(base_gains, {node: (HEIGHT, 0)}), 0) / HEIGHT for node in range(len(base.requests))]
     noise = np.array(columns).T.reshape(-1, len(base.requests))
@@ -512,7 +511,7 @@ def own_norm_losses(game: FixedGame) -> FloatArray:
         raise NotAuditedError("what it releases is not linear in its nodes, or differs from coordinate to coordinate")
     losses, moves = np.zeros(len(game.revealed)), np.zeros((len(noise), len(game.revealed)))
     for t in range(len(losses)):
-        steps = [_step(moved, base_gains, t, axis, values.width) for axis in range(d)]
+        steps = [_move_of_gain(moved, base_gains, t, axis, values.width) for axis in range(d)]
         if any(np.abs(step - steps[0]).max(initial=0.0) > SAME for step in steps):
             raise NotAuditedError("a round moves its coordinates by different maps")
         change = cheapest_change(LinearNoise(noise, np.zeros(0), "laplace", []), steps[0])
@@ -527,7 +526,7 @@ def own_norm_losses(game: FixedGame) -> FloatArray:
     return losses
 
 
-def _step(moved: Any, base_gains: FloatArray, t: int, axis: int, width: float) -> FloatArray:
+def _move_of_gain(moved: Any, base_gains: FloatArray, t: int, axis: int, width: float) -> FloatArray:
     """Return how a change of one gain by 1 moves the releases of its coordinate."""
     gains = base_gains.copy()
     gains[t, axis] += width / 4
@@ -542,7 +541,7 @@ def _only_column(table: FloatArray, axis: int) -> FloatArray:
     return column
 
 
-def _table(base: GameReleases, other: GameReleases, d: int) -> FloatArray:
+def _changes_of_releases(base: GameReleases, other: GameReleases, d: int) -> FloatArray:
     """Return the changes of the releases, `(releases of a coordinate, d)`."""
     if base.positions != other.positions or base.requests != other.requests:
         raise NotAuditedError("the number of its draws or its counts depend on gains or noise")

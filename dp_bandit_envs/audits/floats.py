@@ -189,7 +189,7 @@ def _is_impossible(release: "_Release", trial: int, seed: int, turn: int) -> boo
     table, neighbour = release.tables if turn % 2 == 0 else release.tables[::-1]
     draws = RecordedDraws(rng=rng)
     released = release.released(table, draws)
-    return math.isfinite(released) and not _can_be(release, neighbour, released, draws.drawn, rng)
+    return math.isfinite(released) and not _is_possible(release, neighbour, released, draws.drawn, rng)
 
 
 class Draw(NamedTuple):
@@ -284,7 +284,7 @@ def _releases_of(game: FixedGame, seed: int) -> tuple[dict[int, _Release], int]:
     return chosen, len(positions)
 
 
-def _can_be(game_to_release: _Release, table: FloatArray, released: float, draws: list[Draw], rng: Stream) -> bool:
+def _is_possible(game_to_release: _Release, table: FloatArray, released: float, draws: list[Draw], rng: Stream) -> bool:
     """Whether some draws release this number from a table: as they were, but for one of them.
 
     Raises:
@@ -292,10 +292,10 @@ def _can_be(game_to_release: _Release, table: FloatArray, released: float, draws
     """
     by_one = 0
     for index in reversed(range(len(draws))):
-        release = _of_one_draw(game_to_release, table, draws, index)
-        if _is_alike(release, draws[index], released):
+        release = _as_function_of_draw(game_to_release, table, draws, index)
+        if _changes_nothing(release, draws[index], released):
             continue
-        if _reaches(release, draws[index], released):
+        if _some_draw_releases(release, draws[index], released):
             return True
         direction = _direction(release, draws[index])
         if direction == 0:
@@ -307,14 +307,16 @@ def _can_be(game_to_release: _Release, table: FloatArray, released: float, draws
         fresh = RecordedDraws(rng=rng)
         game_to_release.released(table, fresh)
         for index in reversed(range(len(fresh.drawn))):
-            if _reaches(_of_one_draw(game_to_release, table, fresh.drawn, index), fresh.drawn[index], released):
+            if _some_draw_releases(
+                _as_function_of_draw(game_to_release, table, fresh.drawn, index), fresh.drawn[index], released
+            ):
                 return True
     if by_one == 0:
         return False
     raise NotAuditedError("no single draw explains its release, which has several, or rises and falls with one")
 
 
-def _of_one_draw(
+def _as_function_of_draw(
     game_to_release: _Release, table: FloatArray, draws: list[Draw], index: int
 ) -> Callable[[float], float]:
     """Return the release as a function of one draw."""
@@ -337,14 +339,14 @@ def _direction(release: Callable[[float], float], draw: Draw) -> int:
     return 2 if rises and falls else int(rises) - int(falls)
 
 
-def _is_alike(release: Callable[[float], float], draw: Draw, released: float) -> bool:
+def _changes_nothing(release: Callable[[float], float], draw: Draw, released: float) -> bool:
     """Whether a draw seems to change nothing, as most earlier ones do not: the other looks take much longer."""
     numbers = (draw.low, (draw.low + draw.high) / 2, draw.high, draw.value - LITTLE, draw.value, draw.value + LITTLE)
     seen = [repr(release(min(max(number, draw.low), draw.high))) for number in numbers]  # nan, if withheld, is like nan
     return len({*seen}) == 1 and seen[0] != repr(released)
 
 
-def _reaches(release: Callable[[float], float], draw: Draw, released: float) -> bool:
+def _some_draw_releases(release: Callable[[float], float], draw: Draw, released: float) -> bool:
     """Whether some draw releases this number, if releases rise with draws, or if they fall."""
     centre = (draw.low + draw.high) / 2
     for sign in (1, -1):

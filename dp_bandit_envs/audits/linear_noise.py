@@ -136,11 +136,11 @@ def row_loss(noise_map: LinearNoise, game: FixedGame, t: int) -> RowLoss:
         return RowLoss(0.0, np.zeros(moves.shape[1]), np.zeros(noise_map.noise.shape[1]))
     if values.norm == "l2":
         return _ball_loss(noise_map, moves, seen, values.norm_distance)
-    losses = [_loss_of(noise_map, moves, change) for change in row_changes(seen, moves.shape[1], values)]
+    losses = [_loss_of_change(noise_map, moves, change) for change in row_changes(seen, moves.shape[1], values)]
     return max(losses, key=lambda row: row.loss)
 
 
-def _loss_of(noise_map: LinearNoise, moves: FloatArray, change: FloatArray) -> RowLoss:
+def _loss_of_change(noise_map: LinearNoise, moves: FloatArray, change: FloatArray) -> RowLoss:
     """Return the loss for one change, and what hides it."""
     draws = cheapest_change(noise_map, moves @ change)
     if draws is None:
@@ -163,11 +163,11 @@ def _ball_loss(noise_map: LinearNoise, moves: FloatArray, seen: list[int], diame
         if np.abs(moves[owners != coordinate, coordinate]).max(initial=0.0) > 0:
             raise NotAuditedError("its vectors are in an L2 ball, and a coordinate moves another one's releases")
     units = np.eye(moves.shape[1])
-    costs = np.array([_loss_of(noise_map, moves, units[coordinate]).loss for coordinate in seen])
+    costs = np.array([_loss_of_change(noise_map, moves, units[coordinate]).loss for coordinate in seen])
     if not np.isfinite(costs).all() or not costs.any():
         return RowLoss(float(costs.max()), units[seen[0]], None if costs.any() else np.zeros(noise_map.noise.shape[1]))
     worst = units[seen[int(costs.argmax())]] if noise_map.kind == "normal" else units[seen].T @ (costs / norm(costs))
-    return _loss_of(noise_map, moves, diameter * worst)
+    return _loss_of_change(noise_map, moves, diameter * worst)
 
 
 def norm(numbers: FloatArray) -> float:
@@ -424,7 +424,7 @@ def clipped_draws(
         if len(releases) != 1 or np.count_nonzero(noise_map.noise[releases[0]]) != 1:
             return None
         distance = float(row.draws[draw])
-        ends = _ends(game, gains, int(draw), int(releases[0]), distance)
+        ends = _clip_ends(game, gains, int(draw), int(releases[0]), distance)
         if ends is None:
             return None
         low, high = ends if distance > 0 else (ends[0] - distance, ends[1] - distance)
@@ -447,7 +447,9 @@ def clipped_true_loss(kind: str, draws: list[tuple[float, float, float]]) -> Tru
     return TrueLoss(pure, SHARES * min(pure, LARGEST), lambda epsilon: delta_between(kind, *draws[0], epsilon))
 
 
-def _ends(game: FixedGame, gains: FloatArray, draw: int, release: int, distance: float) -> tuple[float, float] | None:
+def _clip_ends(
+    game: FixedGame, gains: FloatArray, draw: int, release: int, distance: float
+) -> tuple[float, float] | None:
     """Return between which heights of a draw its release is a line; None if it is not constant beyond them."""
     heights = [0.0] * (draw + 1)
 

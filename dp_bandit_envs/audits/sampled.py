@@ -22,7 +22,7 @@ from dp_bandit_envs.algorithms.specs import Player
 from dp_bandit_envs.audits.events import (
     ArmEvent,
     ReleaseEvent,
-    drafts,
+    draft_events,
     least_epsilon,
     strongest_arm_event,
     strongest_draft,
@@ -178,7 +178,7 @@ def sampled_loss(
     if not sure < 1:
         raise ValueError(f"confidence must be in (0, 1); received {confidence!r}.")
     progress_line = PlayedInPython(algorithm.name)
-    make = game or (_experts if algorithm.feedback == "full" else _bandit)
+    make = game or (_experts_game if algorithm.feedback == "full" else _bandit_game)
     told = progress_line if progress else lambda games, candidate: None
     sampler = Sampler(algorithm, make, of == "releases", seed, last=steps, told=told)
     candidates = first_candidates(sampler, t, k)
@@ -273,11 +273,11 @@ def _algorithm_of(asked: Player | Mechanism, of: Of) -> Algorithm:
     return Algorithm(type(asked).__name__, Uniform, wrapping=lambda env: PrivacyBoundary(env, asked))
 
 
-def _bandit(table: FloatArray) -> BanditEnv:
+def _bandit_game(table: FloatArray) -> BanditEnv:
     return BanditEnv(GainTable(table))
 
 
-def _experts(table: FloatArray) -> BanditEnv:
+def _experts_game(table: FloatArray) -> BanditEnv:
     env: Any = ExpertsEnv(gains=GainTable(table))
     return env  # type: ignore[no-any-return]
 
@@ -326,7 +326,7 @@ def candidate_pairs(
     return [pair for table in kinds for at in changed for pair in neighbours_of(table, at)]
 
 
-def varied(pair: TablePair, rng: np.random.Generator) -> TablePair:
+def vary_pair(pair: TablePair, rng: np.random.Generator) -> TablePair:
     """Return a pair with one or two other rows drawn anew, in both tables, or with another round changed."""
     first, second, changed = pair.one.copy(), pair.other.copy(), pair.changed
     rounds, n_arms = first.shape
@@ -371,7 +371,7 @@ FEWEST = 100
 """The fewest games of a look."""
 
 
-def at_once(candidate: Candidate) -> int:
+def games_at_once(candidate: Candidate) -> int:
     """Return the most games of a candidate's length that are kept in memory: fewer of long ones."""
     return max(2**10, AT_ONCE * SHORT // max(SHORT, len(candidate.pair.one)))
 
@@ -411,7 +411,7 @@ class Sampler:
         """Return in how many fresh games on each table an event happens."""
         event, candidate = attack
         first = self._reserve(candidate, games)
-        looks = self._pieces(candidate, games, first, threads=0)
+        looks = self._chunks(candidate, games, first, threads=0)
         first_hits, second_hits = np.sum([[event.hits(shown) for shown in look] for look in looks], axis=0)
         return int(first_hits), int(second_hits)
 
@@ -422,17 +422,17 @@ class Sampler:
         """
         if not candidates:
             return []
-        first_games = games if last and not self.releases else min(games, at_once(candidates[0]))
+        first_games = games if last and not self.releases else min(games, games_at_once(candidates[0]))
         firsts = [(self._reserve(each, first_games), self._reserve(each, games)) for each in candidates]
 
         def strongest_event(number: int) -> ArmEvent | ReleaseEvent | None:
             candidate, (first, second) = candidates[number], firsts[number]
-            look = self._both(candidate, first_games, first, 1)
+            look = self._play_both(candidate, first_games, first, 1)
             if self.releases:
-                options = drafts(look, delta=delta, thorough=last)
-                return strongest_draft(options, self._pieces(candidate, games, second), delta=delta)
+                options = draft_events(look, delta=delta, thorough=last)
+                return strongest_draft(options, self._chunks(candidate, games, second), delta=delta)
             n_arms = candidate.pair.one.shape[1]
-            return strongest_arm_event(look, self._both(candidate, games, second, 1), n_arms=n_arms, delta=delta)
+            return strongest_arm_event(look, self._play_both(candidate, games, second, 1), n_arms=n_arms, delta=delta)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             events = list(pool.map(strongest_event, range(len(candidates))))
@@ -441,36 +441,38 @@ class Sampler:
 
     def note(self, candidate: Candidate) -> str:
         """Return why games are played in ordinary Python, or ""."""
-        return self._plays(candidate).note
+        return self._sampler_of(candidate).note
 
-    def _plays(self, candidate: Candidate) -> TranscriptSampler:
+    def _sampler_of(self, candidate: Candidate) -> TranscriptSampler:
         if candidate.held not in self._games:
             held = candidate.held if self.releases else None
-            self._games[candidate.held] = TranscriptSampler(self.game(candidate.pair.one), self.algorithm, held=held)
+            self._games[candidate.held] = TranscriptSampler(
+                self.game(candidate.pair.one), self.algorithm, fixed_arms=held
+            )
         return self._games[candidate.held]
 
-    def _pieces(
+    def _chunks(
         self, candidate: Candidate, games: int, first: int, *, threads: int = 1
     ) -> Iterator[tuple[Transcripts, Transcripts]]:
         """Yield games on both tables, some at a time."""
-        most = at_once(candidate)
+        most = games_at_once(candidate)
         for start in range(0, games, most):
             number = min(most, games - start)
-            yield self._both(candidate, number, first, threads)
+            yield self._play_both(candidate, number, first, threads)
             first += self._trials(candidate, number)
 
     def _reserve(self, candidate: Candidate, games: int) -> int:
         """Return the first of the trials whose streams the games on both tables use."""
         first = self._next
-        whole, remainder = divmod(games, at_once(candidate))
-        self._next += whole * self._trials(candidate, at_once(candidate)) + self._trials(candidate, remainder)
+        whole, remainder = divmod(games, games_at_once(candidate))
+        self._next += whole * self._trials(candidate, games_at_once(candidate)) + self._trials(candidate, remainder)
         return first
 
     def _trials(self, candidate: Candidate, games: int) -> int:
-        return 2 * (games if self._plays(candidate).note else trials_of(games))
+        return 2 * (games if self._sampler_of(candidate).note else trials_of(games))
 
-    def _both(self, candidate: Candidate, games: int, first: int, threads: int) -> tuple[Transcripts, Transcripts]:
-        plays, pair = self._plays(candidate), candidate.pair
+    def _play_both(self, candidate: Candidate, games: int, first: int, threads: int) -> tuple[Transcripts, Transcripts]:
+        plays, pair = self._sampler_of(candidate), candidate.pair
         first_env, second_env = self.game(pair.one), self.game(pair.other)
         second = first + self._trials(candidate, games) // 2
         transcripts = []
@@ -526,7 +528,7 @@ def best_attacks(sampler: Sampler, candidates: Sequence[Candidate], games: int, 
         candidates = [candidate for _, candidate in attacks]
     for _ in range(effort.generations):
         parents = [each for each in candidates for _ in range(effort.children)]
-        children = [each._replace(pair=varied(each.pair, sampler.rng)) for each in parents]
+        children = [each._replace(pair=vary_pair(each.pair, sampler.rng)) for each in parents]
         attacks = sorted([*attacks, *sampler.events(children, tries, delta)], key=lambda attack: -attack[0].score)
         attacks = attacks[: effort.looks[-1][1]]
         candidates = [candidate for _, candidate in attacks]

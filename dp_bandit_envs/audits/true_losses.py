@@ -91,14 +91,14 @@ def too_low(declared: PrivacyGuarantee, losses: Sequence[TrueLoss]) -> tuple[str
     Every field is held alone to the delta at some dozens of epsilons, the curve and rho at every order, and a law and
     what is pure to the largest log ratio. All of them are stated for exact noise, so `draw_distance` is left out.
     """
-    said = {field: dataclasses.replace(_alone(declared, field), draw_distance=0.0) for field in FIELDS}
+    said = {field: dataclasses.replace(_with_one_field(declared, field), draw_distance=0.0) for field in FIELDS}
     stated = [field for field in FIELDS if getattr(declared, field) is not None and declared.model != "none"]
-    return tuple(field for field in stated if any(_is_above(lost, said[field]) for lost in losses))
+    return tuple(field for field in stated if any(_loses_more(lost, said[field]) for lost in losses))
 
 
 def fields_below(declared: PrivacyGuarantee, epsilon: float, delta: float) -> tuple[str, ...]:
     """Return the fields from which alone a smaller epsilon follows at a delta in (0, 1)."""
-    return tuple(field for field in FIELDS if _alone(declared, field).epsilon_at(delta) < epsilon)
+    return tuple(field for field in FIELDS if _with_one_field(declared, field).epsilon_at(delta) < epsilon)
 
 
 def refuted_in_words(fields: tuple[str, ...]) -> str:
@@ -106,13 +106,13 @@ def refuted_in_words(fields: tuple[str, ...]) -> str:
     return "refuted" + (f": {' and '.join(fields)} of the guarantee too low" if fields else "")
 
 
-def _alone(declared: PrivacyGuarantee, field: str) -> PrivacyGuarantee:
+def _with_one_field(declared: PrivacyGuarantee, field: str) -> PrivacyGuarantee:
     """Return what one field says, with exact noise but for `draw_distance`."""
     kept: dict[str, Any] = dict.fromkeys(FIELDS) | {field: getattr(declared, field)}
     return dataclasses.replace(declared, epsilon=math.inf, delta=0.0, **kept)
 
 
-def _is_above(lost: TrueLoss, said: PrivacyGuarantee) -> bool:
+def _loses_more(lost: TrueLoss, said: PrivacyGuarantee) -> bool:
     """Whether a loss is above what a guarantee of one field says."""
     pure = said.pure_epsilon if said.noise_law is None else said.noise_law.pure
     if lost.pure > pure * (1 + TOLERANCE) + FLOOR:

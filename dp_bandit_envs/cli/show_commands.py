@@ -26,7 +26,7 @@ from dp_bandit_envs.envs.registration import GAMES, IDS
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.counters.table import compare
-from dp_bandit_envs.privacy.guarantee import CONVENTION, level_of
+from dp_bandit_envs.privacy.guarantee import CONVENTION, shown_epsilon
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.wrappers import PrivacyBoundary
@@ -81,7 +81,7 @@ def listed(kind: str | None = None) -> list[str]:
             lines += ["", f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,};", CONVENTION]
             width = max(map(len, things))
             for name, maker in things.items():
-                level = level_of(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON))
+                level = shown_epsilon(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON))
                 lines.append(_row(f"  {name:<{width}} {level!s:<25} ", first_line(maker).partition(": ")[2]))
         else:
             lines += ["", one.capitalize(), _row("  ", ", ".join(things), "  ")]
@@ -223,7 +223,7 @@ def _of_algorithm(algorithm: Algorithm) -> dict[str, str]:
     games = _games_of(algorithm)
     return {
         **({"Games": games} if games else {}),
-        "Guarantee": f"with the defaults, {at}: {level_of(holds)} ({CONVENTION})"
+        "Guarantee": f"with the defaults, {at}: {shown_epsilon(holds)} ({CONVENTION})"
         + ("" if holds.model == "none" else f"\n{holds.scope()}")
         + ("" if holds == claimed else f"\n{paper}"),
         "It covers": holds.covers,

@@ -119,6 +119,20 @@ def only_from_disk() -> Iterator[None]:
         _this_thread.only_loads = False
 
 
+def loads_from_disk(compile_parts: Callable[[IsCancelled], object]) -> bool:
+    """Load machine code, if all of it is on disk; return whether it is."""
+
+    def load(is_cancelled: IsCancelled) -> None:
+        with only_from_disk():
+            compile_parts(is_cancelled)
+
+    try:
+        run_in_thread(load)
+    except MissingCodeError:
+        return False
+    return True
+
+
 def _about_to_compile() -> None:
     """Say that something is compiled, if somebody waits for it; or raise if this thread may only load."""
     if getattr(_this_thread, "only_loads", False):
@@ -153,7 +167,7 @@ def why_no_numba() -> str:
     return ""
 
 
-def _load(stopped: IsCancelled) -> None:
+def _load(is_cancelled: IsCancelled) -> None:
     importlib.import_module("numba")
     importlib.import_module("dp_bandit_envs.compiling.numba_functions")
 

@@ -105,11 +105,11 @@ def _check_facts(make: Make) -> None:
     lowest = adversary.lowest
     require(lowest in (0, -1), "lowest must be 0 or -1", f"{lowest!r} in {name}", "Set -1.0 for gain vectors only.")
     for fact, least in (("n_arms", 2), ("horizon", 1), ("memory", 0)):
-        value = getattr(adversary, fact, None)
+        declared = getattr(adversary, fact, None)
         require(
-            type(value) is int and value >= least,
+            type(declared) is int and declared >= least,
             f"{fact} must be an int of at least {least}",
-            f"{value!r} in {name}",
+            f"{declared!r} in {name}",
             "Call super().__init__(n_arms, horizon).",
         )
 

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from dp_bandit_envs.conformance.trial_games import (
     REVEALING_ALL,
     STOCHASTIC,
     WORLDS,
-    Trial,
+    AgentTrial,
     World,
     begin,
     check_played_equals_simulated,
@@ -44,7 +45,7 @@ POINT_SIZES: Final = ((2, 1), (2, 30), (10, 60))  # dimensions and rounds
 KINDS: Final = {"gains": ("gains",), "sums": ("sums",), "both": ("gains", "sums")}
 REVEALED: Final = {"full": "full", "payoff": "bandit"}
 """What a game of points must reveal, by what an agent learns from."""
-playing: Final = functools.partial(must_not_fail, shown=True)
+playing: Final = functools.partial(must_not_fail, is_public=True)
 """All gains of these games are made up, so that messages are no secret."""
 OTHER_SET: Final = (
     "decision_set.project(point) returns the nearest point. If the agent is not for the {}, raise WrongGameError in"
@@ -90,9 +91,9 @@ def check_agent(
         agent: Any = _fresh(make_agent)
         points = hasattr(agent, "select_point")
         _check_methods(agent, OF_POINTS if points else OF_ARMS)
-        usual, known = ("full", tuple(REVEALED)) if points else ("any", ("any", "full"))
+        usual, allowed = ("full", tuple(REVEALED)) if points else ("any", ("any", "full"))
         stated = getattr(agent, "feedback", usual) if feedback is None else feedback
-        needs = checks.one_of("feedback", stated, known)
+        needs = checks.one_of("feedback", stated, allowed)
         if learns_from is None:
             learns_from = "sums" if getattr(agent, "learns_from", Gains) is Sums else "gains"
         kinds = KINDS[checks.one_of("learns_from", learns_from, tuple(KINDS))]
@@ -148,8 +149,9 @@ def _check_on_sets(make_agent: Any, kinds: tuple[str, ...], needs: str, decision
                 options: Any = {"make_point_agent": make_agent, "feedback": needs}
                 algorithm = Algorithm(type(make_agent()).__name__, None, exact, **options)
                 check_played_equals_simulated(algorithm, id_, what=COMPILED, feedback=revealed, dimension=4)
-    shown = f"none of {', '.join(wanted)}" if wanted else "no names"
-    require(played, "an agent must play the points of one decision set at least", shown, "Raise WrongGameError less.")
+    received = f"none of {', '.join(wanted)}" if wanted else "no names"
+    rule = "an agent must play the points of one decision set at least"
+    require(played, rule, received, "Raise WrongGameError less.")
 
 
 def _refuses(agent: Any, env: Environment) -> bool:
@@ -191,15 +193,15 @@ def _check_methods(agent: Any, methods: Mapping[str, tuple[str, ...]]) -> None:
             if method == "update":
                 signature.bind(0, {})
         except TypeError:
-            shown = f"{name}.{method}{signature}"
-            require(False, f"an agent is called by {wanted}, names included", shown, "Use these names.")
+            received = f"{name}.{method}{signature}"
+            require(False, f"an agent is called by {wanted}, names included", received, "Use these names.")
     extra = ", ".join(sorted(set(inspect.signature(agent.update).parameters) & {"reward", "info", "gain", "env"}))
     rule = f"an agent learns from the {methods['update'][0]} and the observation alone"
     require(not extra, rule, f"{name}.update with {extra}", "Everything that may be known is in the observation.")
 
 
 def _choices(
-    agent: Any, trial: Trial, *, seed: int = 0, after: Callable[[Observation], Any] = lambda seen: None
+    agent: Any, trial: AgentTrial, *, seed: int = 0, after: Callable[[Observation], Any] = lambda seen: None
 ) -> Choices:
     """Return the arms or points of a game, checking each, and that no observation is modified.
 
@@ -243,7 +245,7 @@ def _arm(arm: Any, n_arms: int) -> int:
     return int(arm)
 
 
-def _point(point: Any, trial: Trial) -> list[float]:
+def _point(point: Any, trial: AgentTrial) -> list[float]:
     decision_set = trial.decision_set
     try:
         numbers: list[float] = decision_set.checked(point).tolist()
@@ -253,7 +255,7 @@ def _point(point: Any, trial: Trial) -> list[float]:
     return numbers
 
 
-def _check_learning(make_agent: Any, trial: Trial, others: tuple[Trial, Trial], where: str) -> None:
+def _check_learning(make_agent: Any, trial: AgentTrial, others: tuple[AgentTrial, AgentTrial], where: str) -> None:
     """Check a kind of observations; the other games are of another size, and of this one for a second agent."""
     things = "arms" if trial.n_arms else "points"
 
@@ -271,9 +273,9 @@ def _check_learning(make_agent: Any, trial: Trial, others: tuple[Trial, Trial], 
     same(played(used), "begin must forget the game before", "Set every attribute anew in begin.")
 
     def scramble(seen: Observation) -> None:
-        for part in seen.values():
-            if np.ndim(part):
-                part[...] = part[::-1].copy() + 1
+        for array in seen.values():
+            if np.ndim(array):
+                array[...] = array[::-1].copy() + 1
 
     touched = played(after=scramble)
     same(touched, "update must not keep the observation", "Copy what you keep; its arrays may change later.")
@@ -294,7 +296,7 @@ def _step(game: Iterator[Any], seen: Observation) -> None:
     next(game, None)
 
 
-class _Watched(dict[str, Any]):
+class _ReadObservation(dict[str, Any]):
     """An observation that records the keys that are read."""
 
     asked: set[str]
@@ -308,12 +310,12 @@ class _Watched(dict[str, Any]):
         return super().get(key, default)
 
 
-def _check_reading(agent: Any, trial: Trial) -> None:
+def _check_reading(agent: Any, trial: AgentTrial) -> None:
     """Require that no key is read that is for evaluators; other unknown keys, which may come later, are allowed."""
     asked: set[str] = set()
 
     def watched(seen: Observation) -> Observation:
-        noting = _Watched(seen)
+        noting = _ReadObservation(seen)
         noting.asked = asked
         return noting
 
@@ -331,7 +333,7 @@ def _check_reading(agent: Any, trial: Trial) -> None:
             pass
 
 
-def _check_probabilities(agent: Any, trial: Trial, expected: Choices) -> None:
+def _check_probabilities(agent: Any, trial: AgentTrial, expected: Choices) -> None:
     """Check for valid probabilities before each choice of an arm, and that asking for them changes nothing."""
     ask = getattr(agent, "probabilities", None)
     if ask is None or not trial.n_arms:
@@ -362,9 +364,8 @@ def _check_withheld(make_agent: Any, worlds: Mapping[str, World]) -> None:
         with playing("an agent that never receives a release", "Observed or count is then 0 for every arm."):
             for _ in steps_of(make_agent(), game_of_arms(world, table_of(80, n_arms)), observed=nothing):
                 pass
-        for value in (0.0, 1.0):
-            for each in worlds.values():
-                _choices(make_agent(), game_of_arms(each, np.full((80, n_arms), value)))
+        for gain, any_world in itertools.product((0.0, 1.0), worlds.values()):
+            _choices(make_agent(), game_of_arms(any_world, np.full((80, n_arms), gain)))
 
 
 def _check_own_games(make_agent: Any, world: World, *, full: bool) -> None:

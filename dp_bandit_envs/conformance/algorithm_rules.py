@@ -105,8 +105,8 @@ def _named(algorithm: Any) -> Any:
 def _check_points(algorithm: Algorithm, games: int) -> None:
     """Check all games of points that an algorithm plays."""
     options: dict[str, Any] = {"horizon": 60, "dimension": 3}
-    every = [made(id_, feedback=feedback, **options) for id_ in POINT_IDS for feedback in FEEDBACKS]
-    played = [game for game in every if algorithm.refusal(game) is None]
+    games_of_points = [made(id_, feedback=feedback, **options) for id_ in POINT_IDS for feedback in FEEDBACKS]
+    played = [game for game in games_of_points if algorithm.refusal(game) is None]
     require(played, "an algorithm must play one game at least", "one that refuses all", "Look at its refusal(env).")
     for game in played:
         env = _check_parts(algorithm, game)
@@ -114,27 +114,27 @@ def _check_points(algorithm: Algorithm, games: int) -> None:
             guarantee = algorithm.guarantee_in(game)
         _check_stated(guarantee)
         _check_outermost(algorithm, guarantee, env, "Leave Algorithm.guarantee_in as it is.")
-        own: Any = game.unwrapped
+        core: Any = game.unwrapped
         for horizon, dimension in ((120, 4), (1, 2)):
-            size: dict[str, Any] = {"horizon": horizon, "dimension": dimension, "feedback": own.feedback}
-            check_played_equals_simulated(algorithm, own.spec.id, what=algorithm.name, **size)
+            size: dict[str, Any] = {"horizon": horizon, "dimension": dimension, "feedback": core.feedback}
+            check_played_equals_simulated(algorithm, core.spec.id, what=algorithm.name, **size)
         _check_copies(algorithm, game)
         if games:
-            _check_points_hide(algorithm, own.spec.id, own.feedback, games)
+            _check_points_hide(algorithm, core.spec.id, core.feedback, games)
 
 
 def _check_parts(algorithm: Algorithm, game: Environment) -> Environment:
     """Check the agent and the wrappers in a game; return it with the wrappers."""
     points = plays_points(game)
-    known = (game,) if points else ()
+    arguments = (game,) if points else ()
     what = "agent(env)" if points else "agent()"
     with must_not_fail(what, "It makes a fresh agent."):
-        one, other = algorithm.agent(*known), algorithm.agent(*known)
+        first, second = algorithm.agent(*arguments), algorithm.agent(*arguments)
     rule = "agent() must return an agent for points" if points else "agent() must return an agent"
-    for agent in (one, other):
+    for agent in (first, second):
         fits = isinstance(agent, PointAgent if points else Agent) and not isinstance(agent, type)
         require(fits, rule, checks.kind_of(agent), "check_agent says more.")
-    require(one is not other, "agent() must make a fresh agent each time", "one twice", "Pass the agent's class.")
+    require(first is not second, "agent() must make a fresh agent each time", "one twice", "Pass the agent's class.")
     with must_not_fail("wrap(env)", "It puts the algorithm's wrappers around any DPBandit environment."):
         env = algorithm.wrap(game)
     kept = getattr(env, "unwrapped", None) is game.unwrapped
@@ -199,9 +199,9 @@ def _check_bounds(algorithm: Algorithm) -> None:
             good = isinstance(bound, (int, float)) and (0 <= bound <= horizon or bound == math.inf)
             require(good, rule, f"{bound!r} at T = {horizon}", "Return math.inf where none is known.")
         # A bound may hold only from some horizon on.
-        known = [bound for bound, _ in curve if math.isfinite(bound)]
-        rising = all(late >= early * (1 - 1e-9) for early, late in itertools.pairwise(known))
-        require(rising, f"{name} must not fall with more rounds", f"{known}", "Bound the regret of all rounds.")
+        finite = [bound for bound, _ in curve if math.isfinite(bound)]
+        rising = all(late >= early * (1 - 1e-9) for early, late in itertools.pairwise(finite))
+        require(rising, f"{name} must not fall with more rounds", f"{finite}", "Bound the regret of all rounds.")
     plain = curves["regret_bound with memory 0"]
     for harder in ("regret_bound with memory 1", "regret_bound with memory 2", "regret_bound with sensitivity 2"):
         above = all(hard >= easy for (hard, _), (easy, _) in zip(curves[harder], plain, strict=True))
@@ -259,10 +259,10 @@ def _check_refused(algorithm: Algorithm, id_: str) -> None:
 
 
 def _check_copies(algorithm: Algorithm, game: Environment) -> None:
-    def played(each: Algorithm) -> list[float]:
-        found = play(game, each, seed=4)
-        shown: list[float] = (found.gains if plays_points(game) else found.arms).tolist()
-        return shown
+    def played(player: Algorithm) -> list[float]:
+        result = play(game, player, seed=4)
+        numbers: list[float] = (result.gains if plays_points(game) else result.arms).tolist()
+        return numbers
 
     expected = played(algorithm)
     received = "other points" if plays_points(game) else "other arms"
@@ -296,7 +296,7 @@ def _check_arms_hide(algorithm: Algorithm, games: int) -> None:
     require_hidden(rule, NOISE, guarantee, pairs, sample, tries=max(50, games // 4), games=games)
 
 
-class _Recorded(gym.ActionWrapper[Any, Any, Any]):
+class _PointRecorder(gym.ActionWrapper[Any, Any, Any]):
     """Keeps the points played."""
 
     def __init__(self, env: Environment) -> None:
@@ -315,13 +315,13 @@ def _check_points_hide(algorithm: Algorithm, id_: str, feedback: str, games: int
     guarantee = algorithm.guarantee_in(game)
     if tested(guarantee)[0] > LARGEST_TESTED:
         return
-    one, other = others.copy(), others.copy()
-    one[0], other[0] = (1.0, 0.0), (game.get_wrapper_attr("decision_set").payoffs[0], 0.0)
+    first, second = others.copy(), others.copy()
+    first[0], second[0] = (1.0, 0.0), (game.get_wrapper_attr("decision_set").payoffs[0], 0.0)
 
     def sample(table: FloatArray, numbers: range) -> FloatArray:
         rows = []
         for number in numbers:
-            env = _Recorded(made(id_, gains=table, feedback=feedback))
+            env = _PointRecorder(made(id_, gains=table, feedback=feedback))
             play(env, algorithm, seed=12, trial=number)
             rows.append(np.ravel(env.points))
         return np.array(rows)
@@ -330,4 +330,4 @@ def _check_points_hide(algorithm: Algorithm, id_: str, feedback: str, games: int
         "no event of the points may be more than exp(epsilon) times as frequent if one round changes;"
         f" declared is {guarantee}"
     )
-    require_hidden(rule, NOISE, guarantee, [(one, other)], sample, tries=max(50, games // 4), games=games)
+    require_hidden(rule, NOISE, guarantee, [(first, second)], sample, tries=max(50, games // 4), games=games)

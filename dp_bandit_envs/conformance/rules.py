@@ -32,10 +32,10 @@ def require(holds: Any, rule: str, received: str, way_out: str) -> None:
 
 
 @contextlib.contextmanager
-def must_not_fail(what: str, way_out: str | Callable[[Exception], str], *, shown: bool = False) -> Iterator[None]:
+def must_not_fail(what: str, way_out: str | Callable[[Exception], str], *, is_public: bool = False) -> Iterator[None]:
     """Replace an error by a `ConformanceError` that names only its type: messages may be private; it is the cause.
 
-    The message of a `BoundaryError` is public, and `shown` says that all are. A way out may depend on the error.
+    The message of a `BoundaryError` is public, and `is_public` says that all are. A way out may depend on the error.
     """
     try:
         with warnings.catch_warnings():
@@ -45,7 +45,7 @@ def must_not_fail(what: str, way_out: str | Callable[[Exception], str], *, shown
     except ConformanceError:
         raise
     except Exception as error:
-        public = shown or isinstance(error, BoundaryError) or _of_a_name(error)
+        public = is_public or isinstance(error, BoundaryError) or _of_a_name(error)
         said = f" ({str(error).rstrip('.')})" if public and str(error) else ""
         cure = way_out if isinstance(way_out, str) else way_out(error)
         raise ConformanceError(
@@ -84,22 +84,22 @@ def _changed(before: Any) -> bool:
     return not (same and now["state"]["pos"] == before["state"]["pos"])
 
 
-def copies_of(part: Part, what: str) -> dict[str, Part]:
+def copies_of(original: Part, what: str) -> dict[str, Part]:
     """Return a deep copy and a pickled copy of a part, by name, or raise if it cannot be copied."""
     import cloudpickle
 
-    found: dict[str, Part] = {}
+    copies: dict[str, Part] = {}
     ways: dict[str, Callable[[], Part]] = {
-        "a deep copy": lambda: copy.deepcopy(part),
-        "a pickled copy": lambda: pickle.loads(cloudpickle.dumps(part)),
+        "a deep copy": lambda: copy.deepcopy(original),
+        "a pickled copy": lambda: pickle.loads(cloudpickle.dumps(original)),
     }
     for name, make in ways.items():
         with must_not_fail(
             f"making {name} of {what}",
             "Keep locks and files out of its attributes.",
         ):
-            found[name] = make()
-    return found
+            copies[name] = make()
+    return copies
 
 
 def tested(guarantee: PrivacyGuarantee) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation
 from dp_bandit_envs.simulation import play, simulate
-from dp_bandit_envs.simulation.simulation import always_compiled
+from dp_bandit_envs.simulation.engines import always_compiled
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, LaplaceClipRescale
 
 World = Callable[[Environment], Environment]
@@ -79,7 +79,7 @@ def with_gains(id_: str, arguments: dict[str, Any]) -> dict[str, Any]:
     return {"gains": table_of(1000, 4), **arguments} if id_ == "DPBandit-Replay-v0" else arguments
 
 
-class Trial(NamedTuple):
+class AgentTrial(NamedTuple):
     """A game for an agent.
 
     Attributes:
@@ -95,21 +95,21 @@ class Trial(NamedTuple):
     decision_set: Any = None
 
 
-def game_of_arms(world: World, table: FloatArray) -> Trial:
+def game_of_arms(world: World, table: FloatArray) -> AgentTrial:
     """Return the game of a table of gains, `(rounds, n_arms)`; of one arm, it is twice in the game."""
     rounds, n_arms = table.shape
     gains = table if n_arms > 1 else np.repeat(table, 2, axis=1)
-    return Trial(lambda: world(games_of(gains)), f"a game of {n_arms} arms and {rounds} rounds", n_arms)
+    return AgentTrial(lambda: world(games_of(gains)), f"a game of {n_arms} arms and {rounds} rounds", n_arms)
 
 
-def game_of_points(world: World, id_: str, rounds: int, dimension: int, *, feedback: str) -> Trial:
+def game_of_points(world: World, id_: str, rounds: int, dimension: int, *, feedback: str) -> AgentTrial:
     """Return a game of points of this size, which reveals gain vectors or payoffs."""
 
     def make() -> Environment:
         return world(made(id_, horizon=rounds, dimension=dimension, feedback=feedback))
 
     decision_set: Any = make().get_wrapper_attr("decision_set")
-    return Trial(make, f"a game on the {decision_set.name}", decision_set=decision_set)
+    return AgentTrial(make, f"a game on the {decision_set.name}", decision_set=decision_set)
 
 
 def begin(agent: Any, env: Environment, seed: int, *, n_arms: int = 0) -> None:
@@ -126,7 +126,7 @@ def begin(agent: Any, env: Environment, seed: int, *, n_arms: int = 0) -> None:
 
 def steps_of(
     agent: Any,
-    trial: Trial,
+    trial: AgentTrial,
     *,
     seed: int = 0,
     observed: Callable[[Observation], Observation] = lambda seen: seen,
@@ -146,18 +146,18 @@ def steps_of(
         before()
         chosen = agent.select_arm() if n_arms else agent.select_point()
         yield chosen
-        own = int(chosen) if n_arms else env.get_wrapper_attr("decision_set").checked(chosen)
-        whole, _, terminated, truncated, _ = env.step(own)
+        action = int(chosen) if n_arms else env.get_wrapper_attr("decision_set").checked(chosen)
+        whole, _, terminated, truncated, _ = env.step(action)
         seen = observed({name: _first(part, n_arms) for name, part in whole.items()})
         agent.update(chosen, seen)
         after(seen)
         ended = terminated or truncated
 
 
-def _first(part: Any, n_arms: int) -> Any:
-    if not np.ndim(part):
-        return part
-    return part[:n_arms].copy() if n_arms else part.copy()
+def _first(numbers: Any, n_arms: int) -> Any:
+    if not np.ndim(numbers):
+        return numbers
+    return numbers[:n_arms].copy() if n_arms else numbers.copy()
 
 
 def check_played_equals_simulated(

@@ -146,12 +146,12 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
     def __init_subclass__(cls) -> None:
         """Append the headings that a subclass's docstring lacks, from the nearest class that has them."""
         # Python 3.13 removes the indentation of docstrings, and no earlier one does.
-        own, first = inspect.cleandoc(cls.__doc__ or ""), "## Action Space"
+        docs, first = inspect.cleandoc(cls.__doc__ or ""), "## Action Space"
         # Python drops docstrings with -OO.
         base = inspect.cleandoc(next((str(one.__doc__) for one in cls.__mro__[1:] if first in str(one.__doc__)), ""))
-        _, heading, common = base.partition("## Starting State" if first in own else first)
+        _, heading, common = base.partition("## Starting State" if first in docs else first)
         shared = common.partition("For the evaluator only")[0].rstrip()
-        cls.__doc__ = f"{own}\n\n{heading}{shared}\n"
+        cls.__doc__ = f"{docs}\n\n{heading}{shared}\n"
 
     def __init__(
         self,
@@ -207,11 +207,11 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play one round."""
         arm = action if type(action) is int and 0 <= action < self._n_plays else self._take(action)
-        place = len(self._arms)
-        if place == len(self._rows):
+        position = len(self._arms)
+        if position == len(self._rows):
             self._next_block()
-            place = 0
-        row = self._rows[place]
+            position = 0
+        row = self._rows[position]
         gain = row[arm] if self._point is None else self._payoff(row)
         self._round += 1
         if arm == self._arm:
@@ -222,7 +222,7 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
             # Without memory, every round counts.
             earned = gain if self._memory == 0 or gain_counts(self._run, self._round, self._memory) else 0.0
         else:
-            earned = self._payments.play(self._block[place], arm, self._round)
+            earned = self._payments.play(self._block[position], arm, self._round)
         self._collected += earned
         self._arms.append(arm)
         self._earned.append(earned)
@@ -419,13 +419,13 @@ def make_adversary(
     env_class: type, adversary: Adversary | None, arguments: dict[str, Any], arm_order: str | None
 ) -> Adversary:
     """Return a copy of the given adversary, so that several environments may be given one; or make that of a class."""
-    made = _made_adversary(env_class, adversary, arguments)
+    adversary = _copied_or_new(env_class, adversary, arguments)
     if arm_order is not None:
-        made.arm_order = arm_order
-    return made
+        adversary.arm_order = arm_order
+    return adversary
 
 
-def _made_adversary(env_class: type, adversary: Adversary | None, arguments: dict[str, Any]) -> Adversary:
+def _copied_or_new(env_class: type, adversary: Adversary | None, arguments: dict[str, Any]) -> Adversary:
     adversary_class: type[Adversary] | None = env_class.adversary_class  # type: ignore[attr-defined]
     if adversary is not None:
         if not isinstance(adversary, Adversary):
@@ -441,10 +441,14 @@ def _made_adversary(env_class: type, adversary: Adversary | None, arguments: dic
             f"{env_class.__name__} needs an adversary; for example BanditEnv(Stochastic(n_arms=10)), from"
             " dp_bandit_envs.adversaries."
         )
-    known = list(inspect.signature(adversary_class).parameters)
-    unknown = [name for name in arguments if name not in known]
+    parameters = list(inspect.signature(adversary_class).parameters)
+    unknown = [name for name in arguments if name not in parameters]
     if unknown:
-        hint = f"Known: {', '.join(known)}." if known else "An adversary's __init__ passes it to super().__init__()."
+        hint = (
+            f"Known: {', '.join(parameters)}."
+            if parameters
+            else "An adversary's __init__ passes it to super().__init__()."
+        )
         raise UnknownArgumentError(f"{env_class.__name__}.__init__()", unknown[0], hint)
     try:
         return adversary_class(**arguments)
@@ -459,16 +463,16 @@ def refuse_unknown(env_class: type, arguments: dict[str, Any]) -> None:
     """Raise `UnknownArgumentError` for the first of these arguments, naming those that the class takes."""
     for name in arguments:
         parameters = inspect.signature(env_class).parameters.values()
-        known = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]
-        raise UnknownArgumentError(f"{env_class.__name__}.__init__()", name, f"Known: {', '.join(known)}.")
+        names = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]
+        raise UnknownArgumentError(f"{env_class.__name__}.__init__()", name, f"Known: {', '.join(names)}.")
 
 
 def with_own_size(gains: Adversary, **sizes: SupportsIndex | None) -> Adversary:
     """Return an adversary, or raise ValueError if a size that is given, such as `n_arms=3`, is not its own."""
     for name, wanted in sizes.items():
-        own = gains.horizon if name == "horizon" else gains.n_arms
-        if wanted is not None and checks.integer(name, wanted, at_least=1) != own:
-            raise ValueError(f"gains have their own {name} of {own}; received {name}={wanted}. Omit it.")
+        size = gains.horizon if name == "horizon" else gains.n_arms
+        if wanted is not None and checks.integer(name, wanted, at_least=1) != size:
+            raise ValueError(f"gains have their own {name} of {size}; received {name}={wanted}. Omit it.")
     return gains
 
 
@@ -485,5 +489,5 @@ def checked_adversary(gains: Any) -> Adversary:
 
 def named_adversary(name: str, n_arms: SupportsIndex, horizon: SupportsIndex) -> Adversary:
     """Return an adversary that needs a size only, by the name of its environment."""
-    known = sized_adversaries()
-    return known[checks.known_name("gains", name, known)](n_arms=n_arms, horizon=horizon)
+    adversaries = sized_adversaries()
+    return adversaries[checks.known_name("gains", name, adversaries)](n_arms=n_arms, horizon=horizon)

@@ -102,8 +102,8 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
         self._round = -1  # if an adversary refuses to begin, no games are in progress
         self._admission = admission_to(self.adversaries[0], self.num_envs, previous=self._admission)
         with checked_beginning(self.adversaries[0]):
-            for adversary, streams, own in zip(self.adversaries, self._streams, seeds, strict=True):
-                adversary.begin(streams.next(own, options))
+            for adversary, streams, game_seed in zip(self.adversaries, self._streams, seeds, strict=True):
+                adversary.begin(streams.next(game_seed, options))
         self._begin(seeds, options)
         self._round = 0
         shape = (self.num_envs, self._width)
@@ -222,11 +222,11 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
     def _begin(self, seeds: list[int | None], options: dict[str, Any] | None) -> None:
         """Start what a subclass adds to the games, such as graphs."""
 
-    def _reveal(self, arms: IntArray, row: FloatArray, shown: FloatArray) -> Observation:
-        """Return the observations of a round with gains `row`: the arms played, with `shown` as the gains to show."""
+    def _reveal(self, arms: IntArray, row: FloatArray, to_show: FloatArray) -> Observation:
+        """Return the observations of a round with gains `row`: the arms played, with `to_show` as the gains to show."""
         chosen = self._first_of_game + arms
         observation = self._nothing()
-        observation["gain"].ravel()[chosen] = shown
+        observation["gain"].ravel()[chosen] = to_show
         observation["observed"].ravel()[chosen] = 1
         return observation
 

@@ -113,9 +113,9 @@ class ExpertsVectorEnv(BanditVectorEnv):
         """What is public about the gains that a round of one game reveals."""
         return all_gains_of_arms(self.n_arms)
 
-    def _reveal(self, arms: IntArray, row: FloatArray, shown: FloatArray) -> Observation:
+    def _reveal(self, arms: IntArray, row: FloatArray, to_show: FloatArray) -> Observation:
         gains = row.copy()
-        gains[np.arange(self.num_envs), arms] = shown
+        gains[np.arange(self.num_envs), arms] = to_show
         return {"gain": gains, "observed": np.ones(row.shape, np.int8)}
 
 

@@ -73,11 +73,15 @@ def _class(game: str, kind: str, base: type, adversary_class: type[Adversary]) -
 
     # Without annotations, which would make names and defaults hard to read; the docstring gives ranges.
     empty = inspect.Parameter.empty
-    own = inspect.signature(adversary_class).parameters.values()
+    adversary_parameters = inspect.signature(adversary_class).parameters.values()
     shared = [one.replace(annotation=empty) for one in common.values()]
     first = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
     first += [one for one in shared if one.kind is one.POSITIONAL_OR_KEYWORD]
-    last = [one.replace(kind=one.KEYWORD_ONLY, annotation=empty) for one in own if one.kind is not one.VAR_KEYWORD]
+    last = [
+        one.replace(kind=one.KEYWORD_ONLY, annotation=empty)
+        for one in adversary_parameters
+        if one.kind is not one.VAR_KEYWORD
+    ]
     last += [one for one in shared if one.kind is one.KEYWORD_ONLY]
     __init__.__signature__ = inspect.Signature([*first, *last])  # type: ignore[attr-defined]
     __init__.__qualname__ = f"{game}{kind}.__init__"
@@ -110,11 +114,11 @@ def game_docs(adversary_class: type[Adversary], common: Mapping[str, inspect.Par
 def argument_texts(class_: type) -> dict[str, str]:
     """Return what the docstrings of a class and its bases say about each argument; the class's own text comes first."""
     texts: dict[str, str] = {}
-    for one in class_.__mro__:
-        for paragraph in inspect.cleandoc(one.__dict__.get("__doc__") or "").split("\n\n"):
+    for base in class_.__mro__:
+        for paragraph in inspect.cleandoc(base.__dict__.get("__doc__") or "").split("\n\n"):
             if paragraph.startswith("Args:\n"):
-                for entry in re.split(r"\n    (?=\S)", paragraph)[1:]:
-                    names, _, text = entry.partition(":")
+                for argument in re.split(r"\n    (?=\S)", paragraph)[1:]:
+                    names, _, text = argument.partition(":")
                     for name in names.split(","):
                         texts.setdefault(name.strip(), " ".join(text.split()))
     return texts

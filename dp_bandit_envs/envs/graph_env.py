@@ -189,13 +189,13 @@ class GraphVectorEnv(BanditVectorEnv):
             source.begin(streams.next(seed, options), adversary.order)
         self._pictures = [GraphPicture(graph) for graph in self.graphs] if self.render_mode else []
 
-    def _reveal(self, arms: IntArray, row: FloatArray, shown: FloatArray) -> Observation:
+    def _reveal(self, arms: IntArray, row: FloatArray, to_show: FloatArray) -> Observation:
         observation = self._nothing()
         for game, (source, arm) in enumerate(zip(self._sources, arms.tolist(), strict=True)):
             seen = _row(source.graph, arm, self.sensitivity)
             observation["gain"][game, seen] = row[game, seen]
             observation["observed"][game, seen] = 1
-            observation["gain"][game, arm] = shown[game] if observation["observed"][game, arm] else 0.0
+            observation["gain"][game, arm] = to_show[game] if observation["observed"][game, arm] else 0.0
             if self._pictures:
                 self._pictures[game].add(arm, source.graph)
             source.advance()
@@ -225,9 +225,9 @@ def graph_game(
     **of_graph: Any,
 ) -> tuple[GraphSource, Adversary, str | None]:
     """Return the source of a game's graphs, its adversary, and its `arm_order`; arguments as in `GraphEnv`."""
-    given = [name for name, value in (("gains", gains), ("means", means), ("prior", prior)) if value is not None]
-    if len(given) > 1:
-        raise ValueError(f"gains, means and prior all say what arms pay; give one. Received {' and '.join(given)}.")
+    arguments = [name for name, value in (("gains", gains), ("means", means), ("prior", prior)) if value is not None]
+    if len(arguments) > 1:
+        raise ValueError(f"gains, means and prior all say what arms pay; give one. Received {' and '.join(arguments)}.")
     adversary_name = checks.known_name("gains", gains, sized_adversaries()) if isinstance(gains, str) else None
     if adversary_name is not None:
         gains = None

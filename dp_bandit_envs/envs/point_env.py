@@ -262,12 +262,12 @@ def point_adversary(
     if gains is not None and not isinstance(gains, str):
         if gap is not None:
             raise ValueError("gap belongs to an adversary by name; this one is given. Omit it.")
-        given = gains if isinstance(gains, Adversary) else _table(gains)
-        return with_own_size(given, dimension=dimension, horizon=horizon)
-    known = {one.__name__: one for one in FOR_SETS[set_name]}
+        adversary = gains if isinstance(gains, Adversary) else _table(gains)
+        return with_own_size(adversary, dimension=dimension, horizon=horizon)
+    kinds = {one.__name__: one for one in FOR_SETS[set_name]}
     if set_name == "simplex":
-        known = {**known, **sized_adversaries()}
-    kind = FOR_SETS[set_name][0] if gains is None else known[checks.known_name("gains", gains, known)]
+        kinds = {**kinds, **sized_adversaries()}
+    kind = FOR_SETS[set_name][0] if gains is None else kinds[checks.known_name("gains", gains, kinds)]
     d = DIMENSION if dimension is None else checks.integer("dimension", dimension, at_least=2)
     size = (d, HORIZON if horizon is None else horizon)
     if gap is None:

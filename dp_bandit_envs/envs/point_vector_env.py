@@ -59,8 +59,8 @@ class PointVectorEnv(PointFacts, BanditVectorEnv):
         if not self.decision_set.has_gains(gains):
             raise GainRangeError(adversary, f"gain vectors of the {self.decision_set.name}")
 
-    def _reveal(self, arms: IntArray, row: FloatArray, shown: FloatArray) -> Observation:
-        gains = row.copy() if self.feedback == "full" else shown[:, np.newaxis].copy()
+    def _reveal(self, arms: IntArray, row: FloatArray, to_show: FloatArray) -> Observation:
+        gains = row.copy() if self.feedback == "full" else to_show[:, np.newaxis].copy()
         return {"gain": gains, "observed": np.ones(gains.shape, np.int8)}
 
     def _new_scoreboard(self, game: int) -> Any:

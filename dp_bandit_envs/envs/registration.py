@@ -21,7 +21,7 @@ CLASSES = "dp_bandit_envs.envs.game_classes"
 
 
 @dataclasses.dataclass(frozen=True)
-class Game:
+class RegisteredGame:
     """A row of the table. Classes may be given as `"module:Class"`, which is imported on first use.
 
     Attributes:
@@ -47,12 +47,14 @@ class Game:
     @property
     def adversary_class(self) -> "type[Adversary] | None":
         """The adversary's class, imported."""
-        return load_env_creator(self.adversary) if isinstance(self.adversary, str) else self.adversary
+        loaded: Any = load_env_creator(self.adversary) if isinstance(self.adversary, str) else self.adversary
+        return loaded
 
     @property
     def env_class(self) -> type[gym.Env[Any, Any]]:
         """The class of one game, imported."""
-        return load_env_creator(self.env or f"{CLASSES}:{self.name}Env")  # type: ignore[no-any-return]
+        loaded: Any = load_env_creator(self.env or f"{CLASSES}:{self.name}Env")
+        return loaded
 
     def register(self) -> None:
         """Register the id with Gymnasium, unless it is registered already."""
@@ -68,32 +70,32 @@ _ADVERSARIES = "dp_bandit_envs.adversaries"
 GAMES = {
     game.id: game
     for game in (
-        Game("Deterministic", f"{_ADVERSARIES}.deterministic:Deterministic"),
-        Game("Stochastic", f"{_ADVERSARIES}.stochastic:Stochastic"),
-        Game("FullyOblivious", f"{_ADVERSARIES}.oblivious:FullyOblivious"),
-        Game("Oblivious", f"{_ADVERSARIES}.oblivious:Oblivious"),
-        Game("Switching", f"{_ADVERSARIES}.switching:SwitchingCost"),
-        Game("MemoryBounded", f"{_ADVERSARIES}.memory_bounded:MemoryBounded"),
-        Game("Trial", f"{_ADVERSARIES}.trial:Trial"),
-        Game("Linear", f"{_ADVERSARIES}.linear_gains:LinearGains"),
-        Game("Shifting", f"{_ADVERSARIES}.shifting:Shifting"),
-        Game("Constrained", f"{_ADVERSARIES}.constrained:ConstrainedCoins"),
-        Game("Leaders", f"{_ADVERSARIES}.leader_blocks:LeaderBlocks"),
-        Game("Replay", f"{_ADVERSARIES}.replay:Replay"),
-        Game(
+        RegisteredGame("Deterministic", f"{_ADVERSARIES}.deterministic:Deterministic"),
+        RegisteredGame("Stochastic", f"{_ADVERSARIES}.stochastic:Stochastic"),
+        RegisteredGame("FullyOblivious", f"{_ADVERSARIES}.oblivious:FullyOblivious"),
+        RegisteredGame("Oblivious", f"{_ADVERSARIES}.oblivious:Oblivious"),
+        RegisteredGame("Switching", f"{_ADVERSARIES}.switching:SwitchingCost"),
+        RegisteredGame("MemoryBounded", f"{_ADVERSARIES}.memory_bounded:MemoryBounded"),
+        RegisteredGame("Trial", f"{_ADVERSARIES}.trial:Trial"),
+        RegisteredGame("Linear", f"{_ADVERSARIES}.linear_gains:LinearGains"),
+        RegisteredGame("Shifting", f"{_ADVERSARIES}.shifting:Shifting"),
+        RegisteredGame("Constrained", f"{_ADVERSARIES}.constrained:ConstrainedCoins"),
+        RegisteredGame("Leaders", f"{_ADVERSARIES}.leader_blocks:LeaderBlocks"),
+        RegisteredGame("Replay", f"{_ADVERSARIES}.replay:Replay"),
+        RegisteredGame(
             "Experts",
             env="dp_bandit_envs.envs.experts_env:ExpertsEnv",
             vector_env="dp_bandit_envs.envs.experts_env:ExpertsVectorEnv",
         ),
         *(
-            Game(
+            RegisteredGame(
                 name,
                 env=f"dp_bandit_envs.envs.point_env:{name}Env",
                 vector_env=f"dp_bandit_envs.envs.point_vector_env:{name}VectorEnv",
             )
             for name in ("Ball", "Cube", "Simplex")
         ),
-        Game(
+        RegisteredGame(
             "Graph",
             env="dp_bandit_envs.envs.graph_env:GraphEnv",
             vector_env="dp_bandit_envs.envs.graph_env:GraphVectorEnv",
@@ -187,12 +189,12 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
             f"an adversary must not take {', '.join(RESERVED)}, which are arguments of every environment;"
             f" {adversary_class.__name__} takes {', '.join(taken)}. Rename it."
         )
-    game = Game(name, adversary_class)
-    known = GAMES.get(game.id, game)
-    if known.sent:  # such as by a module that is imported here and there
-        return known.id
-    if known is not game and is_defined_again(known.adversary, adversary_class):
-        _forget(known)
+    game = RegisteredGame(name, adversary_class)
+    registered = GAMES.get(game.id, game)
+    if registered.sent:  # such as by a module that is imported here and there
+        return registered.id
+    if registered is not game and is_defined_again(registered.adversary, adversary_class):
+        _forget(registered)
     same = [one for one in (*GAMES, *gym.registry) if one.lower() == game.id.lower()]
     if same:
         raise NameTakenError(
@@ -210,12 +212,12 @@ def is_defined_again(older: Any, newer: Any) -> bool:
     return names[0] == names[1] and "<" not in names[0][1] and not is_builtin(newer)
 
 
-def _forget(game: Game) -> None:
+def _forget(game: RegisteredGame) -> None:
     del GAMES[game.id]
     gym.registry.pop(game.id, None)
 
 
-def foreign_games() -> list[Game]:
+def foreign_games() -> list[RegisteredGame]:
     """Return the games that `register_adversary` added in this process."""
     return [game for game in GAMES.values() if isinstance(game.adversary, type)]
 
@@ -225,22 +227,22 @@ def register_here(name: str, adversary_class: "type[Adversary]") -> None:
 
     Workers outlive a simulation; the class may have been edited and registered again since.
     """
-    known = next((game for game in foreign_games() if game.name == name), None)
-    if known is not None and known.adversary is not adversary_class:
-        _forget(known)
-        known = None
-    if known is None:
+    registered = next((game for game in foreign_games() if game.name == name), None)
+    if registered is not None and registered.adversary is not adversary_class:
+        _forget(registered)
+        registered = None
+    if registered is None:
         id_ = register_adversary(name, adversary_class)
         GAMES[id_] = dataclasses.replace(GAMES[id_], sent=True)
 
 
 def sized_adversaries() -> "dict[str, type[Adversary]]":
     """Return the adversaries that need no arguments besides `n_arms` and `horizon`, by the name of their game."""
-    found = {}
+    adversaries = {}
     for game in GAMES.values():
         if game.adversary_class is not None:
             parameters = inspect.signature(game.adversary_class).parameters
             needed = {name for name, one in parameters.items() if one.default is one.empty}
             if {"n_arms", "horizon"} <= set(parameters) and needed <= {"n_arms", "horizon"}:
-                found[game.name] = game.adversary_class
-    return found
+                adversaries[game.name] = game.adversary_class
+    return adversaries

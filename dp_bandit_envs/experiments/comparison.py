@@ -17,7 +17,7 @@ from dp_bandit_envs.experiments.ranking import Ranking, ranking
 from dp_bandit_envs.experiments.run_report import CENTRES, Study, View
 from dp_bandit_envs.experiments.store import DESCRIBED, MADE_BY, RESULTS, ResultsFolder, read_finished
 from dp_bandit_envs.experiments.tables import summary_csv, table, wide_table
-from dp_bandit_envs.privacy.guarantee import Level
+from dp_bandit_envs.privacy.guarantee import ShownEpsilon
 from dp_bandit_envs.simulation.results import MEASURES
 
 if TYPE_CHECKING:
@@ -394,6 +394,6 @@ def comparison_of(
     return Comparison(tuple(entries), configuration, None if experiment is None else Results(experiment, arrays))
 
 
-def _level(stored: Sequence[Any]) -> Level:
+def _level(stored: Sequence[Any]) -> ShownEpsilon:
     epsilon, delta, exact = stored
-    return Level(float(epsilon), delta, exact)
+    return ShownEpsilon(float(epsilon), delta, exact)

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.guarantee import Level
+from dp_bandit_envs.privacy.guarantee import ShownEpsilon
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.results import MEASURES, of_measure
 
@@ -25,7 +25,7 @@ class Entry:
         algorithm: The algorithm, at whichever epsilon.
         name: The algorithm, with its epsilon where a comparison has several.
         asked: The epsilon that was asked for; None if the algorithm takes none, or has its own.
-        level: The guaranteed (epsilon, delta), as `level_of` shows it; epsilon is inf if nothing is guaranteed.
+        level: The guaranteed (epsilon, delta), as `shown_epsilon` shows it; epsilon is inf if nothing is guaranteed.
         model: `"local"`, `"central"` or `"none"`.
         covers: What the guarantee covers, such as `"arms"`.
         guarantee: The guarantee in words, with its reason.
@@ -43,12 +43,12 @@ class Entry:
     algorithm: str
     name: str
     asked: float | None
-    level: Level
+    level: ShownEpsilon
     model: str
     covers: str
     guarantee: str
     first_release: int
-    units: dict[str, Level]
+    units: dict[str, ShownEpsilon]
     rounds: IntArray = dataclasses.field(repr=False)
     measures: Mapping[str, NDArray[Any]] = dataclasses.field(repr=False)
 

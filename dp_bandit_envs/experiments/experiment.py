@@ -19,13 +19,13 @@ from dp_bandit_envs.experiments.store import DESCRIBED, MADE_BY
 from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.privacy.guarantee import (
     UNITS,
-    Level,
     PrivacyGuarantee,
+    ShownEpsilon,
     for_unit,
-    in_words,
+    format_levels,
     label_of,
-    level_of,
     rounds_of,
+    shown_epsilon,
 )
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.provenance import code_digest, foreign_code, made_by
@@ -342,7 +342,7 @@ def _result(spec: AlgorithmSpec, player: Algorithm, game: BanditEnv) -> dict[str
         "name": player.name,
         "algorithm": spec.shown_as or player.name,
         "asked": None if spec.asked is None else _plain_number(spec.asked),
-        "level": _plain_level(level_of(guarantee)),
+        "level": _plain_level(shown_epsilon(guarantee)),
         "model": guarantee.model,
         "covers": guarantee.covers,
         "guarantee": str(guarantee),
@@ -351,7 +351,7 @@ def _result(spec: AlgorithmSpec, player: Algorithm, game: BanditEnv) -> dict[str
     }
 
 
-def _plain_level(level: Level) -> list[float | str]:
+def _plain_level(level: ShownEpsilon) -> list[float | str]:
     return [_plain_number(level.epsilon), level.delta, level.exact]
 
 
@@ -360,10 +360,10 @@ def _plain_number(number: float) -> float | str:
     return number if math.isfinite(number) else str(number)
 
 
-def levels_in(experiment: Experiment, panel: GameSpec) -> dict[str, Level]:
+def levels_in(experiment: Experiment, panel: GameSpec) -> dict[str, ShownEpsilon]:
     """Return the level of each algorithm of a panel, by the label of its results."""
     game = experiment.game(panel)
-    return {player.name: level_of(player.guarantee_in(game)) for player in experiment.players(panel)}
+    return {player.name: shown_epsilon(player.guarantee_in(game)) for player in experiment.players(panel)}
 
 
 def labels_in(experiment: Experiment, panel: GameSpec) -> dict[str, str]:
@@ -378,7 +378,7 @@ def labels_of(experiments: Iterable[Experiment]) -> dict[str, str]:
 
 def words_of(experiments: Iterable[Experiment]) -> dict[str, str]:
     """Return the levels of each algorithm over all panels, in words."""
-    return {name: in_words(levels) for name, levels in _levels_of(experiments).items()}
+    return {name: format_levels(levels) for name, levels in _levels_of(experiments).items()}
 
 
 def units_of(experiments: Iterable[Experiment]) -> dict[str, dict[str, str]]:
@@ -386,18 +386,20 @@ def units_of(experiments: Iterable[Experiment]) -> dict[str, dict[str, str]]:
 
     By the unit's name; without a unit for which no panel's data say in how many rounds it can serve.
     """
-    found: dict[str, dict[str, dict[Level, None]]] = {}
+    found: dict[str, dict[str, dict[ShownEpsilon, None]]] = {}
     for experiment in experiments:
         for panel in experiment.panels:
             game = experiment.game(panel)
             for player in experiment.players(panel):
                 for unit, level in _units_in(player.guarantee_in(game)).items():
                     found.setdefault(unit, {}).setdefault(player.name, {})[level] = None
-    return {unit: {name: in_words(levels) for name, levels in found[unit].items()} for unit in UNITS if unit in found}
+    return {
+        unit: {name: format_levels(levels) for name, levels in found[unit].items()} for unit in UNITS if unit in found
+    }
 
 
-def _levels_of(experiments: Iterable[Experiment]) -> dict[str, list[Level]]:
-    found: dict[str, dict[Level, None]] = {}
+def _levels_of(experiments: Iterable[Experiment]) -> dict[str, list[ShownEpsilon]]:
+    found: dict[str, dict[ShownEpsilon, None]] = {}
     for experiment in experiments:
         for panel in experiment.panels:
             for name, level in levels_in(experiment, panel).items():
@@ -405,10 +407,10 @@ def _levels_of(experiments: Iterable[Experiment]) -> dict[str, list[Level]]:
     return {name: list(levels) for name, levels in found.items()}
 
 
-def _units_in(guarantee: PrivacyGuarantee) -> dict[str, Level]:
+def _units_in(guarantee: PrivacyGuarantee) -> dict[str, ShownEpsilon]:
     """Return the level for a record and for a person, where the data say in how many rounds these can serve."""
     known = [unit for unit in UNITS if guarantee.model != "none" and rounds_of(guarantee, unit) is not None]
-    return {unit: level_of(for_unit(guarantee, unit)) for unit in known}
+    return {unit: shown_epsilon(for_unit(guarantee, unit)) for unit in known}
 
 
 def plain_value(value: Any) -> Any:

@@ -13,7 +13,7 @@ from dp_bandit_envs.experiments.run_report import Claim, Note, Study, View, numb
 from dp_bandit_envs.experiments.running import Progress, run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.tables import summary_csv
-from dp_bandit_envs.privacy.guarantee import label_of, level_of
+from dp_bandit_envs.privacy.guarantee import label_of, shown_epsilon
 from dp_bandit_envs.seeding import KNOWN_SEED
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def _about_results(experiment: Experiment) -> Note:
     ]
     if experiment.trials > 1:
         together = {
-            player.name: level_of(player.guarantee_in(experiment.game(panel)).for_games(experiment.trials))
+            player.name: shown_epsilon(player.guarantee_in(experiment.game(panel)).for_games(experiment.trials))
             for panel in experiment.panels
             for player in experiment.players(panel)
         }

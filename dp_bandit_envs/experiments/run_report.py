@@ -15,7 +15,7 @@ from dp_bandit_envs.algorithms.algorithm import hides_own_gains
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.experiment import Experiment, Results, units_of
 from dp_bandit_envs.metrics import median_of_means, summary
-from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, level_of
+from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, shown_epsilon
 from dp_bandit_envs.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def _regrets(results: Results, view: View) -> str:
                 {
                     "game": panel.title,
                     "algorithm": algorithm.name,
-                    f"guarantee ({CONVENTION})": str(level_of(algorithm.guarantee_in(game))),
+                    f"guarantee ({CONVENTION})": str(shown_epsilon(algorithm.guarantee_in(game))),
                     "trials": f"{len(last):,}",
                     "median of means": f"{of['median_of_means']:,.1f}",
                     f"its interval ({confidence:.3f})": f"{of['interval_low']:,.1f} to {of['interval_high']:,.1f}",
@@ -317,7 +317,7 @@ def _guarantees(results: Sequence[Results]) -> str:
                 paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
                 paper = paper if algorithm.reference else ""
                 of_units = [units.get(unit, {}).get(algorithm.name, "") for unit in UNITS]
-                row = (algorithm.name, str(level_of(holds)), *of_units, paper, str(holds))
+                row = (algorithm.name, str(shown_epsilon(holds)), *of_units, paper, str(holds))
                 rows.setdefault(row, []).append(panel.title)
                 games[algorithm.name] = games.get(algorithm.name, 0) + 1
     cells = [

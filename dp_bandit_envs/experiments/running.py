@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import functools
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,16 +12,10 @@ from dp_bandit_envs import files
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
 from dp_bandit_envs.experiments.store import CHUNKS, RESULTS, Archive, ResultsFolder, joined
-from dp_bandit_envs.simulation.results import Column, Kept, Table
-from dp_bandit_envs.simulation.simulation import (
-    Prepared,
-    is_small_simulation,
-    jobs_for,
-    placed,
-    prepare,
-    smaller_than_compiling,
-)
-from dp_bandit_envs.simulation.workers import Task, spread
+from dp_bandit_envs.simulation.engines import SimulationSetup, always_compiled, is_small_simulation
+from dp_bandit_envs.simulation.results import KeptResults, ResultTable, TrialResults
+from dp_bandit_envs.simulation.simulation import jobs_for, prepare
+from dp_bandit_envs.simulation.workers import Task, run_tasks
 
 CHUNK = 32
 """The number of trials in a chunk of short games."""
@@ -80,12 +73,11 @@ def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Pr
         )
     # Few games are played in this process, and those of all other panels with them.
     few = jobs == 1 or all(is_small_simulation(horizon, experiment.trials) for horizon in experiment.horizons.values())
-    often = experiment.trials if few else sys.maxsize
-    there, small = functools.partial(placed, trials=often), smaller_than_compiling(often)
-    queue = _Queue(experiment, folder, progress, there, small)
+    with contextlib.nullcontext() if few else always_compiled():
+        queue = _Queue(experiment, folder, progress)
     try:
         jobs = jobs_for(queue.reasons, jobs)
-        played = spread(queue.tasks(), jobs, in_threads=queue.in_threads, left=queue.left)
+        played = run_tasks(queue.tasks(), jobs, in_threads=queue.in_threads, left=queue.left)
         with contextlib.closing(played):
             for chunks, trials, columns in played:
                 queue.put(chunks, trials, columns)
@@ -191,16 +183,14 @@ class _Queue:
         experiment: Experiment,
         folder: ResultsFolder,
         progress: Progress | None,
-        there: Callable[[Prepared], Prepared],
-        small: Callable[..., bool] = lambda *_: False,
     ) -> None:
-        self._experiment, self._folder, self._there, self._small = experiment, folder, there, small
+        self._experiment, self._folder = experiment, folder
         self._progress = progress
         self._chunks = [chunk for panel in experiment.panels for chunk in chunks_of(experiment, panel)]
-        self._prepared: dict[tuple[str, int], Prepared] = {}
-        self._open: dict[str, tuple[dict[str, Table], int]] = {}
+        self._prepared: dict[tuple[str, int], SimulationSetup] = {}
+        self._open: dict[str, tuple[dict[str, ResultTable], int]] = {}
         missing = [(self._prepare(chunk), chunk) for chunk in self._chunks if not folder.has(chunk.name)]
-        self.left = sum(len(prepared.works_of(chunk.trials)) * chunk.trials for prepared, chunk in missing)
+        self.left = sum(len(prepared.engines) * chunk.trials for prepared, chunk in missing)
         self.in_threads = all(prepared.in_threads for prepared, _ in missing)
         self.reasons = [reason for prepared, _ in missing for reason in prepared.reasons.values()]
 
@@ -215,7 +205,7 @@ class _Queue:
                 self._open[chunk.name] = prepared.tables(chunk.trials), len(prepared.players) * chunk.trials
             yield from prepared.tasks(range(chunks[0].first_trial, chunks[-1].end), chunks)
 
-    def put(self, chunks: Sequence[Chunk], trials: range, columns: Mapping[str, Kept]) -> None:
+    def put(self, chunks: Sequence[Chunk], trials: range, columns: Mapping[str, KeptResults]) -> None:
         """Take the results of trials of a task; save each of its chunks when it is complete."""
         for chunk in chunks:
             first, end = max(trials.start, chunk.first_trial), min(trials.stop, chunk.end)
@@ -223,7 +213,7 @@ class _Queue:
                 own = slice(first - trials.start, end - trials.start)
                 self._put(chunk, first, {name: _of_trials(column, own) for name, column in columns.items()})
 
-    def _put(self, chunk: Chunk, first: int, columns: Mapping[str, Column]) -> None:
+    def _put(self, chunk: Chunk, first: int, columns: Mapping[str, TrialResults]) -> None:
         prepared = self._prepare(chunk)
         tables, games = self._open[chunk.name]
         played = 0
@@ -255,19 +245,19 @@ class _Queue:
             self._progress(None, chunk.trials * self._experiment.rounds_in_a_trial(chunk.panel, chunk.first_trial))
         return True
 
-    def _prepare(self, chunk: Chunk) -> Prepared:
+    def _prepare(self, chunk: Chunk) -> SimulationSetup:
         """Return what is played in a chunk, prepared once for all trials with the same players."""
         experiment, panel = self._experiment, chunk.panel
         first = max(first for first, _ in experiment.stretches(panel) if first <= chunk.first_trial)
         if (panel.key, first) not in self._prepared:
             common = {name: getattr(experiment, name) for name in ("horizon", "seed", "checkpoints")}
             players = experiment.players(panel, first)
-            prepared = prepare(experiment.named(panel), players, **common, small=self._small)
-            self._prepared[panel.key, first] = self._there(prepared).reserved(experiment.trials)
+            prepared = prepare(experiment.named(panel), players, **common, trials=experiment.trials)
+            self._prepared[panel.key, first] = prepared.reserved(experiment.trials)
         return self._prepared[panel.key, first]
 
 
-def _of_trials(column: Kept, own: slice) -> Column:
+def _of_trials(column: KeptResults, own: slice) -> TrialResults:
     """Return the rows of some trials."""
-    assert isinstance(column, Column)
+    assert isinstance(column, TrialResults)
     return column.changed(lambda part: part[own])

@@ -31,8 +31,8 @@ from dp_bandit_envs.plots.plot_style import (
     WINE,
     typeset,
 )
-from dp_bandit_envs.privacy.counters.table import Row, worst_variances
-from dp_bandit_envs.privacy.guarantee import label_of, level_of
+from dp_bandit_envs.privacy.counters.table import CounterVariance, worst_variances
+from dp_bandit_envs.privacy.guarantee import label_of, shown_epsilon
 
 BAR_COLOURS = {"declared": LIGHT_GREY, "exact": BLUE, "arms": ORANGE, "releases": ORANGE}
 MOST_WIDE = 1.25
@@ -123,7 +123,7 @@ def longest_of(bars: Sequence[Bar]) -> float:
     )
 
 
-def counters_figure(rows: list[Row], horizon: int, columns: int | None = None) -> Figure:
+def counters_figure(rows: list[CounterVariance], horizon: int, columns: int | None = None) -> Figure:
     """Draw the largest standard deviation of each counter's release up to each time.
 
     Between peaks an error falls and rises again; a user who asks how wrong a sum may be needs the worst so far.
@@ -142,7 +142,7 @@ def counters_figure(rows: list[Row], horizon: int, columns: int | None = None) -
         for index, row in enumerate(sorted(rows, key=lambda row: -row.maximum)):
             line = "--" if row.counter.needs_horizon else "-"
             colour, marker = COUNTER_LOOKS[row.name]
-            label = typeset(label_of(row.name, [level_of(row.counter.guarantee)]))
+            label = typeset(label_of(row.name, [shown_epsilon(row.counter.guarantee)]))
             # An error stays the worst until a worse one.
             look: Any = {"color": colour, "linestyle": line, "drawstyle": "steps-post", "marker": marker}
             # Each line has its markers at places of its own, so that none hides another's.

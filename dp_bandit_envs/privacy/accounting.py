@@ -71,7 +71,7 @@ class DominatingNoise(NamedTuple):
     def of_group(self, rounds: int) -> "DominatingNoise":
         """Return the law where up to so many rounds change; it needs what docs/accounting.md says of groups."""
         return DominatingNoise(
-            _far(self.laplace, rounds), rounds * rounds * self.gaussian, _far(self.responses, rounds)
+            _for_group(self.laplace, rounds), rounds * rounds * self.gaussian, _for_group(self.responses, rounds)
         )
 
     def epsilon(self, delta: float) -> float:
@@ -122,25 +122,25 @@ def _often(terms: tuple[tuple[float, int], ...], games: int) -> tuple[tuple[floa
     return tuple((each, games * number) for each, number in terms)
 
 
-def _far(terms: tuple[tuple[float, int], ...], rounds: int) -> tuple[tuple[float, int], ...]:
+def _for_group(terms: tuple[tuple[float, int], ...], rounds: int) -> tuple[tuple[float, int], ...]:
     return tuple((rounds * each, number) for each, number in terms)
 
 
 def log_moments(noise_law: DominatingNoise, s: ArrayLike) -> NDArray[Any]:
     """Return ln E e^(s L) of the privacy loss L, for real or complex s of real part above 0; shape of s."""
     s = np.atleast_1d(s)
-    found: NDArray[Any] = noise_law.gaussian / 2 * s * (s + 1)
+    logs: NDArray[Any] = noise_law.gaussian / 2 * s * (s + 1)
     step = max(1, CHUNK // len(s))
     for start in range(0, len(noise_law.laplace), step):
         e, counts = np.array(noise_law.laplace[start : start + step]).T
         # (s + 1) e^(s e) + s e^(-(s + 1) e), over 2 s + 1; the first exponential is taken out.
-        rest = (s + 1)[:, None] + s[:, None] * np.exp(-np.multiply.outer(2 * s + 1, e))
-        found = found + np.log(rest / (2 * s + 1)[:, None]) @ counts + s * float(e @ counts)
+        terms = (s + 1)[:, None] + s[:, None] * np.exp(-np.multiply.outer(2 * s + 1, e))
+        logs = logs + np.log(terms / (2 * s + 1)[:, None]) @ counts + s * float(e @ counts)
     for e, number in noise_law.responses:
         # (e^((s + 1) e) + e^(-s e)) / (1 + e^e)
         of_one = s * e + np.log1p(np.exp(-(2 * s + 1) * e)) - math.log1p(math.exp(-e))
-        found = found + number * of_one
-    return found
+        logs = logs + number * of_one
+    return logs
 
 
 @functools.lru_cache(maxsize=1024)
@@ -152,8 +152,8 @@ def _law_curve(noise_law: DominatingNoise) -> RenyiCurve:
     if _is_extreme(noise_law):
         return tuple((order, pure) for order in ORDERS)
     # A logarithm of each draw's moment is off by a few times 2^-53.
-    found = (np.maximum(log_moments(noise_law, s), 0.0) * (1 + ROUNDING) + 1e-15 * noise_law.draws) / s
-    return tuple((order, min(value, pure)) for order, value in zip(ORDERS, found.tolist(), strict=True))
+    divergences = (np.maximum(log_moments(noise_law, s), 0.0) * (1 + ROUNDING) + 1e-15 * noise_law.draws) / s
+    return tuple((order, min(value, pure)) for order, value in zip(ORDERS, divergences.tolist(), strict=True))
 
 
 def _is_extreme(noise_law: DominatingNoise) -> bool:
@@ -174,7 +174,9 @@ def _law_epsilon(noise_law: DominatingNoise, delta: float) -> float:
         )
     if math.isinf(noise_law.gaussian) or _is_extreme(noise_law):
         return noise_law.pure
-    theta, start = _tilt(noise_law, lambda s, moments: (moments - math.log(delta) - np.log1p(s)) / s - np.log1p(1 / s))
+    theta, start = _best_renyi_order(
+        noise_law, lambda s, moments: (moments - math.log(delta) - np.log1p(s)) / s - np.log1p(1 / s)
+    )
     if not start > 0:
         return 0.0
     at = _bound(noise_law, theta, delta)
@@ -203,7 +205,9 @@ def _law_delta(noise_law: DominatingNoise, epsilon: float) -> float:
         return min(1.0, exact * (1 + ROUNDING))
     if math.isinf(noise_law.gaussian) or _is_extreme(noise_law):
         return 1.0
-    theta, log = _tilt(noise_law, lambda s, moments: moments - s * (epsilon + np.log1p(1 / s)) - np.log1p(s))
+    theta, log = _best_renyi_order(
+        noise_law, lambda s, moments: moments - s * (epsilon + np.log1p(1 / s)) - np.log1p(s)
+    )
     least = math.exp(min(0.0, log)) * (1 + 1e-9)
     if least < 1e-300:
         return least
@@ -221,17 +225,19 @@ def _of_one(noise_law: DominatingNoise, delta: float) -> float:
     return noise_law.pure if saved <= 1e-3 * noise_law.pure else max(0.0, noise_law.pure - saved * (1 - ROUNDING))
 
 
-def _tilt(noise_law: DominatingNoise, paid: Callable[[FloatArray, FloatArray], FloatArray]) -> tuple[float, float]:
+def _best_renyi_order(
+    noise_law: DominatingNoise, paid: Callable[[FloatArray, FloatArray], FloatArray]
+) -> tuple[float, float]:
     """Return the order less 1 of the Renyi divergence that pays least, and what it pays."""
     largest = max((each for each, _ in (*noise_law.laplace, *noise_law.responses)), default=1.0)
     low, high = math.log(1e-6), math.log(600 / min(largest, 600 / 4096))
     theta = least = math.inf
     for _ in range(4):
         s = np.exp(np.linspace(low, high, 41))
-        found = paid(s, log_moments(noise_law, s).real)
-        best = int(np.argmin(found))
-        if found[best] < least:
-            theta, least = float(s[best]), float(found[best])
+        costs = paid(s, log_moments(noise_law, s).real)
+        best = int(np.argmin(costs))
+        if costs[best] < least:
+            theta, least = float(s[best]), float(costs[best])
         low, high = (math.log(s[max(best - 1, 0)]), math.log(s[min(best + 1, 40)]))
     return theta, least
 
@@ -318,9 +324,9 @@ def delta_from_renyi(curve: Sequence[tuple[float, float]], epsilon: float) -> fl
 def at_orders(curve: Sequence[tuple[float, float]]) -> RenyiCurve:
     """Return a curve at `ORDERS`; a divergence is at most that at the next order which is stated."""
     stated = np.array([order for order, _ in curve])
-    known = np.append([divergence for _, divergence in curve], math.inf)
+    divergences = np.append([divergence for _, divergence in curve], math.inf)
     places = np.searchsorted(stated, np.array(ORDERS), side="left")
-    return tuple(zip(ORDERS, known[places].tolist(), strict=True))
+    return tuple(zip(ORDERS, divergences[places].tolist(), strict=True))
 
 
 def curve_of_group(curve: RenyiCurve, rounds: int) -> RenyiCurve | None:
@@ -330,15 +336,15 @@ def curve_of_group(curve: RenyiCurve, rounds: int) -> RenyiCurve | None:
         curve: That of neighbouring games.
         rounds: At least 1.
     """
-    found: RenyiCurve | None = None
+    group_curve: RenyiCurve | None = None
     power = curve
     while rounds:
         if rounds % 2:
-            found = power if found is None else _chained(found, power)
+            group_curve = power if group_curve is None else _chained(group_curve, power)
         rounds //= 2
         if rounds:
             power = _chained(power, power)
-    return found or None
+    return group_curve or None
 
 
 def _chained(first: RenyiCurve, second: RenyiCurve) -> RenyiCurve:
@@ -593,11 +599,11 @@ def epsilon_with_draws(exact: Callable[[float], float], delta: float, distance: 
     epsilon = 0.0
     for _ in range(100):
         left = delta - added_delta(epsilon, distance)
-        found = exact(left) if left > 0 else math.inf
-        if found <= epsilon or math.isinf(found):
-            return found
+        least = exact(left) if left > 0 else math.inf
+        if least <= epsilon or math.isinf(least):
+            return least
         # It grows from below; a little more ends the search on the safe side.
-        epsilon = found * (1 + 1e-12)
+        epsilon = least * (1 + 1e-12)
     return math.inf
 
 
@@ -616,6 +622,6 @@ def delta_with_draws(exact: Callable[[float], float], epsilon: float, distance: 
     for _ in range(4):
         step = (high - low) / 16
         sums = {each: exact(each) + added_delta(each, distance) for each in (low + step * part for part in range(17))}
-        best = min(sums, key=lambda each: sums[each])
+        best = min(sums, key=lambda at: sums[at])
         least, low, high = min(least, sums[best]), max(low, best - step), min(high, best + step)
     return least

@@ -103,8 +103,8 @@ class Budget(NamedTuple):
         return self.delta - self.for_sums - self.for_draws
 
     def __str__(self) -> str:
-        own = f", of which {self.own_delta:.3g} for deltas of games" if self.own_delta else ""
-        return f"epsilon = {self.epsilon:g}, delta = {self.delta:.3g}{own}, for a {self.unit}"
+        for_pairs = f", of which {self.own_delta:.3g} for deltas of games" if self.own_delta else ""
+        return f"epsilon = {self.epsilon:g}, delta = {self.delta:.3g}{for_pairs}, for a {self.unit}"
 
 
 def pure_filter(budget: Budget, total: Total) -> float:

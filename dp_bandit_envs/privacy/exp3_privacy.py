@@ -184,13 +184,13 @@ class WholeGame:
         exact = np.log(2 * (np.expm1(middle) - middle)) - 2 * np.log(middle)
         log_phi = np.where(x < 1e-2, x / 3 * (1 + x), np.where(x < 700, exact, x))
         moment = np.logaddexp(0, np.log(alpha * (alpha - 1) / 2 * self.fisher) + b / 2 + log_phi)
-        one = np.minimum(moment, np.minimum((alpha - 1) * alpha * self.log_range**2 / 8, x))
-        together = draws * one * (1 + ROUNDING)
+        per_draw = np.minimum(moment, np.minimum((alpha - 1) * alpha * self.log_range**2 / 8, x))
+        together = draws * per_draw * (1 + ROUNDING)
         excess = together + np.log(-np.expm1(-together))
         rare = (excess + self._log_weight).max(axis=1)
         likely = excess[:, self._likely].max(axis=1)
-        whole = np.logaddexp(0, np.logaddexp(rare, likely))
-        result: FloatArray = whole / (alpha[:, 0] - 1) * (1 + ROUNDING)
+        total = np.logaddexp(0, np.logaddexp(rare, likely))
+        result: FloatArray = total / (alpha[:, 0] - 1) * (1 + ROUNDING)
         return result
 
 

@@ -97,9 +97,9 @@ class PrivacyGuarantee:
 
     def __post_init__(self) -> None:
         """Refuse numbers that no guarantee has: a ledger would add them up, and a negative one would pay it back."""
-        for name, known in (("model", MODELS), ("covers", COVERS)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} of a guarantee must be one of {known}; received {getattr(self, name)!r}.")
+        for name, allowed in (("model", MODELS), ("covers", COVERS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} of a guarantee must be one of {allowed}; received {getattr(self, name)!r}.")
         for name, most in LARGEST.items():
             number = getattr(self, name)
             if number is not None and not 0 <= number <= most:
@@ -135,8 +135,8 @@ class PrivacyGuarantee:
         """
         asked = checks.delta(delta)
         exact = self._exact_epsilon
-        found = epsilon_with_draws(exact, asked, self.draw_distance) if self.draw_distance > 0 else exact(asked)
-        return min(found, self.epsilon) if 0 < self.delta <= asked else found
+        epsilon = epsilon_with_draws(exact, asked, self.draw_distance) if self.draw_distance > 0 else exact(asked)
+        return min(epsilon, self.epsilon) if 0 < self.delta <= asked else epsilon
 
     def delta_at(self, epsilon: SupportsFloat) -> float:
         """Return the least delta in [0, 1] for which an (epsilon, delta) guarantee follows from what is known.
@@ -152,40 +152,40 @@ class PrivacyGuarantee:
         epsilon = checks.in_range("epsilon", epsilon, 0.0, math.inf)
         if math.isinf(epsilon):
             return 0.0
-        found = delta_with_draws(self._exact_delta, epsilon, self.draw_distance)
+        delta = delta_with_draws(self._exact_delta, epsilon, self.draw_distance)
         if self.pure_epsilon <= epsilon:
-            found = min(found, added_delta(self.pure_epsilon, self.draw_distance))
-        return min(found, self.delta) if self.delta > 0 and self.epsilon <= epsilon else found
+            delta = min(delta, added_delta(self.pure_epsilon, self.draw_distance))
+        return min(delta, self.delta) if self.delta > 0 and self.epsilon <= epsilon else delta
 
     def _exact_epsilon(self, delta: float) -> float:
         """Return the least epsilon for exact noise."""
-        known = [self.pure_epsilon]
+        epsilons = [self.pure_epsilon]
         if self.noise_law is not None:
-            known.append(self.noise_law.epsilon(delta))
+            epsilons.append(self.noise_law.epsilon(delta))
         if self.curve is not None:
-            known.append(epsilon_from_renyi(self.curve, delta))
+            epsilons.append(epsilon_from_renyi(self.curve, delta))
         if self.rho is not None:
-            known.append(zcdp_epsilon(self.rho, delta))
-        return min(known)
+            epsilons.append(zcdp_epsilon(self.rho, delta))
+        return min(epsilons)
 
     def _exact_delta(self, epsilon: float) -> float:
         """Return the least delta for exact noise."""
-        known = [0.0 if self.pure_epsilon <= epsilon else 1.0]
+        deltas = [0.0 if self.pure_epsilon <= epsilon else 1.0]
         if self.noise_law is not None:
-            known.append(self.noise_law.delta(epsilon))
+            deltas.append(self.noise_law.delta(epsilon))
         if self.curve is not None:
-            known.append(delta_from_renyi(self.curve, epsilon))
+            deltas.append(delta_from_renyi(self.curve, epsilon))
         if self.rho is not None:
-            known.append(zcdp_delta(self.rho, epsilon))
-        return min(known)
+            deltas.append(zcdp_delta(self.rho, epsilon))
+        return min(deltas)
 
     def renyi(self) -> RenyiCurve:
         """Return the least divergences that follow for exact noise, at the orders at which ledgers add them up."""
         noise_law = self._composable
         curves = [() if noise_law is None else noise_law.renyi(), () if self.curve is None else at_orders(self.curve)]
         rho, pure = math.inf if self.rho is None else self.rho, self.pure_epsilon
-        known = [dict(curve) for curve in curves]
-        return tuple((a, min(pure, a * rho, *(each.get(a, math.inf) for each in known))) for a in ORDERS)
+        by_order = [dict(curve) for curve in curves]
+        return tuple((a, min(pure, a * rho, *(each.get(a, math.inf) for each in by_order))) for a in ORDERS)
 
     @property
     def _composable(self) -> DominatingNoise | None:
@@ -214,7 +214,7 @@ class PrivacyGuarantee:
         k = checks.integer("rounds", rounds, at_least=1)
         if k == 1 or self.model == "none":
             return self
-        one = self.neighbours == REPLACE_ONE_ROUND
+        is_round = self.neighbours == REPLACE_ONE_ROUND
         changed = dataclasses.replace(
             self,
             noise_law=None if self.noise_law is None else self.noise_law.of_group(k),
@@ -223,7 +223,9 @@ class PrivacyGuarantee:
             pure=None if self.pure is None else k * self.pure,
             draw_distance=min(1.0, k * self.draw_distance),
             data=None,
-            neighbours=f"replace the gains of all arms in up to {k} rounds" if one else f"{self.neighbours}, {k} times",
+            neighbours=f"replace the gains of all arms in up to {k} rounds"
+            if is_round
+            else f"{self.neighbours}, {k} times",
         )
         why = f"group privacy for {k} rounds: epsilon times {k}, rho times {k}^2"
         return changed._with(k * self.epsilon, self.delta * _chain(k, self.epsilon) if self.delta else 0.0, why)
@@ -316,9 +318,9 @@ class PrivacyGuarantee:
         return f"{self.numbers()} ({self.scope()}): {self.theorem}{units_in_words(self)}"
 
 
-def at_delta(own: PrivacyGuarantee, delta: float) -> PrivacyGuarantee:
+def at_delta(guarantee: PrivacyGuarantee, delta: float) -> PrivacyGuarantee:
     """Return a pure guarantee with the pair that follows from it at a delta; what else it says stays."""
-    return dataclasses.replace(own, epsilon=own.epsilon_at(delta), delta=delta)
+    return dataclasses.replace(guarantee, epsilon=guarantee.epsilon_at(delta), delta=delta)
 
 
 def _chain(rounds: int, epsilon: float) -> float:
@@ -329,11 +331,15 @@ def _chain(rounds: int, epsilon: float) -> float:
     return ratio * (1 + ROUNDING)
 
 
-def with_agent(own: PrivacyGuarantee, layers: tuple[str, ...]) -> PrivacyGuarantee:
+def with_agent(guarantee: PrivacyGuarantee, layers: tuple[str, ...]) -> PrivacyGuarantee:
     """Return a guarantee that comes from the agent, with the steps of the layers below it and one of its own."""
-    what = f"no guarantee: {own.theorem}" if own.model == "none" else f"{own.numbers()}: {own.theorem}"
-    who = "the agent" if own.model == "none" else f"the agent's own randomness ({own.agents})"
-    return dataclasses.replace(own, steps=(*layers, f"{who}: {what}"))
+    what = (
+        f"no guarantee: {guarantee.theorem}"
+        if guarantee.model == "none"
+        else f"{guarantee.numbers()}: {guarantee.theorem}"
+    )
+    who = "the agent" if guarantee.model == "none" else f"the agent's own randomness ({guarantee.agents})"
+    return dataclasses.replace(guarantee, steps=(*layers, f"{who}: {what}"))
 
 
 # What a round's guarantee is worth for a record, or a person ----------------------------------------------------------
@@ -410,7 +416,7 @@ CONVENTION: Final = "epsilon is pure up to 30, or else the least at delta = 1e-6
 WITH_EXACT_NOISE: Final = "with exact noise"
 
 
-class Level(NamedTuple):
+class ShownEpsilon(NamedTuple):
     """A guaranteed (epsilon, delta); epsilon is inf if there is no guarantee. `exact`: fast draws are not counted."""
 
     epsilon: float
@@ -418,10 +424,10 @@ class Level(NamedTuple):
     exact: bool = False
 
     def __str__(self) -> str:
-        return in_words([self])
+        return format_levels([self])
 
 
-def level_of(guarantee: PrivacyGuarantee) -> Level:
+def shown_epsilon(guarantee: PrivacyGuarantee) -> ShownEpsilon:
     """Return the level at which a guarantee is shown, in every table and legend.
 
     That is pure differential privacy up to `PURE`, and above it where nothing less holds at `DELTA`, as where it was
@@ -429,38 +435,38 @@ def level_of(guarantee: PrivacyGuarantee) -> Level:
     above `EXACT` is that of exact noise: fast draws add a delta to it.
     """
     if guarantee.model == "none":
-        return Level(math.inf, 0.0)
+        return ShownEpsilon(math.inf, 0.0)
     pure = guarantee.pure_epsilon
     least = guarantee.epsilon_at(DELTA) if pure > PURE else pure
     if least < pure:
-        return Level(least, DELTA)
+        return ShownEpsilon(least, DELTA)
     if math.isinf(pure):
-        return Level(guarantee.epsilon, guarantee.delta)
-    return Level(pure, 0.0, exact=pure > EXACT and guarantee.delta_at(pure) > 0)
+        return ShownEpsilon(guarantee.epsilon, guarantee.delta)
+    return ShownEpsilon(pure, 0.0, exact=pure > EXACT and guarantee.delta_at(pure) > 0)
 
 
-def label_of(name: str, levels: Iterable[Level]) -> str:
+def label_of(name: str, levels: Iterable[ShownEpsilon]) -> str:
     """Return an algorithm's label in a legend: its name and its levels, as in "DP-KLUCB (eps 1)"."""
-    words = in_words(levels)
+    words = format_levels(levels)
     # "(no privacy)" already has brackets.
     return f"{name} {words}" if words == NO_PRIVACY else f"{name} ({words})"
 
 
-def in_words(levels: Iterable[Level]) -> str:
+def format_levels(levels: Iterable[ShownEpsilon]) -> str:
     """Return levels as `eps 1`, `eps 1, delta 1e-06`, `eps 1 or 0.1`, `eps 0.05 to 2` or `(no privacy)`."""
     levels = list(levels)
     kinds = dict.fromkeys((level.delta, level.exact) for level in levels)
     if all(math.isinf(level.epsilon) for level in levels):
         return NO_PRIVACY
     if len(kinds) > 1 or any(math.isinf(level.epsilon) for level in levels):
-        return " or ".join(dict.fromkeys(in_words([level]) for level in levels))
-    shown = list(dict.fromkeys(_short(level.epsilon) for level in levels))
-    if len(shown) > FEW:
+        return " or ".join(dict.fromkeys(format_levels([level]) for level in levels))
+    epsilons = list(dict.fromkeys(_short(level.epsilon) for level in levels))
+    if len(epsilons) > FEW:
         ends = [end(level.epsilon for level in levels) for end in (min, max)]
-        shown = [" to ".join(map(_short, ends))]
+        epsilons = [" to ".join(map(_short, ends))]
     delta, exact = next(iter(kinds))
     more = (f", delta {delta:.3g}" if delta else "") + (f" {WITH_EXACT_NOISE}" if exact else "")
-    return f"eps {' or '.join(shown)}{more}"
+    return f"eps {' or '.join(epsilons)}{more}"
 
 
 def _short(epsilon: float) -> str:

@@ -122,18 +122,18 @@ def lazy_settings(horizon: int, rho: float, best_rate: float) -> LazySettings:
     if math.isinf(rho):
         return LazySettings(best_rate, 1.0, horizon - 1)
     low, high = 0.0, best_rate
-    found = _cheapest(horizon, high)
-    if found.rho <= rho:
-        return found
-    found = _cheapest(horizon, low)
+    cheapest = _cheapest(horizon, high)
+    if cheapest.rho <= rho:
+        return cheapest
+    cheapest = _cheapest(horizon, low)
     for _ in range(60):
         middle = (low + high) / 2
         settings = _cheapest(horizon, middle)
         if settings.rho <= rho:
-            low, found = middle, settings
+            low, cheapest = middle, settings
         else:
             high = middle
-    return _spending_all(horizon, rho, found)
+    return _spending_all(horizon, rho, cheapest)
 
 
 def _spending_all(horizon: int, rho: float, settings: LazySettings) -> LazySettings:
@@ -151,14 +151,14 @@ def _spending_all(horizon: int, rho: float, settings: LazySettings) -> LazySetti
         return LazySettings(rate, 1 - (1 - redrawn) * math.exp(rate), draws)
 
     high = -math.log1p(-redrawn)  # where p is 0
-    found = settings
+    best = settings
     for _ in range(60):
         middle = (low + high) / 2
         if at(middle).fresh_probability > 0 and at(middle).rho <= rho:
-            low, found = middle, at(middle)
+            low, best = middle, at(middle)
         else:
             high = middle
-    return found
+    return best
 
 
 def _cheapest(horizon: int, learning_rate: float) -> LazySettings:

@@ -11,7 +11,7 @@ from dp_bandit_envs.privacy.accounting import DominatingNoise, laplace_law
 from dp_bandit_envs.protocols import IntArray
 
 
-class Spent(NamedTuple):
+class IntervalLoss(NamedTuple):
     """What all releases spend: rho, a pure epsilon, and the law that says what they spend at every delta."""
 
     rho: float
@@ -20,17 +20,17 @@ class Spent(NamedTuple):
 
     def epsilon(self, delta: float) -> float:
         """Return what they spend at a delta; of one release what is pure."""
-        found = self.noise_law.epsilon(delta)
-        return self.pure if self.noise_law.draws <= 1 or found >= self.noise_law.pure else found
+        least = self.noise_law.epsilon(delta)
+        return self.pure if self.noise_law.draws <= 1 or least >= self.noise_law.pure else least
 
 
 @functools.lru_cache(maxsize=256)
-def spent_on(epsilon_in: float, v: float, horizon: int, intervals: str) -> Spent:
+def interval_loss(epsilon_in: float, v: float, horizon: int, intervals: str) -> IntervalLoss:
     """Return what the releases of `interval_ends` spend."""
     # A power may be rounded down; its inverse is the distance of neighbours in scales.
     distances = interval_ends(epsilon_in, v, horizon, intervals) ** (-v / 2) * (1 + 1e-14)
     rho = math.fsum(distances**2) / 2 * (1 + 1e-12)
-    return Spent(rho, math.fsum(distances) * (1 + 1e-12), laplace_law(distances))
+    return IntervalLoss(rho, math.fsum(distances) * (1 + 1e-12), laplace_law(distances))
 
 
 def paper_input(epsilon: float, delta: float, v: float, horizon: int = 0, intervals: str = "lemma") -> float:

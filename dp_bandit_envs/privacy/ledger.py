@@ -41,7 +41,7 @@ UNPROTECTED: Final = (
 )
 
 
-class Spent(NamedTuple):
+class Spending(NamedTuple):
     """What the games on a ledger cost together.
 
     Attributes:
@@ -245,7 +245,7 @@ class Ledger:
         return self._id
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Spending:
         """What the games cost that have begun so far."""
         with self._opened() as db:
             rows, filters = read_charges(db), read_filters(db)
@@ -361,15 +361,15 @@ class Ledger:
     def _at_delta(self, guarantee: PrivacyGuarantee) -> float:
         return guarantee.epsilon_at(self._budget.delta or 1e-300)
 
-    def _spent(self, total: Total, filters: CompositionFilters | None) -> Spent:
+    def _spent(self, total: Total, filters: CompositionFilters | None) -> Spending:
         budget = self._budget
         if filters is not None and filters.closed:
-            return Spent(total.games, filters.epsilon, budget.delta)
+            return Spending(total.games, filters.epsilon, budget.delta)
         pure, renyi = filters_of.pure_filter(budget, total), filters_of.renyi_filter(budget, total, filters)
         # A curve that says hardly less is not worth its delta.
         if filters is None or pure <= renyi or (pure <= budget.epsilon and pure <= 1.01 * renyi):
-            return Spent(total.games, pure, filters_of.upper_float(total.delta))
-        return Spent(total.games, renyi, budget.for_curve + filters_of.delta_of_draws(total, filters.epsilon))
+            return Spending(total.games, pure, filters_of.upper_float(total.delta))
+        return Spending(total.games, renyi, budget.for_curve + filters_of.delta_of_draws(total, filters.epsilon))
 
     def _refusal(self, before: Total, after: Total, filters: CompositionFilters | None) -> str:
         """Return why games cannot begin, in public numbers."""
@@ -412,8 +412,8 @@ class Ledger:
             )
         options = []
         for guarantees in games:
-            whole = [for_unit(dataclasses.replace(guarantee, data=participation), unit) for guarantee in guarantees]
-            options.append([guarantee for guarantee in whole if guarantee.model != "none"])
+            for_units = [for_unit(dataclasses.replace(guarantee, data=participation), unit) for guarantee in guarantees]
+            options.append([guarantee for guarantee in for_units if guarantee.model != "none"])
         if not all(options):
             raise UnprotectedGameError(UNPROTECTED.format(f"for a {unit}, nothing is guaranteed in this one"))
         return options
@@ -452,9 +452,9 @@ _made_here: "weakref.WeakValueDictionary[str, Ledger]" = weakref.WeakValueDictio
 
 def _arrived(kind: type[Ledger], number: str, budget: Budget, path: os.PathLike[str] | None) -> Ledger:
     """Return the ledger that was sent."""
-    here = _made_here.get(number)
-    if path is None and here is not None:
-        return here
+    ledger_here = _made_here.get(number)
+    if path is None and ledger_here is not None:
+        return ledger_here
     ledger = kind.__new__(kind)
     ledger._use(number, budget, LedgerStore(path, elsewhere=path is None))
     return ledger

@@ -165,50 +165,50 @@ def noise_of(env: Any) -> Noise:
     return Noise(env.get_wrapper_attr("sensitivity"))
 
 
-def composed(mechanism: Mechanism, own: PrivacyGuarantee, inputs: InputFacts) -> PrivacyGuarantee:
+def composed(mechanism: Mechanism, guarantee: PrivacyGuarantee, inputs: InputFacts) -> PrivacyGuarantee:
     """Return the guarantee of a mechanism and everything below it: what it covers, and one step for each layer."""
-    whole = after_noise_below(own, inputs)
+    total = after_noise_below(guarantee, inputs)
     if inputs.is_private:
         step = "post-processing of what is released below, which costs nothing (Dwork and Roth 2014, proposition 2.1)"
-    elif whole.model != "none":
-        step = f"{own.numbers()}: {own.theorem or 'no theorem is stated'}"
+    elif total.model != "none":
+        step = f"{guarantee.numbers()}: {guarantee.theorem or 'no theorem is stated'}"
     else:
-        step = f"no guarantee: {whole.theorem}"
+        step = f"no guarantee: {total.theorem}"
         sensitivity = mechanism.sensitivity(inputs)
         if isinstance(sensitivity, (int, float)) and 0 < sensitivity < inputs.sensitivity:
             step += f"; lowers the sensitivity from {inputs.sensitivity:.4g} to {sensitivity:.4g}"
     layers = () if inputs.guarantee is None else inputs.guarantee.steps
     return dataclasses.replace(
-        whole,
-        covers="nothing" if whole.model == "none" else "arms and releases",
+        total,
+        covers="nothing" if total.model == "none" else "arms and releases",
         steps=(*layers, f"{type(mechanism).__name__}: {step}"),
     )
 
 
-def after_noise_below(own: PrivacyGuarantee, inputs: InputFacts) -> PrivacyGuarantee:
+def after_noise_below(guarantee: PrivacyGuarantee, inputs: InputFacts) -> PrivacyGuarantee:
     """Return the guarantee of a mechanism with its own noise, above mechanisms that may have added noise already."""
     inner = inputs.guarantee
     if inner is None:
-        return own
+        return guarantee
     if inner.model != "none":
         # The guarantee below covers everything that it releases, so whatever is done above costs nothing.
-        added = "" if own.model == "none" else "; the noise added above it is post-processing"
+        added = "" if guarantee.model == "none" else "; the noise added above it is post-processing"
         return dataclasses.replace(inner, theorem=inner.theorem + added)
-    if inputs.withheld and own.model != "none":
+    if inputs.withheld and guarantee.model != "none":
         return PrivacyGuarantee.none(
             "a mechanism below may withhold a gain because of its value, which noise above shows"
         )
     # Mechanisms below may store true gains for some rounds, as batches do, so they must be trusted.
-    return dataclasses.replace(own, model="central") if own.model == "local" else own
+    return dataclasses.replace(guarantee, model="central") if guarantee.model == "local" else guarantee
 
 
-def for_rounds(own: PrivacyGuarantee, sensitivity: float, theorem: str) -> PrivacyGuarantee:
+def for_rounds(guarantee: PrivacyGuarantee, sensitivity: float, theorem: str) -> PrivacyGuarantee:
     """Turn a guarantee for one item of one arm's sum into one for a round, and state why it carries over."""
-    if own.model == "none":
-        return own
+    if guarantee.model == "none":
+        return guarantee
     reason = (
         "a round influences the sum of one arm, so arms compose in parallel"
         if sensitivity <= 1
         else f"a round changes all sums together by at most {sensitivity:.4g}, which multiplies the noise"
     )
-    return dataclasses.replace(own, neighbours=REPLACE_ONE_ROUND, theorem=f"{theorem}; {reason}")
+    return dataclasses.replace(guarantee, neighbours=REPLACE_ONE_ROUND, theorem=f"{theorem}; {reason}")

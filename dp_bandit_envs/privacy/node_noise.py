@@ -83,20 +83,20 @@ def fill_own_norm(node: FloatArray, scale: float, norm: int, rng: np.random.Gene
         rng.laplaces(node, scale)  # type: ignore[attr-defined]
 
 
-def add(to: FloatArray, one: FloatArray, other: FloatArray) -> None:
+def add(to: FloatArray, first: FloatArray, second: FloatArray) -> None:
     """Write the sums of two vectors into a third one, which may be one of them."""
     for i in range(len(to)):
-        to[i] = one[i] + other[i]
+        to[i] = first[i] + second[i]
 
 
-def add_twice(to: FloatArray, one: FloatArray, other: FloatArray) -> None:
+def add_twice(to: FloatArray, first: FloatArray, second: FloatArray) -> None:
     """Add a vector to another one, and write the sum into a third one too."""
     for i in range(len(to)):
-        one[i] += other[i]
-        to[i] = one[i]
+        first[i] += second[i]
+        to[i] = first[i]
 
 
-def copy(to: FloatArray, one: FloatArray) -> None:
+def copy(to: FloatArray, vector: FloatArray) -> None:
     """Write one vector into another."""
     for i in range(len(to)):
-        to[i] = one[i]
+        to[i] = vector[i]

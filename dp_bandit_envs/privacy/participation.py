@@ -52,7 +52,7 @@ def use_of_table(rounds: int, rows: int, persons: SupportsIndex | Sequence[Hasha
         return Participation(1, min(owners, rounds))
     _check_length(owners, rows)
     served: Counter[Hashable] = Counter()
-    _serve(served, owners[:rounds], 1)
+    _add_rounds_per_person(served, owners[:rounds], 1)
     return Participation(1, _most(served))
 
 
@@ -79,7 +79,7 @@ def use_of_pools(
     served: Counter[Hashable] = Counter()
     for turns, size, owners in zip(passes, sizes, owned, strict=True):
         _check_length(owners, size)
-        _serve(served, owners, turns)
+        _add_rounds_per_person(served, owners, turns)
     return Participation(max(passes), min(rounds, _most(served)))
 
 
@@ -118,7 +118,7 @@ def _check_length(owners: Sequence[object], records: int) -> None:
         raise ValueError(f"persons must have one entry for each of {records}; received {len(owners)}.")
 
 
-def _serve(served: Counter[Hashable], owners: Sequence[Hashable], turns: int) -> None:
+def _add_rounds_per_person(served: Counter[Hashable], owners: Sequence[Hashable], turns: int) -> None:
     """Add to how many rounds each owner's records serve in, for records that serve so many times."""
     try:
         for owner in owners:

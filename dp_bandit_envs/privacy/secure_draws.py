@@ -68,10 +68,10 @@ def _measurement(name: str, scale: float) -> Callable[[int], int]:
     """Return OpenDP's measurement, which adds noise to a whole number."""
     opendp = require("opendp.prelude", extra="secure")
     opendp.enable_features("contrib")
-    made: Callable[[int], int] = getattr(opendp.m, name)(
+    measurement: Callable[[int], int] = getattr(opendp.m, name)(
         opendp.atom_domain(T="i64"), opendp.absolute_distance(T="i64"), scale=scale
     )
-    return made
+    return measurement
 
 
 def _checked(steps: int) -> float:
@@ -182,7 +182,7 @@ class ChoosesDraws(Mechanism):
     def release_for(self, inputs: InputFacts) -> Release:
         """Return `release`, with exact noise for secure draws."""
         release: Release = self.release
-        return bind(release, {"noisy": noisy_exact}) if self._secure else release
+        return bind(release, {"noisy": noisy_exact}, missing_ok=True) if self._secure else release
 
     def _scale(self, distance: float, most: float, inputs: InputFacts) -> float:
         """Return the scale of Laplace noise for this distance before values, up to `most`, are rounded to a grid."""

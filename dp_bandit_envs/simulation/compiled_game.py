@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Sequence
+from pathlib import PurePath
 from types import FunctionType
 from typing import Any
 
@@ -13,10 +14,19 @@ import numpy as np
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
 from dp_bandit_envs.agents import FunctionalAgent
-from dp_bandit_envs.agents.functional import FunctionalPointAgent
+from dp_bandit_envs.agents.functional import FunctionalPointAgent, no_state
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import Compiled, why_not_compiled
-from dp_bandit_envs.compiling.functions import bind, called_functions, calls_only_builtin, frozen, is_builtin
+from dp_bandit_envs.compiling.functions import (
+    bind,
+    called_functions,
+    calls_only_builtin,
+    frozen,
+    is_builtin,
+    owner_of,
+    stream_address,
+    uses_other_randomness,
+)
 from dp_bandit_envs.compiling.layout import Image, Parts
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import DecisionSet
@@ -24,12 +34,16 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.envs.point_env import PointEnv
+from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.facts import InputFacts, ValueRange
 from dp_bandit_envs.privacy.mechanism import Mechanism, noise_key
-from dp_bandit_envs.protocols import Environment, IntArray, Sums
+from dp_bandit_envs.protocols import Environment, FloatArray, IntArray, Sums
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, stream
 from dp_bandit_envs.simulation.playing import show
 from dp_bandit_envs.simulation.stages import (
+    ARM,
+    FILLED,
+    NO_ARM,
     GameState,
     GraphRows,
     NotCompilableError,
@@ -65,8 +79,11 @@ DRIVER = [name for name, part in vars(PrivacyBoundary).items() if callable(part)
 """Methods of a boundary; a subclass that overrides one of them is played, not compiled."""
 
 
+STATE, WORLD, PROGRESS = map(GameState._fields.index, ("state", "world", "progress"))
+
+
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class CompiledGame:
     """How the compiled loop plays an algorithm.
 
     Attributes:
@@ -122,7 +139,7 @@ class Plan:
         record = new_checkpoints(self.checkpoints, len(progress.pulls))
         streams: Any = tuple(np.random.Generator for _ in range(1 + len(states)))
         game = GameState(state, states, world, self.rules, streams, progress, record)
-        return Image(game, spare=bool(self.foreign))
+        return Image(game, spare=bool(self.user_functions))
 
     def streams(self, seed: int, trial: int) -> tuple[np.random.Generator, ...]:
         """Return the random streams of one game: the agent's, and those of the mechanisms."""
@@ -153,11 +170,11 @@ class Plan:
         self.loop(np.empty((0, self.image.words), np.int64), np.empty((0, self.n_arms)))
 
     @functools.cached_property
-    def foreign(self) -> list[Callable[..., Any]]:
+    def user_functions(self) -> list[Callable[..., Any]]:
         """The functions in the loop that are not of this package."""
         parts = [part for part in self.parts.values() if not calls_only_builtin(part)]
-        found = {one for part in parts for one in called_functions(part) if not is_builtin(one)}
-        return sorted(found, key=lambda one: (one.__name__, one.__qualname__))
+        functions = {one for part in parts for one in called_functions(part) if not is_builtin(one)}
+        return sorted(functions, key=lambda one: (one.__name__, one.__qualname__))
 
     @property
     def owners(self) -> dict[Any, str]:
@@ -187,8 +204,9 @@ class Plan:
             playing["contains"] = self.decision_set.contains
         parts["choose"] = bind(parts["choose"], playing)
         parts["update"], tidy = self.agent.functions.update, self.agent.functions.tidy
-        own = self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)
-        if own and self.agent.functions.update_own is not None:  # a step releases something of the arm played only
+        played_only = self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)
+        # If a step releases something of the arm played only.
+        if played_only and self.agent.functions.update_own is not None:
             parts["update"] = self.agent.functions.update_own
         if tidy is not None:
             parts["tidy_state"] = bind(tidy_every_32_steps, {"tidy": tidy})
@@ -200,13 +218,122 @@ class Plan:
         return self.mechanisms[0][1].values if self.mechanisms else ValueRange()
 
 
-def make_plan(
+class SingleGame:
+    """One algorithm in one trial: a `GameState` in words, and the compiled loop that plays it.
+
+    Args:
+        game: How it is played.
+        streams: Its random streams, which it moves.
+        words: Its words, shape `(1, words)`.
+    """
+
+    def __init__(self, game: CompiledGame, streams: tuple[np.random.Generator, ...], words: IntArray) -> None:
+        self._game, self._image, self._words = game, game.image, words
+        self.streams = streams  # machine code steps the words of these generators
+        self._arrays: dict[int, Any] = {}
+
+    def play(self, gains: FloatArray, graph: FeedbackGraph | None = None) -> None:
+        """Play one round for each row of `gains`, all with the same graph."""
+        if graph is None:
+            self._call(gains)
+            return
+        # An agent sees a new graph when it next chooses an arm, that is, after the current batch.
+        filled = self.progress.counters[FILLED]
+        busy = min(self._game.rules.batch_size - filled, len(gains)) if filled > 0 else 0
+        if busy > 0:
+            self._show(graph)
+            self._call(gains[:busy])
+        if len(gains) > busy:
+            self._show(graph, to_agent=True)
+            self._call(gains[busy:])
+
+    def see_features(self, features: FloatArray) -> None:
+        """Let the agent begin with the features of this game, whose arms are numbered anew."""
+        agent: Any = copy.copy(self._game.agent)
+        if hasattr(agent, "see_features"):
+            agent.see_features(features)
+            state = agent.initial_state(self._game.n_arms, self._game.steps)
+            self._image.replace(self._words[0], state, self._image.form.inner[STATE], self._arrays)
+
+    def _show(self, graph: FeedbackGraph, *, to_agent: bool = False) -> None:
+        """Put a graph into the game's words, and let the agent see one of its own."""
+        form, words = self._image.form, self._words[0]
+        self._image.replace(words, (graph.starts, graph.revealed), form.inner[WORLD], self._arrays)
+        if to_agent:
+            state = self._game.agent.with_graph(self.state, graph.copy())
+            self._image.replace(words, state, form.inner[STATE], self._arrays)
+
+    @property
+    def state(self) -> Any:
+        """The agent's state; its arrays are views."""
+        return self._part(STATE)
+
+    @property
+    def states(self) -> Any:
+        """The mechanisms' states."""
+        return self._part(GameState._fields.index("states"))
+
+    @functools.cached_property
+    def progress(self) -> Any:
+        """The progress of the game."""
+        return self._part(PROGRESS)
+
+    @property
+    def record(self) -> Any:
+        """The results at checkpoints."""
+        return self._part(GameState._fields.index("record"))
+
+    def _part(self, index: int) -> Any:
+        return self._image.read(self._words[0], self._image.form.inner[index], self._arrays)
+
+    def _call(self, gains: FloatArray) -> None:
+        try:
+            self._game.loop(self._words, gains)
+        except Exception as error:
+            better = _explained(error, self._game, int(self.progress.counters[ARM]))
+            if better is error:
+                raise
+            raise better from None
+
+
+def begin_games(game: CompiledGame, seed: int, trials: Sequence[int]) -> tuple[IntArray, list[SingleGame]]:
+    """Return one game for each trial before its first round, and the words of all of them, each in a row."""
+    streams = [game.streams(seed, trial) for trial in trials]
+    block = game.image.games([tuple(map(stream_address, of_game)) for of_game in streams])
+    return block, [SingleGame(game, of_game, block[row : row + 1]) for row, of_game in enumerate(streams)]
+
+
+def _explained(error: Exception, game: CompiledGame, chosen: int) -> Exception:
+    """Return the error to raise in place of one of the loop, or that with a note; `select` returned `chosen` last."""
+    agent, user_functions = type(game.agent).__name__, game.user_functions
+    if isinstance(error, IndexError) and str(error) == NO_ARM:
+        return IndexError(
+            f"{agent}.select must return an arm, an integer in [0, {game.n_arms - 1}] in this game; received {chosen}."
+            " initial_state(n_arms, horizon) says how many arms there are."
+        )
+    if isinstance(error, TypeError) and str(error).endswith(", got None"):
+        return no_state(game.agent)
+    if user_functions:
+        places = [f"{one.__name__}{owner_of(one, game.owners)} ({_place(one.__code__)})" for one in user_functions]
+        error.add_note(
+            f"Compiled code cannot say where: it is in {' or '.join(places)}; play(env, agent) says the line."
+        )
+    return error
+
+
+def _place(code: Any) -> str:
+    return f"{PurePath(code.co_filename).name}, line {code.co_firstlineno}"
+
+
+def make_compiled_game(
     algorithm: Algorithm,
     env: Environment,
     wrapped: Environment | None = None,
     checkpoints: Sequence[int] | IntArray = (0,),
-) -> Plan:
-    """Return a plan, or raise `NotCompilableError`.
+    *,
+    repeatable: bool = False,
+) -> CompiledGame:
+    """Return how the compiled loop plays an algorithm, or raise `NotCompilableError`.
 
     Args:
         algorithm: The algorithm.
@@ -214,6 +341,7 @@ def make_plan(
         wrapped: The same in them, if it is there already.
         checkpoints: Rounds at which a single game records its results, ascending; the last is the horizon, or all are
             0, which never comes.
+        repeatable: Whether to refuse functions that draw from elsewhere than their `rng`.
     """
     game = env.unwrapped
     why = why_not_compiled()
@@ -249,7 +377,7 @@ def make_plan(
         raise NotCompilableError(f"{kind.__name__} learns from {' and '.join(agent.learns_from._fields)}")
     show(agent, wrapped)
     batches = [mechanism.batch_size for mechanism, _ in mechanisms]
-    plan = Plan(
+    compiled_game = CompiledGame(
         agent=agent,
         player=algorithm.player,
         n_arms=game.adversary.n_arms,
@@ -264,10 +392,13 @@ def make_plan(
         checkpoints=np.asarray(checkpoints, np.int64),
     )
     try:
-        _ = plan.image
+        _ = compiled_game.image
     except TypeError as error:
-        raise RefusedByNumbaError(in_short(error, plan.foreign, plan.owners)) from None
-    return plan
+        raise RefusedByNumbaError(in_short(error, compiled_game.user_functions, compiled_game.owners)) from None
+    elsewhere = uses_other_randomness(compiled_game.user_functions, compiled_game.owners) if repeatable else None
+    if elsewhere:
+        raise RefusedByNumbaError(elsewhere)
+    return compiled_game
 
 
 @functools.lru_cache(maxsize=256)
@@ -281,7 +412,7 @@ def _loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Com
 
 def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, InputFacts], ...]:
     """Return the mechanisms of the privacy wrappers, from the innermost."""
-    found = []
+    mechanisms = []
     for layer in reversed([layer for layer in layers_of(env) if isinstance(layer, gym.Wrapper)]):
         if type(layer) in (PassiveEnvChecker, OrderEnforcing):
             continue
@@ -290,5 +421,5 @@ def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, InputFacts], ...]:
             raise NotCompilableError(f"a {name} is not part of the compiled loop")
         if any(getattr(type(layer), part) is not getattr(PrivacyBoundary, part) for part in DRIVER):
             raise NotCompilableError(f"{name} is a boundary that does something of its own")
-        found.append((layer.mechanism, layer.inputs))
-    return tuple(found)
+        mechanisms.append((layer.mechanism, layer.inputs))
+    return tuple(mechanisms)

@@ -76,11 +76,11 @@ def check_repeatable(
         else:
             _require_same([functools.partial(_gains, each) for each in fresh], name, "gains", "begin")
     for player, wrapped in players:
-        for place, (one, inputs) in enumerate(_mechanisms(wrapped)):
-            if not is_builtin(type(one)):
-                two, _ = _mechanisms(player.wrap(env))[place]
-                games = [functools.partial(_releases, each, inputs) for each in (one, two)]
-                _require_same(games, type(one).__name__, "releases or states", "release")
+        for index, (mechanism, inputs) in enumerate(_mechanisms(wrapped)):
+            if not is_builtin(type(mechanism)):
+                fresh_mechanism, _ = _mechanisms(player.wrap(env))[index]
+                games = [functools.partial(_releases, each, inputs) for each in (mechanism, fresh_mechanism)]
+                _require_same(games, type(mechanism).__name__, "releases or states", "release")
     return unchecked
 
 
@@ -103,9 +103,9 @@ def _parts(adversary: Adversary) -> Iterator[Adversary]:
 def _fresh(adversary: Adversary, make_env: Callable[[], Environment]) -> tuple[Adversary, Adversary] | None:
     """Return two adversaries for games of the check's own, or twice one where only a copy can be had; else None."""
     with contextlib.suppress(Exception):
-        one, two = _adversary(make_env()), _adversary(make_env())
-        if adversary is not one is not two is not adversary:
-            return one, two
+        first, second = _adversary(make_env()), _adversary(make_env())
+        if adversary is not first is not second is not adversary:
+            return first, second
     with contextlib.suppress(Exception):
         copied = copy.deepcopy(adversary)
         return copied, copied
@@ -120,12 +120,12 @@ def _require_same(
     games: Sequence[Callable[[np.random.Generator], Iterator[Any]]], name: str, what: str, method: str
 ) -> None:
     """Raise if two games, and the second one again, differ in what they yield or draw."""
-    found = []
+    records = []
     for number, game in enumerate((*games, games[-1])):
         random.seed(number)
         np.random.seed(number)  # noqa: NPY002 (it is about those who draw from there)
-        found.append(_recorded(game))
-    if found[1:] != found[:-1]:
+        records.append(_recorded(game))
+    if records[1:] != records[:-1]:
         raise NotRepeatableError(
             f"{name} must give the same game for the same random stream; two such games had other {what}. It draws from"
             f" elsewhere than rng, or keeps something from game to game. Draw from the rng of {method}, as in"
@@ -135,13 +135,13 @@ def _require_same(
 
 def _recorded(game: Callable[[np.random.Generator], Iterator[Any]]) -> list[Any]:
     """Play a game; return how it failed, all numbers in what it yields, and the state of its stream at the end."""
-    rng, shown, failure = stream(0, role=ADVERSARY), list[Any](), ""
+    rng, parts, failure = stream(0, role=ADVERSARY), list[Any](), ""
     try:
-        for part in game(rng):
-            shown.append(part)
+        for yielded in game(rng):
+            parts.append(yielded)
     except Exception as error:  # as the game itself will say
         failure = type(error).__name__
-    arrays = map(np.asarray, among(shown, (np.ndarray, np.generic, int, float)))
+    arrays = map(np.asarray, among(parts, (np.ndarray, np.generic, int, float)))
     numbers = [array.tobytes() for array in arrays if not array.dtype.hasobject]
     return [failure, *numbers, str(rng.bit_generator.state)]
 

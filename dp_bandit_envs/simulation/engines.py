@@ -1,178 +1,406 @@
-"""Plays one trial: all algorithms of a simulation on the same gains."""
+"""Who plays an algorithm: `engine_for` takes the first of lanes, the compiled loop and `play` that does not refuse."""
 
+import contextlib
 import copy
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import PurePath
-from typing import Any
+import os
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextvars import ContextVar
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
 from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.adversaries.payoff import python_function
-from dp_bandit_envs.agents.functional import no_state
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.compiled import IsCancelled, not_cancelled, run_in_thread, say_compiling
-from dp_bandit_envs.compiling.functions import owner_of, stream_address, uses_other_randomness
+from dp_bandit_envs.compiling.compiled import (
+    IsCancelled,
+    loads_from_disk,
+    not_cancelled,
+    run_in_thread,
+    say_compiling,
+    say_once,
+)
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import DecisionSet
-from dp_bandit_envs.envs.bandit_env import checked_beginning
+from dp_bandit_envs.envs.bandit_env import BanditEnv, checked_beginning
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
 from dp_bandit_envs.privacy.admission import admission_to
+from dp_bandit_envs.privacy.ledger import Reservation
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
-from dp_bandit_envs.simulation.compiled_game import Plan
-from dp_bandit_envs.simulation.playing import play
-from dp_bandit_envs.simulation.results import Column, StoppedEarlyError, column_of, stacked
+from dp_bandit_envs.simulation.compiled_game import PROGRESS, CompiledGame, SingleGame, begin_games
+from dp_bandit_envs.simulation.lanes import (
+    DRAWN_ALONE,
+    LANES,
+    LaneBlock,
+    LaneGains,
+    LaneLoop,
+    PythonGains,
+    compiled_play_pieces,
+    supports,
+)
+from dp_bandit_envs.simulation.playing import play, to_count
+from dp_bandit_envs.simulation.results import (
+    Engine,
+    EngineName,
+    ResultTable,
+    StoppedEarlyError,
+    TrialResults,
+    stack_results,
+    trial_results,
+)
 from dp_bandit_envs.simulation.stages import (
-    ARM,
-    FILLED,
-    NO_ARM,
     DynamicRegret,
     GameState,
     History,
-    NotCompilableError,
     Progress,
-    RefusedByNumbaError,
     compiled_add_up,
     compiled_add_up_constant,
     new_history,
 )
-from dp_bandit_envs.simulation.workers import Terms
+from dp_bandit_envs.simulation.workers import Task, TrialTerms, compile_now
 
-TOO_FEW_ROUNDS = (
+MOST_ROUNDS: Final = 20_000
+"""`play` takes .1 to 1.7 s for them, and compiling 1 to 3 s."""
+ROUNDS_TO_BEGIN: Final = 200
+"""The rounds that `play` plays in the time that it takes to begin a game."""
+ALWAYS_COMPILE: Final = "DP_BANDIT_ENVS_COMPILE"
+"""The environment variable that is `always` where small simulations are compiled, too."""
+TOO_FEW_ROUNDS: Final = (
     "it is faster to play so few rounds than to compile the loop; once compiled, it is used for few rounds, too"
 )
+
+_played: Counter[object] = Counter()
+"""Rounds played here instead of compiled, by compiled loop."""
+_all_compiled: ContextVar[bool] = ContextVar("_all_compiled", default=False)
+
+
+@contextlib.contextmanager
+def always_compiled() -> Iterator[None]:
+    """Compile small simulations, too."""
+    token = _all_compiled.set(True)
+    try:
+        yield
+    finally:
+        _all_compiled.reset(token)
+
+
+def is_small_simulation(horizon: int, trials: int) -> bool:
+    """Return whether so many games may be played instead of compiled at all."""
+    compiled = _all_compiled.get() or os.environ.get(ALWAYS_COMPILE) == "always"
+    return not compiled and _rounds(horizon, trials) <= MOST_ROUNDS
+
+
+def _rounds(horizon: int, trials: int) -> int:
+    return trials * (horizon + ROUNDS_TO_BEGIN)
+
+
+@dataclasses.dataclass(frozen=True)
+class SimulationSetup:
+    """What is simulated, and by which engines.
+
+    Attributes:
+        game: The innermost game.
+        env: The environment that the wrappers of the players surround; it may have wrappers of its own.
+        make_env: Makes another such environment.
+        seed: The seed.
+        secret: Whether nobody knows it: it came from the operating system, and is written nowhere.
+        checkpoints: Rounds at which to record results, ascending; the last is the horizon.
+        players: The algorithms by name.
+        wrapped: The environment in the wrappers of each.
+        unchecked: Why it was not checked whether the game can be repeated; empty if it was.
+        compiled_games: How the compiled loop plays the algorithms.
+        refusals: Why it does not play the others.
+        engines: The engines, each with its algorithms.
+        reasons: Why an algorithm is played instead of compiled; for these only.
+        reservation: What a ledger has counted, if the data have one.
+    """
+
+    game: BanditEnv
+    env: Environment = dataclasses.field(repr=False)
+    make_env: Callable[[], Environment] = dataclasses.field(repr=False)
+    seed: int = dataclasses.field(repr=False)
+    secret: bool
+    checkpoints: IntArray
+    players: dict[str, Algorithm]
+    wrapped: dict[str, Environment] = dataclasses.field(repr=False)
+    unchecked: str = ""
+    compiled_games: dict[str, CompiledGame] = dataclasses.field(default_factory=dict, repr=False)
+    refusals: dict[str, str] = dataclasses.field(default_factory=dict)
+    engines: tuple[Engine, ...] = ()
+    reasons: dict[str, str] = dataclasses.field(default_factory=dict)
+    reservation: Reservation | None = None
+
+    def tasks(self, trials: range, owner: Any = None) -> list[Task]:
+        """Return what has to be played in these trials; `owner` is returned with each result."""
+        env_id = None if self.game.spec is None else self.game.spec.id
+        return [Task(engine, trials, env_id, owner) for engine in self.engines]
+
+    def reserved(self, trials: int) -> "SimulationSetup":
+        """Count all games of so many trials in the ledger of the data, if they have one, and note that in the engines.
+
+        Everything is compiled before. `refund()` gives back what has not begun.
+
+        Raises:
+            LedgerError: If the ledger refuses them; nothing is counted then.
+        """
+        adversary = self.game.adversary
+        if adversary.ledger is None:
+            return self
+        games = [[to_count(player, self.env)] for player in self.players.values()]
+        compile_now(self.engines)
+        use, names = adversary.data_use, list(self.players)
+        reservation = adversary.ledger.spend(games, use, trials, secret=self.secret, players=names)
+        engines = (
+            dataclasses.replace(engine, terms=engine.terms._replace(reservation=reservation))
+            for engine in self.engines
+            if isinstance(engine, (ScalarEngine, PythonEngine))
+        )
+        return dataclasses.replace(self, engines=tuple(engines), reservation=reservation)
+
+    def refund(self) -> None:
+        """Give back to the ledger of the data the games that have not begun."""
+        if self.reservation is not None:
+            self.reservation.refund()
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether all of it is compiled, and so can run in threads."""
+        return not self.reasons
+
+    def tables(self, trials: int) -> dict[str, ResultTable]:
+        """Return empty tables by the algorithm's name."""
+        return {name: ResultTable(trials) for name in self.players}
+
+
+@dataclasses.dataclass
+class CompiledEngine:
+    """What the two engines of machine code have in common."""
+
+    adversary: Adversary
+    games: dict[str, CompiledGame]
+    seed: int = dataclasses.field(repr=False)
+    checkpoints: IntArray
+
+    @property
+    def algorithms(self) -> list[str]:
+        """The names of the algorithms."""
+        return list(self.games)
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing has to be compiled or loaded."""
+        raise NotImplementedError
+
+    def compile(self, is_cancelled: IsCancelled) -> None:
+        """Compile everything, or load it from disk."""
+        raise NotImplementedError
+
+    def only(self, algorithms: Collection[str]) -> Self:
+        """Return the engine of these algorithms; machine code is shared."""
+        engine = object.__new__(type(self))
+        vars(engine).update(vars(self), games={name: self.games[name] for name in algorithms})
+        return engine
+
+    def _too_few_rounds(self, algorithm: str, trials: int) -> str:
+        """Return `TOO_FEW_ROUNDS` if it takes longer to compile an algorithm than to play it; otherwise ""."""
+        game, horizon = self.games[algorithm], self.adversary.horizon
+        if self.adversary.ledger is not None or not is_small_simulation(horizon, trials):
+            return ""
+        if _played[game.loop] + _rounds(horizon, trials) > MOST_ROUNDS:
+            return ""
+        alone = self.only([algorithm])
+        # Machine code of users' functions is never on disk.
+        has_code = alone.ready or (not game.user_functions and loads_from_disk(alone.compile))
+        return "" if has_code else TOO_FEW_ROUNDS
+
+
+LEAST_TRIALS: Final = 3
+"""A block of fewer games takes longer than one game after the other."""
+LANE_NUMBERS = 2**16
+"""Gains in a piece, half a megabyte: they stay in a core's own cache until they are played."""
+LANE_NUMBERS_FILLED = 2**18
+"""The same where Python fills them, which takes less time if it is called less often."""
+LANE_ROUNDS = 2**22
+"""Rounds in a call of machine code, of all games and algorithms together: some hundredths of a second, as Ctrl-C and
+other threads wait for its end."""
+
+
+@dataclasses.dataclass
+class LaneEngine(CompiledEngine):
+    """Plays trials side by side; the games are those of `ScalarEngine`."""
+
+    beside_others: bool = False
+    """Whether other algorithms than those in `games` meet the same gains, so that none draws them by itself."""
+    _loop_by_name: dict[str, LaneLoop] = dataclasses.field(default_factory=dict, init=False, repr=False)
+    kind: ClassVar[EngineName] = "lanes"
+    at_once: ClassVar[int] = LANES
+
+    @classmethod
+    def of(cls, setup: SimulationSetup) -> Self:
+        """Return the engine of all algorithms that lanes support."""
+        games = {name: game for name, game in setup.compiled_games.items() if supports(game)}
+        return cls(setup.game.adversary, games, setup.seed, setup.checkpoints)
+
+    def refusal(self, algorithm: str, trials: int) -> str:
+        """Return why so many trials of an algorithm are not played side by side; "" if they are."""
+        if trials < LEAST_TRIALS:
+            return "a block of so few games takes longer than one game after the other"
+        if algorithm not in self.games:
+            return "lanes do not support it, or are not faster"
+        if self.adversary.ledger is not None or self.adversary.means_move:
+            return "games on data with a ledger, or whose means move, are played one by one"
+        return self._too_few_rounds(algorithm, trials)
+
+    def only(self, algorithms: Collection[str]) -> Self:
+        """Return the engine of these algorithms; machine code is shared."""
+        _ = self._gains  # so that it is made once
+        engine = super().only(algorithms)
+        engine.beside_others = self.beside_others or len(self.games) > 1
+        return engine
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing has to be compiled or loaded."""
+        loops = [loop.compiled for loop in (*self._loops(), self._gains) if loop is not None]
+        gains_are_ready = self._drawn is not None or compiled_add_up().ready
+        return gains_are_ready and all(loop.ready for loop in (compiled_play_pieces(), *loops))
+
+    def compile(self, is_cancelled: IsCancelled) -> None:
+        """Compile everything, or load it from disk."""
+        room = np.empty((1, self.adversary.n_arms, LANES), np.int64)
+        if self._drawn is None:
+            # No game begins here.
+            PythonGains(self.adversary, self.seed, range(0), self.checkpoints).fill(room[:0])
+        compiled_play_pieces()(0, room, self.checkpoints, self._block(range(1), None, []).arguments)
+        for loop in (self._gains, *self._loops()):
+            if is_cancelled():
+                return
+            _ = loop and loop.address
+
+    def run(self, trials: range, is_cancelled: IsCancelled = not_cancelled) -> dict[str, TrialResults]:
+        """Play these trials, a block of them at a time."""
+        blocks = (trials[start : start + LANES] for start in range(0, len(trials), LANES))
+        return stack_results([self._run(block, is_cancelled) for block in blocks], np.concatenate)
+
+    def _run(self, trials: range, is_cancelled: IsCancelled) -> dict[str, TrialResults]:
+        n_arms, horizon = self.adversary.n_arms, self.adversary.horizon
+        block = self._block(trials, self._gains, self._loops())
+        filled = PythonGains(self.adversary, self.seed, trials, self.checkpoints) if block.means is None else None
+        rows = min(horizon, max(1, (LANE_NUMBERS_FILLED if filled else LANE_NUMBERS) // (n_arms * LANES)))
+        room = np.empty((rows, n_arms, LANES), np.int64)
+        pieces = 1 if filled else max(1, LANE_ROUNDS // (rows * LANES * len(self.games)))
+        for start in range(0, horizon, rows * pieces):
+            if is_cancelled():
+                raise StoppedEarlyError
+            rounds = min(rows * pieces, horizon - start)
+            if filled:
+                filled.fill(room[:rounds])
+            compiled_play_pieces()(rounds, room, self.checkpoints, block.arguments)
+            block.check()
+        totals_at, means = (filled.totals_at, filled.means) if filled else (block.totals_at, block.means or [])
+        fixed, results = np.moveaxis(totals_at, -1, 0)[: len(trials)], {}
+        for name, (collected, counts) in zip(self.games, block.records, strict=True):
+            by_game, collected = np.moveaxis(counts, -1, 0)[: len(trials)], collected.T[: len(trials)]
+            pulls, switches = by_game[..., :-1], by_game[..., -1]
+            results[name] = trial_results(fixed, fixed, collected, switches, pulls, means[: len(trials)])
+        return results
+
+    def _block(self, trials: range, gains: LaneGains | None, loops: list[LaneLoop]) -> LaneBlock:
+        return LaneBlock(gains, loops, self.seed, trials, self.checkpoints, self.adversary.n_arms)
+
+    def _loops(self) -> list[LaneLoop]:
+        drawn = self._drawn if self._gains is None else None
+        for name, game in self.games.items():
+            if name not in self._loop_by_name:
+                self._loop_by_name[name] = LaneLoop(game, drawn)
+        return [self._loop_by_name[name] for name in self.games]
+
+    @functools.cached_property
+    def _gains(self) -> LaneGains | None:
+        """The loop that draws gains for all algorithms, if they do not draw them alone."""
+        single = len(self.games) == 1 and not self.beside_others
+        alone = single and self._drawn is not None and type(self._drawn[1]) in DRAWN_ALONE
+        return None if self._drawn is None or alone else LaneGains(*self._drawn)
+
+    @functools.cached_property
+    def _drawn(self) -> tuple[Adversary, RoundByRound] | None:
+        """The adversary, and the one in it that draws; None if it has no plain function of a round of this package."""
+        drawn = self.adversary.by_rounds
+        if not isinstance(drawn, RoundByRound):
+            return None
+        builtin = is_builtin(type(drawn).next_round) and is_builtin(type(drawn).first_round_state)
+        return (self.adversary, drawn) if builtin else None
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out what was made here, because machine code cannot be pickled."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | {"_loop_by_name": {}}
+
+
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
 """The largest number of gains (rounds times arms) in a block."""
-STATE, WORLD, PROGRESS = (GameState._fields.index(part) for part in ("state", "world", "progress"))
 MOST_AT_ONCE = 64
 WORDS_AT_ONCE = 2**20
 """Of trials that are played at once: their number, and their words, 8 MB."""
 
 
-class SingleGame:
-    """One algorithm in one trial: a `GameState` in words, and the compiled loop that plays it.
-
-    Args:
-        plan: How it is played.
-        streams: Its random streams, which it moves.
-        words: Its words, shape `(1, words)`.
-    """
-
-    def __init__(self, plan: Plan, streams: tuple[np.random.Generator, ...], words: IntArray) -> None:
-        self._plan, self._image, self._words = plan, plan.image, words
-        self.streams = streams  # machine code steps the words of these generators
-        self._arrays: dict[int, Any] = {}
-
-    def play(self, gains: FloatArray, graph: FeedbackGraph | None = None) -> None:
-        """Play one round for each row of `gains`, all with the same graph."""
-        if graph is None:
-            self._call(gains)
-            return
-        # An agent sees a new graph when it next chooses an arm, that is, after the current batch.
-        filled = self.progress.counters[FILLED]
-        busy = min(self._plan.rules.batch_size - filled, len(gains)) if filled > 0 else 0
-        if busy > 0:
-            self._show(graph)
-            self._call(gains[:busy])
-        if len(gains) > busy:
-            self._show(graph, to_agent=True)
-            self._call(gains[busy:])
-
-    def see_features(self, features: FloatArray) -> None:
-        """Let the agent begin with the features of this game, whose arms are numbered anew."""
-        agent: Any = copy.copy(self._plan.agent)
-        if hasattr(agent, "see_features"):
-            agent.see_features(features)
-            state = agent.initial_state(self._plan.n_arms, self._plan.steps)
-            self._image.replace(self._words[0], state, self._image.form.inner[STATE], self._arrays)
-
-    def _show(self, graph: FeedbackGraph, *, to_agent: bool = False) -> None:
-        """Put a graph into the game's words, and let the agent see one of its own."""
-        form, game = self._image.form, self._words[0]
-        self._image.replace(game, (graph.starts, graph.revealed), form.inner[WORLD], self._arrays)
-        if to_agent:
-            state = self._plan.agent.with_graph(self.state, graph.copy())
-            self._image.replace(game, state, form.inner[STATE], self._arrays)
-
-    @property
-    def state(self) -> Any:
-        """The agent's state; its arrays are views."""
-        return self._part(STATE)
-
-    @property
-    def states(self) -> Any:
-        """The mechanisms' states."""
-        return self._part(GameState._fields.index("states"))
-
-    @functools.cached_property
-    def progress(self) -> Any:
-        """The progress of the game."""
-        return self._part(PROGRESS)
-
-    @property
-    def record(self) -> Any:
-        """The results at checkpoints."""
-        return self._part(GameState._fields.index("record"))
-
-    def _part(self, place: int) -> Any:
-        return self._image.read(self._words[0], self._image.form.inner[place], self._arrays)
-
-    def _call(self, gains: FloatArray) -> None:
-        try:
-            self._plan.loop(self._words, gains)
-        except Exception as error:
-            better = _explained(error, self._plan, int(self.progress.counters[ARM]))
-            if better is error:
-                raise
-            raise better from None
-
-
-def games_of(plan: Plan, seed: int, trials: Sequence[int]) -> tuple[IntArray, list[SingleGame]]:
-    """Return one game for each trial before its first round, and the words of all of them, each in a row."""
-    streams = [plan.streams(seed, trial) for trial in trials]
-    block = plan.image.games([tuple(map(stream_address, of_game)) for of_game in streams])
-    return block, [SingleGame(plan, own, block[place : place + 1]) for place, own in enumerate(streams)]
-
-
-def _explained(error: Exception, plan: Plan, chosen: int) -> Exception:
-    """Return the error to raise in place of one of the loop, or that with a note; `select` returned `chosen` last."""
-    agent, foreign = type(plan.agent).__name__, plan.foreign
-    if isinstance(error, IndexError) and str(error) == NO_ARM:
-        return IndexError(
-            f"{agent}.select must return an arm, an integer in [0, {plan.n_arms - 1}] in this game; received {chosen}."
-            " initial_state(n_arms, horizon) says how many arms there are."
-        )
-    if isinstance(error, TypeError) and str(error).endswith(", got None"):
-        return no_state(plan.agent)
-    if foreign:
-        places = [f"{one.__name__}{owner_of(one, plan.owners)} ({_place(one.__code__)})" for one in foreign]
-        error.add_note(
-            f"Compiled code cannot say where: it is in {' or '.join(places)}; play(env, agent) says the line."
-        )
-    return error
-
-
-def _place(code: Any) -> str:
-    return f"{PurePath(code.co_filename).name}, line {code.co_firstlineno}"
-
-
 @dataclasses.dataclass
-class CompiledTrials:
+class ScalarEngine(CompiledEngine):
     """Plays one trial of all compiled algorithms on the same gains."""
 
-    adversary: Adversary
-    plans: dict[str, Plan]
-    seed: int = dataclasses.field(repr=False)
-    checkpoints: IntArray
-    terms: Terms = dataclasses.field(default_factory=Terms)
+    terms: TrialTerms = dataclasses.field(default_factory=TrialTerms)
     source: GraphSource | None = None
     decision_set: DecisionSet | None = None
+    refusals: dict[str, str] = dataclasses.field(default_factory=dict, repr=False)
+    kind: ClassVar[EngineName] = "compiled"
+
+    @classmethod
+    def of(cls, setup: SimulationSetup) -> Self:
+        """Return the engine of all algorithms that are made of plain functions."""
+        games, adversary = setup.compiled_games, setup.game.adversary
+        players = [setup.players[name] for name in games]
+        guarantees = () if adversary.ledger is None else tuple(to_count(player, setup.env) for player in players)
+        source, decision_set = getattr(setup.game, "source", None), getattr(setup.game, "decision_set", None)
+        terms = TrialTerms(setup.secret, guarantees)
+        return cls(adversary, games, setup.seed, setup.checkpoints, terms, source, decision_set, setup.refusals)
+
+    def refusal(self, algorithm: str, trials: int) -> str:
+        """Return why an algorithm is not compiled; "" if it is. What is not of this package is compiled to find out."""
+        if algorithm in self.refusals:
+            return self.refusals[algorithm]
+        return self._too_few_rounds(algorithm, trials) or self._compile_error(algorithm)
+
+    def only(self, algorithms: Collection[str]) -> Self:
+        """Return the engine of these algorithms; machine code is shared."""
+        engine = super().only(algorithms)
+        guarantees = dict(zip(self.games, self.terms.guarantees, strict=False))
+        engine.terms = self.terms._replace(guarantees=tuple(guarantees[name] for name in algorithms if guarantees))
+        engine.refusals = {}
+        return engine
+
+    def _compile_error(self, algorithm: str) -> str:
+        """Compile an algorithm that has functions of somebody else's; return why Numba refuses it, or ""."""
+        game = self.games[algorithm]
+        if not game.user_functions:
+            return ""
+        if not game.loop.ready:
+            say_compiling([type(game.agent).__name__], kept=False)
+        try:
+            run_in_thread(self.only([algorithm]).compile)
+        # Numba raises errors of many types here.
+        except Exception as error:
+            reason = in_short(error, game.user_functions, game.owners)
+            say_slow(algorithm, reason)
+            return reason
+        return ""
 
     @property
     def at_once(self) -> int:
@@ -182,67 +410,65 @@ class CompiledTrials:
     @property
     def ready(self) -> bool:
         """Whether nothing has to be compiled or loaded."""
-        return (
-            self.adversary.payoff is None
-            and compiled_add_up().ready
-            and all(plan.loop.ready for plan in self.plans.values())
-        )
+        shared = self.adversary.payoff is None and compiled_add_up().ready
+        return shared and all(game.loop.ready for game in self.games.values())
 
-    def compile(self, stopped: IsCancelled) -> None:
+    def compile(self, is_cancelled: IsCancelled) -> None:
         """Compile everything, or load it from disk."""
         n_arms = self.adversary.n_arms
         gains, totals_at = np.empty((0, n_arms)), np.zeros((len(self.checkpoints), n_arms))
         compiled_add_up()(gains, np.zeros(n_arms), 1, self.checkpoints, totals_at)
         self._add_up_constant(gains, 1, self._constant_play())
-        for plan in self.plans.values():
-            if stopped():
+        for game in self.games.values():
+            if is_cancelled():
                 return
-            plan.compile()
+            game.compile()
 
-    def run_all(self, trials: range, stopped: IsCancelled = not_cancelled) -> dict[str, Column]:
+    def run(self, trials: range, is_cancelled: IsCancelled = not_cancelled) -> dict[str, TrialResults]:
         """Play these trials, one after the other."""
-        words = sum(plan.image.words for plan in self.plans.values())
+        words = sum(game.image.words for game in self.games.values())
         size = max(1, min(MOST_AT_ONCE, WORDS_AT_ONCE // max(1, words)))
         groups = (trials[start : start + size] for start in range(0, len(trials), size))
-        return stacked([self._run(group, stopped) for group in groups], np.concatenate)
+        return stack_results([self._run(group, is_cancelled) for group in groups], np.concatenate)
 
-    def _run(self, trials: range, stopped: IsCancelled) -> dict[str, Column]:
-        blocks, games = {}, {}
-        for name, plan in self.plans.items():
-            blocks[name], games[name] = games_of(plan, self.seed, trials)
+    def _run(self, trials: range, is_cancelled: IsCancelled) -> dict[str, TrialResults]:
+        blocks, singles = {}, {}
+        for name, game in self.games.items():
+            blocks[name], singles[name] = begin_games(game, self.seed, trials)
         totals_at = np.zeros((len(trials), len(self.checkpoints), self.adversary.n_arms))
-        known: list[FloatArray | None] = []
+        means: list[FloatArray | None] = []
         constant_at = totals_at if self.adversary.payoff is None else np.zeros_like(totals_at)
-        for place, trial in enumerate(trials):
-            adversary, constant = self._play(trial, [of[place] for of in games.values()], totals_at[place], stopped)
-            known.append(adversary.means if constant is None and self.decision_set is None else None)
+        for row, trial in enumerate(trials):
+            in_trial = [of_algorithm[row] for of_algorithm in singles.values()]
+            adversary, constant = self._play(trial, in_trial, totals_at[row], is_cancelled)
+            means.append(adversary.means if constant is None and self.decision_set is None else None)
             if constant is not None:
-                constant_at[place] = constant.totals_at
+                constant_at[row] = constant.totals_at
         moved = self._means_move and adversary.means is None and adversary.means_at(np.array([1])) is not None
         fixed = self._fixed(totals_at)
         always = fixed if constant_at is totals_at else self._fixed(constant_at)
-        columns = {}
-        for name, plan in self.plans.items():
-            image, block = plan.image, blocks[name]
+        results = {}
+        for name, game in self.games.items():
+            image, block = game.image, blocks[name]
             record: Any = image.form.inner[GameState._fields.index("record")]
             _, collected, switches, pulls = (image.arrays(block, place) for place in record.inner)
             progress: Any = image.form.inner[PROGRESS]
             history = progress.inner[Progress._fields.index("history")]
             dynamic = None
-            if plan.payoff is not None:
+            if game.payoff is not None:
                 fixed = self._fixed(image.arrays(block, history.inner[History._fields.index("totals_at")]))
             elif moved:
                 dynamic = image.arrays(block, history.inner[DynamicRegret._fields.index("totals_at")])
-            columns[name] = column_of(fixed, always, collected, switches, pulls, known, dynamic)
-        return columns
+            results[name] = trial_results(fixed, always, collected, switches, pulls, means, dynamic)
+        return results
 
     def _play(
-        self, trial: int, games: list[SingleGame], totals_at: FloatArray, stopped: IsCancelled
+        self, trial: int, games: list[SingleGame], totals_at: FloatArray, is_cancelled: IsCancelled
     ) -> tuple[Adversary, History | None]:
         """Play all games of one trial; return the adversary, and what constant plays would have been paid."""
         adversary, source = copy.copy(self.adversary), copy.copy(self.source)
         n_arms, horizon = adversary.n_arms, adversary.horizon
-        with self.terms.of_games(list(self.plans)), checked_beginning(adversary):
+        with self.terms.of_games(list(self.games)), checked_beginning(adversary):
             admission = admission_to(adversary)
             adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
         if admission is not None:
@@ -256,7 +482,7 @@ class CompiledTrials:
         totals = empty_words(n_arms).view(np.float64)
         constant = self._constant_play()
         for start in range(0, horizon, len(block)):
-            if stopped():
+            if is_cancelled():
                 raise StoppedEarlyError
             gains = block[: horizon - start]
             adversary.fill(gains)
@@ -274,7 +500,7 @@ class CompiledTrials:
 
     @property
     def _means_move(self) -> bool:
-        return any(plan.means_move for plan in self.plans.values())
+        return any(game.means_move for game in self.games.values())
 
     def _check(self, gains: FloatArray, valid: bool) -> None:
         """Raise if gains break the game's rules; `valid` if they are in [0, 1]."""
@@ -299,58 +525,44 @@ class CompiledTrials:
             compiled_add_up_constant(python_function(self.adversary.payoff))(gains, first, constant)
 
 
-def check_compiles(
-    plan: Plan, adversary: Adversary, source: GraphSource | None, small: Callable[[Plan, Adversary], bool]
-) -> None:
-    """Compile a plan that has functions of somebody else's, or raise `NotCompilableError`; nothing of it is run.
-
-    Args:
-        plan: The plan.
-        adversary: The adversary.
-        source: The source of graphs, if there is one.
-        small: Whether it takes longer to compile a plan than to play it.
-    """
-    foreign = plan.foreign
-    if foreign:
-        elsewhere = uses_other_randomness(foreign, plan.owners)
-        if elsewhere:
-            raise RefusedByNumbaError(elsewhere)
-        if not plan.loop.ready:
-            if small(plan, adversary):
-                raise NotCompilableError(TOO_FEW_ROUNDS)
-            say_compiling([type(plan.agent).__name__], kept=False)
-        trials = CompiledTrials(adversary, {"": plan}, 0, np.ones(1, np.int64), Terms(), source, plan.decision_set)
-        try:
-            run_in_thread(trials.compile)
-        # Numba raises errors of many types here.
-        except Exception as error:
-            raise RefusedByNumbaError(in_short(error, foreign, plan.owners)) from None
-
-
 @dataclasses.dataclass
-class PlayedTrials:
+class PythonEngine:
     """Plays one trial of all other algorithms with `play`."""
 
     make_env: Callable[[], Environment]
     algorithms: dict[str, Algorithm]
     seed: int = dataclasses.field(repr=False)
     checkpoints: IntArray
-    terms: Terms = dataclasses.field(default_factory=Terms)
-    at_once = 1
-    ready = True
+    terms: TrialTerms = dataclasses.field(default_factory=TrialTerms)
+    kind: ClassVar[EngineName] = "play"
+    at_once: ClassVar[int] = 1
+    ready: ClassVar[bool] = True
 
-    def compile(self, stopped: IsCancelled) -> None:
+    @classmethod
+    def of(cls, setup: SimulationSetup) -> Self:
+        """Return the engine of all algorithms."""
+        return cls(setup.make_env, setup.players, setup.seed, setup.checkpoints, TrialTerms(setup.secret))
+
+    def refusal(self, algorithm: str, trials: int) -> str:
+        """Return "": it plays everything."""
+        return ""
+
+    def only(self, algorithms: Collection[str]) -> Self:
+        """Return the engine of these algorithms."""
+        return dataclasses.replace(self, algorithms={name: self.algorithms[name] for name in algorithms})
+
+    def compile(self, is_cancelled: IsCancelled) -> None:
         """Do nothing."""
 
-    def run_all(self, trials: range, stopped: IsCancelled = not_cancelled) -> dict[str, Column]:
+    def run(self, trials: range, is_cancelled: IsCancelled = not_cancelled) -> dict[str, TrialResults]:
         """Play these trials, one after the other."""
-        return stacked([self._run(trial, stopped) for trial in trials])
+        return stack_results([self._run(trial, is_cancelled) for trial in trials])
 
-    def _run(self, trial: int, stopped: IsCancelled) -> dict[str, Column]:
-        columns = {}
+    def _run(self, trial: int, is_cancelled: IsCancelled) -> dict[str, TrialResults]:
+        results = {}
         at = self.checkpoints - 1
         for name, algorithm in self.algorithms.items():
-            if stopped():
+            if is_cancelled():
                 raise StoppedEarlyError
             env = self.make_env()
             with self.terms.of_games([name]):
@@ -360,7 +572,7 @@ class PlayedTrials:
                     f"every game must last the horizon's {self.checkpoints[-1]} rounds; {name} ended after"
                     f" {len(game.arms)}. Use a shorter horizon instead of a TimeLimit."
                 )
-            columns[name] = Column(
+            results[name] = TrialResults(
                 game.external_regret[at],
                 game.policy_regret[at],
                 None if game.pseudo_regret is None else game.pseudo_regret[at],
@@ -369,7 +581,40 @@ class PlayedTrials:
                 np.bincount(game.arms, minlength=game.n_plays),
                 None if game.pseudo_regret is not None or game.dynamic_regret is None else game.dynamic_regret[at],
             )
-        return columns
+        return results
+
+
+ENGINES: Final = (LaneEngine, ScalarEngine, PythonEngine)
+"""The fastest first."""
+
+
+def engine_for(engines: Sequence[Engine], algorithm: str, trials: int) -> tuple[Engine, str]:
+    """Return the first engine that plays so many trials of an algorithm, and why it is not compiled, if it is not."""
+    reason = ""
+    for engine in engines:
+        refusal = engine.refusal(algorithm, trials)
+        if not refusal:
+            break
+        reason = refusal
+    return engine, reason if engine.kind == "play" else ""
+
+
+def choose_engines(setup: SimulationSetup, trials: int) -> SimulationSetup:
+    """Return a setup with the engines of so many trials, each with its algorithms, and why some are not compiled."""
+    engines: list[Engine] = [engine.of(setup) for engine in ENGINES]
+    chosen = {name: engine_for(engines, name, trials) for name in setup.players}
+    reasons = {name: reason for name, (_, reason) in chosen.items() if reason}
+    for name, reason in reasons.items():
+        if reason == TOO_FEW_ROUNDS:
+            _played[setup.compiled_games[name].loop] += _rounds(setup.game.horizon, trials)
+    names = [[name for name, (engine, _) in chosen.items() if engine is candidate] for candidate in engines]
+    used = tuple(engine.only(some) for engine, some in zip(engines, names, strict=True) if some)
+    return dataclasses.replace(setup, engines=used, reasons=reasons)
+
+
+def say_slow(algorithm: str, reason: str) -> None:
+    """Say once why an algorithm is not compiled."""
+    say_once(algorithm, f"{algorithm} is played in ordinary Python, which is slow: {reason}")
 
 
 def _pieces(gains: FloatArray, source: GraphSource | None) -> Iterator[tuple[FloatArray, FeedbackGraph | None]]:

@@ -1,7 +1,6 @@
 """Plays many games side by side: the stages of `loop`, game after game, which LLVM turns into vector instructions."""
 
 import copy
-import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
@@ -13,16 +12,15 @@ from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.agents import Exp3, FunctionalAgent, Hedge, Ucb, Uniform
 from dp_bandit_envs.agents.functional import TIDY_EVERY, Functions
 from dp_bandit_envs.agents.ucb import PLAIN
-from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt, IsCancelled, not_cancelled
-from dp_bandit_envs.compiling.functions import bind, call_at, is_builtin
+from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt
+from dp_bandit_envs.compiling.functions import bind, call_at
 from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, empty_words
 from dp_bandit_envs.envs.bandit_env import checked_beginning
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
-from dp_bandit_envs.simulation.compiled_game import Plan
-from dp_bandit_envs.simulation.results import Column, StoppedEarlyError, column_of, stacked
+from dp_bandit_envs.simulation.compiled_game import CompiledGame
 from dp_bandit_envs.simulation.stages import (
     NoWorld,
     Progress,
@@ -46,7 +44,7 @@ ROUND, FILLED, CHECKPOINT, MEMORY, OBSERVE_CHARGE, BATCH_SIZE = range(6)
 """Places in the clock: the round, rounds in the batch, the next checkpoint, and the `Rules`."""
 
 
-class Own(NamedTuple):
+class LoopCounters(NamedTuple):
     """What the loop keeps of a game, each of shape `(1,)`: the arm, the length of its run, the changes of arm."""
 
     arm: IntArray
@@ -54,13 +52,13 @@ class Own(NamedTuple):
     switches: IntArray
 
 
-class Broken(NamedTuple):
+class BrokenCount(NamedTuple):
     """The last of the mechanisms' states: how many releases broke their mechanism's word, shape `(1,)`."""
 
     broken: IntArray
 
 
-class Lane(NamedTuple):
+class LaneGame(NamedTuple):
     """All parts of a game: a round's gains, the agent's state, the mechanisms', the streams, progress, own numbers."""
 
     gains: FloatArray
@@ -68,11 +66,11 @@ class Lane(NamedTuple):
     states: tuple[Any, ...]
     streams: tuple[Any, ...]
     progress: Progress
-    own: Own
+    counters: LoopCounters
 
 
 def game_at(block: IntArray, lane: int) -> Any:
-    """Placeholder for the function that returns a `Lane`; see `compiling.layout`."""
+    """Placeholder for the function that returns a `LaneGame`; see `compiling.layout`."""
     raise NotImplementedError
 
 
@@ -85,35 +83,35 @@ def tidy(state: Any) -> Any:
     return state
 
 
-def begin_step(game: Lane) -> None:
+def begin_step(game: LaneGame) -> None:
     """Let the agent choose an arm."""
-    own = game.own
+    counters = game.counters
     chosen = choose(NoWorld(), game.state, game.streams[0])
-    before = own.arm[0]
+    before = counters.arm[0]
     moved = chosen != before
-    own.switches[0] += 1 if moved and before >= 0 else 0
-    own.run[0] = 0 if moved else own.run[0]
-    own.arm[0] = chosen
+    counters.switches[0] += 1 if moved and before >= 0 else 0
+    counters.run[0] = 0 if moved else counters.run[0]
+    counters.arm[0] = chosen
 
 
-def play_round(game: Lane, t: int, rules: Rules) -> None:
+def play_round(game: LaneGame, t: int, rules: Rules) -> None:
     """Play one round."""
-    own, progress = game.own, game.progress
-    arm = own.arm[0]
-    run = own.run[0] + 1
-    own.run[0] = run
+    counters, progress = game.counters, game.progress
+    arm = counters.arm[0]
+    run = counters.run[0] + 1
+    counters.run[0] = run
     gain = get_gain(NoWorld(), game.gains, 0, arm)
     earned = pay(game.gains, 0, arm, gain, run, t, rules.memory, progress)
     progress.collected[0] += earned
     progress.pulls[arm] += 1
-    shown = earned if rules.observe_charge else gain
-    reveal(NoWorld(), game.gains, 0, arm, shown, game.states, game.streams, progress)
+    observed = earned if rules.observe_charge else gain
+    reveal(NoWorld(), game.gains, 0, arm, observed, game.states, game.streams, progress)
 
 
-def end_step(game: Lane) -> Any:
+def end_step(game: LaneGame) -> Any:
     """Let the mechanisms end a batch, and the agent learn; return its state."""
     progress, streams = game.progress, game.streams
-    arm = game.own.arm[0]
+    arm = game.counters.arm[0]
     forget(game.states)
     release_batch(NoWorld(), arm, game.states, streams, progress)
     add_to_sums(NoWorld(), arm, game.states, streams, progress)
@@ -126,12 +124,12 @@ def no_draw(block: IntArray, lane: int, t: int) -> None:
     """Do nothing, as `draw_lanes` draws the gains."""
 
 
-def no_totals(block: IntArray, lane: int, sums: FloatArray) -> None:
+def no_record(block: IntArray, lane: int, sums: FloatArray) -> None:
     """Do nothing, as it records their totals, too."""
 
 
-draw, note_totals = no_draw, no_totals
-"""Placeholders for `draw_here` and `note_drawn`."""
+draw, record_totals = no_draw, no_record
+"""Placeholders for `draw_here` and `record_drawn_totals`."""
 BATCHED, DRAWN_HERE = False, False
 """Constants of machine code: whether a step has several rounds, and whether this loop draws the gains."""
 
@@ -154,12 +152,12 @@ def play_lanes(
     rules = Rules(clock[MEMORY], clock[OBSERVE_CHARGE] != 0, clock[BATCH_SIZE])
     # No constant for LLVM, which would write short loops out; but it sees that no game is left over.
     lanes = block.shape[1] >> 3 << 3
-    for place in range(len(gains)):
+    for row in range(len(gains)):
         t += 1
         if not DRAWN_HERE:
             for arm in range(gains.shape[1]):
                 for lane in range(lanes):
-                    block[arm, lane] = gains[place, arm, lane]
+                    block[arm, lane] = gains[row, arm, lane]
         if BATCHED:
             if filled == 0:
                 for lane in range(lanes):
@@ -184,20 +182,20 @@ def play_lanes(
                 store(block, lane, tidy(game_at(block, lane).state))
         if t == checkpoints[checkpoint]:
             for lane in range(lanes):
-                note(block, lane, sums[checkpoint], counts[checkpoint])
-                note_totals(block, lane, sums[checkpoint])
+                record_results(block, lane, sums[checkpoint], counts[checkpoint])
+                record_totals(block, lane, sums[checkpoint])
             checkpoint += 1
     clock[ROUND], clock[FILLED], clock[CHECKPOINT] = t, filled, checkpoint
 
 
-def note(block: IntArray, lane: int, sums: FloatArray, counts: IntArray) -> None:
+def record_results(block: IntArray, lane: int, sums: FloatArray, counts: IntArray) -> None:
     """Record the results of a game at a checkpoint."""
     game = game_at(block, lane)
     pulls = game.progress.pulls
     sums[len(pulls), lane] = game.progress.collected[0]
     for arm in range(len(pulls)):
         counts[arm, lane] = pulls[arm]
-    counts[len(pulls), lane] = game.own.switches[0]
+    counts[len(pulls), lane] = game.counters.switches[0]
 
 
 def next_round(state: Any, t: int, row: FloatArray, rng: Any) -> None:
@@ -206,7 +204,7 @@ def next_round(state: Any, t: int, row: FloatArray, rng: Any) -> None:
 
 
 def drawn_at(block: IntArray, lane: int) -> Any:
-    """Placeholder for the function that returns a `Drawn`."""
+    """Placeholder for the function that returns a `LaneAdversary`."""
     raise NotImplementedError
 
 
@@ -231,7 +229,7 @@ def draw_here(block: IntArray, lane: int, t: int) -> None:
     add_round(block, lane)
 
 
-def note_drawn(block: IntArray, lane: int, sums: FloatArray) -> None:
+def record_drawn_totals(block: IntArray, lane: int, sums: FloatArray) -> None:
     """Record the totals at a checkpoint."""
     totals = drawn_at(block, lane).totals
     for arm in range(len(totals)):
@@ -253,7 +251,7 @@ def draw_lanes(
     """
     t, checkpoint = clock[ROUND], clock[CHECKPOINT]
     lanes = block.shape[1] >> 3 << 3
-    for place in range(len(gains)):
+    for row in range(len(gains)):
         t += 1
         for lane in range(lanes):
             draw_round(block, lane, t)
@@ -261,15 +259,15 @@ def draw_lanes(
             add_round(block, lane)
         for arm in range(gains.shape[1]):
             for lane in range(lanes):
-                gains[place, arm, lane] = block[arm, lane]
+                gains[row, arm, lane] = block[arm, lane]
         if t == checkpoints[checkpoint]:
             for lane in range(lanes):
-                note_drawn(block, lane, sums[checkpoint])
+                record_drawn_totals(block, lane, sums[checkpoint])
             checkpoint += 1
     clock[ROUND], clock[CHECKPOINT] = t, checkpoint
 
 
-class Drawn(NamedTuple):
+class LaneAdversary(NamedTuple):
     """The parts of an adversary in a game.
 
     Attributes:
@@ -287,7 +285,7 @@ class Drawn(NamedTuple):
     outside: IntArray
 
 
-class Carried(NamedTuple):
+class LaneSupport(NamedTuple):
     """The functions of an agent that lanes carry, and the largest number of arms with which they pay."""
 
     functions: Functions
@@ -299,11 +297,11 @@ class Carried(NamedTuple):
 # 3.2, .9 (9) and .2, as LLVM leaves its loop over more than eight exponentials as it is, and then uses no vector
 # registers. KL-UCB: 1.1 with 4 arms, .8 with 10. Not carried are UCB's private forms: DP-UCB-INT and AdaP-UCB draw
 # noise at rounds that differ between games, and DP-UCB-BOUND has tables of two dimensions.
-AGENTS: dict[type[FunctionalAgent], Carried] = {
-    Exp3: Carried(Exp3.functions),
-    Hedge: Carried(Hedge.functions, most_arms=8),
-    Uniform: Carried(Uniform.functions),
-    Ucb: Carried(PLAIN),
+AGENTS: dict[type[FunctionalAgent], LaneSupport] = {
+    Exp3: LaneSupport(Exp3.functions),
+    Hedge: LaneSupport(Hedge.functions, most_arms=8),
+    Uniform: LaneSupport(Uniform.functions),
+    Ucb: LaneSupport(PLAIN),
 }
 DRAWN_ALONE = (Deterministic, FullyOblivious, Oblivious, Stochastic)
 """Adversaries whose gains an algorithm draws itself if no other plays: EXP3 then takes two thirds of the time. In one
@@ -311,52 +309,52 @@ loop with SwitchingCost, whose walk is at places that depend on t, LLVM uses no 
 MECHANISMS = (ExactSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse)
 
 
-def carries(plan: Plan) -> bool:
-    """Return whether lanes are worth it for a plan, and can play it."""
-    carried = AGENTS.get(type(plan.agent))
-    fit = carried is not None and plan.agent.functions == carried.functions and plan.n_arms <= carried.most_arms
-    fit = fit and all(type(mechanism) in MECHANISMS for mechanism, _ in plan.mechanisms)
-    fit = fit and plan.feedback in ("arm", "all") and plan.payoff is None
+def supports(game: CompiledGame) -> bool:
+    """Return whether lanes are worth it for a game, and can play it."""
+    carried = AGENTS.get(type(game.agent))
+    fit = carried is not None and game.agent.functions == carried.functions and game.n_arms <= carried.most_arms
+    fit = fit and all(type(mechanism) in MECHANISMS for mechanism, _ in game.mechanisms)
+    fit = fit and game.feedback in ("arm", "all") and game.payoff is None
     # Objects of these classes can have functions of somebody else's, too.
-    return fit and not plan.foreign
+    return fit and not game.user_functions
 
 
 class LaneLoop:
     """The loop of one algorithm over the games of a block.
 
     Args:
-        plan: How it is played.
+        game: How it is played.
         alone: The adversary, and the one in it that draws, if the loop draws the gains itself.
     """
 
-    def __init__(self, plan: Plan, alone: tuple[Adversary, RoundByRound] | None = None) -> None:
-        self._plan = plan
-        game = self._game(plan.streams(0, 0))
-        self._layout, self._first = _laid_out(game)
-        self._places: Any = Lane(*self._layout.form.inner)
+    def __init__(self, game: CompiledGame, alone: tuple[Adversary, RoundByRound] | None = None) -> None:
+        self._game = game
+        example = self._example(game.streams(0, 0))
+        self._layout, self._first = _laid_out(example)
+        self._places: Any = LaneGame(*self._layout.form.inner)
         self.gains = None if alone is None else LaneGains(*alone, start=self._layout.rows)
         """The gains that it draws itself."""
         self.words = self._layout.rows if self.gains is None else self.gains.words
-        parts: dict[str, Any] = plan.parts_that(raising=False)
+        parts: dict[str, Any] = game.parts_that(raising=False)
         parts.pop("tidy_state", None)
-        if plan.agent.functions.tidy is not None:
-            parts["tidy"] = plan.agent.functions.tidy
+        if game.agent.functions.tidy is not None:
+            parts["tidy"] = game.agent.functions.tidy
         parts |= {} if self.gains is None else self.gains.parts(self._layout.form.inner[0])
-        parts["BATCHED"] = plan.rules.batch_size > 1
+        parts["BATCHED"] = game.rules.batch_size > 1
         self.compiled = _play_loop(self._layout.form, tuple(parts.items()))
 
     @functools.cached_property
     def address(self) -> int:
         """The address of the machine code; compiled, or loaded from disk, when first asked for."""
-        return self.compiled.address(*_arguments(self._plan.n_arms))
+        return self.compiled.address(*_arguments(self._game.n_arms))
 
     def begin(self, block: IntArray, seed: int, trials: range) -> list[int]:
         """Write the games into a block, and return their clock; lanes that are left over play the last trial again."""
         block[: len(self._first)] = self._first
         # All games begin alike but for their streams.
-        games = [self._plan.streams(seed, trial) for trial in trials]
+        games = [self._game.streams(seed, trial) for trial in trials]
         self._layout.write(block, _filled_up(games), self._places.streams)
-        rules = self._plan.rules
+        rules = self._game.rules
         return [0, 0, 0, rules.memory, rules.observe_charge, rules.batch_size]
 
     def check(self, block: IntArray) -> None:
@@ -366,19 +364,19 @@ class LaneLoop:
         if _rows(block, self._places.states.inner[-1].inner[0]).any():
             raise ValueError("a mechanism withheld a gain, or released one outside its range, against its word.")
 
-    def _game(self, streams: tuple[np.random.Generator, ...]) -> Lane:
-        state, states, progress = self._plan.first
-        if self._plan.feedback == "arm":
-            size = self._plan.n_values
-            kept = self._plan.rules.batch_size > 1
-            one: dict[str, Any] = {
+    def _example(self, streams: tuple[np.random.Generator, ...]) -> LaneGame:
+        state, states, progress = self._game.first
+        if self._game.feedback == "arm":
+            size = self._game.n_values
+            kept = self._game.rules.batch_size > 1
+            slots: dict[str, Any] = {
                 "gains": Single("float64", size, kept=kept),
                 "observed": Single("int64", size, kept=kept),
             }
-            progress = progress._replace(**one)
-        own = Own(np.full(1, -1), np.zeros(1, np.int64), np.zeros(1, np.int64))
-        broken = Broken(np.zeros(1, np.int64))
-        return Lane(np.zeros(self._plan.n_arms), state, (*states, broken), streams, progress, own)
+            progress = progress._replace(**slots)
+        counters = LoopCounters(np.full(1, -1), np.zeros(1, np.int64), np.zeros(1, np.int64))
+        broken = BrokenCount(np.zeros(1, np.int64))
+        return LaneGame(np.zeros(self._game.n_arms), state, (*states, broken), streams, progress, counters)
 
 
 class LaneGains:
@@ -390,9 +388,9 @@ class LaneGains:
     def __init__(self, adversary: Adversary, drawn: RoundByRound, start: int = 0) -> None:
         self._adversary, self._drawn, self._start = adversary, drawn, start
         zeros, rng = np.zeros(drawn.n_arms), stream(0, role=ADVERSARY)
-        game = Drawn(zeros, drawn.first_round_state(rng), rng, zeros, np.zeros(1, np.int64))
+        game = LaneAdversary(zeros, drawn.first_round_state(rng), rng, zeros, np.zeros(1, np.int64))
         self._layout, self._first = _laid_out(game, start, same=True)
-        self._places: Any = Drawn(*self._layout.form.inner)
+        self._places: Any = LaneAdversary(*self._layout.form.inner)
         self.words = self._layout.rows
 
     @functools.cached_property
@@ -410,7 +408,11 @@ class LaneGains:
         form = self._layout.form
         in_place = Parts(form.kind, (gains._replace(same=True), *form.inner[1:]))
         drawing = _drawing(in_place, type(self._drawn).next_round)
-        return {"draw": bind(draw_here, drawing), "note_totals": bind(note_drawn, drawing), "DRAWN_HERE": True}
+        return {
+            "draw": bind(draw_here, drawing),
+            "record_totals": bind(record_drawn_totals, drawing),
+            "DRAWN_HERE": True,
+        }
 
     def begin(self, block: IntArray, seed: int, trials: range) -> list[FloatArray | None]:
         """Write the games into a block, and return their means; lanes that are left over play the last trial again."""
@@ -449,8 +451,8 @@ def _arguments(n_arms: int) -> tuple[Any, ...]:
     return block, gains, np.zeros(BATCH_SIZE + 1, np.int64), np.ones(1, np.int64), sums, counts
 
 
-def _rows(block: IntArray, place: Place) -> IntArray:
-    return block[place.row : place.row + place.size]
+def _rows(block: IntArray, array: Place) -> IntArray:
+    return block[array.row : array.row + array.size]
 
 
 @functools.lru_cache(maxsize=256)
@@ -458,7 +460,7 @@ def _play_loop(form: Parts, parts: tuple[tuple[str, Any], ...]) -> CompiledAt:
     """Return `play_lanes` with an algorithm's stages in it."""
     from dp_bandit_envs.compiling.layout_code import reader, writer
 
-    words = {"game_at": reader(form), "store": writer(Lane(*form.inner).state)}
+    words = {"game_at": reader(form), "store": writer(LaneGame(*form.inner).state)}
     return CompiledAt(bind(play_lanes, {**dict(parts), **words}), {})
 
 
@@ -474,12 +476,12 @@ def _drawing(form: Parts, next_round: Callable[..., Any]) -> dict[str, Callable[
     return {"drawn_at": reader(form), "next_round": next_round}
 
 
-class Seats(NamedTuple):
-    """Who takes part in each piece, in this order: the adversary if its loop is compiled, and the algorithms.
+class LaneArguments(NamedTuple):
+    """The loops of each piece and their arguments: the adversary's loop if it is compiled, then the algorithms'.
 
     Attributes:
-        addresses: Of `draw_lanes` or `play_lanes` as compiled, shape `(seats,)`.
-        blocks, clocks, sums, counts: Their arguments, with one more axis, the first, for seats.
+        addresses: Of `draw_lanes` or `play_lanes` as compiled, shape `(loops,)`.
+        blocks, clocks, sums, counts: Their arguments, with one more axis, the first, for loops.
     """
 
     addresses: IntArray
@@ -489,41 +491,30 @@ class Seats(NamedTuple):
     counts: IntArray
 
 
-def play_pieces(rounds: int, room: IntArray, checkpoints: IntArray, seats: Seats) -> None:
+def play_pieces(rounds: int, room: IntArray, checkpoints: IntArray, loops: LaneArguments) -> None:
     """Play rounds; runs only compiled.
 
     Args:
-        rounds: How many; at most those in `room` if no seat draws gains.
+        rounds: How many; at most those in `room` if no loop draws gains.
         room: For the gains of a piece, shape `(rounds of a piece, n_arms, LANES)`; changed in place.
         checkpoints: Rounds at which to record, ascending.
-        seats: Who takes part; their arrays are changed in place.
+        loops: The loops and their arguments, of which arrays are changed in place.
     """
     for start in range(0, rounds, len(room)):
         gains = room[: min(len(room), rounds - start)]
-        for seat in range(len(seats.addresses)):
-            block, clock = seats.blocks[seat], seats.clocks[seat]
-            arguments = block, gains, clock, checkpoints, seats.sums[seat], seats.counts[seat]
-            call_at(seats.addresses[seat], arguments)
+        for i in range(len(loops.addresses)):
+            block, clock = loops.blocks[i], loops.clocks[i]
+            arguments = block, gains, clock, checkpoints, loops.sums[i], loops.counts[i]
+            call_at(loops.addresses[i], arguments)
 
 
-NUMBERS_AT_ONCE = 2**16
-"""Gains in a piece, half a megabyte: they stay in a core's own cache until they are played."""
-NUMBERS_FILLED = 2**18
-"""The same where Python fills them, which takes less time if it is called less often."""
-ROUNDS_AT_ONCE = 2**22
-"""Rounds in a call of machine code, of all games and algorithms together: some hundredths of a second, as Ctrl-C and
-other threads wait for its end."""
-LEAST_TRIALS = 3
-"""A block of fewer games takes longer than one game after the other."""
-
-
-class Lanes:
+class LaneBlock:
     """All that is in a block of games: the adversary if its loop is compiled, and the algorithms.
 
     Args:
         gains: The loop that draws gains, if there is one.
         loops: The loops of the algorithms.
-        seed, trials, checkpoints, n_arms: As in `LaneTrials`.
+        seed, trials, checkpoints, n_arms: As in `LaneEngine`.
     """
 
     def __init__(
@@ -538,40 +529,40 @@ class Lanes:
         first = 0 if gains is None else 1
         self._parts: list[LaneGains | LaneLoop] = [*([] if gains is None else [gains]), *loops]
         size, shape = len(self._parts), (len(self._parts), len(checkpoints))
-        self.seats = Seats(
+        self.arguments = LaneArguments(
             addresses=np.array([part.address for part in self._parts], np.int64),
             blocks=empty_words(size, max((part.words for part in self._parts), default=0), LANES),
             clocks=np.zeros((size, BATCH_SIZE + 1), np.int64),
             sums=np.zeros((*shape, n_arms + 1, LANES)),
             counts=np.zeros((*shape, n_arms + 1, LANES), np.int64),
         )
-        blocks = self.seats.blocks
+        blocks = self.arguments.blocks
         drawing = gains or (loops[0].gains if loops else None)
         self.means = None if drawing is None else drawing.begin(blocks[0], seed, trials)
         self.algorithms = blocks[first:]
-        for loop, block, clock in zip(loops, self.algorithms, self.seats.clocks[first:], strict=True):
+        for loop, block, clock in zip(loops, self.algorithms, self.arguments.clocks[first:], strict=True):
             clock[...] = loop.begin(block, seed, trials)
-        self.records = list(zip(self.seats.sums[first:, :, n_arms], self.seats.counts[first:], strict=True))
+        self.records = list(zip(self.arguments.sums[first:, :, n_arms], self.arguments.counts[first:], strict=True))
         """What each algorithm collected, `(checkpoints, LANES)`, and its counts."""
 
     @property
     def totals_at(self) -> FloatArray:
         """The totals of all arms, `(checkpoints, n_arms, LANES)`, if gains are drawn here."""
-        return self.seats.sums[0, :, :-1]
+        return self.arguments.sums[0, :, :-1]
 
     def check(self) -> None:
         """Raise if a gain was outside of [0, 1], or a mechanism broke its word, in some game."""
-        for part, block in zip(self._parts, self.seats.blocks, strict=True):
-            part.check(block)
+        for loop, block in zip(self._parts, self.arguments.blocks, strict=True):
+            loop.check(block)
 
 
 @functools.cache
-def _playing() -> Compiled:
+def compiled_play_pieces() -> Compiled:
     """Return `play_pieces`, compiled once in a process."""
     return Compiled(play_pieces, {})
 
 
-class FilledGains:
+class PythonGains:
     """The gains of an adversary that is not compiled, which fills those of one game after the other."""
 
     def __init__(self, adversary: Adversary, seed: int, trials: range, checkpoints: IntArray) -> None:
@@ -586,101 +577,13 @@ class FilledGains:
 
     def fill(self, gains: IntArray) -> None:
         """Write the gains of the next rounds, shape `(rounds, n_arms, LANES)`."""
-        numbers, own = gains.view(np.float64), np.empty(gains.shape[:2])
-        for place in range(LANES):
-            if place < len(self._games):
-                self._games[place].fill(own)
-            numbers[..., place] = own
+        numbers, gains_of_lane = gains.view(np.float64), np.empty(gains.shape[:2])
+        for lane in range(LANES):
+            if lane < len(self._games):
+                self._games[lane].fill(gains_of_lane)
+            numbers[..., lane] = gains_of_lane
         size = len(self._totals)
         rows, totals_at = numbers.reshape(len(gains), size), self.totals_at.reshape(-1, size)
         if not compiled_add_up()(rows, self._totals, self._round + 1, self._checkpoints, totals_at):
             raise GainRangeError(self._adversary)
         self._round += len(gains)
-
-
-@dataclasses.dataclass
-class LaneTrials:
-    """Plays trials side by side; the games are those of `CompiledTrials`."""
-
-    adversary: Adversary
-    plans: dict[str, Plan]
-    seed: int = dataclasses.field(repr=False)
-    checkpoints: IntArray
-    beside_others: bool = False
-    """Whether other algorithms than those in `plans` meet the same gains, so that none draws them by itself."""
-    at_once = LANES
-
-    @property
-    def ready(self) -> bool:
-        """Whether nothing has to be compiled or loaded."""
-        loops = [loop.compiled for loop in self._loops] + ([self._gains.compiled] if self._gains else [])
-        return (compiled_add_up().ready or self._drawn is not None) and all(loop.ready for loop in (_playing(), *loops))
-
-    def compile(self, stopped: IsCancelled) -> None:
-        """Compile everything, or load it from disk."""
-        room = np.empty((1, self.adversary.n_arms, LANES), np.int64)
-        if self._drawn is None:
-            # No game begins here.
-            FilledGains(self.adversary, self.seed, range(0), self.checkpoints).fill(room[:0])
-        _playing()(0, room, self.checkpoints, self._lanes(range(1), None, []).seats)
-        for part in (self._gains, *self._loops):
-            if stopped():
-                return
-            _ = part and part.address
-
-    def run_all(self, trials: range, stopped: IsCancelled = not_cancelled) -> dict[str, Column]:
-        """Play these trials, a block of them at a time."""
-        blocks = (trials[start : start + LANES] for start in range(0, len(trials), LANES))
-        return stacked([self._run(block, stopped) for block in blocks], np.concatenate)
-
-    def _run(self, trials: range, stopped: IsCancelled) -> dict[str, Column]:
-        n_arms, horizon = self.adversary.n_arms, self.adversary.horizon
-        lanes = self._lanes(trials, self._gains, self._loops)
-        filled = FilledGains(self.adversary, self.seed, trials, self.checkpoints) if lanes.means is None else None
-        rows = min(horizon, max(1, (NUMBERS_FILLED if filled else NUMBERS_AT_ONCE) // (n_arms * LANES)))
-        room = np.empty((rows, n_arms, LANES), np.int64)
-        pieces = 1 if filled else max(1, ROUNDS_AT_ONCE // (rows * LANES * len(self.plans)))
-        for start in range(0, horizon, rows * pieces):
-            if stopped():
-                raise StoppedEarlyError
-            rounds = min(rows * pieces, horizon - start)
-            if filled:
-                filled.fill(room[:rounds])
-            _playing()(rounds, room, self.checkpoints, lanes.seats)
-            lanes.check()
-        totals_at, means = (filled.totals_at, filled.means) if filled else (lanes.totals_at, lanes.means or [])
-        fixed, columns = np.moveaxis(totals_at, -1, 0)[: len(trials)], {}
-        for name, (collected, counts) in zip(self.plans, lanes.records, strict=True):
-            by_game, collected = np.moveaxis(counts, -1, 0)[: len(trials)], collected.T[: len(trials)]
-            pulls, switches = by_game[..., :-1], by_game[..., -1]
-            columns[name] = column_of(fixed, fixed, collected, switches, pulls, means[: len(trials)])
-        return columns
-
-    def _lanes(self, trials: range, gains: LaneGains | None, loops: list[LaneLoop]) -> Lanes:
-        return Lanes(gains, loops, self.seed, trials, self.checkpoints, self.adversary.n_arms)
-
-    @functools.cached_property
-    def _loops(self) -> list[LaneLoop]:
-        alone = self._drawn if self._gains is None else None
-        return [LaneLoop(plan, alone) for plan in self.plans.values()]
-
-    @functools.cached_property
-    def _gains(self) -> LaneGains | None:
-        """The loop that draws gains for all algorithms, if they do not draw them alone."""
-        single = len(self.plans) == 1 and not self.beside_others
-        alone = single and self._drawn is not None and type(self._drawn[1]) in DRAWN_ALONE
-        return None if self._drawn is None or alone else LaneGains(*self._drawn)
-
-    @functools.cached_property
-    def _drawn(self) -> tuple[Adversary, RoundByRound] | None:
-        """The adversary, and the one in it that draws; None if it has no plain function of a round of this package."""
-        drawn = self.adversary.by_rounds
-        if not isinstance(drawn, RoundByRound):
-            return None
-        kind = type(drawn)
-        ours = is_builtin(kind.next_round) and is_builtin(kind.first_round_state)
-        return (self.adversary, drawn) if ours else None
-
-    def __getstate__(self) -> dict[str, object]:
-        """Leave out what was made here, because machine code cannot be pickled."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}

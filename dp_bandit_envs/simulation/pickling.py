@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, ClassVar, NamedTuple
 
-from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
+from dp_bandit_envs.envs.registration import RegisteredGame, foreign_games, register_here
 from dp_bandit_envs.errors import ClusterError, NotSendableError
 from dp_bandit_envs.simulation.provenance import installed_code, is_users, made_by, unlike_here
-from dp_bandit_envs.simulation.results import Played, Work, play_all
+from dp_bandit_envs.simulation.results import Engine, TaskResults, run_task
 
 WAY_OUT = (
     "Use jobs=1, or threads: joblib.parallel_config(backend='threading'); or put it into a package that is installed"
@@ -25,7 +25,7 @@ _mark = secrets.token_hex(8)
 _busy = threading.RLock()
 
 
-class Carried(NamedTuple):
+class PickledWork(NamedTuple):
     """Pickled work, with the games registered in the process that pickled it.
 
     What a user's own files define is in it as it is in this process now: a worker that lives on may have imported an
@@ -45,10 +45,10 @@ class Carried(NamedTuple):
     code: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:  # dask writes it into its logs, and the seed is in the work
-        return f"Carried({len(self.work)} bytes)"
+        return f"PickledWork({len(self.work)} bytes)"
 
     @classmethod
-    def of(cls, work: Work, env_id: str | None = None, *, elsewhere: bool = False) -> "Carried":
+    def of(cls, work: Engine, env_id: str | None = None, *, elsewhere: bool = False) -> "PickledWork":
         """Pack work; raise `NotSendableError` if it, or the game of this id, cannot be pickled.
 
         Args:
@@ -63,7 +63,7 @@ class Carried(NamedTuple):
                 games.append((game.name, _packed(game.adversary, f"the adversary of {game.id}")))
         return cls(_packed(work, "the environment and its players"), tuple(games), _this_process(), tuple(code.items()))
 
-    def play(self, trials: range) -> Played:
+    def play(self, trials: range) -> TaskResults:
         """Register the games, unpack the work unless this process has done so before, and play trials.
 
         Raises:
@@ -76,7 +76,7 @@ class Carried(NamedTuple):
             # Other work may have registered older or newer ones by the same names.
             _register(games)
         try:
-            return play_all(work, trials)
+            return run_task(work, trials)
         except Exception as error:
             # Name the failed import instead of "unknown id", which would not help the user.
             if missing is not None and type(error).__module__ == "gymnasium.error":
@@ -99,7 +99,7 @@ def _may_return(error: Exception) -> bool:
 
 
 @functools.lru_cache(maxsize=16)  # more than is ever played at a time; what is kept is not compiled again either
-def _unpacked(carried: Carried) -> tuple[Work, dict[str, Any], NotSendableError | None]:
+def _unpacked(carried: PickledWork) -> tuple[Engine, dict[str, Any], NotSendableError | None]:
     from cloudpickle import cloudpickle
 
     if carried.code and (unlike := unlike_here(dict(carried.code))):
@@ -113,7 +113,7 @@ def _unpacked(carried: Carried) -> tuple[Work, dict[str, Any], NotSendableError 
     games, missing = {}, None
     for name, adversary in carried.games:
         try:
-            games[name] = _loaded(adversary, f"the adversary of {Game(name).id}")
+            games[name] = _loaded(adversary, f"the adversary of {RegisteredGame(name).id}")
         except NotSendableError as error:
             missing = error
     _register(games)
@@ -135,14 +135,14 @@ def _own_files_by_value() -> Iterator[None]:
     """Let cloudpickle send what the user's own modules define, not their names."""
     from cloudpickle import list_registry_pickle_by_value, register_pickle_by_value, unregister_pickle_by_value
 
-    known = list_registry_pickle_by_value()
-    own = [module for name, module in list(sys.modules.items()) if name not in known and _is_own(name, module)]
+    registered = list_registry_pickle_by_value()
+    modules = [module for name, module in list(sys.modules.items()) if name not in registered and _is_own(name, module)]
     try:
-        for module in own:
+        for module in modules:
             register_pickle_by_value(module)
         yield
     finally:
-        for name in list_registry_pickle_by_value() - known:
+        for name in list_registry_pickle_by_value() - registered:
             unregister_pickle_by_value(sys.modules[name])
 
 
@@ -151,14 +151,14 @@ def _is_own(name: str, module: Any) -> bool:
     return file.endswith(".py") and is_users(name) and name == vars(module)["__name__"]
 
 
-def _with_places(part: Any) -> bytes:
+def _with_places(content: Any) -> bytes:
     """Pickle by cloudpickle, but with the files of code: 3.1.3 leaves them out, and errors could not name a line."""
     import cloudpickle
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         dispatch_table: ClassVar = cloudpickle.Pickler.dispatch_table.new_child({CodeType: _reduced})
 
-    Pickler(packed := io.BytesIO(), protocol=pickle.HIGHEST_PROTOCOL).dump(part)
+    Pickler(packed := io.BytesIO(), protocol=pickle.HIGHEST_PROTOCOL).dump(content)
     return packed.getvalue()
 
 
@@ -173,10 +173,10 @@ def _code_from(file: str, *parts: Any) -> CodeType:
     return CodeType(*parts).replace(co_filename=file)
 
 
-def _packed(part: Any, name: str) -> bytes:
+def _packed(content: Any, name: str) -> bytes:
     try:
         with _busy, _own_files_by_value():
-            return _with_places(part)
+            return _with_places(content)
     except Exception as error:
         raise NotSendableError(
             f"{name} must be picklable to be played in other processes; it is not"

@@ -1,10 +1,10 @@
-"""Plays one game in ordinary Python: reset, then select, step and update until the end."""
+"""Plays one game in ordinary Python: `begin` resets, then `play_to_the_end` selects, steps and updates."""
 
 import dataclasses
 import inspect
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, SupportsFloat, SupportsIndex
+from typing import Any, Self, SupportsFloat, SupportsIndex
 
 import numpy as np
 
@@ -26,107 +26,28 @@ from dp_bandit_envs.text import name_of
 from dp_bandit_envs.wrappers.layers import Boundary, layers_of
 
 
-def check_methods(agent: Any, *, points: bool) -> None:
-    """Raise a TypeError that names the missing methods, or the one that cannot be called as `play` calls it.
-
-    Args:
-        agent: The agent.
-        points: Whether it plays points instead of arms.
-    """
-    size, action = ("dimension", "point") if points else ("n_arms", "arm")
-    calls = {"begin": f"{size}=, horizon=, rng=", f"select_{action}": "", "update": f"{action}, observation"}
-    first, select, last = calls
-    needed = f"agent must be an object with the methods {first}, {select} and {last}"
-    if inspect.isclass(agent):
-        name = agent.__name__
-        raise TypeError(f"{needed}; received the class {name}. Use {name}().")
-    name = type(agent).__name__
-    absent = [method for method in calls if not callable(getattr(agent, method, None))]
-    if absent:
-        theirs = specs.adapter_of(agent)
-        way_out = f" Use dp_bandit_envs.adapters.{theirs}(agent)()." if theirs else " dp_bandit_envs.Exp3() is one."
-        raise TypeError(f"{needed}; received {name}, which has no {' and no '.join(absent)}.{way_out}")
-    for method, arguments in calls.items():
-        named = dict.fromkeys((size, "horizon", "rng")) if method == "begin" else {}
+def play_to_the_end(env: Environment, agent: Any) -> bool:
+    """Play a game that has begun: select, step and update in each round; return whether a wrapper truncated it."""
+    see_graph, graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None, None
+    select = agent.select_point if plays_points(env) else agent.select_arm
+    ended: Any = False
+    while not ended:
+        if see_graph is not None and env.get_wrapper_attr("graph") is not graph:
+            graph = env.get_wrapper_attr("graph")
+            see_graph(graph)
+        action = select()
         try:
-            signature = inspect.signature(getattr(agent, method))
-            signature.bind(*([None, None] if method == "update" else []), **named)
-        except ValueError:  # a method written in another language
-            continue
-        except TypeError as error:
-            raise TypeError(
-                f"play calls {method}({arguments}); received {name}.{method}{signature} ({error}). Use these names."
-            ) from None
-
-
-def note_missing_key(error: KeyError, observation: Mapping[str, Any]) -> None:
-    """Add to an error what an observation contains, if an agent asked it for something else."""
-    key = error.args[0] if error.args else None
-    if isinstance(key, str) and key not in observation:
-        *others, last = map(repr, observation)
-        error.add_note(f"An observation here has {', '.join(others)} and {last}; rewards and true gains are not in it.")
-
-
-def show(agent: Any, env: Environment) -> None:
-    """Show an agent what is public of a game in all its wrappers: the noise, and the set of points or arms' features.
-
-    Each goes to the method that takes it, `see_noise`, `see_set` or `see_features`, if the agent has one.
-    """
-    public: dict[str, Any] = {"see_noise": noise_of(env)}
-    if plays_points(env):
-        public["see_set"] = env.get_wrapper_attr("decision_set")
-    else:
-        public["see_features"] = env.get_wrapper_attr("features") if env.has_wrapper_attr("features") else None
-    for method, part in public.items():
-        see = getattr(agent, method, None)
-        if see is not None:
-            see(part)
-
-
-def begin(
-    env: Environment,
-    agent: Any,
-    *,
-    number: int,
-    seed: int | None,
-    trial: int,
-    player: str,
-    guarantees: Sequence[PrivacyGuarantee],
-) -> None:
-    """Begin a game of an agent and its environment; the first action is then the agent's to choose.
-
-    Args:
-        env: The environment with all wrappers.
-        agent: The agent.
-        number: The seed of all randomness.
-        seed: The same, or None if it was drawn from the operating system and is a secret.
-        trial: The number of the game for that seed.
-        player: Who plays, for the random streams.
-        guarantees: What a ledger may count for the game; empty where the data have none.
-
-    Raises:
-        SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
-        LedgerError: If the data have a ledger, and it refuses the game.
-    """
-    secret = None if seed is not None else True
-    outer, below = current(), env.has_wrapper_attr("takes_seed")
-    given = number if not below or env.get_wrapper_attr("takes_seed") else checked_seed(seed)
-    hidden = None
-    if below and (secret or (outer is not None and outer.secret)):
-        # What is above the boundary is public, and does not see the seed of its noise.
-        given, hidden = None, given
-    with playing_under([guarantees], secret=secret, seed=hidden, players=[player]):
-        env.reset(seed=given, options={"trial": trial, "player": player})
-    show(agent, env)  # the arms' features are in the order of the game
-    if plays_points(env):
-        size = {"dimension": int(env.get_wrapper_attr("decision_set").dimension)}
-    else:
-        size = {"n_arms": int(env.get_wrapper_attr("n_arms"))}
-    agent.begin(
-        **size,
-        horizon=int(env.get_wrapper_attr("horizon")),
-        rng=stream(number, trial=trial, role=AGENT, player=player),
-    )
+            observation, _, terminated, truncated, _ = env.step(action)
+        except ValueError:
+            _refuse_arm(action, env, agent)
+            raise
+        try:
+            agent.update(action, observation)
+        except KeyError as error:
+            note_missing_key(error, observation)
+            raise
+        ended = terminated or truncated
+    return not terminated
 
 
 @dataclasses.dataclass(frozen=True)
@@ -249,59 +170,193 @@ def play(
     check_methods(agent, points=points)
     seed = number = chosen_seed(seed, game.adversary.is_real)
     alone = current() is None  # simulate says it otherwise
-    known = number is not None and alone
+    seed_is_known = number is not None and alone
     if number is None:
         number = draw_seed()
     trial = checks.integer("trial", trial, at_least=0)
-    if game.on_block is not None:
-        raise StepOutsideGameError(
-            f"an environment plays one game at a time; this {type(game).__name__} is in another one. Make a new one for"
-            " each game: a function that is given must return a new object at each call."
-        )
-    blocks: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
-    width = game.adversary.n_arms
-    totals = {"fixed": np.zeros((1, width)), "constant": np.zeros((1, width))}
-
-    def best(comparison: str, table: FloatArray) -> FloatArray:
-        running = np.cumsum(np.vstack([totals[comparison], table]), axis=0)
-        totals[comparison] = running[-1:]
-        return game.best(running[1:])
-
-    def keep(arms: IntArray, gains: FloatArray, table: FloatArray) -> None:
-        fixed, constant = game.comparisons()
-        best_fixed = best("fixed", fixed)
-        blocks.append((arms, gains, best_fixed, best_fixed if constant is fixed else best("constant", constant)))
-
-    game.on_block = keep
-    try:
-        name = player or name_of(type(agent))
+    name = player or name_of(type(agent))
+    with RegretRecorder(game) as recorder:
         begin(env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees)
-        if known:  # not before, because a ledger may refuse the game
+        if seed_is_known:  # not before, because a ledger may refuse the game
             warn_of_known_seed(game.adversary.is_real)
-        cut = _loop(env, agent)
-        game.report_block()
-    finally:
-        game.on_block = None
-    arms, gains, best_fixed, best_constant = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-    if cut and alone:
+        truncated = play_to_the_end(env, agent)
+    result = recorder.result()
+    if truncated and alone:
         warnings.warn(
-            f"the game was cut after {len(arms)} of its {game.horizon} rounds by a wrapper that truncates, such as"
-            " TimeLimit, which the agent was not told. Make the game with a shorter horizon instead.",
+            f"the game was cut after {len(result.arms)} of its {game.horizon} rounds by a wrapper that truncates, such"
+            " as TimeLimit, which the agent was not told. Make the game with a shorter horizon instead.",
             stacklevel=checks.level_of_caller(),
         )
-    collected = np.cumsum(gains)
-    known = not points and game.adversary.payoff is None
-    means = game.adversary.means if known else None
-    pseudo = None if means is None else _pseudo_regret(arms, means)
-    return Game(
-        arms=arms,
-        gains=gains,
-        external_regret=external_regret(best_fixed[:, np.newaxis], collected),
-        policy_regret=policy_regret(best_constant[:, np.newaxis], collected),
-        pseudo_regret=pseudo,
-        n_plays=1 if points else game.n_arms,
-        dynamic_regret=_dynamic_regret(arms, game.adversary) if known and pseudo is None else pseudo,
+    return result
+
+
+class RegretRecorder:
+    """Records one game, block by block: arms, gains, and what the best fixed and the best constant play would collect.
+
+    In a `with` statement, in which the game begins and ends.
+
+    Args:
+        game: The innermost environment.
+
+    Raises:
+        StepOutsideGameError: If the environment is in another game.
+    """
+
+    def __init__(self, game: BanditEnv) -> None:
+        if game.on_block is not None:
+            raise StepOutsideGameError(
+                f"an environment plays one game at a time; this {type(game).__name__} is in another one. Make a new one"
+                " for each game: a function that is given must return a new object at each call."
+            )
+        self._game = game
+        self._blocks: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
+        zeros = np.zeros((1, game.adversary.n_arms))
+        self._totals = {"fixed": zeros, "constant": zeros}
+
+    def __enter__(self) -> Self:
+        """Record what is played from now on."""
+        self._game.on_block = self._record
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        """End the record."""
+        try:
+            if kind is None:
+                self._game.report_block()
+        finally:
+            self._game.on_block = None
+
+    def _record(self, arms: IntArray, gains: FloatArray, table: FloatArray) -> None:
+        fixed, constant = self._game.comparisons()
+        best_fixed = self._best("fixed", fixed)
+        best_constant = best_fixed if constant is fixed else self._best("constant", constant)
+        self._blocks.append((arms, gains, best_fixed, best_constant))
+
+    def _best(self, comparison: str, table: FloatArray) -> FloatArray:
+        running = np.cumsum(np.vstack([self._totals[comparison], table]), axis=0)
+        self._totals[comparison] = running[-1:]
+        return self._game.best(running[1:])
+
+    def result(self) -> Game:
+        """Return the game that was played."""
+        game, adversary = self._game, self._game.adversary
+        arms, gains, best_fixed, best_constant = map(np.concatenate, zip(*self._blocks, strict=True))
+        collected = np.cumsum(gains)
+        points = isinstance(game, PointEnv)
+        means_count = not points and adversary.payoff is None
+        pseudo = _pseudo_regret(arms, adversary.means) if means_count and adversary.means is not None else None
+        return Game(
+            arms=arms,
+            gains=gains,
+            external_regret=external_regret(best_fixed[:, np.newaxis], collected),
+            policy_regret=policy_regret(best_constant[:, np.newaxis], collected),
+            pseudo_regret=pseudo,
+            n_plays=1 if points else game.n_arms,
+            dynamic_regret=_dynamic_regret(arms, adversary) if means_count and pseudo is None else pseudo,
+        )
+
+
+def begin(
+    env: Environment,
+    agent: Any,
+    *,
+    number: int,
+    seed: int | None,
+    trial: int,
+    player: str,
+    guarantees: Sequence[PrivacyGuarantee],
+) -> None:
+    """Begin a game of an agent and its environment; the first action is then the agent's to choose.
+
+    Args:
+        env: The environment with all wrappers.
+        agent: The agent.
+        number: The seed of all randomness.
+        seed: The same, or None if it was drawn from the operating system and is a secret.
+        trial: The number of the game for that seed.
+        player: Who plays, for the random streams.
+        guarantees: What a ledger may count for the game; empty where the data have none.
+
+    Raises:
+        SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
+        LedgerError: If the data have a ledger, and it refuses the game.
+    """
+    secret = None if seed is not None else True
+    outer, below = current(), env.has_wrapper_attr("takes_seed")
+    shown_seed = number if not below or env.get_wrapper_attr("takes_seed") else checked_seed(seed)
+    hidden = None
+    if below and (secret or (outer is not None and outer.secret)):
+        # What is above the boundary is public, and does not see the seed of its noise.
+        shown_seed, hidden = None, shown_seed
+    with playing_under([guarantees], secret=secret, seed=hidden, players=[player]):
+        env.reset(seed=shown_seed, options={"trial": trial, "player": player})
+    show(agent, env)  # the arms' features are in the order of the game
+    if plays_points(env):
+        size = {"dimension": int(env.get_wrapper_attr("decision_set").dimension)}
+    else:
+        size = {"n_arms": int(env.get_wrapper_attr("n_arms"))}
+    agent.begin(
+        **size,
+        horizon=int(env.get_wrapper_attr("horizon")),
+        rng=stream(number, trial=trial, role=AGENT, player=player),
     )
+
+
+def show(agent: Any, env: Environment) -> None:
+    """Show an agent what is public of a game in all its wrappers: the noise, and the set of points or arms' features.
+
+    Each goes to the method that takes it, `see_noise`, `see_set` or `see_features`, if the agent has one.
+    """
+    public: dict[str, Any] = {"see_noise": noise_of(env)}
+    if plays_points(env):
+        public["see_set"] = env.get_wrapper_attr("decision_set")
+    else:
+        public["see_features"] = env.get_wrapper_attr("features") if env.has_wrapper_attr("features") else None
+    for method, fact in public.items():
+        see = getattr(agent, method, None)
+        if see is not None:
+            see(fact)
+
+
+def check_methods(agent: Any, *, points: bool) -> None:
+    """Raise a TypeError that names the missing methods, or the one that cannot be called as `play` calls it.
+
+    Args:
+        agent: The agent.
+        points: Whether it plays points instead of arms.
+    """
+    size, action = ("dimension", "point") if points else ("n_arms", "arm")
+    calls = {"begin": f"{size}=, horizon=, rng=", f"select_{action}": "", "update": f"{action}, observation"}
+    first, select, last = calls
+    needed = f"agent must be an object with the methods {first}, {select} and {last}"
+    if inspect.isclass(agent):
+        name = agent.__name__
+        raise TypeError(f"{needed}; received the class {name}. Use {name}().")
+    name = type(agent).__name__
+    absent = [method for method in calls if not callable(getattr(agent, method, None))]
+    if absent:
+        theirs = specs.adapter_of(agent)
+        way_out = f" Use dp_bandit_envs.adapters.{theirs}(agent)()." if theirs else " dp_bandit_envs.Exp3() is one."
+        raise TypeError(f"{needed}; received {name}, which has no {' and no '.join(absent)}.{way_out}")
+    for method, arguments in calls.items():
+        named = dict.fromkeys((size, "horizon", "rng")) if method == "begin" else {}
+        try:
+            signature = inspect.signature(getattr(agent, method))
+            signature.bind(*([None, None] if method == "update" else []), **named)
+        except ValueError:  # a method written in another language
+            continue
+        except TypeError as error:
+            raise TypeError(
+                f"play calls {method}({arguments}); received {name}.{method}{signature} ({error}). Use these names."
+            ) from None
+
+
+def note_missing_key(error: KeyError, observation: Mapping[str, Any]) -> None:
+    """Add to an error what an observation contains, if an agent asked it for something else."""
+    key = error.args[0] if error.args else None
+    if isinstance(key, str) and key not in observation:
+        *others, last = map(repr, observation)
+        error.add_note(f"An observation here has {', '.join(others)} and {last}; rewards and true gains are not in it.")
 
 
 def _player(agent: Any, privacy: AskedPrivacy, env: Environment) -> Any:
@@ -319,11 +374,11 @@ def to_count(player: Algorithm, env: Environment) -> PrivacyGuarantee:
     One for arms alone, of an agent's own draws, does not cover what a boundary in the environment itself releases to
     whatever is above it; the boundary's does, and holds for any agent.
     """
-    own = player.guarantee_in(env)
-    if own.covers in ("arms", "nothing") and env.has_wrapper_attr("guarantee"):
+    guarantee = player.guarantee_in(env)
+    if guarantee.covers in ("arms", "nothing") and env.has_wrapper_attr("guarantee"):
         released: PrivacyGuarantee = env.get_wrapper_attr("guarantee")
-        return own if released.model == "none" else released
-    return own
+        return guarantee if released.model == "none" else released
+    return guarantee
 
 
 def _dynamic_regret(arms: IntArray, adversary: Adversary) -> FloatArray | None:
@@ -350,33 +405,6 @@ def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
         pulls = counts[-1]
         parts.append(pseudo_regret(counts, means))
     return np.concatenate(parts)
-
-
-def _loop(env: Environment, agent: Any) -> bool:
-    """Play to the end; return whether a wrapper truncated the game."""
-    see_graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None
-    graph = None
-    select = agent.select_point if plays_points(env) else agent.select_arm
-    ended: Any = False
-    while not ended:
-        if see_graph is not None:
-            current = env.get_wrapper_attr("graph")
-            if current is not graph:
-                graph = current
-                see_graph(graph)
-        action = select()
-        try:
-            observation, _, terminated, truncated, _ = env.step(action)
-        except ValueError:
-            _refuse_arm(action, env, agent)
-            raise
-        try:
-            agent.update(action, observation)
-        except KeyError as error:
-            note_missing_key(error, observation)
-            raise
-        ended = terminated or truncated
-    return not terminated
 
 
 def _refuse_arm(action: Any, env: Environment, agent: Any) -> None:

@@ -269,13 +269,14 @@ def foreign_code(kinds: Iterable[Any], more: Iterable[Any] = ()) -> dict[str, st
     return {**values, **walk.sources}
 
 
-def installed_code(work: Any) -> dict[str, str]:
+def installed_code(engine: Any) -> dict[str, str]:
     """Return of what plays only that which other processes have to import: what is installed."""
-    plans, algorithms = getattr(work, "plans", {}).values(), getattr(work, "algorithms", {}).values()
-    parts = [part for plan in plans for part in (plan.agent, *(mechanism for mechanism, _ in plan.mechanisms))]
-    parts += [getattr(work, "adversary", None), *(one.agent() for one in algorithms)]
+    games = getattr(engine, "games", {}).values()
+    algorithms = [] if games else list(engine.algorithms.values())
+    parts = [part for game in games for part in (game.agent, *(mechanism for mechanism, _ in game.mechanisms))]
+    parts += [getattr(engine, "adversary", None), *(algorithm.agent() for algorithm in algorithms)]
     kinds = [*map(type, parts), *(game.adversary_class for game in foreign_games())]
-    code = foreign_code(kinds, [*algorithms, getattr(work, "make_env", None)])
+    code = foreign_code(kinds, [*algorithms, getattr(engine, "make_env", None)])
     modules = [name for name in code if name.startswith(MODULE) and installed_as(name.removeprefix(MODULE))]
     return {name: code[name] for name in code if name.startswith(INSTALLED) or name in modules}
 

@@ -2,8 +2,8 @@
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import IsCancelled, not_cancelled
 from dp_bandit_envs.metrics import Moments, external_regret, policy_regret, pseudo_regret, summary
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, level_of
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, shown_epsilon
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.text import html_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Engine = Literal["lanes", "compiled", "play"]
+EngineName = Literal["lanes", "compiled", "play"]
 MEASURES = ("external_regret", "pseudo_regret", "dynamic_regret", "policy_regret", "collected", "switches")
 COLUMNS = ("algorithm", "epsilon", "delta", "mean regret", "standard error", "median", "99 % quantile", "engine")
 UNEVEN = 4
 """Rounds are drawn on a logarithmic axis if the last two are so many times as far apart as the first two."""
 
 
-class Column(NamedTuple):
+class TrialResults(NamedTuple):
     """An algorithm's results in some trials, each of shape `(trials, checkpoints)`, and `pulls` `(trials, n_arms)`.
 
-    Those of a single game have no axis for trials, until they are `stacked`. `dynamic_regret` is for means that move.
+    Those of a single game have no axis for trials, until they are stacked. `dynamic_regret` is for means that move.
     """
 
     external_regret: FloatArray
@@ -39,10 +39,10 @@ class Column(NamedTuple):
     pulls: IntArray
     dynamic_regret: FloatArray | None = None
 
-    def changed(self, change: Callable[[Any], Any]) -> "Column":
+    def changed(self, change: Callable[[Any], Any]) -> "TrialResults":
         """Return the column with another array for each that is known."""
         parts: Iterator[Any] = (None if part is None else change(part) for part in self)
-        return Column(*parts)
+        return TrialResults(*parts)
 
 
 Keep = Literal["trials", "summary"]
@@ -54,8 +54,22 @@ class StoppedEarlyError(Exception):
     """Raised by a trial that was cancelled."""
 
 
-class Work(Protocol):
-    """What is played in a trial; can run in any thread or process."""
+class Engine(Protocol):
+    """Plays trials of some algorithms, all on the same gains; can run in any thread or process."""
+
+    @property
+    def kind(self) -> EngineName:
+        """What results call it."""
+
+    @property
+    def algorithms(self) -> Collection[str]:
+        """The names of the algorithms."""
+
+    def refusal(self, algorithm: str, trials: int) -> str:
+        """Return why it does not play so many trials of an algorithm; "" if it does."""
+
+    def only(self, algorithms: Collection[str]) -> Self:
+        """Return the engine of these algorithms."""
 
     @property
     def at_once(self) -> int:
@@ -65,41 +79,41 @@ class Work(Protocol):
     def ready(self) -> bool:
         """Whether nothing has to be compiled or loaded."""
 
-    def compile(self, stopped: IsCancelled) -> None:
-        """Do the slow one-time work; end early after `stopped` returns True."""
+    def compile(self, is_cancelled: IsCancelled) -> None:
+        """Do the slow one-time work; end early after `is_cancelled` returns True."""
 
-    def run_all(self, trials: range, stopped: IsCancelled = not_cancelled) -> dict[str, Column]:
-        """Return the results by algorithm; raise `StoppedEarlyError` soon after `stopped` returns True."""
+    def run(self, trials: range, is_cancelled: IsCancelled = not_cancelled) -> dict[str, TrialResults]:
+        """Return the results by algorithm; raise `StoppedEarlyError` soon after `is_cancelled` returns True."""
 
 
-class Played(NamedTuple):
+class TaskResults(NamedTuple):
     """The results of a task by algorithm, and the seconds that it took."""
 
     seconds: float
-    columns: "Mapping[str, Kept]"
+    columns: "Mapping[str, KeptResults]"
 
 
-def play_all(work: Work, trials: range, stopped: IsCancelled = not_cancelled) -> Played:
-    """Play all trials of a task; raise `StoppedEarlyError` soon after `stopped` returns True."""
+def run_task(engine: Engine, trials: range, is_cancelled: IsCancelled = not_cancelled) -> TaskResults:
+    """Play all trials of a task; raise `StoppedEarlyError` soon after `is_cancelled` returns True."""
     start = time.perf_counter()
-    columns = work.run_all(trials, stopped)
-    return Played(time.perf_counter() - start, columns)
+    columns = engine.run(trials, is_cancelled)
+    return TaskResults(time.perf_counter() - start, columns)
 
 
-def play_and_keep(play: Callable[[range], Played], trials: range, keep: Keep) -> Played:
+def run_and_keep(play: Callable[[range], TaskResults], trials: range, keep: Keep) -> TaskResults:
     """Play trials with `play`, and sum up their results if only a summary is kept."""
     if keep == "trials":
         return play(trials)
-    seconds, tables = 0.0, dict[str, Table]()
+    seconds, tables = 0.0, dict[str, ResultTable]()
     for start in range(0, len(trials), SUMMED_AT_ONCE):
         played = play(trials[start : start + SUMMED_AT_ONCE])
         seconds += played.seconds
         for name, results in played.columns.items():
-            tables.setdefault(name, Table(len(trials))).put(start, results, keep)
-    return Played(seconds, tables)
+            tables.setdefault(name, ResultTable(len(trials))).put(start, results, keep)
+    return TaskResults(seconds, tables)
 
 
-def column_of(
+def trial_results(
     fixed: FloatArray,
     always: FloatArray,
     collected: FloatArray,
@@ -107,7 +121,7 @@ def column_of(
     pulls: IntArray,
     means: Sequence[FloatArray | None],
     dynamic: FloatArray | None = None,
-) -> Column:
+) -> TrialResults:
     """Return the results of some trials; copies, because views would keep whole blocks of games in memory.
 
     Args:
@@ -121,11 +135,11 @@ def column_of(
     """
     collected = np.array(collected, order="C")
     regret = np.ascontiguousarray(external_regret(fixed, collected))
-    known = [own for own in means if own is not None]
-    return Column(
+    known_means = [own for own in means if own is not None]
+    return TrialResults(
         regret,
         regret if always is fixed else policy_regret(always, collected),
-        pseudo_regret(pulls, np.stack(known)[:, np.newaxis]).copy() if known else None,
+        pseudo_regret(pulls, np.stack(known_means)[:, np.newaxis]).copy() if known_means else None,
         collected,
         switches.copy(),
         pulls[:, -1].copy(),
@@ -133,19 +147,21 @@ def column_of(
     )
 
 
-def stacked(games: Sequence[Mapping[str, Column]], stack: Callable[..., NDArray[Any]] = np.stack) -> dict[str, Column]:
+def stack_results(
+    games: Sequence[Mapping[str, TrialResults]], stack: Callable[..., NDArray[Any]] = np.stack
+) -> dict[str, TrialResults]:
     """Return the results of several games, or with `np.concatenate` of several groups of games, in one array each."""
     if len(games) == 1 and stack is np.concatenate:
         return dict(games[0])
-    made: dict[tuple[int, ...], NDArray[Any]] = {}
+    stacked: dict[tuple[int, ...], NDArray[Any]] = {}
 
     def one(*parts: Any) -> Any:
         key = tuple(map(id, parts))
-        if parts[0] is not None and key not in made:
-            made[key] = stack(parts)
-        return made.get(key)  # one array for two measures that are the same by definition: it is sent once
+        if parts[0] is not None and key not in stacked:
+            stacked[key] = stack(parts)
+        return stacked.get(key)  # one array for two measures that are the same by definition: it is sent once
 
-    return {name: Column(*map(one, *(game[name] for game in games))) for name in games[0]}
+    return {name: TrialResults(*map(one, *(game[name] for game in games))) for name in games[0]}
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -180,7 +196,7 @@ class Outcome:
     collected: FloatArray
     switches: IntArray
     pulls: IntArray
-    engine: Engine
+    engine: EngineName
     reason: str
     guarantee: PrivacyGuarantee
 
@@ -207,8 +223,8 @@ class Outcome:
 
     def samples(self, measure: str) -> FloatArray:
         """Return a measure by its name; raise `ValueError` if it is unknown in this game."""
-        found: FloatArray | None = getattr(self, checks.known_name("measure", measure, (*MEASURES, "pulls")))
-        return np.asarray(_known(measure, found))
+        values: FloatArray | None = getattr(self, checks.known_name("measure", measure, (*MEASURES, "pulls")))
+        return np.asarray(_require_known(measure, values))
 
     def _moments(self, measure: str) -> Moments:
         return Moments.of(self.samples(measure))
@@ -216,7 +232,7 @@ class Outcome:
     @property
     def label(self) -> str:
         """The name with its guarantee, as legends show it."""
-        return label_of(self.name, [level_of(self.guarantee)])
+        return label_of(self.name, [shown_epsilon(self.guarantee)])
 
     def plot(self, measure: str = "external_regret", band: str = "ci", *, columns: int | None = None) -> "Figure":
         """Draw a measure against the round; the arguments are those of `Simulation.plot`."""
@@ -238,11 +254,11 @@ class Summary(Outcome):
         about: The attributes of an outcome that are not measures.
     """
 
-    def __init__(self, table: "Table", **about: Any) -> None:
+    def __init__(self, table: "ResultTable", **about: Any) -> None:
         vars(self).update(about, _table=table)
 
     def __getattr__(self, name: str) -> Any:
-        if name in Column._fields:
+        if name in TrialResults._fields:
             raise AttributeError(
                 f"{name} of each trial is not kept with keep='summary'. Use mean({name!r}), standard_error({name!r}) or"
                 f" last({name!r}), or simulate with keep='trials'."
@@ -256,13 +272,13 @@ class Summary(Outcome):
 
     def last(self, measure: str = "external_regret") -> FloatArray:
         """Return a measure's values at the horizon, shape `(trials,)`."""
-        known = of_measure(self._table.measures, checks.known_name("measure", measure, MEASURES))
-        values: FloatArray = _known(measure, known)[:, -1]
-        return values
+        values = of_measure(self._table.measures, checks.known_name("measure", measure, MEASURES))
+        last: FloatArray = _require_known(measure, values)[:, -1]
+        return last
 
     def _moments(self, measure: str) -> Moments:
-        known = of_measure(self._table.moments, checks.known_name("measure", measure, (*MEASURES, "pulls")))
-        moments: Moments = _known(measure, known)
+        known_name = checks.known_name("measure", measure, (*MEASURES, "pulls"))
+        moments: Moments = _require_known(measure, of_measure(self._table.moments, known_name))
         return moments
 
 
@@ -329,7 +345,7 @@ class Simulation(Mapping[str, Outcome]):
         return len(self.outcomes)
 
 
-class Table:
+class ResultTable:
     """The results of an algorithm in many games, one row for each game, copied into arrays as the games end.
 
     Attributes:
@@ -342,14 +358,14 @@ class Table:
         self.moments: dict[str, Moments] = {}
         self._arrays: list[NDArray[Any] | None] = []
 
-    def put(self, row: int, results: "Column | Table", keep: Keep = "trials") -> None:
+    def put(self, row: int, results: "TrialResults | ResultTable", keep: Keep = "trials") -> None:
         """Copy the results of games that follow each other, the first of them into a row, or what is kept of them."""
         moments, parts = {}, list[Any](results)
-        if isinstance(results, Table):
+        if isinstance(results, ResultTable):
             moments = results.moments
         elif keep == "summary":
-            known = zip(results._fields, results, strict=True)
-            moments = {name: Moments.of(part) for name, part in known if part is not None}
+            fields = zip(results._fields, results, strict=True)
+            moments = {name: Moments.of(part) for name, part in fields if part is not None}
             last = results.changed(lambda part: part[:, -1:])
             parts = [*last._replace(pulls=results.pulls[:, :0])]
         self.moments |= {
@@ -368,24 +384,24 @@ class Table:
     @property
     def measures(self) -> dict[str, NDArray[Any]]:
         """The arrays by the names of an outcome's attributes, without the measures that are unknown."""
-        return {name: array for name, array in zip(Column._fields, self, strict=True) if array is not None}
+        return {name: array for name, array in zip(TrialResults._fields, self, strict=True) if array is not None}
 
 
-Kept = Column | Table
+KeptResults = TrialResults | ResultTable
 
 
-def of_measure(known: Mapping[str, Any], measure: str) -> Any:
+def of_measure(measures: Mapping[str, Any], measure: str) -> Any:
     """Return a measure, or None if it is unknown; where means stay, the dynamic regret is the pseudo-regret."""
-    return known.get("pseudo_regret" if measure == "dynamic_regret" and measure not in known else measure)
+    return measures.get("pseudo_regret" if measure == "dynamic_regret" and measure not in measures else measure)
 
 
-def _known(measure: str, found: Any) -> Any:
-    if found is None:
+def _require_known(measure: str, values: Any) -> Any:
+    if values is None:
         raise ValueError(
             f"measure must be known in this game, whose arms have no known means or a payoff function; received"
             f" {measure!r}. Use 'external_regret'."
         )
-    return found
+    return values
 
 
 def drawn_outcomes(outcomes: Sequence[Outcome], measure: str, band: str, columns: int | None = None) -> "Figure":
@@ -405,10 +421,10 @@ def drawn_outcomes(outcomes: Sequence[Outcome], measure: str, band: str, columns
 def outcomes_table(outcomes: Sequence[Outcome]) -> str:
     """Return a table with a row for each outcome: its guarantee, and external regret after the last round."""
     rows = []
-    for one in outcomes:
-        of, level = summary(one.last()), level_of(one.guarantee)
+    for outcome in outcomes:
+        of, level = summary(outcome.last()), shown_epsilon(outcome.guarantee)
         numbers = [f"{float(of[name]):,.1f}" for name in ("mean", "standard_error", "median", "quantile_99")]
-        rows.append([one.name, f"{level.epsilon:.4g}", f"{level.delta:.3g}", *numbers, one.engine])
+        rows.append([outcome.name, f"{level.epsilon:.4g}", f"{level.delta:.3g}", *numbers, outcome.engine])
     first = outcomes[0]
     caption = f"External regret after {int(first.checkpoints[-1]):,} rounds, {first.trials:,} trials"
     return html_table(COLUMNS, rows, caption)

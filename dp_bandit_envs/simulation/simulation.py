@@ -1,44 +1,26 @@
 """Simulates many games: compiled if all parts can be compiled and it takes no longer, otherwise with `play`."""
 
 import contextlib
-import dataclasses
-import functools
-import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, SupportsFloat, SupportsIndex, get_args
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.calibration import NOTHING_ASKED, AskedPrivacy, asked_privacy, played_at
 from dp_bandit_envs.algorithms.specs import Game, NamedGame, Player, game_of, is_one, sized
-from dp_bandit_envs.compiling.compiled import (
-    IsCancelled,
-    MissingCodeError,
-    not_cancelled,
-    only_from_disk,
-    run_in_thread,
-    say_once,
-    says_compiling,
-    why_no_numba,
-)
+from dp_bandit_envs.compiling.compiled import say_once, says_compiling, why_no_numba
 from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.errors import SeedRefusedError, UnprotectedGameError, WrongTypeError
-from dp_bandit_envs.privacy.ledger import Reservation
 from dp_bandit_envs.protocols import Environment, IntArray
 from dp_bandit_envs.seeding import Seed, chosen_seed, draw_seed, warn_of_known_seed
-from dp_bandit_envs.simulation.compiled_game import Plan, make_plan
+from dp_bandit_envs.simulation.compiled_game import CompiledGame, make_compiled_game
 from dp_bandit_envs.simulation.determinism import check_repeatable
-from dp_bandit_envs.simulation.engines import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials, check_compiles
-from dp_bandit_envs.simulation.lanes import LEAST_TRIALS, LaneTrials, carries
-from dp_bandit_envs.simulation.playing import to_count
-from dp_bandit_envs.simulation.results import Engine, Keep, Outcome, Simulation, Summary, Table, Work
+from dp_bandit_envs.simulation.engines import TOO_FEW_ROUNDS, SimulationSetup, choose_engines, say_slow
+from dp_bandit_envs.simulation.results import Keep, Outcome, ResultTable, Simulation, Summary
 from dp_bandit_envs.simulation.stages import NotCompilableError, RefusedByNumbaError
-from dp_bandit_envs.simulation.workers import Task, Terms, compile_now, refuse_backend_elsewhere, spread
+from dp_bandit_envs.simulation.workers import refuse_backend_elsewhere, run_tasks
 
 SPACINGS = ("linear", "log")
 MOST_TRIALS = 10_000_000
@@ -106,12 +88,13 @@ def named_players(
         privacy: What is asked of all of them, with one epsilon at most.
         game: The game, if anything is.
     """
-    several: Any = [algorithms] if is_one(algorithms) else algorithms
+    requests: Any = [algorithms] if is_one(algorithms) else algorithms
+    labelled = requests.items() if isinstance(requests, Mapping) else ((None, request) for request in requests)
     players: dict[str, Algorithm] = {}
     use = False
-    for label, one in several.items() if isinstance(several, Mapping) else ((None, one) for one in several):
-        player, given = played_at(one, label, privacy, lambda: game)
-        use |= given
+    for label, request in labelled:
+        player, takes_it = played_at(request, label, privacy, lambda: game)
+        use |= takes_it
         if player.name in players:
             raise ValueError(
                 f"algorithms must have different names; received {player.name!r} twice."
@@ -132,121 +115,6 @@ def named_players(
 Checkpoints = Iterable[int] | int | str | None
 
 
-@dataclasses.dataclass(frozen=True)
-class Prepared:
-    """A simulation of any number of trials.
-
-    Attributes:
-        game: The innermost game.
-        env: The environment that the wrappers of the players surround; it may have wrappers of its own.
-        seed: The seed.
-        secret: Whether nobody knows it: it came from the operating system, and is written nowhere.
-        checkpoints: Rounds at which to record results, ascending; the last is the horizon.
-        players: The algorithms by name.
-        inside: The environment in the wrappers of each.
-        reasons: Why an algorithm is played instead of compiled; for these only.
-        make_env: Makes another such environment.
-        works: What has to be played in each trial: the compiled algorithms together, the others together.
-        unchecked: Why it was not checked whether the game can be repeated; empty if it was.
-        reservation: What a ledger has counted, if the data have one.
-    """
-
-    game: BanditEnv
-    env: Environment = dataclasses.field(repr=False)
-    seed: int = dataclasses.field(repr=False)
-    secret: bool
-    checkpoints: IntArray
-    players: dict[str, Algorithm]
-    inside: dict[str, Environment] = dataclasses.field(repr=False)
-    reasons: dict[str, str]
-    make_env: Callable[[], Environment] = dataclasses.field(repr=False)
-    works: tuple[CompiledTrials | PlayedTrials, ...]
-    unchecked: str = ""
-    reservation: Reservation | None = None
-
-    def works_of(self, trials: int) -> tuple[Work, ...]:
-        """Return what has to be played in so many trials: side by side what lanes carry, if that pays."""
-        return self.works if trials < LEAST_TRIALS else self._side_by_side
-
-    def tasks(self, trials: range, owner: Any = None) -> list[Task]:
-        """Return what has to be played in these trials; `owner` is returned with each result."""
-        env_id = None if self.game.spec is None else self.game.spec.id
-        return [Task(work, trials, env_id, owner) for work in self.works_of(len(trials))]
-
-    def reserved(self, trials: int) -> "Prepared":
-        """Count all games of so many trials in the ledger of the data, if they have one, and note that in the works.
-
-        Everything is compiled before. `refund()` gives back what has not begun.
-
-        Raises:
-            LedgerError: If the ledger refuses them; nothing is counted then.
-        """
-        adversary = self.game.adversary
-        if adversary.ledger is None:
-            return self
-        games = [[to_count(player, self.env)] for player in self.players.values()]
-        compile_now(self.works)
-        use, names = adversary.data_use, list(self.players)
-        reservation = adversary.ledger.spend(games, use, trials, secret=self.secret, players=names)
-        works = (dataclasses.replace(one, terms=one.terms._replace(reservation=reservation)) for one in self.works)
-        return dataclasses.replace(self, works=tuple(works), reservation=reservation)
-
-    def refund(self) -> None:
-        """Give back to the ledger of the data the games that have not begun."""
-        if self.reservation is not None:
-            self.reservation.refund()
-
-    @property
-    def in_threads(self) -> bool:
-        """Whether all of it is compiled, and so can run in threads."""
-        return not self.reasons
-
-    def tables(self, trials: int) -> dict[str, Table]:
-        """Return empty tables by the algorithm's name."""
-        return {name: Table(trials) for name in self.players}
-
-    @functools.cached_property
-    def _side_by_side(self) -> tuple[Work, ...]:
-        """The works, with what lanes carry apart; made once, so that it is compiled and its speed measured once."""
-        return tuple(part for work in self.works for part in self._parts(work))
-
-    def _parts(self, work: CompiledTrials | PlayedTrials) -> Iterator[Work]:
-        lanes = self._in_lanes
-        if isinstance(work, PlayedTrials) or not lanes:
-            yield work
-            return
-        yield LaneTrials(work.adversary, lanes, work.seed, work.checkpoints)
-        if len(lanes) < len(work.plans):
-            rest = {name: plan for name, plan in work.plans.items() if name not in lanes}
-            yield dataclasses.replace(work, plans=rest)
-
-    @functools.cached_property
-    def _in_lanes(self) -> dict[str, Plan]:
-        """The plans that lanes carry; games on data with a ledger, or whose means move, are played one by one."""
-        compiled = [work for work in self.works if isinstance(work, CompiledTrials)]
-        adversary = self.game.adversary
-        if adversary.ledger is not None or adversary.means_move or not compiled or compiled[0].source:
-            return {}
-        return {name: plan for name, plan in compiled[0].plans.items() if carries(plan)}
-
-    def outcome(self, name: str, table: Table) -> Outcome:
-        """Return the outcome of an algorithm from its full table."""
-        reason = self.reasons.get(name, "")
-        engine: Engine = "lanes" if table.trials >= LEAST_TRIALS and name in self._in_lanes else "compiled"
-        about: dict[str, Any] = {
-            "name": name,
-            "checkpoints": self.checkpoints,
-            "engine": "play" if reason else engine,
-            "reason": "; ".join(filter(None, (reason, self.unchecked))),
-            "guarantee": self.players[name].guarantee_inside(self.inside[name], self.env),
-        }
-        if table.moments:
-            return Summary(table, **about)
-        measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
-        measures.setdefault("dynamic_regret", measures["pseudo_regret"])
-        return Outcome(**about, **measures)
-
-
 def prepare(
     game: Game | NamedGame,
     algorithms: Algorithms,
@@ -257,12 +125,9 @@ def prepare(
     n_arms: SupportsIndex | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     privacy: AskedPrivacy = NOTHING_ASKED,
-    small: Callable[[Plan, Adversary], bool] = lambda plan, adversary: False,
-) -> Prepared:
-    """Make the game and find out which algorithms can be compiled; the arguments are those of `simulate`.
-
-    Where `small` says so, those of somebody else's are not compiled to find it out.
-    """
+    trials: int = 1,
+) -> SimulationSetup:
+    """Make the game and choose who plays so many trials of each algorithm; the arguments are those of `simulate`."""
     if env_kwargs is not None and not isinstance(env_kwargs, Mapping):
         raise WrongTypeError(
             f"env_kwargs must be a dict, such as {{'n_arms': 3}}; received {checks.shown(env_kwargs)}."
@@ -279,36 +144,45 @@ def prepare(
         number = draw_seed()
     rounds = _rounds(checkpoints, game.horizon)
     players = named_players(algorithms, privacy, game)
-    compiled: dict[str, Plan] = {}
-    reasons: dict[str, str] = {}
-    inside = {}
+    wrapped = {}
     for name, player in players.items():
         player.check_game(env)
-        inside[name] = player.wrap(env)
-        refuse_secure(inside[name])
+        wrapped[name] = player.wrap(env)
+        refuse_secure(wrapped[name])
     if game.adversary.ledger is not None:
         refuse_shared_noise(players)
-    unchecked = check_repeatable(env, make_env, zip(players.values(), inside.values(), strict=True))
-    source, decision_set = getattr(game, "source", None), getattr(game, "decision_set", None)
+    unchecked = check_repeatable(env, make_env, zip(players.values(), wrapped.values(), strict=True))
+    compiled_games, refusals = dict[str, CompiledGame](), dict[str, str]()
     for name, player in players.items():
         try:
-            plan = make_plan(player, env, inside[name], rounds)
-            check_compiles(plan, game.adversary, source, small)
-            compiled[name] = plan
+            compiled_games[name] = make_compiled_game(player, env, wrapped[name], rounds, repeatable=True)
         except NotCompilableError as error:
-            reasons[name] = str(error)
+            refusals[name] = str(error)
             if isinstance(error, RefusedByNumbaError):
-                say_once(name, f"{name} is played in ordinary Python, which is slow: {error}")
+                say_slow(name, refusals[name])
     if why_no_numba():
         say_once("missing", f"games are played in ordinary Python, which is slow: {why_no_numba()}")
-    works: list[CompiledTrials | PlayedTrials] = []
-    if compiled:
-        known = () if game.adversary.ledger is None else tuple(to_count(players[name], env) for name in compiled)
-        terms = Terms(secret, known)
-        works.append(CompiledTrials(game.adversary, compiled, number, rounds, terms, source, decision_set))
-    if reasons:
-        works.append(PlayedTrials(make_env, {name: players[name] for name in reasons}, number, rounds, Terms(secret)))
-    return Prepared(game, env, number, secret, rounds, players, inside, reasons, make_env, tuple(works), unchecked)
+    setup = SimulationSetup(
+        game, env, make_env, number, secret, rounds, players, wrapped, unchecked, compiled_games, refusals
+    )
+    return choose_engines(setup, trials)
+
+
+def _outcome(setup: SimulationSetup, name: str, table: ResultTable) -> Outcome:
+    """Return the outcome of an algorithm from its full table."""
+    reason = setup.reasons.get(name, "")
+    about: dict[str, Any] = {
+        "name": name,
+        "checkpoints": setup.checkpoints,
+        "engine": next(engine.kind for engine in setup.engines if name in engine.algorithms),
+        "reason": "; ".join(filter(None, (reason, setup.unchecked))),
+        "guarantee": setup.players[name].guarantee_inside(setup.wrapped[name], setup.env),
+    }
+    if table.moments:
+        return Summary(table, **about)
+    measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
+    measures.setdefault("dynamic_regret", measures["pseudo_regret"])
+    return Outcome(**about, **measures)
 
 
 def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:
@@ -323,98 +197,9 @@ def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:
     return checked(list(checkpoints), horizon)
 
 
-MOST_ROUNDS = 20_000
-"""`play` takes .1 to 1.7 s for them, and compiling 1 to 3 s."""
-ROUNDS_TO_BEGIN = 200
-"""The rounds that `play` plays in the time that it takes to begin a game."""
-ALWAYS_COMPILE = "DP_BANDIT_ENVS_COMPILE"
-"""The environment variable that is `always` where small simulations are compiled, too."""
-
-_played: Counter[object] = Counter()
-"""Rounds played here instead of compiled, by compiled loop."""
-_all_compiled: ContextVar[bool] = ContextVar("_all_compiled", default=False)
-
-
-@contextlib.contextmanager
-def always_compiled() -> Iterator[None]:
-    """Compile small simulations, too."""
-    token = _all_compiled.set(True)
-    try:
-        yield
-    finally:
-        _all_compiled.reset(token)
-
-
-def is_small_simulation(horizon: int, trials: int) -> bool:
-    """Return whether so many games may be played instead of compiled at all."""
-    compiled = _all_compiled.get() or os.environ.get(ALWAYS_COMPILE) == "always"
-    return not compiled and trials * (horizon + ROUNDS_TO_BEGIN) <= MOST_ROUNDS
-
-
-def smaller_than_compiling(trials: int) -> Callable[[Plan, Adversary], bool]:
-    """Return what says for `prepare` whether a plan is played, so often, in less time than it takes to compile it."""
-
-    def small(plan: Plan, adversary: Adversary) -> bool:
-        rounds = trials * (adversary.horizon + ROUNDS_TO_BEGIN)
-        return adversary.ledger is None and is_small_simulation(adversary.horizon, trials) and _counted(plan, rounds)
-
-    return small
-
-
 def jobs_for(reasons: Iterable[str], jobs: int) -> int:
     """Return how many games to play at a time: one, if they are too few to be compiled, and so to start processes."""
     return 1 if TOO_FEW_ROUNDS in reasons else jobs
-
-
-def placed(prepared: Prepared, trials: int) -> Prepared:
-    """Return the simulation with those algorithms played in Python that are small and have no machine code on disk."""
-    work = next((work for work in prepared.works if isinstance(work, CompiledTrials)), None)
-    if work is None or work.adversary.ledger is not None or not is_small_simulation(work.adversary.horizon, trials):
-        return prepared
-    rounds = trials * (work.adversary.horizon + ROUNDS_TO_BEGIN)
-    small = [name for name, plan in work.plans.items() if _played[plan.loop] + rounds <= MOST_ROUNDS]
-    found: list[str] = []
-
-    def look(stopped: IsCancelled) -> None:
-        for one in prepared.works_of(trials):
-            if isinstance(one, (CompiledTrials, LaneTrials)):
-                few = {name: plan for name, plan in one.plans.items() if name in small}
-                found.extend(missing_in(dataclasses.replace(one, plans=few)))
-
-    if small and not all(one.ready for one in prepared.works_of(trials)):
-        run_in_thread(look)
-    if not found:
-        return prepared
-    for name in found:
-        _counted(work.plans[name], rounds)
-    rest = {name: plan for name, plan in work.plans.items() if name not in found}
-    works: list[CompiledTrials | PlayedTrials] = [dataclasses.replace(work, plans=rest)] if rest else []
-    reasons = {**prepared.reasons, **dict.fromkeys(found, TOO_FEW_ROUNDS)}
-    algorithms = {name: prepared.players[name] for name in reasons}
-    works.append(PlayedTrials(prepared.make_env, algorithms, work.seed, work.checkpoints, Terms(prepared.secret)))
-    return dataclasses.replace(prepared, works=tuple(works), reasons=reasons)
-
-
-def missing_in(work: CompiledTrials | LaneTrials) -> list[str]:
-    """Return the algorithms whose machine code is not on disk; that of the others is loaded."""
-    names = []
-    if isinstance(work, LaneTrials):
-        work = dataclasses.replace(work, beside_others=len(work.plans) > 1)
-    for name in work.plans:
-        try:
-            with only_from_disk():
-                dataclasses.replace(work, plans={name: work.plans[name]}).compile(not_cancelled)
-        except MissingCodeError:
-            names.append(name)
-    return names
-
-
-def _counted(plan: Plan, rounds: int) -> bool:
-    """Count rounds of a plan that are played instead of compiled; return False if they are too many."""
-    if _played[plan.loop] + rounds > MOST_ROUNDS:
-        return False
-    _played[plan.loop] += rounds
-    return True
 
 
 Progress = Callable[[int, int], None]
@@ -506,7 +291,7 @@ def simulate(
     if isinstance(epsilon, (Sequence, np.ndarray)):
         raise WrongTypeError(f"epsilon must be one number; received {epsilon!r}. compare takes several.")
     privacy = asked_privacy([] if epsilon is None else [epsilon], delta, at_guarantee=at_guarantee)
-    prepared = prepare(
+    setup = prepare(
         environment,
         algorithms,
         horizon=horizon,
@@ -515,19 +300,18 @@ def simulate(
         n_arms=n_arms,
         env_kwargs=env_kwargs,
         privacy=privacy,
-        small=smaller_than_compiling(trials),
+        trials=trials,
     )
-    prepared = placed(prepared, trials)
-    jobs = jobs_for(prepared.reasons.values(), jobs)
-    tables = prepared.tables(trials)
+    jobs = jobs_for(setup.reasons.values(), jobs)
+    tables = setup.tables(trials)
     done = 0
-    with says_compiling([name for name in prepared.players if name not in prepared.reasons]):
-        prepared = prepared.reserved(trials)
+    with says_compiling([name for name in setup.players if name not in setup.reasons]):
+        setup = setup.reserved(trials)
         try:
-            if not prepared.secret:  # not before, because a ledger may refuse
-                warn_of_known_seed(prepared.game.adversary.is_real)
-            tasks = prepared.tasks(range(first_trial, first_trial + trials))
-            played = spread(tasks, jobs, in_threads=prepared.in_threads, keep=keep)
+            if not setup.secret:  # not before, because a ledger may refuse
+                warn_of_known_seed(setup.game.adversary.is_real)
+            tasks = setup.tasks(range(first_trial, first_trial + trials))
+            played = run_tasks(tasks, jobs, in_threads=setup.in_threads, keep=keep)
             with contextlib.closing(played):
                 for _, some, columns in played:
                     for name, column in columns.items():
@@ -536,8 +320,8 @@ def simulate(
                     if callable(progress):
                         progress(done, trials * len(tables))
         finally:
-            prepared.refund()  # nothing where all games have begun
-    outcomes = {name: prepared.outcome(name, table) for name, table in tables.items()}
-    game = prepared.game
-    known = None if prepared.secret else prepared.seed
-    return Simulation(outcomes, prepared.checkpoints, game.horizon, game.adversary.n_arms, known, first_trial)
+            setup.refund()  # nothing where all games have begun
+    outcomes = {name: _outcome(setup, name, table) for name, table in tables.items()}
+    game = setup.game
+    seed_shown = None if setup.secret else setup.seed
+    return Simulation(outcomes, setup.checkpoints, game.horizon, game.adversary.n_arms, seed_shown, first_trial)

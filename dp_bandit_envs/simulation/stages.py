@@ -178,7 +178,7 @@ def new_dynamic_regret(checkpoints: IntArray) -> DynamicRegret:
 
 # Placeholders, and the parts of this file that take their places.
 
-PLACE, LOW, HIGH, OUTSIDE, MUST_RELEASE, CHARGED = 0, 0.0, 1.0, "", False, True
+INDEX, LOW, HIGH, OUTSIDE, MUST_RELEASE, CHARGED = 0, 0.0, 1.0, "", False, True
 """A mechanism's index from the innermost; the range of what it releases, and what is said of others; whether it never
 withholds; whether the gain of what is played is revealed less the charge."""
 
@@ -228,25 +228,25 @@ def pay_by_payoff(
     """Return what the payoff function pays; also compute and add up what every arm would have paid."""
     history = progress.history
     arms, last = history.arms, len(history.arms) - 1
-    for place in range(last):
-        arms[place] = arms[place + 1]
-    for each in range(len(history.totals)):
+    for i in range(last):
+        arms[i] = arms[i + 1]
+    for option in range(len(history.totals)):
         # Rounds before the first count as the first.
-        for place in range(last if t == 1 else 0):
-            arms[place] = each
-        arms[last] = each
+        for i in range(last if t == 1 else 0):
+            arms[i] = option
+        arms[last] = option
         paid = payoff(read_only(gains[row]), read_only(arms), t)
         if paid is None or not 0 <= paid <= 1:
             raise PayoffRangeError
-        history.options[0, each] = paid
-        history.totals[each] += history.options[0, each]
-    for place in range(last if t == 1 else 0):
-        arms[place] = arm
+        history.options[0, option] = paid
+        history.totals[option] += history.options[0, option]
+    for i in range(last if t == 1 else 0):
+        arms[i] = arm
     arms[last] = arm
     checkpoint = history.next_checkpoint[0]
     if t == history.checkpoints[checkpoint]:
-        for each in range(len(history.totals)):
-            history.totals_at[checkpoint, each] = history.totals[each]
+        for option in range(len(history.totals)):
+            history.totals_at[checkpoint, option] = history.totals[option]
         history.next_checkpoint[0] += 1
     return history.options[0, arm]  # type: ignore[no-any-return]
 
@@ -269,7 +269,7 @@ def one_arm(world: Any, arm: int, progress: Progress) -> int:
     return 1
 
 
-def played_arm(world: Any, arm: int, place: int) -> int:
+def played_arm(world: Any, arm: int, i: int) -> int:
     """Return the arm."""
     return arm
 
@@ -279,9 +279,9 @@ def all_arms(world: Any, arm: int, progress: Progress) -> int:
     return len(progress.gains)
 
 
-def nth_arm(world: Any, arm: int, place: int) -> int:
+def nth_arm(world: Any, arm: int, i: int) -> int:
     """Return the place."""
-    return place
+    return i
 
 
 def row_length(world: GraphRows, arm: int, progress: Progress) -> int:
@@ -289,9 +289,9 @@ def row_length(world: GraphRows, arm: int, progress: Progress) -> int:
     return world.starts[arm + 1] - world.starts[arm]  # type: ignore[no-any-return]
 
 
-def row_arm(world: GraphRows, arm: int, place: int) -> int:
+def row_arm(world: GraphRows, arm: int, i: int) -> int:
     """Return an arm of the row."""
-    return world.revealed[world.starts[arm] + place]  # type: ignore[no-any-return]
+    return world.revealed[world.starts[arm] + i]  # type: ignore[no-any-return]
 
 
 n_revealed, revealed_arm = one_arm, played_arm
@@ -306,53 +306,53 @@ def pass_on(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float
 
 
 def reveal(
-    world: Any, gains: FloatArray, row: int, arm: int, own: float, states: Any, streams: Streams, progress: Progress
+    world: Any, gains: FloatArray, row: int, arm: int, earned: float, states: Any, streams: Streams, progress: Progress
 ) -> None:
-    """Release what one round reveals; `own` is the gain of what is played, less the charge if that is observed."""
-    for place in range(n_revealed(world, arm, progress)):
-        each = revealed_arm(world, arm, place)
-        store_gain(each, own if CHARGED and each == arm else gains[row, each], states, streams, progress)
+    """Release what one round reveals; `earned` is the gain of what is played, less the charge if that is observed."""
+    for i in range(n_revealed(world, arm, progress)):
+        revealed = revealed_arm(world, arm, i)
+        store_gain(revealed, earned if CHARGED and revealed == arm else gains[row, revealed], states, streams, progress)
 
 
 def reveal_payoffs(
-    world: Any, gains: FloatArray, row: int, arm: int, own: float, states: Any, streams: Streams, progress: Progress
+    world: Any, gains: FloatArray, row: int, arm: int, earned: float, states: Any, streams: Streams, progress: Progress
 ) -> None:
     """Release what the arms would have paid instead of their gains."""
-    reveal(world, progress.history.options, 0, arm, own, states, streams, progress)
+    reveal(world, progress.history.options, 0, arm, earned, states, streams, progress)
 
 
-def store_gain(each: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
+def store_gain(arm: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
     """Keep what is released of a gain until the end of the step. Placeholder for `add_at_once`."""
-    value, count = pass_on(states, each, gain, streams)
+    gain, count = pass_on(states, arm, gain, streams)
     if count != 0:
-        progress.gains[each] = value
-        progress.observed[each] = 1
+        progress.gains[arm] = gain
+        progress.observed[arm] = 1
 
 
 def release_in_chain(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
     """Pass a gain through the mechanisms below, and then through this one."""
-    value, count = lower_release(states, arm, gain, streams)
+    gain, count = lower_release(states, arm, gain, streams)
     if count < 1:
         return 0.0, 0
-    value, count = release(states[PLACE], arm, value, streams[PLACE + 1])
-    check_release(states, value, count)
+    gain, count = release(states[INDEX], arm, gain, streams[INDEX + 1])
+    check_release(states, gain, count)
     if count < 1:
         return 0.0, 0
-    return float(value), 1
+    return float(gain), 1
 
 
-def check_release(states: Any, value: float, count: int) -> None:
+def check_release(states: Any, gain: float, count: int) -> None:
     """Raise if a mechanism breaks its word. `count_broken_release` takes its place where machine code cannot raise."""
     if count < 1:
         if MUST_RELEASE:
             raise ValueError("a mechanism withheld a gain, which it says it never does.")
-    elif not LOW <= value <= HIGH:
+    elif not LOW <= gain <= HIGH:
         raise ValueError(OUTSIDE)
 
 
-def count_broken_release(states: Any, value: float, count: int) -> None:
+def count_broken_release(states: Any, gain: float, count: int) -> None:
     """Count a broken word."""
-    broken = MUST_RELEASE if count < 1 else not LOW <= value <= HIGH
+    broken = MUST_RELEASE if count < 1 else not LOW <= gain <= HIGH
     states[-1].broken[0] += 1 if broken else 0
 
 
@@ -363,7 +363,7 @@ def forget(states: Any) -> None:
 def forget_in_chain(states: Any) -> None:
     """Reset the mechanisms below, and then this one."""
     lower_forget(states)
-    mechanism_forget(states[PLACE])
+    mechanism_forget(states[INDEX])
 
 
 def release_batch(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
@@ -372,12 +372,12 @@ def release_batch(world: Any, arm: int, states: Any, streams: Streams, progress:
 
 def release_batch_above(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Give what a batch released to the mechanisms above it."""
-    for place in range(n_revealed_after(world, arm, progress)):
-        each = revealed_arm_after(world, arm, place)
-        if progress.observed[each] != 0:
-            value, count = lower_release(states, each, progress.gains[each], streams)
-            progress.gains[each] = value
-            progress.observed[each] = count
+    for i in range(n_revealed_after(world, arm, progress)):
+        revealed = revealed_arm_after(world, arm, i)
+        if progress.observed[revealed] != 0:
+            gain, count = lower_release(states, revealed, progress.gains[revealed], streams)
+            progress.gains[revealed] = gain
+            progress.observed[revealed] = count
 
 
 def add_to_sums(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
@@ -386,56 +386,56 @@ def add_to_sums(world: Any, arm: int, states: Any, streams: Streams, progress: P
 
 def add_revealed(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Pass the gains that a step released to a mechanism that releases sums."""
-    for place in range(n_revealed_after(world, arm, progress)):
-        each = revealed_arm_after(world, arm, place)
-        if progress.observed[each] != 0:
-            add_at_once(each, progress.gains[each], states, streams, progress)
+    for i in range(n_revealed_after(world, arm, progress)):
+        revealed = revealed_arm_after(world, arm, i)
+        if progress.observed[revealed] != 0:
+            add_at_once(revealed, progress.gains[revealed], states, streams, progress)
 
 
-def add_at_once(each: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
+def add_at_once(arm: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
     """Pass it one gain; also as soon as it is revealed, without mechanisms below and batches."""
-    value, count = release(states[PLACE], each, gain, streams[PLACE + 1])
-    store_sum(each, value, count, states, progress)
+    total, count = release(states[INDEX], arm, gain, streams[INDEX + 1])
+    store_sum(arm, total, count, states, progress)
 
 
 def add_to_all(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Pass it what a step revealed and call `idle` for the other arms, unless nothing was revealed."""
     some = False
-    for each in range(len(progress.observed)):
-        some |= progress.observed[each] != 0
+    for i in range(len(progress.observed)):
+        some |= progress.observed[i] != 0
     if some:
-        for each in range(len(progress.observed)):
-            if progress.observed[each] != 0:
-                add_at_once(each, progress.gains[each], states, streams, progress)
+        for i in range(len(progress.observed)):
+            if progress.observed[i] != 0:
+                add_at_once(i, progress.gains[i], states, streams, progress)
             else:
-                value, count = idle(states[PLACE], each, streams[PLACE + 1])
-                store_sum(each, value, count, states, progress)
+                total, count = idle(states[INDEX], i, streams[INDEX + 1])
+                store_sum(i, total, count, states, progress)
 
 
 def add_then_forget(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Let a mechanism that releases sums forget after it got what the step revealed."""
     add_step(world, arm, states, streams, progress)
-    mechanism_forget(states[PLACE])
+    mechanism_forget(states[INDEX])
 
 
-def store_sum(arm: int, value: float, count: int, states: Any, progress: Progress) -> None:
+def store_sum(arm: int, total: float, count: int, states: Any, progress: Progress) -> None:
     """Store the release of an arm's sum."""
     if count >= 1:
-        check_sum(states, value)
-        progress.sums[arm] = value
+        check_sum(states, total)
+        progress.sums[arm] = total
         progress.counts[arm] = count
         progress.releases[arm] += 1
 
 
-def check_sum(states: Any, value: float) -> None:
+def check_sum(states: Any, total: float) -> None:
     """Raise if a released sum is no number. `count_broken_sum` takes its place where machine code cannot raise."""
-    if not math.isfinite(value):
+    if not math.isfinite(total):
         raise ValueError("a mechanism released a sum that is no finite number.")
 
 
-def count_broken_sum(states: Any, value: float) -> None:
+def count_broken_sum(states: Any, total: float) -> None:
     """Count a sum that is no number."""
-    states[-1].broken[0] += 0 if -math.inf < value < math.inf else 1
+    states[-1].broken[0] += 0 if -math.inf < total < math.inf else 1
 
 
 def observe(progress: Progress) -> Gains:
@@ -450,10 +450,10 @@ def observe_sums(progress: Progress) -> Sums:
 
 def clear(world: Any, arm: int, progress: Progress) -> None:
     """Clear what one step released."""
-    for place in range(n_revealed_after(world, arm, progress)):
-        each = revealed_arm_after(world, arm, place)
-        progress.gains[each] = 0.0
-        progress.observed[each] = 0
+    for i in range(n_revealed_after(world, arm, progress)):
+        revealed = revealed_arm_after(world, arm, i)
+        progress.gains[revealed] = 0.0
+        progress.observed[revealed] = 0
 
 
 def clear_nothing(world: Any, arm: int, progress: Progress) -> None:
@@ -513,8 +513,8 @@ def play_block(
         earned = pay(gains, row, arm, gain, run, t, rules.memory, progress)
         collected += earned
         pulls[arm] += 1
-        own = earned if rules.observe_charge else gain
-        reveal(world, gains, row, arm, own, states, streams, progress)
+        observed = earned if rules.observe_charge else gain
+        reveal(world, gains, row, arm, observed, states, streams, progress)
         filled += 1
         if filled == rules.batch_size:
             forget(states)
@@ -526,8 +526,8 @@ def play_block(
         if t == record.checkpoints[checkpoint]:
             record.collected[checkpoint] = collected
             record.switches[checkpoint] = switches
-            for each in range(len(pulls)):
-                record.pulls[checkpoint, each] = pulls[each]
+            for i in range(len(pulls)):
+                record.pulls[checkpoint, i] = pulls[i]
             checkpoint += 1
     counters[0] = t
     counters[1] = arm
@@ -546,8 +546,8 @@ def play_games(block: IntArray, gains: FloatArray) -> None:
         block: The words of the games, shape `(games, words)`; changed in place.
         gains: See above.
     """
-    for place in range(len(block)):
-        words = block[place]
+    for row in range(len(block)):
+        words = block[row]
         game = game_at(words, 0)
         state = play_block(
             game.state, game.states, game.world, gains, game.rules, game.streams, game.progress, game.record
@@ -587,18 +587,18 @@ def add_up_constant(gains: FloatArray, first: int, constant: History) -> None:
         first: The round of the first row.
         constant: Holds the totals before that round; changed in place.
     """
-    for each in range(len(constant.totals)):
-        for place in range(len(constant.arms)):
-            constant.arms[place] = each
+    for option in range(len(constant.totals)):
+        for i in range(len(constant.arms)):
+            constant.arms[i] = option
         checkpoint = np.searchsorted(constant.checkpoints, first)
         for row in range(len(gains)):
             paid = payoff(read_only(gains[row]), read_only(constant.arms), first + row)
             if paid is None or not 0 <= paid <= 1:
                 raise PayoffRangeError
-            constant.options[0, each] = paid
-            constant.totals[each] += constant.options[0, each]
+            constant.options[0, option] = paid
+            constant.totals[option] += constant.options[0, option]
             if checkpoint < len(constant.checkpoints) and first + row == constant.checkpoints[checkpoint]:
-                constant.totals_at[checkpoint, each] = constant.totals[each]
+                constant.totals_at[checkpoint, option] = constant.totals[option]
                 checkpoint += 1
 
 
@@ -628,7 +628,7 @@ def compilable_payoff(adversary: Adversary) -> Callable[..., Any] | str | None:
     function: Callable[..., Any] = python_function(adversary.payoff)
     no_rounds, history = np.zeros((0, 2)), new_history(1, np.ones(1, np.int64), 2)
     try:
-        run_in_thread(lambda stopped: compiled_add_up_constant(function)(no_rounds, 1, history))
+        run_in_thread(lambda is_cancelled: compiled_add_up_constant(function)(no_rounds, 1, history))
     # Numba raises errors of many types here, all of them before the function runs.
     except Exception as error:
         return in_short(error, [function], {function: f", the payoff function of {type(adversary).__name__}"})
@@ -677,34 +677,34 @@ def stages(
         world["check_sum"] = count_broken_sum
     below_batch, above_batch, batched = pass_on, pass_on, False
     forgetting = forget
-    for place, (mechanism, inputs) in enumerate(mechanisms):
-        _check(mechanism, batched, above=[above for above, _ in mechanisms[place + 1 :]])
-        own = {**world, "PLACE": place, "release": mechanism.release_for(inputs), "idle": mechanism.idle}
+    for index, (mechanism, inputs) in enumerate(mechanisms):
+        _check(mechanism, batched, above=[above for above, _ in mechanisms[index + 1 :]])
+        bindings = {**world, "INDEX": index, "release": mechanism.release_for(inputs), "idle": mechanism.idle}
         if mechanism.releases_sums:
             parts["observe"] = observe_sums
             plain = not (mechanism.idle or mechanism.forget)
             if of_round["n_revealed"] is all_arms and len(mechanisms) == 1 and plain:
-                parts |= {"store_gain": bind(add_at_once, own), "clear": clear_nothing}
+                parts |= {"store_gain": bind(add_at_once, bindings), "clear": clear_nothing}
                 continue
-            adding = bind(add_to_all if mechanism.idle else add_revealed, own)
+            adding = bind(add_to_all if mechanism.idle else add_revealed, bindings)
             if mechanism.forget:
                 adding = bind(
-                    add_then_forget, {"PLACE": place, "mechanism_forget": mechanism.forget, "add_step": adding}
+                    add_then_forget, {"INDEX": index, "mechanism_forget": mechanism.forget, "add_step": adding}
                 )
             parts["add_to_sums"] = adding
             continue
-        never = not mechanism.withholds and mechanism.batch_size == 1  # batches of ours keep their word
-        own |= {"MUST_RELEASE": never, "LOW": values.low, "HIGH": values.high}
-        own["OUTSIDE"] = f"a mechanism that releases gains released one outside [{values.low:g}, {values.high:g}]."
-        own |= {} if raising else {"check_release": bind(count_broken_release, own)}
+        must_release = not mechanism.withholds and mechanism.batch_size == 1  # batches of ours keep their word
+        bindings |= {"MUST_RELEASE": must_release, "LOW": values.low, "HIGH": values.high}
+        bindings["OUTSIDE"] = f"a mechanism that releases gains released one outside [{values.low:g}, {values.high:g}]."
+        bindings |= {} if raising else {"check_release": bind(count_broken_release, bindings)}
         if batched:
-            above_batch = bind(release_in_chain, {**own, "lower_release": above_batch})
+            above_batch = bind(release_in_chain, {**bindings, "lower_release": above_batch})
             parts["release_batch"] = bind(release_batch_above, {**world, "lower_release": above_batch})
         else:
-            below_batch = bind(release_in_chain, {**own, "lower_release": below_batch})
+            below_batch = bind(release_in_chain, {**bindings, "lower_release": below_batch})
         if mechanism.forget:
             forgetting = bind(
-                forget_in_chain, {"PLACE": place, "mechanism_forget": mechanism.forget, "lower_forget": forgetting}
+                forget_in_chain, {"INDEX": index, "mechanism_forget": mechanism.forget, "lower_forget": forgetting}
             )
         batched = batched or mechanism.batch_size > 1
     parts |= {"forget": forgetting, "pass_on": below_batch}
@@ -714,10 +714,10 @@ def stages(
 
 def _check(mechanism: Mechanism, batched: bool, above: Sequence[Mechanism]) -> None:
     name = type(mechanism).__name__
-    for part in ("release", "idle", "forget"):
-        function = getattr(mechanism, part)
+    for method in ("release", "idle", "forget"):
+        function = getattr(mechanism, method)
         if function is not None and not isinstance(function, FunctionType):
-            raise NotCompilableError(f"{part} of {name} is not a plain function")
+            raise NotCompilableError(f"{method} of {name} is not a plain function")
     if mechanism.idle is not None and not mechanism.releases_sums:
         raise NotCompilableError(f"{name} releases gains of arms that were not revealed")
     if mechanism.batch_size > 1 and (batched or mechanism.releases_sums):

@@ -1,4 +1,4 @@
-"""Plays tasks, each some trials of a work: in threads or by a backend of joblib, and stops at once on Ctrl-C.
+"""Plays tasks, each some trials of an engine: in threads or by a backend of joblib, and stops at once on Ctrl-C.
 
 Tasks are cut by measured speed, so that each takes about as long and all workers end together. A backend that is not
 joblib's own, such as dask's, may have its workers on other machines: it gets no secret seed, and they must have the
@@ -22,8 +22,8 @@ from dp_bandit_envs.privacy.admission import Conditions, playing_under
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.ledger import Reservation
 from dp_bandit_envs.seeding import FORKS
-from dp_bandit_envs.simulation.pickling import Carried
-from dp_bandit_envs.simulation.results import Keep, Kept, Played, Work, play_all, play_and_keep
+from dp_bandit_envs.simulation.pickling import PickledWork
+from dp_bandit_envs.simulation.results import Engine, Keep, KeptResults, TaskResults, run_and_keep, run_task
 
 SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
 """What a task takes: so long that sending it costs little, so short that an interruption loses little."""
@@ -35,7 +35,7 @@ _pools: set[int] = set()
 """`FORKS` of the processes, up to this one, that have used joblib's workers."""
 
 
-class Terms(NamedTuple):
+class TrialTerms(NamedTuple):
     """On which terms trials begin; see `dp_bandit_envs.privacy.admission`.
 
     Attributes:
@@ -58,36 +58,36 @@ class Task(NamedTuple):
     """What is played, for a range of trials.
 
     Attributes:
-        work: What is played.
+        engine: What is played.
         trials: The numbers of the trials.
         env_id: The id that is played, if any; other processes must register it.
         owner: Returned with each result.
     """
 
-    work: Work
+    engine: Engine
     trials: range
     env_id: str | None = None
     owner: Any = None
 
 
-Result = tuple[Any, range, Mapping[str, Kept]]
+Result = tuple[Any, range, Mapping[str, KeptResults]]
 """A task's owner, its trials, and their results by algorithm."""
 
 
-def once_for_each_work(make: Callable[[Task], Any]) -> Callable[[Task], Any]:
-    """Return a function that calls `make` for the first task of each work, and returns its result for the others."""
-    made: dict[int, tuple[Work, Any]] = {}
+def once_for_each_engine(make: Callable[[Task], Any]) -> Callable[[Task], Any]:
+    """Return a function that calls `make` for the first task of each engine, and returns its result for the others."""
+    results: dict[int, tuple[Engine, Any]] = {}
 
     def get(task: Task) -> Any:
-        if id(task.work) not in made:
-            made[id(task.work)] = (task.work, make(task))
-        return made[id(task.work)][1]
+        if id(task.engine) not in results:
+            results[id(task.engine)] = (task.engine, make(task))
+        return results[id(task.engine)][1]
 
     return get
 
 
-class Cutter(Iterator[Task]):
-    """Yields tasks of about `seconds` each; of one trial while nothing of the same work has been measured.
+class TaskSplitter(Iterator[Task]):
+    """Yields tasks of about `seconds` each; of one trial while nothing of the same engine has been measured.
 
     Args:
         tasks: Tasks of any size; each is taken when all before it have been cut.
@@ -107,25 +107,25 @@ class Cutter(Iterator[Task]):
         task = self._rest or next(self._tasks)
         # The fastest measured, because the first trials in a worker include loading machine code. (Should an id be
         # used again, a wrong size is all that follows.)
-        each = self._fastest.get(id(task.work))
-        most = MOST_BYTES / self._bytes.get(id(task.work), 1.0)
-        size = 1 if each is None else int(min(self._seconds / each, self._left / self.width, most))
-        at_once = task.work.at_once
+        seconds = self._fastest.get(id(task.engine))
+        most = MOST_BYTES / self._bytes.get(id(task.engine), 1.0)
+        size = 1 if seconds is None else int(min(self._seconds / seconds, self._left / self.width, most))
+        at_once = task.engine.at_once
         size = min(max(1, round(size / at_once)) * at_once, len(task.trials))
         self._left -= size
         self._rest = task._replace(trials=task.trials[size:]) if size < len(task.trials) else None
         return task._replace(trials=task.trials[:size])
 
-    def result(self, task: Task, played: Played) -> Result:
+    def result(self, task: Task, played: TaskResults) -> Result:
         """Return the results of a task that was played, and learn how fast it was and how large they are."""
-        each = max(played.seconds, 1e-9) / len(task.trials)
-        self._fastest[id(task.work)] = min(each, self._fastest.get(id(task.work), each))
+        seconds = max(played.seconds, 1e-9) / len(task.trials)
+        self._fastest[id(task.engine)] = min(seconds, self._fastest.get(id(task.engine), seconds))
         size = sum(part.nbytes for kept in played.columns.values() for part in kept if part is not None)
-        self._bytes[id(task.work)] = max(1.0, size / len(task.trials))
+        self._bytes[id(task.engine)] = max(1.0, size / len(task.trials))
         return task.owner, task.trials, played.columns
 
 
-def spread(
+def run_tasks(
     tasks: Iterable[Task],
     jobs: int,
     *,
@@ -152,13 +152,13 @@ def spread(
     if way == "threads":
         yield from _in_threads(tasks, jobs, left, keep)
     elif way == "here":
-        compile_once = once_for_each_work(_compile)
+        compile_once = once_for_each_engine(_compile)
         for task in tasks:
             compile_once(task)
-            at_once = task.work.at_once
+            at_once = task.engine.at_once
             for start in range(0, len(task.trials), at_once):
                 trials = task.trials[start : start + at_once]
-                yield task.owner, trials, play_and_keep(functools.partial(play_all, task.work), trials, keep).columns
+                yield task.owner, trials, run_and_keep(functools.partial(run_task, task.engine), trials, keep).columns
     else:
         yield from _with_joblib(tasks, jobs, left, in_threads, keep)
 
@@ -183,15 +183,15 @@ def _in_threads(tasks: Iterable[Task], jobs: int, left: int, keep: Keep) -> Iter
     # joblib polls for results every 10 ms, half the time of a trial, so threads do without it.
     stop = threading.Event()
     pool = ThreadPoolExecutor(jobs)
-    compile_once = once_for_each_work(_compile)
+    compile_once = once_for_each_engine(_compile)
 
-    def submit(task: Task) -> "Future[Played]":
+    def submit(task: Task) -> "Future[TaskResults]":
         compile_once(task)
-        play = functools.partial(play_all, task.work, stopped=stop.is_set)
-        return pool.submit(play_and_keep, play, task.trials, keep)
+        play = functools.partial(run_task, task.engine, is_cancelled=stop.is_set)
+        return pool.submit(run_and_keep, play, task.trials, keep)
 
     try:
-        yield from _played(Cutter(tasks, SECONDS_IN_THREADS, left, 2 * jobs), submit)
+        yield from _played(TaskSplitter(tasks, SECONDS_IN_THREADS, left, 2 * jobs), submit)
     finally:
         # Also after Ctrl-C: running trials end after their current block of rounds.
         stop.set()
@@ -199,13 +199,13 @@ def _in_threads(tasks: Iterable[Task], jobs: int, left: int, keep: Keep) -> Iter
 
 
 def _compile(task: Task) -> None:
-    compile_now([task.work])
+    compile_now([task.engine])
 
 
-def _played(tasks: Cutter, submit: "Callable[[Task], Future[Played]]") -> Iterator[Result]:
+def _played(tasks: TaskSplitter, submit: "Callable[[Task], Future[TaskResults]]") -> Iterator[Result]:
     """Submit tasks, each only when fewer than their `width` are under way, and yield their results."""
-    under_way: dict[Future[Played], Task] = {}
-    done: queue.SimpleQueue[Future[Played]] = queue.SimpleQueue()
+    under_way: dict[Future[TaskResults], Task] = {}
+    done: queue.SimpleQueue[Future[TaskResults]] = queue.SimpleQueue()
     while True:
         while len(under_way) < tasks.width and (task := next(tasks, None)) is not None:
             future = submit(task)
@@ -232,9 +232,9 @@ def _with_joblib(tasks: Iterable[Task], jobs: int, left: int, in_threads: bool, 
     workers, elsewhere = backend.effective_n_jobs(jobs), bool(backend_elsewhere())
     if elsewhere:
         backend.submit = functools.partial(_submit, backend)
-    cut = Cutter(tasks, max(SECONDS_ELSEWHERE, SECONDS_A_WORKER * workers), left, 2 * workers)
+    cut = TaskSplitter(tasks, max(SECONDS_ELSEWHERE, SECONDS_A_WORKER * workers), left, 2 * workers)
     under_way: dict[int, Task] = {}
-    carried = once_for_each_work(lambda task: Carried.of(task.work, task.env_id, elsewhere=elsewhere))
+    carried = once_for_each_engine(lambda task: PickledWork.of(task.engine, task.env_id, elsewhere=elsewhere))
 
     def calls() -> Iterator[Any]:
         for number, task in enumerate(cut):
@@ -276,9 +276,9 @@ def backend_elsewhere() -> str:
         return ""
     from joblib import parallel
 
-    own = (parallel.LokyBackend, parallel.MultiprocessingBackend, parallel.SequentialBackend, parallel.ThreadingBackend)
+    kinds = ("LokyBackend", "MultiprocessingBackend", "SequentialBackend", "ThreadingBackend")
     backend, _ = parallel.get_active_backend()
-    return "" if type(backend) in own else type(backend).__name__
+    return "" if type(backend) in [getattr(parallel, kind) for kind in kinds] else type(backend).__name__
 
 
 def refuse_backend_elsewhere() -> None:
@@ -292,18 +292,18 @@ def refuse_backend_elsewhere() -> None:
 
 def count_as_begun(task: Task) -> None:
     """Tell a ledger's reservation that nobody here will see whether the games of a task have begun."""
-    work: Any = task.work
-    if hasattr(work, "terms") and work.terms.reservation is not None:
-        work.terms.reservation.count_as_begun(getattr(work, "plans", None) or work.algorithms, len(task.trials))
+    engine: Any = task.engine
+    if hasattr(engine, "terms") and engine.terms.reservation is not None:
+        engine.terms.reservation.count_as_begun(list(engine.algorithms), len(task.trials))
 
 
-def compile_now(works: Iterable[Work]) -> None:
+def compile_now(engines: Iterable[Engine]) -> None:
     """Compile all loops, or load them from disk."""
-    for work in works:
+    for engine in engines:
         # A browser's Python starts no threads; it needs none where nothing is compiled.
-        if not work.ready:
-            run_in_thread(work.compile)
+        if not engine.ready:
+            run_in_thread(engine.compile)
 
 
-def _numbered(number: int, carried: Carried, trials: range, keep: Keep) -> tuple[int, Played]:
-    return number, play_and_keep(carried.play, trials, keep)
+def _numbered(number: int, carried: PickledWork, trials: range, keep: Keep) -> tuple[int, TaskResults]:
+    return number, run_and_keep(carried.play, trials, keep)

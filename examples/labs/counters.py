@@ -87,17 +87,17 @@ def _(WAYS, guess, mo, slider):
     size = slider("T = 2^k - 1, with k", 12, range(6, 15))
     epsilon = slider("epsilon", 1.0, [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0])
     stream = slider("another stream of noise", 0, range(0, 21))
-    shown = mo.ui.multiselect(
+    chosen = mo.ui.multiselect(
         [way.words for way in WAYS], value=["noise on every item", "binary tree"], label="ways to release sums"
     )
-    mo.vstack([mo.md("## Try it"), mo.hstack([size, epsilon, stream], justify="start", wrap=True), shown])
-    return epsilon, shown, size, stream
+    mo.vstack([mo.md("## Try it"), mo.hstack([size, epsilon, stream], justify="start", wrap=True), chosen])
+    return chosen, epsilon, size, stream
 
 
 @app.cell(hide_code=True)
-def _(BY_WORDS, WAYS, epsilon, errors, mo, np, pictures, shown, size, stream, worst):
+def _(BY_WORDS, WAYS, chosen, epsilon, errors, mo, np, pictures, size, stream, worst):
     horizon = 2**size.value - 1
-    streams = {BY_WORDS[words]: errors(BY_WORDS[words], horizon, epsilon.value, stream.value) for words in shown.value}
+    streams = {BY_WORDS[words]: errors(BY_WORDS[words], horizon, epsilon.value, stream.value) for words in chosen.value}
     numbers = "; ".join(
         f"{way.words} {worst(way, horizon, epsilon.value):,.1f} (the errors of this stream have a root mean square of"
         f" {np.sqrt((off**2).mean()):,.1f}; the largest is {abs(off).max():,.1f})"

@@ -280,12 +280,13 @@ def _(last_regret, mo, play_own_step, probabilities, step):
     mo.stop(not step.passed, mo.md("*When your step is right, it plays private games here.*"))
 
     with mo.status.spinner(title="Your learner plays ten private games, in Python"):
-        own = play_own_step(probabilities)
+        own_games = play_own_step(probabilities)
     mo.md(
         f"Ten games of 1,024 rounds at epsilon = 10, with the wide tree and joint noise: your learner has a mean regret"
-        f" of **{last_regret(own, 'your learner'):.0f}**, Hedge without noise {last_regret(own, 'Hedge'):.0f}, and"
-        f" following rules at random {last_regret(own, 'Uniform'):.0f}. The guarantee is the wrapper's: it would hold"
-        " for any step that you had written."
+        f" of **{last_regret(own_games, 'your learner'):.0f}**, Hedge without noise"
+        f" {last_regret(own_games, 'Hedge'):.0f}, and following rules at random"
+        f" {last_regret(own_games, 'Uniform'):.0f}. The guarantee is the wrapper's: it would hold for any step that you"
+        " had written."
     )
     return
 

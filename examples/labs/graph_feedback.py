@@ -232,10 +232,10 @@ def _(ARMS, HORIZON, clique_cover, cover_verdict, density, math, mo, number, pla
     mo.stop(not cover_verdict.passed)
     cliques = len(clique_cover(random_graph(density.value, number.value)))
     bound = math.sqrt(cliques * math.log(ARMS) * HORIZON / 2)
-    found = play("TS-N", math.inf, density.value, number.value, ARMS).last
+    regret_of_cover = play("TS-N", math.inf, density.value, number.value, ARMS).last
     mo.md(
         f"Your cover of the graph above, without a cap, has {cliques} cliques: TS-N's mean regret is at most"
-        f" {bound:,.0f}; in our games it is {found:,.1f}."
+        f" {bound:,.0f}; in our games it is {regret_of_cover:,.1f}."
     )
     return
 

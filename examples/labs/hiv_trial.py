@@ -43,7 +43,7 @@ def _():
 
 @app.cell(hide_code=True)
 def _(TREATMENTS, Trial, mo):
-    known = zip(TREATMENTS, (532, 522, 524, 561), Trial().means, strict=True)
+    treatments = zip(TREATMENTS, (532, 522, 524, 561), Trial().means, strict=True)
     mo.md(
         """
     # A trial of HIV drugs
@@ -55,7 +55,7 @@ def _(TREATMENTS, Trial, mo):
     | treatment | patients | without an event |
     | :-- | --: | --: |
     """
-        + "\n".join(f"    | {name} | {number} | {mean:.1%} |" for name, number, mean in known)
+        + "\n".join(f"    | {name} | {number} | {mean:.1%} |" for name, number, mean in treatments)
         + r"""
 
     A bandit runs the trial again. A round is a patient who arrives, an arm is a treatment, and it pays the recorded

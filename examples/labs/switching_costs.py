@@ -215,10 +215,10 @@ def _(BATCHES, HORIZON, N_ARMS, best_batch, gap, make_algorithm, mo, np, play_al
     mo.stop(not verdict.passed)
     by_size = [make_algorithm("EXP3-tau", batch_size=batch) for batch in BATCHES]
     measured = [next(iter(play_all([one], gap.value, True).values())).policy_regret[:, -1].mean() for one in by_size]
-    own = best_batch(HORIZON, N_ARMS)
+    best = best_batch(HORIZON, N_ARMS)
     picture, axes = plt.subplots(figsize=(4.7, 3), layout="constrained")
     axes.semilogx(BATCHES, measured, "o-", label="measured: EXP3-tau, changes cost their round")
-    axes.axvline(own, color="black", linestyle="--", label=f"your τ = {own:.1f}, for the worst case")
+    axes.axvline(best, color="black", linestyle="--", label=f"your τ = {best:.1f}, for the worst case")
     axes.set(xlabel="batch size τ", ylabel="mean policy regret (gain)", ylim=(0, None), title=f"gap {gap.value:g}")
     axes.legend(frameon=False)
     plt.close(picture)

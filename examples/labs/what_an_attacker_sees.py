@@ -90,19 +90,19 @@ def _(attack, guess, make_algorithm, mo, neighbours, partial, right, you_said):
     mo.stop(guess.value is None, mo.md("*Choose one; then the games are played, the first time for a few seconds.*"))
     with mo.status.spinner(title="Compiling AdaP-UCB, a few seconds, once"):
         seen = attack(partial(make_algorithm, "AdaP-UCB", epsilon=1.0), neighbours("arm 1 pays", 0), 20_000, seed=1)
-    shown = right(seen.more, seen.less, seen.games, 0.99)
+    least = right(seen.more, seen.less, seen.games, 0.99)
     said = you_said(
         guess.value,
         {
-            "nothing at all": shown < 0.03,
-            "about a tenth": 0.03 <= shown < 0.25,
-            "about a half": 0.25 <= shown <= 2 / 3,
-            "more than two thirds": shown > 2 / 3,
+            "nothing at all": least < 0.03,
+            "about a tenth": 0.03 <= least < 0.25,
+            "about a half": 0.25 <= least <= 2 / 3,
+            "more than two thirds": least > 2 / 3,
         },
     )
     mo.md(
         f"{said} An event happened in {seen.more:,} of {seen.games:,} games on one table and in"
-        f" {seen.less:,} on its neighbour, so with confidence 99 % epsilon is **at least {shown:.2f}**; the promise is"
+        f" {seen.less:,} on its neighbour, so with confidence 99 % epsilon is **at least {least:.2f}**; the promise is"
         " 1. Arms are chosen by what was released: to hide the gains protects nobody if the arms are public, as"
         " treatments in a hospital are."
     )

@@ -166,18 +166,18 @@ def _(LEARNERS, LONGEST, OPPONENTS, TRIALS, guess, mo, simulate, you_said):
     def play_all(who, horizon):
         return simulate(f"DPBandit-{who}-v0", LEARNERS, horizon=horizon, trials=TRIALS, seed=1)
 
-    found = {}
+    by_opponent = {}
     progress = mo.status.progress_bar(
         list(OPPONENTS.items()), title="Compiling three learners against five opponents: about 30 seconds, once"
     )
     for words, who_writes in progress:
         games_of = play_all(who_writes, LONGEST)
-        found[words] = {name: one.external_regret[:, -1].mean() for name, one in games_of.items()}
+        by_opponent[words] = {name: one.external_regret[:, -1].mean() for name, one in games_of.items()}
     lines = [
         f"| {words} | {' | '.join(f'{regret:,.0f}' for regret in regrets.values())} |"
-        for words, regrets in found.items()
+        for words, regrets in by_opponent.items()
     ]
-    better = sum(regrets["UCB"] < regrets["EXP3"] for regrets in found.values())
+    better = sum(regrets["UCB"] < regrets["EXP3"] for regrets in by_opponent.values())
     said = you_said(
         guess.value,
         {

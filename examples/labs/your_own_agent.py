@@ -229,10 +229,10 @@ def _(Algorithm, Greedy, InTurn, LaplaceClipRescale, hidden_game, make_algorithm
     def behind(env):
         return LaplaceClipRescale(env, epsilon=1.0)
 
-    shown = {"in turn": Algorithm("in turn", InTurn, behind), "greedy": Algorithm("greedy", Greedy, behind)}
-    shown["DP-KLUCB"] = make_algorithm("DP-KLUCB", epsilon=1.0)
+    compared_agents = {"in turn": Algorithm("in turn", InTurn, behind), "greedy": Algorithm("greedy", Greedy, behind)}
+    compared_agents["DP-KLUCB"] = make_algorithm("DP-KLUCB", epsilon=1.0)
     with mo.status.spinner(title="Compiling the worked agent: about 10 seconds"):
-        compared = simulate(hidden_game, shown, trials=200, checkpoints=1, seed=9)
+        compared = simulate(hidden_game, compared_agents, trials=200, checkpoints=1, seed=9)
     turned, greedily, trusted = (one.pseudo_regret[:, -1].mean() for one in compared.values())
     mo.md(
         f"The worked agent has a mean regret of {turned:,.0f} in 200 games, greedy {greedily:,.0f}, and DP-KLUCB, the"

@@ -11,7 +11,7 @@ from dp_bandit_envs import play, simulate
 from dp_bandit_envs.adversaries import ConstrainedCoins, LeaderBlocks
 from dp_bandit_envs.adversaries.constrained import first_rounds
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.simulation.simulation import always_compiled
+from dp_bandit_envs.simulation.engines import always_compiled
 from tests.tools.refusals import refused
 
 

@@ -20,7 +20,7 @@ from dp_bandit_envs.algorithms.standard_wrapper import (
 from dp_bandit_envs.audits import exact_loss
 from dp_bandit_envs.conformance import check_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.simulation.simulation import always_compiled
+from dp_bandit_envs.simulation.engines import always_compiled
 from tests.tools.one_noise import with_one_noise
 
 

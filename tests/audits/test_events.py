@@ -10,8 +10,8 @@ from dp_bandit_envs.audits.events import (
     FeatureEvent,
     chernoff_lower_bound,
     chernoff_upper_bound,
-    drafts,
-    excess,
+    claim_excess,
+    draft_events,
     fresh_excess,
     strongest_draft,
     strongest_event,
@@ -36,7 +36,7 @@ def test_the_threshold_of_one_laplace_draw_is_beyond_the_far_centre():
     """There the ratio is e, and .29 of all games are there. False alarm: none (fixed seed)."""
     rng = np.random.default_rng(1)
     first, second = ((laplace(rng, [1.0]), laplace(rng, [0.0])) for _ in range(2))
-    event = strongest_draft(drafts(first, delta=0.0, thorough=False), [second], delta=0.0)
+    event = strongest_draft(draft_events(first, delta=0.0, thorough=False), [second], delta=0.0)
     more, less = (event.hits(laplace(rng, [centre], 100_000)) for centre in (1.0, 0.0))
     if not event.first:
         more, less = less, more
@@ -46,14 +46,14 @@ def test_the_threshold_of_one_laplace_draw_is_beyond_the_far_centre():
 
 def test_what_is_not_random_has_no_event():
     same = shown(np.ones((50, 2, 1)))
-    assert drafts((same, same), delta=0.0) == []
+    assert draft_events((same, same), delta=0.0) == []
     assert strongest_draft([], [(same, same)], delta=0.0) is None
 
 
 def test_an_exact_number_on_one_table_alone_is_found():
     """A mechanism that releases the gain itself: 1 on one table, 0 on the other."""
     look = shown(np.ones((500, 1, 1))), shown(np.zeros((500, 1, 1)))
-    event = strongest_draft(drafts(look, delta=0.0), [look], delta=0.0)
+    event = strongest_draft(draft_events(look, delta=0.0), [look], delta=0.0)
     assert event.score > 4
 
 
@@ -67,12 +67,12 @@ def test_an_event_and_its_excess_by_hand():
     event = strongest_event(first[:50], second[:50], 0.5, 0.0)
     assert event[:4] == (0, pytest.approx(0.5, abs=0.5), True, True)
     u = 1 - 1e-6 ** (1 / 1000)
-    assert excess(event, first, second, 0.5, 0.0, 2e-6) == pytest.approx(math.log((1 - u) / u) - 0.5)
-    assert excess(event, second, first, 0.5, 0.0, 2e-6) == -math.inf
-    assert excess(event, first, second, 0.5, 1.0, 2e-6) == -math.inf  # delta = 1 allows everything
+    assert claim_excess(event, first, second, 0.5, 0.0, 2e-6) == pytest.approx(math.log((1 - u) / u) - 0.5)
+    assert claim_excess(event, second, first, 0.5, 0.0, 2e-6) == -math.inf
+    assert claim_excess(event, first, second, 0.5, 1.0, 2e-6) == -math.inf  # delta = 1 allows everything
     assert event.score > 0
     unseen = FeatureEvent(0, 5.0, True, True, 0.0)
-    assert excess(unseen, np.zeros((50, 1)), np.zeros((50, 1)), 0.0, 0.0, 1e-3) == -math.inf
+    assert claim_excess(unseen, np.zeros((50, 1)), np.zeros((50, 1)), 0.0, 0.0, 1e-3) == -math.inf
 
 
 def test_a_mechanism_at_its_limit_is_hardly_ever_accused():
@@ -85,7 +85,7 @@ def test_a_mechanism_at_its_limit_is_hardly_ever_accused():
     for _ in range(400):
         event = strongest_event(features(rng, 100, 1.0, 1.0), features(rng, 100, 0.0, 1.0), 1.0, 0.0)
         fresh = features(rng, 300, 1.0, 1.0), features(rng, 300, 0.0, 1.0)
-        accused += excess(event, *fresh, 1.0, 0.0, 0.1) > 0
+        accused += claim_excess(event, *fresh, 1.0, 0.0, 0.1) > 0
     assert accused <= 64
 
 

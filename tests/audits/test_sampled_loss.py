@@ -11,7 +11,7 @@ from scipy.stats import binom
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.audits import exact_loss, sampled, sampled_loss
 from dp_bandit_envs.audits.events import least_epsilon, strongest_arm_event
-from dp_bandit_envs.audits.sampled import candidate_pairs, neighbours_of, varied
+from dp_bandit_envs.audits.sampled import candidate_pairs, neighbours_of, vary_pair
 from dp_bandit_envs.audits.transcripts import Transcripts, TranscriptSampler, trials_of
 from dp_bandit_envs.audits.true_losses import DELTAS
 from dp_bandit_envs.cli.audit_commands import contestant
@@ -212,7 +212,7 @@ def test_variations_of_neighbours_are_neighbours():
     pair = candidate_pairs(5, 3, rng)[0]
     places = set()
     for _ in range(200):
-        pair = varied(pair, rng)
+        pair = vary_pair(pair, rng)
         assert neighbours(pair)
         places.add(pair.changed)
     assert places == set(range(5))

@@ -13,8 +13,7 @@ from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.simulation import play
-from dp_bandit_envs.simulation.compiled_game import make_plan
-from dp_bandit_envs.simulation.engines import games_of
+from dp_bandit_envs.simulation.compiled_game import begin_games, make_compiled_game
 from tests.tools.refusals import refused
 
 ROUNDS, ARMS, SEED = 7, 3, 3
@@ -38,7 +37,7 @@ def test_games_are_those_of_simulate(name):
     """The first game of a trial is that of `play`; the next goes on with its streams, from the first state."""
     algorithm = make_algorithm(name)
     env = game(algorithm)
-    plan = make_plan(algorithm, env, checkpoints=range(1, ROUNDS + 1))
+    plan = make_compiled_game(algorithm, env, checkpoints=range(1, ROUNDS + 1))
     shown = TranscriptSampler(env, algorithm)
     assert shown.note == ""
     for trial in (0, 5):
@@ -46,7 +45,7 @@ def test_games_are_those_of_simulate(name):
         arms = shown.play(env, 12, seed=SEED, first_trial=trial).arms
         np.testing.assert_array_equal(arms[0], play(env, algorithm, seed=SEED, trial=trial).arms)
         for row in arms:
-            _, (one,) = games_of(plan, SEED, [trial])
+            _, (one,) = begin_games(plan, SEED, [trial])
             one._image.begin(one._words, [tuple(map(stream_address, streams))])
             one.play(GAINS)
             pulls = np.vstack([np.zeros((1, ARMS), np.int64), one.record.pulls])
@@ -69,7 +68,7 @@ def test_releases_are_those_of_the_environments_step(name, parameters, steps):
     algorithm = make_algorithm(name, **parameters)
     env = game(algorithm)
     held = [step % ARMS for step in range(steps)]
-    compiled = TranscriptSampler(env, algorithm, held=held)
+    compiled = TranscriptSampler(env, algorithm, fixed_arms=held)
     assert compiled.note == ""
     for trial in (0, 6):
         one = compiled.play(env, 2, seed=SEED, first_trial=trial)

@@ -24,7 +24,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.decisions import Ball
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
-from dp_bandit_envs.simulation.compiled_game import make_plan
+from dp_bandit_envs.simulation.compiled_game import make_compiled_game
 from dp_bandit_envs.simulation.engines import ROUNDS_AT_ONCE
 from dp_bandit_envs.simulation.results import Outcome
 from tests.benchmarks.measuring import Line, Skipped, written
@@ -181,7 +181,7 @@ def write_gains(horizon: int) -> None:
 def played_in_c(played: Played, library: ctypes.CDLL, horizon: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Play the same games in C; return collected, shape `(games,)`, pulls and totals, `(values, games)`."""
     env = gym.make(played.env_id, **played.kwargs(horizon))
-    plan = make_plan(played.algorithm, env)
+    plan = make_compiled_game(played.algorithm, env)
     trials, state, states = range(played.trials), *plan.first[:2]
     words = [[words_of(stream(SEED, trial=trial, role=ADVERSARY)) for trial in trials]]
     words += [list(map(words_of, of_role)) for of_role in zip(*(plan.streams(SEED, t) for t in trials), strict=True)]

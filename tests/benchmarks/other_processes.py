@@ -26,7 +26,7 @@ from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.figures import figure_1
 from dp_bandit_envs.figures.figure_1 import TRIALS
-from dp_bandit_envs.simulation.results import play_all
+from dp_bandit_envs.simulation.results import run_task
 from dp_bandit_envs.simulation.simulation import prepare
 from tests.benchmarks.measuring import Line, Skipped, median_rates, written
 
@@ -204,12 +204,12 @@ def client_line(trials: int = 512, tasks: int = 20, repetitions: int = 9) -> Lin
 
     As dask does it: the arrays are beside the pickle, in what came from the network.
     """
-    given = {"horizon": 2**10, "seed": 1, "checkpoints": None, "env_kwargs": None}
+    given = {"horizon": 2**10, "seed": 1, "checkpoints": None, "env_kwargs": None, "trials": trials}
     prepared = prepare("DPBandit-Stochastic-v0", ["EXP3", "DP-EXP3-Lap"], **given)
-    (work,) = prepared.works_of(trials)
-    work.compile(not_cancelled)
+    (engine,) = prepared.engines
+    engine.compile(not_cancelled)
     arrays: list[pickle.PickleBuffer] = []
-    sent = pickle.dumps(play_all(work, range(trials)), protocol=5, buffer_callback=arrays.append)
+    sent = pickle.dumps(run_task(engine, range(trials)), protocol=5, buffer_callback=arrays.append)
     received = [bytearray(array.raw()) for array in arrays]
     games, taken = trials * tasks * len(prepared.players), []
     for _ in range(repetitions):

@@ -11,7 +11,7 @@ from dp_bandit_envs import BanditEnv, PrivacyGuarantee, play
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.conformance import ConformanceError, check_wrapper
-from dp_bandit_envs.conformance.wrapper_rules import check_mechanism
+from dp_bandit_envs.conformance.mechanism_rules import check_mechanism
 from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS

@@ -110,7 +110,7 @@ def test_every_environment_can_be_shown():
 
 
 def test_the_page_of_one_environment(monkeypatch):
-    row = shown_games.Shown("means=[0.9, 0.2, 0.1], horizon=600")
+    row = shown_games.PageGame("means=[0.9, 0.2, 0.1], horizon=600")
     monkeypatch.setitem(shown_games.SHOWN, "Stochastic", row)
     id_ = "DPBandit-Stochastic-v0"
     pictures = environment_pages.pictures_of(id_)
@@ -138,7 +138,7 @@ def test_the_page_of_one_environment(monkeypatch):
     ],
 )
 def test_pictures_of_each_kind_of_game(id_, arguments, player, words, monkeypatch):
-    row = shown_games.Shown(arguments, ((player, {}),))
+    row = shown_games.PageGame(arguments, ((player, {}),))
     monkeypatch.setitem(shown_games.SHOWN, GAMES[id_].name, row)
     pictures = environment_pages.pictures_of(id_)
     found = drawn("".join(pictures[:3]))

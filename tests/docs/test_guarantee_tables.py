@@ -6,7 +6,7 @@ import pytest
 
 from dp_bandit_envs import algorithm_names, make_algorithm
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.privacy.guarantee import CONVENTION, DELTA, PURE, level_of
+from dp_bandit_envs.privacy.guarantee import CONVENTION, DELTA, PURE, shown_epsilon
 from tests.tools.pages import PAGES
 from tests.tools.playable import FULL_INFORMATION
 
@@ -19,7 +19,7 @@ def test_every_environment_is_in_the_table():
 
 def shown(guarantee):
     """Return what a table says of a guarantee: the level that every other table shows, too."""
-    epsilon, delta, exact = level_of(guarantee)
+    epsilon, delta, exact = shown_epsilon(guarantee)
     return f"epsilon = {epsilon:.3g}" + (" at delta = 1e-6" if delta == DELTA else "") + (" with exact noise" * exact)
 
 

@@ -13,7 +13,7 @@ from dp_bandit_envs.envs.registration import GAMES, foreign_games
 from dp_bandit_envs.errors import LedgerError, ResultsError
 from dp_bandit_envs.experiments.arguments import question
 from dp_bandit_envs.privacy import Ledger
-from dp_bandit_envs.privacy.guarantee import level_of
+from dp_bandit_envs.privacy.guarantee import shown_epsilon
 from tests.tools.refusals import refused
 
 MEANS = "Stochastic:means=[.9,.5]"
@@ -86,7 +86,7 @@ def test_an_entry_is_what_simulate_plays():
         entry = only(compared, algorithm="DP-KLUCB", epsilon=epsilon)
         for measure in ("external_regret", "pseudo_regret", "collected", "switches"):
             assert np.array_equal(entry.values(measure), getattr(outcome, measure))
-        assert entry.level == level_of(outcome.guarantee) and entry.guarantee == str(outcome.guarantee)
+        assert entry.level == shown_epsilon(outcome.guarantee) and entry.guarantee == str(outcome.guarantee)
 
 
 def test_sizes_are_games_of_their_own():
@@ -153,7 +153,7 @@ def test_a_delta_reaches_those_that_take_one():
     assert private.asked == pure.asked == 5 and fixed.asked is None
     asked = make_algorithm("EXP3-tau", epsilon=5, delta=1e-3).guarantee(n_arms=2, horizon=60)
     # Tables show all at 1e-6; the entry's words have what was asked for.
-    assert private.guarantee == str(asked) and private.level == level_of(asked) and asked.epsilon_at(1e-3) <= 5
+    assert private.guarantee == str(asked) and private.level == shown_epsilon(asked) and asked.epsilon_at(1e-3) <= 5
 
 
 def with_delta(*, epsilon=1.0, delta=1e-6):

@@ -18,7 +18,7 @@ from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.tables import summary_csv
 from dp_bandit_envs.figures.judging import errors_ahead
 from dp_bandit_envs.metrics import median_of_means
-from dp_bandit_envs.privacy.guarantee import level_of
+from dp_bandit_envs.privacy.guarantee import shown_epsilon
 from dp_bandit_envs.simulation import simulate
 from tests.tools.refusals import refused
 
@@ -103,7 +103,7 @@ def test_the_report_gives_the_real_guarantee_and_its_reason_beside_the_papers(tm
     assert str(real) != str(claimed)
     text = report_md([results], title="T", command="c")
     (row,) = [line for line in text.splitlines() if line.endswith(f"| {real} |")]
-    assert row.startswith(f"| EXP3-tau | {level_of(real)} | {claimed.epsilon:.6g}")
+    assert row.startswith(f"| EXP3-tau | {shown_epsilon(real)} | {claimed.epsilon:.6g}")
 
 
 @pytest.mark.parametrize(
@@ -214,15 +214,15 @@ def test_chunks_of_a_task_are_saved_each_when_it_is_complete(tmp_path, monkeypat
     """Also in whatever order its trials come, some of two chunks or three together."""
     monkeypatch.setattr(running, "CHUNK", 5)
     folder = ResultsFolder(tmp_path / "out", SHARED.configuration())
-    queue = running._Queue(SHARED, folder, None, lambda prepared: prepared)
+    queue = running._Queue(SHARED, folder, None)
     task = next(queue.tasks())
     assert len(task.owner) == 6 and task.trials == range(30)
     found = []
     for trials in (range(18, 25), range(6, 18), range(6)):
-        queue.put(task.owner, trials, task.work.run_all(trials))
+        queue.put(task.owner, trials, task.engine.run(trials))
         found.append([chunk.first_trial for chunk in task.owner if folder.has(chunk.name)])
     assert found == [[20], [10, 15, 20], [0, 5, 10, 15, 20]]
-    whole = task.work.run_all(task.trials)
+    whole = task.engine.run(task.trials)
     for chunk in task.owner[:5]:
         saved = chunk.load(folder)
         for name, column in whole.items():

@@ -15,8 +15,8 @@ from joblib.parallel import BACKENDS, MultiprocessingBackend, ThreadingBackend
 
 from dp_bandit_envs import Algorithm, Exp3, compare, make_algorithm, simulate
 from dp_bandit_envs.errors import ClusterError
-from dp_bandit_envs.simulation.engines import PlayedTrials
-from dp_bandit_envs.simulation.pickling import Carried
+from dp_bandit_envs.simulation.engines import PythonEngine
+from dp_bandit_envs.simulation.pickling import PickledWork
 from dp_bandit_envs.simulation.provenance import installed_code, made_by
 from tests.faults.test_foreign_results import OTHER_RATE, copied
 from tests.simulation.test_pickling import forget, made
@@ -134,7 +134,7 @@ def test_a_task_that_a_backend_loses_is_not_waited_for():
 
 def refuse(made):
     """Play on a worker what was made by this code."""
-    Carried(b"", (), code=tuple(made.items())).play(range(1))
+    PickledWork(b"", (), code=tuple(made.items())).play(range(1))
 
 
 def test_a_worker_with_other_code_refuses_to_play():
@@ -150,7 +150,7 @@ def test_a_worker_with_another_version_of_an_installed_agent_refuses_to_play():
     def wrapping(env):
         return Generator
 
-    sent = installed_code(PlayedTrials(None, {"a": Algorithm("a", played_agent(), wrapping)}, 0, np.ones(1, np.int64)))
+    sent = installed_code(PythonEngine(None, {"a": Algorithm("a", played_agent(), wrapping)}, 0, np.ones(1, np.int64)))
     assert sent == {"installed numpy": np.__version__}
     with refused(ClusterError, "installed numpy", np.__version__, "0.9"):
         refuse({**made_by(), "installed numpy": "0.9"})

@@ -53,7 +53,7 @@ import gymnasium as gym
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.simulation.pickling import Carried
+from dp_bandit_envs.simulation.pickling import PickledWork
 from dp_bandit_envs.simulation.simulation import prepare
 from dp_bandit_envs.wrappers import LaplaceClipRescale
 
@@ -77,7 +77,7 @@ players = [own, *map(make_algorithm, sys.argv[2:])]
 for seed in range(int(sys.argv[1])):
     prepared = prepare("DPBandit-Stochastic-v0", players, horizon=10, seed=seed, checkpoints=2, env_kwargs=None)
     assert not prepared.reasons, prepared.reasons
-    pickle.dump(Carried.of(prepared.works[0]), sys.stdout.buffer)
+    pickle.dump(PickledWork.of(prepared.engines[0]), sys.stdout.buffer)
 sys.stdout.flush()
 """
 # Plays tasks of all works in turn; each is unpickled anew, as it is in a worker.

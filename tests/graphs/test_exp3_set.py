@@ -16,8 +16,7 @@ from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.seeding import AGENT, stream
 from dp_bandit_envs.simulation import simulate
-from dp_bandit_envs.simulation.compiled_game import make_plan
-from dp_bandit_envs.simulation.engines import games_of
+from dp_bandit_envs.simulation.compiled_game import begin_games, make_compiled_game
 from tests.tools.graph_games import DIRECTED, columns_of, rows_of
 from tests.tools.refusals import refused
 
@@ -202,12 +201,12 @@ def test_a_naive_form_plays_the_same_game(kind, rate):
 
 def compiled_state(env, rounds, agent=Exp3Set):
     """Play so many rounds compiled; return the agent's state and how often each arm was played."""
-    plan = make_plan(Algorithm("one", agent), env, checkpoints=[rounds])
+    plan = make_compiled_game(Algorithm("one", agent), env, checkpoints=[rounds])
     env.reset(seed=0)
     gains = np.empty((rounds, env.n_arms))
     env.adversary.begin(np.random.default_rng(0))
     env.adversary.fill(gains)
-    _, (game,) = games_of(plan, 1, [0])
+    _, (game,) = begin_games(plan, 1, [0])
     game.play(gains, env.graph)
     return game.state, game.record.pulls[-1]
 

@@ -219,7 +219,7 @@ OTHERS = (
     Mutation(
         "a guarantee held to its epsilon and delta alone",
         "dp_bandit_envs/audits/true_losses.py",
-        "return tuple(field for field in stated if any(_is_above(lost, said[field]) for lost in losses))",
+        "return tuple(field for field in stated if any(_loses_more(lost, said[field]) for lost in losses))",
         "return ()",
         ("tests/audits/test_true_losses.py", "-k", "exact_loss"),
     ),
@@ -352,8 +352,8 @@ OTHERS = (
     Mutation(
         "compiled noise from the agent's stream",
         "dp_bandit_envs/simulation/stages.py",
-        "value, count = release(states[PLACE], arm, value, streams[PLACE + 1])",
-        "value, count = release(states[PLACE], arm, value, streams[PLACE])",
+        "gain, count = release(states[INDEX], arm, gain, streams[INDEX + 1])",
+        "gain, count = release(states[INDEX], arm, gain, streams[INDEX])",
         ("tests/audits/test_driver_releases.py", "-k", "compiled_releases"),
     ),
     Mutation(
@@ -527,15 +527,15 @@ OTHERS = (
     Mutation(
         "withheld gains are forgotten",
         f"{PRIVACY}/mechanism.py",
-        'if inputs.withheld and own.model != "none":',
+        'if inputs.withheld and guarantee.model != "none":',
         "if False:",
         ("tests/wrappers/test_mechanisms_of_others.py", "-k", "withheld"),
     ),
     Mutation(
         "noise above averages is called local",
         f"{PRIVACY}/mechanism.py",
-        'return dataclasses.replace(own, model="central") if own.model == "local" else own',
-        "return own",
+        'return dataclasses.replace(guarantee, model="central") if guarantee.model == "local" else guarantee',
+        "return guarantee",
         ("tests/privacy/test_guarantee_steps.py",),
     ),
     Mutation(
@@ -611,8 +611,8 @@ OTHERS = (
     Mutation(
         "a curve at one order too small",
         f"{PRIVACY}/accounting.py",
-        "return tuple((order, min(value, pure)) for order, value in zip(ORDERS, found.tolist(), strict=True))",
-        "return tuple((o, min(v, pure) * (0.99 if o == ORDERS[40] else 1)) for o, v in zip(ORDERS, found.tolist()))",
+        "return tuple((order, min(value, pure)) for order, value in zip(ORDERS, divergences.tolist(), strict=True))",
+        "return tuple((o, min(v, pure) * (0.99 if o == ORDERS[40] else 1)) for o, v in zip(ORDERS, divergences))",
         ("tests/privacy/test_groups_and_games.py", "-k", "integrals"),
     ),
     Mutation(
@@ -844,8 +844,8 @@ GAMES = (
     Mutation(
         "only the arm played is believed to have a new release",
         "dp_bandit_envs/simulation/compiled_game.py",
-        'own = self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)',
-        "own = True",
+        'played_only = self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)',
+        "played_only = True",
         ("tests/simulation/test_play_equals_simulate_on_sums.py",),
     ),
     Mutation(
@@ -1005,7 +1005,7 @@ GAMES = (
     Mutation(
         "what a batch released is forgotten before its end side by side",
         "dp_bandit_envs/simulation/lanes.py",
-        "kept = self._plan.rules.batch_size > 1",
+        "kept = self._game.rules.batch_size > 1",
         "kept = False",
         ("tests/simulation/test_lanes.py", "-k", "draws_the_gains"),
     ),
@@ -1092,8 +1092,8 @@ ROOMS = (
     Mutation(
         "a person's record serves once however many passes there are",
         f"{PRIVACY}/participation.py",
-        "        _serve(served, owners, turns)",
-        "        _serve(served, owners, 1)",
+        "        _add_rounds_per_person(served, owners, turns)",
+        "        _add_rounds_per_person(served, owners, 1)",
         ("tests/privacy/test_participation.py", "-k", "records_of_a_file"),
     ),
     Mutation(
@@ -1279,8 +1279,8 @@ PLAYED = (
     Mutation(
         "the last tasks are as large as the first",
         f"{SIMULATION}/workers.py",
-        "int(min(self._seconds / each, self._left / self.width, most))",
-        "int(min(self._seconds / each, most))",
+        "int(min(self._seconds / seconds, self._left / self.width, most))",
+        "int(min(self._seconds / seconds, most))",
         ("tests/simulation/test_results_do_not_depend_on.py", "-k", "sizes_follow"),
     ),
     Mutation(
@@ -1307,14 +1307,14 @@ PLAYED = (
     Mutation(
         "a user's child of an agent is played in lanes",
         f"{SIMULATION}/lanes.py",
-        "carried = AGENTS.get(type(plan.agent))",
-        "carried = next((AGENTS[kind] for kind in type(plan.agent).__mro__ if kind in AGENTS), None)",
+        "carried = AGENTS.get(type(game.agent))",
+        "carried = next((AGENTS[kind] for kind in type(game.agent).__mro__ if kind in AGENTS), None)",
         ("tests/simulation/test_lanes_chosen.py", "-k", "never_played_as_if and child"),
     ),
     Mutation(
         "functions of a user's are played in lanes",
         f"{SIMULATION}/lanes.py",
-        "    return fit and not plan.foreign",
+        "    return fit and not game.user_functions",
         "    return fit",
         ("tests/simulation/test_lanes_chosen.py", "-k", "never_played_as_if"),
     ),
@@ -1335,7 +1335,7 @@ PLAYED = (
     Mutation(
         "an unplayed mechanism draws from the process",
         f"{SIMULATION}/determinism.py",
-        "            if not is_builtin(type(one)):",
+        "            if not is_builtin(type(mechanism)):",
         "            if False:",
         ("tests/simulation/test_determinism.py", "-k", "mechanism_that_does_not"),
     ),
@@ -1348,9 +1348,9 @@ PLAYED = (
     ),
     Mutation(
         "an agent is played for ever where it is not compiled",
-        f"{SIMULATION}/simulation.py",
-        "    _played[plan.loop] += rounds",
-        "    _played[plan.loop] += 0",
+        f"{SIMULATION}/engines.py",
+        ".loop] += _rounds(setup.game.horizon, trials)",
+        ".loop] += 0",
         ("tests/simulation/test_small_jobs.py", "-k", "so_many_rounds"),
     ),
     Mutation(
@@ -1418,7 +1418,7 @@ FRONTIER = (
     ),
     Mutation(
         "compiled games with the features of another order",
-        "dp_bandit_envs/simulation/engines.py",
+        "dp_bandit_envs/simulation/compiled_game.py",
         "            agent.see_features(features)\n",
         "",
         (ARM_ORDER, "-k", "play_and_simulate and Linear"),

@@ -213,12 +213,12 @@ def test_trials_that_nobody_counted_before_count_when_they_begin():
         checkpoints=1,
         env_kwargs={"gains": TABLE, "ledger": ledger},
     )
-    (work,) = prepared.works
-    work.run_all(range(1))
-    work.run_all(range(1, 2))
+    (work,) = prepared.engines
+    work.run(range(1))
+    work.run(range(1, 2))
     assert at(ledger) == (4, 4.0)
     with pytest.raises(BudgetSpentError):
-        work.run_all(range(2, 3))
+        work.run(range(2, 3))
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from dp_bandit_envs.errors import BudgetSpentError, LedgerFileError
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.simulation.simulation import prepare
-from dp_bandit_envs.simulation.workers import spread
+from dp_bandit_envs.simulation.workers import run_tasks
 from dp_bandit_envs.wrappers import LaplaceClipRescale
 from tests.tools.refusals import refused
 
@@ -303,5 +303,5 @@ def test_games_in_worker_processes_count(path):
         prepared = prepare("DPBandit-Replay-v0", [player], horizon=None, seed=None, checkpoints=1, env_kwargs={**data})
         tasks = prepared.tasks(range(3))
         with pytest.raises(refusal):
-            list(spread(tasks, 2, in_threads=False))
+            list(run_tasks(tasks, 2, in_threads=False))
     assert in_file.spent.games == 6

@@ -27,8 +27,8 @@ from dp_bandit_envs.compiling.functions import bind, content, fingerprint, froze
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.simulation import stages
-from dp_bandit_envs.simulation.compiled_game import make_plan
-from dp_bandit_envs.simulation.lanes import LaneGains, LaneLoop, carries
+from dp_bandit_envs.simulation.compiled_game import make_compiled_game
+from dp_bandit_envs.simulation.lanes import LaneGains, LaneLoop, supports
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.simulation.test_own_agents import GAME, agent
 
@@ -71,9 +71,9 @@ def test_another_version_of_numba_is_another_fingerprint(monkeypatch):
 def test_fingerprints_are_the_same_in_every_process(name):
     """An address in one would be another in the next process, which would compile what is on disk."""
     env = gym.make("DPBandit-Stochastic-v0")
-    plan = make_plan(make_algorithm(name), env)
+    plan = make_compiled_game(make_algorithm(name), env)
     loops = [plan.loop]
-    if carries(plan):
+    if supports(plan):
         adversary = env.unwrapped.adversary
         loops += [LaneLoop(plan).compiled, LaneGains(adversary, adversary).compiled]
     for compiled in loops:

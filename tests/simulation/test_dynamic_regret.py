@@ -11,7 +11,7 @@ import pytest
 from dp_bandit_envs import compare, play, simulate
 from dp_bandit_envs.adversaries import Shifting
 from dp_bandit_envs.adversaries.adversary import RoundByRound
-from dp_bandit_envs.simulation.simulation import always_compiled
+from dp_bandit_envs.simulation.engines import always_compiled
 from tests.tools.refusals import refused
 
 

@@ -69,9 +69,9 @@ class Swapping(BanditEnv):
 def test_everything_of_the_project_is_compiled():
     """This is settled before anything is compiled; `assert_same` looks at the engine of what has been played."""
     for env_id in IDS:
-        prepared = prepare(env_id, players_for(env_id), horizon=20, seed=0, checkpoints=None, env_kwargs=None)
-        assert prepared.in_threads and prepared.reasons == {}
-        assert [name for work in prepared.works for name in work.plans] == list(prepared.players)
+        setup = prepare(env_id, players_for(env_id), horizon=20, seed=0, checkpoints=None, env_kwargs=None)
+        assert setup.in_threads and setup.reasons == {}
+        assert [name for engine in setup.engines for name in engine.games] == list(setup.players)
 
 
 def in_words(state, arm, gain, rng):

@@ -16,9 +16,9 @@ from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.simulation import lanes
-from dp_bandit_envs.simulation.compiled_game import make_plan
-from dp_bandit_envs.simulation.lanes import LANES, Carried, carries
-from dp_bandit_envs.simulation.results import Column
+from dp_bandit_envs.simulation.compiled_game import make_compiled_game
+from dp_bandit_envs.simulation.lanes import LANES, LaneSupport, supports
+from dp_bandit_envs.simulation.results import TrialResults
 from dp_bandit_envs.wrappers import ExactSums, MiniBatchAverage, RandomizedResponse
 from tests.simulation.test_play_equals_simulate import ORDERS, LastBit
 from tests.tools.lane_games import Ends, assert_same_columns, assert_same_ends, one_at_a_time, side_by_side
@@ -71,21 +71,23 @@ def assert_same_three_ways(make, algorithms, trials=range(3)):
     """Compare at every round, so that equal curves leave no room for other arms; return the lanes' games."""
     env = make()
     for algorithm in algorithms:
-        assert carries(make_plan(algorithm, env)), algorithm.name
+        assert supports(make_compiled_game(algorithm, env)), algorithm.name
     every_round = np.arange(1, env.unwrapped.horizon + 1)
     found = side_by_side(env, algorithms, SEED, trials, every_round)
     assert_same_ends(found, one_at_a_time(env, algorithms, SEED, trials, every_round))
     for columns, trial in zip(found.columns, trials, strict=True):
         for algorithm in algorithms:
             game = play(make(), algorithm, seed=SEED, trial=trial)
-            assert_same_columns(columns[algorithm.name], column_of(game))
+            assert_same_columns(columns[algorithm.name], trial_results(game))
     return found
 
 
-def column_of(game):
+def trial_results(game):
     """Return the column of a game of `play`; the pulls of all arms but those at the end are in the pseudo-regret."""
     pulls = np.bincount(game.arms, minlength=game.n_plays)
-    return Column(game.external_regret, game.policy_regret, game.pseudo_regret, game.collected, game.switches, pulls)
+    return TrialResults(
+        game.external_regret, game.policy_regret, game.pseudo_regret, game.collected, game.switches, pulls
+    )
 
 
 def made(name, horizon=HORIZON, **options):
@@ -163,7 +165,7 @@ def test_what_an_agent_is_told_is_equal_to_the_last_bit(monkeypatch):
     for function in own:  # copies, as what is known of a function is kept
         function.__module__ = Exp3.functions.update.__module__
     monkeypatch.setattr(LastBit, "functions", Functions(*own))
-    monkeypatch.setattr(lanes, "AGENTS", {LastBit: Carried(LastBit.functions)})
+    monkeypatch.setattr(lanes, "AGENTS", {LastBit: LaneSupport(LastBit.functions)})
     for game in ("Switching", "Replay"):
         assert_same_three_ways(GAMES[game], [Algorithm("last bit", LastBit, ORDERS["batch around Laplace"])])
 

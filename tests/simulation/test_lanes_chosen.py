@@ -16,8 +16,9 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BoundaryError, BudgetSpentError, GainRangeError
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.mechanisms import laplace_gains
-from dp_bandit_envs.simulation.compiled_game import make_plan
-from dp_bandit_envs.simulation.lanes import LEAST_TRIALS, LaneTrials, carries
+from dp_bandit_envs.simulation.compiled_game import make_compiled_game
+from dp_bandit_envs.simulation.engines import LEAST_TRIALS
+from dp_bandit_envs.simulation.lanes import supports
 from dp_bandit_envs.simulation.simulation import prepare
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, MiniBatchAverage, PrivacyBoundary
 from tests.tools.playable import BANDITS
@@ -33,8 +34,9 @@ def engines(game, algorithms, trials=LEAST_TRIALS, **options):
 
 def settled(game, algorithms, trials=LEAST_TRIALS, **env_kwargs):
     """Return by what algorithms would be played, which is settled before anything is compiled."""
-    works = prepare(game, algorithms, horizon=20, seed=0, checkpoints=None, env_kwargs=env_kwargs).works_of(trials)
-    return {name: "lanes" if isinstance(work, LaneTrials) else "compiled" for work in works for name in work.plans}
+    options = {"horizon": 20, "seed": 0, "checkpoints": None, "env_kwargs": env_kwargs, "trials": trials}
+    setup = prepare(game, algorithms, **options)
+    return {name: engine.kind for engine in setup.engines for name in engine.algorithms}
 
 
 def test_the_family_of_exp3_and_ucb_and_hedge_are_played_side_by_side_and_nothing_else():
@@ -75,7 +77,7 @@ class ChildOfUcb(Ucb):
 )
 def test_ucb_is_carried_without_a_width_and_held_or_forced_arms(agent, n_arms, fit):
     env = gym.make(GAME, n_arms=n_arms, horizon=20)
-    assert carries(make_plan(Algorithm("UCB", lambda: agent, ExactSums), env)) == fit
+    assert supports(make_compiled_game(Algorithm("UCB", lambda: agent, ExactSums), env)) == fit
 
 
 def test_many_arms_graphs_points_and_payoffs_go_one_by_one():

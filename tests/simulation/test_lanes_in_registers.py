@@ -12,7 +12,7 @@ from numba.core.registry import cpu_target
 from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.compiling import numba_functions
 from dp_bandit_envs.simulation import lanes
-from dp_bandit_envs.simulation.compiled_game import make_plan
+from dp_bandit_envs.simulation.compiled_game import make_compiled_game
 from dp_bandit_envs.simulation.lanes import LaneGains, LaneLoop
 
 TRIPLE, _, FEATURES = cpu_target.target_context.codegen().magic_tuple()
@@ -53,7 +53,7 @@ def of_algorithm(name, n_arms, env_id="DPBandit-Stochastic-v0", *, alone=False):
     env = gym.make(env_id, n_arms=n_arms, horizon=100)
     adversary = env.unwrapped.adversary
     assert not alone or type(adversary) in lanes.DRAWN_ALONE
-    return assembly(LaneLoop(make_plan(make_algorithm(name), env), (adversary, adversary) if alone else None))
+    return assembly(LaneLoop(make_compiled_game(make_algorithm(name), env), (adversary, adversary) if alone else None))
 
 
 def divisions(text):

@@ -11,11 +11,12 @@ import pytest
 
 from dp_bandit_envs import Algorithm, make_algorithm, simulate
 from dp_bandit_envs.agents import Uniform
-from dp_bandit_envs.simulation import lanes
-from dp_bandit_envs.simulation.lanes import ROUND, Lanes, LaneTrials
+from dp_bandit_envs.simulation import engines
+from dp_bandit_envs.simulation.engines import LaneEngine
+from dp_bandit_envs.simulation.lanes import ROUND, LaneBlock
 from dp_bandit_envs.simulation.results import StoppedEarlyError
 from tests.simulation.test_results_do_not_depend_on import assert_equal
-from tests.tools.lane_games import assert_same_columns, plans_of
+from tests.tools.lane_games import assert_same_columns, compiled_games_of
 from tests.tools.refusals import refused
 
 GAME, PLAYERS = "DPBandit-Switching-v0", ["EXP3", "DP-EXP3-Lap"]
@@ -23,18 +24,17 @@ GAME, PLAYERS = "DPBandit-Switching-v0", ["EXP3", "DP-EXP3-Lap"]
 
 def work(horizon=300, players=PLAYERS):
     env = gym.make(GAME, horizon=horizon)
-    return LaneTrials(
-        env.unwrapped.adversary, plans_of(env, [*map(make_algorithm, players)], [horizon]), 3, np.array([horizon])
-    )
+    games = compiled_games_of(env, [*map(make_algorithm, players)], [horizon])
+    return LaneEngine(env.unwrapped.adversary, games, 3, np.array([horizon]))
 
 
 def test_work_stops_before_the_next_block_of_rounds(monkeypatch):
-    monkeypatch.setattr(lanes, "NUMBERS_AT_ONCE", 5 * 4 * 16)
-    monkeypatch.setattr(lanes, "ROUNDS_AT_ONCE", 10 * 2 * 16)
+    monkeypatch.setattr(engines, "LANE_NUMBERS", 5 * 4 * 16)
+    monkeypatch.setattr(engines, "LANE_ROUNDS", 10 * 2 * 16)
     played = []
-    monkeypatch.setattr(Lanes, "check", lambda made: played.append(made.seats.clocks[:, ROUND].tolist()))
+    monkeypatch.setattr(LaneBlock, "check", lambda made: played.append(made.arguments.clocks[:, ROUND].tolist()))
     with pytest.raises(StoppedEarlyError):
-        work().run_all(range(40), lambda: len(played) >= 7)
+        work().run(range(40), lambda: len(played) >= 7)
     # Seven calls of two pieces of five rounds, of the adversary and both algorithms; the other trials were not begun.
     assert played == [[10 * call] * 3 for call in range(1, 8)]
 
@@ -42,8 +42,8 @@ def test_work_stops_before_the_next_block_of_rounds(monkeypatch):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_in_a_block_ends_everything_at_once(jobs, monkeypatch):
     """As Ctrl-C does when machine code returns; what was played before is counted."""
-    monkeypatch.setattr(lanes, "NUMBERS_AT_ONCE", 10 * 4 * 16)
-    monkeypatch.setattr(lanes, "ROUNDS_AT_ONCE", 1)
+    monkeypatch.setattr(engines, "LANE_NUMBERS", 10 * 4 * 16)
+    monkeypatch.setattr(engines, "LANE_ROUNDS", 1)
     done, blocks = [], []
 
     def progress(games, of):
@@ -51,9 +51,9 @@ def test_an_interrupt_in_a_block_ends_everything_at_once(jobs, monkeypatch):
         if games >= 2 * 20:
             raise KeyboardInterrupt
 
-    real = LaneTrials._run
+    real = LaneEngine._run
     monkeypatch.setattr(
-        LaneTrials, "_run", lambda self, trials, stopped: blocks.append(trials) or real(self, trials, stopped)
+        LaneEngine, "_run", lambda self, trials, stopped: blocks.append(trials) or real(self, trials, stopped)
     )
     with pytest.raises(KeyboardInterrupt):
         simulate(GAME, PLAYERS, horizon=20_000, trials=16 * 40, jobs=jobs, progress=progress)
@@ -85,7 +85,7 @@ def test_progress_counts_each_game_once(jobs):
 
 
 def test_threads_and_processes_play_the_same_games(monkeypatch):
-    monkeypatch.setattr(lanes, "NUMBERS_AT_ONCE", 64 * 4 * 16)
+    monkeypatch.setattr(engines, "LANE_NUMBERS", 64 * 4 * 16)
     given = {"horizon": 2000, "trials": 70, "seed": 5, "checkpoints": 4, "first_trial": 3}
     alone = simulate(GAME, [*PLAYERS, "EXP3-tau"], **given)
     assert {outcome.engine for outcome in alone.values()} == {"lanes"}
@@ -100,12 +100,12 @@ def test_pickled_work_plays_the_same_games_before_and_after_it_has_played():
     """And nothing of one block is left in the next, nor in the adversary that was given."""
     mine = work()
     sent = [pickle.loads(pickle.dumps(mine))]
-    found = mine.run_all(range(5))
+    found = mine.run(range(5))
     sent.append(pickle.loads(pickle.dumps(mine)))
     assert "seed" not in repr(mine)
-    mine.run_all(range(7, 30))
+    mine.run(range(7, 30))
     for other in [mine, *sent]:
-        again = other.run_all(range(5))
+        again = other.run(range(5))
         for name in found:
             assert_same_columns(found[name], again[name])
 

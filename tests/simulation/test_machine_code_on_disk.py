@@ -135,8 +135,8 @@ def test_the_file_of_a_function_that_was_sent_is_not_run(tmp_path, monkeypatch):
 
 def loop_for(n_arms):
     given = {"horizon": 20, "seed": 0, "checkpoints": 3, "env_kwargs": {"n_arms": n_arms}}
-    work = next(iter(prepare("DPBandit-Stochastic-v0", ["Uniform"], **given).works))
-    return LaneLoop(work.plans["Uniform"])
+    (engine,) = prepare("DPBandit-Stochastic-v0", ["Uniform"], **given).engines
+    return LaneLoop(engine.games["Uniform"])
 
 
 def test_loops_over_lanes_are_kept_on_disk_and_have_a_name_for_each_layout(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ import pytest
 from dp_bandit_envs import Adversary, Exp3, register_adversary, simulate
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.errors import NotSendableError
-from dp_bandit_envs.simulation.pickling import Carried
+from dp_bandit_envs.simulation.pickling import PickledWork
 from tests.tools.refusals import refused
 
 GAME = "DPBandit-Stochastic-v0"
@@ -269,7 +269,7 @@ class Unknown:
 
     seed = 123456
 
-    def run_all(self, trials, stopped):
+    def run(self, trials, stopped):
         """Make it."""
         return [gym.make("DPBandit-Nowhere-v0") for _ in trials]
 
@@ -277,13 +277,13 @@ class Unknown:
 def test_what_a_worker_cannot_import_says_so_and_a_log_does_not_show_the_work():
     """Dask writes what a task was given into its logs when it fails; the seed of all noise is in it."""
     with refused(NotSendableError, "environment", "importable"):
-        Carried(b"nonsense", ()).play(range(1))
-    sent = Carried(Carried.of(Unknown()).work, (("Nowhere", b"nonsense"),))
+        PickledWork(b"nonsense", ()).play(range(1))
+    sent = PickledWork(PickledWork.of(Unknown()).work, (("Nowhere", b"nonsense"),))
     assert "bytes" in repr(sent) and "123456" not in repr(sent) and "Unknown" not in repr(sent)
     with refused(NotSendableError, "DPBandit-Nowhere-v0", "importable"):
         sent.play(range(1))
     with pytest.raises(gym.error.NameNotFound):
-        Carried(sent.work, ()).play(range(1))
+        PickledWork(sent.work, ()).play(range(1))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes can be forked")

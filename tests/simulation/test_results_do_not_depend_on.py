@@ -7,8 +7,8 @@ from dp_bandit_envs import simulate
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.simulation import engines as engines_module, workers
-from dp_bandit_envs.simulation.results import Column, Played
-from dp_bandit_envs.simulation.workers import Cutter, Task
+from dp_bandit_envs.simulation.results import TaskResults, TrialResults
+from dp_bandit_envs.simulation.workers import Task, TaskSplitter
 from tests.tools.playable import BANDITS
 from tests.tools.plays import POINT_IDS
 
@@ -112,7 +112,7 @@ def test_another_seed_or_trial_is_another_game():
 # ---- tasks are cut by measured speed, every trial is in one of them, and the last ones are small
 
 
-class Work:
+class Fake:
     """Stands for work that is never played."""
 
     def __init__(self, at_once=1):
@@ -121,24 +121,28 @@ class Work:
 
 def cut(tasks, seconds_a_trial, seconds=2.0, width=4):
     """Cut all tasks, each played before the next one is cut; return what is cut."""
-    cutter, found = Cutter(tasks, seconds, sum(len(task.trials) for task in tasks), width), []
+    cutter, found = TaskSplitter(tasks, seconds, sum(len(task.trials) for task in tasks), width), []
     for task in cutter:
         found.append(task)
         number = len(task.trials)
-        assert cutter.result(task, Played(number * seconds_a_trial(task), {})) == (task.owner, task.trials, {})
+        assert cutter.result(task, TaskResults(number * seconds_a_trial(task), {})) == (task.owner, task.trials, {})
     return found
 
 
 def test_every_trial_is_played_once_with_its_owner_and_each_work_has_a_speed_of_its_own():
-    slow, fast = Work(), Work()
-    tasks = [Task(slow, range(3, 40), "id", "a"), Task(fast, range(5000), None, "b"), Task(Work(), range(5), None, "c")]
-    found = cut(tasks, lambda task: 2.0 if task.work is slow else 0.002)
+    slow, fast = Fake(), Fake()
+    tasks = [
+        Task(slow, range(3, 40), "id", "a"),
+        Task(fast, range(5000), None, "b"),
+        Task(Fake(), range(5), None, "c"),
+    ]
+    found = cut(tasks, lambda task: 2.0 if task.engine is slow else 0.002)
     for task in tasks:
         pieces = [piece for piece in found if piece.owner == task.owner]
         assert [trial for piece in pieces for trial in piece.trials] == list(task.trials)
-        assert {(piece.work, piece.env_id) for piece in pieces} == {(task.work, task.env_id)}
-    assert {len(task.trials) for task in found if task.work is slow} == {1}
-    assert max(len(task.trials) for task in found if task.work is fast) == 1000
+        assert {(piece.engine, piece.env_id) for piece in pieces} == {(task.engine, task.env_id)}
+    assert {len(task.trials) for task in found if task.engine is slow} == {1}
+    assert max(len(task.trials) for task in found if task.engine is fast) == 1000
 
 
 SIZES = {
@@ -154,14 +158,14 @@ SIZES = {
 
 @pytest.mark.parametrize(("at_once", "trials", "each"), SIZES)
 def test_sizes_follow_the_speed(at_once, trials, each):
-    sizes = [len(task.trials) for task in cut([Task(Work(at_once), range(trials))], lambda task: each)]
+    sizes = [len(task.trials) for task in cut([Task(Fake(at_once), range(trials))], lambda task: each)]
     assert sizes == SIZES[at_once, trials, each] and sum(sizes) == trials
 
 
 def test_results_of_a_task_have_a_most(monkeypatch):
     """Of 80 bytes a trial, 4,000 bytes are 50 trials, however fast they are."""
     monkeypatch.setattr(workers, "MOST_BYTES", 4000)
-    column = Column(None, None, None, None, None, np.zeros((1, 10)))
-    cutter = Cutter([Task(Work(), range(1000))], 2.0, 1000, 4)
-    cutter.result(next(cutter), Played(1e-6, {"a": column}))
+    column = TrialResults(None, None, None, None, None, np.zeros((1, 10)))
+    cutter = TaskSplitter([Task(Fake(), range(1000))], 2.0, 1000, 4)
+    cutter.result(next(cutter), TaskResults(1e-6, {"a": column}))
     assert len(next(cutter).trials) == 50

@@ -12,10 +12,15 @@ import pytest
 from dp_bandit_envs import Algorithm, Exp3, compare, simulate
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.experiments import running
-from dp_bandit_envs.simulation import simulation
-from dp_bandit_envs.simulation.engines import CompiledTrials
-from dp_bandit_envs.simulation.lanes import LaneTrials
-from dp_bandit_envs.simulation.simulation import ALWAYS_COMPILE, MOST_ROUNDS, ROUNDS_TO_BEGIN, always_compiled
+from dp_bandit_envs.simulation import engines as engines_module
+from dp_bandit_envs.simulation.engines import (
+    ALWAYS_COMPILE,
+    MOST_ROUNDS,
+    ROUNDS_TO_BEGIN,
+    LaneEngine,
+    ScalarEngine,
+    always_compiled,
+)
 
 GAME = {"environment": "DPBandit-Stochastic-v0", "algorithms": ["EXP3"], "seed": 5}
 PROGRAM = f"""
@@ -46,15 +51,17 @@ def test_a_new_machine_plays_small_simulations_and_compiles_a_large_one(tmp_path
 def nothing_is_ready(monkeypatch):
     """Let small simulations be played, as in a process that has compiled and played nothing."""
     monkeypatch.delenv(ALWAYS_COMPILE, raising=False)
-    for work in (CompiledTrials, LaneTrials):
-        monkeypatch.setattr(work, "ready", False)
-    monkeypatch.setattr(simulation, "_played", type(simulation._played)())
+    for engine in (ScalarEngine, LaneEngine):
+        monkeypatch.setattr(engine, "ready", False)
+    monkeypatch.setattr(engines_module, "_played", type(engines_module._played)())
 
 
 def engines(monkeypatch, missing, times=1, **options):
     """Return the engine of each of some simulations of 400 rounds, where the code of these algorithms is missing."""
     nothing_is_ready(monkeypatch)
-    monkeypatch.setattr(simulation, "missing_in", lambda work: [name for name in work.plans if name in missing])
+    missing = set(missing)
+    load = "loads_from_disk"
+    monkeypatch.setattr(engines_module, load, lambda compile_parts: missing.isdisjoint(compile_parts.__self__.games))
     game = {**GAME, "algorithms": ["EXP3", "Uniform"], "horizon": 400, **options}
     outcomes = [simulate(**game) for _ in range(times)]
     for outcome in outcomes[1:]:
@@ -120,19 +127,19 @@ def test_few_rounds_of_an_agent_of_ones_own_are_not_compiled(jobs, monkeypatch):
 def test_so_are_small_runs_in_folders_and_on_the_command_line(horizons, plays, jobs, monkeypatch, tmp_path):
     """With several jobs no game is played apart from larger ones."""
     nothing_is_ready(monkeypatch)
-    monkeypatch.setattr(simulation, "missing_in", lambda work: list(work.plans))
-    real, played = running.spread, []
+    monkeypatch.setattr(engines_module, "loads_from_disk", lambda compile_parts: False)
+    real, played = running.run_tasks, []
 
-    def spread(tasks, jobs, **where):
+    def run_tasks(tasks, jobs, **where):
         tasks = list(tasks)
-        played.append((jobs, {type(task.work).__name__ for task in tasks}))
+        played.append((jobs, {type(task.engine).__name__ for task in tasks}))
         return real(tasks, jobs, **where)
 
-    monkeypatch.setattr(running, "spread", spread)
+    monkeypatch.setattr(running, "run_tasks", run_tasks)
     own = Algorithm("Own", own_agent())
     compare("Stochastic", ["EXP3", own], horizon=horizons, trials=2, jobs=jobs, folder=tmp_path / "out")
-    both = {"PlayedTrials", "CompiledTrials"}
+    both = {"PythonEngine", "ScalarEngine"}
     if plays is None:
-        assert played == [(1, both)] if jobs == 1 else played == [(2, {"CompiledTrials"})]
+        assert played == [(1, both)] if jobs == 1 else played == [(2, {"ScalarEngine"})]
     else:
-        assert played == [(1, {"PlayedTrials"}) if plays else (jobs, {"CompiledTrials"})]
+        assert played == [(1, {"PythonEngine"}) if plays else (jobs, {"ScalarEngine"})]

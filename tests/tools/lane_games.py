@@ -9,27 +9,27 @@ import numpy as np
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.layout import STREAM_WORDS, Parts
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.simulation.compiled_game import make_plan
-from dp_bandit_envs.simulation.engines import CompiledTrials, SingleGame
-from dp_bandit_envs.simulation.lanes import LaneLoop, Lanes, LaneTrials
-from dp_bandit_envs.simulation.results import Column
+from dp_bandit_envs.simulation.compiled_game import SingleGame, make_compiled_game
+from dp_bandit_envs.simulation.engines import LaneEngine, ScalarEngine
+from dp_bandit_envs.simulation.lanes import LaneBlock, LaneLoop
+from dp_bandit_envs.simulation.results import TrialResults
 from dp_bandit_envs.simulation.stages import Progress
 
 
-class WatchedLanes(LaneTrials):
+class WatchedLanes(LaneEngine):
     """Keeps the lanes of each block."""
 
-    def _lanes(self, trials: range, gains: Any, loops: list[LaneLoop]) -> Lanes:
-        made = super()._lanes(trials, gains, loops)
+    def _block(self, trials: range, gains: Any, loops: list[LaneLoop]) -> LaneBlock:
+        made = super()._block(trials, gains, loops)
         vars(self).setdefault("blocks", []).append(made)
         return made
 
 
-class WatchedTrials(CompiledTrials):
+class WatchedTrials(ScalarEngine):
     """Keeps the games of each trial."""
 
     def _play(self, trial: int, games: list[SingleGame], *arguments: Any) -> Any:
-        vars(self).setdefault("trials", {})[trial] = dict(zip(self.plans, games, strict=True))
+        vars(self).setdefault("trials", {})[trial] = dict(zip(self.games, games, strict=True))
         return super()._play(trial, games, *arguments)
 
 
@@ -37,45 +37,50 @@ class WatchedTrials(CompiledTrials):
 class Ends:
     """The columns of each trial by algorithm, and all that a game leaves behind: bits by name."""
 
-    columns: list[dict[str, Column]]
+    columns: list[dict[str, TrialResults]]
     games: list[dict[str, dict[str, bytes]]]
 
 
-def plans_of(env: BanditEnv, algorithms: list[Algorithm], checkpoints: Any) -> dict[str, Any]:
-    """Return the plans by the algorithms' names."""
-    return {algorithm.name: make_plan(algorithm, env, checkpoints=checkpoints) for algorithm in algorithms}
+def compiled_games_of(env: BanditEnv, algorithms: list[Algorithm], checkpoints: Any) -> dict[str, Any]:
+    """Return how they are compiled, by the algorithms' names."""
+    return {algorithm.name: make_compiled_game(algorithm, env, checkpoints=checkpoints) for algorithm in algorithms}
 
 
 def side_by_side(env: BanditEnv, algorithms: list[Algorithm], seed: int, trials: range, checkpoints: Any) -> Ends:
     """Play trials in lanes."""
-    work = WatchedLanes(env.unwrapped.adversary, plans_of(env, algorithms, checkpoints), seed, np.asarray(checkpoints))
-    columns = by_trial(work.run_all(trials))
-    blocks = vars(work)["blocks"]
-    size = work.at_once
-    games = [
+    games = compiled_games_of(env, algorithms, checkpoints)
+    engine = WatchedLanes(env.unwrapped.adversary, games, seed, np.asarray(checkpoints))
+    columns = by_trial(engine.run(trials))
+    blocks = vars(engine)["blocks"]
+    size = engine.at_once
+    ends = [
         {
             name: _of_lane(loop, block[:, place % size])
-            for name, loop, block in zip(work.plans, work._loops, blocks[place // size].algorithms, strict=True)
+            for name, loop, block in zip(engine.games, engine._loops(), blocks[place // size].algorithms, strict=True)
         }
         for place in range(len(trials))
     ]
-    return Ends(columns, games)
+    return Ends(columns, ends)
 
 
 def one_at_a_time(env: BanditEnv, algorithms: list[Algorithm], seed: int, trials: range, checkpoints: Any) -> Ends:
     """Play trials in the scalar loop."""
-    work = WatchedTrials(env.unwrapped.adversary, plans_of(env, algorithms, checkpoints), seed, np.asarray(checkpoints))
-    columns = by_trial(work.run_all(trials))
-    games = vars(work)["trials"]
-    return Ends(columns, [{name: _of_single(game) for name, game in games[trial].items()} for trial in trials])
+    games = compiled_games_of(env, algorithms, checkpoints)
+    engine = WatchedTrials(env.unwrapped.adversary, games, seed, np.asarray(checkpoints))
+    columns = by_trial(engine.run(trials))
+    singles = vars(engine)["trials"]
+    return Ends(columns, [{name: _of_single(game) for name, game in singles[trial].items()} for trial in trials])
 
 
-def by_trial(columns: Mapping[str, Column]) -> list[dict[str, Column]]:
+def by_trial(columns: Mapping[str, TrialResults]) -> list[dict[str, TrialResults]]:
     """Return the results of each trial alone."""
     trials = {len(part) for column in columns.values() for part in column if part is not None}
     assert len(trials) == 1
     return [
-        {name: Column(*(None if part is None else part[place] for part in column)) for name, column in columns.items()}
+        {
+            name: TrialResults(*(None if part is None else part[place] for part in column))
+            for name, column in columns.items()
+        }
         for place in range(*trials)
     ]
 
@@ -94,9 +99,9 @@ def assert_same_ends(one: Ends, other: Ends) -> None:
                 assert bits == others[name][part], (trial, name, part)
 
 
-def assert_same_columns(one: Column, other: Column, where: Any = None) -> None:
+def assert_same_columns(one: TrialResults, other: TrialResults, where: Any = None) -> None:
     """Compare the results of one game to the last bit."""
-    for field, left, right in zip(Column._fields, one, other, strict=True):
+    for field, left, right in zip(TrialResults._fields, one, other, strict=True):
         assert (left is None) == (right is None), (where, field)
         if left is not None:
             assert left.dtype == right.dtype and left.shape == right.shape, (where, field)
@@ -106,7 +111,7 @@ def assert_same_columns(one: Column, other: Column, where: Any = None) -> None:
 def _of_lane(loop: LaneLoop, words: Any) -> dict[str, bytes]:
     """Return the bits of all parts of one game of a block."""
     game = _decoded(loop._layout.form, words)
-    return _bits(game.state, game.states[:-1], game.streams, game.progress, tuple(game.own))
+    return _bits(game.state, game.states[:-1], game.streams, game.progress, tuple(game.counters))
 
 
 def _decoded(form: Any, words: Any) -> Any:

@@ -102,7 +102,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         if boundaries:
             outputs = [layers[0].outputs for layers in boundaries_of_games if layers] or [boundaries[0].outputs]
             gains = max(facts.gains_in_a_round for facts in outputs)
-            values = farthest([facts.values for facts in outputs])
+            values = widest_range([facts.values for facts in outputs])
             inputs = boundaries[0].outputs._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
         else:
             outputs = [facts_of_game(game, name) for game in bottoms]
@@ -110,7 +110,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
                 horizon=public_attribute(env, "horizon", name),
                 sensitivity=sensitivity,
                 noise=Noise(sensitivity),
-                values=farthest([facts.values for facts in outputs]),
+                values=widest_range([facts.values for facts in outputs]),
             )
             check_distances(inputs, name)
         alike: dict[str, set[Any]] = {
@@ -146,8 +146,8 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         inner_seed: Any = seed
         if takes_no_seed(self._mechanism):
             inner_seed = [seed_for_inputs(game_seed, self._mechanism, self._inputs_take_seed) for game_seed in seeds]
-        is_given = any(game_seed is not None for game_seed in seeds)
-        self._begin_below(functools.partial(self.env.reset, seed=inner_seed, options=options), given=is_given)
+        seeded = any(game_seed is not None for game_seed in seeds)
+        self._begin_below(functools.partial(self.env.reset, seed=inner_seed, options=options), seeded=seeded)
         return self._restart(seeds, options)
 
     def step(self, actions: Any) -> VectorStep:
@@ -157,7 +157,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         self._refuse_games_of_others()
         if self._ended:
             self._started = False
-            self._begin_below(functools.partial(self.env.step, arms), given=False)
+            self._begin_below(functools.partial(self.env.step, arms), seeded=False)
             never = np.zeros(self.num_envs, np.bool_)
             observation, info = self._restart([None] * self.num_envs, None)
             return observation, np.zeros(self.num_envs), never, never.copy(), info
@@ -304,7 +304,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
             raise StepOutsideGameError("the games have not begun; call reset() first.")
 
 
-def farthest(values: list[ValueRange]) -> ValueRange:
+def widest_range(values: list[ValueRange]) -> ValueRange:
     """Return facts that hold for all of these values: those of the largest distances in each norm."""
     widest = max(values, key=lambda facts: facts.l2)
     distances = [facts.norm_distance for facts in values if facts.norm or not widest.norm]

@@ -17,7 +17,7 @@ from dp_bandit_envs.privacy.mechanisms.interval_sums import PAPER_DELTA
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorEnvironment
 from dp_bandit_envs.wrappers.layers import layers_of
-from dp_bandit_envs.wrappers.project_to_set import set_of
+from dp_bandit_envs.wrappers.project_to_set import decision_set_of
 from dp_bandit_envs.wrappers.vector.vector_boundary import VectorPrivacyBoundary
 from dp_bandit_envs.wrappers.wrapper_class import privacy_wrapper
 
@@ -222,7 +222,7 @@ class ProjectToSet(gym.vector.VectorActionWrapper):
     def __init__(self, env: VectorEnvironment) -> None:
         super().__init__(env)
         decision_set = next((layer.decision_set for layer in layers_of(env) if hasattr(layer, "decision_set")), None)
-        self._set = set_of(decision_set, type(self).__name__)
+        self._set = decision_set_of(decision_set, type(self).__name__)
         self.single_action_space = gym.spaces.Box(-1.0, 1.0, (self._set.dimension,), np.float32)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 

@@ -65,12 +65,12 @@ def settle(state: State, arm: int, noise: float) -> None:
         upward[level] = noise
 
 
-class Joint(NamedTuple):
+class KAryJointState(NamedTuple):
     """The state of all coordinates together: as `State`, with `(..., n_values)` for `(n_arms, ...)`.
 
     Attributes:
         digits, upward, ahead, scale: As in `State`; digits, `(levels,)`, are those of the number of rounds.
-        own: The draw of one node, `(n_values,)`.
+        drawn: The draw of one node, `(n_values,)`.
         noise: The noise of the present releases, `(n_values,)`.
         norm: The norm of own-norm noise.
     """
@@ -78,21 +78,21 @@ class Joint(NamedTuple):
     digits: IntArray
     upward: FloatArray
     ahead: FloatArray
-    own: FloatArray
+    drawn: FloatArray
     noise: FloatArray
     scale: float
     norm: int
 
 
-def insert_all(state: Joint, rng: np.random.Generator) -> bool:
+def insert_all(state: KAryJointState, rng: np.random.Generator) -> bool:
     """Add one to the number of rounds in balanced digits; see `next_noise`."""
     digits, noise, half = state.digits, state.noise, state.ahead.shape[1]
     level = 0
     noise[:] = 0.0
     while digits[level] == half:
         digits[level] = -half
-        for place in range(half):
-            node = state.ahead[level, place]
+        for digit in range(half):
+            node = state.ahead[level, digit]
             fill(node, state.scale, state.norm, rng)
             for i in range(len(noise)):
                 noise[i] -= node[i]
@@ -100,8 +100,8 @@ def insert_all(state: Joint, rng: np.random.Generator) -> bool:
     if digits[level] < 0:
         add(noise, noise, state.ahead[level, half + digits[level]])
     else:
-        fill(state.own, state.scale, state.norm, rng)
-        add(noise, noise, state.own)
+        fill(state.drawn, state.scale, state.norm, rng)
+        add(noise, noise, state.drawn)
     add(noise, noise, state.upward[level])
     digits[level] += 1
     level = 0
@@ -112,13 +112,13 @@ def insert_all(state: Joint, rng: np.random.Generator) -> bool:
     return True
 
 
-def settle_all(state: Joint, place: int, noise: float) -> None:
+def settle_all(state: KAryJointState, coordinate: int, noise: float) -> None:
     """Do what `settle` does, for one coordinate."""
     level = 0
-    state.upward[level, place] = noise
+    state.upward[level, coordinate] = noise
     while state.digits[level] == 0:
         level += 1
-        state.upward[level, place] = noise
+        state.upward[level, coordinate] = noise
 
 
 def levels_for(base: int, horizon: int) -> int:
@@ -186,7 +186,7 @@ class KAryCounter(Counter):
     def new_joint_state(self, n_values: int, norm: int = 0) -> Any:
         """Return the state of `insert_all` before the first round."""
         levels, half = self.nodes_per_item, self.base // 2
-        return Joint(
+        return KAryJointState(
             np.zeros(levels, np.int64),
             np.zeros((levels, n_values)),
             np.zeros((levels, half, n_values)),
@@ -215,15 +215,15 @@ class KAryCounter(Counter):
         A smaller number has a smaller digit at some place. The variance is largest if that digit is one less or the
         smallest one, and all lower digits are the largest.
         """
-        base, found = self.base, [items]
+        base, numbers = self.base, [items]
         above, power = items, 1
         for digit in balanced_digits(items, base):
             above = (above - digit) // base
             for smaller in {digit - 1, -(base // 2)}:
                 if -(base // 2) <= smaller < digit:
-                    found.append((above * base + smaller) * power + (power - 1) // 2)
+                    numbers.append((above * base + smaller) * power + (power - 1) // 2)
             power *= base
-        return [number for number in found if number > 0]
+        return [number for number in numbers if number > 0]
 
 
 @functools.lru_cache(maxsize=256)
@@ -263,8 +263,8 @@ def balanced_digit_sum(items: int, base: int) -> int:
 def _absolute_digits(top: int, base: int) -> int:
     """Return the sum of the absolute lowest balanced digits of 0, ..., top."""
     half = base // 2
-    whole, rest = divmod(top + 1, base)
-    rising = min(rest, half + 1)
+    periods, remainder = divmod(top + 1, base)
+    rising = min(remainder, half + 1)
     # One period is 0, 1, ..., half, half, half - 1, ..., 1.
-    falling = rest - rising
-    return whole * half * (half + 1) + rising * (rising - 1) // 2 + falling * half - falling * (falling - 1) // 2
+    falling = remainder - rising
+    return periods * half * (half + 1) + rising * (rising - 1) // 2 + falling * half - falling * (falling - 1) // 2

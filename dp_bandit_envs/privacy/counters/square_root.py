@@ -133,7 +133,7 @@ class State(NamedTuple):
             `(n_arms, terms)`.
         decay: The factor by which a draw falls from item to item, `(terms,)`.
         weights: The exponentials' weights in a release, `(terms,)`.
-        own: The last draw, `(n_arms,)`.
+        last_draw: The last draw, `(n_arms,)`.
         before: The noise of the last release without it, `(n_arms,)`.
         first: The sum of the weights.
         scale: The standard deviation of a draw.
@@ -142,18 +142,18 @@ class State(NamedTuple):
     sums: FloatArray
     decay: FloatArray
     weights: FloatArray
-    own: FloatArray
+    last_draw: FloatArray
     before: FloatArray
     first: float
     scale: float
 
 
-class Joint(NamedTuple):
+class SquareRootJointState(NamedTuple):
     """The state of all coordinates together.
 
     Attributes:
         sums: As those of `State`, `(terms, n_values)`.
-        own, before: As in `State`, `(n_values,)`.
+        last_draw, before: As in `State`, `(n_values,)`.
         noise: The noise of the present releases, `(n_values,)`.
         decay, weights, first, scale: As in `State`.
     """
@@ -161,7 +161,7 @@ class Joint(NamedTuple):
     sums: FloatArray
     decay: FloatArray
     weights: FloatArray
-    own: FloatArray
+    last_draw: FloatArray
     before: FloatArray
     noise: FloatArray
     first: float
@@ -171,38 +171,38 @@ class Joint(NamedTuple):
 def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
     """Add the last draw to every exponential, let it decay by one item, add them up with their weights, and draw."""
     sums, decay, weights = state.sums[arm], state.decay, state.weights
-    own, before = state.own[arm], 0.0
+    last, before = state.last_draw[arm], 0.0
     for term in range(len(decay)):
-        sums[term] = decay[term] * (sums[term] + own)
+        sums[term] = decay[term] * (sums[term] + last)
         before += weights[term] * sums[term]
     state.before[arm] = before
-    state.own[arm] = draw_normal(state.scale, rng)
-    return before + state.first * state.own[arm], True
+    state.last_draw[arm] = draw_normal(state.scale, rng)
+    return before + state.first * state.last_draw[arm], True
 
 
 def settle(state: State, arm: int, noise: float) -> None:
     """Let the last draw take what rounding the release changed."""
-    state.own[arm] = (noise - state.before[arm]) / state.first
+    state.last_draw[arm] = (noise - state.before[arm]) / state.first
 
 
-def insert_all(state: Joint, rng: np.random.Generator) -> bool:
+def insert_all(state: SquareRootJointState, rng: np.random.Generator) -> bool:
     """Do the same for all coordinates, with a draw for each."""
-    own, before = state.own, state.before
+    last, before = state.last_draw, state.before
     before[:] = 0.0
     for term in range(len(state.decay)):
         sums, decay, weight = state.sums[term], state.decay[term], state.weights[term]
-        for i in range(len(own)):
-            sums[i] = decay * (sums[i] + own[i])
+        for i in range(len(last)):
+            sums[i] = decay * (sums[i] + last[i])
             before[i] += weight * sums[i]
-    fill_normal(own, state.scale, 0, rng)
-    for i in range(len(own)):
-        state.noise[i] = before[i] + state.first * own[i]
+    fill_normal(last, state.scale, 0, rng)
+    for i in range(len(last)):
+        state.noise[i] = before[i] + state.first * last[i]
     return True
 
 
-def settle_all(state: Joint, place: int, noise: float) -> None:
+def settle_all(state: SquareRootJointState, coordinate: int, noise: float) -> None:
     """Do what `settle` does, for one coordinate."""
-    state.own[place] = (noise - state.before[place]) / state.first
+    state.last_draw[coordinate] = (noise - state.before[coordinate]) / state.first
 
 
 class SquareRootCounter(Counter):
@@ -260,7 +260,7 @@ class SquareRootCounter(Counter):
         """Return the state of `insert_all` before the first round."""
         decay, weights = self._terms
         sums, vectors = np.zeros((len(decay), n_values)), (np.zeros(n_values), np.zeros(n_values), np.zeros(n_values))
-        return Joint(sums, decay.copy(), weights.copy(), *vectors, float(weights.sum()), self._scale)
+        return SquareRootJointState(sums, decay.copy(), weights.copy(), *vectors, float(weights.sum()), self._scale)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return nothing: the terms of a release have different weights, see `variance`."""

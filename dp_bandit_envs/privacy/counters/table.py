@@ -43,17 +43,17 @@ def make_counter(name: str, **arguments: Any) -> Counter:
         name: A key of `COUNTERS`.
         arguments: What it takes: `epsilon`, `horizon`, `rng`, and `delta`, `base` or `budget` where it has one.
     """
-    known = checks.known_name("counter", name, COUNTERS)
+    key = checks.known_name("counter", name, COUNTERS)
     # Some counters take the common arguments as **arguments and pass them to the base class.
-    both = {**inspect.signature(Counter).parameters, **inspect.signature(COUNTERS[known]).parameters}
+    both = {**inspect.signature(Counter).parameters, **inspect.signature(COUNTERS[key]).parameters}
     takes = [name for name, parameter in both.items() if parameter.kind is not parameter.VAR_KEYWORD]
     for argument in arguments:
         if argument not in takes:
-            raise UnknownArgumentError(f"the {known} counter", argument, f"Known: {', '.join(takes)}.")
-    return COUNTERS[known](**arguments)
+            raise UnknownArgumentError(f"the {key} counter", argument, f"Known: {', '.join(takes)}.")
+    return COUNTERS[key](**arguments)
 
 
-class Row(NamedTuple):
+class CounterVariance(NamedTuple):
     """One counter: its name, and the mean and the maximum of its variance over times 1 to T, both exact."""
 
     name: str
@@ -62,7 +62,7 @@ class Row(NamedTuple):
     maximum: float
 
 
-def compare(horizon: int, epsilon: float, delta: float | None = None) -> list[Row]:
+def compare(horizon: int, epsilon: float, delta: float | None = None) -> list[CounterVariance]:
     """Return the counters that release after every item, the one with the smallest mean variance first.
 
     Args:
@@ -82,7 +82,7 @@ def compare(horizon: int, epsilon: float, delta: float | None = None) -> list[Ro
         mean, maximum = counter.mean_variance(horizon), float(worst_variances(counter, np.array([horizon]))[0])
         if not math.isfinite(mean + maximum):
             raise OverflowError(f"the variance of {name} does not fit a float")
-        rows.append(Row(name, counter, mean, maximum))
+        rows.append(CounterVariance(name, counter, mean, maximum))
     return sorted(rows, key=lambda row: row.mean)
 
 

@@ -60,7 +60,7 @@ class State(NamedTuple):
     scales: FloatArray
 
 
-class Joint(NamedTuple):
+class TreeJointState(NamedTuple):
     """A tree of vectors.
 
     Attributes:
@@ -101,7 +101,7 @@ def settle(state: State, arm: int, noise: float) -> None:
     state.upward[arm, state.position[arm, LEVEL]] = noise
 
 
-def insert_all(state: Joint, rng: np.random.Generator) -> bool:
+def insert_all(state: TreeJointState, rng: np.random.Generator) -> bool:
     """Do the same for all coordinates."""
     level, above, scale = node(state, 0, len(state.upward) - 1)
     if level < 0:
@@ -112,9 +112,9 @@ def insert_all(state: Joint, rng: np.random.Generator) -> bool:
     return True
 
 
-def settle_all(state: Joint, place: int, noise: float) -> None:
+def settle_all(state: TreeJointState, coordinate: int, noise: float) -> None:
     """Do what `settle` does, for one coordinate."""
-    state.upward[state.position[0, LEVEL], place] = noise
+    state.upward[state.position[0, LEVEL], coordinate] = noise
 
 
 # ---- the rules -----------------------------------------------------------------------------------------------------
@@ -132,8 +132,8 @@ def binary_node(state: Any, arm: int, none: int) -> tuple[int, int, float]:
     state.position[arm, ITEMS] += 1
     t = state.position[arm, ITEMS]
     level = trailing_zeros(t)
-    rest = t >> (level + 1)
-    above = level + 1 + trailing_zeros(rest) if rest > 0 else none
+    higher = t >> (level + 1)
+    above = level + 1 + trailing_zeros(higher) if higher > 0 else none
     return level if level < none else -1, above, state.scales[0]
 
 
@@ -164,8 +164,8 @@ def smooth_node(state: Any, arm: int, none: int) -> tuple[int, int, float]:
     leaf = ripple | ((last ^ ripple) // lowest >> 2)
     state.position[arm, ITEMS] = leaf
     level = trailing_zeros(ripple & ~last)
-    rest = leaf >> (level + 1)
-    return level, level + 1 + trailing_zeros(rest) if rest > 0 else none, state.scales[0]
+    higher = leaf >> (level + 1)
+    return level, level + 1 + trailing_zeros(higher) if higher > 0 else none, state.scales[0]
 
 
 def trailing_zeros(number: int) -> int:
@@ -198,18 +198,18 @@ def refined_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[flo
     return upward[level], True
 
 
-def insert_all_refined(state: Joint, rng: np.random.Generator) -> bool:
+def insert_all_refined(state: TreeJointState, rng: np.random.Generator) -> bool:
     """Do the same for all coordinates."""
     level, above, scale = node(state, 0, len(state.upward) - 1)
-    estimate, own, variance = state.noise, state.empty[-1], 1.0
+    estimate, drawn, variance = state.noise, state.empty[-1], 1.0
     fill(estimate, scale, state.norm, rng)
     for below in range(level):
-        upward, rest = state.upward[below], state.upward[below + 1 if below + 1 < level else above]
+        upward, parents = state.upward[below], state.upward[below + 1 if below + 1 < level else above]
         refined = 1.0 / (1.0 + 1.0 / (2.0 * variance))
         of_children = refined / (2.0 * variance)
-        fill(own, scale, state.norm, rng)
-        for i in range(len(own)):
-            estimate[i] = refined * own[i] + of_children * (upward[i] - rest[i] + estimate[i])
+        fill(drawn, scale, state.norm, rng)
+        for i in range(len(drawn)):
+            estimate[i] = refined * drawn[i] + of_children * (upward[i] - parents[i] + estimate[i])
         variance = refined
     add_twice(state.upward[level], estimate, state.upward[above])
     state.position[0, LEVEL] = level
@@ -236,8 +236,8 @@ def padded_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[floa
     noise, fresh = next_noise(state, arm, rng)
     drawn = 0.0
     if fresh:
-        for place in range(state.upward.shape[1] - 1):
-            if (state.position[arm, ITEMS] >> place) & 1 == 0:
+        for level in range(state.upward.shape[1] - 1):
+            if (state.position[arm, ITEMS] >> level) & 1 == 0:
                 drawn += draw(state.scales[0], rng)
     state.empty[arm, 0] = drawn
     return noise + drawn, fresh
@@ -248,23 +248,23 @@ def settle_padded(state: State, arm: int, noise: float) -> None:
     state.upward[arm, state.position[arm, LEVEL]] = noise - state.empty[arm, 0]
 
 
-def insert_all_padded(state: Joint, rng: np.random.Generator) -> bool:
+def insert_all_padded(state: TreeJointState, rng: np.random.Generator) -> bool:
     """Do the same for all coordinates."""
     fresh = insert_all(state, rng)
     if fresh:
-        drawn, own = state.empty[0], state.empty[-1]
+        drawn, node_noise = state.empty[0], state.empty[-1]
         drawn[:] = 0.0
-        for place in range(len(state.upward) - 1):
-            if (state.position[0, ITEMS] >> place) & 1 == 0:
-                fill(own, state.scales[0], state.norm, rng)
-                add(drawn, drawn, own)
+        for level in range(len(state.upward) - 1):
+            if (state.position[0, ITEMS] >> level) & 1 == 0:
+                fill(node_noise, state.scales[0], state.norm, rng)
+                add(drawn, drawn, node_noise)
         add(state.noise, state.noise, drawn)
     return fresh
 
 
-def settle_all_padded(state: Joint, place: int, noise: float) -> None:
+def settle_all_padded(state: TreeJointState, coordinate: int, noise: float) -> None:
     """Do what `settle_padded` does, for one coordinate."""
-    state.upward[state.position[0, LEVEL], place] = noise - state.empty[0, place]
+    state.upward[state.position[0, LEVEL], coordinate] = noise - state.empty[0, coordinate]
 
 
 def smooth_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
@@ -272,15 +272,15 @@ def smooth_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[floa
 
     No leaf with so many ones lies between the last one and this, so they hold no item.
     """
-    own, fresh = next_noise(state, arm, rng)
+    noise, fresh = next_noise(state, arm, rng)
     upward, empty, drawn = state.upward[arm], state.empty[arm], 0.0
     empty[0] = 0.0
     for below in range(state.position[arm, LEVEL] - 1, -1, -1):
         if (state.position[arm, ITEMS] >> below) & 1 == 1:
             drawn += draw(state.scales[0], rng)
         empty[below] = drawn
-        upward[below] = own + drawn
-    return own + drawn, fresh
+        upward[below] = noise + drawn
+    return noise + drawn, fresh
 
 
 def settle_smooth(state: State, arm: int, noise: float) -> None:
@@ -291,7 +291,7 @@ def settle_smooth(state: State, arm: int, noise: float) -> None:
         upward[below] = upward[level] + empty[below]
 
 
-def insert_all_smooth(state: Joint, rng: np.random.Generator) -> bool:
+def insert_all_smooth(state: TreeJointState, rng: np.random.Generator) -> bool:
     """Do the same for all coordinates."""
     fresh = insert_all(state, rng)
     level = state.position[0, LEVEL]
@@ -309,12 +309,12 @@ def insert_all_smooth(state: Joint, rng: np.random.Generator) -> bool:
     return fresh
 
 
-def settle_all_smooth(state: Joint, place: int, noise: float) -> None:
+def settle_all_smooth(state: TreeJointState, coordinate: int, noise: float) -> None:
     """Do what `settle_smooth` does, for one coordinate."""
     level, upward, empty = state.position[0, LEVEL], state.upward, state.empty
-    upward[level, place] = noise - empty[0, place]
+    upward[level, coordinate] = noise - empty[0, coordinate]
     for below in range(level):
-        upward[below, place] = upward[level, place] + empty[below, place]
+        upward[below, coordinate] = upward[level, coordinate] + empty[below, coordinate]
 
 
 # ---- the counters --------------------------------------------------------------------------------------------------
@@ -365,11 +365,11 @@ class TreeCounter(Counter):
         upward, empty = np.zeros((n_arms, self.levels + 1)), np.zeros((n_arms, self._rows))
         return State(position, upward, empty, self._scales.copy())
 
-    def new_joint_state(self, n_values: int, norm: int = 0) -> Joint:
+    def new_joint_state(self, n_values: int, norm: int = 0) -> TreeJointState:
         """Return the state of `insert_all` before the first round."""
         alone = self.new_state(1)
         upward, empty = np.zeros((self.levels + 1, n_values)), np.zeros((self._rows, n_values))
-        return Joint(alone.position, upward, empty, alone.scales, np.zeros(n_values), norm)
+        return TreeJointState(alone.position, upward, empty, alone.scales, np.zeros(n_values), norm)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the scales of the draws in the last release up to `items` items, each with its number of terms."""
@@ -504,7 +504,7 @@ class LogarithmicCounter(TreeCounter, node=logarithmic_node):
         return items.bit_length()
 
     def _sum_of_variances(self, items: int) -> float:
-        return self._variance(1) * sum((place + 1) * numbers for place, numbers, _ in _octaves(items))
+        return self._variance(1) * sum((level + 1) * numbers for level, numbers, _ in _octaves(items))
 
 
 class GrowingTrees(TreeCounter):
@@ -563,7 +563,7 @@ class HybridCounter(GrowingTrees, node=hybrid_node):
     def _sum_of_variances(self, items: int) -> float:
         of_node = self._squares()
         return math.fsum(
-            of_node[1] * ((place + 1) * numbers) + of_node[place] * ones for place, numbers, ones in _octaves(items)
+            of_node[1] * ((level + 1) * numbers) + of_node[level] * ones for level, numbers, ones in _octaves(items)
         )
 
     @property
@@ -606,9 +606,9 @@ class SegmentTreesCounter(GrowingTrees, node=segment_node):
     def _sum_of_variances(self, items: int) -> float:
         of_node = self._squares()
         total, closed = 0.0, of_node[1]
-        for place, numbers, ones in _octaves(items):
-            total += closed * numbers + of_node[place + 1] * ones
-            closed += of_node[place + 1]
+        for level, numbers, ones in _octaves(items):
+            total += closed * numbers + of_node[level + 1] * ones
+            closed += of_node[level + 1]
         return total
 
     @property
@@ -622,8 +622,8 @@ class SegmentTreesCounter(GrowingTrees, node=segment_node):
 
 def _ones(items: int, level: int) -> int:
     """Return how many of the numbers 0, ..., items have a one at `level` in base 2."""
-    whole, rest = divmod(items + 1, 2 << level)
-    return (whole << level) + max(rest - (1 << level), 0)
+    periods, remainder = divmod(items + 1, 2 << level)
+    return (periods << level) + max(remainder - (1 << level), 0)
 
 
 def _octaves(items: int) -> list[tuple[int, int, int]]:
@@ -631,8 +631,8 @@ def _octaves(items: int) -> list[tuple[int, int, int]]:
 
     The ones are those below place k, of all these numbers together.
     """
-    found = []
-    for place in range(items.bit_length()):
-        last = min(items - (1 << place), (1 << place) - 1)
-        found.append((place, last + 1, sum(_ones(last, level) for level in range(last.bit_length()))))
-    return found
+    octaves = []
+    for octave in range(items.bit_length()):
+        last = min(items - (1 << octave), (1 << octave) - 1)
+        octaves.append((octave, last + 1, sum(_ones(last, level) for level in range(last.bit_length()))))
+    return octaves

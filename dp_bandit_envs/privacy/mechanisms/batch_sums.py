@@ -168,12 +168,14 @@ class BatchSums(ChoosesDraws):
         scale, grid = self._scale_and_grid(inputs)
         if self.delta is None:
             off = self._distance(scale, grid, inputs.gains_in_a_round)
-            own = PrivacyGuarantee(
+            guarantee = PrivacyGuarantee(
                 self.epsilon, model="central", noise_law=one_laplace(self.epsilon), draw_distance=off
             )
-            return for_rounds(own, inputs.sensitivity, "a gain is in one batch, whose sums are released once (Laplace)")
+            return for_rounds(
+                guarantee, inputs.sensitivity, "a gain is in one batch, whose sums are released once (Laplace)"
+            )
         sigma = self._sigma(inputs)
-        own = PrivacyGuarantee(
+        guarantee = PrivacyGuarantee(
             self.epsilon,
             delta=self.delta,
             rho=concentrated(sigma),
@@ -181,7 +183,9 @@ class BatchSums(ChoosesDraws):
             noise_law=gaussian_law(sigma),
             draw_distance=self._normal_distance(scale, grid, inputs),
         )
-        return for_rounds(own, distance_l2(inputs), "a gain is in one batch, whose sums are released once (Gaussian)")
+        return for_rounds(
+            guarantee, distance_l2(inputs), "a gain is in one batch, whose sums are released once (Gaussian)"
+        )
 
     def _sigma(self, inputs: InputFacts) -> float:
         """Return the standard deviation for L2 distance 1, for what fast draws leave of delta."""

@@ -146,19 +146,19 @@ class BlockSums(ChoosesDraws):
     def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return epsilon, because a gain is in one block only; or the guarantee below, if there is one."""
         if math.isinf(self.epsilon):
-            own = PrivacyGuarantee.none("epsilon is inf, so there is no noise")
+            guarantee = PrivacyGuarantee.none("epsilon is inf, so there is no noise")
         else:
             local = self.blocks(inputs.horizon) == (1,)
             scale = self.noise(inputs).scale
             off = self._distance(scale, self._grid(scale, float(inputs.horizon)), inputs.gains_in_a_round)
-            own = PrivacyGuarantee(
+            guarantee = PrivacyGuarantee(
                 self.epsilon,
                 model="local" if local else "central",
                 noise_law=one_laplace(self.epsilon),
                 draw_distance=off,
             )
         reason = "a gain is in one block, whose sum is released once (Laplace)"
-        return for_rounds(own, inputs.sensitivity, reason)
+        return for_rounds(guarantee, inputs.sensitivity, reason)
 
 
 class RestartedState(NamedTuple):

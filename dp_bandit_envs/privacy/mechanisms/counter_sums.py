@@ -78,7 +78,7 @@ def settle(state: Any, arm: int, noise: float) -> None:
     """Placeholder; replaced by the counter's `settled`, if it has one."""
 
 
-def settle_all(state: Any, place: int, noise: float) -> None:
+def settle_all(state: Any, coordinate: int, noise: float) -> None:
     """Placeholder; replaced by the counter's `joint_settled`, if it has one."""
 
 
@@ -143,15 +143,15 @@ def pad_shared(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
 
 def settle_object(state: tuple[Counter, Any], arm: int, noise: float) -> None:
     """Settle the last release of a counter whose `noise` is a method."""
-    counter, own = state
+    counter, counter_state = state
     if counter.settled is not None:
-        counter.settled(own, arm, noise)
+        counter.settled(counter_state, arm, noise)
 
 
 def noise_of_object(state: tuple[Counter, Any], arm: int, rng: np.random.Generator) -> tuple[float, bool]:
     """Return the next noise of a counter whose `noise` is a method."""
-    counter, own = state
-    noise, fresh = counter.noise(own, arm, rng)
+    counter, counter_state = state
+    noise, fresh = counter.noise(counter_state, arm, rng)
     return float(noise), bool(fresh)
 
 
@@ -240,7 +240,7 @@ class CounterSums(ChoosesDraws):
         self.pad_unplayed = checks.boolean("pad_unplayed", pad_unplayed)
         self.options = options if self.delta is None else {**options, "delta": self.delta}
         # Raises here, not at the first reset, if an option is wrong.
-        self._made(1, 0)
+        self._make_counter(1, 0)
 
     def _check_draws(self) -> None:
         if not self._secure:
@@ -268,11 +268,11 @@ class CounterSums(ChoosesDraws):
         Args:
             horizon: The most gains of one arm.
         """
-        return self._made(horizon, 0 if self._secure else 1)
+        return self._make_counter(horizon, 0 if self._secure else 1)
 
-    def _made(self, horizon: int, values: int) -> Counter:
-        own = {} if self.delta is None else {"values": values}
-        return make_counter(self.counter_name, epsilon=self.epsilon, horizon=horizon, **self.options, **own)
+    def _make_counter(self, horizon: int, values: int) -> Counter:
+        for_delta = {} if self.delta is None else {"values": values}
+        return make_counter(self.counter_name, epsilon=self.epsilon, horizon=horizon, **self.options, **for_delta)
 
     def _counter(self, inputs: InputFacts) -> Counter:
         """Return the counter of a game from a few that are kept, as some take long to make; nobody else gets these.
@@ -362,15 +362,17 @@ class CounterSums(ChoosesDraws):
         """
         counter = self._counter(inputs)
         factor, grid = self._factor_and_grid(counter, inputs)
-        own = counter.guarantee
-        noise_law = own.noise_law
+        guarantee = counter.guarantee
+        noise_law = guarantee.noise_law
         if self.noise_kind == "own-norm" and noise_law is not None:
             noise_law = DominatingNoise(
                 responses=noise_law.laplace or noise_law.responses
             )  # of a node's vector only the largest loss is known
-        own = dataclasses.replace(own, draw_distance=self._off(counter, factor, grid, inputs), noise_law=noise_law)
-        if own.model == "none" or self.noise_kind == "laplace":
-            return for_rounds(own, inputs.sensitivity, own.theorem)
+        guarantee = dataclasses.replace(
+            guarantee, draw_distance=self._off(counter, factor, grid, inputs), noise_law=noise_law
+        )
+        if guarantee.model == "none" or self.noise_kind == "laplace":
+            return for_rounds(guarantee, inputs.sensitivity, guarantee.theorem)
         if self.noise_kind == "own-norm":
             reason = (
                 "each node has one vector with density exp(-|z| / scale) in the norm of the values"
@@ -383,7 +385,7 @@ class CounterSums(ChoosesDraws):
                 if factor > 1
                 else "a round influences the sum of one arm, so arms compose in parallel"
             )
-        return dataclasses.replace(own, neighbours=REPLACE_ONE_ROUND, theorem=f"{own.theorem}; {reason}")
+        return dataclasses.replace(guarantee, neighbours=REPLACE_ONE_ROUND, theorem=f"{guarantee.theorem}; {reason}")
 
     def _off(self, counter: Counter, factor: float, grid: float, inputs: InputFacts) -> float:
         """Return the distance of the draws that one round influences from exact ones, in [0, 1]."""
@@ -415,10 +417,10 @@ class CounterSums(ChoosesDraws):
         return self._function("joint_noise") if self._plain_noise else None
 
     def _function(self, name: str) -> Callable[..., Any] | None:
-        found = inspect.getattr_static(COUNTERS[self.counter_name], name, None)
-        if not isinstance(found, staticmethod):
+        function = inspect.getattr_static(COUNTERS[self.counter_name], name, None)
+        if not isinstance(function, staticmethod):
             return None
-        plain: Callable[..., Any] = found.__func__
+        plain: Callable[..., Any] = function.__func__
         normal = self.noise_kind == "gaussian"
         if self._secure:
             draw, fill = (draw_normal_steps, fill_normal_steps) if normal else (draw_steps, fill_steps)

@@ -15,7 +15,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.accounting import delta_for_exact_draws, distance_of_all, epsilon_with_draws
 from dp_bandit_envs.privacy.facts import InputFacts, Noise, distance_l1, to_item
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.interval_ends import checked_v, interval_ends, paper_input, spent_on
+from dp_bandit_envs.privacy.interval_ends import checked_v, interval_ends, interval_loss, paper_input
 from dp_bandit_envs.privacy.laplace import MARGIN, noisy
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws, distance_on_grid
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -133,8 +133,8 @@ class IntervalSums(ChoosesDraws):
         return interval_ends(*self._ends_key(horizon)).copy()  # the cache keeps its own
 
     def _ends_key(self, horizon: int) -> tuple[float, float, int, str]:
-        given = paper_input(self.epsilon, self.delta, self.v, horizon, self.intervals)
-        return given, self.v, horizon, self.intervals
+        epsilon_in = paper_input(self.epsilon, self.delta, self.v, horizon, self.intervals)
+        return epsilon_in, self.v, horizon, self.intervals
 
     def new_state(self, inputs: InputFacts) -> State:
         """Return empty sums."""
@@ -167,9 +167,9 @@ class IntervalSums(ChoosesDraws):
         pairs = zip(*self._scales_and_grids(self.ends(inputs.horizon), inputs), strict=True)
         # Each release has a grid of its own, so scales are counted in its steps.
         steps = [(float(scale / grid), inputs.gains_in_a_round) for scale, grid in pairs if grid > 0]
-        return self._spent(inputs, 0.0 if self._secure else distance_of_all(steps, 1.0))
+        return self._guarantee_with_draws(inputs, 0.0 if self._secure else distance_of_all(steps, 1.0))
 
-    def _spent(self, inputs: InputFacts, off: float) -> PrivacyGuarantee:
+    def _guarantee_with_draws(self, inputs: InputFacts, off: float) -> PrivacyGuarantee:
         """Return the guarantee with draws at this distance."""
         if self.mode == "redraw":
             return PrivacyGuarantee.none(
@@ -180,15 +180,15 @@ class IntervalSums(ChoosesDraws):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
         releases = len(self.ends(inputs.horizon))
         key = self._ends_key(inputs.horizon)
-        spent = spent_on(*key)
-        if spent.rho == 0:
+        loss = interval_loss(*key)
+        if loss.rho == 0:
             return PrivacyGuarantee(epsilon=0.0, theorem="the game is too short for a release")
-        epsilon = spent.pure if self.intervals == "pure" else epsilon_with_draws(spent.epsilon, self.delta, off)
-        if epsilon > max(self.epsilon, spent.epsilon(self.delta)):
+        epsilon = loss.pure if self.intervals == "pure" else epsilon_with_draws(loss.epsilon, self.delta, off)
+        if epsilon > max(self.epsilon, loss.epsilon(self.delta)):
             # With draws the target is missed, unless a pure epsilon meets it, where delta is for the draws alone.
-            if spent.pure > self.epsilon and not inputs.is_private:
-                delta_for_exact_draws(spent.epsilon(self.delta), self.delta, off)
-            epsilon = spent.pure
+            if loss.pure > self.epsilon and not inputs.is_private:
+                delta_for_exact_draws(loss.epsilon(self.delta), self.delta, off)
+            epsilon = loss.pure
         influence = (
             "influences the sum of one arm"
             if inputs.sensitivity <= 1
@@ -196,11 +196,11 @@ class IntervalSums(ChoosesDraws):
         )
         return PrivacyGuarantee(
             epsilon=epsilon,
-            delta=0.0 if epsilon == spent.pure else self.delta,
-            rho=spent.rho,
-            pure=spent.pure,
+            delta=0.0 if epsilon == loss.pure else self.delta,
+            rho=loss.rho,
+            pure=loss.pure,
             draw_distance=off,
-            noise_law=spent.noise_law,
+            noise_law=loss.noise_law,
             theorem=(
                 f"{releases} releases of an arm's mean, each with one draw of noise, number j"
                 f" W_j^(-v/2)-DP, composed exactly; a round {influence} (corrected theorem 3.4 of Tossou and"
