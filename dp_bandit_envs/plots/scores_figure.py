@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from dp_bandit_envs.plots.plot_style import GREY, LIGHT_GREY, RC, styles_for
 
 INCHES_OF_PANEL, INCHES_OF_ROW, INCHES_OF_LABELS, INCHES_OF_TABLE = 2.1, 0.3, 1.1, 2.5
-LEFT, RIGHT = -1.0, 1.15
-"""The scores that the horizontal axis shows; lower ones are arrows at its left end."""
+LEFT, RIGHT = -1.0, 1.25
+"""The scores that the horizontal axis shows; those beyond are arrows at its ends."""
 
 
 class ScorePanel(NamedTuple):
@@ -93,7 +93,7 @@ def _draw_panel(place: Any, panel: ScorePanel, rows: Sequence[str], styles: Mapp
     place.axhline(0.5, color=LIGHT_GREY, lw=0.8)
     place.grid(visible=False)
     for height, row in enumerate(rows):
-        scores = np.clip(panel.field.get(row, ()), LEFT, None)
+        scores = np.clip(panel.field.get(row, ()), LEFT, RIGHT)
         marks = {"marker": "|", "ls": "", "color": LIGHT_GREY, "ms": 9, "mew": 1.2, "zorder": 1}
         place.plot(scores, np.full(len(scores), height), label=field if height == 0 else None, **marks)
     shift = 0.44 / max(1, len(panel.dots))
@@ -102,12 +102,12 @@ def _draw_panel(place: Any, panel: ScorePanel, rows: Sequence[str], styles: Mapp
         look = styles[name]
         for row, (score, low, high) in scores_of_rows.items():
             height = rows.index(row) + at
-            place.plot([max(low, LEFT), max(high, LEFT)], [height, height], color=look.colour, lw=1.4, zorder=3)
-            marker = "<" if score <= LEFT else look.marker
-            place.plot(max(score, LEFT), height, ls="", color=look.colour, marker=marker, ms=4.5, zorder=4)
+            place.plot(np.clip([low, high], LEFT, RIGHT), [height, height], color=look.colour, lw=1.4, zorder=3)
+            marker = "<" if score <= LEFT else ">" if score >= RIGHT else look.marker
+            place.plot(min(max(score, LEFT), RIGHT), height, ls="", color=look.colour, marker=marker, ms=4.5, zorder=4)
         place.plot([], [], color=look.colour, marker=look.marker, ms=4.5, label=name)
     place.set_title(panel.title)
-    place.set_xlim(LEFT - 0.07, RIGHT)
+    place.set_xlim(LEFT - 0.07, RIGHT + 0.07)
     place.set_xticks([-1, -0.5, 0, 0.5, 1], ["−1", "", "0", "", "1"])
     place.spines["left"].set_visible(False)
     place.tick_params(axis="y", length=0)

@@ -33,7 +33,6 @@ from dp_bandit_envs.suite.scores import (
     total_of,
 )
 from dp_bandit_envs.suite.sheet import (
-    ALL_AXES,
     MOST_DOTS,
     dots_of,
     head_of,
@@ -272,10 +271,14 @@ class ScoreCard:
         """
         agents = list(dict.fromkeys(cell["agent"] for cell in self.values["cells"]))[:MOST_DOTS]
         dots = {level: {agent: self._dots(agent, level) for agent in agents} for level in self.values["levels"]}
-        table = [["total", *("none" if level is None else f"ε = {level:g}" for level in dots)]]
+        table = [["total (rank)", *("none" if level is None else f"ε = {level:g}" for level in dots)]]
+        ranked = {
+            (total["agent"], total["level"]): f"{total['total']:.2f} ({(total['field'] or total)['rank']})"
+            for total in self.values["totals"]
+            if total["rank"] is not None
+        }
         for agent in agents:
-            totals = [dots[level][agent].get(ALL_AXES) for level in dots]
-            table.append([agent, *("" if total is None else f"{total[0]:.2f}" for total in totals)])
+            table.append([agent, *(ranked.get((agent, level), "") for level in dots)])
         return picture(self.values["size"], dots, table, columns)
 
     def _dots(self, agent: str, level: float | None) -> dict[str, tuple[float, float, float]]:
@@ -338,15 +341,18 @@ class ScoreCard:
 
     def _reasons(self) -> list[str]:
         """Return a line for each reason for which cells have no score."""
-        tasks: dict[tuple[str, str, str], list[str]] = {}
+        levels: dict[tuple[str, str, str], list[str]] = {}
         for cell in self.values["cells"]:
             if cell.get("cannot") in CANNOT:
-                key = cell["agent"], level_in_words(cell["level"]), SHORT[cell["cannot"]]
-                tasks.setdefault(key, []).append(cell["task"])
+                key = cell["agent"], SHORT[cell["cannot"]], cell["task"]
+                levels.setdefault(key, []).append(level_in_words(cell["level"]))
+        tasks: dict[tuple[str, str, str], list[str]] = {}
+        for (agent, why, task), at in levels.items():
+            tasks.setdefault((agent, why, ", ".join(at)), []).append(task)
         lines = []
-        for (agent, level, why), names in tasks.items():
+        for (agent, why, at_levels), names in tasks.items():
             where = "all tasks with arms" if set(CORE) <= set(names) else ", ".join(names)
-            lines.append(f"{agent} at {level}: {why} in {where}")
+            lines.append(f"{agent} at {at_levels}: {why} in {where}")
         low = [cell for cell in self.values["cells"] if cell["score"] is not None and cell["score"] < FLOOR]
         lines += [f"{cell['agent']} in {cell['task']}: {cell['score']:.2f}, which counts as -1" for cell in low]
         return lines

@@ -38,7 +38,8 @@ def lines_of_ranking(
         rank = "" if total["rank"] is None else str((total["field"] or total)["rank"])
         interval = f"{total['total']:5.2f} [{total['low']:.2f}, {total['high']:.2f}]"
         rows.append((total["total"], _line(rank, "> " + total["agent"], interval, total["axes"], axes)))
-    for row in ranking[: min(BEST_SHOWN, chance)]:
+    agents = {total["agent"] for total in totals}
+    for row in [row for row in ranking[:chance] if row.name not in agents][:BEST_SHOWN]:
         interval = f"{row.total:5.2f} [{row.low:.2f}, {row.high:.2f}]"
         rows.append((row.total, _line(str(row.rank), "  " + row.name, interval, row.axes, axes)))
     lines = [line for _, line in sorted(rows, key=lambda pair: -pair[0])]
@@ -110,10 +111,10 @@ def picture_of_reference(
     """Return the picture of at most three algorithms among all of the package."""
     known = reference()
     dots = {level: {name: dots_of_reference(known, name, size, level) for name in names} for level in levels}
-    table = [["total", *(f"ε = {level:g}" for level in dots)]]
+    table = [["total (rank)", *(f"ε = {level:g}" for level in dots)]]
     for name in names:
-        totals = [dots[level][name].get(ALL_AXES) for level in dots]
-        table.append([name, *("" if total is None else f"{total[0]:.2f}" for total in totals)])
+        ranked = [next((row for row in known.ranking(size, level) if row.name == name), None) for level in dots]
+        table.append([name, *("" if row is None else f"{row.total:.2f} ({row.rank})" for row in ranked)])
     return picture(size, dots, table, columns)
 
 
