@@ -139,7 +139,7 @@ class FeedbackGraph:
                 continue
             clique = [arm]
             # Neighbours of low degree first, so that fewer of them remain as cliques of one arm.
-            for other in sorted(rows[arm] & left - {arm}, key=lambda one: len(rows[one])):
+            for other in sorted(rows[arm] & left - {arm}, key=lambda neighbour: len(rows[neighbour])):
                 if all(other in rows[member] and member in rows[other] for member in clique):
                     clique.append(other)
             left -= set(clique)

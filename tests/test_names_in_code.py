@@ -35,7 +35,7 @@ PARTICIPLES = {
     "Told",
 }
 """Participles that do not end in -ed or -ing."""
-NOUNS = {"Imed", "Need", "Ranking", "Sampling", "Seed", "Speed", "String", "Warning"}
+NOUNS = {"Imed", "Need", "Ranking", "Sampling", "Seed", "Speed", "Spending", "String", "Warning"}
 """Nouns that do; Imed is an algorithm."""
 PUBLIC_GAMES = {"Alternating", "Leaning", "MemoryBounded", "Shifting"}
 

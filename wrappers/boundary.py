@@ -325,7 +325,8 @@ class BoundaryBase(Boundary):
 
     def _refuse_games_of_others(self) -> None:
         """Refuse to play on where somebody else has begun another game below, paid for by other conditions."""
-        if self._conditions is not None and self._conditions.admissions and self._conditions.are_over:
+        admissions = () if self._conditions is None else self._conditions.admissions
+        if admissions and any(admission.is_over for admission in admissions):
             raise StepOutsideGameError(
                 f"the game below this {type(self).__name__} was begun anew by someone else; call reset() to start"
                 " another, or make an environment for each wrapper."

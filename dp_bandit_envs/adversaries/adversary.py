@@ -141,9 +141,9 @@ class Adversary(abc.ABC):
     @property
     def ledgers(self) -> list[Any]:
         """All ledgers of the data: its own, and those of the adversaries among its attributes."""
-        own = [] if self._ledger is None else [self._ledger]
+        of_its_data = [] if self._ledger is None else [self._ledger]
         inner = [ledger for adversary in self._inner() for ledger in adversary.ledgers]
-        return list({ledger.id: ledger for ledger in (*own, *inner)}.values())
+        return list({ledger.id: ledger for ledger in (*of_its_data, *inner)}.values())
 
     @property
     def is_real(self) -> bool:

@@ -85,8 +85,8 @@ def say_compiling(names: Sequence[str], *, kept: bool) -> None:
     """
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     once = "once on this machine" if kept else f"once in each process that plays {'it' if len(names) == 1 else 'them'}"
-    each = "" if len(names) == 1 else " each"
-    say_once("compiling", f"compiling {', '.join(names[:MOST_NAMES])}{more}: some seconds{each}, {once}")
+    for_each = "" if len(names) == 1 else " each"
+    say_once("compiling", f"compiling {', '.join(names[:MOST_NAMES])}{more}: some seconds{for_each}, {once}")
 
 
 @contextlib.contextmanager
@@ -106,25 +106,18 @@ class MissingCodeError(Exception):
     """Raised instead of compiling a function whose machine code is not on disk."""
 
 
-@contextlib.contextmanager
-def only_from_disk() -> Iterator[None]:
-    """Let calls in this thread load machine code, but raise `MissingCodeError` where it would have to be compiled.
+def loads_from_disk(compile_parts: Callable[[IsCancelled], object]) -> bool:
+    """Load machine code in another thread, if all of it is on disk; return whether it is.
 
     Functions that are never kept on disk are compiled all the same.
     """
-    _this_thread.only_loads = True
-    try:
-        yield
-    finally:
-        _this_thread.only_loads = False
-
-
-def loads_from_disk(compile_parts: Callable[[IsCancelled], object]) -> bool:
-    """Load machine code, if all of it is on disk; return whether it is."""
 
     def load(is_cancelled: IsCancelled) -> None:
-        with only_from_disk():
+        _this_thread.only_loads = True
+        try:
             compile_parts(is_cancelled)
+        finally:
+            _this_thread.only_loads = False
 
     try:
         run_in_thread(load)

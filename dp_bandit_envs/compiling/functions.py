@@ -83,12 +83,12 @@ def bind(function: Callable[..., Any], parts: Mapping[str, Any], *, missing_ok: 
     Raises:
         NameError: If a name is a global neither of the function nor of one in which names are rebound.
     """
-    unknown = set() if missing_ok else parts.keys() - function.__globals__.keys()  # type: ignore[attr-defined]
+    unknown = set() if missing_ok else parts.keys() - function.__globals__.keys()
     if unknown and (unknown := unknown - _globals_below(function)):
         raise NameError(
             f"names to rebind must be globals of {function.__name__} or of what it calls; received {sorted(unknown)}."
         )
-    return _rebind(function, tuple(sorted(parts.items(), key=lambda part: part[0])))
+    return _rebind(function, tuple(sorted(parts.items(), key=lambda part: part[0])))  # type: ignore[no-any-return]
 
 
 def _globals_below(function: Any) -> set[str]:
@@ -109,21 +109,23 @@ def _rebind(function: Any, parts: tuple[tuple[str, Any], ...]) -> Any:
 
 
 def _bound(function: Any, parts: tuple[tuple[str, Any], ...]) -> Any:
-    named, found = dict(parts), {}
+    named, bindings = dict(parts), {}
     for name in global_names(function.__code__):
         if name in named:
-            found[name] = named[name]
+            bindings[name] = named[name]
         elif callee := _rebound_too(function, name):
-            found[name] = _rebind(callee, parts)
-    found = {name: part for name, part in found.items() if part is not function.__globals__.get(name)}
-    if not found:
+            bindings[name] = _rebind(callee, parts)
+    bindings = {name: part for name, part in bindings.items() if part is not function.__globals__.get(name)}
+    if not bindings:
         return function
-    namespace = {**function.__globals__, **found}
+    namespace = {**function.__globals__, **bindings}
     copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
-    shown = [(name, getattr(one, "__module__", ""), getattr(one, "__qualname__", one)) for name, one in found.items()]
+    described = [
+        (name, getattr(part, "__module__", ""), getattr(part, "__qualname__", part)) for name, part in bindings.items()
+    ]
     # Short, because LLVM fails on long names; the same in every process, because cached machine code is found by name.
-    digest = hashlib.sha256(f"{function.__qualname__} {sorted(shown)}".encode()).hexdigest()[:12]
+    digest = hashlib.sha256(f"{function.__qualname__} {sorted(described)}".encode()).hexdigest()[:12]
     copy.__qualname__ = f"{function.__name__}_{digest}"
     return copy
 
@@ -142,15 +144,15 @@ class Use(NamedTuple):
 def called_functions(function: Callable[..., Any]) -> dict[FunctionType, tuple[Use, ...]]:
     """Return the function and all plain functions that it calls, directly or not, each with what it uses."""
     assert isinstance(function, FunctionType)
-    found: dict[FunctionType, tuple[Use, ...]] = {}
+    used: dict[FunctionType, tuple[Use, ...]] = {}
     waiting = [function]
-    for one in waiting:
-        if one not in found:
-            found[one] = tuple(uses(one))
+    for callee in waiting:
+        if callee not in used:
+            used[callee] = tuple(uses(callee))
             # Not attributes of modules: of those Numba compiles only what it knows itself.
-            called = (_plain(use.value) for use in found[one] if "." not in use.name)
+            called = (_plain(use.value) for use in used[callee] if "." not in use.name)
             waiting += [plain for plain in called if plain is not None]
-    return found
+    return used
 
 
 def _plain(value: Any) -> FunctionType | None:
@@ -163,16 +165,16 @@ def _plain(value: Any) -> FunctionType | None:
 
 def uses(function: FunctionType) -> Iterator[Use]:
     """Yield defaults, and the values of globals, of enclosing functions' variables and of attributes of modules."""
-    code, known = function.__code__, dict(function.__globals__)
+    code, names = function.__code__, dict(function.__globals__)
     for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
         yield Use("default", value, code.co_firstlineno)
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         with contextlib.suppress(ValueError):  # it has no value yet
-            known[name] = cell.cell_contents
+            names[name] = cell.cell_contents
     for dotted, line in _loads(code):
         root, *attributes = dotted.split(".")
-        if root in known:
-            yield from followed(root, known[root], attributes, line, code)
+        if root in names:
+            yield from followed(root, names[root], attributes, line, code)
 
 
 def followed(name: str, value: Any, attributes: list[str], line: int, code: CodeType) -> Iterator[Use]:
@@ -192,7 +194,7 @@ def followed(name: str, value: Any, attributes: list[str], line: int, code: Code
 @functools.lru_cache(maxsize=4096)
 def _loads(code: CodeType) -> tuple[tuple[str, int], ...]:
     """Return the names that a function loads, with attributes of attributes as "np.random.normal", and their lines."""
-    found: dict[str, int] = {}
+    lines: dict[str, int] = {}
     dotted, line = "", code.co_firstlineno
     for step in dis.get_instructions(code):
         if step.opname == "EXTENDED_ARG":
@@ -201,13 +203,13 @@ def _loads(code: CodeType) -> tuple[tuple[str, int], ...]:
             dotted += f".{step.argval}"
             continue
         if dotted:
-            found.setdefault(dotted, line)
+            lines.setdefault(dotted, line)
         dotted = step.argval if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF") else ""
         line = (step.positions and step.positions.lineno) or line
     for const in code.co_consts:
         if isinstance(const, CodeType):
-            found |= {dotted: line for dotted, line in _loads(const) if dotted not in found}
-    return tuple(found.items())
+            lines |= {dotted: line for dotted, line in _loads(const) if dotted not in lines}
+    return tuple(lines.items())
 
 
 @functools.lru_cache(maxsize=4096)
@@ -252,12 +254,12 @@ def content(function: Callable[..., Any], objects: list[Any] | None = None) -> s
         objects: If given, classes and what cannot be written out count by identity, and are put into this list; and so
             do the functions' places, of which messages tell.
     """
-    found = called_functions(function)
-    places = [(one.__qualname__, one.__code__.co_filename, one.__code__.co_firstlineno) for one in found]
-    numbers = {one: place for place, one in enumerate(found)}
+    used = called_functions(function)
+    places = [(one.__qualname__, one.__code__.co_filename, one.__code__.co_firstlineno) for one in used]
+    numbers = {one: place for place, one in enumerate(used)}
     return "\n".join(
         " ".join((code_text(one.__code__), *(f"{use.name}={_written(use.value, numbers, objects)}" for use in uses)))
-        for one, uses in found.items()
+        for one, uses in used.items()
     ) + ("" if objects is None else repr(places))
 
 
@@ -280,10 +282,10 @@ def _written(value: Any, numbers: Mapping[FunctionType, int], objects: list[Any]
     if objects is not None and not isinstance(value, ModuleType):
         objects.append(value)
         return f"object {id(value)}"
-    shown = f"{getattr(value, '__name__', '')}{getattr(value, '_fields', ())!r}"
+    description = f"{getattr(value, '__name__', '')}{getattr(value, '_fields', ())!r}"
     if not isinstance(value, (ModuleType, type)) and " at 0x" not in repr(value):
-        shown = repr(value)  # of Numba's types and the like; others tell an address, and modules their place
-    return f"{type(value).__name__} {shown}"
+        description = repr(value)  # of Numba's types and the like; others tell an address, and modules their place
+    return f"{type(value).__name__} {description}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -319,18 +321,19 @@ def calls_only_builtin(function: Callable[..., Any]) -> bool:
 @functools.lru_cache(maxsize=256)
 def _copied(now: _Now) -> FunctionType:
     copies: dict[FunctionType, FunctionType] = {}
-    for one in called_functions(now.function):
-        if not calls_only_builtin(one):
-            cells = tuple(CellType() for _ in one.__closure__ or ()) or None
-            copies[one] = FunctionType(one.__code__, dict(one.__globals__), one.__name__, None, cells)
-            copies[one].__qualname__, copies[one].__module__ = one.__qualname__, one.__module__
-    for one, copy in copies.items():
-        copy.__defaults__ = _value(one.__defaults__, copies)
-        copy.__kwdefaults__ = {name: _value(part, copies) for name, part in (one.__kwdefaults__ or {}).items()} or None
-        for cell, old in zip(copy.__closure__ or (), one.__closure__ or (), strict=True):
+    for callee in called_functions(now.function):
+        if not calls_only_builtin(callee):
+            cells = tuple(CellType() for _ in callee.__closure__ or ()) or None
+            copies[callee] = FunctionType(callee.__code__, dict(callee.__globals__), callee.__name__, None, cells)
+            copies[callee].__qualname__, copies[callee].__module__ = callee.__qualname__, callee.__module__
+    for callee, copy in copies.items():
+        copy.__defaults__ = _value(callee.__defaults__, copies)
+        keywords = callee.__kwdefaults__ or {}
+        copy.__kwdefaults__ = {name: _value(default, copies) for name, default in keywords.items()} or None
+        for cell, old in zip(copy.__closure__ or (), callee.__closure__ or (), strict=True):
             with contextlib.suppress(ValueError):  # it has no value yet
                 cell.cell_contents = _value(old.cell_contents, copies)
-        for name in set(global_names(one.__code__)) & set(copy.__globals__):
+        for name in set(global_names(callee.__code__)) & set(copy.__globals__):
             copy.__globals__[name] = _value(copy.__globals__[name], copies)
     return copies[now.function]
 

@@ -55,9 +55,9 @@ def put_stream_back(builder: Any, address: Any, stream: Any) -> None:
 
 
 def _copy_stream(builder: Any, source: Any, target: Any) -> None:
-    for place in range(STREAM_WORDS):
-        word = builder.load(builder.gep(source, [WORD(place)], inbounds=True))
-        builder.store(word, builder.gep(target, [WORD(place)], inbounds=True))
+    for i in range(STREAM_WORDS):
+        word = builder.load(builder.gep(source, [WORD(i)], inbounds=True))
+        builder.store(word, builder.gep(target, [WORD(i)], inbounds=True))
 
 
 @intrinsic
@@ -83,7 +83,7 @@ def put_back(typing_context, address, stream):
 
 def _next_word(builder: Any, stream: Any, address: Any) -> Any:
     """Step an SFC64 as NumPy does, and return its word."""
-    places = [builder.gep(address, [WORD(place * stream.stride)], inbounds=True) for place in range(4)]
+    places = [builder.gep(address, [WORD(i * stream.stride)], inbounds=True) for i in range(4)]
     a, b, c, counter = map(builder.load, places)
     word = builder.add(builder.add(a, b), counter)
     if stream.stride == 1:
@@ -96,8 +96,8 @@ def _next_word(builder: Any, stream: Any, address: Any) -> Any:
         builder.add(rotated, word),
         builder.add(counter, WORD(1)),
     )
-    for place, value in zip(places, fresh, strict=True):
-        builder.store(value, place)
+    for pointer, state_word in zip(places, fresh, strict=True):
+        builder.store(state_word, pointer)
     return word
 
 

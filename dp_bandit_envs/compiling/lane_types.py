@@ -65,45 +65,45 @@ class _IteratorModel(models.StructModel):
         super().__init__(manager, kind, members)
 
 
-def _at(context: Any, builder: Any, lane: Any, base: Any, place: Any, dtype: Any = None) -> Any:
+def _at(context: Any, builder: Any, lane: Any, base: Any, index: Any, dtype: Any = None) -> Any:
     """Return a pointer to an element, whose place is an int or a value."""
-    offset = WORD(place * lane.stride) if isinstance(place, int) else builder.mul(place, WORD(lane.stride))
+    offset = WORD(index * lane.stride) if isinstance(index, int) else builder.mul(index, WORD(lane.stride))
     kind = context.get_value_type(dtype or lane.dtype)
     return builder.bitcast(builder.gep(base, [offset], inbounds=True), ir.PointerType(kind))
 
 
-def _load(context: Any, builder: Any, lane: Any, base: Any, place: Any) -> Any:
+def _load(context: Any, builder: Any, lane: Any, base: Any, index: Any) -> Any:
     if isinstance(lane, Slot):
-        here = builder.icmp_signed("==", place, builder.load(_at(context, builder, lane, base, 0, types.intp)))
-        found = builder.load(_at(context, builder, lane, base, 1))
-        return builder.select(here, found, found.type(0))
+        here = builder.icmp_signed("==", index, builder.load(_at(context, builder, lane, base, 0, types.intp)))
+        element = builder.load(_at(context, builder, lane, base, 1))
+        return builder.select(here, element, element.type(0))
     if lane.same:
-        return builder.load(_at(context, builder, lane, base, place))
-    # LLVM would join the comparisons of an element that was just written to an overflow of `place - 1`, which is no
+        return builder.load(_at(context, builder, lane, base, index))
+    # LLVM would join the comparisons of an element that was just written to an overflow of `index - 1`, which is no
     # vector instruction, if element 0 took the place of the zero here.
-    found = context.get_value_type(lane.dtype)(0)
-    for each in range(lane.size):
-        here = builder.icmp_signed("==", place, WORD(each))
-        found = builder.select(here, builder.load(_at(context, builder, lane, base, each)), found)
-    return found
+    element = context.get_value_type(lane.dtype)(0)
+    for i in range(lane.size):
+        here = builder.icmp_signed("==", index, WORD(i))
+        element = builder.select(here, builder.load(_at(context, builder, lane, base, i)), element)
+    return element
 
 
-def _store(context: Any, builder: Any, lane: Any, base: Any, place: Any, value: Any) -> None:
+def _store(context: Any, builder: Any, lane: Any, base: Any, index: Any, element: Any) -> None:
     if isinstance(lane, Slot):
-        builder.store(place, _at(context, builder, lane, base, 0, types.intp))
-        builder.store(value, _at(context, builder, lane, base, 1))
+        builder.store(index, _at(context, builder, lane, base, 0, types.intp))
+        builder.store(element, _at(context, builder, lane, base, 1))
         return
     if lane.same:
-        builder.store(value, _at(context, builder, lane, base, place))
+        builder.store(element, _at(context, builder, lane, base, index))
         return
-    for each in range(lane.size):
-        pointer = _at(context, builder, lane, base, each)
-        here = builder.icmp_signed("==", place, WORD(each))
-        builder.store(builder.select(here, value, builder.load(pointer)), pointer)
+    for i in range(lane.size):
+        pointer = _at(context, builder, lane, base, i)
+        here = builder.icmp_signed("==", index, WORD(i))
+        builder.store(builder.select(here, element, builder.load(pointer)), pointer)
 
 
 @intrinsic
-def _get(typing_context, lane, place):
+def _get(typing_context, lane, index):
     def generate(context, builder, signature, arguments):
         return _load(context, builder, lane, arguments[0], arguments[1])
 
@@ -111,7 +111,7 @@ def _get(typing_context, lane, place):
 
 
 @intrinsic
-def _set(typing_context, lane, place, value):
+def _set(typing_context, lane, index, element):
     def generate(context, builder, signature, arguments):
         _store(context, builder, lane, *arguments)
         return context.get_dummy_value()
@@ -120,20 +120,20 @@ def _set(typing_context, lane, place, value):
 
 
 @overload(operator.getitem, jit_options={"forceinline": True})
-def _getitem(lane, place):
-    if isinstance(lane, (Lane, Slot)) and isinstance(place, types.Integer):
-        return lambda lane, place: _get(lane, place)
+def _getitem(lane, index):
+    if isinstance(lane, (Lane, Slot)) and isinstance(index, types.Integer):
+        return lambda lane, index: _get(lane, index)
     # A block of gains of which only one row is there.
-    if isinstance(lane, Lane) and isinstance(place, types.BaseTuple):
-        return lambda lane, place: _get(lane, place[1])
+    if isinstance(lane, Lane) and isinstance(index, types.BaseTuple):
+        return lambda lane, index: _get(lane, index[1])
     return None
 
 
 @overload(operator.setitem, jit_options={"forceinline": True})
-def _setitem(lane, place, value):
+def _setitem(lane, index, element):
     if isinstance(lane, (Lane, Slot)):
         dtype = lane.dtype
-        return lambda lane, place, value: _set(lane, place, dtype(value))
+        return lambda lane, index, element: _set(lane, index, dtype(element))
     return None
 
 
@@ -158,10 +158,10 @@ def _getiter(context, builder, signature, arguments):
 def _iternext(context, builder, signature, arguments, result):
     lane = signature.args[0].lane
     iterator = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
-    place = builder.load(iterator.place)
-    there = builder.icmp_signed("<", place, WORD(lane.size))
+    index = builder.load(iterator.place)
+    there = builder.icmp_signed("<", index, WORD(lane.size))
     result.set_valid(there)
     with builder.if_then(there):
         # The places are those of the loop, the same in all games.
-        result.yield_(builder.load(_at(context, builder, lane, iterator.lane, place)))
-        builder.store(builder.add(place, WORD(1)), iterator.place)
+        result.yield_(builder.load(_at(context, builder, lane, iterator.lane, index)))
+        builder.store(builder.add(index, WORD(1)), iterator.place)

@@ -97,20 +97,20 @@ class Layout:
         self.lanes, self.rows, self._same = lanes, start, same
         self.form: Parts = self._placed(example)
 
-    def _placed(self, part: Any) -> Any:
-        if isinstance(part, Single):
-            if not part.kept:
-                return Place("variable", 0, 1, part.dtype, part.size)
-            return self._taken("slot", SLOT_WORDS, part.dtype, part.size)
-        if isinstance(part, tuple):
-            return Parts(type(part) if hasattr(part, "_fields") else None, tuple(map(self._placed, part)))
-        if part is np.random.Generator or isinstance(part, np.random.Generator):
+    def _placed(self, example: Any) -> Any:
+        if isinstance(example, Single):
+            if not example.kept:
+                return Place("variable", 0, 1, example.dtype, example.size)
+            return self._taken("slot", SLOT_WORDS, example.dtype, example.size)
+        if isinstance(example, tuple):
+            return Parts(type(example) if hasattr(example, "_fields") else None, tuple(map(self._placed, example)))
+        if example is np.random.Generator or isinstance(example, np.random.Generator):
             return self._stream()
-        if isinstance(part, np.ndarray):
-            return self._array(part)
-        if not isinstance(part, (bool, int, float, complex, np.number, np.bool_)):
+        if isinstance(example, np.ndarray):
+            return self._array(example)
+        if not isinstance(example, (bool, int, float, complex, np.number, np.bool_)):
             raise TypeError("a state must be a NamedTuple of arrays and numbers, of types that Numba knows")
-        return self._number(part)
+        return self._number(example)
 
     def _stream(self) -> Place:
         return self._taken("stream", STREAM_WORDS)
@@ -206,61 +206,61 @@ class Image(Layout):
         block[:, self._pointers] += starts[:, np.newaxis]
         block[:, self._streams] = streams
 
-    def read(self, game: NDArray[np.int64], form: Any = None, known: dict[int, Any] | None = None) -> Any:
+    def read(self, game: NDArray[np.int64], form: Any = None, contents_of: dict[int, Any] | None = None) -> Any:
         """Return the parts of a game; its arrays are views.
 
         Args:
             game: Its words.
             form: That of a part, if not all of them are wanted.
-            known: What was read or replaced in this game before, of an array by its row: it is read once. What is read
-                now is put into it, for `replace`.
+            contents_of: What was read or replaced in this game before, of an array by its row: it is read once. What is
+                read now is put into it, for `replace`.
         """
-        form, known = form or self.form, {} if known is None else known
+        form, contents_of = form or self.form, {} if contents_of is None else contents_of
         if isinstance(form, Parts):
-            parts = [self.read(game, inner, known) for inner in form.inner]
-            known[id(form)] = found = form.kind(*parts) if form.kind else tuple(parts)
-            return found
+            parts = [self.read(game, inner, contents_of) for inner in form.inner]
+            contents_of[id(form)] = contents = form.kind(*parts) if form.kind else tuple(parts)
+            return contents
         if form.kind == "address":
             return None
         if form.kind == "number":
             words = (
                 game if form.dtype == "int64" else game[form.row : form.row + _words_of(form.dtype)].view(form.dtype)
             )
-            known[form.row] = found = words.item(form.row if words is game else 0)
-            return found
-        if form.row not in known:
+            contents_of[form.row] = contents = words.item(form.row if words is game else 0)
+            return contents
+        if form.row not in contents_of:
             shape = tuple(game[form.row + SHAPE : form.row + SHAPE + form.size])
             start = int(game[form.row + ADDRESS]) - game.ctypes.data
-            known[form.row] = np.ndarray(shape, form.dtype, game, start)
-        return known[form.row]
+            contents_of[form.row] = np.ndarray(shape, form.dtype, game, start)
+        return contents_of[form.row]
 
-    def arrays(self, block: NDArray[np.int64], place: Place) -> NDArray[Any]:
+    def arrays(self, block: NDArray[np.int64], array: Place) -> NDArray[Any]:
         """Return one array of all games in a block, a view of shape `(games, ...)`."""
-        shape = tuple(self._first[place.row + SHAPE : place.row + SHAPE + place.size])
-        inner = np.empty(shape, place.dtype).strides
-        start = int(self._first[place.row + ADDRESS])
-        return np.ndarray((len(block), *shape), place.dtype, block, start, (block.strides[0], *inner))
+        shape = tuple(self._first[array.row + SHAPE : array.row + SHAPE + array.size])
+        inner = np.empty(shape, array.dtype).strides
+        start = int(self._first[array.row + ADDRESS])
+        return np.ndarray((len(block), *shape), array.dtype, block, start, (block.strides[0], *inner))
 
-    def replace(self, game: NDArray[np.int64], value: Any, form: Any, known: dict[int, Any]) -> None:
-        """Write a part that has this form; arrays other than those in `known` are copied, and put there to stay alive.
+    def replace(self, game: NDArray[np.int64], contents: Any, form: Any, contents_of: dict[int, Any]) -> None:
+        """Write a part that has this form; arrays that are not in `contents_of` are copied and put there to stay alive.
 
         Raises:
             TypeError: If an array has another type than in the example.
         """
         if isinstance(form, Parts):
-            if value is not known.get(id(form)):
-                for inner, part in zip(form.inner, value, strict=True):
-                    self.replace(game, part, inner, known)
-        elif form.kind == "reference" and value is not known.get(form.row):
-            if value.dtype != form.dtype or value.ndim != form.size:
+            if contents is not contents_of.get(id(form)):
+                for inner, inner_contents in zip(form.inner, contents, strict=True):
+                    self.replace(game, inner_contents, inner, contents_of)
+        elif form.kind == "reference" and contents is not contents_of.get(form.row):
+            if contents.dtype != form.dtype or contents.ndim != form.size:
                 raise TypeError("with_graph must return arrays of the types of initial_state, and as many axes.")
-            copies = np.array((value, value) if self._spare else (value,))
+            copies = np.array((contents, contents) if self._spare else (contents,))
             game[form.row + ADDRESS] = copies.ctypes.data
             game[form.row + SPARE] = copies[1].ctypes.data if self._spare else 0
-            game[form.row + SHAPE : form.row + SHAPE + form.size] = value.shape
-            known[form.row] = copies[0]
-        elif form.kind == "number" and value is not known.get(form.row):
-            game[form.row : form.row + _words_of(form.dtype)] = _as_words(np.array(value, form.dtype))
+            game[form.row + SHAPE : form.row + SHAPE + form.size] = contents.shape
+            contents_of[form.row] = copies[0]
+        elif form.kind == "number" and contents is not contents_of.get(form.row):
+            game[form.row : form.row + _words_of(form.dtype)] = _as_words(np.array(contents, form.dtype))
 
 
 def empty_words(*shape: int) -> NDArray[np.int64]:
@@ -278,12 +278,12 @@ def leaves(form: Any) -> tuple[Place, ...]:
     return (form,) if isinstance(form, Place) else tuple(leaf for inner in form.inner for leaf in leaves(inner))
 
 
-def _values(value: Any) -> Iterator[Any]:
-    if isinstance(value, tuple) and not isinstance(value, Single):
-        for inner in value:
+def _values(nested: Any) -> Iterator[Any]:
+    if isinstance(nested, tuple) and not isinstance(nested, Single):
+        for inner in nested:
             yield from _values(inner)
     else:
-        yield value
+        yield nested
 
 
 @functools.cache

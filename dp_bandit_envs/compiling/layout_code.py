@@ -22,8 +22,8 @@ from dp_bandit_envs.compiling.layout import SHAPE, SLOT_WORDS, SPARE, Parts, Pla
 OTHER_SHAPE = "update returned an array of another shape; let initial_state make it as large as it will become."
 
 
-def _dtype(place: Place) -> Any:
-    return numpy_support.from_dtype(np.dtype(place.dtype))
+def _dtype(number: Place) -> Any:
+    return numpy_support.from_dtype(np.dtype(number.dtype))
 
 
 def _name(what: str, form: Parts) -> str:
@@ -74,13 +74,13 @@ def _put_back(context: Any, builder: Any, moved: list[tuple[Any, Any, Any]]) -> 
     `moved` has, for each array, its words, its type and what it is now.
     """
     new = []
-    for words, kind, value in moved:
-        array = context.make_array(kind)(context, builder, value)
+    for words, kind, contents in moved:
+        array = context.make_array(kind)(context, builder, contents)
         home = builder.load(words)
         there = builder.icmp_unsigned("!=", builder.ptrtoint(array.data, WORD), home)
         for axis, size in enumerate(cgutils.unpack_tuple(builder, array.shape)):
-            known = builder.load(builder.gep(words, [WORD(SHAPE + axis)], inbounds=True))
-            with cgutils.if_unlikely(builder, builder.icmp_signed("!=", size, known)):
+            length = builder.load(builder.gep(words, [WORD(SHAPE + axis)], inbounds=True))
+            with cgutils.if_unlikely(builder, builder.icmp_signed("!=", size, length)):
                 context.call_conv.return_user_exc(builder, ValueError, (OTHER_SHAPE,))
         spare = builder.load(builder.gep(words, [WORD(SPARE)], inbounds=True))
         bytes_ = builder.mul(array.itemsize, array.nitems)

@@ -35,14 +35,14 @@ def in_short(error: Exception, functions: Sequence[Callable[..., Any]], owners: 
 
 def _named(function: Any, line: int | None, owners: Mapping[Any, str]) -> str:
     code: CodeType = function.__code__
-    place = f"{PurePath(code.co_filename).name}, line {line or code.co_firstlineno}"
-    return f"{function.__name__}{owner_of(function, owners)} ({place})"
+    where = f"{PurePath(code.co_filename).name}, line {line or code.co_firstlineno}"
+    return f"{function.__name__}{owner_of(function, owners)} ({where})"
 
 
 def _found(text: str, functions: Sequence[Any]) -> tuple[FunctionType | None, int | None]:
     """Return the innermost of the functions that a message names, and the line."""
-    for one, first, other, second in _PLACE.findall(text):
-        file, line = PurePath(one or other).name, int(first or second)
+    for first_file, first, second_file, second in _PLACE.findall(text):
+        file, line = PurePath(first_file or second_file).name, int(first or second)
         for function in functions:
             code = function.__code__
             if PurePath(code.co_filename).name == file and code.co_firstlineno <= line <= _last_line(code):

@@ -140,15 +140,15 @@ def _use_vectors(function: Any, doubles: int) -> None:
     module, before, called = function.module, -1, -1
     # A block's name has its place in the byte code. The last block of a loop jumps back; of nested loops the inner one
     # ends first, and the outer one has begun before that.
-    for place, block in sorted(((_place(block), block) for block in function.blocks), key=operator.itemgetter(0)):
-        called = place if any(isinstance(step, ir.CallInstr) for step in block.instructions) else called
-        heads = [_place(to) for to in block.terminator.operands if isinstance(to, ir.Block) and _place(to) < place]
+    for start, block in sorted(((_place(block), block) for block in function.blocks), key=operator.itemgetter(0)):
+        called = start if any(isinstance(step, ir.CallInstr) for step in block.instructions) else called
+        heads = [_place(to) for to in block.terminator.operands if isinstance(to, ir.Block) and _place(to) < start]
         if heads and before < heads[0] <= called:
             loop = ir.MDValue(module, (), str(len(module.metadata)))
             width = ir.Constant(ir.IntType(32), doubles)
             loop.operands = (loop, module.add_metadata(["llvm.loop.vectorize.width", width]))
             block.terminator.set_metadata("llvm.loop", loop)
-        before = place if heads else before
+        before = start if heads else before
 
 
 def _place(block: Any) -> int:
@@ -209,16 +209,16 @@ def clone(function: Callable[..., Any], options: Options) -> FunctionType:
     assert isinstance(function, FunctionType)
     namespace = dict(function.__globals__)
     for name in global_names(function.__code__):
-        value = namespace.get(name)
-        if isinstance(value, FunctionType):
-            namespace[name] = BUILT_IN.get(value) or _compiled(value, options)
+        callee = namespace.get(name)
+        if isinstance(callee, FunctionType):
+            namespace[name] = BUILT_IN.get(callee) or _compiled(callee, options)
     if not is_builtin(function) and only_calls(function.__code__, "int") and namespace.get("int", int) is int:
         namespace["int"] = _compiled(whole, options)
     copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     copy.__qualname__ = function.__qualname__
     # Numba imports a function's module; of those that another process has sent, it must not run the file.
-    known = is_builtin(function) or function.__module__ in sys.modules
-    copy.__module__ = function.__module__ if known else None  # type: ignore[assignment]
+    importable = is_builtin(function) or function.__module__ in sys.modules
+    copy.__module__ = function.__module__ if importable else None  # type: ignore[assignment]
     return copy
 
 

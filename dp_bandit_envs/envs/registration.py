@@ -3,7 +3,7 @@
 import dataclasses
 import inspect
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium as gym
 from gymnasium.envs.registration import load_env_creator
@@ -47,14 +47,13 @@ class RegisteredGame:
     @property
     def adversary_class(self) -> "type[Adversary] | None":
         """The adversary's class, imported."""
-        loaded: Any = load_env_creator(self.adversary) if isinstance(self.adversary, str) else self.adversary
-        return loaded
+        loaded = load_env_creator(self.adversary) if isinstance(self.adversary, str) else self.adversary
+        return cast("type[Adversary] | None", loaded)
 
     @property
     def env_class(self) -> type[gym.Env[Any, Any]]:
         """The class of one game, imported."""
-        loaded: Any = load_env_creator(self.env or f"{CLASSES}:{self.name}Env")
-        return loaded
+        return cast("type[gym.Env[Any, Any]]", load_env_creator(self.env or f"{CLASSES}:{self.name}Env"))
 
     def register(self) -> None:
         """Register the id with Gymnasium, unless it is registered already."""

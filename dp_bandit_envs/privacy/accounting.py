@@ -126,17 +126,17 @@ def _for_group(terms: tuple[tuple[float, int], ...], rounds: int) -> tuple[tuple
     return tuple((rounds * each, number) for each, number in terms)
 
 
-def log_moments(noise_law: DominatingNoise, s: ArrayLike) -> NDArray[Any]:
+def log_moments(noise: DominatingNoise, s: ArrayLike) -> NDArray[Any]:
     """Return ln E e^(s L) of the privacy loss L, for real or complex s of real part above 0; shape of s."""
     s = np.atleast_1d(s)
-    logs: NDArray[Any] = noise_law.gaussian / 2 * s * (s + 1)
+    logs: NDArray[Any] = noise.gaussian / 2 * s * (s + 1)
     step = max(1, CHUNK // len(s))
-    for start in range(0, len(noise_law.laplace), step):
-        e, counts = np.array(noise_law.laplace[start : start + step]).T
+    for start in range(0, len(noise.laplace), step):
+        e, counts = np.array(noise.laplace[start : start + step]).T
         # (s + 1) e^(s e) + s e^(-(s + 1) e), over 2 s + 1; the first exponential is taken out.
         terms = (s + 1)[:, None] + s[:, None] * np.exp(-np.multiply.outer(2 * s + 1, e))
         logs = logs + np.log(terms / (2 * s + 1)[:, None]) @ counts + s * float(e @ counts)
-    for e, number in noise_law.responses:
+    for e, number in noise.responses:
         # (e^((s + 1) e) + e^(-s e)) / (1 + e^e)
         of_one = s * e + np.log1p(np.exp(-(2 * s + 1) * e)) - math.log1p(math.exp(-e))
         logs = logs + number * of_one
@@ -144,43 +144,43 @@ def log_moments(noise_law: DominatingNoise, s: ArrayLike) -> NDArray[Any]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _law_curve(noise_law: DominatingNoise) -> RenyiCurve:
+def _law_curve(noise: DominatingNoise) -> RenyiCurve:
     s = np.array(ORDERS) - 1
-    if math.isinf(noise_law.gaussian):
+    if math.isinf(noise.gaussian):
         return ()
-    pure = noise_law.pure
-    if _is_extreme(noise_law):
+    pure = noise.pure
+    if _is_extreme(noise):
         return tuple((order, pure) for order in ORDERS)
     # A logarithm of each draw's moment is off by a few times 2^-53.
-    divergences = (np.maximum(log_moments(noise_law, s), 0.0) * (1 + ROUNDING) + 1e-15 * noise_law.draws) / s
+    divergences = (np.maximum(log_moments(noise, s), 0.0) * (1 + ROUNDING) + 1e-15 * noise.draws) / s
     return tuple((order, min(value, pure)) for order, value in zip(ORDERS, divergences.tolist(), strict=True))
 
 
-def _is_extreme(noise_law: DominatingNoise) -> bool:
+def _is_extreme(noise: DominatingNoise) -> bool:
     """Whether doubles would not hold the moments; what is pure then says nearly all."""
-    largest = max((each for each, _ in (*noise_law.laplace, *noise_law.responses)), default=0.0)
-    return largest > 1e5 or noise_law.pure < 1e-9
+    largest = max((each for each, _ in (*noise.laplace, *noise.responses)), default=0.0)
+    return largest > 1e5 or noise.pure < 1e-9
 
 
 @functools.lru_cache(maxsize=4096)
-def _law_epsilon(noise_law: DominatingNoise, delta: float) -> float:
-    if noise_law.draws == 0:
+def _law_epsilon(noise: DominatingNoise, delta: float) -> float:
+    if noise.draws == 0:
         return 0.0
-    if noise_law.draws == 1:
+    if noise.draws == 1:
         return (
-            gaussian_curve_epsilon(1 / math.sqrt(noise_law.gaussian), delta)
-            if noise_law.gaussian > 0
-            else _of_one(noise_law, delta)
+            gaussian_curve_epsilon(1 / math.sqrt(noise.gaussian), delta)
+            if noise.gaussian > 0
+            else _of_one(noise, delta)
         )
-    if math.isinf(noise_law.gaussian) or _is_extreme(noise_law):
-        return noise_law.pure
+    if math.isinf(noise.gaussian) or _is_extreme(noise):
+        return noise.pure
     theta, start = _best_renyi_order(
-        noise_law, lambda s, moments: (moments - math.log(delta) - np.log1p(s)) / s - np.log1p(1 / s)
+        noise, lambda s, moments: (moments - math.log(delta) - np.log1p(s)) / s - np.log1p(1 / s)
     )
     if not start > 0:
         return 0.0
-    at = _bound(noise_law, theta, delta)
-    low, high = 0.0, min(start * (1 + 1e-9), noise_law.pure)
+    at = _bound(noise, theta, delta)
+    low, high = 0.0, min(start * (1 + 1e-9), noise.pure)
     if not at(high) <= delta:
         return high
     while high - low > 1e-9 * high:
@@ -190,51 +190,49 @@ def _law_epsilon(noise_law: DominatingNoise, delta: float) -> float:
 
 
 @functools.lru_cache(maxsize=4096)
-def _law_delta(noise_law: DominatingNoise, epsilon: float) -> float:
-    if epsilon >= noise_law.pure or math.isinf(epsilon):
+def _law_delta(noise: DominatingNoise, epsilon: float) -> float:
+    if epsilon >= noise.pure or math.isinf(epsilon):
         return 0.0
-    if noise_law.draws == 1:
-        if noise_law.gaussian > 0:
-            return gaussian_curve_delta(1 / math.sqrt(noise_law.gaussian), epsilon)
+    if noise.draws == 1:
+        if noise.gaussian > 0:
+            return gaussian_curve_delta(1 / math.sqrt(noise.gaussian), epsilon)
         # At epsilon, of a Laplace draw and of a response.
         exact = (
-            -math.expm1((epsilon - noise_law.pure) / 2)
-            if noise_law.laplace
-            else -math.expm1(epsilon - noise_law.pure) * _truth(noise_law)
+            -math.expm1((epsilon - noise.pure) / 2)
+            if noise.laplace
+            else -math.expm1(epsilon - noise.pure) * _truth(noise)
         )
         return min(1.0, exact * (1 + ROUNDING))
-    if math.isinf(noise_law.gaussian) or _is_extreme(noise_law):
+    if math.isinf(noise.gaussian) or _is_extreme(noise):
         return 1.0
-    theta, log = _best_renyi_order(
-        noise_law, lambda s, moments: moments - s * (epsilon + np.log1p(1 / s)) - np.log1p(s)
-    )
+    theta, log = _best_renyi_order(noise, lambda s, moments: moments - s * (epsilon + np.log1p(1 / s)) - np.log1p(s))
     least = math.exp(min(0.0, log)) * (1 + 1e-9)
     if least < 1e-300:
         return least
-    return min(least, max(0.0, _bound(noise_law, theta, min(least, 0.5))(epsilon)))
+    return min(least, max(0.0, _bound(noise, theta, min(least, 0.5))(epsilon)))
 
 
-def _truth(noise_law: DominatingNoise) -> float:
+def _truth(noise: DominatingNoise) -> float:
     """Return the chance of the truth in a randomised response."""
-    return 1 / (1 + math.exp(-noise_law.pure))
+    return 1 / (1 + math.exp(-noise.pure))
 
 
-def _of_one(noise_law: DominatingNoise, delta: float) -> float:
+def _of_one(noise: DominatingNoise, delta: float) -> float:
     """Return the epsilon of one Laplace draw or response; the pure one if delta saves a thousandth at most."""
-    saved = -2 * math.log1p(-delta) if noise_law.laplace else -math.log1p(-min(1 - 1e-16, delta / _truth(noise_law)))
-    return noise_law.pure if saved <= 1e-3 * noise_law.pure else max(0.0, noise_law.pure - saved * (1 - ROUNDING))
+    saved = -2 * math.log1p(-delta) if noise.laplace else -math.log1p(-min(1 - 1e-16, delta / _truth(noise)))
+    return noise.pure if saved <= 1e-3 * noise.pure else max(0.0, noise.pure - saved * (1 - ROUNDING))
 
 
 def _best_renyi_order(
-    noise_law: DominatingNoise, paid: Callable[[FloatArray, FloatArray], FloatArray]
+    noise: DominatingNoise, paid: Callable[[FloatArray, FloatArray], FloatArray]
 ) -> tuple[float, float]:
     """Return the order less 1 of the Renyi divergence that pays least, and what it pays."""
-    largest = max((each for each, _ in (*noise_law.laplace, *noise_law.responses)), default=1.0)
+    largest = max((each for each, _ in (*noise.laplace, *noise.responses)), default=1.0)
     low, high = math.log(1e-6), math.log(600 / min(largest, 600 / 4096))
     theta = least = math.inf
     for _ in range(4):
         s = np.exp(np.linspace(low, high, 41))
-        costs = paid(s, log_moments(noise_law, s).real)
+        costs = paid(s, log_moments(noise, s).real)
         best = int(np.argmin(costs))
         if costs[best] < least:
             theta, least = float(s[best]), float(costs[best])
@@ -242,11 +240,9 @@ def _best_renyi_order(
     return theta, least
 
 
-def _bound(noise_law: DominatingNoise, theta: float, delta: float) -> Callable[[float], float]:
+def _bound(noise: DominatingNoise, theta: float, delta: float) -> Callable[[float], float]:
     """Return the upper bound on delta at epsilon, for a tilt, with the step that suits deltas of this size."""
-    square = noise_law.gaussian + math.fsum(
-        number * each**2 for each, number in (*noise_law.laplace, *noise_law.responses)
-    )
+    square = noise.gaussian + math.fsum(number * each**2 for each, number in (*noise.laplace, *noise.responses))
     smoothing = SMOOTHING**2 * square
     c = math.sqrt(smoothing)
     # A delta near 1 asks for a tilt near 0, and so for a grid without end.
@@ -256,13 +252,13 @@ def _bound(noise_law: DominatingNoise, theta: float, delta: float) -> Callable[[
     last = math.ceil(6 / (c * eta))
     u = eta * np.arange(last + 1)
     s = theta + 1j * u
-    logs = log_moments(noise_law, s) + smoothing / 2 * s * (s + 1)
+    logs = log_moments(noise, s) + smoothing / 2 * s * (s + 1)
     peak = float(logs[0].real)
     terms = np.exp(logs - peak) / (s * (s + 1))
     terms[1:] *= 2
     left_out = 2 * math.exp(-smoothing / 2 * u[-1] ** 2) / (eta**2 * last)
     # A term is off by a few times 2^-53 for each draw, and the largest is the first.
-    rounding = (1e-9 + 1e-15 * noise_law.draws) * float(np.abs(terms).sum())
+    rounding = (1e-9 + 1e-15 * noise.draws) * float(np.abs(terms).sum())
 
     def at(epsilon: float) -> float:
         total = float((terms * np.exp(-1j * epsilon * u)).real.sum()) + left_out + rounding

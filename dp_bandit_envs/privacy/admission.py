@@ -56,11 +56,6 @@ class Conditions:
     ticket: Ticket = dataclasses.field(default_factory=Ticket)
     admissions: "list[Admission]" = dataclasses.field(default_factory=list)
 
-    @property
-    def are_over(self) -> bool:
-        """Whether somebody else has begun another game where one of these began."""
-        return any(admission.is_over for admission in self.admissions)
-
 
 _conditions: contextvars.ContextVar[Conditions | None] = contextvars.ContextVar("conditions", default=None)
 
@@ -120,8 +115,8 @@ class Admission:
     """
 
     def __init__(self, ledgers: Sequence[Any], participation: Participation | None, n_games: int) -> None:
-        self._ledgers, self._participation, self._n_games = list(ledgers), participation, n_games
-        self._unpaid, self._reserved_costs = list(ledgers), dict[str, list[list[Cost]]]()
+        self._unpaid, self._participation, self._n_games = list(ledgers), participation, n_games
+        self._reserved_costs: dict[str, list[list[Cost]]] = {}
         self._conditions = current()
         self.is_over = False
         for ledger in ledgers:
@@ -137,10 +132,6 @@ class Admission:
         while self._unpaid:
             self._charge(self._unpaid[-1])
             self._unpaid.pop()
-
-    def admits(self, ledger: Any) -> bool:
-        """Return whether it is one of this ledger."""
-        return any(admitting.id == ledger.id for admitting in self._ledgers)
 
     def waits_for(self, ledger: Any) -> bool:
         """Return whether its first round is still to come, and to be paid for in this ledger."""
@@ -200,7 +191,7 @@ def admission_to(data: Any, n_games: int = 1, *, previous: Admission | None = No
 def require_admission(ledger: Any) -> None:
     """Raise unless a game was admitted by a ledger under the current conditions."""
     now = current()
-    if now is None or not any(admission.admits(ledger) for admission in now.admissions):
+    if now is None or not any(admission.waits_for(ledger) for admission in now.admissions):
         raise UnprotectedGameError(UNPROTECTED.format("none is above this one"))
 
 

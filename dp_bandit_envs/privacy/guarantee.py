@@ -104,15 +104,10 @@ class PrivacyGuarantee:
             number = getattr(self, name)
             if number is not None and not 0 <= number <= most:
                 raise ValueError(f"{name} of a guarantee must be in [0, {most:g}]; received {number!r}.")
-        inside = (
-            ()
-            if self.noise_law is None
-            else (*self.noise_law.laplace, *self.noise_law.responses, (self.noise_law.gaussian, 1))
-        )
-        if not all(each >= 0 and number >= 0 for each, number in inside):
-            raise ValueError(
-                f"noise_law of a guarantee must have distances of at least 0; received {self.noise_law!r}."
-            )
+        noise = self.noise_law or DominatingNoise()
+        draws = (*noise.laplace, *noise.responses, (noise.gaussian, 1))
+        if not all(distance >= 0 and number >= 0 for distance, number in draws):
+            raise ValueError(f"noise_law of a guarantee must have distances of at least 0; received {noise!r}.")
         if not all(order > 1 and divergence >= 0 for order, divergence in self.curve or ()):
             raise ValueError("curve of a guarantee must have orders above 1 and divergences of at least 0.")
 
@@ -189,13 +184,9 @@ class PrivacyGuarantee:
 
     @property
     def _composable(self) -> DominatingNoise | None:
-        """The law, or for what is pure and nothing else the randomised response that dominates it."""
-        if (
-            self.noise_law is not None
-            or self.curve is not None
-            or self.rho is not None
-            or math.isinf(self.pure_epsilon)
-        ):
+        """The noise law, or for what is pure and nothing else the randomised response that dominates it."""
+        stated = (self.noise_law, self.curve, self.rho)
+        if any(claim is not None for claim in stated) or math.isinf(self.pure_epsilon):
             return self.noise_law
         return DominatingNoise(responses=((self.pure_epsilon, 1),))
 

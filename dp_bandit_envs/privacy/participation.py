@@ -24,18 +24,6 @@ class Participation(NamedTuple):
     record: int
     person: int | None = None
 
-    def covers(self, other: "Participation") -> bool:
-        """Return whether records and persons serve in no more rounds of the other one; unknown is more than any."""
-        if self.record < other.record:
-            return False
-        return self.person is None if other.person is None else self.person is not None and self.person >= other.person
-
-    def without(self, other: "Participation") -> "Participation":
-        """Return what is left of it after the other one, which it covers."""
-        return Participation(
-            self.record - other.record, None if self.person is None else self.person - (other.person or 0)
-        )
-
 
 def use_of_table(rounds: int, rows: int, persons: SupportsIndex | Sequence[Hashable] | None = None) -> Participation:
     """Return how often the rows of a table serve, of which the first T are played once each.

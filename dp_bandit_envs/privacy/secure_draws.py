@@ -182,7 +182,7 @@ class ChoosesDraws(Mechanism):
     def release_for(self, inputs: InputFacts) -> Release:
         """Return `release`, with exact noise for secure draws."""
         release: Release = self.release
-        return bind(release, {"noisy": noisy_exact}, missing_ok=True) if self._secure else release
+        return bind(release, {"noisy": noisy_exact}) if self._secure else release
 
     def _scale(self, distance: float, most: float, inputs: InputFacts) -> float:
         """Return the scale of Laplace noise for this distance before values, up to `most`, are rounded to a grid."""

@@ -94,7 +94,7 @@ class CompiledGame:
         steps: The horizon as the agent sees it.
         rules: The constants of a game.
         mechanisms: The wrappers' mechanisms, from the innermost, each with the description of its input.
-        feedback: What a round reveals, a key of `loop.FEEDBACK`.
+        feedback: What a round reveals, a key of `stages.FEEDBACK`.
         payoff: The adversary's payoff function, if it has one.
         decision_set: The set whose points are played, if actions are points.
         means_move: Whether each row of gains has the arms' shortfalls behind it, for the dynamic regret.
@@ -116,7 +116,7 @@ class CompiledGame:
     checkpoints: IntArray = dataclasses.field(default_factory=lambda: np.zeros(1, np.int64))
 
     @functools.cached_property
-    def first(self) -> tuple[Any, tuple[Any, ...], Progress]:
+    def first_states(self) -> tuple[Any, tuple[Any, ...], Progress]:
         """The first states of the agent and of the mechanisms, and the progress before round 1; nobody writes to it."""
         # Of copies, so that no question asked later sees what a mechanism kept.
         states = tuple(copy.deepcopy(mechanism).new_state(inputs) for mechanism, inputs in self.mechanisms)
@@ -126,7 +126,7 @@ class CompiledGame:
     @functools.cached_property
     def image(self) -> Image:
         """What a single game begins with, a `GameState` in words."""
-        state, states, progress = self.first
+        state, states, progress = self.first_states
         world: Any = NoWorld()
         if self.decision_set is not None:
             world = Points(np.zeros(self.n_arms), *map(float, self.decision_set.payoffs))
@@ -148,12 +148,12 @@ class CompiledGame:
             of_agent,
             *(
                 stream(seed, trial=trial, role=FIRST_WRAPPER + depth, player=self.player, noise_key=label)
-                for depth, label in enumerate(self._labels)
+                for depth, label in enumerate(self._noise_keys)
             ),
         )
 
     @functools.cached_property
-    def _labels(self) -> tuple[str, ...]:
+    def _noise_keys(self) -> tuple[str, ...]:
         return tuple(itertools.starmap(noise_key, self.mechanisms))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -188,9 +188,9 @@ class CompiledGame:
     @property
     def parts(self) -> dict[str, Callable[..., Any]]:
         """The functions that replace placeholders of `play_block`, by name."""
-        return self.parts_that(raising=True)
+        return self.make_parts(raising=True)
 
-    def parts_that(self, *, raising: bool) -> dict[str, Callable[..., Any]]:
+    def make_parts(self, *, raising: bool) -> dict[str, Callable[..., Any]]:
         """Return `parts`; if they do not raise, what breaks a rule is counted in the last of the mechanisms' states."""
         parts = stages(self.mechanisms, feedback=self.feedback, values=self._values, raising=raising)
         if self.payoff is not None:
@@ -290,7 +290,7 @@ class SingleGame:
         try:
             self._game.loop(self._words, gains)
         except Exception as error:
-            better = _explained(error, self._game, int(self.progress.counters[ARM]))
+            better = _explain_error(error, self._game, int(self.progress.counters[ARM]))
             if better is error:
                 raise
             raise better from None
@@ -303,7 +303,7 @@ def begin_games(game: CompiledGame, seed: int, trials: Sequence[int]) -> tuple[I
     return block, [SingleGame(game, of_game, block[row : row + 1]) for row, of_game in enumerate(streams)]
 
 
-def _explained(error: Exception, game: CompiledGame, chosen: int) -> Exception:
+def _explain_error(error: Exception, game: CompiledGame, chosen: int) -> Exception:
     """Return the error to raise in place of one of the loop, or that with a note; `select` returned `chosen` last."""
     agent, user_functions = type(game.agent).__name__, game.user_functions
     if isinstance(error, IndexError) and str(error) == NO_ARM:

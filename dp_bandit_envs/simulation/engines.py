@@ -245,15 +245,14 @@ class LaneEngine(CompiledEngine):
 
     @classmethod
     def of(cls, setup: SimulationSetup) -> Self:
-        """Return the engine of all algorithms that lanes support."""
-        games = {name: game for name, game in setup.compiled_games.items() if supports(game)}
-        return cls(setup.game.adversary, games, setup.seed, setup.checkpoints)
+        """Return the engine of all algorithms that are made of plain functions; it refuses most of them."""
+        return cls(setup.game.adversary, setup.compiled_games, setup.seed, setup.checkpoints)
 
     def refusal(self, algorithm: str, trials: int) -> str:
         """Return why so many trials of an algorithm are not played side by side; "" if they are."""
         if trials < LEAST_TRIALS:
             return "a block of so few games takes longer than one game after the other"
-        if algorithm not in self.games:
+        if algorithm not in self._supported:
             return "lanes do not support it, or are not faster"
         if self.adversary.ledger is not None or self.adversary.means_move:
             return "games on data with a ledger, or whose means move, are played one by one"
@@ -263,7 +262,7 @@ class LaneEngine(CompiledEngine):
         """Return the engine of these algorithms; machine code is shared."""
         _ = self._gains  # so that it is made once
         engine = super().only(algorithms)
-        engine.beside_others = self.beside_others or len(self.games) > 1
+        engine.beside_others = self.beside_others or len(self._supported) > 1
         return engine
 
     @property
@@ -324,9 +323,13 @@ class LaneEngine(CompiledEngine):
         return [self._loop_by_name[name] for name in self.games]
 
     @functools.cached_property
+    def _supported(self) -> list[str]:
+        return [name for name, game in self.games.items() if supports(game)]
+
+    @functools.cached_property
     def _gains(self) -> LaneGains | None:
         """The loop that draws gains for all algorithms, if they do not draw them alone."""
-        single = len(self.games) == 1 and not self.beside_others
+        single = len(self._supported) == 1 and not self.beside_others
         alone = single and self._drawn is not None and type(self._drawn[1]) in DRAWN_ALONE
         return None if self._drawn is None or alone else LaneGains(*self._drawn)
 

@@ -286,7 +286,7 @@ class LaneAdversary(NamedTuple):
 
 
 class LaneSupport(NamedTuple):
-    """The functions of an agent that lanes carry, and the largest number of arms with which they pay."""
+    """The functions of an agent that lanes support, and the largest number of arms with which they pay."""
 
     functions: Functions
     most_arms: int = 16
@@ -295,7 +295,7 @@ class LaneSupport(NamedTuple):
 # Times as fast as one game after the other, alone against coins, AVX-512, with 8, 10 and 16 arms: EXP3 and DP-EXP3-Lap
 # about 7, 8 and 5; UCB 5.6 with 8 and 10. From a table of gains: UCB 2.6 with 16; Uniform 2.8, 2.9 (9) and 2.4; Hedge
 # 3.2, .9 (9) and .2, as LLVM leaves its loop over more than eight exponentials as it is, and then uses no vector
-# registers. KL-UCB: 1.1 with 4 arms, .8 with 10. Not carried are UCB's private forms: DP-UCB-INT and AdaP-UCB draw
+# registers. KL-UCB: 1.1 with 4 arms, .8 with 10. Not supported are UCB's private forms: DP-UCB-INT and AdaP-UCB draw
 # noise at rounds that differ between games, and DP-UCB-BOUND has tables of two dimensions.
 AGENTS: dict[type[FunctionalAgent], LaneSupport] = {
     Exp3: LaneSupport(Exp3.functions),
@@ -311,8 +311,8 @@ MECHANISMS = (ExactSums, LaplaceClipRescale, MiniBatchAverage, RandomizedRespons
 
 def supports(game: CompiledGame) -> bool:
     """Return whether lanes are worth it for a game, and can play it."""
-    carried = AGENTS.get(type(game.agent))
-    fit = carried is not None and game.agent.functions == carried.functions and game.n_arms <= carried.most_arms
+    support = AGENTS.get(type(game.agent))
+    fit = support is not None and game.agent.functions == support.functions and game.n_arms <= support.most_arms
     fit = fit and all(type(mechanism) in MECHANISMS for mechanism, _ in game.mechanisms)
     fit = fit and game.feedback in ("arm", "all") and game.payoff is None
     # Objects of these classes can have functions of somebody else's, too.
@@ -330,12 +330,12 @@ class LaneLoop:
     def __init__(self, game: CompiledGame, alone: tuple[Adversary, RoundByRound] | None = None) -> None:
         self._game = game
         example = self._example(game.streams(0, 0))
-        self._layout, self._first = _laid_out(example)
+        self._layout, self._first = _lay_out(example)
         self._places: Any = LaneGame(*self._layout.form.inner)
         self.gains = None if alone is None else LaneGains(*alone, start=self._layout.rows)
         """The gains that it draws itself."""
         self.words = self._layout.rows if self.gains is None else self.gains.words
-        parts: dict[str, Any] = game.parts_that(raising=False)
+        parts: dict[str, Any] = game.make_parts(raising=False)
         parts.pop("tidy_state", None)
         if game.agent.functions.tidy is not None:
             parts["tidy"] = game.agent.functions.tidy
@@ -353,7 +353,7 @@ class LaneLoop:
         block[: len(self._first)] = self._first
         # All games begin alike but for their streams.
         games = [self._game.streams(seed, trial) for trial in trials]
-        self._layout.write(block, _filled_up(games), self._places.streams)
+        self._layout.write(block, _fill_up(games), self._places.streams)
         rules = self._game.rules
         return [0, 0, 0, rules.memory, rules.observe_charge, rules.batch_size]
 
@@ -365,7 +365,7 @@ class LaneLoop:
             raise ValueError("a mechanism withheld a gain, or released one outside its range, against its word.")
 
     def _example(self, streams: tuple[np.random.Generator, ...]) -> LaneGame:
-        state, states, progress = self._game.first
+        state, states, progress = self._game.first_states
         if self._game.feedback == "arm":
             size = self._game.n_values
             kept = self._game.rules.batch_size > 1
@@ -389,7 +389,7 @@ class LaneGains:
         self._adversary, self._drawn, self._start = adversary, drawn, start
         zeros, rng = np.zeros(drawn.n_arms), stream(0, role=ADVERSARY)
         game = LaneAdversary(zeros, drawn.first_round_state(rng), rng, zeros, np.zeros(1, np.int64))
-        self._layout, self._first = _laid_out(game, start, same=True)
+        self._layout, self._first = _lay_out(game, start, same=True)
         self._places: Any = LaneAdversary(*self._layout.form.inner)
         self.words = self._layout.rows
 
@@ -422,7 +422,7 @@ class LaneGains:
             rng = stream(seed, trial=trial, role=ADVERSARY)
             # The state first: what it draws comes before the first round.
             games.append((self._drawn.first_round_state(rng), rng))
-        self._layout.write(block, _filled_up(games), Parts(None, (self._places.state, self._places.rng)))
+        self._layout.write(block, _fill_up(games), Parts(None, (self._places.state, self._places.rng)))
         return [self._adversary.means_of(state) for state, _ in games]
 
     def check(self, block: IntArray) -> None:
@@ -431,7 +431,7 @@ class LaneGains:
             raise GainRangeError(self._adversary)
 
 
-def _laid_out(game: tuple[Any, ...], start: int = 0, *, same: bool = False) -> tuple[Layout, IntArray]:
+def _lay_out(game: tuple[Any, ...], start: int = 0, *, same: bool = False) -> tuple[Layout, IntArray]:
     """Return the layout of games like this one side by side, and the words of one, shape `(words, 1)`."""
     layout = Layout(game, LANES, same=same, start=start)
     first = np.zeros((layout.rows, 1), np.int64)
@@ -439,7 +439,7 @@ def _laid_out(game: tuple[Any, ...], start: int = 0, *, same: bool = False) -> t
     return layout, first
 
 
-def _filled_up(games: list[Any]) -> list[Any]:
+def _fill_up(games: list[Any]) -> list[Any]:
     """Return a game for each lane; the last one again for those that are left over."""
     return games + games[-1:] * (LANES - len(games))
 

@@ -99,25 +99,25 @@ def _may_return(error: Exception) -> bool:
 
 
 @functools.lru_cache(maxsize=16)  # more than is ever played at a time; what is kept is not compiled again either
-def _unpacked(carried: PickledWork) -> tuple[Engine, dict[str, Any], NotSendableError | None]:
+def _unpacked(pickled: PickledWork) -> tuple[Engine, dict[str, Any], NotSendableError | None]:
     from cloudpickle import cloudpickle
 
-    if carried.code and (unlike := unlike_here(dict(carried.code))):
+    if pickled.code and (unlike := unlike_here(dict(pickled.code))):
         raise ClusterError(
             f"workers must have the same code as the process that sends them work; one has {', '.join(unlike)}."
             " Install the same versions there, and restart the workers."
         )
-    if carried.maker != _this_process():
+    if pickled.maker != _this_process():
         # Or it would change the classes of what it unpickled before, which it knows by ids, to those of now.
         cloudpickle._DYNAMIC_CLASS_TRACKER_BY_ID.clear()
     games, missing = {}, None
-    for name, adversary in carried.games:
+    for name, adversary in pickled.games:
         try:
             games[name] = _loaded(adversary, f"the adversary of {RegisteredGame(name).id}")
         except NotSendableError as error:
             missing = error
     _register(games)
-    return _loaded(carried.work, "the environment and its players"), games, missing
+    return _loaded(pickled.work, "the environment and its players"), games, missing
 
 
 def _register(games: dict[str, Any]) -> None:

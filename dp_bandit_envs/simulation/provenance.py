@@ -39,10 +39,10 @@ WRITTEN: Final = (type(None), bool, int, float, complex, str, bytes, np.generic,
 """What is written out as it is."""
 
 
-def code_digest(thing: Any) -> str:
+def code_digest(target: Any) -> str:
     """Return a digest of what a class, a function or another object does, and of all values that it uses."""
-    walk = Walk([thing] if isinstance(thing, (type, FunctionType)) else ())
-    walk.add(thing)
+    walk = Walk([target] if isinstance(target, (type, FunctionType)) else ())
+    walk.add(target)
     return walk.values.hexdigest()
 
 
@@ -76,29 +76,29 @@ class Walk:
         self._home = {name for one in playing for name in installed_as(getattr(one, "__module__", ""))}
         self._seen: dict[int, Any] = {}
 
-    def add(self, thing: Any) -> None:
+    def add(self, target: Any) -> None:
         """Add an object and all that it uses."""
-        if isinstance(thing, WRITTEN):
-            self._write(written_value(thing))
-            self._counts(getattr(thing, "__module__", None) or "")  # of a function of an extension module
-        elif isinstance(thing, (list, tuple, Mapping)):
-            self._write(type(thing).__name__, len(thing))
-            for part in (*thing, *(thing.values() if isinstance(thing, Mapping) else ())):
-                self.add(part)
-        elif (table := _as_array(thing)) is not None:
-            self._write(table.dtype.str, table.shape, *(name for name, _ in columns_of(thing)))
+        if isinstance(target, WRITTEN):
+            self._write(written_value(target))
+            self._counts(getattr(target, "__module__", None) or "")  # of a function of an extension module
+        elif isinstance(target, (list, tuple, Mapping)):
+            self._write(type(target).__name__, len(target))
+            for piece in (*target, *(target.values() if isinstance(target, Mapping) else ())):
+                self.add(piece)
+        elif (table := _as_array(target)) is not None:
+            self._write(table.dtype.str, table.shape, *(name for name, _ in columns_of(target)))
             if table.dtype.hasobject:
                 self.add(table.tolist())
             else:
                 self.values.update(np.ascontiguousarray(table).tobytes())
         else:
-            named = isinstance(thing, (FunctionType, type))
-            self._write(name_of(thing if named else type(thing)))
-            module = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
-            if (self._counts(module if isinstance(module, str) else "") or not named) and id(thing) not in self._seen:
-                self._seen[id(thing)] = thing
-                for part in self._parts(thing):
-                    self.add(part)
+            named = isinstance(target, (FunctionType, type))
+            self._write(name_of(target if named else type(target)))
+            module = target.__name__ if isinstance(target, ModuleType) else getattr(target, "__module__", None)
+            if (self._counts(module if isinstance(module, str) else "") or not named) and id(target) not in self._seen:
+                self._seen[id(target)] = target
+                for piece in self._parts(target):
+                    self.add(piece)
 
     def _write(self, *words: object) -> None:
         self.values.update(f"{' '.join(map(str, words))} ".encode())
@@ -116,40 +116,40 @@ class Walk:
             self.sources[f"{MODULE}{module}"] = digest
         return True
 
-    def _parts(self, thing: Any) -> Iterable[Any]:
+    def _parts(self, target: Any) -> Iterable[Any]:
         inner = None
         with contextlib.suppress(Exception):  # of a class of somebody else's, which may raise anything here
-            inner = getattr(thing, "__wrapped__", getattr(thing, "py_func", None))
-        if isinstance(thing, FunctionType):
-            return self._used(thing)
-        if isinstance(thing, type):
-            members = [(name, getattr(part, "__func__", part)) for name, part in sorted(vars(thing).items())]
-            own = [one for one in members if not one[0].startswith("__") or isinstance(one[1], FunctionType)]
-            return thing.__bases__, type(thing), own
-        if isinstance(thing, ModuleType):
-            return (thing.__name__,)
-        if isinstance(thing, MethodType):
-            return thing.__func__, thing.__self__
-        if isinstance(thing, property):
-            return thing.fget, thing.fset
+            inner = getattr(target, "__wrapped__", getattr(target, "py_func", None))
+        if isinstance(target, FunctionType):
+            return self._used(target)
+        if isinstance(target, type):
+            members = [(name, getattr(part, "__func__", part)) for name, part in sorted(vars(target).items())]
+            defined = [one for one in members if not one[0].startswith("__") or isinstance(one[1], FunctionType)]
+            return target.__bases__, type(target), defined
+        if isinstance(target, ModuleType):
+            return (target.__name__,)
+        if isinstance(target, MethodType):
+            return target.__func__, target.__self__
+        if isinstance(target, property):
+            return target.fget, target.fset
         if isinstance(inner, FunctionType):  # in functools.cache or numba.njit, which keep results beside it
             return (inner,)
-        made: Iterable[Any] = ()
+        pieces: Iterable[Any] = ()
         with contextlib.suppress(Exception):  # a lock has no values
-            made = thing.__reduce_ex__(4)
-        return (type(thing), *(list(one) if isinstance(one, Iterator) else one for one in made))
+            pieces = target.__reduce_ex__(4)
+        return (type(target), *(list(one) if isinstance(one, Iterator) else one for one in pieces))
 
     def _used(self, function: FunctionType) -> Iterator[Any]:
-        code, known = function.__code__, function.__globals__
-        module = sys.modules.get(known.get("__name__", ""))  # a decorator's, where `functools.wraps` says otherwise
+        code, namespace = function.__code__, function.__globals__
+        module = sys.modules.get(namespace.get("__name__", ""))  # a decorator's, where `functools.wraps` says otherwise
         _, codes = source_of(module)
         # The layout of a file does not count, and it changes byte code.
         yield module, codes.index(code) if code in codes else code_text(code)
         for use in uses(function):
-            root = known.get(use.name.partition(".")[0])
+            root = namespace.get(use.name.partition(".")[0])
             whole = isinstance(root, ModuleType) and not is_users(root.__name__)
             yield use.name, root if whole else use.value
-        for name in _imported(code, known.get("__package__")):
+        for name in _imported(code, namespace.get("__package__")):
             self._counts(name)
             if is_users(name):
                 # It is imported when the function is called, if not before.
@@ -157,13 +157,13 @@ class Walk:
                     yield [(use.name, use.value) for use in followed(name, import_module(name), [], 0, code)]
 
 
-def _as_array(thing: Any) -> NDArray[Any] | None:
+def _as_array(numbers: Any) -> NDArray[Any] | None:
     """Return the values of an array or a tensor; None if it is neither, or they cannot be read."""
-    if isinstance(thing, (array, memoryview)) or hasattr(type(thing), "__array__"):
+    if isinstance(numbers, (array, memoryview)) or hasattr(type(numbers), "__array__"):
         with contextlib.suppress(Exception):
-            return np.asarray(thing)
+            return np.asarray(numbers)
         with contextlib.suppress(Exception):  # a tensor with a gradient or of bfloat16 is no array
-            return np.asarray(thing.tolist())
+            return np.asarray(numbers.tolist())
     return None
 
 
@@ -177,8 +177,8 @@ def _is_known(module: str) -> bool:
 @functools.cache
 def _owners(top: str, path: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
     """Return name, version and folder of the distributions that have installed a package, on Python's path."""
-    found = [metadata.distribution(name) for name in sorted(set(_packages(path).get(top, ())))]
-    kept = [one for one in found if '"editable": true' not in (one.read_text("direct_url.json") or "")]
+    distributions = [metadata.distribution(name) for name in sorted(set(_packages(path).get(top, ())))]
+    kept = [one for one in distributions if '"editable": true' not in (one.read_text("direct_url.json") or "")]
     return tuple((one.name, one.version, str(one.locate_file(""))) for one in kept)
 
 
@@ -214,8 +214,8 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 def _imported(code: CodeType, package: str | None) -> Iterator[str]:
     """Yield the modules that a function imports."""
-    for one in _codes(code):
-        steps = list(dis.get_instructions(one))
+    for nested in _codes(code):
+        steps = list(dis.get_instructions(nested))
         for level, _, step in zip(steps, steps[1:], steps[2:], strict=False):
             if step.opname == "IMPORT_NAME":
                 with contextlib.suppress(ImportError, ValueError):
@@ -239,20 +239,20 @@ def made_by() -> dict[str, str]:
         for folder, below, names in os.walk(top, followlinks=True):
             below[:] = [name for name in below if name not in WITHOUT_NUMBERS]
             # No link to nowhere, as an editor leaves one, nor a pipe.
-            shown = (file for name in names if not name.startswith(".") and (file := Path(folder, name)).is_file())
-            files |= {".".join((package, *file.relative_to(top).parts)): file for file in shown}
+            existing = (file for name in names if not name.startswith(".") and (file := Path(folder, name)).is_file())
+            files |= {".".join((package, *file.relative_to(top).parts)): file for file in existing}
     digest = hashlib.sha256()
     for name, file in sorted(files.items()):
         content = file.read_bytes()
         if name.endswith(".py"):
             content = code_text(compile(content, name, "exec", optimize=2, dont_inherit=True)).encode()
         digest.update(f"{name} {len(content)} ".encode() + content)
-    made = {"version": dp_bandit_envs.__version__, "code": digest.hexdigest()}
-    made["python"] = ".".join(platform.python_version_tuple()[:2])
+    versions = {"version": dp_bandit_envs.__version__, "code": digest.hexdigest()}
+    versions["python"] = ".".join(platform.python_version_tuple()[:2])
     for library in LIBRARIES:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            made[library] = ".".join(metadata.version(library).split(".")[:2])
-    return made
+            versions[library] = ".".join(metadata.version(library).split(".")[:2])
+    return versions
 
 
 def foreign_code(kinds: Iterable[Any], more: Iterable[Any] = ()) -> dict[str, str]:
@@ -281,11 +281,11 @@ def installed_code(engine: Any) -> dict[str, str]:
     return {name: code[name] for name in code if name.startswith(INSTALLED) or name in modules}
 
 
-def unlike_here(made: Mapping[str, str]) -> list[str]:
+def unlike_here(there: Mapping[str, str]) -> list[str]:
     """Return how this process differs from what `made_by` and `installed_code` returned in another, in words."""
-    here = {**{name: source_here(name) for name in made}, **made_by()}
-    unlike = [name for name in made if here[name] != made[name]]
-    return [f"{name} {_short(here[name])} instead of {_short(made[name])}" for name in unlike]
+    here = {**{name: source_here(name) for name in there}, **made_by()}
+    unlike = [name for name in there if here[name] != there[name]]
+    return [f"{name} {_short(here[name])} instead of {_short(there[name])}" for name in unlike]
 
 
 def _short(version: str) -> str:
@@ -295,10 +295,10 @@ def _short(version: str) -> str:
 
 def source_here(name: str) -> str:
     """Return the version or the digest that this process has under a name of `foreign_code`; "none" if it has none."""
-    found = ""
+    version = ""
     with contextlib.suppress(Exception):
         if name.startswith(INSTALLED):
-            found = metadata.version(name.removeprefix(INSTALLED))
+            version = metadata.version(name.removeprefix(INSTALLED))
         else:
-            found, _ = source_of(import_module(name.removeprefix(MODULE)))
-    return found or "none"
+            version, _ = source_of(import_module(name.removeprefix(MODULE)))
+    return version or "none"

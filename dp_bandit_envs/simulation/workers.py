@@ -234,13 +234,13 @@ def _with_joblib(tasks: Iterable[Task], jobs: int, left: int, in_threads: bool, 
         backend.submit = functools.partial(_submit, backend)
     cut = TaskSplitter(tasks, max(SECONDS_ELSEWHERE, SECONDS_A_WORKER * workers), left, 2 * workers)
     under_way: dict[int, Task] = {}
-    carried = once_for_each_engine(lambda task: PickledWork.of(task.engine, task.env_id, elsewhere=elsewhere))
+    pickled = once_for_each_engine(lambda task: PickledWork.of(task.engine, task.env_id, elsewhere=elsewhere))
 
     def calls() -> Iterator[Any]:
         for number, task in enumerate(cut):
             under_way[number] = task
             count_as_begun(task)
-            yield delayed(_numbered)(number, carried(task), task.trials, keep)
+            yield delayed(_numbered)(number, pickled(task), task.trials, keep)
 
     one_by_one = backend.supports_return_generator
     return_as = "generator_unordered" if one_by_one else "list"
@@ -305,5 +305,5 @@ def compile_now(engines: Iterable[Engine]) -> None:
             run_in_thread(engine.compile)
 
 
-def _numbered(number: int, carried: PickledWork, trials: range, keep: Keep) -> tuple[int, TaskResults]:
-    return number, run_and_keep(carried.play, trials, keep)
+def _numbered(number: int, pickled: PickledWork, trials: range, keep: Keep) -> tuple[int, TaskResults]:
+    return number, run_and_keep(pickled.play, trials, keep)

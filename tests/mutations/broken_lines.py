@@ -894,7 +894,7 @@ GAMES = (
         "a copy of a game pays again",
         f"{PRIVACY}/admission.py",
         "        return copy.copy(self)",
-        "        return Admission(self._ledgers, self._participation, self._n_games)",
+        "        return Admission(self._unpaid, self._participation, self._n_games)",
         (ADMISSION, "-k", "copy_of_a_game"),
     ),
     Mutation(
@@ -928,8 +928,8 @@ GAMES = (
     Mutation(
         "a second ledger of the data is not asked",
         "dp_bandit_envs/adversaries/adversary.py",
-        "for ledger in (*own, *inner)}",
-        "for ledger in (*own, *inner[:1])}",
+        "for ledger in (*of_its_data, *inner)}",
+        "for ledger in (*of_its_data, *inner[:1])}",
         (ADMISSION, "-k", "two_ledgers"),
     ),
     Mutation(
@@ -970,7 +970,7 @@ GAMES = (
     Mutation(
         "data with a ledger begin in no environment",
         f"{PRIVACY}/admission.py",
-        "    if now is None or not any(admission.admits(ledger) for admission in now.admissions):",
+        "    if now is None or not any(admission.waits_for(ledger) for admission in now.admissions):",
         "    if False:",
         (ADMISSION, "-k", "unpaid"),
     ),
@@ -1258,7 +1258,7 @@ PLAYED = (
     Mutation(
         "an array is replaced by one of another type",
         f"{COMPILING}/layout.py",
-        "            if value.dtype != form.dtype or value.ndim != form.size:",
+        "            if contents.dtype != form.dtype or contents.ndim != form.size:",
         "            if False:",
         ("tests/simulation/test_words_of_a_game.py", "-k", "replaced_array"),
     ),
@@ -1272,7 +1272,7 @@ PLAYED = (
     Mutation(
         "a worker with other code plays",
         f"{SIMULATION}/pickling.py",
-        "    if carried.code and (unlike := unlike_here(dict(carried.code))):",
+        "    if pickled.code and (unlike := unlike_here(dict(pickled.code))):",
         "    if unlike := []:",
         ("tests/faults/test_cluster.py", "-k", "other_code"),
     ),
@@ -1307,8 +1307,8 @@ PLAYED = (
     Mutation(
         "a user's child of an agent is played in lanes",
         f"{SIMULATION}/lanes.py",
-        "carried = AGENTS.get(type(game.agent))",
-        "carried = next((AGENTS[kind] for kind in type(game.agent).__mro__ if kind in AGENTS), None)",
+        "support = AGENTS.get(type(game.agent))",
+        "support = next((AGENTS[kind] for kind in type(game.agent).__mro__ if kind in AGENTS), None)",
         ("tests/simulation/test_lanes_chosen.py", "-k", "never_played_as_if and child"),
     ),
     Mutation(

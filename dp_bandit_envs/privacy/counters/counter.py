@@ -307,11 +307,9 @@ class Counter(abc.ABC):
             return gaussian_law(self.sigma)
         if self.dominated_by == "levels":
             return DominatingNoise(laplace=((self.epsilon / self.nodes_per_item, self.nodes_per_item),))
-        return (
-            one_laplace(self._spent)
-            if self.dominated_by == "laplace"
-            else DominatingNoise(responses=((self._spent, 1),))
-        )
+        if self.dominated_by == "laplace":
+            return one_laplace(self._spent)
+        return DominatingNoise(responses=((self._spent, 1),))
 
     def distance_of_draws(self, values: int = 1) -> float:
         """Return the distance of the fast draws that one item influences from exact ones, in [0, 1]."""

@@ -111,10 +111,10 @@ class MiniBatchAverage(Mechanism):
         values = inputs.values
         if self.batch_size == 1:
             return values
-        norm_distance = (
-            values.norm_distance if math.isinf(values.norm_distance) else distance_in_norm(inputs) / self.batch_size
-        )
-        return values._replace(l2=distance_l2(inputs) / self.batch_size, norm_distance=norm_distance)
+        distance = values.norm_distance
+        if math.isfinite(distance):
+            distance = distance_in_norm(inputs) / self.batch_size
+        return values._replace(l2=distance_l2(inputs) / self.batch_size, norm_distance=distance)
 
     def horizon(self, inputs: InputFacts) -> int:
         """Return T // tau; the last T mod tau rounds are one more step, which releases nothing."""
