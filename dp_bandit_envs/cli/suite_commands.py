@@ -71,5 +71,6 @@ def show_tasks() -> None:
 
 def show_reference(size: str, axes: list[str] | None) -> None:
     """Print the best of the package by axis, or all of some axes."""
-    for axis in axes or [None]:
+    chosen: Sequence[str | None] = axes or [None]
+    for axis in chosen:
         say("\n".join(lines_of_reference(size_name(size), axis)))

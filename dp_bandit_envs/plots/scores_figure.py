@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 
 from dp_bandit_envs.plots.plot_style import GREY, LIGHT_GREY, RC, styles_for
 
-INCHES_OF_PANEL, INCHES_OF_ROW, INCHES_OF_LABELS, INCHES_OF_TABLE = 2.1, 0.3, 1.1, 2.5
+INCHES_OF_PANEL, INCHES_OF_ROW, INCHES_OF_LABELS = 2.1, 0.3, 1.1
+INCHES_OF_LETTER, INCHES_OF_CELL = 0.065, 0.68
 LEFT, RIGHT = -1.0, 1.25
 """The scores that the horizontal axis shows; those beyond are arrows at its ends."""
 
@@ -47,7 +48,7 @@ def scores_figure(
     """
     columns = min(columns or len(panels), len(panels))
     lines = -(-len(panels) // columns)
-    table_at = INCHES_OF_TABLE if table else 0.0
+    table_at = _inches_of_names(table) + INCHES_OF_CELL * (len(table[0]) - 1) + 0.2 if table else 0.0
     width = INCHES_OF_LABELS + INCHES_OF_PANEL * columns + table_at
     height = lines * (INCHES_OF_ROW * len(rows) + 0.55) + 0.65
     styles = styles_for(dict.fromkeys(name for panel in panels for name in panel.dots))
@@ -71,12 +72,12 @@ def scores_figure(
         axes[0, 0].set_ylim(len(rows) - 0.5, -0.5)
         middle = (INCHES_OF_LABELS + INCHES_OF_PANEL * columns / 2) / width
         figure.text(middle, 0.08 / height, "score: 0 is chance, 1 is the best without privacy", ha="center")
-        handles = {}
+        handles: dict[str, Any] = {}
         for place in axes.flat:
             handles |= {label: line for line, label in zip(*place.get_legend_handles_labels(), strict=True)}
         figure.legend(
-            handles.values(),
-            handles.keys(),
+            list(handles.values()),
+            list(handles),
             loc="upper center",
             bbox_to_anchor=(middle, 1 - 0.02 / height),
             ncols=min(4, len(handles)),
@@ -92,10 +93,10 @@ def _draw_panel(place: Any, panel: ScorePanel, rows: Sequence[str], styles: Mapp
         place.axvline(score, color=GREY, lw=0.8, ls=":", zorder=0)
     place.axhline(0.5, color=LIGHT_GREY, lw=0.8)
     place.grid(visible=False)
-    for height, row in enumerate(rows):
+    for line, row in enumerate(rows):
         scores = np.clip(panel.field.get(row, ()), LEFT, RIGHT)
         marks = {"marker": "|", "ls": "", "color": LIGHT_GREY, "ms": 9, "mew": 1.2, "zorder": 1}
-        place.plot(scores, np.full(len(scores), height), label=field if height == 0 else None, **marks)
+        place.plot(scores, np.full(len(scores), line), label=field if line == 0 else None, **marks)
     shift = 0.44 / max(1, len(panel.dots))
     for index, (name, scores_of_rows) in enumerate(panel.dots.items()):
         at = (index - (len(panel.dots) - 1) / 2) * shift
@@ -115,11 +116,15 @@ def _draw_panel(place: Any, panel: ScorePanel, rows: Sequence[str], styles: Mapp
 
 def _draw_table(figure: Figure, table: Sequence[Sequence[str]], left: float, top: float, height: float) -> None:
     """Write rows of text beside the panels, aligned to the right but for their first column."""
-    right = 0.985
-    ends = np.linspace(left + (right - left) * 0.58, right, len(table[0]) - 1)
+    width = figure.get_figwidth()
+    ends = left + (_inches_of_names(table) + INCHES_OF_CELL * np.arange(1, len(table[0]))) / width
     for line, cells in enumerate(table):
         y = top - (line * 0.19 + 0.06) / height
         weight = "bold" if line == 0 else "normal"
         figure.text(left, y, cells[0], weight=weight, size=7.5, va="top")
         for cell, x in zip(cells[1:], ends, strict=True):
             figure.text(x, y, cell, weight=weight, size=7.5, ha="right", va="top")
+
+
+def _inches_of_names(table: Sequence[Sequence[str]]) -> float:
+    return INCHES_OF_LETTER * max(len(cells[0]) for cells in table)

@@ -160,7 +160,8 @@ def played_agents(
     """Play all tasks, agent by agent and level by level, and yield each as soon as it has played them."""
     for player in players:
         for level in levels:
-            cells, algorithms = [], []
+            cells: list[dict[str, Any]] = []
+            algorithms: list[Algorithm] = []
             for task in wanted:
                 cells.append(_cell(store, player, task, level, algorithms, jobs, seconds))
                 advance(None, task.horizon(store.size) * size_of(store.size).games)

@@ -1,6 +1,6 @@
 """What a card looks like: ranks beside the package's algorithms, as text, as a table and as a picture."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from dp_bandit_envs.suite.reference import REFERENCE_SEED, RankedRow, Reference, first_as_chance, reference
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ALL_AXES: Final = "all axes"
+PRIVATE_LEVELS: Final = tuple(level for level in LEVELS if level is not None)
 MOST_DOTS: Final = 3
 BEST_SHOWN: Final = 3
 """How many of the package's algorithms are shown above and beside an agent."""
@@ -105,13 +106,13 @@ def dots_of_reference(known: Reference, name: str, size: str, level: float | Non
 def picture_of_reference(
     names: Sequence[str],
     size: str = "quick",
-    levels: Iterable[float] = tuple(level for level in LEVELS if level is not None),
+    levels: Sequence[float | None] = PRIVATE_LEVELS,
     columns: int | None = None,
 ) -> "Figure":
     """Return the picture of at most three algorithms among all of the package."""
     known = reference()
     dots = {level: {name: dots_of_reference(known, name, size, level) for name in names} for level in levels}
-    table = [["total (rank)", *(f"ε = {level:g}" for level in dots)]]
+    table = [["total (rank)", *(f"ε = {level_in_words(level)}" for level in dots)]]
     for name in names:
         ranked = [next((row for row in known.ranking(size, level) if row.name == name), None) for level in dots]
         table.append([name, *("" if row is None else f"{row.total:.2f} ({row.rank})" for row in ranked)])
@@ -155,9 +156,7 @@ def lines_of_reference(size: str = "quick", axis: str | None = None) -> list[str
     known.of_size(size)
     which = "The three best of the package" if axis is None else "The algorithms of the package"
     lines = [f"{which} by axis; size {size}, seed {REFERENCE_SEED}: 0 is chance, 1 the best without privacy."]
-    for level in LEVELS:
-        if level is None:
-            continue
+    for level in PRIVATE_LEVELS:
         lines += ["", f"epsilon = {level:g}"]
         for row in (ALL_AXES, *AXES) if axis is None else (axis,):
             best = best_of(known, size, level, row)
