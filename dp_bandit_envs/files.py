@@ -212,6 +212,16 @@ def whole_file(target: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
         raise NotSyncedError(*error.args) from error
 
 
+def replace(file: Path, target: Path) -> None:
+    """Move a file that is on the disk to the name of another one, which is gone then.
+
+    Raises:
+        OSError: If it cannot be moved, or its name may not be on the disk yet.
+    """
+    os.replace(file, target)
+    sync_folder(target.parent)
+
+
 class NotSyncedError(OSError):
     """A file is written, but if the machine stops now, its name may be lost."""
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import draws
-from dp_bandit_envs.compiling.compiled import Compiled
+from dp_bandit_envs.compiling.compiled import CompiledFunction
 from dp_bandit_envs.draws import exp, expm1, log, log1p, log_array, map_array, parted, power_of_two
 
 CLAIM = Decimal("4e-16")
@@ -79,7 +79,7 @@ def test_limits():
 def test_machine_code_gives_the_same_bits(function):
     numbers = np.array([*arguments(function), *EDGES, *(-x for x in EDGES)])
     found = np.empty(len(numbers))
-    Compiled(each_number, {"function": function})(numbers, found)
+    CompiledFunction(each_number, {"function": function})(numbers, found)
     assert [x.hex() for x in found.tolist()] == [function(x).hex() for x in numbers.tolist()]
 
 
@@ -99,7 +99,7 @@ def test_powers_and_parts_of_all_normal_doubles_are_those_of_the_bits():
     numbers = [share * 2.0**k for k in powers for share in (1.0, 1.5, 2.0 - 2.0**-52)]
     assert all(math.ldexp(m, int(k)) == x and 0.5 <= m < 1 for x in numbers for m, k in [parted(x)])
     found = np.empty((len(powers), 3)), np.empty((len(numbers), 2))
-    Compiled(write_parts, {})(np.array(powers), np.array(numbers), *found)
+    CompiledFunction(write_parts, {})(np.array(powers), np.array(numbers), *found)
     assert found[0][:, 0].tolist() == [2.0**k for k in powers]
     assert found[1].tolist() == [list(parted(x)) for x in numbers]
 
@@ -119,7 +119,7 @@ def test_arrays_have_the_same_bits_as_numbers():
 
 def test_machine_code_fuses_no_multiplication_and_addition():
     """A fused (1 + 2^-30)^2 - (1 + 2^-29) is 2^-60; rounded twice it is 0. And no such instruction is in the text."""
-    compiled = Compiled(multiply_add, {"exp": exp})
+    compiled = CompiledFunction(multiply_add, {"exp": exp})
     assert (
         compiled(1 + 2.0**-30, 1 + 2.0**-30, -(1 + 2.0**-29))
         == 0.0

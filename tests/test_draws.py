@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from dp_bandit_envs import draws
-from dp_bandit_envs.compiling.compiled import Compiled
+from dp_bandit_envs.compiling.compiled import CompiledFunction
 from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.draws import (
@@ -76,14 +76,14 @@ def drawn_compiled(function, rng: Stream, scale: float, number: int) -> np.ndarr
 
 
 @functools.cache
-def compiled_draws(function) -> Compiled:
+def compiled_draws(function) -> CompiledFunction:
     """Return `with_stream` for a draw, compiled."""
-    return Compiled(with_stream, {"sample": function})
+    return CompiledFunction(with_stream, {"sample": function})
 
 
 def filled_compiled(rng: Stream, numbers: np.ndarray, scale: float) -> None:
     """Fill an array with Laplace draws in machine code."""
-    Compiled(fill_with_stream, {})((stream_address(rng),), numbers, scale)
+    CompiledFunction(fill_with_stream, {})((stream_address(rng),), numbers, scale)
 
 
 def fill_with_stream(addresses, numbers, scale):

@@ -30,7 +30,7 @@ PROGRAM = "\n".join(
 # A name that a reader chooses, and words of other programs.
 OTHERS = {"MyMechanism", "export", "ipynb", "sbatch", "wasm", "deps"}
 # What stands in files of a reader's.
-OF_READERS = {"mine.py", "report.md", "panel/algorithm/measure", "panel/checkpoints"}
+OF_READERS = {"mine.py", "report.md", "game/algorithm/measure", "game/checkpoints"}
 
 
 def spans(document):

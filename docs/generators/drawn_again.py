@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from dp_bandit_envs.experiments.comparing import compare
+from dp_bandit_envs.experiments.comparison import compare
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.reporting import figure_of
+from dp_bandit_envs.experiments.report import figure_of
 from dp_bandit_envs.figures.reproduction import study_of
 from dp_bandit_envs.plots.plot_style import STYLES, as_bytes
 from dp_bandit_envs.plots.privacy_figures import counters_figure
@@ -26,8 +26,9 @@ def draw_results(folder: Path, picture: str) -> None:
     # The first experiment is the one that the command's horizon and trials are about.
     whole = study_of(folder.name).experiments
     first = written["experiments"][whole[0].name] if len(whole) > 1 else written
-    horizon = first["horizon"] or max(panel["env_kwargs"]["horizon"] for panel in first["panels"])
-    study = study_of(folder.name, horizon=horizon, trials=first["trials"])
+    horizon = max(game["horizon"] for game in first["described"])
+    trials = min(result["trials"] for game in first["described"] for result in game["results"])
+    study = study_of(folder.name, horizon=horizon, trials=trials)
     results = []
     for experiment in study.experiments:
         part_folder = folder / experiment.name if len(study.experiments) > 1 else folder

@@ -12,7 +12,6 @@ from generators import ROOT
 SIZE = "quick"
 DOTS = ("DP-KLUCB", "LDP-UCB-B", "Clipped-Lap (base=TS)")
 PRIVATE = [level for level in LEVELS if level is not None]
-WIDTHS = {"": None, "-narrow": 1}
 MARKED = re.compile(r"(<!-- suite: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 KINDS = {
     ALL_AXES: "anything: the mean of all axes",
@@ -85,10 +84,7 @@ def remake_suite() -> None:
     for name in ("suite", "algorithms"):
         page = ROOT / "docs" / f"{name}.md"
         page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
-    for end, columns in WIDTHS.items():
-        (ROOT / "examples" / f"suite{end}.png").write_bytes(
-            as_bytes(picture_of_reference(DOTS, SIZE, columns=columns), "png")
-        )
+    (ROOT / "examples" / "suite.png").write_bytes(as_bytes(picture_of_reference(DOTS, SIZE), "png"))
 
 
 def _code(name: str) -> str:

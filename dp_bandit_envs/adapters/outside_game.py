@@ -14,7 +14,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.calibration import asked_privacy, played_as_asked
+from dp_bandit_envs.algorithms.calibration import PrivacyRequest, read_single_player
 from dp_bandit_envs.algorithms.specs import Player
 from dp_bandit_envs.envs.bandit_env import empty_observation, observation_space
 from dp_bandit_envs.errors import SeedRefusedError, StepOutsideGameError, WrongGameError, WrongTypeError
@@ -352,8 +352,8 @@ class OutsideGame:
             if opened is not None and opened.rounds:
                 ledger = None
             self._feed = ExternalGainsEnv(n_arms, horizon, use, ledger)
-            asked = asked_privacy([] if epsilon is None else [epsilon], delta)
-            algorithm = played_as_asked(algorithm, asked, self._feed)
+            request = PrivacyRequest.checked(epsilon, delta)
+            algorithm = read_single_player(algorithm, request, self._feed)
             if algorithm.make_agent is not None and algorithm.feedback == "full":
                 raise WrongGameError(
                     f"{algorithm.name} learns from the gains of all arms, and here a round has the reward of one. Use"

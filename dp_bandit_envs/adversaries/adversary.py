@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.checks import installed
-from dp_bandit_envs.compiling.compiled import Compiled, run_in_thread, why_not_compiled
+from dp_bandit_envs.compiling.compiled import CompiledFunction, run_in_thread, why_not_compiled
 from dp_bandit_envs.compiling.functions import bind, is_builtin, put_back, stream_address, stream_at
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import GainRangeError, LateDataError, WrongGainsError, WrongTypeError
@@ -475,7 +475,7 @@ def compiled(
     """
     if why_not_compiled():
         return None
-    entry = Compiled(enter, {"fill_rounds": loop})
+    entry = CompiledFunction(enter, {"fill_rounds": loop})
 
     def fill(state: Any, first: int, gains: FloatArray, rng: np.random.Generator) -> None:
         entry(state, first, len(gains), gains, stream_address(rng))

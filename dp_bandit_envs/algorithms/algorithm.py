@@ -94,13 +94,13 @@ class Algorithm:
         """Refuse an agent where something that makes agents is needed; name the player."""
         _check_wrapping(self.wrapping)
         makers: list[Any] = [one for one in (self.make_agent, self.make_point_agent) if one is not None]
-        for one in makers or [None]:
-            if callable(one):
+        for factory in makers or [None]:
+            if callable(factory):
                 continue
-            kind = type(one).__name__
+            kind = type(factory).__name__
             raise TypeError(
-                f"make_agent must make a fresh agent when called; received {checks.kind_of(one)}. Use {kind} itself, or"
-                f" lambda: {kind}(...)."
+                f"make_agent must make a fresh agent when called; received {checks.kind_of(factory)}. Use {kind}"
+                f" itself, or lambda: {kind}(...)."
             )
         if any(needs_all(one) for one in makers):
             object.__setattr__(self, "feedback", "full")
@@ -110,17 +110,17 @@ class Algorithm:
     def __repr__(self) -> str:
         """Return what was chosen; functions by name, without the addresses that differ in each process."""
         makers = {"make_agent": self.make_agent, "make_point_agent": self.make_point_agent, "wrapping": self.wrapping}
-        chosen = [f"{key}={_shown(one)}" for key, one in makers.items() if one is not None and one is not unchanged]
+        chosen = [f"{key}={_written(one)}" for key, one in makers.items() if one is not None and one is not unchanged]
         if self.parameters:
             chosen.append(
-                f"parameters={{{', '.join(f'{key!r}: {_shown(one)}' for key, one in self.parameters.items())}}}"
+                f"parameters={{{', '.join(f'{key!r}: {_written(one)}' for key, one in self.parameters.items())}}}"
             )
         return f"Algorithm({', '.join([repr(self.name), *chosen])})"
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """Pickle an algorithm of `make_algorithm` as its name and parameters, because its functions are local."""
         recipe: Callable[[], Algorithm] | None = vars(self).get("_recipe")
-        return super().__reduce_ex__(protocol) if recipe is None else (made_by, (recipe,))
+        return super().__reduce_ex__(protocol) if recipe is None else (build_from_recipe, (recipe,))
 
     def wrap(self, env: Environment) -> Environment:
         """Return the environment in this algorithm's privacy wrappers."""
@@ -221,8 +221,8 @@ class Algorithm:
             inside: What `wrap` returned for the game.
             env: The game.
         """
-        own = type(self).guarantee_in is not Algorithm.guarantee_in
-        return self.guarantee_in(env) if own else self._guarantee(inside, env)
+        is_overridden = type(self).guarantee_in is not Algorithm.guarantee_in
+        return self.guarantee_in(env) if is_overridden else self._guarantee(inside, env)
 
     def _guarantee(self, inside: Environment | None, env: Environment) -> PrivacyGuarantee:
         reason = None if self.own_guarantee is None else _proofs_do_not_cover(env, self.name)
@@ -231,18 +231,22 @@ class Algorithm:
         inside = self.wrap(env) if inside is None else inside
         stated = inside.get_wrapper_attr("guarantee") if inside.has_wrapper_attr("guarantee") else None
         if self.own_guarantee is not None:
-            own = self.own_guarantee(set_of(env)[1], env.get_wrapper_attr("horizon"))
+            by_agent = self.own_guarantee(set_of(env)[1], env.get_wrapper_attr("horizon"))
         elif stated is not None:
             return stated  # type: ignore[no-any-return]
         else:
-            own = PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")
-        if not isinstance(own, PrivacyGuarantee):
-            return own
+            by_agent = PrivacyGuarantee.none(
+                "no wrapper adds noise, and nothing is known of the agent's own randomness"
+            )
+        if not isinstance(by_agent, PrivacyGuarantee):
+            return by_agent
         # What a boundary states holds for any agent above it.
-        if isinstance(stated, PrivacyGuarantee) and stated.epsilon_at(DELTA) < own.epsilon_at(DELTA):
+        if isinstance(stated, PrivacyGuarantee) and stated.epsilon_at(DELTA) < by_agent.epsilon_at(DELTA):
             return stated
         layers = stated.steps if isinstance(stated, PrivacyGuarantee) else ()
-        return dataclasses.replace(own if own.steps else with_agent(own, layers), data=participation_below(env))
+        return dataclasses.replace(
+            by_agent if by_agent.steps else with_agent(by_agent, layers), data=participation_below(env)
+        )
 
     @checks.answers_wrong_calls
     def paper_guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex) -> PrivacyGuarantee:
@@ -332,7 +336,7 @@ class Algorithm:
 Algorithm.__init__ = checks.answers_wrong_calls(Algorithm.__init__)  # type: ignore[method-assign]
 
 
-def made_by(recipe: Callable[[], Algorithm]) -> Algorithm:
+def build_from_recipe(recipe: Callable[[], Algorithm]) -> Algorithm:
     """Return an algorithm that remembers how it is made, so that it can be pickled.
 
     Args:
@@ -379,9 +383,9 @@ def _with_secure_draws(inside: Environment, env: Environment) -> Environment:
         raise WrongTypeError(
             f"{name} has noise without a secure form. Those of dp_bandit_envs.privacy.mechanisms have one."
         )
-    made: Any = type(inside).__new__(type(inside))
-    PrivacyBoundary.__init__(made, _with_secure_draws(inside.env, env), mechanism)
-    return made  # type: ignore[no-any-return]
+    wrapper: Any = type(inside).__new__(type(inside))
+    PrivacyBoundary.__init__(wrapper, _with_secure_draws(inside.env, env), mechanism)
+    return wrapper  # type: ignore[no-any-return]
 
 
 def _labelled(agent: Any, env: Environment) -> Any:
@@ -425,13 +429,13 @@ def _size_of(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
     return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)
 
 
-def _shown(value: Any) -> str:
+def _written(part: Any) -> str:
     """Return the name of a function or a class, and otherwise the repr, if it has no address."""
-    made_of = getattr(value, "func", value)  # of a functools.partial
-    if hasattr(made_of, "__qualname__"):
-        return name_of(made_of)
-    text = repr(value)
-    return f"<{type(value).__name__}>" if " at 0x" in text else text
+    function = getattr(part, "func", part)  # of a functools.partial
+    if hasattr(function, "__qualname__"):
+        return name_of(function)
+    text = repr(part)
+    return f"<{type(part).__name__}>" if " at 0x" in text else text
 
 
 def _cut(bound: float, horizon: int, width: float = 1.0) -> float:

@@ -19,7 +19,7 @@ from dp_bandit_envs.algorithms import (
     thompson_family,
     ucb_family,
 )
-from dp_bandit_envs.algorithms.algorithm import Algorithm, made_by
+from dp_bandit_envs.algorithms.algorithm import Algorithm, build_from_recipe
 from dp_bandit_envs.envs.registration import is_defined_again
 from dp_bandit_envs.errors import NameTakenError, WrongTypeError
 from dp_bandit_envs.text import read_call, written_value
@@ -119,12 +119,12 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
     if isinstance(name, str) and ":" in name:
         name, written = read_call(name)
         parameters = {**written, **parameters}
-    known = checks.known_name("algorithm", name, ALGORITHMS)
-    takes = list(inspect.signature(ALGORITHMS[known]).parameters)
+    name = checks.known_name("algorithm", name, ALGORITHMS)
+    names = list(inspect.signature(ALGORITHMS[name]).parameters)
     for parameter in parameters:
-        if parameter not in (*takes, "label"):
-            raise TypeError(f"{known} has no parameter {parameter!r}. Known: {', '.join(takes) or 'none but label'}.")
-    return made_by(functools.partial(_named, ALGORITHMS[known], known, **parameters))
+        if parameter not in (*names, "label"):
+            raise TypeError(f"{name} has no parameter {parameter!r}. Known: {', '.join(names) or 'none but label'}.")
+    return build_from_recipe(functools.partial(_build_named, ALGORITHMS[name], name, **parameters))
 
 
 @checks.answers_wrong_calls
@@ -161,22 +161,24 @@ def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
     same = [known for known in ALGORITHMS if known.lower() == name.lower() and not again]
     if same:
         raise NameTakenError(f"name must be new; received {name!r}, but there is {same[0]}. Use another name.")
-    made = maker() if callable(maker) and not isinstance(maker, type) else None
-    if not isinstance(made, Algorithm):
+    built = maker() if callable(maker) and not isinstance(maker, type) else None
+    if not isinstance(built, Algorithm):
         raise WrongTypeError(
             "maker must be a function that returns an Algorithm when called without arguments; received"
-            f" {_received(maker, made)}. For example def mine(epsilon=1.0): return dp_bandit_envs.Algorithm('Mine',"
+            f" {_received(maker, built)}. For example def mine(epsilon=1.0): return dp_bandit_envs.Algorithm('Mine',"
             " MyAgent, lambda env: dp_bandit_envs.LaplaceClipRescale(env, epsilon=epsilon))."
         )
     ALGORITHMS[name] = maker
 
 
-def _received(maker: Any, made: Any) -> str:
-    return checks.kind_of(maker) if made is None else f"one that returns {checks.kind_of(made)}"
+def _received(maker: Any, built: Any) -> str:
+    return checks.kind_of(maker) if built is None else f"one that returns {checks.kind_of(built)}"
 
 
-def _named(maker: Callable[..., Algorithm], name: str, *, label: str | None = None, **parameters: Any) -> Algorithm:
+def _build_named(
+    maker: Callable[..., Algorithm], name: str, *, label: str | None = None, **parameters: Any
+) -> Algorithm:
     """Make an algorithm; its results are named by the label, its random streams by name and parameters alone."""
-    made = maker(**parameters)
-    player = f"{name} {written_value(made.parameters)}"
-    return dataclasses.replace(made, name=name if label is None else label, player=player)
+    built = maker(**parameters)
+    player = f"{name} {written_value(built.parameters)}"
+    return dataclasses.replace(built, name=name if label is None else label, player=player)

@@ -1,15 +1,16 @@
-"""Finds the parameter at which an algorithm's real guarantee meets a target, by a monotone search."""
+"""Fills in the privacy that is requested of an algorithm: its parameter, or one found for a real guarantee."""
 
+import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, Self, SupportsFloat, SupportsIndex, TypeAlias
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.algorithm_table import make_algorithm
 from dp_bandit_envs.algorithms.exp3_family import smallest_between
-from dp_bandit_envs.algorithms.specs import Asked, Player, algorithm_of
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, Player, read_algorithm
 from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.privacy.accounting import added_delta
 from dp_bandit_envs.privacy.guarantee import DELTA, PrivacyGuarantee
@@ -26,127 +27,122 @@ FARTHEST: Final = 2.0**40
 TRIES: Final = 100
 
 
-class AskedPrivacy(NamedTuple):
-    """The privacy that is asked for.
+class PrivacyRequest(NamedTuple):
+    """The privacy that is requested of algorithms in a game.
 
     Attributes:
-        epsilons: For all algorithms that take one; none for each algorithm's own.
+        epsilon: For all algorithms that take one; None for each algorithm's own.
         delta: For all algorithms that take one, or None for T^-2.
-        at_guarantee: Whether each epsilon, with `delta` or else 0, is a guarantee that an algorithm's real one has to
-            meet as closely as possible from below.
-        rounds: The most rounds of a person, whom that guarantee is for; None if it is for a round.
+        at_guarantee: Whether epsilon, with `delta` or else 0, is a guarantee that an algorithm's real one has to meet
+            as closely as possible from below.
+        rounds_per_person: The most rounds of a person, whom that guarantee is for; None if it is for a round.
     """
 
-    epsilons: list[float]
-    delta: float | None
+    epsilon: float | None = None
+    delta: float | None = None
     at_guarantee: bool = False
-    rounds: int | None = None
+    rounds_per_person: int | None = None
+
+    @classmethod
+    def checked(
+        cls, epsilon: Any = None, delta: Any = None, *, at_guarantee: Any = False, rounds_per_person: Any = None
+    ) -> Self:
+        """Return a request after checking it; the arguments are those of `compare`."""
+        epsilon = None if epsilon is None else checks.epsilon(epsilon)
+        if delta is not None:
+            delta = checks.delta(delta, or_zero=at_guarantee)
+        if checks.boolean("at_guarantee", at_guarantee):
+            if epsilon is None:
+                raise ValueError("epsilon must be given with at_guarantee: it is the guarantee that is asked for.")
+            if not 0 < epsilon < math.inf:
+                raise ValueError(f"epsilon must be finite and greater than 0 with at_guarantee; received {epsilon}.")
+        if rounds_per_person is not None:
+            if not at_guarantee:
+                raise ValueError(
+                    "rounds_per_person is for the guarantee that is asked for with at_guarantee; leave it out."
+                )
+            rounds_per_person = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
+        return cls(epsilon, delta, at_guarantee, rounds_per_person)
+
+    def refuse_for(self, name: str) -> None:
+        """Raise if an epsilon or a delta is requested of what takes none, which has this name."""
+        if self.epsilon is not None or self.delta is not None:
+            raise ValueError(
+                f"{'delta' if self.epsilon is None else 'epsilon'} must be left out for {name}, which takes none or has"
+                " its own; name an algorithm, such as 'DP-KLUCB', to give one."
+            )
 
 
-NOTHING_ASKED: Final = AskedPrivacy([], None)
+NO_REQUEST: Final = PrivacyRequest()
 
 
-def asked_privacy(
-    epsilons: Iterable[Any], delta: Any, *, at_guarantee: Any = False, rounds_per_person: Any = None
-) -> AskedPrivacy:
-    """Return the privacy that is asked for, after checking it; the arguments are those of `compare`."""
-    levels = [checks.epsilon(one) for one in epsilons]
-    if delta is not None:
-        delta = checks.delta(delta, or_zero=at_guarantee)
-    if checks.boolean("at_guarantee", at_guarantee):
-        if not levels:
-            raise ValueError("epsilon must be given with at_guarantee: it is the guarantee that is asked for.")
-        if not all(0 < one < math.inf for one in levels):
-            raise ValueError(f"epsilon must be finite and greater than 0 with at_guarantee; received {levels}.")
-    if rounds_per_person is not None and not at_guarantee:
-        raise ValueError("rounds_per_person is for the guarantee that is asked for with at_guarantee; leave it out.")
-    if rounds_per_person is not None:
-        rounds_per_person = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
-    return AskedPrivacy(levels, delta, at_guarantee, rounds_per_person)
-
-
-def parameters_at(
-    one: Asked, epsilon: float | None, wanted: AskedPrivacy, game: Callable[[], Environment]
-) -> tuple[dict[str, Any], float | None]:
-    """Return the parameters with which an algorithm plays a game, and the epsilon asked for; None if it takes none.
+def with_privacy(spec: AlgorithmSpec, request: PrivacyRequest, game: Environment | None) -> AlgorithmSpec:
+    """Return an algorithm with the privacy parameters at which it plays a game.
 
     Args:
-        one: The algorithm.
-        epsilon: One of the epsilons that are wanted; None if there are none.
-        wanted: The privacy.
-        game: Makes the game.
+        spec: The algorithm.
+        request: The privacy.
+        game: The game; None only if nothing is requested and the algorithm has no delta.
 
     Raises:
         UnreachableGuaranteeError: If its guarantee cannot meet the target. One that never guarantees anything plays as
             it is, for comparison.
         ValueError: If persons are known to serve in more rounds than the guarantee is asked for.
     """
-    if epsilon is None or not wanted.at_guarantee:
-        parameters = one.at(epsilon, wanted.delta, lambda: int(game().get_wrapper_attr("horizon")))
-        return parameters, epsilon if one.takes_epsilon else None
-    env, rounds = game(), wanted.rounds or 1
-    use = None if wanted.rounds is None else env.unwrapped.adversary.data_use  # type: ignore[attr-defined]
-    if use is not None and use.person is not None and use.person > rounds:
+    epsilon = request.epsilon
+    has_horizon = game is not None and game.has_wrapper_attr("horizon")
+    horizon = int(game.get_wrapper_attr("horizon")) if game is not None and has_horizon else 0
+    if epsilon is None or not request.at_guarantee:
+        asked = epsilon if spec.takes_epsilon else None
+        return dataclasses.replace(spec, parameters=spec.parameters_at(epsilon, request.delta, horizon), asked=asked)
+    assert game is not None
+    rounds = request.rounds_per_person or 1
+    adversary: Any = game.unwrapped.adversary  # type: ignore[attr-defined]
+    participation = None if request.rounds_per_person is None else adversary.data_use
+    if participation is not None and participation.person is not None and participation.person > rounds:
         raise ValueError(
-            f"rounds_per_person must be at least {use.person:,} here, the rounds in which the data of one person can"
-            f" serve; received {rounds:,}."
+            f"rounds_per_person must be at least {participation.person:,} here, the rounds in which the data of one"
+            f" person can serve; received {rounds:,}."
         )
-    needed = {key for key, each in one.takes.items() if each.default is each.empty and key not in one.parameters}
-    made = one.made({**one.parameters, **{key: epsilon if key == "epsilon" else 1e-6 for key in needed}})
-    made.check_game(env)
-    if (one.maker is not None or not one.takes_epsilon) and made.guarantee_in(env).model == "none":
-        return one.parameters, None
-    target = (epsilon, wanted.delta or 0.0)
-    measure = functools.partial(Algorithm.guarantee_in, env=env)
-    return _calibrated(one, target, measure, env.get_wrapper_attr("horizon"), rounds), epsilon
+    needed = {key: epsilon if key == "epsilon" else 1e-6 for key in spec.needed}
+    built = dataclasses.replace(spec, parameters={**spec.parameters, **needed}).build()
+    built.check_game(game)
+    if (spec.factory is not None or not spec.takes_epsilon) and built.guarantee_in(game).model == "none":
+        return spec
+    measure = functools.partial(Algorithm.guarantee_in, env=game)
+    parameters = _search(spec, (epsilon, request.delta or 0.0), measure, horizon, rounds)
+    return dataclasses.replace(spec, parameters=parameters, asked=epsilon, calibrated=True)
 
 
-def played_at(
-    algorithm: Any, label: str | None, wanted: AskedPrivacy, game: Callable[[], Environment]
+def read_player(
+    algorithm: Any, label: str | None, request: PrivacyRequest, game: Environment | None
 ) -> tuple[Algorithm, bool]:
-    """Return what plays a game, and whether it was given the epsilon or the delta that is wanted.
+    """Return the algorithm that plays a game, and whether it got the epsilon or the delta that is requested.
 
     Args:
-        algorithm: See `algorithm_of`.
+        algorithm: See `read_algorithm`.
         label: Its name for readers; by default its own.
-        wanted: The privacy, with one epsilon at most.
-        game: Makes the game.
+        request: The privacy.
+        game: The game; see `with_privacy`.
     """
     if isinstance(algorithm, str) and label is None and ":" in algorithm:
         label = algorithm
-    one = algorithm_of(algorithm, label)
-    epsilon = next(iter(wanted.epsilons), None)
-    parameters, _ = parameters_at(one, epsilon, wanted, game)
-    given = parameters != one.parameters
-    if one.agent is not None:
-        return Algorithm(one.shown_as, one.agent), given
-    return one.made(parameters), given
+    spec = read_algorithm(algorithm, label)
+    filled = with_privacy(spec, request, game)
+    player = filled.build() if spec.agent is None else Algorithm(spec.label, spec.agent)
+    return player, filled.parameters != spec.parameters
 
 
-def played_as_asked(algorithm: Any, wanted: AskedPrivacy, env: Environment) -> Algorithm:
-    """Return what plays in an environment.
-
-    Args:
-        algorithm: See `algorithm_of`.
-        wanted: The privacy, with one epsilon at most.
-        env: The environment.
+def read_single_player(algorithm: Any, request: PrivacyRequest, env: Environment) -> Algorithm:
+    """Return the algorithm that plays alone in an environment; see `read_player`.
 
     Raises:
-        ValueError: If an epsilon or a delta is wanted of an algorithm that takes none.
+        ValueError: If an epsilon or a delta is requested of an algorithm that takes none.
     """
-    played, given = played_at(algorithm, None, wanted, lambda: env)
-    if not given:
-        refuse_asked(wanted, played.name)
-    return played
-
-
-def refuse_asked(wanted: AskedPrivacy, name: str) -> None:
-    """Raise if an epsilon or a delta is wanted of what takes none, which has this name."""
-    if wanted.epsilons or wanted.delta is not None:
-        raise ValueError(
-            f"{'epsilon' if wanted.epsilons else 'delta'} must be left out for {name}, which takes none or has its own;"
-            " name an algorithm, such as 'DP-KLUCB', to give one."
-        )
+    player, is_filled = read_player(algorithm, None, request, env)
+    if not is_filled:
+        request.refuse_for(player.name)
+    return player
 
 
 @checks.answers_wrong_calls
@@ -195,16 +191,17 @@ def calibrate(
     """
     checks.integer("n_arms", n_arms, at_least=2)
     rounds = checks.integer("horizon", horizon, at_least=1)
-    one = algorithm_of(algorithm).with_parameters(parameters)
+    spec = read_algorithm(algorithm).with_parameters(parameters)
     measure = functools.partial(Algorithm.guarantee, n_arms=n_arms, horizon=rounds)
     group = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
     if group > rounds:
         raise ValueError(f"rounds_per_person must be at most the horizon, {rounds}; received {group}.")
-    return one.made(_calibrated(one, _checked(epsilon, delta), measure, rounds, group))
+    parameters_there = _search(spec, _checked_target(epsilon, delta), measure, rounds, group)
+    return dataclasses.replace(spec, parameters=parameters_there).build()
 
 
 def calibrate_in(
-    algorithm: Player | Asked,
+    algorithm: Player | AlgorithmSpec,
     target: Target,
     env: Environment,
     *,
@@ -225,20 +222,21 @@ def calibrate_in(
         UnreachableGuaranteeError: If no value meets the target in this game.
         WrongGameError: If the algorithm cannot play this game.
     """
-    one = algorithm_of(algorithm).with_parameters(parameters)
+    spec = read_algorithm(algorithm).with_parameters(parameters)
     group = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
-    if not one.takes_epsilon or one.maker is None:
-        one.made(one.parameters).check_game(env)
+    if not spec.takes_epsilon or spec.factory is None:
+        spec.build().check_game(env)
     measure = functools.partial(Algorithm.guarantee_in, env=env)
-    return one.made(_calibrated(one, _checked(*target), measure, env.get_wrapper_attr("horizon"), group))
+    parameters_there = _search(spec, _checked_target(*target), measure, env.get_wrapper_attr("horizon"), group)
+    return dataclasses.replace(spec, parameters=parameters_there).build()
 
 
-def _checked(epsilon: SupportsFloat, delta: SupportsFloat) -> tuple[float, float]:
+def _checked_target(epsilon: SupportsFloat, delta: SupportsFloat) -> tuple[float, float]:
     return checks.greater_than("epsilon", epsilon, 0.0), checks.delta(delta, or_zero=True)
 
 
-def _calibrated(
-    one: Asked,
+def _search(
+    spec: AlgorithmSpec,
     target: tuple[float, float],
     measure: Callable[[Algorithm], PrivacyGuarantee],
     most_rounds: int,
@@ -247,52 +245,52 @@ def _calibrated(
     """Return the parameters at which an algorithm's guarantee meets the target as closely as possible from below.
 
     Args:
-        one: The algorithm.
+        spec: The algorithm.
         target: (epsilon, delta).
         measure: Returns the guarantee that counts.
         most_rounds: The horizon, which no batch size exceeds.
         group: The most rounds of a person, whom the target is for: `guarantee.for_group(group)` meets it.
     """
     epsilon, delta = target
-    if one.maker is not None and not one.takes_epsilon:
-        guarantee = PrivacyGuarantee.for_group(measure(one.made(one.parameters)), group)
+    if spec.factory is not None and not spec.takes_epsilon:
+        guarantee = PrivacyGuarantee.for_group(measure(spec.build()), group)
         already = guarantee.epsilon_at(delta) if delta > 0 else guarantee.pure_epsilon
         if not already <= epsilon:
             raise UnreachableGuaranteeError(
-                f"{one.shown_as} must have a guarantee of at most the target; it has epsilon = {already:g}, and the"
+                f"{spec.label} must have a guarantee of at most the target; it has epsilon = {already:g}, and the"
                 f" target is {epsilon:g}. Use another parameter for it, or give a function that takes epsilon and"
                 " returns it."
             )
-        _refuse_fast_draws(one.shown_as, guarantee, delta)
-        return dict(one.parameters)
-    name = one.name if one.maker is None else one.shown_as
-    make = functools.partial(make_algorithm, one.name) if one.maker is None else one.maker
-    takes, parameters = one.takes, one.parameters
+        _refuse_fast_draws(spec.label, guarantee, delta)
+        return dict(spec.parameters)
+    name = spec.name if spec.factory is None else spec.label
+    make = functools.partial(make_algorithm, spec.name) if spec.factory is None else spec.factory
+    signature, parameters = spec.signature, dict(spec.parameters)
     knob = SEARCHED.get(name, "epsilon")
-    has_delta = "delta" in takes and (takes["delta"].default is not None or parameters.get("noise") == "gaussian")
+    gaussian = parameters.get("noise") == "gaussian"
+    has_delta = "delta" in signature and (signature["delta"].default is not None or gaussian)
     if has_delta and delta > 0 and "delta" not in parameters:
-        parameters = {**parameters, "delta": delta}
+        parameters["delta"] = delta
         if group > 1:
             # A group of r has r e^((r - 1) epsilon / r) times the delta of one; a little is left for rounding.
             parameters["delta"] *= 0.9 / (group * math.exp(min((group - 1) * epsilon / group, 700.0)))
     private = False
 
-    def reached(value: Any) -> float:
+    def reached(setting: Any) -> float:
         nonlocal private
         try:
-            guarantee = measure(make(**parameters, **({} if value is None else {knob: value}))).for_group(group)
+            guarantee = measure(make(**parameters, **({} if setting is None else {knob: setting}))).for_group(group)
         except ValueError:
-            return math.inf  # a value that this algorithm cannot have in this game
+            return math.inf  # a setting that this algorithm cannot have in this game
         if guarantee.model == "none":
             return math.inf
         private = True
-        if delta > 0:
-            return guarantee.epsilon_at(delta)
-        return guarantee.pure_epsilon
+        return guarantee.epsilon_at(delta) if delta > 0 else guarantee.pure_epsilon
 
-    searches = knob in takes and knob not in parameters and (knob != "epsilon" or not one.is_fixed)
+    searches = knob in signature and knob not in parameters and (knob != "epsilon" or not spec.is_fixed)
+    best: Any
     if not searches:
-        best: Any = None
+        best = None
         met = reached(None) <= epsilon
     elif knob == "batch_size":
         best = smallest_between(0, most_rounds, lambda size: reached(size) <= epsilon)
@@ -314,9 +312,10 @@ def _calibrated(
             f" = {delta:g}{whom}. Use a larger epsilon or delta, or a private algorithm; `dp-bandit show {name}` says"
             " what it guarantees."
         )
-    found = {**parameters, **({} if best is None else {knob: best})}
-    _refuse_fast_draws(name, measure(make(**found)).for_group(group), delta)
-    return found
+    if best is not None:
+        parameters[knob] = best
+    _refuse_fast_draws(name, measure(make(**parameters)).for_group(group), delta)
+    return parameters
 
 
 def _refuse_fast_draws(name: str, guarantee: PrivacyGuarantee, delta: float) -> None:
@@ -331,27 +330,27 @@ def _refuse_fast_draws(name: str, guarantee: PrivacyGuarantee, delta: float) -> 
 
 
 def _largest(reached: Callable[[float], float], epsilon: float, start: float) -> float:
-    """Return the largest value whose guarantee is at most epsilon, nearly; 0 if none is found."""
-    low, high, value = 0.0, math.inf, start
+    """Return the largest setting whose guarantee is at most epsilon, nearly; 0 if none is found."""
+    low, high, setting = 0.0, math.inf, start
     for attempt in range(TRIES):
-        found = reached(value)
-        if found <= epsilon:
-            low = value
-            if found >= epsilon * (1 - CLOSE):
+        epsilon_there = reached(setting)
+        if epsilon_there <= epsilon:
+            low = setting
+            if epsilon_there >= epsilon * (1 - CLOSE):
                 return low
         else:
-            high = value
+            high = setting
         if high <= low * (1 + CLOSE) or low >= start * FARTHEST or high <= start / FARTHEST:
             break
         # Most guarantees are nearly proportional to the parameter. A little less, as a product may be rounded up.
-        guess = value * (epsilon / found) if 0 < found < math.inf and attempt < 20 else math.nan
-        if found > epsilon:
+        guess = setting * (epsilon / epsilon_there) if 0 < epsilon_there < math.inf and attempt < 20 else math.nan
+        if epsilon_there > epsilon:
             guess *= 1 - CLOSE / 10
-        if low < guess < high and guess != value:
-            value = guess
+        if low < guess < high and guess != setting:
+            setting = guess
         elif math.isinf(high):
-            value = 2 * low
+            setting = 2 * low
         else:
-            value = math.sqrt(low * high) if low > 0 else high / 2
+            setting = math.sqrt(low * high) if low > 0 else high / 2
     # AS-FTPL keeps the noise that its regret needs, so a larger epsilon may change nothing.
     return start if start < low and reached(start) == reached(low) else low

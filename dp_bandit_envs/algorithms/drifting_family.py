@@ -121,20 +121,20 @@ def restarted_adap_ucb(
         order drawn at random (`RandomLabels`). It depends on no gain, so the guarantee stays.
     """
     epsilon, alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
-    own = None if period is None else checks.integer("period", period, at_least=1)
+    fixed_period = None if period is None else checks.integer("period", period, at_least=1)
 
     def wrapping(env: Environment) -> Environment:
-        rounds = own or restart_period(env.get_wrapper_attr("horizon"))
+        rounds = fixed_period or restart_period(env.get_wrapper_attr("horizon"))
         return PrivacyBoundary(env, RestartedSums(epsilon=epsilon, period=rounds))
 
     def bound(means: Sequence[float], horizon: int) -> float:
-        return restarted_bound(means, horizon, own or restart_period(horizon), epsilon, alpha)
+        return restarted_bound(means, horizon, fixed_period or restart_period(horizon), epsilon, alpha)
 
     return Algorithm(
         name="Restarted-AdaP-UCB",
-        make_agent=lambda: RandomLabels(RestartedUcb(epsilon=epsilon, period=own, alpha=alpha)),
+        make_agent=lambda: RandomLabels(RestartedUcb(epsilon=epsilon, period=fixed_period, alpha=alpha)),
         wrapping=wrapping,
         stochastic_bound=bound if alpha > 2 else None,
-        parameters={"epsilon": epsilon, "period": own, "alpha": alpha},
+        parameters={"epsilon": epsilon, "period": fixed_period, "alpha": alpha},
         reference="AdaP-UCB of Azize and Basu (2022), with the restarts of Besbes, Gur and Zeevi (2014)",
     )

@@ -230,8 +230,8 @@ def batched_lap_exp3(
     Differs from the source in: 1 / epsilon is rounded up to whole rounds; noisy averages are rescaled to [0, 1] and
         rejected beyond, as in DP-EXP3-Lap; released values are rounded to a grid.
     """
-    given = {"epsilon": epsilon, "batch_size": batch_size, "outside": outside}
-    return _laplace_on_averages("Batched-Lap-EXP3", "Asi, Raman and Talwar (2025)", "EXP3", **given)
+    options = {"epsilon": epsilon, "batch_size": batch_size, "outside": outside}
+    return _laplace_on_averages("Batched-Lap-EXP3", "Asi, Raman and Talwar (2025)", "EXP3", **options)
 
 
 def batched_lap_htinf(
@@ -252,8 +252,8 @@ def batched_lap_htinf(
     Differs from the source in: 1 / epsilon is rounded up to whole rounds; noisy averages are rescaled to [0, 1], which
         the agent undoes, and rejected beyond; released values are rounded to a grid.
     """
-    given = {"epsilon": epsilon, "batch_size": batch_size, "outside": outside, "sigma": sigma}
-    return _laplace_on_averages("Batched-Lap-HTINF", "Asi, Raman and Talwar (2025)", "HTINF", **given)
+    options = {"epsilon": epsilon, "batch_size": batch_size, "outside": outside, "sigma": sigma}
+    return _laplace_on_averages("Batched-Lap-HTINF", "Asi, Raman and Talwar (2025)", "HTINF", **options)
 
 
 BASES: dict[str, Callable[..., Algorithm]] = {
@@ -374,9 +374,9 @@ def exp3_tau(
         return MiniBatchAverage(env, batch_size=tau(n_arms, horizon))
 
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
-        own = batches_guarantee(n_arms, horizon, batch_size_within(tau(n_arms, horizon), horizon))
+        guarantee = batches_guarantee(n_arms, horizon, batch_size_within(tau(n_arms, horizon), horizon))
         # For a requested (epsilon, delta), state the guarantee at that delta.
-        return own if target is None else at_delta(own, target[1])
+        return guarantee if target is None else at_delta(guarantee, target[1])
 
     def paper_guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
         return PrivacyGuarantee(

@@ -89,8 +89,8 @@ def dp_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Al
     rate = functools.partial(_private_rate, zcdp_within(epsilon, delta))
 
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
-        own = hedge_guarantee(draws=_draws(horizon), learning_rate=rate(n_arms, horizon))
-        return at_delta(own, delta)
+        guarantee = hedge_guarantee(draws=_draws(horizon), learning_rate=rate(n_arms, horizon))
+        return at_delta(guarantee, delta)
 
     return Algorithm(
         name="DP-Hedge",
@@ -141,8 +141,8 @@ def lazy_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> 
     rho = zcdp_within(epsilon, delta)
 
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
-        own = lazy_hedge_guarantee(_settings(rho, n_arms, horizon))
-        return at_delta(own, delta)
+        guarantee = lazy_hedge_guarantee(_settings(rho, n_arms, horizon))
+        return at_delta(guarantee, delta)
 
     def bound(n_arms: int, horizon: int) -> float:
         chosen = _settings(rho, n_arms, horizon)

@@ -164,13 +164,13 @@ def _leader_bound(env: Environment, wrapped: Environment, learning_rate: float |
     values = env.get_wrapper_attr("values")
     if mechanism.counter_name == "square-root":
         # In short games the noise at the usual rate costs more than in longer ones, so the bound alone would fall.
-        found: list[float] = []
+        bounds: list[float] = []
         for rounds in [horizon >> halvings for halvings in range(horizon.bit_length())]:
             own_rate = usual(dimension, rounds) if learning_rate is None else learning_rate
             deviation = math.sqrt(mechanism.counter(rounds).variance(rounds)) * values.l2
             most = rounds * values.width
-            found.append(min(most, growing_noise_bound(name, dimension, rounds, own_rate, deviation)))
-        return max(found)
+            bounds.append(min(most, growing_noise_bound(name, dimension, rounds, own_rate, deviation)))
+        return max(bounds)
     if mechanism.counter_name not in EQUAL or mechanism.noise_kind == "gaussian":
         return math.inf
     distance = values.norm_distance if mechanism.noise_kind == "own-norm" else env.get_wrapper_attr("sensitivity")
@@ -240,9 +240,9 @@ def as_ftpl(
         horizon, distance = env.get_wrapper_attr("horizon"), env.get_wrapper_attr("values").l2
         counter = _counter_of(tree, horizon, epsilon=played_epsilon(env), delta=delta, values=dimension)
         places = _places(horizon)
-        found = [math.sqrt(counter.variance(t)) * distance for t in places]
+        spreads = [math.sqrt(counter.variance(t)) * distance for t in places]
         # None falls, so that repeating an earlier one can only raise the bound.
-        deviations = np.repeat(found, np.diff([*places, horizon + 1])).tolist()
+        deviations = np.repeat(spreads, np.diff([*places, horizon + 1])).tolist()
         return perturbed_leader_bound(name, dimension, deviations)
 
     return Algorithm(

@@ -13,7 +13,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.specs import Game, Player, environment_of
+from dp_bandit_envs.algorithms.specs import Game, Player, open_environment
 from dp_bandit_envs.audits.draw_laws import DEFAULT_NUMBERS, draw_losses, law_losses
 from dp_bandit_envs.audits.fixed_play import (
     FixedGame,
@@ -199,7 +199,7 @@ def exact_loss(
     for gains chosen after earlier releases.
     """
     subject = algorithm_or_mechanism(algorithm)
-    env = None if environment is None else environment_of(environment)
+    env = None if environment is None else open_environment(environment)
     k = checks.integer("n_arms", n_arms, at_least=2)
     t = ROUNDS if horizon is None else checks.integer("horizon", horizon, at_least=1)
     game = default_game(subject, k, t, seed) if env is None else env

@@ -11,7 +11,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.specs import made_of
+from dp_bandit_envs.algorithms.specs import build_algorithm
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
@@ -220,7 +220,7 @@ def algorithm_or_mechanism(asked: Any) -> Algorithm | Mechanism:
     if isinstance(asked, (Algorithm, Mechanism)):
         return asked
     try:
-        return made_of(asked)
+        return build_algorithm(asked)
     except WrongTypeError:
         raise WrongTypeError(NO_PART.format(checks.kind_of(asked))) from None
 

@@ -23,12 +23,12 @@ from dp_bandit_envs.cli.options import (
     SecretSeed,
     Seed,
     TargetDelta,
-    a_number,
-    a_picture,
-    a_whole,
+    float_option,
     folder,
-    numbers,
-    wholes,
+    integer_option,
+    parse_integers,
+    parse_numbers,
+    picture_option,
 )
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, say, write_any_letter
 
@@ -132,7 +132,7 @@ def command_line() -> str:
     )
 )
 def run(
-    words: Annotated[
+    names: Annotated[
         list[str],
         typer.Argument(
             metavar="ENVIRONMENT... ALGORITHM...",
@@ -143,7 +143,9 @@ def run(
     epsilon: Epsilons = None,
     delta: Annotated[
         float | None,
-        a_number("Delta of each algorithm that takes one beside its epsilon; by default T^-2, or your function's own."),
+        float_option(
+            "Delta of each algorithm that takes one beside its epsilon; by default T^-2, or your function's own."
+        ),
     ] = None,
     at_guarantee: Annotated[
         bool,
@@ -156,7 +158,7 @@ def run(
     rounds_per_person: RoundsPerPerson = None,
     trials: Annotated[
         int | None,
-        a_whole("Number of games of each algorithm in each environment; by default 100, with --ledger 1."),
+        integer_option("Number of games of each algorithm in each environment; by default 100, with --ledger 1."),
     ] = None,
     horizon: Annotated[
         list[str] | None,
@@ -208,14 +210,14 @@ def run(
     from dp_bandit_envs.cli.run_commands import run_games
 
     run_games(
-        words,
-        epsilon=numbers("--epsilon", epsilon),
+        names,
+        epsilon=parse_numbers("--epsilon", epsilon),
         delta=delta,
         at_guarantee=at_guarantee,
         rounds_per_person=rounds_per_person,
         trials=trials,
-        horizon=wholes("--horizon", horizon),
-        n_arms=wholes("--n-arms", n_arms),
+        horizon=parse_integers("--horizon", horizon),
+        n_arms=parse_integers("--n-arms", n_arms),
         seed=seed,
         checkpoints=checkpoints,
         measure=measure,
@@ -246,8 +248,8 @@ def reproduce(
             " price-of-privacy: what privacy costs with full information and with bandits."
         ),
     ],
-    trials: Annotated[int | None, a_whole("Number of runs; by default the paper's.")] = None,
-    horizon: Annotated[int | None, a_whole("Number of rounds of each game; by default the paper's.")] = None,
+    trials: Annotated[int | None, integer_option("Number of runs; by default the paper's.")] = None,
+    horizon: Annotated[int | None, integer_option("Number of rounds of each game; by default the paper's.")] = None,
     seed: Seed = 0,
     jobs: Jobs = 0,
     out: Out = None,
@@ -332,9 +334,9 @@ def list_(
     ] = None,
 ) -> None:
     """List environments, algorithms with their guarantees, agents, wrappers, counters, labs."""
-    from dp_bandit_envs.cli.show_commands import listed
+    from dp_bandit_envs.cli.show_commands import list_names
 
-    say("\n".join(listed(kind)))
+    say("\n".join(list_names(kind)))
 
 
 @app.command(
@@ -347,25 +349,25 @@ def show(
     name: Annotated[
         str, typer.Argument(help="An environment, algorithm, agent, wrapper or counter; or counters, to compare them.")
     ],
-    horizon: Annotated[int | None, a_whole("show counters: number of items T; by default 100000.")] = None,
+    horizon: Annotated[int | None, integer_option("show counters: number of items T; by default 100000.")] = None,
     epsilon: Annotated[
-        float | None, a_number("show counters: privacy parameter of all releases together; by default 1.")
+        float | None, float_option("show counters: privacy parameter of all releases together; by default 1.")
     ] = None,
-    delta: Annotated[float | None, a_number("show counters: also the Gaussian counter, at this delta.")] = None,
+    delta: Annotated[float | None, float_option("show counters: also the Gaussian counter, at this delta.")] = None,
     out: Annotated[
-        Path | None, a_picture("show counters: save a plot of the errors against time here, .png or .svg.")
+        Path | None, picture_option("show counters: save a plot of the errors against time here, .png or .svg.")
     ] = None,
 ) -> None:
     """Show all about one name: parameters, guarantee, bound, source; or which counter has the least noise."""
-    from dp_bandit_envs.cli.show_commands import show_counters, shown
+    from dp_bandit_envs.cli.show_commands import describe_name, show_counters
 
     if name.lower() == "counters":
         show_counters(100_000 if horizon is None else horizon, 1.0 if epsilon is None else epsilon, delta, out)
         return
-    given = {"--horizon": horizon, "--epsilon": epsilon, "--delta": delta, "--out": out}
-    for option in [option for option, value in given.items() if value is not None]:
+    options = {"--horizon": horizon, "--epsilon": epsilon, "--delta": delta, "--out": out}
+    for option in [option for option, setting in options.items() if setting is not None]:
         raise ValueError(f"{option} is for `dp-bandit show counters`; received it with {name!r}. Leave it out.")
-    say(shown(name))
+    say(describe_name(name))
 
 
 @app.command(
@@ -385,22 +387,22 @@ def audit(
     ],
     epsilon: Annotated[
         float | None,
-        a_number(
+        float_option(
             "Privacy parameter of what takes one (with delta = T^-2 if it takes a delta too); by default"
             " its own, see show. inf is no privacy."
         ),
     ] = None,
-    confidence: Annotated[float, a_number("Confidence of the sampled lower bound, in (0, 1).")] = 0.99,
-    horizon: Annotated[int, a_whole("Number of rounds of each audited game.")] = 12,
+    confidence: Annotated[float, float_option("Confidence of the sampled lower bound, in (0, 1).")] = 0.99,
+    horizon: Annotated[int, integer_option("Number of rounds of each audited game.")] = 12,
     games: Annotated[
         int | None,
-        a_whole(
+        integer_option(
             "Games on each table for each test, at least 100; 0 leaves sampling out. By default 200000, or 1000 if they"
             " cannot be compiled."
         ),
     ] = None,
     seed: Seed = 0,
-    out: Annotated[Path | None, a_picture("Save the bars as a plot here, .png or .svg.")] = None,
+    out: Annotated[Path | None, picture_option("Save the bars as a plot here, .png or .svg.")] = None,
 ) -> None:
     """Compare the privacy that an algorithm declares with what its noise loses, and what arms and releases reveal.
 
@@ -427,14 +429,14 @@ def calibrate(
         list[str],
         typer.Argument(metavar="ALGORITHM...", help="Algorithms, with other parameters if you like: DP-UCB-INT:v=1.3"),
     ],
-    epsilon: Annotated[float | None, a_number("What is to be guaranteed, such as 1.")] = None,
+    epsilon: Annotated[float | None, float_option("What is to be guaranteed, such as 1.")] = None,
     delta: TargetDelta = 0.0,
     n_arms: Arms = None,
     horizon: Rounds = None,
     rounds_per_person: RoundsPerPerson = None,
 ) -> None:
     """Find the parameters at which algorithms really guarantee an epsilon, for a round or for a person."""
-    from dp_bandit_envs.cli.data_commands import calibrated
+    from dp_bandit_envs.cli.data_commands import calibration_line
 
     missing = [
         option
@@ -446,7 +448,7 @@ def calibrate(
     if rounds_per_person is not None:
         checks.integer("rounds_per_person", rounds_per_person, at_least=1, at_most=horizon)
     for text in names:
-        say(calibrated(text, (epsilon or 0.0, delta), (n_arms or 0, horizon or 0), rounds_per_person))
+        say(calibration_line(text, (epsilon or 0.0, delta), (n_arms or 0, horizon or 0), rounds_per_person))
 
 
 @app.command(
@@ -459,11 +461,11 @@ def calibrate(
 def ledger(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The ledger: one file for each data set.")],
     epsilon: Annotated[
-        float | None, a_number("Make the file, with this budget for all games on the data together.")
+        float | None, float_option("Make the file, with this budget for all games on the data together.")
     ] = None,
     delta: Annotated[
         float | None,
-        a_number("The delta of that budget; a hundredth of it is kept for fast draws.", show_default="1e-06"),
+        float_option("The delta of that budget; a hundredth of it is kept for fast draws.", show_default="1e-06"),
     ] = None,
     unit: Annotated[
         str | None,
@@ -473,16 +475,16 @@ def ledger(
     ] = None,
 ) -> None:
     """Make a budget for all games on the same data (--epsilon), or show what was spent of one, and by whom."""
-    from dp_bandit_envs.cli.data_commands import about_ledger, make_ledger, opened_ledger, show_charges
+    from dp_bandit_envs.cli.data_commands import describe_ledger, make_ledger, open_ledger, show_charges
 
     if epsilon is not None:
-        made = make_ledger(file, epsilon, delta, unit)
+        opened = make_ledger(file, epsilon, delta, unit)
     elif delta is not None or unit is not None:
         raise ValueError("--epsilon must be given to make a ledger; --delta and --unit go with it.")
     else:
-        made = opened_ledger(file)
-        show_charges(made)
-    say(about_ledger(made, file))
+        opened = open_ledger(file)
+        show_charges(opened)
+    say(describe_ledger(opened, file))
 
 
 @app.command(
@@ -498,8 +500,8 @@ def grade(
     secret: Annotated[
         str | None, typer.Option(metavar="WORDS", help="Cases are drawn from it; by default from a new one.")
     ] = None,
-    seconds: Annotated[float, a_number("By the clock, for a file; labs 9 and 10 have 15 times as much.")] = 60.0,
-    jobs: Annotated[int, a_whole("Files to grade at a time; 0 for as many as there are cores.")] = 0,
+    seconds: Annotated[float, float_option("By the clock, for a file; labs 9 and 10 have 15 times as much.")] = 60.0,
+    jobs: Annotated[int, integer_option("Files to grade at a time; 0 for as many as there are cores.")] = 0,
     out: Annotated[
         Path, typer.Option(parser=folder, metavar="FOLDER", help="Where grades.csv and answers.csv are written.")
     ] = Path("grades"),
@@ -536,7 +538,7 @@ def lab(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Show the labs as apps, for a lecture: sliders move, code is hidden.")
     ] = False,
-    port: Annotated[int | None, a_whole("Port to listen at; by default a free one.")] = None,
+    port: Annotated[int | None, integer_option("Port to listen at; by default a free one.")] = None,
     host: Annotated[
         str, typer.Option(help="Address to listen at; 0.0.0.0 lets others on the network in.")
     ] = "127.0.0.1",

@@ -1,5 +1,6 @@
-"""What `audit` does: the declared, the exact and the sampled epsilons of one algorithm as bars; or the gallery."""
+"""The command `audit`: the declared, the exact and the sampled epsilons of one algorithm as bars; or the gallery."""
 
+import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Sequence
@@ -14,14 +15,13 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.specs import algorithm_of, imported, refuse_unknown
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, read_algorithm, read_import, refuse_unknown_parameters
 from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, float_loss, sampled_loss
 from dp_bandit_envs.audits.exact import ROUNDS
 from dp_bandit_envs.audits.fixed_play import horizon_with_release
 from dp_bandit_envs.audits.gallery import LESSONS
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.plots.privacy_figures import Bar, audit_figure, longest_of
@@ -53,7 +53,7 @@ BAR = 20
 """The length of the longest bar, in characters."""
 
 
-class Row(NamedTuple):
+class AuditRow(NamedTuple):
     """One bar, and what is said of it; and of how many games on each table it is, if it is sampled."""
 
     bar: Bar
@@ -76,7 +76,7 @@ def show_audit(
 
     Args:
         console: Where to print.
-        text: As for `audited`.
+        text: As for `read_audited`.
         epsilon: For an algorithm with this parameter whose text does not set it.
         confidence: That of each sampled bound, in (0, 1).
         horizon: Number of rounds, at least 2.
@@ -91,7 +91,7 @@ def show_audit(
         raise ValueError(f"confidence must be in (0, 1); received {confidence!r}. Use 0.99, for example.")
 
     def at(horizon: int) -> tuple[Algorithm | Mechanism, str, dict[str, Any]]:
-        return audited(text, None if epsilon is None else checks.epsilon(epsilon), horizon)
+        return read_audited(text, None if epsilon is None else checks.epsilon(epsilon), horizon)
 
     algorithm, name, parameters = at(horizon)
     if epsilon is not None and parameters.get("epsilon") != epsilon:
@@ -107,11 +107,16 @@ def show_audit(
         longer = horizon_with_release(lambda rounds: at(rounds)[0], horizon, seed)
         way_out = f"in {longer:,} something is: --horizon {longer}" if longer else "nor in longer games"
         why = f"nothing was released in {horizon:,} rounds; {way_out}"
-        rows, declared, note, code = [Row(Bar("exact", "exact, of the noise", None), why)], None, "", NOT_AUDITED_CODE
+        rows, declared, note, code = (
+            [AuditRow(Bar("exact", "exact, of the noise", None), why)],
+            None,
+            "",
+            NOT_AUDITED_CODE,
+        )
     if declared is not None:
         total = declared.delta_at(declared.epsilon)
         delta = f"delta = {total:.3g}" + ("" if declared.delta > 0 else " from fast draws") if total > 0 else ""
-        rows.insert(0, Row(Bar("declared", "declared", declared.epsilon), delta))
+        rows.insert(0, AuditRow(Bar("declared", "declared", declared.epsilon), delta))
     bars = [row.bar for row in rows]
     title = f"Privacy of {name}, T = {horizon:,}, K = 2"
     longest, block = longest_of(bars), "#" if console.options.ascii_only else "█"
@@ -139,19 +144,19 @@ def show_audit(
 
 def _audited(
     algorithm: Algorithm | Mechanism, *, confidence: float, horizon: int, games: int | None, seed: int
-) -> tuple[list[Row], PrivacyGuarantee | None, str, int]:
+) -> tuple[list[AuditRow], PrivacyGuarantee | None, str, int]:
     """Return a row for each audit, the guarantee, why games were not compiled, and the exit code.
 
     Raises:
         NothingReleasedError: If nothing is released in games of that length.
     """
-    rows: list[Row] = []
-    found: list[ExactLoss | SampledLoss] = []
+    rows: list[AuditRow] = []
+    losses: list[ExactLoss | SampledLoss] = []
     sampling = "the sampled bounds below" if games != 0 else "--games 1000"
 
-    def typed(words: str) -> str:
-        """Return words that name the function of Python with what stands for it here."""
-        return words.replace("sampled_loss", sampling)
+    def typed(message: str) -> str:
+        """Return a message that names the function of Python with what stands for it here."""
+        return message.replace("sampled_loss", sampling)
 
     silent = False
 
@@ -160,31 +165,31 @@ def _audited(
         try:
             loss = audit()
         except NothingReleasedError as reason:
-            if not found and (games == 0 or bar.kind != "exact"):
+            if not losses and (games == 0 or bar.kind != "exact"):
                 raise
-            silent = not found
-            rows.append(Row(bar, typed(str(reason))))
+            silent = not losses
+            rows.append(AuditRow(bar, typed(str(reason))))
             return
         except NotAuditedError as reason:
-            rows.append(Row(bar, typed(str(reason))))
+            rows.append(AuditRow(bar, typed(str(reason))))
             return
-        found.append(loss)
+        losses.append(loss)
         if isinstance(loss, ExactLoss):
             verdict = typed(loss.verdict)
             if not loss.attained:
                 bar = bar._replace(label=bar.label.replace("exact", "at most"))
             if not (loss.holds or loss.refuted):
                 # No bar, as one beyond the claim would look as if it refuted it.
-                rows.append(Row(bar, f"at most {loss.epsilon:.6g}: {verdict}"))
+                rows.append(AuditRow(bar, f"at most {loss.epsilon:.6g}: {verdict}"))
                 return
         else:
             verdict = loss.verdict
         played = loss.games if isinstance(loss, SampledLoss) else 0
-        rows.append(Row(bar._replace(epsilon=loss.epsilon), REFUTED if verdict == "refuted" else verdict, played))
+        rows.append(AuditRow(bar._replace(epsilon=loss.epsilon), REFUTED if verdict == "refuted" else verdict, played))
 
     settings: dict[str, Any] = {"horizon": horizon, "seed": seed}
     add(Bar("exact", "exact, of the noise", None), lambda: exact_loss(algorithm, **settings))
-    if found and found[0].declared.model != "none" and _has_noise(algorithm):
+    if losses and losses[0].declared.model != "none" and _has_noise(algorithm):
         if horizon < LONGER:
             label = f"exact, {LONGER} rounds"
             add(Bar("exact", label, None), lambda: exact_loss(algorithm, horizon=LONGER, seed=seed))
@@ -196,7 +201,7 @@ def _audited(
                 add(bar, lambda: exact_loss(algorithm, environment=both, seed=seed))
             except ValueError as reason:  # made up gains, so that it may be shown
                 # A part that is for games of one gain a round refuses others, and the audit of those goes on.
-                rows.append(Row(bar, f"not looked at: {type(reason).__name__}: {reason}"))
+                rows.append(AuditRow(bar, f"not looked at: {type(reason).__name__}: {reason}"))
     if games != 0:
         settings |= {"games": games, "confidence": confidence}
         # Arms that are played where nothing is released say nothing.
@@ -207,20 +212,20 @@ def _audited(
         add(releases, lambda: sampled_loss(algorithm, of="releases", **settings))
         if horizon < LATE:
             # Long games take longer, and what is sought there is a mistake, not the last percent.
-            number = next((loss.games for loss in found if isinstance(loss, SampledLoss)), FEWEST_LATE)
+            number = next((loss.games for loss in losses if isinstance(loss, SampledLoss)), FEWEST_LATE)
             settings |= {"horizon": LATE, "last": LAST, "games": max(FEWEST_LATE, number // 10)}
             late = Bar("releases", "sampled, late releases", None, at_least=True)
             add(late, lambda: sampled_loss(algorithm, of="releases", **settings))
-    if not found:
+    if not losses:
         return rows, None, "", NOT_AUDITED_CODE
-    if found[0].declared.model != "none":
+    if losses[0].declared.model != "none":
         low_bits = _low_bits(algorithm, confidence, seed)
         rows.append(low_bits)
         if low_bits.verdict.startswith(UNSEEN) and rows[0].verdict == "within the claim":
             rows[0] = rows[0]._replace(verdict=f"within the claim; {UNSEEN}")
-    note = next((loss.note for loss in found if isinstance(loss, SampledLoss) and loss.note), "")
+    note = next((loss.note for loss in losses if isinstance(loss, SampledLoss) and loss.note), "")
     code = REFUTED_CODE if any(row.verdict.startswith("refuted") for row in rows) else 0
-    return rows, found[0].declared, note, code
+    return rows, losses[0].declared, note, code
 
 
 def _has_noise(algorithm: Algorithm | Mechanism) -> bool:
@@ -231,17 +236,17 @@ def _has_noise(algorithm: Algorithm | Mechanism) -> bool:
 UNSEEN = "low bits not looked at"
 
 
-def _low_bits(algorithm: Algorithm | Mechanism, confidence: float, seed: int) -> Row:
+def _low_bits(algorithm: Algorithm | Mechanism, confidence: float, seed: int) -> AuditRow:
     """Return the row that says whether the low bits of releases show a gain."""
     bar = Bar(BITS, "low bits", None)
     try:
         loss = float_loss(algorithm, games=LOW_BITS, confidence=confidence, seed=seed)
     except NotAuditedError as reason:
         covered = isinstance(algorithm, Mechanism) or algorithm.own_guarantee is None
-        return Row(bar, f"{UNSEEN}: {reason}" if covered else str(reason))
+        return AuditRow(bar, f"{UNSEEN}: {reason}" if covered else str(reason))
     if loss.holds:
-        return Row(bar, f"show no gain in {loss.games} releases ({_which(loss.numbers, loss.releases)})")
-    return Row(bar, f"refuted: {loss.impossible} of {loss.games} releases are impossible for another gain")
+        return AuditRow(bar, f"show no gain in {loss.games} releases ({_which(loss.numbers, loss.releases)})")
+    return AuditRow(bar, f"refuted: {loss.impossible} of {loss.games} releases are impossible for another gain")
 
 
 def _which(numbers: Sequence[int], releases: int) -> str:
@@ -265,7 +270,7 @@ def _number(bar: Bar) -> str:
     return f">= {number}" if bar.at_least else number
 
 
-def contestant(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:
+def read_audited_algorithm(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:
     """Return the algorithm that `NAME` or `NAME:parameter=value,parameter=value` asks for.
 
     Args:
@@ -273,35 +278,37 @@ def contestant(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:
         epsilon: For an algorithm with this parameter whose text does not set it.
         horizon: The game's horizon T; an algorithm with both epsilon and delta gets delta = T^-2.
     """
-    one = algorithm_of(text)
-    return AlgorithmSpec(one.name, one.at(epsilon, None, lambda: horizon), one.shown_as, maker=one.maker)
+    spec = read_algorithm(text)
+    return dataclasses.replace(spec, parameters=spec.parameters_at(epsilon, None, horizon))
 
 
-def audited(text: str, epsilon: float | None, horizon: int) -> tuple[Algorithm | Mechanism, str, dict[str, Any]]:
+def read_audited(text: str, epsilon: float | None, horizon: int) -> tuple[Algorithm | Mechanism, str, dict[str, Any]]:
     """Return what an audit of `NAME`, or of `mine:Name`, looks at, its name for readers, and its parameters.
 
     Args:
-        text: An algorithm as for `contestant`; or a mechanism, or the class of one or of a wrapper, in a module.
+        text: An algorithm as for `read_audited_algorithm`; or a mechanism, or the class of one or of a wrapper, in a
+            module.
         epsilon: For what takes one, if the text does not set it.
         horizon: The game's horizon T.
     """
-    own = imported(text)
-    kind = own.thing if own is not None else None
+    named = read_import(text)
+    kind = named.imported if named is not None else None
     if isinstance(kind, Mechanism):
         return kind, type(kind).__name__, {}
-    if own is None or not (isinstance(kind, type) and issubclass(kind, (Mechanism, PrivacyBoundary))):
-        spec = contestant(text, epsilon, horizon)
-        return spec.make(), spec.label or spec.name, dict(spec.parameters)
-    takes = {key: one for key, one in inspect.signature(kind).parameters.items() if key != "env"}
-    refuse_unknown(own.name, own.given, takes)
-    given = {**({"epsilon": epsilon} if epsilon is not None and "epsilon" in takes else {}), **own.given}
-    needed = [key for key, one in takes.items() if one.default is one.empty and one.kind in (0, 1, 3)]
-    if missing := [key for key in needed if key not in given]:
-        raise ValueError(f"{own.name} needs {', '.join(missing)}; write {text.rstrip(':')}:{missing[0]}=VALUE.")
-    name = f"{own.name}{in_brackets(given)}"
+    if named is None or not (isinstance(kind, type) and issubclass(kind, (Mechanism, PrivacyBoundary))):
+        spec = read_audited_algorithm(text, epsilon, horizon)
+        return spec.build_with_own_noise(), spec.label, dict(spec.parameters)
+    signature = {key: one for key, one in inspect.signature(kind).parameters.items() if key != "env"}
+    refuse_unknown_parameters(named.name, named.parameters, signature)
+    takes_epsilon = epsilon is not None and "epsilon" in signature
+    parameters = {**({"epsilon": epsilon} if takes_epsilon else {}), **named.parameters}
+    needed = [key for key, one in signature.items() if one.default is one.empty and one.kind in (0, 1, 3)]
+    if missing := [key for key in needed if key not in parameters]:
+        raise ValueError(f"{named.name} needs {', '.join(missing)}; write {text.rstrip(':')}:{missing[0]}=VALUE.")
+    name = f"{named.name}{in_brackets(parameters)}"
     if issubclass(kind, Mechanism):
-        return kind(**given), name, given
-    return Algorithm(name, Uniform, lambda env: kind(env, **given), parameters=given), name, given
+        return kind(**parameters), name, parameters
+    return Algorithm(name, Uniform, lambda env: kind(env, **parameters), parameters=parameters), name, parameters
 
 
 def show_gallery(console: Console) -> None:

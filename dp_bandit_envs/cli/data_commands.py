@@ -1,4 +1,4 @@
-"""What `calibrate` and `ledger` do: algorithms and their parameters, a budget."""
+"""The commands `calibrate` and `ledger`: algorithms and their parameters, a budget."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,12 +9,11 @@ from rich.table import Table
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.algorithms import Algorithm, calibrate
-from dp_bandit_envs.algorithms.calibration import AskedPrivacy
-from dp_bandit_envs.algorithms.specs import Asked, algorithm_of, imported
+from dp_bandit_envs.algorithms.calibration import PrivacyRequest, with_privacy
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, read_algorithm, read_import
 from dp_bandit_envs.cli.terminal import console
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnreachableGuaranteeError
-from dp_bandit_envs.experiments.arguments import players_at
 from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, in_rounds
 from dp_bandit_envs.privacy.ledger import Ledger
 
@@ -22,22 +21,22 @@ DELTA: Final = 1e-6
 """What a budget has by default."""
 
 
-def calibrated(text: str, target: tuple[float, float], size: tuple[int, int], rounds: int | None) -> str:
+def calibration_line(text: str, target: tuple[float, float], size: tuple[int, int], rounds: int | None) -> str:
     """Return an algorithm with its parameters, as `run` reads them, and what it guarantees."""
-    one = algorithm_of(text)
-    if "epsilon" in one.parameters:
+    spec = read_algorithm(text)
+    if "epsilon" in spec.parameters:
         raise ValueError(f"calibrate finds the epsilon; leave it out after {text.partition(':epsilon')[0]}.")
-    own = imported(text) is not None
-    if not own:
-        of_game: Any = {"n_arms": size[0], "horizon": size[1], "rounds_per_person": rounds or 1}
-        made = calibrate(one.name, epsilon=target[0], delta=target[1], **of_game, **one.parameters)
-        parameters: Mapping[str, Any] = made.parameters
+    is_imported = read_import(text) is not None
+    if is_imported:
+        algorithm, parameters = _calibrate_imported(spec, target, size, rounds)
     else:
-        made, parameters = _of_mine(one, target, size, rounds)
-    told = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
-    name = ":".join(text.split(":")[:2]) if own else one.name
-    guarantee = made.guarantee(n_arms=size[0], horizon=size[1])
-    line = f"{name}{f':{told}' if told else ''}   a round: "
+        of_game: Any = {"n_arms": size[0], "horizon": size[1], "rounds_per_person": rounds or 1}
+        algorithm = calibrate(spec.name, epsilon=target[0], delta=target[1], **of_game, **spec.parameters)
+        parameters = algorithm.parameters
+    written = ",".join(f"{key}={setting}" for key, setting in parameters.items() if setting is not None)
+    name = ":".join(text.split(":")[:2]) if is_imported else spec.name
+    guarantee = algorithm.guarantee(n_arms=size[0], horizon=size[1])
+    line = f"{name}{f':{written}' if written else ''}   a round: "
     if rounds is None:
         return line + _beside(target, guarantee)
     person = _beside(target, guarantee.for_group(rounds))
@@ -46,25 +45,25 @@ def calibrated(text: str, target: tuple[float, float], size: tuple[int, int], ro
 
 def _beside(target: tuple[float, float], guarantee: PrivacyGuarantee) -> str:
     """Return a guarantee in words, with its epsilon at the delta of the target if it states another pair."""
-    words, (epsilon, delta) = guarantee.numbers(), target
+    numbers, (epsilon, delta) = guarantee.numbers(), target
     if guarantee.epsilon <= epsilon or not delta > 0:
-        return words
+        return numbers
     there = f"epsilon = {guarantee.epsilon_at(delta):.4g} at delta = {delta:.3g}"
-    return words if there in words else f"{words} ({there})"
+    return numbers if there in numbers else f"{numbers} ({there})"
 
 
-def _of_mine(
-    one: Asked, target: tuple[float, float], size: tuple[int, int], rounds: int | None
+def _calibrate_imported(
+    spec: AlgorithmSpec, target: tuple[float, float], size: tuple[int, int], rounds: int | None
 ) -> tuple[Algorithm, Mapping[str, Any]]:
     """Return an algorithm that is in no table at its guarantee, with its parameters."""
-    wanted = AskedPrivacy([target[0]], target[1], True, rounds)
-    spec = next(players_at(one, wanted, lambda: BanditEnv(Stochastic(*size))))
-    if spec.asked is None:
+    request = PrivacyRequest.checked(*target, at_guarantee=True, rounds_per_person=rounds)
+    filled = with_privacy(spec, request, BanditEnv(Stochastic(*size)))
+    if filled.asked is None:
         raise UnreachableGuaranteeError(
-            f"{one.shown_as} must be private to be calibrated; it guarantees nothing. Put a privacy wrapper around its"
+            f"{spec.label} must be private to be calibrated; it guarantees nothing. Put a privacy wrapper around its"
             " environment."
         )
-    return spec.make(), spec.parameters
+    return filled.build(), filled.parameters
 
 
 def make_ledger(file: Path, epsilon: float, delta: float | None, unit: str | None) -> Ledger:
@@ -83,20 +82,20 @@ def make_ledger(file: Path, epsilon: float, delta: float | None, unit: str | Non
     )
 
 
-def show_charges(one: Ledger) -> None:
+def show_charges(ledger: Ledger) -> None:
     """Print a table of what each player spent."""
-    charges = one.charges
+    charges = ledger.charges
     if not charges:
         return
     table = Table(title="Spent so far", title_justify="left")
-    for column in ("by", "games", f"epsilon alone, at delta = {one.budget.for_curve:.3g}"):
+    for column in ("by", "games", f"epsilon alone, at delta = {ledger.budget.for_curve:.3g}"):
         table.add_column(column, justify="left" if column == "by" else "right", overflow="fold")
     for player, games, epsilon in charges:
         table.add_row(player or "(a reset)", f"{games:,}", f"{epsilon:.4g}")
     console.print(table)
 
 
-def opened_ledger(file: Path) -> Ledger:
+def open_ledger(file: Path) -> Ledger:
     """Return the ledger of a file.
 
     Raises:
@@ -110,12 +109,12 @@ def opened_ledger(file: Path) -> Ledger:
     return Ledger.load(file)
 
 
-def about_ledger(one: Ledger, file: Path) -> str:
+def describe_ledger(ledger: Ledger, file: Path) -> str:
     """Return what may be spent, and what was."""
-    spent = one.spent
+    spent = ledger.spent
     games = f"{spent.games:,} game{'' if spent.games == 1 else 's'}"
-    left = f"epsilon = {max(0.0, one.budget.epsilon - spent.epsilon):.6g} is left"
+    left = f"epsilon = {max(0.0, ledger.budget.epsilon - spent.epsilon):.6g} is left"
     return (
-        f"{file}: the budget is {one.budget}. Spent by {games} so far: epsilon = {spent.epsilon:.6g}, delta ="
-        f" {spent.delta:.3g}; {'nothing is left, as they were admitted alone' if one.is_closed else left}."
+        f"{file}: the budget is {ledger.budget}. Spent by {games} so far: epsilon = {spent.epsilon:.6g}, delta ="
+        f" {spent.delta:.3g}; {'nothing is left, as they were admitted alone' if ledger.is_closed else left}."
     )

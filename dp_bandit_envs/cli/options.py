@@ -12,7 +12,7 @@ ONE_FILE = (".png", ".svg", ".pdf", ".csv", ".md", ".npz", ".json")
 """Endings of what a folder of results is not."""
 
 
-def whole(text: Any) -> int:
+def parse_integer(text: Any) -> int:
     """Return a whole number, written as 100000, 1e5, 100_000 or 100,000."""
     written = str(text).strip()
     plain = re.sub(r"(?<=\d),(?=\d{3}(\D|$))", "", written)
@@ -29,21 +29,21 @@ def whole(text: Any) -> int:
     raise typer.BadParameter(f"{written!r} is no whole number, such as 1000 or 1e5")
 
 
-def number(text: Any) -> float:
+def parse_number(text: Any) -> float:
     """Return a number, or inf if that is written."""
     written = str(text).strip()
     try:
-        found = float(written)
+        number = float(written)
     except ValueError:
         comma = re.fullmatch(r"\d*,\d+", written)
         hint = f"; decimals begin with a point, as in {written.replace(',', '.')}" if comma else ", such as 0.5 or 1e-6"
         raise typer.BadParameter(f"{written!r} is no number{hint}") from None
-    if math.isinf(found) and "inf" not in written.lower():
+    if math.isinf(number) and "inf" not in written.lower():
         raise typer.BadParameter(f"{written!r} is larger than any number here; write inf if you mean that")
-    return found
+    return number
 
 
-def wholes(name: str, texts: Sequence[str] | None) -> list[int] | None:
+def parse_integers(name: str, texts: Sequence[str] | None) -> list[int] | None:
     """Return the whole numbers of an option that takes several: `1000,1e4`, or given twice; None if it is not given."""
     for text in texts or ():
         if re.fullmatch(r"\d{1,3}(,\d{3})+", text.strip()):
@@ -51,19 +51,19 @@ def wholes(name: str, texts: Sequence[str] | None) -> list[int] | None:
                 f"{name} {text} may be one number or several; write {text.replace(',', '')} for one, or give the option"
                 " again for each of several."
             )
-    return _several(name, texts, whole, "a whole number, or several with commas")
+    return _parse_list(name, texts, parse_integer, "a whole number, or several with commas")
 
 
-def numbers(name: str, texts: Sequence[str] | None) -> list[float] | None:
+def parse_numbers(name: str, texts: Sequence[str] | None) -> list[float] | None:
     """Return the numbers of an option that takes several: `0.1,1`, or given twice; None if it is not given."""
-    found = _several(name, texts, number, "a number, or several as in 0.1,1")
+    numbers = _parse_list(name, texts, parse_number, "a number, or several as in 0.1,1")
     for text in texts or ():
         if re.fullmatch(r"0+,\d+", text.strip()):
             raise ValueError(f"{name} {text} would be 0 and another; write {text.replace(',', '.')} with a point.")
-    return found
+    return numbers
 
 
-def _several(name: str, texts: Sequence[str] | None, read: Callable[[str], Any], what: str) -> list[Any] | None:
+def _parse_list(name: str, texts: Sequence[str] | None, read: Callable[[str], Any], what: str) -> list[Any] | None:
     if not texts:
         return None
     try:
@@ -92,17 +92,17 @@ def picture(text: Any) -> Path:
     return path
 
 
-def a_whole(help_: str, metavar: str = "NUMBER") -> Any:
+def integer_option(help_: str, metavar: str = "NUMBER") -> Any:
     """Return an option that takes a whole number."""
-    return typer.Option(parser=whole, metavar=metavar, help=help_)
+    return typer.Option(parser=parse_integer, metavar=metavar, help=help_)
 
 
-def a_number(help_: str, **look: Any) -> Any:
+def float_option(help_: str, **look: Any) -> Any:
     """Return an option that takes a number."""
-    return typer.Option(parser=number, metavar="NUMBER", help=help_, **look)
+    return typer.Option(parser=parse_number, metavar="NUMBER", help=help_, **look)
 
 
-def a_picture(help_: str) -> Any:
+def picture_option(help_: str) -> Any:
     """Return an option that takes a file for a picture."""
     return typer.Option(parser=picture, metavar="FILE", help=help_)
 
@@ -115,19 +115,21 @@ Epsilons = Annotated[
         " 0.1,1, to compare them. By default each algorithm's own, see show. inf is no privacy.",
     ),
 ]
-TargetDelta = Annotated[float, a_number("At this delta; 0 for pure differential privacy.")]
-Arms = Annotated[int | None, a_whole("Number of arms.")]
-Rounds = Annotated[int | None, a_whole("Number of rounds, as 5000 or 1e5.")]
+TargetDelta = Annotated[float, float_option("At this delta; 0 for pure differential privacy.")]
+Arms = Annotated[int | None, integer_option("Number of arms.")]
+Rounds = Annotated[int | None, integer_option("Number of rounds, as 5000 or 1e5.")]
 RoundsPerPerson = Annotated[
     int | None,
-    a_whole("Ask for the guarantee of a person with so many rounds at most; by default it is that of one round."),
+    integer_option(
+        "Ask for the guarantee of a person with so many rounds at most; by default it is that of one round."
+    ),
 ]
-Seed = Annotated[int, a_whole("The seed of everything random.")]
+Seed = Annotated[int, integer_option("The seed of everything random.")]
 SecretSeed = Annotated[
     int | None,
-    a_whole("The seed of everything random; by default 0, or a secret one where data are real."),
+    integer_option("The seed of everything random; by default 0, or a secret one where data are real."),
 ]
-Jobs = Annotated[int, a_whole("Games to play at a time; 0 for as many as there are cores.")]
+Jobs = Annotated[int, integer_option("Games to play at a time; 0 for as many as there are cores.")]
 Out = Annotated[
     Path | None,
     typer.Option(parser=folder, metavar="FOLDER", help="Folder for the results; by default one below results/."),

@@ -1,4 +1,4 @@
-"""What `run`, `reproduce` and `grade` do: read the words, play the games, and print what came of them."""
+"""The commands `run`, `reproduce` and `grade`: read the names, play the games, and print what came of them."""
 
 import contextlib
 import re
@@ -16,18 +16,30 @@ from dp_bandit_envs import checks, text
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.gain_files import ENDINGS
 from dp_bandit_envs.algorithms import ALGORITHMS
-from dp_bandit_envs.algorithms.specs import imported, loaded, readable, short_name
-from dp_bandit_envs.cli.data_commands import about_ledger, opened_ledger
+from dp_bandit_envs.algorithms.specs import import_by_name, read_import, readable, short_name
+from dp_bandit_envs.cli.data_commands import describe_ledger, open_ledger
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, rate, say
 from dp_bandit_envs.compiling.compiled import says_compiling
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.experiments.arguments import question
-from dp_bandit_envs.experiments.comparing import ShownProgress
-from dp_bandit_envs.experiments.comparison import comparison_of_results
+from dp_bandit_envs.experiments.arguments import experiment_from
+from dp_bandit_envs.experiments.comparison import Comparison, comparison_of
 from dp_bandit_envs.experiments.drawing import AGAINST
-from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results, levels_in, units_of
-from dp_bandit_envs.experiments.reporting import SECRET_SEED, folders_of, notes_on, played, report_on
-from dp_bandit_envs.experiments.run_report import CENTRES, Note, Study, View, in_words
+from dp_bandit_envs.experiments.entries import Entry
+from dp_bandit_envs.experiments.experiment import Experiment, Results
+from dp_bandit_envs.experiments.progress import ShownProgress
+from dp_bandit_envs.experiments.report import (
+    CENTRES,
+    SECRET_SEED,
+    Note,
+    Study,
+    View,
+    folders_of,
+    format_measure,
+    format_units,
+    notes_on,
+    report_on,
+    run_study,
+)
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.plots.curves_figure import SCALES
@@ -43,7 +55,7 @@ EXAMPLES_OF = {"epsilon": "0.1,1", "arms": "2,10", "horizon": "1000,1e4"}
 
 
 def run_games(
-    words: Sequence[str],
+    names: Sequence[str],
     *,
     trials: int | None,
     seed: int | None,
@@ -57,18 +69,13 @@ def run_games(
     out: Path | None,
     jobs: int,
     command: str,
-    **asked_for: Any,
+    **arguments: Any,
 ) -> None:
-    """Play algorithms in environments, and write figure, tables and report; `asked_for` is as for `question`."""
-    environments, algorithms = sorted_words(words)
+    """Play algorithms in environments, and write figure, tables and report; more as for `experiment_from`."""
+    environments, algorithms = sort_names(names)
     checks.one_of("measure", measure, MEASURES)
-    values = {
-        "round": None,
-        "epsilon": asked_for["epsilon"],
-        "arms": asked_for["n_arms"],
-        "horizon": asked_for["horizon"],
-    }
-    if checks.one_of("against", against, AGAINST) != "round" and len(values[against] or ()) < 2:
+    across = {"epsilon": arguments["epsilon"], "arms": arguments["n_arms"], "horizon": arguments["horizon"]}
+    if checks.one_of("against", against, AGAINST) != "round" and len(across[against] or ()) < 2:
         option = "n-arms" if against == "arms" else against
         raise ValueError(f"--against {against} needs several values of it, such as --{option} {EXAMPLES_OF[against]}.")
     if persons is not None and not persons.strip():
@@ -78,37 +85,40 @@ def run_games(
             "--ledger counts games with secret noise only: that of a known seed cancels in a difference of two games."
             " Leave --seed out."
         )
-    budget = None if ledger is None else opened_ledger(ledger)
+    budget = None if ledger is None else open_ledger(ledger)
     centre = CENTRES[checks.one_of("band", band, tuple(CENTRES))]
     view = View(measure, centre, checks.one_of("y_scale", y_scale, SCALES))
     trials = (100 if budget is None else 1) if trials is None else trials
-    chosen: Any = "auto" if seed is None else seed
-    of_games: dict[str, Any] = {"trials": trials, "seed": chosen, "persons": persons, "ledger": budget}
-    experiment = question(environments, algorithms, checkpoints=checkpoints, **of_games, **asked_for)
+    of_games: dict[str, Any] = {
+        "trials": trials,
+        "seed": "auto" if seed is None else seed,
+        "persons": persons,
+        "ledger": budget,
+    }
+    experiment = experiment_from(environments, algorithms, checkpoints=checkpoints, **of_games, **arguments)
     experiment.check()
     _refuse_unknown_measure(experiment, measure)
-    names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
-    games = dict.fromkeys((re.findall(r"\w+", panel.key) or ["game"])[0] for panel in experiment.panels)
+    labels = ", ".join(dict.fromkeys(spec.base_label for spec in experiment.all_algorithms))
+    games = dict.fromkeys((re.findall(r"\w+", game.key) or ["game"])[0] for game in experiment.games)
     folder = out or Path("results") / f"run-{'-'.join(games)[:MOST_OF_NAME].strip('-')}-{experiment.digest()}"
     # A report is not private, but the gains themselves have no place in it.
-    shown: Callable[[str], str] = _without_tables if experiment.is_real else str
-    title = shown(f"{names} on {readable(', '.join(environments))}")
-    notes = notes_on(experiment)
+    publish: Callable[[str], str] = _without_tables if experiment.is_real else str
+    title = publish(f"{labels} on {readable(', '.join(environments))}")
     if experiment.is_real and experiment.seed is None:
         console.print(SECRET_SEED, highlight=False)
 
-    def remarks(_: object) -> list[Note]:
+    def make_notes(results: Sequence[Results]) -> list[Note]:
         """Return all notes; what is spent of a budget is known after the games."""
-        spent = [] if budget is None or ledger is None else [Note(about_ledger(budget, ledger), on_terminal=True)]
-        return [*notes, *spent]
+        spent = [] if budget is None or ledger is None else [Note(describe_ledger(budget, ledger), on_terminal=True)]
+        return [*notes_on(comparison_of(results[0])), *spent]
 
     def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
-        compared = comparison_of_results(results[0])
-        return compared.plot(against, measure=measure, band=band, y_scale=y_scale, columns=columns)
+        comparison = comparison_of(results[0])
+        return comparison.plot(against, measure=measure, band=band, y_scale=y_scale, columns=columns)
 
-    study = Study(experiment.name, title, (experiment,), view, notes=remarks, draw=draw)
+    study = Study(experiment.name, title, (experiment,), view, notes=make_notes, draw=draw)
     try:
-        produce(study, folder, jobs=jobs, command=shown(command))
+        produce(study, folder, jobs=jobs, command=publish(command))
     except KeyboardInterrupt:
         if experiment.seed is not None:
             raise
@@ -136,21 +146,21 @@ def produce(
     started = time.perf_counter()
     results, rounds = _run(study, folders, jobs)
     seconds = time.perf_counter() - started
-    compared = list(map(comparison_of_results, results))
-    report = report_on(study, results, compared, command=command, folders=folders)
-    view, what = study.view, in_words(study.view.measure)
+    comparisons = list(map(comparison_of, results))
+    report = report_on(study, results, comparisons, command=command, folders=folders)
+    view, measure = study.view, format_measure(study.view.measure)
     console.print(
-        f"{what} after the last round: {view.centre} (median / 99 % quantile); {CONVENTION}",
+        f"{measure} after the last round: {view.centre} (median / 99 % quantile); {CONVENTION}",
         highlight=False,
         style="italic",
     )
-    console.print(_regret_table(results[0], view))
+    console.print(_regret_table(comparisons[0], view))
     console.print("The report explains why each guarantee holds.", highlight=False)
     for claim in report.claims:
         console.print(f"{claim.says} [bold]{claim.answer}[/bold]", highlight=False)
-    for remark in report.notes:
-        if remark.warning or remark.on_terminal:
-            console.print(f"{remark.warning} {remark.text}".strip(), markup=False, highlight=False)
+    for note in report.notes:
+        if note.warning or note.on_terminal:
+            console.print(f"{note.warning} {note.text}".strip(), markup=False, highlight=False)
     speed = (
         f"{rounds:,} rounds in {seconds:,.1f} s, {rate(rounds / seconds)}. "
         if rounds
@@ -164,49 +174,46 @@ def produce(
 
 def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[list[Results], int]:
     """Run what is missing, with progress shown; return the results and the number of rounds played."""
-    names = dict.fromkeys(one.name for experiment in study.experiments for one in experiment.all_contestants)
+    names = dict.fromkeys(spec.name for experiment in study.experiments for spec in experiment.all_algorithms)
     total = sum(experiment.rounds for experiment in study.experiments)
-    shown = ShownProgress(sys.stdout, command="dp-bandit")
+    line = ShownProgress(sys.stdout, command="dp-bandit")
     saved = new = 0
 
-    def advance(panel: str | None, rounds: int) -> None:
+    def advance(game: str | None, rounds: int) -> None:
         nonlocal saved, new
-        saved, new = (saved + rounds, new) if panel is None else (saved, new + rounds)
-        shown(saved + new, total)
+        saved, new = (saved + rounds, new) if game is None else (saved, new + rounds)
+        line(saved + new, total)
 
-    with says_compiling(list(names)), contextlib.closing(shown):
-        results = played(study, folders, jobs=jobs, progress=advance)
+    with says_compiling(list(names)), contextlib.closing(line):
+        results = run_study(study, folders, jobs=jobs, progress=advance)
     return results, new
 
 
-def _regret_table(results: Results, view: View) -> Table:
+def _regret_table(comparison: Comparison, view: View) -> Table:
     """Return a table with a row for each algorithm in each game, with the algorithm's guarantee.
 
     It has median and 99 % quantile, too, because a few bad games may decide a mean.
     """
-    panels = results.experiment.panels
-    units = {
-        unit: {name: words.get(name, "") for name in results.names}
-        for unit, words in units_of([results.experiment]).items()
-    }
-    several = len(panels) > 1
+    units = format_units(comparison.entries)
+    is_divided = len({entry.key for entry in comparison.entries}) > 1
     table = Table()
     # On two lines, so that the columns are as narrow as what is in them.
-    for column in (*(["game"] if several else []), "algorithm", "guarantee", *(f"for a\n{unit}" for unit in units)):
+    columns = (*(["game"] if is_divided else []), "algorithm", "guarantee", *(f"for a\n{unit}" for unit in units))
+    for column in columns:
         table.add_column(column, overflow="fold")
-    table.add_column(in_words(view.measure).lower(), justify="right", overflow="fold")
-    for panel in panels:
-        title = panel.title
-        for name, level in levels_in(results.experiment, panel).items():
-            cells = (name, str(level), *(of[name] for of in units.values()), _in_a_cell(results, panel, name, view))
-            table.add_row(*([title] if several else []), *cells)
-            title = ""
+    table.add_column(format_measure(view.measure).lower(), justify="right", overflow="fold")
+    for key in dict.fromkeys(entry.key for entry in comparison.entries):
+        group = [entry for entry in comparison.entries if entry.key == key]
+        for entry in group:
+            levels = (str(entry.level), *(of_unit.get(entry.name, "") for of_unit in units.values()))
+            title = entry.title if entry is group[0] else ""
+            table.add_row(*([title] if is_divided else []), entry.name, *levels, _in_a_cell(entry, view))
         table.add_section()
     return table
 
 
-def _in_a_cell(results: Results, panel: GameSpec, name: str, view: View) -> str:
-    last = results.regret(panel.key, name, view.measure)[:, -1]
+def _in_a_cell(entry: Entry, view: View) -> str:
+    last = entry.values(view.measure)[:, -1]
     median, tail = median_and_tail(last)
     if view.centre == "median":
         centre = median
@@ -215,36 +222,30 @@ def _in_a_cell(results: Results, panel: GameSpec, name: str, view: View) -> str:
     return f"{float(centre):,.1f} ({median:,.1f} / {tail:,.1f})"
 
 
-def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the environments and the algorithms among words, which may stand in any order.
+def sort_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the environments and the algorithms among names, which may stand in any order.
 
-    A word that is neither is an environment if there is none yet, so that the error suggests near names of what a
+    A name that is neither is an environment if there is none yet, so that the error suggests near names of what a
     reader most likely meant.
 
     Raises:
-        typer.BadParameter: If an environment or an algorithm is missing, or a word is a number.
+        typer.BadParameter: If an environment or an algorithm is missing, or a name is a number.
     """
-    environments: list[str] = []
-    algorithms: list[str] = []
-    unknown: list[str] = []
-    for word in words:
-        kind = _kind(word)
-        (environments if kind == "environment" else algorithms if kind == "algorithm" else unknown).append(word)
-    for word in unknown:
-        if re.fullmatch(r"[\d.]+(e-?\d+)?", word):
+    kinds: dict[str, list[str]] = {"environment": [], "algorithm": [], "": []}
+    for name in names:
+        kinds[_kind(name)].append(name)
+    environments, algorithms, unknown = kinds.values()
+    for name in unknown:
+        if re.fullmatch(r"[\d.]+(e-?\d+)?", name):
             raise typer.BadParameter(
-                f"several values of an option are written with commas, as in --epsilon 0.1,1; received {word!r} alone."
+                f"several values of an option are written with commas, as in --epsilon 0.1,1; received {name!r} alone."
             )
-        if not environments:
-            environments.append(word)
-        else:
-            algorithms.append(word)
-    names = " ".join(map(text.shown, words))
-    for what, found in (("environment", environments), ("algorithm", algorithms)):
-        if not found:
+        (algorithms if environments else environments).append(name)
+    for kind in ("environment", "algorithm"):
+        if not kinds[kind]:
             raise typer.BadParameter(
-                f"run needs at least one {what}; received {names!r}. For example: dp-bandit run Switching EXP3"
-                " EXP3-tau. `dp-bandit list` shows the names."
+                f"run needs at least one {kind}; received {' '.join(map(text.shown, names))!r}. For example: dp-bandit"
+                " run Switching EXP3 EXP3-tau. `dp-bandit list` shows the names."
             )
     return environments, algorithms
 
@@ -256,7 +257,7 @@ def _kind(word: str) -> str:
     name = word.partition(":")[0].lower()
     if name in {spelling.lower() for id_ in IDS for spelling in (id_, short_name(id_), f"DPBandit-{short_name(id_)}")}:
         return "environment"
-    if name in {known.lower() for known in ALGORITHMS}:
+    if name in {algorithm.lower() for algorithm in ALGORITHMS}:
         return "algorithm"
     importable = re.fullmatch(r"([\w.]+):([\w-]+)(:.*)?", word)
     if importable is None:
@@ -264,11 +265,11 @@ def _kind(word: str) -> str:
     if importable[2].startswith("DPBandit-"):
         return "environment"
     try:
-        own = imported(word)
+        named = read_import(word)
     except ValueError:
-        loaded(importable[1])
+        import_by_name(importable[1])
         return ""
-    is_game = own is not None and isinstance(own.thing, type) and issubclass(own.thing, Adversary)
+    is_game = named is not None and isinstance(named.imported, type) and issubclass(named.imported, Adversary)
     return "environment" if is_game else "algorithm"
 
 
@@ -276,13 +277,13 @@ def _refuse_unknown_measure(experiment: Experiment, measure: str) -> None:
     """Raise if a game has no such regret: its arms have no means, or its actions are points or payoffs."""
     if measure not in ("pseudo_regret", "dynamic_regret"):
         return
-    games = {panel.title: experiment.game(panel) for panel in experiment.panels}
+    games = {game.title: experiment.make_game(game) for game in experiment.games}
     unknown = next((title for title, game in games.items() if not _knows(game, measure)), None)
     if unknown is not None:
-        known = ", ".join(name for name in MEASURES if all(_knows(game, name) for game in games.values()))
+        common = ", ".join(name for name in MEASURES if all(_knows(game, name) for game in games.values()))
         raise ValueError(
             f"--measure must be known in every game; {measure} is not in {unknown}, where arms have no"
-            f" {'known' if measure == 'dynamic_regret' else 'fixed'} means. Use one of {known}."
+            f" {'known' if measure == 'dynamic_regret' else 'fixed'} means. Use one of {common}."
         )
 
 
@@ -305,13 +306,13 @@ def grade_labs(folder: Path, out: Path, secret: str | None, **settings: Any) -> 
     from dp_bandit_envs.course.grading import grade, write
 
     say("This is no sandbox: each file runs with your rights. Grade files of people you do not trust elsewhere.")
-    words = secrets.token_hex(8) if secret is None else secret
+    phrase = secrets.token_hex(8) if secret is None else secret
     try:
-        grades = grade(folder, words, progress=lambda graded: say(graded.summary), **settings)
+        grades = grade(folder, phrase, progress=lambda graded: say(graded.summary), **settings)
     except KeyboardInterrupt:
         errors.print("\nInterrupted. All submissions were stopped, and nothing was written.", highlight=False)
         leave_at_once(INTERRUPTED)
     write(out, grades)
     if secret is None:
-        say(f"Cases were drawn from a new secret; --secret {words} draws the same again.")
+        say(f"Cases were drawn from a new secret; --secret {phrase} draws the same again.")
     say(f"{len(grades)} files. See {out / 'grades.csv'} and {out / 'answers.csv'}.")

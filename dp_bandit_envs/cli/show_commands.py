@@ -1,4 +1,4 @@
-"""What `list`, `show` and `lab` do: every name, everything about one, the counters compared, and the labs."""
+"""The commands `list`, `show` and `lab`: all names, everything about one, the counters compared, and the labs."""
 
 import importlib
 import inspect
@@ -18,7 +18,7 @@ from dp_bandit_envs import agents, checks, wrappers
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
-from dp_bandit_envs.algorithms.specs import algorithm_of, imported, loaded, short_name
+from dp_bandit_envs.algorithms.specs import import_by_name, read_algorithm, read_import, short_name
 from dp_bandit_envs.cli.terminal import console, say
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -41,11 +41,11 @@ BASES = ("PrivacyBoundary", "ProjectToSet", "FunctionalAgent")
 
 def environments() -> dict[str, Any]:
     """Return the class of each registered id."""
-    found = {}
+    classes = {}
     for id_ in IDS:
         module, _, name = str(gym.spec(id_).entry_point).partition(":")
-        found[id_] = getattr(importlib.import_module(module), name)
-    return found
+        classes[id_] = getattr(importlib.import_module(module), name)
+    return classes
 
 
 def _exported(module: Any) -> dict[str, Any]:
@@ -59,32 +59,33 @@ KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {
     "wrapper": lambda: _exported(wrappers),
     "counter": lambda: COUNTERS,
 }
-"""All named things, by kind."""
+"""All named parts, by kind."""
 
 
-def listed(kind: str | None = None) -> list[str]:
+def list_names(kind: str | None = None) -> list[str]:
     """Return a line for each environment and algorithm, and the names of the rest; or all of one kind.
 
     No line is longer than 80 characters; a description goes on below.
     """
-    kinds = [f"{one}s" for one in KINDS]
     if kind in ("lab", "labs"):
-        return listed_labs()
-    wanted = kinds if kind is None else [f"{kind}s" if kind in KINDS else checks.known_name("kind", kind, kinds)]
+        return list_labs()
+    plurals = [f"{singular}s" for singular in KINDS]
+    if kind is not None:
+        plurals = [f"{kind}s" if kind in KINDS else checks.known_name("kind", kind, plurals)]
     lines = []
-    for one in wanted:
-        things = KINDS[one.removesuffix("s")]()
-        if one == "environments":
+    for plural in plurals:
+        parts = KINDS[plural.removesuffix("s")]()
+        if plural == "environments":
             lines += ["", "Environments (DPBandit-...-v0)"]
-            lines += [_row(f"  {short_name(name):<14} ", first_line(thing), 17 * " ") for name, thing in things.items()]
-        elif one == "algorithms":
+            lines += [_row(f"  {short_name(name):<14} ", first_line(part), 17 * " ") for name, part in parts.items()]
+        elif plural == "algorithms":
             lines += ["", f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,};", CONVENTION]
-            width = max(map(len, things))
-            for name, maker in things.items():
+            width = max(map(len, parts))
+            for name, factory in parts.items():
                 level = shown_epsilon(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON))
-                lines.append(_row(f"  {name:<{width}} {level!s:<25} ", first_line(maker).partition(": ")[2]))
+                lines.append(_row(f"  {name:<{width}} {level!s:<25} ", first_line(factory).partition(": ")[2]))
         else:
-            lines += ["", one.capitalize(), _row("  ", ", ".join(things), "  ")]
+            lines += ["", plural.capitalize(), _row("  ", ", ".join(parts), "  ")]
     return [*lines[1:], "", "dp-bandit show NAME says more: parameters, guarantee, bound, source."]
 
 
@@ -94,7 +95,7 @@ def _row(start: str, what: str, below: str = "      ") -> str:
     return textwrap.fill(what, WIDTH, break_on_hyphens=False, break_long_words=False, **whole) or start.rstrip()
 
 
-def listed_labs() -> list[str]:
+def list_labs() -> list[str]:
     """Return a line for each lab, and where the teacher's pages are: in the repository, not in what is installed."""
     from dp_bandit_envs.course.notebooks import LABS
 
@@ -107,64 +108,63 @@ def listed_labs() -> list[str]:
     return lines
 
 
-def shown(name: str) -> str:
-    """Return everything about a name; for each kind, if several things share the name."""
-    return "\n\n".join(about(kind, known, thing) for kind, known, thing in named(name))
+def describe_name(name: str) -> str:
+    """Return everything about a name; for each kind, if several parts share the name."""
+    return "\n\n".join(describe(kind, full_name, part) for kind, full_name, part in find_parts(name))
 
 
-def named(name: str) -> list[tuple[str, str, Any]]:
-    """Return kind, name and thing of every match for `name`: exact matches, or else matches that ignore case.
+def find_parts(name: str) -> list[tuple[str, str, Any]]:
+    """Return kind, name and object of every match for `name`: exact matches, or else matches that ignore case.
 
     Raises:
         UnknownNameError: If nothing has this name; the message suggests similar names.
     """
     if ":" in name and name.partition(":")[0] not in {*ALGORITHMS, *IDS}:
-        return [_importable(name)]
-    every = [(kind, known, thing) for kind, things in KINDS.items() for known, thing in things().items()]
-    spellings = {spelling: None for kind, known, _ in every for spelling in {known, short_name(known)}}
+        return [_import_part(name)]
+    parts = [(kind, full_name, part) for kind, of_kind in KINDS.items() for full_name, part in of_kind().items()]
+    spellings = {spelling: None for _, full_name, _ in parts for spelling in {full_name, short_name(full_name)}}
     wanted = checks.known_name("name", name, [*spellings, "counters"]).lower()
-    found = [each for each in every if wanted in (each[1].lower(), short_name(each[1]).lower())]
-    exact = [each for each in found if name in (each[1], short_name(each[1]))]
-    return exact or found
+    matches = [one for one in parts if wanted in (one[1].lower(), short_name(one[1]).lower())]
+    exact = [one for one in matches if name in (one[1], short_name(one[1]))]
+    return exact or matches
 
 
-def _importable(text: str) -> tuple[str, str, Any]:
-    """Return kind, name and thing of `module:Name`.
+def _import_part(text: str) -> tuple[str, str, Any]:
+    """Return kind, name and object of `module:Name`.
 
     Raises:
         ValueError: If the module does not have it, or it is nothing to play.
     """
     module, _, name = text.partition(":")
-    loaded(module)
+    import_by_name(module)
     if name in GAMES:
         return "environment", name, environments()[name]
-    own = imported(text)
-    if own is None or own.given:
+    named = read_import(text)
+    if named is None or named.parameters:
         raise ValueError(f"show takes a name without parameters, such as mine:Name; received {text!r}.")
-    name, found = own.name, own.thing
-    if found is None:
+    name, imported = named.name, named.imported
+    if imported is None:
         return "algorithm", name, ALGORITHMS[name]
-    if isinstance(found, Mechanism):
-        return "mechanism", name, found
+    if isinstance(imported, Mechanism):
+        return "mechanism", name, imported
     bases = {"environment": Adversary, "mechanism": Mechanism, "wrapper": PrivacyBoundary}
     for kind, base in bases.items():
-        if isinstance(found, type) and issubclass(found, base):
-            return kind, name, found
-    one = algorithm_of(found)
-    if one.maker is None:
+        if isinstance(imported, type) and issubclass(imported, base):
+            return kind, name, imported
+    if read_algorithm(imported).factory is None:
         raise ValueError(f"{name} must be an algorithm, an agent, an adversary or a mechanism; received {text!r}.")
-    return "agent" if isinstance(found, type) else "algorithm", name, found
+    return "agent" if isinstance(imported, type) else "algorithm", name, imported
 
 
-def about(kind: str, name: str, thing: Any) -> str:
-    """Return everything known about a thing."""
-    what = plain(inspect.getdoc(thing) or "").strip()
-    lines = [f"{name}: {kind}", *(["", what] if what else []), "", "Parameters", *parameters_of(thing)]
+def describe(kind: str, name: str, part: Any) -> str:
+    """Return all facts about a part."""
+    docstring = plain(inspect.getdoc(part) or "").strip()
+    lines = [f"{name}: {kind}", *(["", docstring] if docstring else []), "", "Parameters", *parameters_of(part)]
     facts: dict[str, str] = {}
     if kind == "algorithm":
-        facts = _of_algorithm(make_algorithm(name) if name in ALGORITHMS else made_without_arguments(thing))
+        facts = _facts_of_algorithm(make_algorithm(name) if name in ALGORITHMS else build_with_defaults(part))
     elif kind in ("wrapper", "mechanism"):
-        facts["Guarantee"] = _of_noise(name, thing)
+        facts["Guarantee"] = _guarantee_of_noise(name, part)
     elif kind == "counter":
         facts["Guarantee"] = f"epsilon = 1, T = 1,000: {make_counter(name, epsilon=1.0, horizon=1000).guarantee}"
     for title, text in facts.items():
@@ -178,32 +178,31 @@ def _wrapped(text: str, indent: str = "") -> str:
     )
 
 
-def parameters_of(thing: Any) -> list[str]:
+def parameters_of(part: Any) -> list[str]:
     """Return a line for each parameter, with its default."""
     lines = []
-    if isinstance(thing, (Algorithm, Mechanism)):
+    if isinstance(part, (Algorithm, Mechanism)):
         return ["  none"]
-    for key, one in inspect.signature(thing).parameters.items():
-        if key in ("label", "env", "rng") or one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
+    for key, parameter in inspect.signature(part).parameters.items():
+        if key in ("label", "env", "rng") or parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
-        lines.append(f"  {key}" + ("" if one.default is one.empty else f" = {one.default!r}"))
+        lines.append(f"  {key}" + ("" if parameter.default is parameter.empty else f" = {parameter.default!r}"))
     return lines or ["  none"]
 
 
-def first_line(thing: Any) -> str:
+def first_line(part: Any) -> str:
     """Return the first line of a docstring."""
-    return plain(inspect.getdoc(thing) or "").split("\n", 1)[0]
+    return plain(inspect.getdoc(part) or "").split("\n", 1)[0]
 
 
-def made_without_arguments(thing: Any) -> Algorithm:
+def build_with_defaults(part: Any) -> Algorithm:
     """Return the algorithm that an object is, or that a function makes: at epsilon 1, if it has no default."""
-    one = algorithm_of(thing)
-    assert one.maker is not None
-    needed = {key for key, each in one.takes.items() if each.default is each.empty}
-    return one.maker(**{key: 1.0 if key == "epsilon" else 1e-6 for key in needed & {"epsilon", "delta"}})
+    spec = read_algorithm(part)
+    assert spec.factory is not None
+    return spec.factory(**{key: 1.0 if key == "epsilon" else 1e-6 for key in spec.needed})
 
 
-def _of_algorithm(algorithm: Algorithm) -> dict[str, str]:
+def _facts_of_algorithm(algorithm: Algorithm) -> dict[str, str]:
     size = {"n_arms": N_ARMS, "horizon": HORIZON}
     holds, claimed = algorithm.guarantee(**size), algorithm.paper_guarantee(**size)
     at = f"K = {N_ARMS}, T = {HORIZON:,}"
@@ -246,20 +245,20 @@ def _games_of(algorithm: Algorithm) -> str:
     return "\n".join(lines)
 
 
-def _of_noise(name: str, thing: Any) -> str:
+def _guarantee_of_noise(name: str, part: Any) -> str:
     """Return the guarantee of a wrapper, or of a mechanism, with the arguments of its `example`."""
     game = BanditEnv(Stochastic(N_ARMS, HORIZON))
-    if isinstance(thing, Mechanism):
-        return str(PrivacyBoundary(game, thing).guarantee)
-    takes = {key: one for key, one in inspect.signature(thing).parameters.items() if key != "env"}
-    example = getattr(MECHANISMS.get(name, thing), "example", Mechanism.example)
-    arguments = {key: value for key, value in example.items() if key in takes}
-    needed = [key for key, one in takes.items() if one.default is one.empty and one.kind in (0, 1, 3)]
+    if isinstance(part, Mechanism):
+        return str(PrivacyBoundary(game, part).guarantee)
+    signature = {key: one for key, one in inspect.signature(part).parameters.items() if key != "env"}
+    example = getattr(MECHANISMS.get(name, part), "example", Mechanism.example)
+    arguments = {key: argument for key, argument in example.items() if key in signature}
+    needed = [key for key, one in signature.items() if one.default is one.empty and one.kind in (0, 1, 3)]
     if missing := [f"{key!r}: ..." for key in needed if key not in arguments]:
         return f"to see it here, write arguments into the class: example = {{{', '.join(missing)}}}"
-    env = PrivacyBoundary(game, thing(**arguments)) if issubclass(thing, Mechanism) else thing(game, **arguments)
-    shown = ", ".join(f"{key} = {value}" for key, value in arguments.items())
-    return f"{shown}{': ' if shown else ''}{env.guarantee}"
+    env = PrivacyBoundary(game, part(**arguments)) if issubclass(part, Mechanism) else part(game, **arguments)
+    written = ", ".join(f"{key} = {argument}" for key, argument in arguments.items())
+    return f"{written}{': ' if written else ''}{env.guarantee}"
 
 
 def plain(text: str) -> str:
@@ -284,9 +283,9 @@ def show_counters(horizon: int, epsilon: float, delta: float | None, out: Path |
     for column in ("counter", "mean", "maximum", "must know T", "guarantee"):
         table.add_column(column, justify="right" if column in ("mean", "maximum") else "left", overflow="fold")
     for row in rows:
-        known = "yes" if row.counter.needs_horizon else "no"
+        needs_horizon = "yes" if row.counter.needs_horizon else "no"
         kind = "pure" if row.counter.guarantee.delta == 0 else "(epsilon, delta)"
-        table.add_row(row.name, f"{row.mean:,.1f}", f"{row.maximum:,.1f}", known, kind)
+        table.add_row(row.name, f"{row.mean:,.1f}", f"{row.maximum:,.1f}", needs_horizon, kind)
     console.print(table)
     best = rows[0]
     anytime = next(row for row in rows if not row.counter.needs_horizon)

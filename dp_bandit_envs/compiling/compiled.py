@@ -165,7 +165,7 @@ def _load(is_cancelled: IsCancelled) -> None:
     importlib.import_module("dp_bandit_envs.compiling.numba_functions")
 
 
-class Compiled:
+class CompiledFunction:
     """A function that is compiled at its first call, without Numba's runtime if it allocates no arrays.
 
     It runs without the interpreter's lock, with the values that its parts use when it is made. Its machine code is
@@ -239,13 +239,13 @@ class Compiled:
         return dispatcher
 
 
-class CompiledAt(Compiled):
+class AddressedFunction(CompiledFunction):
     """A loop over lanes, called at its address by machine code; without what calls it from Python, it compiles faster.
 
     It must return nothing and allocate no arrays.
     """
 
-    _without: ClassVar = {**Compiled._without, "no_cpython_wrapper": True}
+    _without: ClassVar = {**CompiledFunction._without, "no_cpython_wrapper": True}
 
     def _compiler(self) -> type:
         from dp_bandit_envs.compiling.numba_functions import ForLanes

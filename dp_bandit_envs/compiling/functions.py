@@ -35,7 +35,7 @@ def read_only(array: Any) -> Any:
 
 
 def call_at(address: int, arguments: tuple[Any, ...]) -> None:
-    """Call the machine code at an address (`Compiled.address`) that was compiled for arguments of these types."""
+    """Call the machine code at an address (`CompiledFunction.address`), compiled for arguments of these types."""
     raise NotImplementedError
 
 

@@ -110,7 +110,7 @@ class QuickCompiler(Compiler):
                     gc.set_threshold(*own._thresholds)
 
 
-class ForInlining(QuickCompiler):
+class InliningCompiler(QuickCompiler):
     """Numba's compiler, of functions that others inline."""
 
     def __init__(self, typing_context: Any, target_context: Any, library: Any, *rest: Any) -> None:
@@ -170,7 +170,7 @@ LEAN: dict[str, Any] = {**OPTIONS, "_nrt": False}
 """Without Numba's runtime, code does not count references to arrays, which takes most of the time if a state has many
 arrays; but it cannot allocate arrays either."""
 
-INLINED: dict[str, Any] = {"pipeline_class": ForInlining, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INLINED: dict[str, Any] = {"pipeline_class": InliningCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """For the functions that a loop calls. A real call passes the state's arrays one by one, which took half of EXP3's
 time. LLVM inlines them: Numba's own `inline="always"` copies a function once for each of its blocks, which took most
 of the compiling."""
@@ -179,7 +179,12 @@ CALLED = frozenset({draws.standard_gamma})
 """Functions without arrays that are so long that LLVM decides about them: two of them inlined took a third of the time
 of compiling Thompson sampling."""
 
-WITHIN: dict[str, Any] = {"pipeline_class": ForInlining, "forceinline": True, "error_model": "numpy", "_nrt": False}
+WITHIN: dict[str, Any] = {
+    "pipeline_class": InliningCompiler,
+    "forceinline": True,
+    "error_model": "numpy",
+    "_nrt": False,
+}
 """For the methods of streams."""
 
 BUILT_IN: dict[Any, Any] = {

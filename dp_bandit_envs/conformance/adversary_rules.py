@@ -15,7 +15,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.algorithms.specs import game_of
+from dp_bandit_envs.algorithms.specs import read_game
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.conformance.trial_games import check_played_equals_simulated, made, with_gains
 from dp_bandit_envs.envs.registration import GAMES
@@ -75,7 +75,7 @@ def check_adversary(adversary: Any, *, horizon: int = ROUNDS) -> None:
 
 def _registered(named: Any) -> tuple[str, type[Adversary] | None]:
     with must_not_fail(f"gym.make({named!r})", "register_adversary(name, class) registers a class."):
-        game = game_of(named)
+        game = read_game(named)
         game.make()
     id_ = game.env_id.partition(":")[2] or game.env_id
     require(id_ in GAMES, "an id must be that of a registered adversary", repr(named), "Use register_adversary.")

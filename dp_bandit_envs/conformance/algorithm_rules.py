@@ -11,7 +11,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, Deterministic, GainTable
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.specs import Player, made_of
+from dp_bandit_envs.algorithms.specs import Player, build_algorithm
 from dp_bandit_envs.audits.sampled import neighbours_of
 from dp_bandit_envs.conformance.rules import (
     copies_of,
@@ -99,7 +99,7 @@ def _named(algorithm: Any) -> Any:
     if not isinstance(algorithm, str) and not callable(algorithm):
         return algorithm
     with must_not_fail(f"making {algorithm!r}", "register_algorithm(name, maker) registers a function."):
-        return made_of(algorithm)
+        return build_algorithm(algorithm)
 
 
 def _check_points(algorithm: Algorithm, games: int) -> None:

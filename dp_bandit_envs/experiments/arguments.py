@@ -1,18 +1,26 @@
-"""What `compare` and `dp-bandit run` are asked for, turned into an experiment."""
+"""Turns the arguments of `compare` and `dp-bandit run` into an experiment."""
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms.calibration import AskedPrivacy, asked_privacy, parameters_at
-from dp_bandit_envs.algorithms.specs import Asked, algorithm_of, game_of, imported, is_data, is_one
+from dp_bandit_envs.algorithms.calibration import PrivacyRequest, with_privacy
+from dp_bandit_envs.algorithms.specs import (
+    AlgorithmSpec,
+    GameSpec,
+    is_gains_file,
+    is_single_algorithm,
+    read_algorithm,
+    read_game,
+    read_import,
+)
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import LedgerError, WrongTypeError
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.seeding import Seed, chosen_seed
 from dp_bandit_envs.simulation.simulation import MOST_TRIALS, SPACINGS
 from dp_bandit_envs.wrappers.layers import Boundary, layers_of
@@ -21,7 +29,7 @@ TEXT = (str, bytes, bytearray, memoryview)
 """Sequences that are no lists of numbers, though Python makes numbers of bytes."""
 
 
-def question(
+def experiment_from(
     environments: Any,
     algorithms: Any,
     *,
@@ -37,79 +45,76 @@ def question(
     persons: str | None = None,
     ledger: Any = None,
 ) -> Experiment:
-    """Return the experiment that is asked for; the arguments are those of `compare`, and two for a file of gains.
+    """Return the experiment of these arguments, which are those of `compare`, and two for a file of gains.
 
     `persons` is the most records of a person, or the name of the column that says whose they are; `ledger` is the
     `Ledger` that counts the games on the file.
     """
-    horizons = [checks.integer("horizon", one, at_least=1) for one in several("horizon", horizon)]
-    sizes = [checks.integer("n_arms", one, at_least=2) for one in several("n_arms", n_arms)]
-    privacy = asked_privacy(
-        several("epsilon", epsilon), delta, at_guarantee=at_guarantee, rounds_per_person=rounds_per_person
-    )
-    own_horizon = len(horizons) > 1
+    horizons = [checks.integer("horizon", rounds, at_least=1) for rounds in as_list("horizon", horizon)]
+    arms = [checks.integer("n_arms", k, at_least=2) for k in as_list("n_arms", n_arms)]
+    privacy = {"at_guarantee": at_guarantee, "rounds_per_person": rounds_per_person}
+    epsilons = [checks.epsilon(level) for level in as_list("epsilon", epsilon)]
+    levels: list[float | None] = [*epsilons]
+    requests = [PrivacyRequest.checked(level, delta, **privacy) for level in levels or [None]]
     experiment = Experiment(
         name="compare",
-        panels=(),
-        contestants=(),
+        games=(),
+        algorithms=(),
         horizon=horizons[0] if len(horizons) == 1 else None,
         trials=checks.integer("trials", trials, at_least=1, at_most=MOST_TRIALS),
         seed=chosen_seed(seed, is_real=False),
         checkpoints=checks.one_of("checkpoints", checkpoints, SPACINGS),
     )
-    size: Any = {"n_arms": sizes or [None], "horizons": horizons or [None], "own_horizon": own_horizon}
-    games = [game for one in _listed(environments) for game in sized(_data_with(one, persons, ledger), **size)]
+    games = [
+        game
+        for environment in _list_games(environments)
+        for game in games_of_sizes(_game_with(environment, persons, ledger), arms, horizons)
+    ]
     if ledger is not None and len(games) > 1:
         raise LedgerError(
             f"ledger is for one game on one file, so that all of it counts, or nothing; received {len(games)}"
             " games. Play each in a command of its own."
         )
-    wanted = _wanted(algorithms)  # after the games, whose modules may register algorithms
-    panels = [dataclasses.replace(game, contestants=_players(wanted, privacy, experiment, game)) for game in games]
-    _refuse_doubles("environments", [panel.key for panel in panels])
-    _refuse_unused(panels, privacy.epsilons, None if at_guarantee else delta)
-    same = all(panel.contestants == panels[0].contestants for panel in panels)
-    shared = panels[0].contestants or ()
-    if same:
-        panels = [dataclasses.replace(panel, contestants=None) for panel in panels]
-    words = [*(panel.key for panel in panels), *(one.label or one.name for one in shared)]
-    experiment = dataclasses.replace(
-        experiment,
-        name=re.sub(r"[^\w.=-]+", "-", "-".join(["run", *words]))[:120],
-        panels=tuple(panels),
-        contestants=shared if same else (),
-    )
+    specs = _read_algorithms(algorithms)  # after the games, whose modules may register algorithms
+    games = [dataclasses.replace(game, algorithms=_algorithms_in(game, specs, requests, experiment)) for game in games]
+    _refuse_duplicates("environments", [game.key for game in games])
+    _refuse_unused(games, epsilons, None if at_guarantee else delta)
+    shared = games[0].algorithms or ()
+    names = "-".join(["run", *(game.key for game in games), *(spec.label for spec in shared)])
+    experiment = dataclasses.replace(experiment, name=re.sub(r"[^\w.=-]+", "-", names)[:120], games=tuple(games))
     return dataclasses.replace(experiment, seed=chosen_seed(seed, experiment.is_real))
 
 
-def _data_with(game: Any, persons: str | None, ledger: Any) -> GameSpec:
-    if ledger is not None and not is_data(game):
-        raise LedgerError(f"ledger is for a file of gains, such as my.csv; received the environment {game!r}.")
-    named = game_of(game, persons)
-    if named.maker is not None and any(isinstance(layer, Boundary) for layer in layers_of(named.make())):
+def _game_with(environment: Any, persons: str | None, ledger: Any) -> GameSpec:
+    """Return a game; `persons` and `ledger` are for a file of gains."""
+    if ledger is not None and not is_gains_file(environment):
+        raise LedgerError(f"ledger is for a file of gains, such as my.csv; received the environment {environment!r}.")
+    game = read_game(environment, persons)
+    if game.factory is not None and any(isinstance(layer, Boundary) for layer in layers_of(game.make())):
         raise WrongTypeError(
-            f"{named.title} must make an environment without privacy wrappers here, as each algorithm brings its own;"
+            f"{game.title} must make an environment without privacy wrappers here, as each algorithm brings its own;"
             " use simulate for it, or give the wrappers to Algorithm('name', MyAgent, lambda env: ...)."
         )
-    return GameSpec(**vars(named), ledger=ledger)
+    return dataclasses.replace(game, ledger=ledger)
 
 
-def several(name: str, value: Any) -> list[Any]:
+def as_list(name: str, numbers: Any) -> list[Any]:
     """Return one number or several as a list; none for None.
 
     Raises:
         ValueError: If a number is given twice, or none in a list.
     """
-    if value is None:
+    if numbers is None:
         return []
-    if isinstance(value, (Set, Iterator)):
-        raise WrongTypeError(f"{name} must be a number or a list; received a {type(value).__name__}. Use list(...).")
-    values = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, TEXT) else [value]
-    if not values:
+    if isinstance(numbers, (Set, Iterator)):
+        raise WrongTypeError(f"{name} must be a number or a list; received a {type(numbers).__name__}. Use list(...).")
+    is_list = isinstance(numbers, (Sequence, np.ndarray)) and not isinstance(numbers, TEXT)
+    listed = list(numbers) if is_list else [numbers]
+    if not listed:
         raise ValueError(f"{name} must be a number or several; received none.")
-    if (double := _first_duplicate(values)) is not None:
+    if (double := _first_duplicate(listed)) is not None:
         raise ValueError(f"{name} must have each value once; received {double} twice.")
-    return values
+    return listed
 
 
 def _first_duplicate(values: Sequence[Any]) -> Any:
@@ -117,125 +122,116 @@ def _first_duplicate(values: Sequence[Any]) -> Any:
     return next((one for index, one in enumerate(values) if one in values[:index]), None)
 
 
-def _listed(environments: Any) -> list[Any]:
+def _list_games(environments: Any) -> list[Any]:
     if isinstance(environments, Mapping):
         raise WrongTypeError(
             "environments must be one or a list; received a mapping. Give a game and its arguments as a pair:"
             " ('Stochastic', {'n_arms': 3})."
         )
     pair = isinstance(environments, tuple) and len(environments) == 2 and isinstance(environments[1], Mapping)
-    one = (
-        isinstance(environments, str)
-        or pair
-        or hasattr(environments, "__array__")
-        or not isinstance(environments, Iterable)
-    )
-    listed = [environments] if one else list(environments)
+    is_single = isinstance(environments, str) or hasattr(environments, "__array__")
+    is_single = is_single or pair or not isinstance(environments, Iterable)
+    listed = [environments] if is_single else list(environments)
     if not listed:
         raise ValueError("environments must name at least one; received none.")
     return listed
 
 
-def _wanted(algorithms: Any) -> list[Asked]:
+def _read_algorithms(algorithms: Any) -> list[AlgorithmSpec]:
     if isinstance(algorithms, Mapping):
         for label in algorithms:
             if not isinstance(label, str) or not label.strip():
                 raise WrongTypeError(f"an algorithm's name for readers must be text; received {label!r}.")
-        wanted = [algorithm_of(one, label) for label, one in algorithms.items()]
+        specs = [read_algorithm(algorithm, label) for label, algorithm in algorithms.items()]
     else:
-        wanted = _labelled([algorithms] if is_one(algorithms) else list(algorithms))
-    if not wanted:
+        specs = _labelled([algorithms] if is_single_algorithm(algorithms) else list(algorithms))
+    if not specs:
         raise ValueError("algorithms must name at least one; received none.")
-    _refuse_doubles("algorithms", [one.shown_as for one in wanted])
-    return wanted
+    _refuse_duplicates("algorithms", [spec.label for spec in specs])
+    return specs
 
 
-def _labelled(algorithms: Sequence[Any]) -> list[Asked]:
-    """Return what is asked for; a name that several have, such as `MyAgent`, gets the module: `anna:MyAgent`."""
-    wanted = [algorithm_of(algorithm) for algorithm in algorithms]
-    names = [asked.shown_as for asked in wanted]
-    return [
-        asked._replace(shown_as=f"{module}:{asked.shown_as}")
-        if names.count(asked.shown_as) > 1 and (module := _module_of(algorithm))
-        else asked
-        for algorithm, asked in zip(algorithms, wanted, strict=True)
-    ]
+def _labelled(algorithms: Sequence[Any]) -> list[AlgorithmSpec]:
+    """Return the specs of algorithms; a name that several have, such as `MyAgent`, gets the module: `anna:MyAgent`."""
+    specs = [read_algorithm(algorithm) for algorithm in algorithms]
+    names = [spec.label for spec in specs]
+    for index, (algorithm, spec) in enumerate(zip(algorithms, specs, strict=True)):
+        if names.count(spec.label) > 1 and (module := _module_of(algorithm)):
+            label = f"{module}:{spec.label}"
+            specs[index] = dataclasses.replace(spec, label=label, base_label=label)
+    return specs
 
 
 def _module_of(algorithm: Any) -> str:
     """Return the module of a class, a function or a text `module:Name`; empty if it is none of these."""
     if isinstance(algorithm, str):
-        return algorithm.partition(":")[0] if imported(algorithm) is not None else ""
+        return algorithm.partition(":")[0] if read_import(algorithm) is not None else ""
     return getattr(algorithm, "__module__", "") if callable(algorithm) else ""
 
 
-def _players(
-    wanted: list[Asked], privacy: AskedPrivacy, experiment: Experiment, panel: GameSpec
+def _algorithms_in(
+    game: GameSpec, specs: list[AlgorithmSpec], requests: list[PrivacyRequest], experiment: Experiment
 ) -> tuple[AlgorithmSpec, ...]:
-    game = experiment.game(panel)
-    if game.adversary.ledger is not None and panel.ledger is None:
+    env = experiment.make_game(game)
+    if env.adversary.ledger is not None and game.ledger is None:
         raise LedgerError(
             "compare plays no data with a ledger, as a budget is for games that are meant to count. Use simulate, or"
             " leave the ledger out."
         )
-    return tuple(one for each in wanted for one in players_at(each, privacy, lambda: game))
+    return tuple(filled for spec in specs for filled in specs_at(spec, requests, env))
 
 
-def _refuse_unused(panels: Sequence[GameSpec], epsilons: list[float], delta: float | None) -> None:
+def _refuse_unused(games: Sequence[GameSpec], epsilons: list[float], delta: float | None) -> None:
     """Raise if no algorithm got an epsilon or a delta that was given for all."""
-    players = [one for panel in panels for one in panel.contestants or ()]
-    names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in players))
-    if epsilons and all(one.asked is None for one in players):
+    specs = [spec for game in games for spec in game.algorithms or ()]
+    names = ", ".join(dict.fromkeys(spec.base_label for spec in specs))
+    if epsilons and all(spec.asked is None for spec in specs):
         raise ValueError(
             f"epsilon must be for at least one algorithm; {names} would not get it, taking none or having it written"
             " after the name. Leave epsilon out, or add an algorithm that takes one, such as DP-KLUCB; of your own,"
             " give the function that takes epsilon, not what it returns."
         )
-    if delta is not None and all(one.parameters.get("delta") != delta for one in players):
+    if delta is not None and all(spec.parameters.get("delta") != delta for spec in specs):
         raise ValueError(
             f"delta must be for at least one algorithm; {names} would not get it. Leave delta out, or add an"
             " algorithm that takes one, such as DP-UCB-INT."
         )
 
 
-def _refuse_doubles(what: str, names: list[str]) -> None:
+def _refuse_duplicates(what: str, names: list[str]) -> None:
     if (double := _first_duplicate(names)) is not None:
         raise ValueError(f"{what} must have different names; received {double!r} twice. Give each a name of its own.")
 
 
-def sized(
-    game: GameSpec, *, n_arms: Sequence[int | None], horizons: Sequence[int | None], own_horizon: bool
-) -> list[GameSpec]:
+def games_of_sizes(game: GameSpec, arms: Sequence[int | None], horizons: Sequence[int | None]) -> list[GameSpec]:
     """Return a game in each of several sizes, titled and named by what differs.
 
     Args:
         game: The game.
-        n_arms: Numbers of arms; None for its own.
-        horizons: Numbers of rounds; None for its own.
-        own_horizon: Whether the horizon is an argument of each game rather than of the experiment.
+        arms: Numbers of arms; none for its own.
+        horizons: Numbers of rounds; none for its own. If there are several, each game has one among its arguments;
+            a single one is the experiment's.
     """
-    made = []
-    for k in n_arms:
-        for t in horizons:
+    games = []
+    for k in arms or [None]:
+        for t in horizons or [None]:
             game.with_arguments(n_arms=k, horizon=t)  # which raises if the experiment's horizon is not for it
-            extra = {"n_arms": k, "horizon": t if own_horizon else None}
-            extra = {name: value for name, value in extra.items() if value is not None}
-            shown = ([] if len(n_arms) == 1 else [f"K = {k}"]) + ([] if len(horizons) == 1 else [f"T = {t:,}"])
-            title = ", ".join([game.title, *shown])
-            key = "-".join([game.key, *(f"{name}={value}" for name, value in extra.items())])
-            sized_game = game.with_arguments(**extra)
-            made.append(dataclasses.replace(sized_game, key=key, title=title, environment=game.title))
-    return made
+            extra = {"n_arms": k, "horizon": t if len(horizons) > 1 else None}
+            extra = {name: size for name, size in extra.items() if size is not None}
+            sizes = ([f"K = {k}"] if len(arms) > 1 else []) + ([f"T = {t:,}"] if len(horizons) > 1 else [])
+            key = "-".join([game.key, *(f"{name}={size}" for name, size in extra.items())])
+            title = ", ".join([game.title, *sizes])
+            of_size = game.with_arguments(**extra)
+            games.append(dataclasses.replace(of_size, key=key, title=title, environment=game.title))
+    return games
 
 
-def players_at(one: Asked, wanted: AskedPrivacy, game: Callable[[], BanditEnv]) -> Iterator[AlgorithmSpec]:
-    """Yield an algorithm at each epsilon at which it plays a game: once, if it takes none; see `parameters_at`."""
-    levels: list[float | None] = [*wanted.epsilons]
-    for epsilon in levels or [None]:
-        parameters, played = parameters_at(one, epsilon, wanted, game)
-        several = len(wanted.epsilons) > 1 and played is not None
-        label = one.label({"epsilon": f"{played:g}"} if several else {})
-        found = wanted.at_guarantee and played is not None
-        yield AlgorithmSpec(one.name, parameters, label, 0, one.shown_as, played, one.maker, calibrated=found)
-        if played is None:
+def specs_at(spec: AlgorithmSpec, requests: Sequence[PrivacyRequest], env: BanditEnv) -> Iterator[AlgorithmSpec]:
+    """Yield an algorithm as each request wants it in a game: once, if it takes no epsilon; see `with_privacy`."""
+    for request in requests:
+        filled = with_privacy(spec, request, env)
+        if filled.asked is None:
+            yield filled
             return
+        label = spec.label_at(filled.asked) if len(requests) > 1 else spec.label
+        yield dataclasses.replace(filled, label=label)

@@ -1,34 +1,41 @@
-"""The results of a comparison: games of several algorithms at several epsilons, each with its guarantee."""
+"""Compares algorithms in several games, at several epsilons, on the same gains: one object with tables and plots."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.algorithms.specs import Game, Player
 from dp_bandit_envs.checks import require
+from dp_bandit_envs.compiling.compiled import says_compiling
 from dp_bandit_envs.errors import ResultsError, WrongTypeError
-from dp_bandit_envs.experiments.entries import Entry, Named
+from dp_bandit_envs.experiments.arguments import experiment_from
+from dp_bandit_envs.experiments.configurations import DESCRIBED, MADE_BY, cells_of, union, why_not_joined
+from dp_bandit_envs.experiments.entries import Entries, Entry, entries_of, entry_of
 from dp_bandit_envs.experiments.experiment import Experiment, Results
+from dp_bandit_envs.experiments.progress import Requested, check_progress, progress_of
 from dp_bandit_envs.experiments.ranking import Ranking, ranking
-from dp_bandit_envs.experiments.run_report import CENTRES, Study, View
-from dp_bandit_envs.experiments.store import DESCRIBED, MADE_BY, RESULTS, ResultsFolder, read_finished
-from dp_bandit_envs.experiments.tables import summary_csv, table, wide_table
-from dp_bandit_envs.privacy.guarantee import ShownEpsilon
+from dp_bandit_envs.experiments.running import StoredArrays, run
+from dp_bandit_envs.experiments.store import RESULTS, ResultsFolder, read_finished
+from dp_bandit_envs.experiments.tables import summary_csv, summary_of_folder, table, wide_table
+from dp_bandit_envs.seeding import Seed, warn_of_known_seed
 from dp_bandit_envs.simulation.results import MEASURES
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-    from dp_bandit_envs.experiments.reporting import Report
+    from dp_bandit_envs.experiments.report import Report
+
+Algorithms = Player | Sequence[Player] | Mapping[str, Player]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Comparison(Sequence[Entry]):
+class Comparison(Entries):
     """What `compare` returns and `load` reads: one entry for each algorithm, at each epsilon, in each environment.
 
     Attributes:
@@ -44,21 +51,6 @@ class Comparison(Sequence[Entry]):
         Stochastic,DP-KLUCB,1,1,0,central; arms and releases,5,9.2,1.319090596,10,12.88
     """
 
-    entries: tuple[Entry, ...]
-    configuration: Mapping[str, Any]
-    _results: Results | None = dataclasses.field(default=None, compare=False)
-
-    def __reduce__(self) -> Any:
-        return Comparison, (self.entries, self.configuration)  # what was played may hold what cannot be pickled
-
-    def __getitem__(self, index: Any) -> Any:
-        if not isinstance(index, (SupportsIndex, slice)):
-            raise WrongTypeError(f"index must be a number or a slice; received {index!r}. Use select(algorithm=...).")
-        return self.entries[index]
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
     def __repr__(self) -> str:
         seed = "secret seed" if self.seed is None else f"seed {self.seed}"
         names = ", ".join(self.algorithms)
@@ -66,27 +58,6 @@ class Comparison(Sequence[Entry]):
 
     def _repr_html_(self) -> str:
         return self.table("html")
-
-    @property
-    def titles(self) -> list[str]:
-        """The environments, with number of arms and horizon where there are several."""
-        return list(dict.fromkeys(entry.title for entry in self.entries))
-
-    @property
-    def algorithms(self) -> list[str]:
-        """The algorithms, at whichever epsilon."""
-        return list(dict.fromkeys(entry.algorithm for entry in self.entries))
-
-    @property
-    def epsilons(self) -> list[float]:
-        """The epsilons that were asked for, ascending."""
-        return sorted({entry.asked for entry in self.entries if entry.asked is not None})
-
-    @property
-    def seed(self) -> int | None:
-        """The seed; None if it was secret."""
-        seed: int | None = self.configuration["seed"]
-        return seed
 
     @property
     def made_by(self) -> dict[str, str]:
@@ -107,7 +78,7 @@ class Comparison(Sequence[Entry]):
         Raises:
             ValueError: If none does.
         """
-        names = None if algorithm is None else [algorithm] if isinstance(algorithm, str) else _listed(algorithm)
+        names = None if algorithm is None else [algorithm] if isinstance(algorithm, str) else _list_names(algorithm)
         for name in names or []:
             if not any(name in (entry.algorithm, entry.name) for entry in self.entries):
                 raise ValueError(f"algorithm must be among {', '.join(self.algorithms)}; received {name!r}.")
@@ -193,7 +164,7 @@ class Comparison(Sequence[Entry]):
         `to_pandas().set_index(["environment", "algorithm", "asked_epsilon", "trial", "round"]).to_xarray()`.
         """
         pd = require("pandas", extra="results")
-        known = [measure for measure in MEASURES if any(measure in entry.measures for entry in self.entries)]
+        measures = [name for name in MEASURES if any(name in entry.measures for entry in self.entries)]
         frames = []
         for entry in self.entries:
             columns: dict[str, Any] = {
@@ -207,8 +178,8 @@ class Comparison(Sequence[Entry]):
                 "trial": np.repeat(np.arange(entry.trials), len(entry.rounds)),
                 "round": np.tile(entry.rounds, entry.trials),
             }
-            for measure in known:
-                columns[measure] = entry.measures[measure].ravel() if measure in entry.measures else np.nan
+            for name in measures:
+                columns[name] = entry.measures[name].ravel() if name in entry.measures else np.nan
             frames.append(pd.DataFrame(columns))
         frame: pandas.DataFrame = pd.concat(frames, ignore_index=True)
         return frame
@@ -221,10 +192,43 @@ class Comparison(Sequence[Entry]):
         Raises:
             ResultsError: If the folder holds something else, or cannot be written.
         """
-        place = self._folder(folder)
-        self._write(place)
-        place.write_again("summary.csv", summary_csv(self.entries))
-        return place.path
+        results = ResultsFolder(folder_of(folder), self._configuration())
+        self._write(results)
+        results.write_again("summary.csv", summary_csv(self.entries))
+        return results.path
+
+    def join(self, other: "Comparison") -> "Comparison":
+        """Return everything of both, of the same seed, checkpoints, code and data; `a + b` is the same.
+
+        What both have stands once, under the names that it has here, with the trials of the one that has more.
+
+        Raises:
+            ResultsError: If they do not agree, or one has a secret seed: its games cannot be paired with others.
+
+        Example:
+            >>> from dp_bandit_envs import compare
+            >>> first = compare("Stochastic", "Uniform", horizon=100, trials=2)
+            >>> (first + compare("Stochastic", ["Uniform", "UCB"], horizon=100, trials=3)).algorithms
+            ['Uniform', 'UCB']
+        """
+        if not isinstance(other, Comparison):
+            raise WrongTypeError(f"join needs another comparison; received {checks.kind_of(other)}.")
+        mine, theirs = self._configuration(), other._configuration()
+        if reason := why_not_joined(theirs, mine):
+            raise ResultsError(f"comparisons must agree to be joined. Different: {reason}.")
+        longest: dict[tuple[str, str], Entry] = {}
+        for configuration, comparison in ((mine, self), (theirs, other)):
+            for cell, entry in zip(cells_of(configuration), comparison.entries, strict=True):
+                longest.setdefault(cell.identity, entry)
+                if entry.trials > longest[cell.identity].trials:
+                    longest[cell.identity] = entry
+        configuration = union(theirs, mine)
+        pairs = [(cell, longest[cell.identity]) for cell in cells_of(configuration)]
+        entries = tuple(entry_of(cell, entry.rounds, entry.measures) for cell, entry in pairs)
+        return Comparison(entries, configuration)
+
+    def __add__(self, other: "Comparison") -> "Comparison":
+        return self.join(other)
 
     def report(
         self,
@@ -249,8 +253,7 @@ class Comparison(Sequence[Entry]):
             The figure, the report as text, its notes and numbers.
 
         Raises:
-            ResultsError: If the comparison was loaded, as its games are not there then; or if the folder holds
-                something else, or cannot be written.
+            ResultsError: If the folder holds something else, or cannot be written.
 
         Example:
             >>> from dp_bandit_envs import compare
@@ -258,56 +261,35 @@ class Comparison(Sequence[Entry]):
             >>> print(report.notes[0].text)
             epsilon = 1 goes to DP-KLUCB. Not to UCB (no privacy).
         """
-        from dp_bandit_envs.experiments.reporting import notes_on, report_on
+        from dp_bandit_envs.experiments.report import CENTRES, Study, View, notes_on, report_on
 
         view = View(measure, CENTRES[checks.one_of("band", band, tuple(CENTRES))], y_scale)
         look: dict[str, Any] = {"measure": measure, "band": band, "y_scale": y_scale}
         figure = self.plot(against, **look)
-        experiment = self._experiment()
-        results = Results(experiment, self._results.arrays if self._results else {})
-        notes = [note._replace(text=note.text.replace("--seed", "`seed=`")) for note in notes_on(experiment)]
+        notes = [note._replace(text=note.text.replace("--seed", "`seed=`")) for note in notes_on(self)]
         study = Study(
-            experiment.name,
+            self.name,
             f"{', '.join(self.algorithms)} on {'; '.join(self.titles)}",
-            (experiment,),
+            (),
             view,
             notes=lambda _: notes,
             draw=lambda _, columns: figure if columns is None else self.plot(against, **look, columns=columns),
         )
         if folder is None:
-            return report_on(study, [results], [self])
-        place = self._folder(folder)
-        if not place.has(RESULTS):
-            self._write(place)
-        return report_on(study, [results], [self], folders=[place, place])
+            return report_on(study, [], [self])
+        results = ResultsFolder(folder_of(folder), self._configuration())
+        if not results.has(RESULTS):
+            self._write(results)
+        return report_on(study, [], [self], folders=[results, results])
 
-    def _experiment(self) -> Experiment:
-        """Return the experiment of these entries."""
-        if self._results is None:
-            raise ResultsError(
-                "a report needs the games, to say what is guaranteed and why; this comparison was loaded without them."
-                " Give compare the same arguments with folder=: a finished folder is not played again."
-            )
-        whole, kept = self._results.experiment, {(entry.key, entry.name) for entry in self.entries}
-        panels = []
-        for panel in whole.panels:
-            pairs = zip(whole.contestants_of(panel), whole.players(panel), strict=True)
-            chosen = tuple(one for one, player in pairs if (panel.key, player.name) in kept)
-            if chosen:
-                panels.append(dataclasses.replace(panel, contestants=chosen))
-        experiment = dataclasses.replace(whole, panels=tuple(panels))
-        vars(experiment)["files"] = whole.files  # as they were when they were played
-        return experiment
-
-    def _folder(self, folder: "str | Path") -> ResultsFolder:
-        """Return the results folder of these entries."""
+    def _configuration(self) -> dict[str, Any]:
+        """Return the configuration of these entries alone, in their order."""
         kept = {(entry.key, entry.name) for entry in self.entries}
         games = [
             {**game, "results": [one for one in game["results"] if (game["key"], one["name"]) in kept]}
             for game in self.configuration[DESCRIBED]
         ]
-        games = [game for game in games if game["results"]]
-        return ResultsFolder(folder_of(folder), {**self.configuration, DESCRIBED: games})
+        return {**self.configuration, DESCRIBED: [game for game in games if game["results"]]}
 
     def _write(self, folder: ResultsFolder) -> None:
         arrays = {f"{entry.key}/checkpoints": entry.rounds for entry in self.entries}
@@ -337,7 +319,10 @@ def load(folder: "str | Path") -> Comparison:
         ...     print(load(path))
         Comparison(Uniform on Stochastic: 1 results, seed 0)
     """
-    return comparison_of(*read_finished(folder_of(folder)))
+    path = folder_of(folder)
+    configuration, archive = read_finished(path)
+    arrays = StoredArrays(path, configuration, configuration, archive)
+    return Comparison(tuple(entries_of(configuration, arrays)), configuration)
 
 
 def folder_of(folder: "str | Path") -> Path:
@@ -345,55 +330,120 @@ def folder_of(folder: "str | Path") -> Path:
     return checks.path("folder", folder)
 
 
-def comparison_of_results(results: Results) -> Comparison:
+def comparison_of(results: Results) -> Comparison:
     """Return what was played as a comparison."""
-    return comparison_of(results.experiment.configuration(), results.arrays, results.experiment)
+    configuration = results.experiment.configuration()
+    return Comparison(tuple(entries_of(configuration, results.arrays)), configuration)
 
 
-def _listed(algorithms: Any) -> list[str]:
+def _list_names(algorithms: Any) -> list[str]:
     if not isinstance(algorithms, Sequence):
         raise WrongTypeError(f"algorithm must be a name or several; received {checks.kind_of(algorithms)}.")
     return list(algorithms)
 
 
-def comparison_of(
-    configuration: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], experiment: Experiment | None = None
+@checks.answers_wrong_calls
+def compare(
+    environments: Game | Sequence[Game],
+    algorithms: Algorithms,
+    *,
+    epsilon: float | Sequence[float] | None = None,
+    delta: float | None = None,
+    at_guarantee: bool = False,
+    rounds_per_person: int | None = None,
+    horizon: int | Sequence[int] | None = None,
+    n_arms: int | Sequence[int] | None = None,
+    trials: int = 100,
+    seed: Seed = "auto",
+    checkpoints: str = "linear",
+    folder: str | Path | None = None,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | bool = True,
 ) -> Comparison:
-    """Return the comparison of a configuration that describes its results, and their arrays by name.
+    """Play every algorithm at every epsilon in every environment; in one trial all of them face the same gains.
 
     Args:
-        configuration: That of a results folder.
-        arrays: The arrays in it.
-        experiment: What was played, if it is still there.
+        environments: One or several, as for `simulate`, but without wrappers; or `"mine:Drifting"` for a class in the
+            module `mine`.
+        algorithms: One or several, as for `simulate`; or `"mine:Name"` for one of these in the module `mine`. A mapping
+            names them for readers; without one, equal names get their modules, as in `anna:MyAgent`.
+        epsilon: One or several, for every algorithm that takes one and does not have it written after its name; by
+            default each algorithm's own. Others play once.
+        delta: For every algorithm that takes one beside an epsilon; by default T^-2, or that of your own function.
+        at_guarantee: Whether each epsilon, with `delta` or else 0, is a guarantee that every algorithm's real one meets
+            as closely as possible from below, as with `calibrate`. Algorithms that guarantee nothing play as they are.
+        rounds_per_person: The most rounds of one person, whom that guarantee is for; by default it is for a round.
+        horizon: One or several numbers of rounds T; by default each environment's own.
+        n_arms: One or several numbers of arms K; by default each environment's own.
+        trials: Number of games of each.
+        seed: The seed; None for a secret one. By default 0, and a secret one where data are real. See `simulate`.
+        checkpoints: The spacing of the 100 rounds that are recorded, `"linear"` or `"log"`.
+        folder: Where to keep the results while they are made. The same call continues where it was interrupted, and
+            plays nothing once it is finished. A finished folder grows: a call with other algorithms, epsilons,
+            environments or more trials plays what is missing, with the numbers of a single call. Other code, data,
+            seeds and checkpoints are refused, and so is growth with a secret seed. `load` reads everything in the
+            folder, this function what its arguments name. One process at a time works in it. By default results are in
+            memory only.
+        jobs: Number of games to play at a time.
+        progress: Whether to show on stderr how far it is, if that takes more than some seconds: one line in a terminal,
+            a few lines in a file or a notebook; and whether something is compiled first. Or a function that is called
+            with (rounds played, rounds in all).
+
+    Raises:
+        ResultsError: If the folder holds something else, or results that these cannot join, or another process works
+            in it.
+        UnknownNameError: If there is no such environment or algorithm; the message suggests near names.
+        UnreachableGuaranteeError: If an algorithm cannot meet a guarantee.
+        ValueError: If something is given twice or out of range.
+        WrongGameError: If an algorithm cannot play a game.
+        WrongTypeError: If an environment or algorithm is of another type.
+
+    Example:
+        >>> from dp_bandit_envs import compare
+        >>> comparison = compare("Stochastic", ["Uniform", "DP-KLUCB"], epsilon=[0.1, 2], horizon=2000, trials=50)
+        >>> for entry in comparison.entries:
+        ...     print(f"{entry.name}: mean regret {entry.values('external_regret')[:, -1].mean():.1f}")
+        Uniform: mean regret 70.2
+        DP-KLUCB (epsilon=0.1): mean regret 65.8
+        DP-KLUCB (epsilon=2): mean regret 49.4
     """
-    entries = []
-    for game in configuration[DESCRIBED]:
-        for one in game["results"]:
-            start = f"{game['key']}/{one['name']}/"
-            names = {name.removeprefix(start): name for name in arrays if name.startswith(start)}
-            entries.append(
-                Entry(
-                    key=game["key"],
-                    environment=game["environment"],
-                    title=game["title"],
-                    n_arms=game["n_arms"],
-                    horizon=game["horizon"],
-                    algorithm=one["algorithm"],
-                    name=one["name"],
-                    asked=None if one["asked"] is None else float(one["asked"]),
-                    level=_level(one["level"]),
-                    model=one["model"],
-                    covers=one["covers"],
-                    guarantee=one["guarantee"],
-                    first_release=one["first_release"],
-                    units={unit: _level(level) for unit, level in one["units"].items()},
-                    rounds=arrays[f"{game['key']}/checkpoints"],
-                    measures=Named(arrays, names),
-                )
-            )
-    return Comparison(tuple(entries), configuration, None if experiment is None else Results(experiment, arrays))
+    experiment = experiment_from(
+        environments,
+        algorithms,
+        epsilon=epsilon,
+        delta=delta,
+        at_guarantee=at_guarantee,
+        rounds_per_person=rounds_per_person,
+        horizon=horizon,
+        n_arms=n_arms,
+        trials=trials,
+        seed=seed,
+        checkpoints=checkpoints,
+    )
+    experiment.check()
+    checks.integer("jobs", jobs, at_least=1)
+    check_progress(progress)
+    if experiment.seed is not None:
+        warn_of_known_seed(experiment.is_real)
+    if folder is None:
+        with tempfile.TemporaryDirectory() as path_of_now:
+            results = ResultsFolder(Path(path_of_now), experiment.configuration())
+            played = _play(experiment, results, jobs, progress)
+            # The folder will be gone.
+            entries = tuple(entries_of(results.configuration, dict(played.arrays)))
+        return Comparison(entries, results.configuration)
+    results = ResultsFolder(folder_of(folder), experiment.configuration())
+    try:
+        arrays = _play(experiment, results, jobs, progress).arrays
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"Finished games are saved in {results.path}; the same call goes on from there.")
+        raise
+    comparison = Comparison(tuple(entries_of(results.configuration, arrays)), results.configuration)
+    results.write_again("summary.csv", summary_of_folder(results, comparison.entries, comparison.configuration))
+    return comparison
 
 
-def _level(stored: Sequence[Any]) -> ShownEpsilon:
-    epsilon, delta, exact = stored
-    return ShownEpsilon(float(epsilon), delta, exact)
+def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Requested) -> Results:
+    names = [] if progress is False else list(dict.fromkeys(spec.name for spec in experiment.all_algorithms))
+    with says_compiling(names), progress_of("compare", progress, experiment.rounds) as advance:
+        return run(experiment, folder, jobs=jobs, progress=advance)

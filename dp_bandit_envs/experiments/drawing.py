@@ -4,15 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.entries import by_epsilon
+from dp_bandit_envs.experiments.entries import Entries, Entry, by_epsilon
 from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, curves_figure
 from dp_bandit_envs.privacy.guarantee import label_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from dp_bandit_envs.experiments.comparison import Comparison
-    from dp_bandit_envs.experiments.entries import Entry
 
 AGAINST = ("round", "epsilon", "arms", "horizon")
 LABELS = {"round": ROUND, "epsilon": "epsilon asked for", "arms": "number of arms K", "horizon": "horizon T"}
@@ -21,7 +18,7 @@ IN_A_ROW = {2: 2, 3: 3, 4: 2}
 
 
 def draw(
-    comparison: "Comparison",
+    comparison: Entries,
     against: str,
     *,
     measure: str,
@@ -62,7 +59,7 @@ def draw(
 EXAMPLES = {"epsilon": "epsilon=[0.1, 1]", "arms": "n_arms=[2, 10]", "horizon": "horizon=[1_000, 10_000]"}
 
 
-def _over_rounds(comparison: "Comparison", measure: str) -> list[Panel]:
+def _over_rounds(comparison: Entries, measure: str) -> list[Panel]:
     """Return a panel for each game, and if there are several epsilons, for each of them in it, on one scale."""
     return [
         Panel(
@@ -74,52 +71,54 @@ def _over_rounds(comparison: "Comparison", measure: str) -> list[Panel]:
     ]
 
 
-def _over_epsilons(comparison: "Comparison", measure: str) -> list[Panel]:
+def _over_epsilons(comparison: Entries, measure: str) -> list[Panel]:
     """Return a panel for each game; an algorithm that takes no epsilon is the same at each."""
     panels = []
     for title in comparison.titles:
-        group = comparison.select(environment=title)
         curves = []
-        for name in group.algorithms:
-            own = sorted(group.select(algorithm=name).entries, key=lambda one: one.asked or 0.0)
-            free = own[0].asked is None
-            at = comparison.epsilons if free else [one.asked for one in own]
-            last = [one.values(measure)[:, -1] for one in own]
-            exact = all(one.level[:2] == (one.asked, 0.0) for one in own)  # the axis says it
-            curve = _curve(name, own, at, last * len(at) if free else last)
+        for name in comparison.algorithms:
+            of_name = [one for one in comparison.entries if (one.title, one.algorithm) == (title, name)]
+            if not of_name:
+                continue
+            of_name.sort(key=lambda entry: entry.asked or 0.0)
+            takes_none = of_name[0].asked is None
+            at = comparison.epsilons if takes_none else [entry.asked for entry in of_name]
+            last = [entry.values(measure)[:, -1] for entry in of_name]
+            exact = all(entry.level[:2] == (entry.asked, 0.0) for entry in of_name)  # the axis says it
+            curve = _curve(name, of_name, at, last * len(at) if takes_none else last)
             curves.append(curve._replace(label=name) if exact else curve)
         panels.append(Panel(title, curves))
     return panels
 
 
-def _over_sizes(size: str) -> Callable[["Comparison", str], list[Panel]]:
-    def panels(comparison: "Comparison", measure: str) -> list[Panel]:
+def _over_sizes(size: str) -> Callable[[Entries, str], list[Panel]]:
+    def panels(comparison: Entries, measure: str) -> list[Panel]:
         """Return a panel for each environment, epsilon, and size that is not on the horizontal axis."""
         other = "horizon" if size == "n_arms" else "n_arms"
         word = "T" if other == "horizon" else "K"
-        several = len({getattr(one, other) for one in comparison.entries}) > 1
-        found = []
+        is_divided = len({getattr(entry, other) for entry in comparison.entries}) > 1
+        divided = []
 
-        def game(one: "Entry") -> str:
-            return one.environment + (f", {word} = {getattr(one, other):,}" if several else "")
+        def title_of(entry: Entry) -> str:
+            return entry.environment + (f", {word} = {getattr(entry, other):,}" if is_divided else "")
 
-        for title, group in by_epsilon(comparison.entries, game):
+        for title, group in by_epsilon(comparison.entries, title_of):
             curves = []
-            for name in dict.fromkeys(one.algorithm for one in group):
-                own = sorted((one for one in group if one.algorithm == name), key=lambda one: getattr(one, size))
-                at = [getattr(one, size) for one in own]
-                curves.append(_curve(name, own, at, [one.values(measure)[:, -1] for one in own]))
-            found.append(Panel(title, curves, beside=game(group[0]) if group else ""))
-        return found
+            for name in dict.fromkeys(entry.algorithm for entry in group):
+                of_name = sorted((one for one in group if one.algorithm == name), key=lambda one: getattr(one, size))
+                at = [getattr(entry, size) for entry in of_name]
+                curves.append(_curve(name, of_name, at, [entry.values(measure)[:, -1] for entry in of_name]))
+            divided.append(Panel(title, curves, beside=title_of(group[0]) if group else ""))
+        return divided
 
     return panels
 
 
-def _curve(name: str, entries: "Sequence[Entry]", at: Any, samples: Any) -> Curve:
+def _curve(name: str, entries: Sequence[Entry], at: Any, samples: Any) -> Curve:
     return Curve(name, label_of(name, list(dict.fromkeys(one.level for one in entries))), at, samples)
 
 
-PANELS: dict[str, Callable[["Comparison", str], list[Panel]]] = {
+PANELS: dict[str, Callable[[Entries, str], list[Panel]]] = {
     "round": _over_rounds,
     "epsilon": _over_epsilons,
     "arms": _over_sizes("n_arms"),

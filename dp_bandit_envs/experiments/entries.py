@@ -1,12 +1,15 @@
 """One result of a comparison: the games of one algorithm, at one epsilon, in one environment."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, SupportsIndex
 
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.experiments.configurations import Cell, cells_of
 from dp_bandit_envs.privacy.guarantee import ShownEpsilon
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.results import MEASURES, of_measure
@@ -31,6 +34,12 @@ class Entry:
         guarantee: The guarantee in words, with its reason.
         first_release: The least number of rounds after which anything can be released; above T, nothing was.
         units: The guaranteed (epsilon, delta) for a `"record"` and a `"person"`, where games are played on data.
+        all_games: That of all games together, where they are played on real data.
+        paper: The epsilon, and the delta, that the paper claims; empty without a paper.
+        parameters: The algorithm's parameters; arrays and objects as text that differs for different ones.
+        calibrated: Whether they were searched for the epsilon that was asked for.
+        is_real: Whether the game is played on real data.
+        bounds: Upper bounds on the mean of measures at T; without those that are not known.
         rounds: The rounds that were recorded, shape `(checkpoints,)`; the last is T.
         measures: Arrays of shape `(trials, checkpoints)` by name; and `"pulls"`, shape `(trials, n_arms)`.
     """
@@ -49,6 +58,12 @@ class Entry:
     guarantee: str
     first_release: int
     units: dict[str, ShownEpsilon]
+    all_games: ShownEpsilon | None
+    paper: str
+    parameters: dict[str, Any]
+    calibrated: bool
+    is_real: bool
+    bounds: dict[str, float]
     rounds: IntArray = dataclasses.field(repr=False)
     measures: Mapping[str, NDArray[Any]] = dataclasses.field(repr=False)
 
@@ -59,11 +74,11 @@ class Entry:
             ValueError: If it is not known, such as the pseudo-regret where arms have no means.
         """
         checks.one_of("measure", measure, MEASURES)
-        found: FloatArray | None = of_measure(self.measures, measure)
-        if found is None:
-            known = ", ".join(name for name in MEASURES if name in self.measures)
-            raise ValueError(f"measure must be known in every game; {measure} is not in {self.title}. Known: {known}.")
-        return found
+        array: FloatArray | None = of_measure(self.measures, measure)
+        if array is None:
+            names = ", ".join(name for name in MEASURES if name in self.measures)
+            raise ValueError(f"measure must be known in every game; {measure} is not in {self.title}. Known: {names}.")
+        return array
 
     @property
     def silence(self) -> str:
@@ -76,14 +91,110 @@ class Entry:
         return len(next(iter(self.measures.values())))
 
 
-class Named(Mapping[str, NDArray[Any]]):
-    """Arrays under other names, read when they are used."""
+@dataclasses.dataclass(frozen=True, repr=False)
+class Entries(Sequence[Entry]):
+    """Entries of one experiment, with the configuration that describes them; `Comparison` is such.
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], names: Mapping[str, str]) -> None:
+    Attributes:
+        entries: The entries, by environment.
+        configuration: Everything that determined the numbers, as plain values.
+    """
+
+    entries: tuple[Entry, ...]
+    configuration: Mapping[str, Any]
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, (SupportsIndex, slice)):
+            raise WrongTypeError(f"index must be a number or a slice; received {index!r}. Use select(algorithm=...).")
+        return self.entries[index]
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def titles(self) -> list[str]:
+        """The environments, with number of arms and horizon where there are several."""
+        return list(dict.fromkeys(entry.title for entry in self.entries))
+
+    @property
+    def algorithms(self) -> list[str]:
+        """The algorithms, at whichever epsilon."""
+        return list(dict.fromkeys(entry.algorithm for entry in self.entries))
+
+    @property
+    def epsilons(self) -> list[float]:
+        """The epsilons that were asked for, ascending."""
+        return sorted({entry.asked for entry in self.entries if entry.asked is not None})
+
+    @property
+    def name(self) -> str:
+        """The experiment's name, such as that of a paper's figure."""
+        return str(self.configuration["name"])
+
+    @property
+    def seed(self) -> int | None:
+        """The seed; None if it was secret."""
+        seed: int | None = self.configuration["seed"]
+        return seed
+
+
+def entries_of(configuration: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Iterator[Entry]:
+    """Yield the entries of a configuration that describes its results.
+
+    Args:
+        configuration: That of a results folder.
+        arrays: Arrays by `"game/algorithm/measure"` and `"game/checkpoints"`.
+    """
+    for cell in cells_of(configuration):
+        measures = measures_of(arrays, cell.prefix)
+        named = RenamedArrays(arrays, {measure: (cell.prefix + measure, None) for measure in measures})
+        yield entry_of(cell, arrays[f"{cell.game['key']}/checkpoints"], named)
+
+
+def entry_of(cell: Cell, rounds: IntArray, measures: Mapping[str, NDArray[Any]]) -> Entry:
+    """Return the entry of a cell of a configuration, with its arrays."""
+    game, result = cell
+    bounds = {name: float(bound) for name, bound in result.get("bounds", {}).items()}
+    return Entry(
+        **{name: game[name] for name in ("key", "environment", "title", "n_arms", "horizon", "is_real")},
+        **{name: result[name] for name in ("algorithm", "name", "model", "covers", "guarantee", "first_release")},
+        asked=None if result["asked"] is None else float(result["asked"]),
+        level=_level(result["level"]),
+        units={unit: _level(level) for unit, level in result["units"].items()},
+        all_games=_level(result["all_games"]) if result.get("all_games") else None,
+        # Earlier versions did not store these.
+        paper=result.get("paper", ""),
+        parameters=dict(result.get("parameters", {})),
+        calibrated=result.get("calibrated", False),
+        bounds={name: bound for name, bound in bounds.items() if bound < math.inf},
+        rounds=rounds,
+        measures=measures,
+    )
+
+
+def _level(stored: Sequence[Any]) -> ShownEpsilon:
+    epsilon, delta, exact = stored
+    return ShownEpsilon(float(epsilon), delta, exact)
+
+
+def measures_of(arrays: Iterable[str], prefix: str) -> list[str]:
+    """Return the measures of the arrays whose names begin with the name of a game and of an algorithm."""
+    ends = (name.removeprefix(prefix) for name in arrays if name.startswith(prefix))
+    return [measure for measure in ends if "/" not in measure]
+
+
+class RenamedArrays(Mapping[str, NDArray[Any]]):
+    """Arrays under other names, of their first trials only if a number is given; they are read when they are used."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], names: Mapping[str, tuple[str, int | None]]) -> None:
         self._arrays, self._names = arrays, names
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        return self._arrays[self._names[name]]
+        source, trials = self._names[name]
+        return self._arrays[source][:trials]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names  # that of mappings would read the array
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -99,9 +210,9 @@ def by_epsilon(entries: Sequence[Entry], title: Callable[[Entry], str]) -> Itera
         entries: The entries.
         title: Returns the title of an entry's group.
     """
-    found = sorted({entry.asked for entry in entries if entry.asked is not None})
-    epsilons: Sequence[float | None] = found or [None]
+    asked = sorted({entry.asked for entry in entries if entry.asked is not None})
+    epsilons: Sequence[float | None] = asked or [None]
     for name in dict.fromkeys(map(title, entries)):
         for epsilon in epsilons:
             group = [entry for entry in entries if title(entry) == name and entry.asked in (None, epsilon)]
-            yield (f"{name}, epsilon = {epsilon:g}" if len(found) > 1 else name), group
+            yield (f"{name}, epsilon = {epsilon:g}" if len(asked) > 1 else name), group

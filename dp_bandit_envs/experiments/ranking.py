@@ -3,19 +3,16 @@
 import dataclasses
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.checks import require
-from dp_bandit_envs.experiments.entries import by_epsilon
+from dp_bandit_envs.experiments.entries import Entry, by_epsilon
 from dp_bandit_envs.experiments.tables import amount, written
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation.results import MEASURES
-
-if TYPE_CHECKING:
-    from dp_bandit_envs.experiments.entries import Entry
 
 LEAST_RESAMPLES = 9_999
 LEAST_TRIALS = 6
@@ -56,7 +53,7 @@ class Pair(NamedTuple):
     wins: float
 
 
-class Standing(NamedTuple):
+class RankingRow(NamedTuple):
     """One algorithm in one game.
 
     Attributes:
@@ -99,7 +96,7 @@ class Ranking:
 
     measure: str
     confidence: float
-    standings: tuple[Standing, ...]
+    standings: tuple[RankingRow, ...]
     pairs: tuple[Pair, ...]
 
     def table(self, format: str = "markdown") -> str:
@@ -108,20 +105,20 @@ class Ranking:
         head = ["environment", "algorithm", "epsilon", "delta", f"mean {what}", f"{self.confidence:.0%} interval"]
         head += ["median", "90 % quantile", "99 % quantile", "as good as the best?"]
         rows = []
-        for one in self.standings:
-            quantiles = map(amount, (one.median, one.quantile_90, one.quantile_99))
-            verdict = "cannot be excluded" if one.tied else "no"
-            level = (f"{one.epsilon:.4g}", f"{one.delta:.3g}")
-            rows.append([one.title, one.name, *level, amount(one.mean), _interval(one), *quantiles, verdict])
+        for row in self.standings:
+            quantiles = map(amount, (row.median, row.quantile_90, row.quantile_99))
+            verdict = "cannot be excluded" if row.tied else "no"
+            level = (f"{row.epsilon:.4g}", f"{row.delta:.3g}")
+            rows.append([row.title, row.name, *level, amount(row.mean), _interval(row), *quantiles, verdict])
         return written(head, rows, format)
 
     def table_of_pairs(self, format: str = "markdown") -> str:
         """Return all pairs as a table: `"markdown"`, `"latex"`, `"csv"` or `"html"`."""
         head = ["environment", "better", "worse", "mean difference", f"{self.confidence:.0%} interval", "p", "p (Holm)"]
         rows = []
-        for one in self.pairs:
-            tests = (f"{one.p_value:.2g}", f"{one.adjusted:.2g}", f"{one.wins:.0%}")
-            rows.append([*one[:3], amount(one.difference), _interval(one), *tests])
+        for pair in self.pairs:
+            tests = (f"{pair.p_value:.2g}", f"{pair.adjusted:.2g}", f"{pair.wins:.0%}")
+            rows.append([*pair[:3], amount(pair.difference), _interval(pair), *tests])
         return written([*head, "better in"], rows, format)
 
     def __str__(self) -> str:
@@ -131,7 +128,7 @@ class Ranking:
         return self.table("html")
 
 
-def ranking(entries: "Sequence[Entry]", measure: str, confidence: float) -> Ranking:
+def ranking(entries: Sequence[Entry], measure: str, confidence: float) -> Ranking:
     """Compare all pairs of entries within each game; see `Comparison.ranking`.
 
     Raises:
@@ -180,10 +177,10 @@ def interval(samples: FloatArray, confidence: float) -> tuple[float, float]:
     stats = require("scipy.stats", extra="audits")
     if np.ptp(samples) <= ROUNDING * np.abs(samples).max():
         return float(samples[0]), float(samples[0])
-    found = stats.bootstrap(
+    ends = stats.bootstrap(
         (samples,), np.mean, confidence_level=confidence, n_resamples=LEAST_RESAMPLES, rng=np.random.default_rng(0)
     ).confidence_interval
-    return float(found.low), float(found.high)
+    return float(ends.low), float(ends.high)
 
 
 def sign_flip_p_value(differences: FloatArray, resamples: int) -> float:
@@ -199,7 +196,7 @@ def sign_flip_p_value(differences: FloatArray, resamples: int) -> float:
     stats = require("scipy.stats", extra="audits")
     if not differences.any():
         return 1.0
-    found = stats.permutation_test(
+    test = stats.permutation_test(
         (differences,),
         np.mean,
         permutation_type="samples",
@@ -208,7 +205,7 @@ def sign_flip_p_value(differences: FloatArray, resamples: int) -> float:
         batch=max(1, 2**22 // len(differences)),
         rng=np.random.default_rng(0),
     )
-    return float(found.pvalue)
+    return float(test.pvalue)
 
 
 def holm(p_values: FloatArray) -> FloatArray:
@@ -226,25 +223,25 @@ def holm(p_values: FloatArray) -> FloatArray:
     return adjusted
 
 
-def _standing(title: str, entry: "Entry", measure: str, confidence: float, against_best: float) -> Standing:
+def _standing(title: str, entry: Entry, measure: str, confidence: float, against_best: float) -> RankingRow:
     last = _last(entry, measure)
     low, high = interval(last, confidence)
     median, ninety, ninety_nine = (float(value) for value in np.quantile(last, (0.5, 0.9, 0.99)))
     epsilon, delta, _ = entry.level
     mean, tied = float(last.mean()), against_best > 1 - confidence
-    return Standing(title, entry.name, epsilon, delta, mean, low, high, median, ninety, ninety_nine, tied)
+    return RankingRow(title, entry.name, epsilon, delta, mean, low, high, median, ninety, ninety_nine, tied)
 
 
-def _last(entry: "Entry", measure: str) -> FloatArray:
+def _last(entry: Entry, measure: str) -> FloatArray:
     last: FloatArray = entry.values(measure)[:, -1]
     return last
 
 
-def _paired(one: "Entry", other: "Entry", measure: str) -> FloatArray:
+def _paired(entry: Entry, other: Entry, measure: str) -> FloatArray:
     """Return the differences in the trials that both have played."""
-    common = min(one.trials, other.trials)
-    return _last(one, measure)[:common] - _last(other, measure)[:common]
+    common = min(entry.trials, other.trials)
+    return _last(entry, measure)[:common] - _last(other, measure)[:common]
 
 
-def _interval(one: Any) -> str:
-    return f"{amount(one.low)} to {amount(one.high)}"
+def _interval(row: Any) -> str:
+    return f"{amount(row.low)} to {amount(row.high)}"

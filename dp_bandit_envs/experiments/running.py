@@ -1,17 +1,21 @@
-"""Runs an experiment as one queue of trials, saves each chunk of them as it is finished, and joins the chunks."""
+"""Runs what is missing of an experiment as one queue of trials, saves chunks of them, and joins all results."""
 
 import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from dp_bandit_envs import files
+from dp_bandit_envs.algorithms.specs import GameSpec
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
-from dp_bandit_envs.experiments.store import CHUNKS, RESULTS, Archive, ResultsFolder, joined
+from dp_bandit_envs.experiments.configurations import DESCRIBED, Cell, cells_of, stored_cells, union, why_not_joined
+from dp_bandit_envs.experiments.entries import RenamedArrays, measures_of
+from dp_bandit_envs.experiments.experiment import Experiment, Results
+from dp_bandit_envs.experiments.store import CHUNKS, RESULTS, Archive, ResultsFolder, joined, read_finished
 from dp_bandit_envs.simulation.engines import SimulationSetup, always_compiled, is_small_simulation
 from dp_bandit_envs.simulation.results import KeptResults, ResultTable, TrialResults
 from dp_bandit_envs.simulation.simulation import jobs_for, prepare
@@ -26,7 +30,9 @@ TASK_ROUNDS = 2**27
 MOST_CHUNKS = 16
 """The most chunks in a task; while it is played, they are all in memory."""
 Progress = Callable[[str | None, int], None]
-"""Called with the title of the panel that was played (None for results already saved) and a number of rounds."""
+"""Called with the title of the game that was played (None for results already saved) and a number of rounds."""
+Stored = tuple[Mapping[str, Any], Archive]
+"""The configuration and the arrays of finished results."""
 
 
 def run(
@@ -38,40 +44,127 @@ def run(
 ) -> Results:
     """Run what the folder does not contain yet, save it chunk by chunk, and return all results.
 
+    A finished folder grows: algorithms, games and trials that it lacks are played in a folder in it, and their results
+    and those that were there take the place of the latter when all are finished.
+
     Args:
         experiment: What to run.
-        folder: The folder that belongs to it. It is locked meanwhile, unless its run is finished.
+        folder: The folder that belongs to it, or can grow to it. It is locked while something is played.
         jobs: Number of trials to run in parallel.
-        progress: Called with a panel's title and the rounds played, or with None and the rounds saved already.
+        progress: Called with a game's title and the rounds played, or with None and the rounds saved already.
 
     Raises:
         ResultsError: If another command runs in the folder, a saved file is damaged, or a run with a secret seed has
             begun there: it cannot be continued, as the seed is written nowhere.
         ClusterError: As for `simulate`.
     """
-    whole = folder.load(RESULTS)
-    if whole is None:
+    stored = folder.finished()
+    if stored is None or folder.has_grown or _missing(experiment, folder, stored[0]).rounds:
         with folder.locked():
-            if not folder.has(RESULTS):  # another command may just have finished
+            folder.end_growth()
+            stored = folder.finished()  # another command may just have finished
+            if stored is None:
                 _play(experiment, folder, jobs, progress)
-            whole = folder.load(RESULTS)
-        if whole is None:
+                stored = folder.finished()
+            elif (missing := _missing(experiment, folder, stored[0])).rounds:
+                folder.refuse_unless_it_grows(stored[0])
+                _grow(missing, folder, stored, jobs, progress)
+                stored = folder.finished()
+            elif progress is not None:
+                progress(None, experiment.rounds)
+        if stored is None:
             raise _removed(folder)
     elif progress is not None:
         progress(None, experiment.rounds)
+    configuration, archive = stored
     if (chunks := folder.path / CHUNKS).is_dir():
-        whole.check()  # read every byte again before the chunks are deleted
+        archive.check()  # read every byte again before the chunks are deleted
         files.remove_folder(chunks, ".npz")
-    return Results(experiment, whole)
+    return Results(experiment, StoredArrays(folder.path, folder.configuration, configuration, archive))
 
 
-def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Progress | None) -> None:
+def _missing(experiment: Experiment, folder: ResultsFolder, stored: Mapping[str, Any]) -> Experiment:
+    """Return the experiment without the trials that are stored."""
+    there = stored_cells(stored, folder.configuration)
+    saved = {
+        (cell.game["key"], cell.result["name"]): there[cell.prefix].trials
+        for cell in cells_of(folder.configuration)
+        if cell.prefix in there
+    }
+    return experiment.without(saved)
+
+
+class StoredArrays(Mapping[str, NDArray[Any]]):
+    """The arrays that a configuration names, of a finished folder that may hold more, and may grow meanwhile.
+
+    Args:
+        path: The folder.
+        wanted: The configuration.
+        stored: The configuration that is there.
+        archive: The arrays there.
+    """
+
+    def __init__(self, path: Path, wanted: Mapping[str, Any], stored: Mapping[str, Any], archive: Archive) -> None:
+        self._path, self._wanted = path, wanted
+        self._stored, self._arrays = stored, _named_arrays(wanted, stored, archive)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        try:
+            return self._arrays[name]
+        except ResultsError:
+            stored, archive = read_finished(self._path)
+            if stored == self._stored or why_not_joined(stored, self._wanted):
+                raise
+            self._stored, self._arrays = stored, _named_arrays(self._wanted, stored, archive)
+            return self._arrays[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._arrays
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+
+def _named_arrays(wanted: Mapping[str, Any], stored: Mapping[str, Any], archive: Archive) -> Mapping[str, NDArray[Any]]:
+    """Return the arrays that a configuration names of those that are stored, whatever their names and trials there."""
+    if stored == wanted:
+        return archive
+    there = stored_cells(stored, wanted)
+    names: dict[str, tuple[str, int | None]] = {}
+    for cell in cells_of(wanted):
+        other = there[cell.prefix]
+        names.setdefault(f"{cell.game['key']}/checkpoints", (f"{other.game['key']}/checkpoints", None))
+        for measure in measures_of(archive, other.prefix):
+            names[cell.prefix + measure] = (other.prefix + measure, cell.trials)
+    return RenamedArrays(archive, names)
+
+
+def _grow(missing: Experiment, folder: ResultsFolder, stored: Stored, jobs: int, progress: Progress | None) -> None:
+    """Play what is missing in a folder in the folder, join it with what is stored, and put it in its place."""
+    growing = folder.growing(union(stored[0], folder.configuration))
+    if progress is not None:
+        progress(None, missing.without({}).rounds - missing.rounds)
+    if not growing.has(RESULTS):
+        _play(missing, growing, jobs, progress, stored)
+    folder.end_growth()
+
+
+def _play(
+    experiment: Experiment,
+    folder: ResultsFolder,
+    jobs: int,
+    progress: Progress | None,
+    stored: Stored | None = None,
+) -> None:
     if experiment.seed is None and any((folder.path / CHUNKS).glob("*.npz")):
         raise ResultsError(
             f"{folder.path}: a run with a secret seed cannot be continued, as the seed went with its process. Delete"
             " the folder, or choose another one with --out; its games have spent their privacy all the same."
         )
-    # Few games are played in this process, and those of all other panels with them.
+    # Few games are played in this process, and those of all other games with them.
     few = jobs == 1 or all(is_small_simulation(horizon, experiment.trials) for horizon in experiment.horizons.values())
     with contextlib.nullcontext() if few else always_compiled():
         queue = _Queue(experiment, folder, progress)
@@ -83,11 +176,13 @@ def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Pr
                 queue.put(chunks, trials, columns)
     finally:
         queue.refund()
-    folder.save(RESULTS, _joined(experiment, folder))
+    folder.save(RESULTS, _joined(experiment, folder, stored))
 
 
-def _joined(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str, list[NDArray[Any]]]]:
-    """Yield the arrays of all panels in pieces, a few at a time, because together they may not fit into memory."""
+def _joined(
+    experiment: Experiment, folder: ResultsFolder, stored: Stored | None = None
+) -> Iterator[tuple[str, list[NDArray[Any]]]]:
+    """Yield the arrays of all games in the folder's configuration, of what is stored and of chunks."""
 
     def load(chunk: "Chunk") -> Archive:
         archive = chunk.load(folder)
@@ -95,10 +190,31 @@ def _joined(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str
             raise _removed(folder)
         return archive
 
-    for panel in experiment.panels:
-        parts = [functools.partial(load, chunk) for chunk in chunks_of(experiment, panel)]
-        for key, pieces in joined(parts, common=("checkpoints",)):
-            yield f"{panel.key}/{key}", pieces
+    specs = {game.key: game for game in experiment.games}
+    there = {} if stored is None else stored_cells(stored[0], folder.configuration)
+    for game in folder.configuration[DESCRIBED]:
+        spec = specs.get(game["key"])
+        chunks = [] if spec is None else chunks_of(experiment, spec)
+        saved = [] if stored is None else [functools.partial(_same, stored[1])]
+        archives: list[Callable[[], Archive]] = [*saved, *(functools.partial(load, chunk) for chunk in chunks)]
+        arrays: dict[str, list[tuple[int, str]]] = {}
+        for result in game["results"]:
+            cell = Cell(game, result)
+            sources = []
+            if (other := there.get(cell.prefix)) is not None:
+                sources.append((0, other.prefix, f"{other.game['key']}/checkpoints"))
+            for n, chunk in enumerate(chunks, len(saved)):
+                if chunk.has(experiment, result["name"]):
+                    sources.append((n, f"{result['name']}/", "checkpoints"))
+            first, prefix, checkpoints = sources[0]
+            arrays.setdefault(f"{game['key']}/checkpoints", [(first, checkpoints)])
+            for measure in measures_of(archives[first](), prefix):
+                arrays[cell.prefix + measure] = [(n, start + measure) for n, start, _ in sources]
+        yield from joined(archives, arrays)
+
+
+def _same(archive: Archive) -> Archive:
+    return archive
 
 
 def _removed(folder: ResultsFolder) -> ResultsError:
@@ -107,9 +223,9 @@ def _removed(folder: ResultsFolder) -> ResultsError:
 
 @dataclasses.dataclass(frozen=True)
 class Chunk:
-    """Trials of one panel that are saved together."""
+    """Trials of one game that are saved together."""
 
-    panel: GameSpec
+    game: GameSpec
     first_trial: int
     trials: int
 
@@ -121,7 +237,12 @@ class Chunk:
     @property
     def name(self) -> str:
         """Its name in the folder."""
-        return f"{CHUNKS}/{self.panel.key}-{self.first_trial:06d}"
+        return f"{CHUNKS}/{self.game.key}-{self.first_trial:06d}"
+
+    def has(self, experiment: Experiment, label: str) -> bool:
+        """Return whether an algorithm is played in it."""
+        specs = {spec.label: spec for spec in experiment.algorithms_of(self.game)}
+        return label in specs and self.first_trial in experiment.missing_trials(self.game, specs[label])
 
     def load(self, folder: ResultsFolder) -> Archive | None:
         """Return its results, or None if they are not in the folder; raise if they are damaged or of another origin."""
@@ -133,17 +254,17 @@ class Chunk:
         folder.save(self.name, pieces, first_trial=self.first_trial, trials=self.trials)
 
 
-def chunks_of(experiment: Experiment, panel: GameSpec) -> list[Chunk]:
-    """Return the chunks of a panel, in the order of trials."""
+def chunks_of(experiment: Experiment, game: GameSpec) -> list[Chunk]:
+    """Return the chunks of a game that are to be played, in the order of trials."""
     chunks = []
-    for start, end in experiment.stretches(panel):
-        size = CHUNK if CHUNK * experiment.rounds_in_a_trial(panel, start) <= TASK_ROUNDS else LEAST_CHUNK
-        chunks += [Chunk(panel, first, min(size, end - first)) for first in range(start, end, size)]
+    for start, end in experiment.trial_ranges(game):
+        size = CHUNK if CHUNK * experiment.rounds_in_a_trial(game, start) <= TASK_ROUNDS else LEAST_CHUNK
+        chunks += [Chunk(game, first, min(size, end - first)) for first in range(start, end, size)]
     return chunks
 
 
 def joined_to_one_task(experiment: Experiment, chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
-    """Yield chunks of short games together that follow each other in one stretch of a panel.
+    """Yield chunks of short games together that follow each other in one range of a game's trials.
 
     Args:
         experiment: What they belong to.
@@ -161,11 +282,11 @@ def joined_to_one_task(experiment: Experiment, chunks: Iterable[Chunk]) -> Itera
 
 def _continues(experiment: Experiment, chunks: list[Chunk], chunk: Chunk) -> bool:
     first, last = chunks[0], chunks[-1]
-    follows = (chunk.panel, chunk.first_trial, first.trials) == (last.panel, last.end, last.trials)
-    # Where a stretch begins, the players change.
-    if not follows or any(start == chunk.first_trial for start, _ in experiment.stretches(chunk.panel)):
+    follows = (chunk.game, chunk.first_trial, first.trials) == (last.game, last.end, last.trials)
+    # Where a range begins, the players change.
+    if not follows or any(start == chunk.first_trial for start, _ in experiment.trial_ranges(chunk.game)):
         return False
-    rounds = experiment.rounds_in_a_trial(first.panel, first.first_trial)
+    rounds = experiment.rounds_in_a_trial(first.game, first.first_trial)
     return len(chunks) < MOST_CHUNKS and (chunk.end - first.first_trial) * rounds <= TASK_ROUNDS
 
 
@@ -173,7 +294,7 @@ class _Queue:
     """All trials of an experiment that are not in the folder, and the chunks that are being played.
 
     Attributes:
-        left: The number of trials that are not in the folder, once for each work of a panel.
+        left: The number of trials that are not in the folder, once for each work of a game.
         in_threads: Whether all of it is compiled.
         reasons: Why something is played instead of compiled.
     """
@@ -186,7 +307,7 @@ class _Queue:
     ) -> None:
         self._experiment, self._folder = experiment, folder
         self._progress = progress
-        self._chunks = [chunk for panel in experiment.panels for chunk in chunks_of(experiment, panel)]
+        self._chunks = [chunk for game in experiment.games for chunk in chunks_of(experiment, game)]
         self._prepared: dict[tuple[str, int], SimulationSetup] = {}
         self._open: dict[str, tuple[dict[str, ResultTable], int]] = {}
         missing = [(self._prepare(chunk), chunk) for chunk in self._chunks if not folder.has(chunk.name)]
@@ -198,8 +319,8 @@ class _Queue:
         """Yield what is not saved; a task's owner is the list of its chunks."""
         missing = (chunk for chunk in self._chunks if not self._is_saved(chunk))
         # What is played in Python takes so long that each chunk is a task.
-        joined_chunks = joined_to_one_task(self._experiment, missing) if self.in_threads else ([one] for one in missing)
-        for chunks in joined_chunks:
+        tasks = joined_to_one_task(self._experiment, missing) if self.in_threads else ([chunk] for chunk in missing)
+        for chunks in tasks:
             prepared = self._prepare(chunks[0])
             for chunk in chunks:
                 self._open[chunk.name] = prepared.tables(chunk.trials), len(prepared.players) * chunk.trials
@@ -210,8 +331,8 @@ class _Queue:
         for chunk in chunks:
             first, end = max(trials.start, chunk.first_trial), min(trials.stop, chunk.end)
             if first < end:
-                own = slice(first - trials.start, end - trials.start)
-                self._put(chunk, first, {name: _of_trials(column, own) for name, column in columns.items()})
+                rows = slice(first - trials.start, end - trials.start)
+                self._put(chunk, first, {name: _of_trials(column, rows) for name, column in columns.items()})
 
     def _put(self, chunk: Chunk, first: int, columns: Mapping[str, TrialResults]) -> None:
         prepared = self._prepare(chunk)
@@ -223,7 +344,7 @@ class _Queue:
         games -= played
         self._open[chunk.name] = tables, games
         if self._progress is not None:
-            self._progress(chunk.panel.title, played * prepared.game.horizon)
+            self._progress(chunk.game.title, played * prepared.game.horizon)
         if games == 0:
             arrays: dict[str, NDArray[Any]] = {"checkpoints": prepared.checkpoints}
             for name, table in tables.items():
@@ -242,22 +363,23 @@ class _Queue:
             return False
         saved.check()
         if self._progress is not None:
-            self._progress(None, chunk.trials * self._experiment.rounds_in_a_trial(chunk.panel, chunk.first_trial))
+            self._progress(None, chunk.trials * self._experiment.rounds_in_a_trial(chunk.game, chunk.first_trial))
         return True
 
     def _prepare(self, chunk: Chunk) -> SimulationSetup:
         """Return what is played in a chunk, prepared once for all trials with the same players."""
-        experiment, panel = self._experiment, chunk.panel
-        first = max(first for first, _ in experiment.stretches(panel) if first <= chunk.first_trial)
-        if (panel.key, first) not in self._prepared:
+        experiment, game = self._experiment, chunk.game
+        ranges = experiment.trial_ranges(game)
+        first, end = max((first, end) for first, end in ranges if first <= chunk.first_trial)
+        if (game.key, first) not in self._prepared:
             common = {name: getattr(experiment, name) for name in ("horizon", "seed", "checkpoints")}
-            players = experiment.players(panel, first)
-            prepared = prepare(experiment.named(panel), players, **common, trials=experiment.trials)
-            self._prepared[panel.key, first] = prepared.reserved(experiment.trials)
-        return self._prepared[panel.key, first]
+            players = experiment.players_in(game, first)
+            prepared = prepare(experiment.with_data(game), players, **common, trials=end - first)
+            self._prepared[game.key, first] = prepared.reserved(end - first)
+        return self._prepared[game.key, first]
 
 
-def _of_trials(column: KeptResults, own: slice) -> TrialResults:
+def _of_trials(column: KeptResults, rows: slice) -> TrialResults:
     """Return the rows of some trials."""
     assert isinstance(column, TrialResults)
-    return column.changed(lambda part: part[own])
+    return column.changed(lambda array: array[rows])

@@ -1,10 +1,11 @@
-"""A results folder belongs to one configuration, and so does every archive in it, which is checked for damage."""
+"""A results folder: every archive in it belongs to one configuration, and is checked for damage; it can grow."""
 
 import contextlib
 import errno
 import hashlib
 import io
 import json
+import os
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,22 +18,17 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import files
 from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.experiments.configurations import DESCRIBED, SECRET, difference, why_not_joined
 
 CONFIGURATION = "configuration.json"
 CHUNKS = "chunks"
 LOCK = ".lock"
 OF_SYSTEMS = re.compile(r"\.DS_Store|Thumbs\.db|desktop\.ini|lost\+found|\.nfs\w+")
 """What systems put into an empty folder."""
-MADE_BY = "made_by"
-"""The key of a configuration under which code and library versions are stored."""
-DESCRIBED = "described"
-"""The key of a configuration under which games and guarantees are stored in plain values."""
+GROWTH = "growth"
+"""The folder in which a finished run grows, until what is new is finished, too."""
 RESULTS = "results"
 """The name of the archive with all results."""
-WORDS = {"contestants": "algorithms", "panels": "games"}
-"""Keys of a configuration as readers know them."""
-VERSIONS = 60
-"""The most letters of two versions; a digest has more."""
 UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 UNREADABLE = (errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 """Why a file may not be read just now that is intact."""
@@ -157,11 +153,11 @@ class Archive(Mapping[str, NDArray[Any]]):
             raise self._failed(error) from None
         if origin != self._origin:
             keys = [key for key in {**origin, **self._origin} if origin.get(key) != self._origin.get(key)]
-            found = ", ".join(
+            others = ", ".join(
                 f"{key} {_short(origin.get(key))} instead of {_short(self._origin.get(key))}" for key in keys
             )
             raise ResultsError(
-                f"{self._path}: a saved file must belong to this run; this one has {found}. Move it elsewhere and run"
+                f"{self._path}: a saved file must belong to this run; this one has {others}. Move it elsewhere and run"
                 " the same command again; only the missing part is simulated again."
             )
         return digests
@@ -185,51 +181,54 @@ def _short(value: str | int | None) -> str:
 
 
 def joined(
-    parts: Sequence[Callable[[], Archive]], *, common: tuple[str, ...]
+    archives: Sequence[Callable[[], Archive]], arrays: Mapping[str, Sequence[tuple[int, str]]]
 ) -> Iterator[tuple[str, list[NDArray[Any]]]]:
-    """Yield each array of the first archive with its pieces from all of them, or one piece if it is a `common` one.
+    """Yield arrays with their pieces, a few at a time, because together they may not fit into memory.
 
     Args:
-        parts: Open the archives, in order; an array may be missing in later ones.
-        common: The arrays that are the same in all archives.
+        archives: Open the archives.
+        arrays: By the array's name, its pieces in the order of archives: the number of an archive, from 0, and the
+            array's name in it.
     """
-    first = parts[0]()
-    for key in common:
-        yield key, [first.read(key)]
-    left = [key for key in first if key not in common]
+    left = list(arrays)
     while left:
         size, number = 0, 0
         while number < len(left) and (number == 0 or size < JOINED_BYTES):
-            size += first.read(left[number]).nbytes * len(parts)
+            sources = arrays[left[number]]
+            size += archives[sources[0][0]]().read(sources[0][1]).nbytes * len(sources)
             number += 1
-        keys, left = left[:number], left[number:]
-        pieces: dict[str, list[NDArray[Any]]] = {key: [] for key in keys}
-        for archive in (open_part() for open_part in parts):
-            for key in keys:
-                if key in archive:
-                    pieces[key].append(archive.read(key))
-        for key in keys:
-            yield key, pieces.pop(key)
+        names, left = left[:number], left[number:]
+        pieces: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+        for index, open_archive in enumerate(archives):
+            keys = [(name, key) for name in names for source, key in arrays[name] if source == index]
+            if keys:
+                archive = open_archive()
+                for name, key in keys:
+                    pieces[name].append(archive.read(key))
+        for name in names:
+            yield name, pieces.pop(name)
 
 
 class ResultsFolder:
-    """A folder that belongs to one configuration.
+    """A folder that belongs to one configuration, or holds finished results that can grow to it.
 
     Args:
         path: The folder; it is created if needed.
         configuration: Everything that determines the results, as plain JSON values.
 
     Raises:
-        ResultsError: If the folder belongs to another configuration or to something else, or cannot be written.
+        ResultsError: If the folder belongs to another configuration, or to something else, and cannot grow to this one;
+            or if it cannot be written.
     """
 
     def __init__(self, path: Path, configuration: Mapping[str, Any]) -> None:
         self.path = path
-        text = json.dumps(configuration, indent=2, sort_keys=True) + "\n"
+        self.configuration = configuration
+        text = json.dumps(configuration, indent=2) + "\n"
         self._digest = hashlib.sha256(text.encode()).hexdigest()
         try:
             # Results on real data are not private.
-            real = any(game.get("is_real") for game in configuration.get(DESCRIBED, ()))
+            real = _is_real(configuration)
             self._was_there = path.is_dir()
             files.make_folder(path, files.PRIVATE_FOLDER if real else 0o777)
             self._is_new = self._take(text)
@@ -334,13 +333,76 @@ class ResultsFolder:
                 )
             if files.create_once(file, text.encode()):
                 return True
-        if (found := file.read_bytes()) != text.encode():
-            raise ResultsError(
-                f"{self.path}: the folder belongs to another configuration, see {CONFIGURATION} in it; nothing was"
-                f" changed. {_difference(found.decode(errors='replace'), text)}Choose another folder, or"
-                " delete this one if its results are no longer wanted."
-            )
+        if (there := _configuration_file(self.path).read_bytes()) != text.encode():
+            try:
+                stored = json.loads(there)
+            except ValueError:
+                stored = None
+            self.refuse_unless_it_grows(stored if isinstance(stored, dict) else {})
         return False
+
+    def refuse_unless_it_grows(self, stored: Mapping[str, Any]) -> None:
+        """Raise unless the folder is finished, and its results and those of this configuration can be together.
+
+        Args:
+            stored: The configuration that is there.
+        """
+        reason = difference(stored, self.configuration) if stored else ""
+        if stored and self.has(RESULTS) and DESCRIBED in self.configuration:
+            reason = why_not_joined(stored, self.configuration)
+            if not reason and _is_real(self.configuration) and not _is_real(stored) and _is_open(self.path):
+                raise ResultsError(
+                    f"{self.path}: results on real data are not private, and others can open this folder; nothing was"
+                    " changed. Close it (chmod 700), or choose another folder."
+                )
+            if not reason:
+                return
+        differs = f"{reason}. " if reason == SECRET else f"Different: {reason}. " if reason else ""
+        raise ResultsError(
+            f"{self.path}: the folder belongs to another configuration, see {CONFIGURATION} in it; nothing was changed."
+            f" {differs}Choose another folder, or delete this one if its results are"
+            " no longer wanted."
+        )
+
+    def finished(self) -> tuple[dict[str, Any], Archive] | None:
+        """Return the configuration and the results of a finished folder, of whatever configuration; None if it is not.
+
+        Raises:
+            ResultsError: If a file is damaged or of another run.
+        """
+        return read_finished(self.path) if self.has(RESULTS) else None
+
+    def growing(self, configuration: Mapping[str, Any]) -> "ResultsFolder":
+        """Return the folder in this one in which its results grow to a configuration.
+
+        Raises:
+            ResultsError: If they began to grow to another one.
+        """
+        return ResultsFolder(self.path / GROWTH, configuration)
+
+    @property
+    def has_grown(self) -> bool:
+        """Whether results have grown that are not in the place of what they grew from, or left something behind."""
+        grown = self.path / GROWTH
+        is_finished = (grown / f"{RESULTS}.npz").exists()
+        is_left = (grown / CHUNKS).is_dir() and not (grown / CONFIGURATION).exists()
+        return is_finished or is_left or _belongs_to(self.path / f"{RESULTS}.npz", grown / CONFIGURATION)
+
+    def end_growth(self) -> None:
+        """Put what has grown in the place of what it grew from, if it is finished; both can be read at any moment."""
+        grown = self.path / GROWTH
+        if not self.has_grown:
+            return
+        try:
+            if (grown / f"{RESULTS}.npz").exists():
+                files.remove_folder(grown / CHUNKS, ".npz")
+                files.replace(grown / f"{RESULTS}.npz", self.path / f"{RESULTS}.npz")
+            if (grown / CONFIGURATION).exists():
+                files.replace(grown / CONFIGURATION, self.path / CONFIGURATION)
+            files.remove_folder(grown / CHUNKS, ".npz")
+            files.remove_folder(grown, LOCK)
+        except OSError as error:
+            raise self._unwritable(self.path / CONFIGURATION, error) from error
 
 
 def read_finished(path: Path) -> tuple[dict[str, Any], Archive]:
@@ -350,7 +412,7 @@ def read_finished(path: Path) -> tuple[dict[str, Any], Archive]:
         ResultsError: If the folder does not exist, is not finished, or is damaged.
     """
     try:
-        text = (path / CONFIGURATION).read_bytes()
+        text = _configuration_file(path).read_bytes()
     except (OSError, ValueError) as error:
         raise ResultsError(
             f"{path}: it must be a folder of results with a {CONFIGURATION}; {_reason(error)}. Give the folder that"
@@ -376,44 +438,29 @@ def read_finished(path: Path) -> tuple[dict[str, Any], Archive]:
         ) from None
 
 
-def _difference(old: str, new: str) -> str:
-    """Return a sentence on the differences between two configurations, leaving out long values."""
+def _configuration_file(path: Path) -> Path:
+    """Return the file of a folder's configuration; a run that grew may have been stopped while two files changed."""
+    grown = path / GROWTH / CONFIGURATION
+    return grown if _belongs_to(path / f"{RESULTS}.npz", grown) else path / CONFIGURATION
+
+
+def _belongs_to(archive: Path, configuration: Path) -> bool:
+    """Return whether an archive belongs to the configuration in a file, if there are both."""
     try:
-        before, after = json.loads(old), json.loads(new)
-    except ValueError:
-        return ""
-    if not isinstance(before, dict):
-        return ""
-    differ = [key for key in after if before.get(key) != after[key] and key not in (DESCRIBED, MADE_BY)]
-    # A name follows from the games and algorithms, unless it is all that differs.
-    keys = [key for key in differ if key != "name"] or differ
-    shown = [f"{WORDS.get(key, key)}: {before.get(key)!r} there, {after[key]!r} here" for key in keys]
-    parts = []
-    for key, text in zip(keys, shown, strict=True):
-        there, here = _names(key, before.get(key)), _names(key, after[key])
-        if here and there != here:
-            parts.append(f"{WORDS[key]}: {', '.join(there)} there, {', '.join(here)} here")
-        else:
-            parts.append(text if len(text) < 120 else f"{WORDS.get(key, key)}, in their parameters")
-    if before.get(MADE_BY) != after.get(MADE_BY):
-        old_code: dict[str, str] = before.get(MADE_BY) or {}
-        new_code: dict[str, str] = after.get(MADE_BY) or {}
-        pairs = {part: (old_code.get(part), new_code.get(part)) for part in {**old_code, **new_code}}
-        others = [
-            f"{part} {one} there, {other} here" if len(f"{one}{other}") <= VERSIONS else part
-            for part, (one, other) in pairs.items()
-            if one != other
-        ]
-        parts.append(f"other code made it ({'; '.join(others)}), whose numbers are not mixed with those of this one")
-    return f"Different: {'; '.join(parts)}. " if parts else ""
+        digest = hashlib.sha256(configuration.read_bytes()).hexdigest()
+        with zipfile.ZipFile(archive) as file:
+            return bool(json.loads(file.read(MANIFEST))["origin"]["configuration"] == digest)
+    except Exception:  # a damaged file can fail in any way, and is named where it is read
+        return False
 
 
-def _names(key: str, value: Any) -> list[str]:
-    """Return the names of algorithms, or the titles of games, in a part of a configuration."""
-    field = {"contestants": "label", "panels": "title"}.get(key)
-    if field is None or not isinstance(value, list):
-        return []
-    return [str(one.get(field) or one.get("name")) for one in value if isinstance(one, dict)]
+def _is_real(configuration: Mapping[str, Any]) -> bool:
+    return any(game.get("is_real") for game in configuration.get(DESCRIBED, ()))
+
+
+def _is_open(folder: Path) -> bool:
+    """Return whether others than its owner can open a folder."""
+    return os.name == "posix" and bool(folder.stat().st_mode & 0o077)
 
 
 def _is_nothing(name: str) -> bool:

@@ -5,16 +5,14 @@ import io
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.run_report import table as markdown
+from dp_bandit_envs.experiments.entries import Entry, entries_of
+from dp_bandit_envs.experiments.store import ResultsFolder, read_finished
 from dp_bandit_envs.metrics import summary
 from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, WITH_EXACT_NOISE
 from dp_bandit_envs.text import html_table
-
-if TYPE_CHECKING:
-    from dp_bandit_envs.experiments.entries import Entry
 
 Rows = Sequence[Sequence[str]]
 LETTERS: Final = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"} | {
@@ -29,7 +27,7 @@ SYMBOLS: Final = {
 INFINITY: Final = {"inf": r"$\infty$"}
 
 
-def table(entries: "Sequence[Entry]", format: str, measure: str) -> str:
+def table(entries: Sequence[Entry], format: str, measure: str) -> str:
     """Return a row for each result, of a measure after the last round; see `Comparison.table`."""
     exact = checks.one_of("format", format, tuple(FORMATS)) == "csv"
     rows = []
@@ -60,7 +58,7 @@ def table(entries: "Sequence[Entry]", format: str, measure: str) -> str:
     return written(head, [[row[name] for name in head] for row in rows], format)
 
 
-def wide_table(entries: "Sequence[Entry]", format: str, measure: str) -> str:
+def wide_table(entries: Sequence[Entry], format: str, measure: str) -> str:
     """Return a row for each algorithm and guarantee, with a column for each game; see `Comparison.table`."""
     titles = list(dict.fromkeys(entry.title for entry in entries))
     of_players: dict[tuple[str, float | None], dict[str, Entry]] = {}
@@ -85,7 +83,7 @@ def wide_table(entries: "Sequence[Entry]", format: str, measure: str) -> str:
     return {"csv": text, "html": f"{text}\n<p>{note}</p>"}.get(format, f"{text}\n\n{note}")
 
 
-def summary_csv(entries: "Sequence[Entry]", measure: str = "external_regret") -> str:
+def summary_csv(entries: Sequence[Entry], measure: str = "external_regret") -> str:
     """Return every statistic at every recorded round, as comma-separated text; epsilon is inf for no privacy."""
     rows: list[list[str]] = []
     columns: dict[str, Any] = {}
@@ -95,10 +93,21 @@ def summary_csv(entries: "Sequence[Entry]", measure: str = "external_regret") ->
         for index, round_ in enumerate(entry.rounds):
             numbers = [f"{column[index]:.10g}" for column in columns.values()]
             rows.append([entry.key, entry.name, *level, str(round_), str(entry.trials), *numbers])
-    return comma_separated(["panel", "algorithm", "epsilon", "delta", "round", "trials", *columns], rows)
+    return comma_separated(["game", "algorithm", "epsilon", "delta", "round", "trials", *columns], rows)
 
 
-def _guarantee(entry: "Entry") -> str:
+def summary_of_folder(
+    folder: ResultsFolder,
+    entries: Sequence[Entry],
+    configuration: Mapping[str, Any],
+    measure: str = "external_regret",
+) -> str:
+    """Return the summary of everything in a folder, which may hold more than these entries of a configuration."""
+    stored, arrays = read_finished(folder.path)
+    return summary_csv(entries if stored == configuration else list(entries_of(stored, arrays)), measure)
+
+
+def _guarantee(entry: Entry) -> str:
     if entry.model == "none":
         return ", ".join(filter(None, ["none", entry.silence]))
     epsilon, delta, exact = entry.level
@@ -108,7 +117,7 @@ def _guarantee(entry: "Entry") -> str:
     return ", ".join(filter(None, [*parts, *units, entry.model, entry.silence]))
 
 
-def _mean(entry: "Entry", measure: str) -> str:
+def _mean(entry: Entry, measure: str) -> str:
     seen = summary(entry.values(measure)[:, -1])
     mean, error = amount(float(seen["mean"])), amount(float(seen["standard_error"]))
     return f"{mean} ± {error}" if entry.trials > 1 else mean
@@ -148,6 +157,12 @@ def latex(head: Sequence[str], rows: Rows) -> str:
     )
 
 
+def markdown_table(head: Sequence[str], rows: Rows) -> str:
+    """Return a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
 def comma_separated(head: Sequence[str], rows: Rows) -> str:
     """Return comma-separated text."""
     text = io.StringIO()
@@ -156,7 +171,7 @@ def comma_separated(head: Sequence[str], rows: Rows) -> str:
 
 
 FORMATS: Final[dict[str, Callable[[Sequence[str], Rows], str]]] = {
-    "markdown": markdown,
+    "markdown": markdown_table,
     "latex": latex,
     "csv": comma_separated,
     "html": html_table,

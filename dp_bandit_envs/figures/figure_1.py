@@ -4,8 +4,9 @@ import math
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, paper_epsilon
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.experiments.run_report import Note, Numbers, Study
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.experiments.experiment import Experiment, Results
+from dp_bandit_envs.experiments.report import Note, Numbers, Study
 from dp_bandit_envs.figures.judging import (
     NO,
     Claims,
@@ -106,7 +107,7 @@ def notes(results: Results, epsilon: float | None) -> list[Note]:
 def _numbers(results: Results, epsilon: float | None) -> dict[str, Numbers]:
     """Return what the page quotes: the paper's epsilon and the real one, shares of bounds, or EXP3-tau's batches."""
     if epsilon is not None:
-        env = _algorithms(results)[TAU].wrap(results.experiment.game(GAMES[0]))
+        env = _algorithms(results)[TAU].wrap(results.experiment.make_game(GAMES[0]))
         return {TAU: {"batch": env.get_wrapper_attr("mechanism").batch_size}}
     return {
         TAU: {"epsilon": _epsilon_of_tau(results)},
@@ -121,7 +122,7 @@ def _horizon(results: Results) -> int:
 
 def _algorithms(results: Results) -> dict[str, Algorithm]:
     """Return the paper's three algorithms; their labels in the results may have a parameter."""
-    built = {one.name: one.make() for one in results.experiment.contestants}
+    built = {one.name: one.build() for one in results.experiment.algorithms}
     return {name: built[name] for name in (EXP3, LAP, TAU)}
 
 
@@ -143,7 +144,7 @@ def _mean(results: Results, spec: GameSpec, label: str) -> float:
 
 
 def _bound(results: Results, spec: GameSpec, label: str) -> float:
-    game = results.experiment.game(spec)
+    game = results.experiment.make_game(spec)
     algorithm = next(one for one in _algorithms(results).values() if one.name == label)
     return algorithm.regret_bound(n_arms=game.n_arms, horizon=game.horizon, memory=game.adversary.memory)
 

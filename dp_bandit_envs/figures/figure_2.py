@@ -8,8 +8,9 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.experiments.run_report import Note, Study, View
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.experiments.experiment import Experiment, Results
+from dp_bandit_envs.experiments.report import Note, Study, View
 from dp_bandit_envs.figures.judging import (
     DECIDES,
     NO,
@@ -68,7 +69,7 @@ def experiment(*, modern: bool = False, horizon: int = HORIZON, trials: int = TR
             title=f"{len(means)} arms, epsilon = {epsilon:g}",
             env_id="DPBandit-Stochastic-v0",
             env_kwargs={"means": list(means)},
-            contestants=_algorithm_specs(epsilon, modern, more=trials >= TRIALS),
+            algorithms=_algorithm_specs(epsilon, modern, more=trials >= TRIALS),
         )
         for means in (TWO_ARMS, TEN_ARMS)
         for epsilon in EPSILONS
@@ -199,8 +200,8 @@ class GameResults:
 
     def settings(self, name: str) -> Mapping[str, float]:
         """Return an algorithm's parameters."""
-        assert self.spec.contestants is not None
-        return next(one.parameters for one in self.spec.contestants if one.name == name)
+        assert self.spec.algorithms is not None
+        return next(one.parameters for one in self.spec.algorithms if one.name == name)
 
     def guaranteed(self, name: str, **changes: str) -> float:
         """Return the epsilon that an algorithm guarantees, with some of its parameters changed."""
@@ -245,7 +246,7 @@ class GameResults:
 
 
 def _games(results: Results) -> list[GameResults]:
-    return [GameResults(results, spec) for spec in results.experiment.panels]
+    return [GameResults(results, spec) for spec in results.experiment.games]
 
 
 WHY_INT = (

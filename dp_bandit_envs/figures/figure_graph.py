@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.experiments.reporting import regret_panel
-from dp_bandit_envs.experiments.run_report import Note, Numbers, Study, View
+from dp_bandit_envs.experiments.experiment import Experiment, Results
+from dp_bandit_envs.experiments.report import Note, Numbers, Study, View, regret_panel
 from dp_bandit_envs.figures.judging import (
     DECIDES,
     NO,
@@ -142,7 +142,7 @@ def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
         f" {PRIVATE} has the same epsilon whatever a round reveals, so its noise grows with that"
     )
     return curves_figure(
-        [*(_on_graph(graphs, panel) for panel in graphs.experiment.panels), _over_revealed(feedback)],
+        [*(_on_graph(graphs, panel) for panel in graphs.experiment.games), _over_revealed(feedback)],
         across=ROUND,
         measure="Bayesian regret (gain)",
         band=VIEW.band,
@@ -156,7 +156,7 @@ def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
 def _on_graph(results: Results, spec: GameSpec) -> Panel:
     rounds = results.rounds(spec.key)
     return regret_panel(results, spec, VIEW.measure)._replace(
-        title=f"{spec.title}, {results.experiment.game(spec).n_arms} arms",
+        title=f"{spec.title}, {results.experiment.make_game(spec).n_arms} arms",
         references=[Reference(BOUND, rounds, bound(results, spec, rounds))],
     )
 
@@ -175,7 +175,7 @@ def _over_revealed(results: Results) -> Panel:
 
 def bound(results: Results, spec: GameSpec, rounds: IntArray) -> FloatArray:
     """Return sqrt(chi H t / 2) at each round, shape `(rounds,)`, averaged over the graphs of the first games."""
-    game = results.experiment.game(spec)
+    game = results.experiment.make_game(spec)
     assert isinstance(game, GraphEnv)
     games = range(min(20, results.experiment.trials)) if spec.key in RANDOM else range(1)
     seed, roots = results.experiment.seed, []
@@ -224,7 +224,7 @@ class Difference(NamedTuple):
 def _less_regret(results: Results, better: str, worse: str) -> Judgement:
     """Judge whether one algorithm has less Bayesian regret than another on every graph."""
     graphs = {}
-    for spec in results.experiment.panels:
+    for spec in results.experiment.games:
         better_regret, worse_regret = (results.regret(spec.key, name, VIEW.measure)[:, -1] for name in (better, worse))
         mean, error = (float(value) for value in mean_and_standard_error(worse_regret - better_regret))
         graphs[spec.title] = Difference(mean, 1.96 * error, in_standard_errors(worse_regret - better_regret))
@@ -259,10 +259,10 @@ class ShareOfBound(NamedTuple):
 @claims("The Bayesian regret of TS-N is at most of order sqrt(chi T / 2).")
 def _bayesian_bound(results: Results) -> Judgement:
     graphs = {}
-    for spec in results.experiment.panels:
+    for spec in results.experiment.games:
         mean, _ = mean_and_standard_error(results.regret(spec.key, "TS-N", VIEW.measure))
         share = float(np.max(mean / bound(results, spec, results.rounds(spec.key))))
-        arms = results.experiment.game(spec).n_arms
+        arms = results.experiment.make_game(spec).n_arms
         graphs[spec.title] = ShareOfBound(share, share * math.sqrt(math.log(arms)))
     over = [title for title, one in graphs.items() if one.with_entropy > 1]
     shares = with_names({title: f"{one.with_entropy:.2f}" for title, one in graphs.items()})

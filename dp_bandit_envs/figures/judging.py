@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.experiments.experiment import GameSpec, Results
-from dp_bandit_envs.experiments.run_report import Claim, Note, Verdict
+from dp_bandit_envs.algorithms.specs import GameSpec
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.report import Claim, Note, Verdict
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
 

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.comparing import Wanted, check_progress, progress_of
-from dp_bandit_envs.experiments.comparison import comparison_of_results, folder_of
-from dp_bandit_envs.experiments.reporting import Report, folders_of, played, played_in_memory, report_on
-from dp_bandit_envs.experiments.run_report import Study
+from dp_bandit_envs.experiments.comparison import comparison_of, folder_of
+from dp_bandit_envs.experiments.progress import Requested, check_progress, progress_of
+from dp_bandit_envs.experiments.report import Report, Study, folders_of, report_on, run_study, run_study_in_memory
 
 
 class Figure(NamedTuple):
@@ -57,7 +56,7 @@ def reproduce(
     trials: int | None = None,
     seed: int = 0,
     jobs: int = 1,
-    progress: Wanted = True,
+    progress: Requested = True,
 ) -> Report:
     """Play a paper's experiment again, by default at full size; draw its figure, and judge what the paper says of it.
 
@@ -101,7 +100,7 @@ def reproduce(
     with progress_of("reproduce", progress, sum(one.rounds for one in study.experiments)) as advance:
         how: dict[str, Any] = {"jobs": jobs, "progress": advance}
         try:
-            results = played(study, folders, **how) if folders else played_in_memory(study, **how)
+            results = run_study(study, folders, **how) if folders else run_study_in_memory(study, **how)
         except KeyboardInterrupt as stop:
             if folders:
                 stop.add_note(f"Finished games are saved in {folders[0].path}; the same call goes on from there.")
@@ -109,7 +108,7 @@ def reproduce(
     return report_on(
         study,
         results,
-        list(map(comparison_of_results, results)),
+        list(map(comparison_of, results)),
         command=f"reproduce({', '.join(arguments)})",
         folders=folders,
     )

@@ -50,15 +50,17 @@ def scores_figure(
     lines = -(-len(panels) // columns)
     table_at = _inches_of_names(table) + INCHES_OF_CELL * (len(table[0]) - 1) + 0.2 if table else 0.0
     width = INCHES_OF_LABELS + INCHES_OF_PANEL * columns + table_at
-    height = lines * (INCHES_OF_ROW * len(rows) + 0.55) + 0.65
     styles = styles_for(dict.fromkeys(name for panel in panels for name in panel.dots))
+    in_a_line = 1 + columns
+    top = 0.42 + 0.2 * -(-(1 + len(styles)) // in_a_line)
+    height = lines * (INCHES_OF_ROW * len(rows) + 0.55) + 0.03 + top
     with mpl.rc_context(RC):
         figure = Figure(figsize=(width, height))
         axes = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
         figure.subplots_adjust(
             left=INCHES_OF_LABELS / width,
             right=(width - table_at) / width - 0.01,
-            top=1 - 0.62 / height,
+            top=1 - top / height,
             bottom=0.5 / height,
             wspace=0.07,
             hspace=0.22,
@@ -80,11 +82,11 @@ def scores_figure(
             list(handles),
             loc="upper center",
             bbox_to_anchor=(middle, 1 - 0.02 / height),
-            ncols=min(4, len(handles)),
+            ncols=min(in_a_line, len(handles)),
             handlelength=1.4,
         )
         if table:
-            _draw_table(figure, table, (width - table_at + 0.1) / width, 1 - 0.62 / height, height)
+            _draw_table(figure, table, (width - table_at + 0.1) / width, 1 - top / height, height)
     return figure
 
 

@@ -16,7 +16,7 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import FunctionalPointAgent, no_state
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.compiled import Compiled, why_not_compiled
+from dp_bandit_envs.compiling.compiled import CompiledFunction, why_not_compiled
 from dp_bandit_envs.compiling.functions import (
     bind,
     called_functions,
@@ -161,7 +161,7 @@ class CompiledGame:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @functools.cached_property
-    def loop(self) -> Compiled:
+    def loop(self) -> CompiledFunction:
         """`play_games` for this algorithm; takes the words of games and the gains."""
         return _loop(self.image.form, tuple(self.parts.items()))
 
@@ -402,12 +402,12 @@ def make_compiled_game(
 
 
 @functools.lru_cache(maxsize=256)
-def _loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Compiled:
+def _loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> CompiledFunction:
     from dp_bandit_envs.compiling.layout_code import reader, writer
 
     kept = Parts(None, tuple(form.inner[GameState._fields.index(part)] for part in ("state", "streams")))
     words: dict[str, Any] = {"game_at": reader(form), "store": writer(kept)}
-    return Compiled(bind(play_games, {**words, **dict(parts)}), {})
+    return CompiledFunction(bind(play_games, {**words, **dict(parts)}), {})
 
 
 def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, InputFacts], ...]:

@@ -12,7 +12,7 @@ from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.agents import Exp3, FunctionalAgent, Hedge, Ucb, Uniform
 from dp_bandit_envs.agents.functional import TIDY_EVERY, Functions
 from dp_bandit_envs.agents.ucb import PLAIN
-from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt
+from dp_bandit_envs.compiling.compiled import AddressedFunction, CompiledFunction
 from dp_bandit_envs.compiling.functions import bind, call_at
 from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, empty_words
 from dp_bandit_envs.envs.bandit_env import checked_beginning
@@ -394,7 +394,7 @@ class LaneGains:
         self.words = self._layout.rows
 
     @functools.cached_property
-    def compiled(self) -> CompiledAt:
+    def compiled(self) -> AddressedFunction:
         """The loop that writes the gains for all algorithms."""
         return _draw_loop(self._layout.form, type(self._drawn).next_round)
 
@@ -456,18 +456,18 @@ def _rows(block: IntArray, array: Place) -> IntArray:
 
 
 @functools.lru_cache(maxsize=256)
-def _play_loop(form: Parts, parts: tuple[tuple[str, Any], ...]) -> CompiledAt:
+def _play_loop(form: Parts, parts: tuple[tuple[str, Any], ...]) -> AddressedFunction:
     """Return `play_lanes` with an algorithm's stages in it."""
     from dp_bandit_envs.compiling.layout_code import reader, writer
 
     words = {"game_at": reader(form), "store": writer(LaneGame(*form.inner).state)}
-    return CompiledAt(bind(play_lanes, {**dict(parts), **words}), {})
+    return AddressedFunction(bind(play_lanes, {**dict(parts), **words}), {})
 
 
 @functools.lru_cache(maxsize=64)
-def _draw_loop(form: Parts, next_round: Callable[..., Any]) -> CompiledAt:
+def _draw_loop(form: Parts, next_round: Callable[..., Any]) -> AddressedFunction:
     """Return `draw_lanes` with an adversary's function in it."""
-    return CompiledAt(bind(draw_lanes, _drawing(form, next_round)), {})
+    return AddressedFunction(bind(draw_lanes, _drawing(form, next_round)), {})
 
 
 def _drawing(form: Parts, next_round: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
@@ -557,9 +557,9 @@ class LaneBlock:
 
 
 @functools.cache
-def compiled_play_pieces() -> Compiled:
+def compiled_play_pieces() -> CompiledFunction:
     """Return `play_pieces`, compiled once in a process."""
-    return Compiled(play_pieces, {})
+    return CompiledFunction(play_pieces, {})
 
 
 class PythonGains:

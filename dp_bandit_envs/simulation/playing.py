@@ -12,7 +12,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm, specs
 from dp_bandit_envs.algorithms.algorithm import HIDDEN, hides_gains, needs_all
-from dp_bandit_envs.algorithms.calibration import AskedPrivacy, asked_privacy, played_as_asked, refuse_asked
+from dp_bandit_envs.algorithms.calibration import PrivacyRequest, read_single_player
 from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
@@ -146,11 +146,11 @@ def play(
         DP-KLUCB: regret 19.2
         KL-UCB: regret 4.2
     """
-    env = specs.environment_of(environment, n_arms=n_arms, horizon=horizon)
+    env = specs.open_environment(environment, n_arms=n_arms, horizon=horizon)
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
         raise TypeError(NOT_A_BANDIT_ENV.format("play", game))
-    agent = _player(algorithm, asked_privacy([] if epsilon is None else [epsilon], delta), env)
+    agent = _player(algorithm, PrivacyRequest.checked(epsilon, delta), env)
     player = ""
     guarantees: list[PrivacyGuarantee] = []
     if isinstance(agent, Algorithm):
@@ -335,7 +335,7 @@ def check_methods(agent: Any, *, points: bool) -> None:
     name = type(agent).__name__
     absent = [method for method in calls if not callable(getattr(agent, method, None))]
     if absent:
-        theirs = specs.adapter_of(agent)
+        theirs = specs.adapter_for(agent)
         way_out = f" Use dp_bandit_envs.adapters.{theirs}(agent)()." if theirs else " dp_bandit_envs.Exp3() is one."
         raise TypeError(f"{needed}; received {name}, which has no {' and no '.join(absent)}.{way_out}")
     for method, arguments in calls.items():
@@ -359,12 +359,12 @@ def note_missing_key(error: KeyError, observation: Mapping[str, Any]) -> None:
         error.add_note(f"An observation here has {', '.join(others)} and {last}; rewards and true gains are not in it.")
 
 
-def _player(agent: Any, privacy: AskedPrivacy, env: Environment) -> Any:
+def _player(agent: Any, privacy: PrivacyRequest, env: Environment) -> Any:
     """Return an agent or an algorithm as it is, or else the algorithm that is named."""
     named = isinstance(agent, (str, type)) or (callable(agent) and not isinstance(agent, Algorithm))
     if (named and not hasattr(agent, "update")) or isinstance(agent, type):
-        return played_as_asked(agent, privacy, env)
-    refuse_asked(privacy, getattr(agent, "name", type(agent).__name__))
+        return read_single_player(agent, privacy, env)
+    privacy.refuse_for(getattr(agent, "name", type(agent).__name__))
     return agent
 
 

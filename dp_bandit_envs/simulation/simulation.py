@@ -8,8 +8,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.calibration import NOTHING_ASKED, AskedPrivacy, asked_privacy, played_at
-from dp_bandit_envs.algorithms.specs import Game, NamedGame, Player, game_of, is_one, sized
+from dp_bandit_envs.algorithms.calibration import NO_REQUEST, PrivacyRequest, read_player
+from dp_bandit_envs.algorithms.specs import Game, GameSpec, Player, is_single_algorithm, read_game
 from dp_bandit_envs.compiling.compiled import say_once, says_compiling, why_no_numba
 from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.errors import SeedRefusedError, UnprotectedGameError, WrongTypeError
@@ -79,21 +79,21 @@ def refuse_secure(env: Environment) -> None:
 
 
 def named_players(
-    algorithms: Algorithms, privacy: AskedPrivacy = NOTHING_ASKED, game: Any = None
+    algorithms: Algorithms, privacy: PrivacyRequest = NO_REQUEST, game: Any = None
 ) -> dict[str, Algorithm]:
     """Return algorithms by name, from any form that `simulate` accepts; their names must differ.
 
     Args:
         algorithms: The algorithms.
-        privacy: What is asked of all of them, with one epsilon at most.
+        privacy: What is requested of all of them.
         game: The game, if anything is.
     """
-    requests: Any = [algorithms] if is_one(algorithms) else algorithms
+    requests: Any = [algorithms] if is_single_algorithm(algorithms) else algorithms
     labelled = requests.items() if isinstance(requests, Mapping) else ((None, request) for request in requests)
     players: dict[str, Algorithm] = {}
     use = False
     for label, request in labelled:
-        player, takes_it = played_at(request, label, privacy, lambda: game)
+        player, takes_it = read_player(request, label, privacy, game)
         use |= takes_it
         if player.name in players:
             raise ValueError(
@@ -103,11 +103,11 @@ def named_players(
         players[player.name] = player
     if not players:
         raise ValueError("algorithms must name at least one; received none.")
-    if (privacy.epsilons or privacy.delta is not None) and not use:
+    if privacy != NO_REQUEST and not use:
         raise ValueError(
-            f"{'epsilon' if privacy.epsilons else 'delta'} must be for at least one algorithm; {', '.join(players)}"
-            " would not get it, taking none or having it already. Leave it out, or add one that takes it, such as"
-            " DP-UCB-INT."
+            f"{'delta' if privacy.epsilon is None else 'epsilon'} must be for at least one algorithm;"
+            f" {', '.join(players)} would not get it, taking none or having it already. Leave it out, or add one that"
+            " takes it, such as DP-UCB-INT."
         )
     return players
 
@@ -116,7 +116,7 @@ Checkpoints = Iterable[int] | int | str | None
 
 
 def prepare(
-    game: Game | NamedGame,
+    game: Game | GameSpec,
     algorithms: Algorithms,
     *,
     horizon: SupportsIndex | None,
@@ -124,7 +124,7 @@ def prepare(
     checkpoints: Checkpoints,
     n_arms: SupportsIndex | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
-    privacy: AskedPrivacy = NOTHING_ASKED,
+    privacy: PrivacyRequest = NO_REQUEST,
     trials: int = 1,
 ) -> SimulationSetup:
     """Make the game and choose who plays so many trials of each algorithm; the arguments are those of `simulate`."""
@@ -132,7 +132,7 @@ def prepare(
         raise WrongTypeError(
             f"env_kwargs must be a dict, such as {{'n_arms': 3}}; received {checks.shown(env_kwargs)}."
         )
-    make_env = sized(game_of(game).with_arguments(**(env_kwargs or {})), n_arms=n_arms, horizon=horizon).make
+    make_env = read_game(game).with_arguments(**(env_kwargs or {})).with_size(n_arms=n_arms, horizon=horizon).make
     env = make_env()
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
@@ -290,7 +290,7 @@ def simulate(
         checks.function("progress", progress, "games done", "games in all")
     if isinstance(epsilon, (Sequence, np.ndarray)):
         raise WrongTypeError(f"epsilon must be one number; received {epsilon!r}. compare takes several.")
-    privacy = asked_privacy([] if epsilon is None else [epsilon], delta, at_guarantee=at_guarantee)
+    privacy = PrivacyRequest.checked(epsilon, delta, at_guarantee=at_guarantee)
     setup = prepare(
         environment,
         algorithms,

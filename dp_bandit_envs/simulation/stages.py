@@ -18,7 +18,7 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import gain_counts
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.agents.functional import TIDY_EVERY
-from dp_bandit_envs.compiling.compiled import Compiled, run_in_thread
+from dp_bandit_envs.compiling.compiled import CompiledFunction, run_in_thread
 from dp_bandit_envs.compiling.functions import bind, frozen, is_builtin, read_only
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import payoff as payoff_at
@@ -606,19 +606,19 @@ def add_up_constant(gains: FloatArray, first: int, constant: History) -> None:
 
 
 @functools.cache
-def compiled_add_up() -> Compiled:
+def compiled_add_up() -> CompiledFunction:
     """Return `add_up`, compiled once in a process."""
-    return Compiled(add_up, {})
+    return CompiledFunction(add_up, {})
 
 
-def compiled_add_up_constant(function: Callable[..., Any]) -> Compiled:
+def compiled_add_up_constant(function: Callable[..., Any]) -> CompiledFunction:
     """Return `add_up_constant` for a payoff function as it is now, compiled at its first call."""
     return _adding_up_constant(frozen(function))
 
 
 @functools.lru_cache(maxsize=256)
-def _adding_up_constant(function: Callable[..., Any]) -> Compiled:
-    return Compiled(add_up_constant, {"payoff": function})
+def _adding_up_constant(function: Callable[..., Any]) -> CompiledFunction:
+    return CompiledFunction(add_up_constant, {"payoff": function})
 
 
 def compilable_payoff(adversary: Adversary) -> Callable[..., Any] | str | None:

@@ -16,7 +16,7 @@ from dp_bandit_envs.adapters import from_sb3
 from dp_bandit_envs.agents.functional import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm, calibrate_in
 from dp_bandit_envs.algorithms.algorithm import unchanged
-from dp_bandit_envs.algorithms.specs import Asked, algorithm_of, is_one
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, is_single_algorithm, read_algorithm
 from dp_bandit_envs.algorithms.standard_wrapper import learns_from_sums, standard_wrapper
 from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError
 from dp_bandit_envs.privacy.guarantee import DELTA
@@ -43,7 +43,7 @@ class SuitePlayer:
     """
 
     label: str
-    spec: Asked | None
+    spec: AlgorithmSpec | None
     train: Callable[[Environment], Any] | None = None
     wrapper: Wrapper | None = None
     error: Exception | None = None
@@ -64,10 +64,10 @@ class SuitePlayer:
         if level is None:
             return self._named(self._without_privacy(env))
         # The agent alone says whether it plays such a game, before a parameter of its privacy is searched for.
-        parameters = self.spec.at(level, DELTA, lambda: task.horizon(size))
-        algorithm = self.spec.made(parameters)
+        parameters = self.spec.parameters_at(level, DELTA, task.horizon(size))
+        algorithm = _built(self.spec, parameters)
         algorithm.check_game(env)
-        is_bare = self.spec.maker is not None and algorithm.wrapping is unchanged
+        is_bare = self.spec.factory is not None and algorithm.wrapping is unchanged
         if is_bare and not self.spec.takes_epsilon and algorithm.guarantee_in(env).model == "none":
             return self._named(self._behind_a_wrapper(algorithm, level))
         return self._named(calibrated(self.spec, level, env))
@@ -76,12 +76,12 @@ class SuitePlayer:
         assert self.spec is not None
         horizon = int(env.get_wrapper_attr("horizon"))
         # EXP3-tau takes an epsilon in place of its paper's batches, which are what it plays without one.
-        takes_noise = self.spec.takes_epsilon and self.spec.takes["epsilon"].default is not None
+        takes_noise = self.spec.takes_epsilon and self.spec.signature["epsilon"].default is not None
         epsilon = math.inf if takes_noise else None
-        algorithm = self.spec.made(self.spec.at(epsilon, DELTA if epsilon else None, lambda: horizon))
+        algorithm = _built(self.spec, self.spec.parameters_at(epsilon, DELTA if epsilon else None, horizon))
         algorithm.check_game(env)
         needs_sums = (
-            self.spec.maker is not None and algorithm.wrapping is unchanged and algorithm.make_agent is not None
+            self.spec.factory is not None and algorithm.wrapping is unchanged and algorithm.make_agent is not None
         )
         if needs_sums and learns_from_sums(algorithm.make_agent):
             return dataclasses.replace(algorithm, wrapping=ExactSums)
@@ -150,7 +150,7 @@ def players_of(agents: Any, wrapper: Wrapper | None = None) -> list[SuitePlayer]
     if isinstance(agents, Mapping):
         players = [_player(str(label), agent, wrapper) for label, agent in agents.items()]
     else:
-        listed = [agents] if is_one(agents) or is_trainer(agents) else list(agents)
+        listed = [agents] if is_single_algorithm(agents) or is_trainer(agents) else list(agents)
         players = [_player(None, agent, wrapper) for agent in listed]
         labels = [player.label for player in players]
         players = [
@@ -226,8 +226,8 @@ def _player(label: str | None, agent: Any, wrapper: Wrapper | None) -> SuitePlay
         makes_arms: Any = None if issubclass(agent, FunctionalPointAgent) else agent
         feedback: Any = getattr(agent, "feedback", "any")
         agent = Algorithm(label or agent.__name__, makes_arms, make_point_agent=makes_points, feedback=feedback)
-    spec = algorithm_of(agent, label)
-    return SuitePlayer(spec.shown_as, spec, None, wrapper)
+    spec = read_algorithm(agent, label)
+    return SuitePlayer(spec.label, spec, None, wrapper)
 
 
 def _module_of(agent: Any) -> str:
@@ -240,14 +240,18 @@ _CALIBRATED: dict[tuple[Any, ...], Mapping[str, Any] | str] = {}
 """The parameters found for names of the table, or why there are none; a search may take ten seconds."""
 
 
-def calibrated(spec: Asked, level: float, env: Environment) -> Algorithm:
+def _built(spec: AlgorithmSpec, parameters: Mapping[str, Any]) -> Algorithm:
+    return dataclasses.replace(spec, parameters=parameters).build_with_own_noise()
+
+
+def calibrated(spec: AlgorithmSpec, level: float, env: Environment) -> Algorithm:
     """Return an algorithm whose guarantee in a game is (level, `DELTA`), as closely as possible from below.
 
     Raises:
         UnreachableGuaranteeError: If there is none.
         WrongGameError: If it cannot play the game.
     """
-    if spec.maker is not None:
+    if spec.factory is not None:
         return calibrate_in(spec, (level, DELTA), env)
     game: Any = env.unwrapped
     facts = (plays_points(env), game.n_values, game.adversary.n_arms, game.horizon, game.sensitivity)
@@ -260,4 +264,4 @@ def calibrated(spec: Asked, level: float, env: Environment) -> Algorithm:
     parameters = _CALIBRATED[key]
     if isinstance(parameters, str):
         raise UnreachableGuaranteeError(parameters)
-    return spec.made({name: parameter for name, parameter in parameters.items() if name in spec.takes})
+    return _built(spec, {name: parameter for name, parameter in parameters.items() if name in spec.signature})

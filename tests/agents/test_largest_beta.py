@@ -25,7 +25,7 @@ from dp_bandit_envs.agents.largest_beta import (
     rough_chance,
     start,
 )
-from dp_bandit_envs.compiling.compiled import Compiled
+from dp_bandit_envs.compiling.compiled import CompiledFunction
 from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.draws import Stream
@@ -228,7 +228,7 @@ def among_many_often(addresses, alphas, betas, search, first, counts, calls, cha
     put_back(addresses[0], rng)
 
 
-ONE_BY_ONE, AMONG_MANY = Compiled(one_by_one_often, {}), Compiled(among_many_often, {})
+ONE_BY_ONE, AMONG_MANY = CompiledFunction(one_by_one_often, {}), CompiledFunction(among_many_often, {})
 WAYS = {
     "one by one": (ONE_BY_ONE, 0),
     "many": (AMONG_MANY, 0),

@@ -9,7 +9,7 @@ import pytest
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, make_algorithm, play, register_algorithm, simulate
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.errors import NameTakenError, UnknownNameError, WrongTypeError
-from dp_bandit_envs.experiments.arguments import question
+from dp_bandit_envs.experiments.arguments import experiment_from
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.wrappers import ExactSums
@@ -53,7 +53,7 @@ def test_labels_parameters_and_pickles(registered):
 
 def test_the_command_line_runs_it_and_remembers_its_code(registered, tmp_path):
     texts = ["My-EXP3:epsilon=2", "EXP3"]
-    experiment = question(["Stochastic"], texts, epsilon=None, trials=2, horizon=20, seed=0)
+    experiment = experiment_from(["Stochastic"], texts, epsilon=None, trials=2, horizon=20, seed=0)
     configuration = experiment.configuration()
     assert f"{__name__}.mine" in configuration["made_by"]
     assert not [name for name in configuration["made_by"] if name.startswith("dp_bandit_envs.")]

@@ -21,7 +21,7 @@ from dp_bandit_envs import (
     simulate,
 )
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.algorithms.specs import algorithm_of, game_of
+from dp_bandit_envs.algorithms.specs import read_algorithm, read_game
 from dp_bandit_envs.audits import exact_loss, float_loss, sampled_loss
 from dp_bandit_envs.conformance import check_adversary, check_algorithm
 from dp_bandit_envs.errors import ConformanceError, ResultsError
@@ -84,7 +84,7 @@ def test_a_game_is_named_the_same_way_at_every_door():
         size = {"horizon": ROUNDS} if way in NAMED else {}
         named = NAMED.get(way, GIVEN.get(way))
         found = PLAYING[door](named, "DP-KLUCB", **size)
-        expected = play(game_of(named).with_arguments(**size).make(), make_algorithm("DP-KLUCB"), seed=0)
+        expected = play(read_game(named).with_arguments(**size).make(), make_algorithm("DP-KLUCB"), seed=0)
         assert found == expected.external_regret[-1]
 
 
@@ -166,7 +166,7 @@ def test_a_folder_knows_a_game_that_has_no_id(game, tmp_path):
     compare(game, "UCB", folder=tmp_path / "a", **QUIET)
     compare(game, "UCB", folder=tmp_path / "a", **QUIET)  # goes on
     stored = json.loads((tmp_path / "a" / "configuration.json").read_text(encoding="utf-8"))
-    assert len(stored["panels"][0]["made"]) == 64
+    assert len(stored["described"][0]["source"]["made"][0]) == 64
     with refused(ResultsError, "folder"):
         compare(BanditEnv(Stochastic(means=[0.5, 0.4], horizon=ROUNDS)), "UCB", folder=tmp_path / "a", **QUIET)
 
@@ -213,4 +213,4 @@ def test_names_to_learn_are_few():
     with refused(AttributeError, "Did you mean Exp3"):
         dp_bandit_envs.Exp33  # noqa: B018
     assert ID in environment_names()
-    assert algorithm_of("ucb").shown_as == "UCB"
+    assert read_algorithm("ucb").label == "UCB"

@@ -14,7 +14,7 @@ from dp_bandit_envs.audits.events import least_epsilon, strongest_arm_event
 from dp_bandit_envs.audits.sampled import candidate_pairs, neighbours_of, vary_pair
 from dp_bandit_envs.audits.transcripts import Transcripts, TranscriptSampler, trials_of
 from dp_bandit_envs.audits.true_losses import DELTAS
-from dp_bandit_envs.cli.audit_commands import contestant
+from dp_bandit_envs.cli.audit_commands import read_audited_algorithm
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.privacy.mechanisms import BlockSums, LaplaceClipRescale, RandomizedResponse
 from dp_bandit_envs.wrappers import PrivacyBoundary
@@ -244,7 +244,7 @@ LATE = ("DP-UCB-INT", "DP-SE", "DP-KLUCB", "DP-IMED", "DP-GOPE", "AdaC-GOPE")
 
 def audited(name, epsilon, **settings):
     """Return the sampled losses of one row, from arms and, if the claim covers them, from releases."""
-    chosen = contestant(name, epsilon, 12)
+    chosen = read_audited_algorithm(name, epsilon, 12)
     algorithm = make_algorithm(name, **chosen.parameters)
     losses = [sampled_loss(algorithm, of="arms", **settings)]
     try:

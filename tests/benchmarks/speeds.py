@@ -12,7 +12,7 @@ import numpy as np
 
 from dp_bandit_envs import Exp3, play, simulate
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.compiling.compiled import Compiled
+from dp_bandit_envs.compiling.compiled import CompiledFunction
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from tests.benchmarks.measuring import Line, Skipped, best_rates, median_rates, written
 
@@ -150,7 +150,7 @@ def counters() -> list[Line]:
 
 @functools.cache
 def _compiled_counter(name: str) -> Callable[..., float]:
-    return Compiled(insert_many, {"insert": COUNTERS[name].noise})
+    return CompiledFunction(insert_many, {"insert": COUNTERS[name].noise})
 
 
 def _count(name: str, counter: Counter) -> None:

@@ -13,11 +13,11 @@ import pytest
 
 from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names, make_algorithm, paper_epsilon
 from dp_bandit_envs.cli import app
-from dp_bandit_envs.cli.audit_commands import contestant
-from dp_bandit_envs.cli.show_commands import KINDS, about, first_line, named, plain
+from dp_bandit_envs.cli.audit_commands import read_audited_algorithm
+from dp_bandit_envs.cli.show_commands import KINDS, describe, find_parts, first_line, plain
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.experiments.arguments import question
-from dp_bandit_envs.experiments.run_report import Verdict
+from dp_bandit_envs.experiments.arguments import experiment_from
+from dp_bandit_envs.experiments.report import Verdict
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.figures import figure_graph
 from dp_bandit_envs.plots.plot_style import typeset
@@ -85,7 +85,7 @@ def test_every_environment_runs(dp_bandit, ids, player, horizon):
 
 def test_lists_pairs_and_yes_or_no_can_be_written(dp_bandit):
     def arguments(environment):
-        return question([environment], ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0).panels[0].env_kwargs
+        return experiment_from([environment], ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0).games[0].env_kwargs
 
     assert arguments("Graph:graph=cycle,means=[.1,.5,.9]") == {"graph": "cycle", "means": [0.1, 0.5, 0.9]}
     assert arguments("Graph:prior=(2,3),self_loops=false") == {"prior": [2, 3], "self_loops": False}
@@ -111,13 +111,13 @@ def test_every_algorithm_runs(dp_bandit, tmp_path, game):
 
 def test_show_says_which_algorithms_need_all_gains():
     for name in algorithm_names():
-        says_so = "\nGames\n  only those that reveal all gains" in about("algorithm", name, ALGORITHMS[name])
+        says_so = "\nGames\n  only those that reveal all gains" in describe("algorithm", name, ALGORITHMS[name])
         assert says_so == (name in FULL_INFORMATION)
 
 
 def test_show_says_which_algorithms_play_points_and_where():
     for name in algorithm_names():
-        text = " ".join(about("algorithm", name, ALGORITHMS[name]).split())
+        text = " ".join(describe("algorithm", name, ALGORITHMS[name]).split())
         for id_ in POINT_IDS:
             for feedback in ("full", "bandit"):
                 plays = name in names_for(id_, feedback=feedback)
@@ -151,7 +151,7 @@ def test_parameters_follow_a_name(dp_bandit, tmp_path):
 
 
 def parameters_of(text, epsilon, horizon=100):
-    return contestant(text, epsilon, horizon).parameters
+    return read_audited_algorithm(text, epsilon, horizon).parameters
 
 
 def test_one_epsilon_is_for_all_that_take_one():
@@ -178,8 +178,8 @@ def test_delta_follows_the_horizon_of_the_game(dp_bandit, tmp_path):
     """Given in rounds, or that of a file of 40 lines; one round leaves no delta below 1."""
     np.save(tmp_path / "gains.npy", np.full((40, 2), 0.5))
     for environment, horizon, rounds in (("Switching", 64, 64), ("gains.npy", None, 40), ("gains.npy", 20, 20)):
-        made = question([environment], ["EXP3-tau"], epsilon=30.0, trials=1, horizon=horizon, seed=0)
-        assert made.contestants[0].parameters["delta"] == float(rounds) ** -2
+        made = experiment_from([environment], ["EXP3-tau"], epsilon=30.0, trials=1, horizon=horizon, seed=0)
+        assert made.all_algorithms[0].parameters["delta"] == float(rounds) ** -2
     code, _, err = dp_bandit("run", "Stochastic", "EXP3-tau", "--epsilon", 1, "--horizon", 1, "--trials", 1)
     assert code == 2 and missing(err, "horizon", 2, "EXP3-tau", 1) == []
 
@@ -224,7 +224,7 @@ def test_tables_fit_the_terminal_and_show_median_and_quantile(dp_bandit, monkeyp
 
 def test_infinity_can_be_written():
     """`--epsilon inf` works, so the same word after a name must."""
-    made = contestant("DP-EXP3-Lap:epsilon=inf", None, 10).make()
+    made = read_audited_algorithm("DP-EXP3-Lap:epsilon=inf", None, 10).build()
     assert made.guarantee(n_arms=2, horizon=10).model == "none"
 
 
@@ -336,11 +336,11 @@ def test_what_is_listed_can_be_shown(dp_bandit):
     for name in ("dp-imed", "DP-IMED", "Dp-Imed"):
         code, out, err = dp_bandit("show", name)
         assert (code, err) == (0, "") and out.startswith("DP-IMED: algorithm")
-    assert [kind for kind, _, _ in named("Exp3")] == ["agent"]
-    assert [kind for kind, _, _ in named("EXP3")] == ["algorithm"]
-    assert [kind for kind, _, _ in named("exp3")] == ["algorithm", "agent"]
-    assert [kind for kind, _, _ in named("Uniform")] == ["algorithm", "agent"]
-    assert [known for _, known, _ in named("stochastic")] == ["DPBandit-Stochastic-v0"]
+    assert [kind for kind, _, _ in find_parts("Exp3")] == ["agent"]
+    assert [kind for kind, _, _ in find_parts("EXP3")] == ["algorithm"]
+    assert [kind for kind, _, _ in find_parts("exp3")] == ["algorithm", "agent"]
+    assert [kind for kind, _, _ in find_parts("Uniform")] == ["algorithm", "agent"]
+    assert [known for _, known, _ in find_parts("stochastic")] == ["DPBandit-Stochastic-v0"]
     code, out, err = dp_bandit("show", "DP-IMAD")
     assert (code, out) == (2, "") and missing(err, "DP-IMED") == [] and err.count("\n") == 1
 
@@ -348,7 +348,7 @@ def test_what_is_listed_can_be_shown(dp_bandit):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_name_can_be_shown_with_its_parameters(kind):
     for name, thing in KINDS[kind]().items():
-        text = about(kind, name, thing)
+        text = describe(kind, name, thing)
         assert text.startswith(f"{name}: {kind}\n") and len(text) > 100
         if kind in ("wrapper", "counter", "algorithm"):
             assert re.search(r"\nGuarantee\n  \S", text)
@@ -356,21 +356,21 @@ def test_every_name_can_be_shown_with_its_parameters(kind):
 
 
 def test_the_long_form_of_an_algorithm_holds_its_numbers():
-    text = about("algorithm", "DP-UCB-INT", ALGORITHMS["DP-UCB-INT"])
+    text = describe("algorithm", "DP-UCB-INT", ALGORITHMS["DP-UCB-INT"])
     for part in ("  epsilon = 1.0", f"  delta = {math.exp(-10)!r}", "  v = 1.1", "  mode = 'once'"):
         assert part in text.splitlines()
     assert "Tossou and Dimitrakakis (2016), algorithm 3" in text
     bound = make_algorithm("LDP-UCB-B").pseudo_regret_bound(means=[0.9, 0.6], horizon=2**18)
-    assert f"{bound:,.1f} at most" in about("algorithm", "LDP-UCB-B", ALGORITHMS["LDP-UCB-B"])
+    assert f"{bound:,.1f} at most" in describe("algorithm", "LDP-UCB-B", ALGORITHMS["LDP-UCB-B"])
 
 
 def test_an_algorithms_long_form_says_what_its_guarantee_covers_and_why_layer_by_layer():
-    text = " ".join(about("algorithm", "EXP3-tau", ALGORITHMS["EXP3-tau"]).split())
+    text = " ".join(describe("algorithm", "EXP3-tau", ALGORITHMS["EXP3-tau"]).split())
     guarantee = make_algorithm("EXP3-tau").guarantee(n_arms=4, horizon=2**18)
     assert "It covers arms Layer by layer MiniBatchAverage: " in text
     assert all(" ".join(step.split()) in text for step in guarantee.steps) and len(guarantee.steps) == 2
     assert "It covers arms and releases Layer by layer CounterSums: " in " ".join(
-        about("algorithm", "Private-UCB", ALGORITHMS["Private-UCB"]).split()
+        describe("algorithm", "Private-UCB", ALGORITHMS["Private-UCB"]).split()
     )
 
 
@@ -382,7 +382,7 @@ def test_every_algorithm_declares_its_source_and_what_differs_from_it():
         assert len(make_algorithm(name).reference) > 10
         what, _, differs = plain(inspect.getdoc(ALGORITHMS[name])).partition(DIFFERS)
         assert what and differs, name
-        assert differs in about("algorithm", name, ALGORITHMS[name])
+        assert differs in describe("algorithm", name, ALGORITHMS[name])
 
 
 @pytest.mark.parametrize(
@@ -426,10 +426,10 @@ def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     assert (code, err) == (0, "")
     assert "Graph (graph=cycle, n_arms=5)" in (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     kept = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))
-    assert kept["panels"][0]["env_kwargs"] == {"graph": "cycle", "n_arms": 5}
+    assert kept["described"][0]["source"]["env_kwargs"] == {"graph": "cycle", "n_arms": 5}
     key = "graph-graph=cycle-n_arms=5"
     assert arrays_in(tmp_path / "mine" / "results.npz")[f"{key}/TS-N/pulls"].shape == (3, 5)
-    assert question(["Stochastic"], ["UCB"], epsilon=None, trials=1, horizon=5, seed=0).panels[0].env_kwargs == {}
+    assert experiment_from(["Stochastic"], ["UCB"], epsilon=None, trials=1, horizon=5, seed=0).games[0].env_kwargs == {}
 
 
 @pytest.mark.parametrize(

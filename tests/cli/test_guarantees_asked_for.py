@@ -8,7 +8,7 @@ import pytest
 
 from dp_bandit_envs import Ledger, calibrate, make_algorithm, simulate
 from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError
-from dp_bandit_envs.experiments.arguments import question
+from dp_bandit_envs.experiments.arguments import experiment_from
 from tests.tools.refusals import missing, refused
 
 SIZE = {"n_arms": 2, "horizon": 300}
@@ -17,7 +17,7 @@ SIZE = {"n_arms": 2, "horizon": 300}
 def calibrated(*algorithms, target, environment="Stochastic:means=[.9,.6]"):
     epsilon, delta = target
     options = {"epsilon": epsilon, "delta": delta, "trials": 2, "horizon": 300, "seed": 0}
-    return question([environment], list(algorithms), at_guarantee=True, **options)
+    return experiment_from([environment], list(algorithms), at_guarantee=True, **options)
 
 
 def test_a_run_plays_what_simulate_plays(dp_bandit, tmp_path):
@@ -26,7 +26,9 @@ def test_a_run_plays_what_simulate_plays(dp_bandit, tmp_path):
     words += " --horizon 300 --trials 2 --out mine"
     code, out, err = dp_bandit(*words.split())
     assert (code, err) == (0, "")
-    saved = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))["contestants"]
+    saved = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))["described"][0][
+        "results"
+    ]
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     options = {"trials": 2, "env_kwargs": {"means": [0.9, 0.6]}, "horizon": 300}
     names = ["Private-UCB", "DP-UCB-INT"]
@@ -43,7 +45,7 @@ def test_a_run_plays_what_simulate_plays(dp_bandit, tmp_path):
 def test_the_game_that_is_played_counts():
     """Private-UCB spends its epsilon on K arms and needs K times the target."""
     for n_arms in (3, 5):
-        (one,) = calibrated("Private-UCB", target=(0.5, 0.0), environment=f"Stochastic:n_arms={n_arms}").contestants
+        (one,) = calibrated("Private-UCB", target=(0.5, 0.0), environment=f"Stochastic:n_arms={n_arms}").all_algorithms
         assert one.parameters["epsilon"] == pytest.approx(0.5 * n_arms, rel=2e-6)
 
 
@@ -162,8 +164,8 @@ def test_an_algorithm_of_mine_is_calibrated_too(dp_bandit):
 
 def test_at_guarantee_is_for_a_person_if_their_rounds_are_given():
     asked_for = {"epsilon": 1.0, "at_guarantee": True, "horizon": 300, "trials": 2}
-    (one,) = question(["Stochastic"], ["DP-IMED"], rounds_per_person=3, **asked_for).contestants
+    (one,) = experiment_from(["Stochastic"], ["DP-IMED"], rounds_per_person=3, **asked_for).all_algorithms
     guarantee = make_algorithm(one.name, **one.parameters).guarantee(n_arms=4, horizon=300)
     assert guarantee.epsilon == pytest.approx(1 / 3) and guarantee.for_group(3).epsilon <= 1
     with refused(ValueError, "rounds_per_person", "1", "0"):
-        question(["Stochastic"], ["DP-IMED"], rounds_per_person=0, **asked_for)
+        experiment_from(["Stochastic"], ["DP-IMED"], rounds_per_person=0, **asked_for)

@@ -11,9 +11,9 @@ import typer
 
 from dp_bandit_envs import __version__
 from dp_bandit_envs.cli.command_names import COMMANDS
-from dp_bandit_envs.cli.options import folder, whole
+from dp_bandit_envs.cli.options import folder, parse_integer
 from dp_bandit_envs.cli.show_commands import plain
-from dp_bandit_envs.experiments import comparing
+from dp_bandit_envs.experiments import progress
 
 
 @pytest.mark.parametrize(
@@ -21,13 +21,13 @@ from dp_bandit_envs.experiments import comparing
     [("1000", 1000), ("1e5", 100_000), ("2.5e3", 2500), ("100_000", 100_000), ("1,000,000", 10**6), (7, 7), ("0", 0)],
 )
 def test_whole_numbers_are_read_as_people_write_them(text, number):
-    assert whole(text) == number and isinstance(whole(text), int)
+    assert parse_integer(text) == number and isinstance(parse_integer(text), int)
 
 
 @pytest.mark.parametrize("text", ["", "many", "1.5", "1e-1", "nan", "inf", "1,00", "1,0000", "10,00,000", "1e5x"])
 def test_other_words_are_refused(text):
     with pytest.raises(typer.BadParameter, match="whole number"):
-        whole(text)
+        parse_integer(text)
 
 
 def test_a_folder_is_not_named_like_a_file(tmp_path):
@@ -45,7 +45,7 @@ def test_a_run_takes_a_horizon_as_people_write_it(dp_bandit):
 
 def test_a_run_shows_how_far_it_is(dp_bandit, monkeypatch):
     """Saved games count as done; a pipe gets lines, which stay."""
-    monkeypatch.setattr(comparing, "FIRST_LINE", 0.0)
+    monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
     words = "run Stochastic Switching EXP3 UCB --horizon 200 --trials 2 --jobs 1 --out mine"
     code, out, _ = dp_bandit(*words.split())
     assert code == 0 and re.search(r"dp-bandit: \d\d% of 1,600 rounds, ", out) and "\x1b" not in out

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.checks import shown
-from dp_bandit_envs.compiling.compiled import Compiled
+from dp_bandit_envs.compiling.compiled import CompiledFunction
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import UnknownNameError
 from dp_bandit_envs.privacy.counters import (
@@ -417,7 +417,7 @@ def test_compiled_noise_equals_the_python_one_bit_for_bit():
     for epsilon in [0.7, math.inf]:
         for name in LAPLACE:
             some = counter(name, 200, epsilon)
-            compiled = Compiled(COUNTERS[name].noise, {})
+            compiled = CompiledFunction(COUNTERS[name].noise, {})
             states, streams = (
                 [some.new_state(2), some.new_state(2)],
                 [np.random.default_rng(11), np.random.default_rng(11)],

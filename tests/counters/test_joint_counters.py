@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import wrappers
-from dp_bandit_envs.compiling.compiled import Compiled
+from dp_bandit_envs.compiling.compiled import CompiledFunction
 from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.privacy.counters import COUNTERS
@@ -85,7 +85,7 @@ def test_the_joint_form_without_noise_draws_nothing(name):
 def test_compiled_sums_of_vectors_are_the_python_ones_bit_for_bit(name, noise):
     """In all three games with norms of their own, and where a coordinate is left out of some rounds."""
     mechanism = CounterSums(counter=name, epsilon=0.7, noise=noise)
-    compiled = Compiled(release_from, {"release": mechanism.release})
+    compiled = CompiledFunction(release_from, {"release": mechanism.release})
     chosen = np.random.default_rng(5)
     for facts in FACTS.values():
         below = facts(5, 100)

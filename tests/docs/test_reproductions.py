@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dp_bandit_envs.cli.app import app
-from dp_bandit_envs.experiments.run_report import numbers_json
+from dp_bandit_envs.experiments.report import numbers_json
 from dp_bandit_envs.figures.reproduction import study_of
 from tests.docs.test_generated_pages import reproduction_pages
 from tests.tools.pages import PAGES, prose
@@ -68,9 +68,9 @@ def test_stored_results_are_those_of_the_experiments_as_they_are(name):
         plan = study_of(folder)
         for one in plan.experiments:
             start = f"{folder}/{one.name}/" if len(plan.experiments) > 1 else f"{folder}/"
-            for panel in one.panels:
-                for spec in one.contestants_of(panel):
-                    known.add((f"{start}{panel.key}/{spec.label or spec.make().name}", max(spec.trials, one.trials)))
+            for game in one.games:
+                for spec in one.algorithms_of(game):
+                    known.add((f"{start}{game.key}/{spec.label}", one.trials_of(spec)))
     numbers = reproduction_pages.stored(name)
     assert numbers and {(key, entry["trials"]) for key, entry in numbers.items() if "trials" in entry} <= known
     quoted = [marked for marked, _, _ in MARKED.findall(text_of(name))]

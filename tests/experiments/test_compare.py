@@ -11,7 +11,7 @@ from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, adversaries, com
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.envs.registration import GAMES, foreign_games
 from dp_bandit_envs.errors import LedgerError, ResultsError
-from dp_bandit_envs.experiments.arguments import question
+from dp_bandit_envs.experiments.arguments import experiment_from
 from dp_bandit_envs.privacy import Ledger
 from dp_bandit_envs.privacy.guarantee import shown_epsilon
 from tests.tools.refusals import refused
@@ -134,8 +134,8 @@ def test_an_algorithm_of_ones_own_is_found_at_its_guarantee():
 
 def test_two_epsilons_of_one_function_have_noise_of_their_own():
     """With the same noise the difference of two releases would show gains; `player` decides it."""
-    one, other = question(MEANS, noisy, epsilon=[0.5, 2], **SMALL).contestants
-    assert one.make().player != other.make().player
+    one, other = experiment_from(MEANS, noisy, epsilon=[0.5, 2], **SMALL).all_algorithms
+    assert one.build_with_own_noise().player != other.build_with_own_noise().player
 
 
 def test_guarantees_are_met_from_below():
@@ -171,20 +171,21 @@ def test_the_delta_of_somebody_elses_function_is_its_own(monkeypatch):
     both = {"a": with_delta, "b": "Mine", "c": open_delta, "d": "DP-UCB-INT"}
     for given, expected in (({}, [1e-6, 1e-6, 60**-2, 60**-2]), ({"delta": 1e-3}, [1e-3] * 4)):
         found = [
-            one.make().parameters["delta"] for one in question(MEANS, both, epsilon=1, **given, **SMALL).contestants
+            one.build().parameters["delta"]
+            for one in experiment_from(MEANS, both, epsilon=1, **given, **SMALL).all_algorithms
         ]
         assert found == pytest.approx(expected)
 
 
-def test_a_folder_resumes_and_refuses_another_question(tmp_path):
+def test_a_folder_resumes_and_refuses_another_seed(tmp_path):
     words = (MEANS, ["UCB", "EXP3"])
     first = compare(*words, **SMALL, folder=tmp_path / "mine")
     done = []
     again = compare(*words, **SMALL, folder=tmp_path / "mine", progress=lambda *at: done.append(at))
     assert again.table() == first.table() == compare(*words, **SMALL).table()
     assert done == [(360, 360)]
-    with refused(Exception, "trials"):
-        compare(*words, horizon=60, trials=4, folder=tmp_path / "mine")
+    with refused(ResultsError, "seed: 0 there, 4 here"):
+        compare(*words, **SMALL, seed=4, folder=tmp_path / "mine")
 
 
 def test_a_ledger_is_refused(tmp_path):
@@ -234,8 +235,8 @@ def test_what_an_agent_is_called_does_not_change_its_games():
 def test_no_algorithm_of_ones_own_shares_noise_with_one_of_the_table():
     """In a difference of two that share their noise, it cancels."""
     named = {"LDP-UCB-B": noisy, "theirs": "LDP-UCB-B"}
-    one, other = question(MEANS, named, epsilon=1, **SMALL).contestants
-    assert one.make().player != other.make().player
+    one, other = experiment_from(MEANS, named, epsilon=1, **SMALL).all_algorithms
+    assert one.build_with_own_noise().player != other.build_with_own_noise().player
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A panel may have contestants of its own, an algorithm more games than others; results, chunks and reports follow."""
+"""A game may have algorithms of its own, an algorithm more games than others; results, chunks and reports follow."""
 
 import csv
 import dataclasses
@@ -9,10 +9,11 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.experiments import running
 from dp_bandit_envs.experiments.comparison import comparison_of
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
-from dp_bandit_envs.experiments.run_report import View, numbers_json, report_md
+from dp_bandit_envs.experiments.experiment import Experiment
+from dp_bandit_envs.experiments.report import View, numbers_json, report_md
 from dp_bandit_envs.experiments.running import chunks_of, joined_to_one_task, run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.tables import summary_csv
@@ -40,17 +41,17 @@ def go(path, experiment=EXPERIMENT, **given):
     return run(experiment, ResultsFolder(path, experiment.configuration()), **given)
 
 
-def test_the_same_label_holds_each_panels_own_setting(tmp_path):
+def test_the_same_label_holds_each_games_own_setting(tmp_path):
     results = go(tmp_path / "out")
     for panel, parameters in (("strong", {"epsilon": 0.1}), ("weak", {"epsilon": 10.0})):
-        player = AlgorithmSpec("DP-EXP3-Lap", parameters).make()
+        player = AlgorithmSpec("DP-EXP3-Lap", parameters).build()
         simulation = simulate(GAME[0], [player], horizon=60, trials=5, env_kwargs=GAME[1])
         assert np.array_equal(results.regret(panel, "DP-EXP3-Lap"), simulation["DP-EXP3-Lap"].external_regret)
         assert np.array_equal(
             results.regret(panel, "DP-EXP3-Lap", "pseudo_regret"), simulation["DP-EXP3-Lap"].pseudo_regret
         )
     names = [["DP-EXP3-Lap", "EXP3"], ["DP-EXP3-Lap"], ["Uniform"]]
-    assert [results.names_in(panel) for panel in EXPERIMENT.panels] == names
+    assert [results.names_in(panel) for panel in EXPERIMENT.games] == names
 
 
 def test_rounds_are_those_that_are_played(tmp_path):
@@ -62,22 +63,22 @@ def test_rounds_are_those_that_are_played(tmp_path):
 
 def test_summary_and_report_follow(tmp_path):
     results = go(tmp_path / "out")
-    compared = comparison_of(results.experiment.configuration(), results.arrays)
+    compared = comparison_of(results)
     rows = list(csv.DictReader(io.StringIO(summary_csv(compared, "pseudo_regret"))))
     assert list(rows[0]) == [
-        *("panel", "algorithm", "epsilon", "delta", "round", "trials", "median_of_means", "interval_low"),
+        *("game", "algorithm", "epsilon", "delta", "round", "trials", "median_of_means", "interval_low"),
         *("interval_high", "gini_below", "gini_above", "mean", "standard_error", "median", "quantile_99"),
     ]
-    assert {(row["panel"], row["algorithm"]) for row in rows} == {
-        (panel.key, name) for panel in EXPERIMENT.panels for name in results.names_in(panel)
+    assert {(row["game"], row["algorithm"]) for row in rows} == {
+        (panel.key, name) for panel in EXPERIMENT.games for name in results.names_in(panel)
     }
-    last = next(row for row in rows if row["panel"] == "weak" and row["round"] == "60")
+    last = next(row for row in rows if row["game"] == "weak" and row["round"] == "60")
     end = results.regret("weak", "DP-EXP3-Lap", "pseudo_regret")[:, -1]
     assert float(last["mean"]) == pytest.approx(end.mean())
     middle = median_of_means(end)
     shown = [float(last[name]) for name in ("median_of_means", "interval_low", "interval_high")]
     assert shown == pytest.approx([float(middle.value), float(middle.low), float(middle.high)], rel=1e-9)
-    numbers = json.loads(numbers_json([results], View("pseudo_regret"), {"more": {"gap": math.nan}}))
+    numbers = json.loads(numbers_json([compared], View("pseudo_regret"), {"more": {"gap": math.nan}}))
     assert numbers["weak/DP-EXP3-Lap"] == {
         "trials": 5,
         "mean": pytest.approx(end.mean()),
@@ -88,7 +89,7 @@ def test_summary_and_report_follow(tmp_path):
         "most": end.max(),
     }
     assert numbers["more"] == {"gap": None}
-    text = report_md([results], title="T", command="c")
+    text = report_md([compared], title="T", command="c")
     guarantees = text.partition("## Privacy guarantees")[2].partition("A guarantee covers")[0]
     for beginning in ("DP-EXP3-Lap | eps 0.1 ", "DP-EXP3-Lap | eps 10 ", "EXP3 | ", "Uniform | eps 0 "):
         assert sum(line.startswith(f"| {beginning}") for line in guarantees.splitlines()) == 1, beginning
@@ -98,10 +99,10 @@ def test_the_report_gives_the_real_guarantee_and_its_reason_beside_the_papers(tm
     """The paper's epsilon of EXP3-tau is another one."""
     experiment = Experiment("one", (GameSpec("a", "A", *GAME),), (AlgorithmSpec("EXP3-tau"),), 60, 2)
     results = run(experiment, ResultsFolder(tmp_path / "out", experiment.configuration()))
-    player, game = AlgorithmSpec("EXP3-tau").make(), experiment.game(experiment.panels[0])
+    player, game = AlgorithmSpec("EXP3-tau").build(), experiment.make_game(experiment.games[0])
     real, claimed = player.guarantee_in(game), player.paper_guarantee_in(game)
     assert str(real) != str(claimed)
-    text = report_md([results], title="T", command="c")
+    text = report_md([comparison_of(results)], title="T", command="c")
     (row,) = [line for line in text.splitlines() if line.endswith(f"| {real} |")]
     assert row.startswith(f"| EXP3-tau | {shown_epsilon(real)} | {claimed.epsilon:.6g}")
 
@@ -121,12 +122,12 @@ def test_bounds_on_pseudo_regret_are_for_independent_rounds_that_reveal_the_arm_
     """Where each outcome is repeated, UCB's mean pseudo-regret is several times the bound for independent rounds."""
     experiment = Experiment("one", (GameSpec("a", "A", *game),), (AlgorithmSpec("Gaussian-TS"),), 60, 2)
     results = run(experiment, ResultsFolder(tmp_path / "out", experiment.configuration()))
-    text = report_md([results], title="T", command="c", view=View("pseudo_regret"))
+    text = report_md([comparison_of(results)], title="T", command="c", view=View("pseudo_regret"))
     (row,) = [line for line in text.splitlines() if line.startswith("| A | Gaussian-TS")]
     assert row.endswith("| none known |") != known
 
 
-def test_settings_of_a_panel_are_checked_before_anything_is_written():
+def test_settings_of_a_game_are_checked_before_anything_is_written():
     bad = Experiment("bad", (GameSpec("a", "A", *GAME, (AlgorithmSpec("DP-EXP3-Lap", {"epsilon": -1}),)),), (), 60, 1)
     with refused(ValueError, "epsilon", 0, -1):
         bad.check()
@@ -145,9 +146,9 @@ def test_settings_of_a_panel_are_checked_before_anything_is_written():
 )
 def test_long_games_come_in_small_chunks(horizon, players, expected):
     """2^27 rounds at most, but 16 trials at least, which are played side by side."""
-    contestants = tuple(AlgorithmSpec("Uniform", {}, f"{i}") for i in range(players))
-    experiment = Experiment("x", (GameSpec("a", "A", *GAME),), contestants, horizon, 100)
-    sizes = [chunk.trials for chunk in chunks_of(experiment, experiment.panels[0])]
+    algorithms = tuple(AlgorithmSpec("Uniform", {}, f"{i}") for i in range(players))
+    experiment = Experiment("x", (GameSpec("a", "A", *GAME),), algorithms, horizon, 100)
+    sizes = [chunk.trials for chunk in chunks_of(experiment, experiment.games[0])]
     assert sizes[0] == expected and sum(sizes) == 100
 
 
@@ -163,14 +164,13 @@ def test_the_first_games_are_the_same_and_more_follow(tmp_path):
         assert len(many.arrays[f"coins/DP-IMED/{measure}"]) == 30
         assert few.arrays[f"coins/DP-IMED/{measure}"].tolist() == many.arrays[f"coins/DP-IMED/{measure}"][:3].tolist()
     assert with_more(30).rounds == 50 * (3 + 30) and with_more(2).rounds == 50 * 6
-    assert (with_more(30).more_trials, with_more(3).more_trials) == ("30 of DP-IMED", "")
-    panel = many.experiment.panels[0]
+    panel = many.experiment.games[0]
     chunks = chunks_of(with_more(30), panel)
     assert [(one.first_trial, one.trials) for one in chunks] == [(0, 3), (3, 27)]
     # Other players are another task.
     assert list(joined_to_one_task(with_more(30), chunks)) == [[chunks[0]], [chunks[1]]]
     assert errors_ahead(many, "coins", "UCB", "DP-IMED") == errors_ahead(few, "coins", "UCB", "DP-IMED")
-    text = summary_csv(comparison_of(many.experiment.configuration(), many.arrays), "external_regret")
+    text = summary_csv(comparison_of(many), "external_regret")
     counts = {line.split(",")[1]: line.split(",")[5] for line in text.splitlines()[1:]}
     assert counts == {"UCB": "3", "DP-IMED": "30"}
 
@@ -187,12 +187,12 @@ SHARED = Experiment(
 
 
 def sizes(trials, horizon):
-    """Return the trials of each task, by panel."""
+    """Return the trials of each task, by game."""
     experiment = dataclasses.replace(SHARED, trials=trials, horizon=horizon)
-    made = [chunk for panel in experiment.panels for chunk in chunks_of(experiment, panel)]
+    made = [chunk for panel in experiment.games for chunk in chunks_of(experiment, panel)]
     found = {}
     for together in joined_to_one_task(experiment, made):
-        found.setdefault(together[0].panel.key, []).append(together[-1].end - together[0].first_trial)
+        found.setdefault(together[0].game.key, []).append(together[-1].end - together[0].first_trial)
     return found
 
 
@@ -232,11 +232,11 @@ def test_chunks_of_a_task_are_saved_each_when_it_is_complete(tmp_path, monkeypat
 
 def test_a_game_is_not_made_anew_for_each_chunk(tmp_path, monkeypatch):
     """To make it, a file of gains is read: in each of 50 chunks, that took longer than to play them."""
-    make, made = Experiment.game, []
-    monkeypatch.setattr(Experiment, "game", lambda self, panel: made.append(panel) or make(self, panel))
+    make, made = Experiment.make_game, []
+    monkeypatch.setattr(Experiment, "make_game", lambda self, game: made.append(game) or make(self, game))
     numbers = []
     for trials in (32, 160):
-        go(tmp_path / str(trials), dataclasses.replace(EXPERIMENT, panels=EXPERIMENT.panels[2:], trials=trials))
+        go(tmp_path / str(trials), dataclasses.replace(EXPERIMENT, games=EXPERIMENT.games[2:], trials=trials))
         numbers.append(len(made))
         made.clear()
     assert numbers[0] == numbers[1]

@@ -1,5 +1,6 @@
 """Whatever stops an experiment, and wherever: the same command goes on and ends with the same bytes."""
 
+import dataclasses
 import errno
 import io
 import os
@@ -9,10 +10,11 @@ import shutil
 import numpy as np
 import pytest
 
-from dp_bandit_envs import files as durable
+from dp_bandit_envs import files as durable, load
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments import running
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.simulation import simulate
@@ -168,7 +170,7 @@ def test_a_run_leaves_its_results_and_its_configuration(whole, tmp_path):
 def test_every_number_is_that_of_simulate(tmp_path):
     """Chunks are put together in the order of trials."""
     results = go(tmp_path / "whole")
-    player = AlgorithmSpec("EXP3-tau", {"batch_size": 4}, "tau 4").make()
+    player = AlgorithmSpec("EXP3-tau", {"batch_size": 4}, "tau 4").build()
     simulation = simulate("DPBandit-Switching-v0", [player], horizon=40, trials=7, env_kwargs={"n_arms": 3})
     outcome = simulation["tau 4"]
     for measure in ("external_regret", "policy_regret", "collected", "switches", "pulls"):
@@ -195,14 +197,14 @@ def steps_of_a_run(tmp_path, monkeypatch):
     return disk.steps
 
 
-def run_into(error, step, path, monkeypatch):
+def run_into(error, step, path, monkeypatch, experiment=FEW_STEPS):
     """Run with a fault at a step, as a process that is gone afterwards; return the disk and what was raised."""
     disk = FaultyDisk(str(path), step, error)
     with monkeypatch.context() as context:
         context.setattr(os, "getpid", lambda: 2**22 + 1)
         context.setattr(durable, "os", disk)
         try:
-            go(path, FEW_STEPS)
+            go(path, experiment)
         except (PowerCut, ResultsError) as raised:
             return disk, raised
     return disk, None
@@ -247,6 +249,52 @@ def test_a_power_cut_loses_unsynced_writes_and_nothing_else(every, seed, few, tm
 def test_a_failing_disk_is_named_and_loses_nothing(every, few, tmp_path, monkeypatch):
     for step in range(1, steps_of_a_run(tmp_path, monkeypatch) + 1, every):
         fail_at(step, few, tmp_path, monkeypatch)
+
+
+GROWN = dataclasses.replace(FEW_STEPS, algorithms=(AlgorithmSpec("EXP3"), AlgorithmSpec("Uniform")), trials=7)
+"""More of what is few."""
+
+
+@pytest.fixture
+def grown(tmp_path):
+    """The files of a run of all of it at once."""
+    go(tmp_path / "grown", GROWN)
+    return files(tmp_path / "grown")
+
+
+def steps_of_growth(tmp_path, monkeypatch):
+    path = tmp_path / "counted"
+    go(path, FEW_STEPS)
+    with monkeypatch.context() as context:
+        disk = FaultyDisk(str(path))
+        context.setattr(durable, "os", disk)
+        go(path, GROWN)
+    return disk.steps
+
+
+@pytest.mark.parametrize(
+    ("error", "every"),
+    [
+        (PowerCut, 7),
+        (errno.ENOSPC, 7),
+        pytest.param(PowerCut, 1, marks=pytest.mark.slow),
+        pytest.param(errno.ENOSPC, 1, marks=pytest.mark.slow),
+    ],
+)
+def test_growth_that_is_stopped_anywhere_leaves_what_was_finished_or_all_of_it(
+    error, every, few, grown, tmp_path, monkeypatch
+):
+    """Never more games of some algorithms than of others; and the same call ends with the bytes of a single run."""
+    both = {7 * len(GROWN.algorithms), 5 * len(FEW_STEPS.algorithms)}
+    for step in range(1, steps_of_growth(tmp_path, monkeypatch) + 1, every):
+        path = tmp_path / f"stopped-{step}"
+        shutil.copytree(tmp_path / "few", path)
+        _, raised = run_into(error, step, path, monkeypatch, GROWN)
+        assert raised is None or isinstance(raised, (PowerCut, ResultsError))
+        assert sum(entry.trials for entry in load(path)) in both, step
+        assert go(path, FEW_STEPS).regret("a", "Uniform").shape[0] == 5
+        go(path, GROWN)
+        assert but_for_the_lock(path) == grown, step
 
 
 def test_the_faulty_disk_sees_what_is_not_synced(few, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 from dp_bandit_envs import PrivacyGuarantee, compare, make_algorithm
 from dp_bandit_envs.algorithms import ALGORITHMS
-from dp_bandit_envs.cli.show_commands import about, listed
+from dp_bandit_envs.cli.show_commands import describe, list_names
 from dp_bandit_envs.privacy.accounting import zcdp_epsilon
 from dp_bandit_envs.privacy.guarantee import CONVENTION, ShownEpsilon, format_levels, shown_epsilon
 from tests.tools.pages import PAGES
@@ -60,9 +60,9 @@ def test_exp3_has_one_epsilon_everywhere():
     size = {"n_arms": 4, "horizon": 2**18}
     level = shown_epsilon(make_algorithm("EXP3").guarantee(**size))
     assert level.delta == 1e-6 and level.epsilon == pytest.approx(85.8, abs=0.1)
-    line = next(line for line in listed() if line.startswith("  EXP3 "))
-    assert f" {level} " in line and any(CONVENTION in line for line in listed())
-    assert f"{level} ({CONVENTION})" in " ".join(about("algorithm", "EXP3", ALGORITHMS["EXP3"]).split())
+    line = next(line for line in list_names() if line.startswith("  EXP3 "))
+    assert f" {level} " in line and any(CONVENTION in line for line in list_names())
+    assert f"{level} ({CONVENTION})" in " ".join(describe("algorithm", "EXP3", ALGORITHMS["EXP3"]).split())
     compared = compare("Stochastic", "EXP3", horizon=2**18, trials=1, n_arms=4)
     assert compared[0].level == level
     row = next(line for line in PAGES["docs/algorithms.md"].splitlines() if line.startswith("| `EXP3` |"))

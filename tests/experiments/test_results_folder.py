@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import dp_bandit_envs
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.simulation.provenance import made_by
@@ -33,8 +34,8 @@ CHANGES = {
     "trials": {"trials": 3},
     "seed": {"seed": 1},
     "checkpoints": {"checkpoints": "log"},
-    "panels": {"panels": (GameSpec("a", "A", "DPBandit-Stochastic-v0", {"n_arms": 5}),)},
-    "contestants": {"contestants": (AlgorithmSpec("EXP3", {"exploration_rate": 0.1}),)},
+    "games": {"games": (GameSpec("a", "A", "DPBandit-Stochastic-v0", {"n_arms": 5}),)},
+    "algorithms": {"algorithms": (AlgorithmSpec("EXP3", {"exploration_rate": 0.1}),)},
 }
 
 
@@ -44,7 +45,7 @@ def test_a_folder_of_another_configuration_is_refused_and_untouched(key, finishe
     if finished:
         run(EXPERIMENT, folder)
     before = snapshot(tmp_path)
-    with refused(ResultsError, "configuration", {"panels": "games", "contestants": "algorithms"}.get(key, key)):
+    with refused(ResultsError, "configuration", key):
         folder_for(tmp_path / "out", dataclasses.replace(EXPERIMENT, **CHANGES[key]))
     assert snapshot(tmp_path) == before
 

@@ -11,6 +11,7 @@ import pytest
 import dp_bandit_envs
 from dp_bandit_envs import compare, load
 from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.experiments import Comparison
 from tests.tools.refusals import refused
 
 SMALL = {"horizon": 30, "trials": 7}
@@ -33,6 +34,29 @@ def same(one, other):
         for a, b in zip(one, other, strict=True)
         for measure in ("external_regret", "collected")
     )
+
+
+def as_before_growth(configuration):
+    """Return what the first version wrote, which described less and could not grow."""
+    new = ("source", "trials", "parameters", "calibrated", "paper", "all_games", "bounds")
+    games = [
+        {**game, "results": [{key: one[key] for key in one if key not in new} for one in game["results"]]}
+        for game in configuration["described"]
+    ]
+    games = [{key: game[key] for key in game if key != "source"} for game in games]
+    more = {"format": 3, "trials": 7, "horizon": 30, "panels": [], "contestants": [], "described": games}
+    return {**configuration, **more}
+
+
+def test_a_finished_folder_of_before_growth_loads_and_reports_and_does_not_grow(compared, tmp_path):
+    Comparison(compared.entries, as_before_growth(compared.configuration)).save(tmp_path / "old")
+    old = load(tmp_path / "old")
+    assert same(old, compared) and old.table() == compared.table()
+    assert "none known" in old.report().text and old.report().numbers == compared.report().numbers
+    with refused(ResultsError, "format: 3 there, 4 here"):
+        compare("Switching", "EXP3", **SMALL, folder=tmp_path / "old")
+    with refused(ResultsError, "format"):
+        old + compared
 
 
 def test_what_is_saved_is_loaded(compared, saved):

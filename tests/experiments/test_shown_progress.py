@@ -6,8 +6,8 @@ import pytest
 
 from dp_bandit_envs import compare
 from dp_bandit_envs.compiling import compiled
-from dp_bandit_envs.experiments import comparing
-from dp_bandit_envs.experiments.comparing import ShownProgress
+from dp_bandit_envs.experiments import comparison
+from dp_bandit_envs.experiments.progress import ShownProgress
 
 
 class Terminal(io.StringIO):
@@ -54,7 +54,7 @@ def test_a_file_or_a_notebook_has_a_line_after_10_20_40_seconds():
 
 @pytest.mark.parametrize("progress, written", [(True, True), (False, False), (lambda *_: None, False)])
 def test_compare_shows_it_unless_told_otherwise(progress, written, monkeypatch, capsys):
-    monkeypatch.setattr(comparing, "FIRST_LINE", 0.0)
+    monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
     compare("Stochastic", "EXP3", horizon=20, trials=40, progress=progress)
     assert ("compare: " in capsys.readouterr().err) == written
 
@@ -62,13 +62,13 @@ def test_compare_shows_it_unless_told_otherwise(progress, written, monkeypatch, 
 @pytest.mark.parametrize("progress, said", [(True, True), (False, False), (lambda *_: None, True)])
 def test_compare_says_that_it_compiles_unless_it_is_silent(progress, said, monkeypatch, caplog):
     monkeypatch.setattr(compiled, "_said", set())
-    played = comparing.run
+    played = comparison.run
 
     def compiles_first(*arguments, **settings):
         compiled._about_to_compile()  # as where machine code is not on disk
         return played(*arguments, **settings)
 
-    monkeypatch.setattr(comparing, "run", compiles_first)
+    monkeypatch.setattr(comparison, "run", compiles_first)
     with caplog.at_level("WARNING", logger="dp_bandit_envs"):
         compare("Stochastic", ["EXP3", "DP-KLUCB"], epsilon=[0.1, 1], horizon=20, trials=2, progress=progress)
     line = "compiling EXP3, DP-KLUCB: some seconds each, once on this machine"

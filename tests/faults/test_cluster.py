@@ -84,7 +84,7 @@ def assert_same(one, other):
 
 
 def assert_plays_the_same_games():
-    """Compiled and played, an agent and a game that no worker can import, and trials that do not begin at 0."""
+    """CompiledFunction and played, an agent and a game that no worker can import, and trials that do not begin at 0."""
     from dp_bandit_envs import register_adversary
 
     id_ = register_adversary("Mine", made(1.0))

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import files as durable
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments import running
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.simulation.provenance import foreign_code, made_by
@@ -27,10 +28,10 @@ OTHERS = {
     "seed": {"seed": 1},
     "horizon": {"horizon": 41},
     "number of trials": {"trials": 7},
-    "means": {"panels": (GameSpec("a", "A", "DPBandit-Stochastic-v0", {"means": [0.9, 0.1, 0.1, 0.1]}),)},
-    "game": {"panels": (GameSpec("a", "A", "DPBandit-Oblivious-v0"),)},
-    "number of arms": {"panels": (GameSpec("a", "A", "DPBandit-Stochastic-v0", {"n_arms": 9}),)},
-    "algorithm of the same label": {"contestants": (AlgorithmSpec("EXP3", {}, "Uniform"),)},
+    "means": {"games": (GameSpec("a", "A", "DPBandit-Stochastic-v0", {"means": [0.9, 0.1, 0.1, 0.1]}),)},
+    "game": {"games": (GameSpec("a", "A", "DPBandit-Oblivious-v0"),)},
+    "number of arms": {"games": (GameSpec("a", "A", "DPBandit-Stochastic-v0", {"n_arms": 9}),)},
+    "algorithm of the same label": {"algorithms": (AlgorithmSpec("EXP3", {}, "Uniform"),)},
 }
 
 
@@ -46,7 +47,7 @@ def go(path, experiment=EXPERIMENT):
 def unfinished(path, experiment=EXPERIMENT):
     """Run all chunks and do not join them; return the first one."""
 
-    def stop(experiment, folder):
+    def stop(*_):
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
@@ -86,10 +87,10 @@ def test_a_chunk_in_the_place_of_another_is_refused_by_name(tmp_path):
 
 def test_a_chunk_of_another_game_of_the_run_is_refused_by_name(tmp_path):
     first, other = (GameSpec(key, key, "DPBandit-Stochastic-v0", {"means": [0.9, low]}) for key, low in GAMES.items())
-    chunk = unfinished(tmp_path / "mine", dataclasses.replace(EXPERIMENT, panels=(first, other)))
+    chunk = unfinished(tmp_path / "mine", dataclasses.replace(EXPERIMENT, games=(first, other)))
     shutil.copy(chunk, chunk.with_name("b-000000.npz"))
     with refused(ResultsError, "b-000000.npz", "'chunks/a-000000'"):
-        go(tmp_path / "mine", dataclasses.replace(EXPERIMENT, panels=(first, other)))
+        go(tmp_path / "mine", dataclasses.replace(EXPERIMENT, games=(first, other)))
 
 
 def test_arrays_that_say_nothing_of_their_origin_are_refused(tmp_path):
@@ -200,7 +201,7 @@ def test_data_that_change_while_they_are_played_change_nothing(tmp_path):
         patch.setattr(durable, "whole_file", changing)
         again = dataclasses.replace(replay)
         assert np.array_equal(go(tmp_path / "cut", again).arrays["gains/Uniform/collected"], expected)
-    with refused(ResultsError, "data_sha256"):
+    with refused(ResultsError, "data"):
         go(tmp_path / "cut", dataclasses.replace(replay))
 
 
@@ -223,7 +224,7 @@ def test_a_folder_that_can_be_read_only_is_looked_at_again(tmp_path, monkeypatch
 
 def test_the_code_of_a_foreign_adversary_counts_too():
     """It is no part of this package, and decides on the numbers as much."""
-    ours = type(EXPERIMENT.game(EXPERIMENT.panels[0]).adversary)
+    ours = type(EXPERIMENT.make_game(EXPERIMENT.games[0]).adversary)
     assert foreign_code([ResultsFolder, ours]) == {}
     found = foreign_code([MonkeyPatchedAdversary, ours])
     assert list(found) == [f"{__name__}.MonkeyPatchedAdversary", f"module {__name__}"]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import paper_epsilon
+from dp_bandit_envs.experiments.comparison import comparison_of
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.reporting import draw_over_time
-from dp_bandit_envs.experiments.run_report import Note, Verdict, report_md
+from dp_bandit_envs.experiments.report import Note, Verdict, draw_over_time, report_md
 from dp_bandit_envs.figures import figure_1
 from tests.tools.refusals import missing
 
@@ -21,7 +21,7 @@ def results(regrets, trials=TRIALS, **given):
     experiment = figure_1.experiment(trials=trials, **given)
     arrays = {}
     spread = np.linspace(-1, 1, trials) if trials > 1 else np.zeros(1)
-    for panel in experiment.panels:
+    for panel in experiment.games:
         arrays[f"{panel.key}/checkpoints"] = np.array([experiment.horizon // 2, experiment.horizon])
         for place, name in enumerate(Results(experiment, {}).names):
             last = regrets.get(panel.key, regrets[None])[place] + np.roll(spread, place)
@@ -44,9 +44,9 @@ AS_MEASURED = {None: (1800, 1950, 7000), "deterministic": (1790, 1960, 8600), "s
 def test_the_experiment_is_the_papers():
     experiment = figure_1.experiment()
     assert (experiment.horizon, experiment.trials) == (2**18, 720)
-    assert [experiment.game(panel).n_arms for panel in experiment.panels] == [4] * 5
-    assert [contestant.name for contestant in experiment.contestants] == list(NAMES)
-    lap = experiment.contestants[1].make().guarantee(n_arms=4, horizon=2**18)
+    assert [experiment.make_game(panel).n_arms for panel in experiment.games] == [4] * 5
+    assert [spec.name for spec in experiment.algorithms] == list(NAMES)
+    lap = experiment.algorithms[1].build().guarantee(n_arms=4, horizon=2**18)
     assert lap.epsilon == pytest.approx(243.29, abs=0.005)
     # Five panels, three algorithms: the 2.8 billion rounds of the issue.
     assert experiment.rounds == 5 * 3 * 720 * 2**18
@@ -54,10 +54,10 @@ def test_the_experiment_is_the_papers():
 
 def test_another_epsilon_draws_five_algorithms_at_that_epsilon():
     experiment = figure_1.experiment(epsilon=1.0, horizon=2**12)
-    names = [contestant.name for contestant in experiment.contestants]
+    names = [spec.name for spec in experiment.algorithms]
     assert names == ["EXP3", "DP-EXP3-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"]
-    for contestant in experiment.contestants[1:]:
-        guarantee = contestant.make().guarantee(n_arms=4, horizon=2**12)
+    for spec in experiment.algorithms[1:]:
+        guarantee = spec.build().guarantee(n_arms=4, horizon=2**12)
         assert guarantee.epsilon_at(2.0**-24) <= 1.0
 
 
@@ -89,12 +89,12 @@ def test_the_statistics_are_those_of_the_results():
     claims = judged(results(AS_MEASURED))
     shares, beside, epsilons, free, lap, switching, within, tau = (claim.numbers for claim in claims)
     experiment = figure_1.experiment()
-    bound = experiment.contestants[0].make().regret_bound(n_arms=4, horizon=2**18, memory=0)
+    bound = experiment.algorithms[0].build().regret_bound(n_arms=4, horizon=2**18, memory=0)
     assert shares["EXP3"] == pytest.approx(1790 / bound)
     assert beside["Deterministic"] == pytest.approx(1960 / 1790)
     assert beside["Oblivious"] == pytest.approx(1950 / 1800)
     assert beside == free and epsilons["DP-EXP3-Lap"] == paper_epsilon(4, 2**18)
-    assert epsilons["EXP3"] == experiment.contestants[0].make().guarantee(n_arms=4, horizon=2**18).epsilon
+    assert epsilons["EXP3"] == experiment.algorithms[0].build().guarantee(n_arms=4, horizon=2**18).epsilon
     assert set(lap) == {"Deterministic", "Stochastic", "Fully oblivious", "Oblivious"} and min(lap.values()) > 3
     assert list(switching.values()) == pytest.approx([13000, 13800, 5300])
     assert set(tau) == {"epsilon", "EXP3", "DP-EXP3-Lap"} and min(tau["EXP3"], tau["DP-EXP3-Lap"]) > 3
@@ -135,7 +135,9 @@ def test_a_regret_of_zero_is_reported_and_not_divided_by():
 def test_the_report_holds_every_claim_and_the_numbers():
     found = results(AS_MEASURED)
     claims = judged(found)
-    text = report_md([found], title="Title", command="dp-bandit it", notes=[Note("A note.")], claims=claims)
+    text = report_md(
+        [comparison_of(found)], title="Title", command="dp-bandit it", notes=[Note("A note.")], claims=claims
+    )
     assert text.startswith("# Title\n\nCommand: `dp-bandit it`") and "A note." in text
     for claim in claims:
         assert f"| {claim.says} | {claim.seen} | {claim.answer} |" in text

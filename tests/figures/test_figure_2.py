@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.run_report import Verdict
+from dp_bandit_envs.experiments.report import Verdict
 from dp_bandit_envs.figures import figure_2
 from dp_bandit_envs.figures.figure_2 import GameResults
 
@@ -29,7 +29,7 @@ def results(regrets=MEASURED, changes=None, trials=TRIALS, rounds=ROUNDS):
     experiment = figure_2.experiment(trials=trials, horizon=int(rounds[-1]))
     arrays = {}
     spread = np.linspace(-0.01, 0.01, trials) if trials > 1 else np.zeros(1)
-    for panel in experiment.panels:
+    for panel in experiment.games:
         arrays[f"{panel.key}/checkpoints"] = rounds
         for place, name in enumerate(NAMES):
             last = np.full(trials, float(regrets[panel.key][place]))
@@ -63,20 +63,20 @@ def lose_one(sample):
 def test_the_experiment_is_the_papers():
     experiment = figure_2.experiment()
     assert (experiment.horizon, experiment.trials, experiment.checkpoints) == (100_000, 100, "log")
-    two, ten = (experiment.panels[index].env_kwargs["means"] for index in (0, 2))
+    two, ten = (experiment.games[index].env_kwargs["means"] for index in (0, 2))
     assert two == [0.9, 0.6]
     assert sorted(ten) == [0.1] * 8 + [0.2, 0.55]
-    for panel, epsilon in zip(experiment.panels, (1, 0.1, 1, 0.1), strict=True):
-        assert [contestant.name for contestant in panel.contestants] == list(NAMES)
-        assert all(one.parameters["epsilon"] == epsilon for one in panel.contestants[1:])
-        interval = panel.contestants[4].parameters
+    for panel, epsilon in zip(experiment.games, (1, 0.1, 1, 0.1), strict=True):
+        assert [spec.name for spec in panel.algorithms] == list(NAMES)
+        assert all(one.parameters["epsilon"] == epsilon for one in panel.algorithms[1:])
+        interval = panel.algorithms[4].parameters
         assert interval["delta"] == pytest.approx(math.exp(-10)) and interval["v"] == 1.1
     assert experiment.rounds == 4 * 5 * 100 * 100_000
 
 
 def test_every_algorithm_guarantees_what_the_title_says():
     experiment = figure_2.experiment(modern=True)
-    for panel, epsilon in zip(experiment.panels, (1, 0.1, 1, 0.1), strict=True):
+    for panel, epsilon in zip(experiment.games, (1, 0.1, 1, 0.1), strict=True):
         for player in experiment.players(panel)[1:]:
             guarantee = player.guarantee(n_arms=len(panel.env_kwargs["means"]), horizon=100_000)
             assert guarantee.epsilon_at(math.exp(-10)) <= epsilon * (1 + 1e-9), player.name
@@ -175,7 +175,7 @@ def test_a_regret_of_zero_is_reported_and_not_divided_by():
 
 def test_the_first_releases_are_those_of_lemma_b_1():
     """46 pulls at epsilon 1 and 1,751 at 0.1; the inputs of corollary 3.2 are 1 / 252 and 1 / 21,590."""
-    panels = [GameResults(results(), panel) for panel in figure_2.experiment().panels]
+    panels = [GameResults(results(), panel) for panel in figure_2.experiment().games]
     assert [panel.first_release for panel in panels] == [46, 1751, 46, 1751]
     assert 1 / panels[0].input_epsilon == pytest.approx(252, abs=0.5)
     assert 1 / panels[1].input_epsilon == pytest.approx(21_590, abs=1)
@@ -184,7 +184,7 @@ def test_the_first_releases_are_those_of_lemma_b_1():
 def test_the_printed_bound_of_theorem_3_5_by_hand():
     """One gap of 0.3: 0.3 (46 + 8 ln(100000) / 0.09 + 1 + 4 zeta(1.5)), with zeta(1.5) = 2.6123753."""
     found = results()
-    bounds = GameResults(found, found.experiment.panels[0]).printed_bounds
+    bounds = GameResults(found, found.experiment.games[0]).printed_bounds
     assert bounds["DP-UCB-INT"] == pytest.approx(0.3 * (47 + 8 * math.log(1e5) / 0.09 + 4 * 2.6123753))
     # B = sqrt(8) ln(4e20) / (1 - lambda); the larger of the two terms is least where they meet, between these.
     b = [math.sqrt(8) * math.log(4e20) / (1 - split) for split in (0.01, 0.99)]
@@ -197,7 +197,7 @@ def test_the_printed_bound_of_theorem_3_5_by_hand():
 def test_the_bonus_of_private_ucb_by_hand():
     """2 ln^2 T ln(2 T^5 ln T) = 2 * 132.5 * (0.693 + 57.565 + 2.444) = 16,092 at T = 100,000."""
     found = results()
-    pulls = [GameResults(found, panel).pulls_of_a_bonus_above_one for panel in found.experiment.panels]
+    pulls = [GameResults(found, panel).pulls_of_a_bonus_above_one for panel in found.experiment.games]
     assert pulls[:2] == [pytest.approx(16_092, abs=1), pytest.approx(160_920, abs=10)]
 
 
@@ -205,7 +205,7 @@ def test_the_notes_name_the_best_of_the_modern():
     found = results()
     experiment = figure_2.experiment(modern=True, trials=TRIALS)
     arrays = dict(found.arrays)
-    for panel in experiment.panels:
+    for panel in experiment.games:
         for place, name in enumerate(figure_2.MODERN):
             arrays[f"{panel.key}/{name}/pseudo_regret"] = np.full((TRIALS, len(ROUNDS)), 75.0 + place)
     notes = "\n\n".join(map(str, figure_2.notes(Results(experiment, arrays))))

@@ -8,8 +8,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dp_bandit_envs.experiments.experiment import GameSpec, Results
-from dp_bandit_envs.experiments.run_report import Verdict
+from dp_bandit_envs.algorithms.specs import GameSpec
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.report import Verdict
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.figures import figure_graph
@@ -50,21 +51,21 @@ def results(factors=None, costs=None, trials=TRIALS, rounds=ROUNDS, spread=0.05,
     """
     graphs, feedback = figure_graph.experiments(horizon=int(rounds[-1]), trials=trials)
     if panels is not None:
-        chosen = tuple(panel for panel in graphs.panels if panel.key in panels)
-        graphs = dataclasses.replace(graphs, panels=chosen)
+        chosen = tuple(panel for panel in graphs.games if panel.key in panels)
+        graphs = dataclasses.replace(graphs, games=chosen)
     noise = np.linspace(-1, 1, trials) if trials > 1 else np.zeros(1)
 
     def games(place):
         return (1 + spread * np.roll(noise, 3 * place) + shared * noise)[:, None]
 
     arrays, others = {}, {}
-    for panel in graphs.panels:
+    for panel in graphs.games:
         arrays[f"{panel.key}/checkpoints"] = rounds
         for place, name in enumerate(ALGORITHMS):
             given = factors or {}
             factor = given.get((panel.key, name), given.get(name, FACTORS[name]))
             arrays[f"{panel.key}/{name}/pseudo_regret"] = factor * np.sqrt(rounds) * games(place)
-    for number, panel in enumerate(feedback.panels):
+    for number, panel in enumerate(feedback.games):
         others[f"{panel.key}/checkpoints"] = rounds
         for label in LABELS:
             mean = (costs or {}).get(label, PAYS)[number]
@@ -84,16 +85,16 @@ def verdicts(**given):
 def on(panel, trials=1, seed=0):
     """Return results without numbers, for what depends on settings only."""
     experiment = figure_graph.experiments(trials=trials, seed=seed)[0]
-    return Results(dataclasses.replace(experiment, panels=(panel,)), {})
+    return Results(dataclasses.replace(experiment, games=(panel,)), {})
 
 
 def test_the_second_experiment_reveals_more_and_more_of_a_complete_graph():
     feedback = figure_graph.experiments()[1]
     assert (feedback.name, feedback.horizon, feedback.trials) == ("feedback", 100_000, 60)
     assert feedback.checkpoints == "log"
-    assert [panel.key for panel in feedback.panels] == [f"revealed-{most}" for most in ("01", "02", "05", "10", "20")]
-    for panel, most in zip(feedback.panels, (1, 2, 5, 10, 20), strict=True):
-        game = feedback.game(panel)
+    assert [panel.key for panel in feedback.games] == [f"revealed-{most}" for most in ("01", "02", "05", "10", "20")]
+    for panel, most in zip(feedback.games, (1, 2, 5, 10, 20), strict=True):
+        game = feedback.make_game(panel)
         assert (game.n_arms, game.sensitivity) == (20, most)
         game.reset(seed=0)
         _, _, _, _, _ = game.step(7)
@@ -102,8 +103,8 @@ def test_the_second_experiment_reveals_more_and_more_of_a_complete_graph():
 
 def test_a_level_is_the_same_epsilon_whatever_a_round_reveals():
     feedback = figure_graph.experiments()[1]
-    for panel in feedback.panels:
-        game = feedback.game(panel)
+    for panel in feedback.games:
+        game = feedback.make_game(panel)
         players = feedback.players(panel)
         assert [player.name for player in players] == [
             *(f"epsilon = {x}" for x in ("0.1", "0.3", "1", "3", "10")),
@@ -114,7 +115,7 @@ def test_a_level_is_the_same_epsilon_whatever_a_round_reveals():
             holds = player.guarantee(n_arms=20, horizon=feedback.horizon)
             assert holds.epsilon == pytest.approx(epsilon) and holds.delta == 0
         assert players[-1].guarantee(n_arms=20, horizon=feedback.horizon).model == "none"
-    assert [one.name for one in feedback.contestants] == ["DP-KLUCB"] * 5 + ["KL-UCB"]
+    assert [one.name for one in feedback.algorithms] == ["DP-KLUCB"] * 5 + ["KL-UCB"]
 
 
 @pytest.mark.parametrize("n_arms", [2, 50])
@@ -132,7 +133,7 @@ def test_the_bound_by_hand(graph, chi, n_arms):
     [("karate-club", 20), ("les-miserables", 35), ("davis-southern-women", 18), ("florentine-families", 7)],
 )
 def test_the_bound_of_a_real_graph_counts_its_cliques(key, chi):
-    panel = next(panel for panel in figure_graph.experiments()[0].panels if panel.key == key)
+    panel = next(panel for panel in figure_graph.experiments()[0].games if panel.key == key)
     graph = nx.convert_node_labels_to_integers(REAL[key][0]())
     cover = as_feedback_graph(graph).clique_cover
     assert sorted(arm for clique in cover for arm in clique) == list(range(ARMS[key]))
@@ -147,7 +148,7 @@ def test_the_bound_of_random_graphs_is_a_mean_over_the_graphs_of_the_games(trial
     # A greedy cover may depend on the numbers of arms, which the bound takes as they are given.
     size = {"graph": "erdos-renyi", "n_arms": 40, "degree": 6, "arm_order": "given"}
     panel = GameSpec("erdos-renyi", "E", "DPBandit-Graph-v0", size)
-    game = dataclasses.replace(figure_graph.experiments()[0], horizon=100).game(panel)
+    game = dataclasses.replace(figure_graph.experiments()[0], horizon=100).make_game(panel)
     roots = []
     for trial in range(drawn):
         game.reset(seed=5, options={"trial": trial})
@@ -304,7 +305,7 @@ def lines(axes):
 
 def test_lines_are_means_and_the_bound_is_dashed_and_black(drawn):
     (graphs, _), figure = drawn
-    for one, panel, chi, arms in zip(figure.axes, graphs.experiment.panels, (20, 35), (34, 77), strict=False):
+    for one, panel, chi, arms in zip(figure.axes, graphs.experiment.games, (20, 35), (34, 77), strict=False):
         assert list(lines(one)) == [*DRAWN, figure_graph.BOUND]
         for name, label in zip(ALGORITHMS, DRAWN, strict=True):
             line = lines(one)[label]

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.experiments.run_report import Claim, Note, Verdict
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.experiments.experiment import Experiment, Results
+from dp_bandit_envs.experiments.report import Claim, Note, Verdict
 from dp_bandit_envs.figures.judging import (
     Claims,
     Estimate,

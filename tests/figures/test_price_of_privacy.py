@@ -9,7 +9,7 @@ import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.run_report import Verdict
+from dp_bandit_envs.experiments.report import Verdict
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.figures import price_of_privacy
@@ -78,7 +78,7 @@ def results(change=lambda part, panel, label, regret: regret, *, trials=TRIALS, 
     for experiment in games.experiments(trials=trials, horizon=horizon):
         number = experiment.trials
         arrays = {}
-        for panel in experiment.panels:
+        for panel in experiment.games:
             arrays[f"{panel.key}/checkpoints"] = np.array([panel.env_kwargs["horizon"]])
             for place, player in enumerate(experiment.players(panel)):
                 regret = change(experiment.name, panel, player.name, made_up(experiment.name, panel, player))
@@ -114,20 +114,20 @@ def steep(power):
 def test_the_experiments_are_those_of_the_issue():
     over_t, over_epsilon, exponents, many = games.experiments()
     assert [one.trials for one in (over_t, over_epsilon, exponents, many)] == [60, 60, 20, 20]
-    lengths = {panel.env_kwargs["horizon"] for panel in over_t.panels}
+    lengths = {panel.env_kwargs["horizon"] for panel in over_t.games}
     assert lengths == {2**10, 2**12, 2**14, 2**16, 2**18, 2**20}
-    assert {panel.env_kwargs["horizon"] for panel in over_epsilon.panels} == {2**16}
-    assert [len(panel.env_kwargs["means"]) for panel in many.panels] == [10, 100, 1_000, 10_000]
+    assert {panel.env_kwargs["horizon"] for panel in over_epsilon.games} == {2**16}
+    assert [len(panel.env_kwargs["means"]) for panel in many.games] == [10, 100, 1_000, 10_000]
     assert (min(games.LEVELS), max(games.LEVELS)) == (0.1, 10)
-    assert len(over_epsilon.panels) == 3
+    assert len(over_epsilon.games) == 3
     for part in (over_t, over_epsilon, exponents, many):
-        assert part.horizon is None and len({panel.key for panel in part.panels}) == len(part.panels)
+        assert part.horizon is None and len({panel.key for panel in part.games}) == len(part.games)
 
 
 def test_every_learner_has_the_epsilon_that_its_label_says():
     for experiment in games.experiments(horizon=2**10, trials=1):
-        for panel in experiment.panels[:: max(len(experiment.panels) // 5, 1)]:
-            game = experiment.game(panel)
+        for panel in experiment.games[:: max(len(experiment.games) // 5, 1)]:
+            game = experiment.make_game(panel)
             for player in experiment.players(panel):
                 guarantee = player.guarantee_in(game)
                 if player.name in (games.FREE, games.LOST):
@@ -246,7 +246,7 @@ def test_noise_for_today_costs_less_than_the_papers(tmp_path):
     """At a sixteenth of the figure's length, with its number of games, on experts and ball. False alarm: 1e-4."""
     over_t = games.experiments(horizon=2**16)[0]
     wanted = (EXPERTS.key(2**16), BALL.key(2**16))
-    short = dataclasses.replace(over_t, panels=tuple(panel for panel in over_t.panels if panel.key in wanted))
+    short = dataclasses.replace(over_t, games=tuple(panel for panel in over_t.games if panel.key in wanted))
     played = run(short, ResultsFolder(tmp_path, short.configuration()), jobs=2)
     for panel in wanted:
         free = games.last(played, panel, games.FREE)

@@ -8,7 +8,7 @@ import pytest
 
 from dp_bandit_envs import load, reproduce
 from dp_bandit_envs.errors import ResultsError, UnknownNameError, WrongTypeError
-from dp_bandit_envs.experiments import comparing
+from dp_bandit_envs.experiments import progress
 from dp_bandit_envs.figures.reproduction import FIGURES, study_of
 from tests.tools.processes import files
 from tests.tools.refusals import refused
@@ -72,8 +72,8 @@ def test_a_figure_is_chosen_by_its_name_alone():
     assert [study_of(name).name for name in FIGURES] == list(FIGURES)
     other = study_of("figure-1-epsilon-0.5", horizon=64)
     assert other.name == "figure-1-epsilon-0.5"
-    private = [spec for spec in other.experiments[0].contestants if spec.label != "EXP3"]
-    assert {spec.parameters.get("epsilon") for spec in private} == {None, 0.5}
+    private = [spec for spec in other.experiments[0].algorithms if spec.label != "EXP3"]
+    assert {spec.parameters.get("epsilon") for spec in private} == {0.5}
     for name, near in (("figure-1-epsilon-x", "figure-1-epsilon-1"), ("figure-graph-modern", "figure-graph")):
         with refused(UnknownNameError, name, near):
             study_of(name)
@@ -106,7 +106,7 @@ def test_progress_is_shown_as_by_compare(monkeypatch):
     assert told[-1] == (5 * 3 * 2 * 40,) * 2
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(comparing, "FIRST_LINE", 0.0)
+    monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
     reproduce("figure-1", horizon=40, trials=2)
     assert stream.getvalue().startswith("reproduce: ")
 
@@ -129,7 +129,7 @@ def test_settings_are_plain_and_decide_the_digests(name):
         for experiment in study.experiments if not given and not digests else ():
             text = json.dumps(experiment.configuration(), sort_keys=True)
             assert json.dumps(json.loads(text), sort_keys=True) == text
-            keys = [panel.key for panel in experiment.panels]
+            keys = [panel.key for panel in experiment.games]
             assert len(set(keys)) == len(keys) == len(json.loads(text)["panels"])
         digests.append(tuple(experiment.digest() for experiment in study.experiments))
     assert digests[0] == digests[-1] and len(set(digests)) == 4

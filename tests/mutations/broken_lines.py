@@ -268,7 +268,7 @@ OTHERS = (
     Mutation(
         "a refusal of rounds with two gains swallowed",
         "dp_bandit_envs/cli/audit_commands.py",
-        '                rows.append(Row(bar, f"not looked at: {type(reason).__name__}: {reason}"))',
+        '                rows.append(AuditRow(bar, f"not looked at: {type(reason).__name__}: {reason}"))',
         "                pass",
         (AUDIT_COMMAND, "-k", "says_so"),
     ),

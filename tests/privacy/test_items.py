@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dp_bandit_envs.compiling.compiled import Compiled
+from dp_bandit_envs.compiling.compiled import CompiledFunction
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.privacy.facts import (
     STEP,
@@ -61,7 +61,7 @@ def test_others_move_towards_0_to_the_next_multiple():
 
 
 def test_compiled_rounding_is_the_python_one():
-    compiled = Compiled(to_item, {})
+    compiled = CompiledFunction(to_item, {})
     gains = np.random.default_rng(3).uniform(-1, 1, 2000)
     assert [compiled(gain) for gain in gains] == [to_item(gain) for gain in gains.tolist()]
     assert (np.abs([to_item(gain) for gain in gains]) <= np.abs(gains)).all()

@@ -22,7 +22,7 @@ from dp_bandit_envs.adversaries import MemoryBounded
 from dp_bandit_envs.agents import FunctionalAgent, exp3, tsallis_inf, uniform
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.compiling.compiled import Compiled
+from dp_bandit_envs.compiling.compiled import CompiledFunction
 from dp_bandit_envs.compiling.functions import bind, content, fingerprint, frozen
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
@@ -135,14 +135,14 @@ def made(source):
 def test_a_function_whose_values_changed_is_compiled_anew(cell, change):
     inside = made(cell)
     use = inside["use"]
-    before, copy, digest = Compiled(use, {}), frozen(use), fingerprint(use)
+    before, copy, digest = CompiledFunction(use, {}), frozen(use), fingerprint(use)
     assert before(3.0) == 6.0 and copy is not use and frozen(use) is copy
     # Copies, as each task of a notebook unpacks one, are compiled once.
     assert len({frozen(cloudpickle.loads(cloudpickle.dumps(use))) for _ in range(2)}) == 1
     exec(change, inside)
     assert inside["use"](3.0) == 15.0 and frozen(inside["use"]) is not copy and fingerprint(inside["use"]) != digest
-    assert Compiled(inside["use"], {})(3.0) == 15.0
-    # Compiled for another type afterwards, the first is what it was, but for what a module has.
+    assert CompiledFunction(inside["use"], {})(3.0) == 15.0
+    # CompiledFunction for another type afterwards, the first is what it was, but for what a module has.
     assert before(3) == (15.0 if "mine" in inside else 6.0)
 
 
@@ -283,7 +283,7 @@ def test_searches_for_garbage_are_rare_while_something_is_compiled_and_as_before
             seen.append(gc.get_threshold())
 
     with event.install_listener("numba:run_pass", Listener()), contextlib.suppress(numba.TypingError):
-        Compiled(function, {})(np.float64(sys.maxsize))
+        CompiledFunction(function, {})(np.float64(sys.maxsize))
     assert len(seen) > 20 and {first >= 50_000 for first, *_ in seen} == {True}
     assert gc.get_threshold() == before
 

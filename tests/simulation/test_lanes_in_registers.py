@@ -91,13 +91,13 @@ AVX512 = "+avx,+avx2,+avx512f,+avx512bw,+avx512dq,+avx512vl,+prefer-256-bit"
 """What LLVM says of Intel's processors."""
 FOR_INTEL = """
 import numpy
-from dp_bandit_envs.compiling.compiled import CompiledAt
+from dp_bandit_envs.compiling.compiled import AddressedFunction
 
 def twice(numbers):
     for i in range(len(numbers)):
         numbers[i] = numbers[i] / 3.0
 
-loop = CompiledAt(twice, {})
+loop = AddressedFunction(twice, {})
 loop.address(numpy.zeros(2))
 print(*loop._dispatcher.inspect_asm().values())
 """

@@ -14,7 +14,7 @@ import pytest
 from numba.core import config
 from numba.core.caching import CacheImpl
 
-from dp_bandit_envs.compiling.compiled import Compiled
+from dp_bandit_envs.compiling.compiled import CompiledFunction
 from dp_bandit_envs.simulation import lanes
 from dp_bandit_envs.simulation.lanes import LaneLoop
 from dp_bandit_envs.simulation.simulation import prepare
@@ -121,7 +121,7 @@ def test_where_nothing_can_be_kept_it_is_compiled_each_time(monkeypatch):
     """A container may have no writable folder at all; that costs seconds, and must not cost the simulation."""
     monkeypatch.setattr(CacheImpl, "_locator_classes", [])
     monkeypatch.setattr(twice, "__module__", "dp_bandit_envs.tests")
-    assert Compiled(twice, {})(1.0) == 2.0
+    assert CompiledFunction(twice, {})(1.0) == 2.0
 
 
 def test_the_file_of_a_function_that_was_sent_is_not_run(tmp_path, monkeypatch):
@@ -130,7 +130,7 @@ def test_the_file_of_a_function_that_was_sent_is_not_run(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     sent = {"__name__": "runs_once"}
     exec("def half(x):\n    return x / 2\n\n\ndef quarter(x):\n    return half(half(x))\n", sent)
-    assert Compiled(sent["quarter"], {})(3.0) == 0.75
+    assert CompiledFunction(sent["quarter"], {})(3.0) == 0.75
 
 
 def loop_for(n_arms):
@@ -230,7 +230,7 @@ def cache(tmp_path, monkeypatch):
 
 def call():
     """Call a small function of the package as a new process would, and return it."""
-    compiled = Compiled(add_up, {})
+    compiled = CompiledFunction(add_up, {})
     totals, record = np.zeros(2), np.zeros((1, 2))
     compiled(np.array([[0.25, 1.0], [0.5, 0.0]]), totals, 1, np.array([2]), record)
     assert totals.tolist() == record[0].tolist() == [0.75, 1.0]

@@ -57,7 +57,7 @@ def update(state, arm, seen):
     return state
 
 
-class Compiled(FunctionalAgent):
+class CompiledFunction(FunctionalAgent):
     functions = Functions(select, update)
 
     def initial_state(self, n_arms, horizon):
@@ -122,7 +122,7 @@ def test_a_file_that_was_changed_is_played_as_it_is_once_it_is_loaded_again(writ
     agent = written(1).Fixed
     written(0, load=False)
     assert arm_of(agent) == 1
-    assert [arm_of(written(arm).Compiled, "compiled") for arm in (0, 1)] == [0, 1]
+    assert [arm_of(written(arm).CompiledFunction, "compiled") for arm in (0, 1)] == [0, 1]
 
 
 def test_what_cannot_be_sent_says_so_and_plays_with_one_job(written):

@@ -16,7 +16,7 @@ from dp_bandit_envs.theory.linear_bounds import exp2_regret_bound, linear_elimin
 from tests.tools.refusals import refused
 
 UNCHECKED = ("argument_ranges", "divergences")
-"""Compiled agents call divergences for every arm in every round."""
+"""CompiledFunction agents call divergences for every arm in every round."""
 MODULES = [
     importlib.import_module(f"{theory.__name__}.{module.name}")
     for module in pkgutil.iter_modules(theory.__path__)

@@ -8,7 +8,7 @@ import pytest
 
 from dp_bandit_envs import simulate
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
-from dp_bandit_envs.compiling.compiled import Compiled
+from dp_bandit_envs.compiling.compiled import CompiledFunction
 from dp_bandit_envs.theory.divergences import below_kl_upper, bernoulli_kl, kl_upper, private_divergence, private_upper
 from dp_bandit_envs.theory.lower_bounds import (
     experts_lower_bound,
@@ -153,7 +153,7 @@ def random_arguments():
 
 def test_compiled_functions_give_the_same_bits():
     functions = (bernoulli_kl, private_divergence, kl_upper, below_kl_upper, private_upper)
-    compiled = {function.__name__: Compiled(function, {}) for function in functions}
+    compiled = {function.__name__: CompiledFunction(function, {}) for function in functions}
     for mean, level, epsilon in random_arguments():
         assert compiled["kl_upper"](mean, level) == kl_upper(mean, level)
         assert str(compiled["below_kl_upper"](mean, level)) == str(below_kl_upper(mean, level))

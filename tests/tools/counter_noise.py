@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from dp_bandit_envs.compiling.compiled import Compiled
+from dp_bandit_envs.compiling.compiled import CompiledFunction
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from tests.tools.fake_draws import Impulse, cheapest_shift
 
@@ -85,7 +85,7 @@ def _record(state, place, rng, out):
 
 @functools.cache
 def _recorder(name: str):
-    return Compiled(_record, {"insert": COUNTERS[name].noise})
+    return CompiledFunction(_record, {"insert": COUNTERS[name].noise})
 
 
 def measured_noise(some: Counter, name: str, times: np.ndarray, trials: int, seed: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.run_report import Note, Study
+from dp_bandit_envs.experiments.report import Note, Study
 from dp_bandit_envs.figures.judging import warn_if_shorter
 from dp_bandit_envs.figures.price_of_privacy import claims, games, panels
 from dp_bandit_envs.figures.price_of_privacy.games import COINS, EASY, EPOCHS, FREE, HEDGE, LAZY, LOST, PAPER, longest

@@ -11,7 +11,7 @@ import numpy as np
 
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.run_report import Numbers
+from dp_bandit_envs.experiments.report import Numbers
 from dp_bandit_envs.figures.judging import (
     DECIDES,
     NO,

@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
-from dp_bandit_envs.experiments.run_report import View
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.experiments.experiment import Experiment, Results
+from dp_bandit_envs.experiments.report import View
 from dp_bandit_envs.figures.judging import Estimate, ratio_of_means
 from dp_bandit_envs.protocols import FloatArray
 
@@ -66,7 +67,7 @@ class SizedGame(NamedTuple):
     def spec(
         self,
         horizon: int,
-        contestants: Sequence[AlgorithmSpec],
+        algorithms: Sequence[AlgorithmSpec],
         *,
         gap: float | None = None,
         dimension: int | None = None,
@@ -83,7 +84,7 @@ class SizedGame(NamedTuple):
             title=f"{self.title}, {self.size} = {size:,}, T = {horizon:,}, gap {ahead:.3g}",
             env_id=self.env_id,
             env_kwargs={**sized, "horizon": horizon, **dict(self.arguments)},
-            contestants=tuple(contestants),
+            algorithms=tuple(algorithms),
         )
 
 
@@ -268,12 +269,12 @@ def _spec(label: str, epsilon: float | None = None) -> AlgorithmSpec:
     name, parameters = PARAMETERS.get(label, (label, {}))
     level = {} if epsilon is None else {"epsilon": epsilon}
     full_label = label if epsilon is None else label_at(label, epsilon)
-    return AlgorithmSpec(name, {**parameters, **level}, None if full_label == name else full_label)
+    return AlgorithmSpec(name, {**parameters, **level}, "" if full_label == name else full_label)
 
 
 def longest(results: Results) -> int:
     """Return the number of rounds of the longest game."""
-    return max(int(spec.env_kwargs["horizon"]) for spec in results.experiment.panels)
+    return max(int(spec.env_kwargs["horizon"]) for spec in results.experiment.games)
 
 
 def last(results: Results, game: str, name: str) -> FloatArray:
