@@ -294,9 +294,11 @@ def suite(
     ] = None,
     seed: Annotated[
         int | None,
-        a_whole("The seed of all games; by default the reference's. Agents cannot prepare for one that you keep."),
+        integer_option(
+            "The seed of all games; by default the reference's. Agents cannot prepare for one that you keep."
+        ),
     ] = None,
-    seconds: Annotated[float, a_number("The most seconds for an agent at one epsilon in one task.")] = 1800.0,
+    seconds: Annotated[float, float_option("The most seconds for an agent at one epsilon in one task.")] = 1800.0,
     jobs: Jobs = 1,
     out: Annotated[
         Path,
@@ -316,7 +318,8 @@ def suite(
     else:
         levels = [level for text in epsilon or ["0.1,1,10"] for level in text.split(",")]
         wanted = [
-            None if level.strip().lower() == "none" else (numbers("--epsilon", [level]) or [0])[0] for level in levels
+            None if level.strip().lower() == "none" else (parse_numbers("--epsilon", [level]) or [0])[0]
+            for level in levels
         ]
         score_agents(
             agents, size=size, epsilon=wanted, axes=axes, out=out, seed=seed, seconds=seconds, jobs=cores(jobs)

@@ -19,7 +19,7 @@ from dp_bandit_envs.errors import (
     UnreachableGuaranteeError,
     WrongGameError,
 )
-from dp_bandit_envs.experiments.comparing import check_progress, progress_of
+from dp_bandit_envs.experiments.progress import check_progress, progress_of
 from dp_bandit_envs.files import make_folder, write_whole
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray

@@ -15,7 +15,7 @@ import numpy as np
 
 import dp_bandit_envs
 from dp_bandit_envs.algorithms import algorithm_names
-from dp_bandit_envs.experiments.comparing import progress_of
+from dp_bandit_envs.experiments.progress import progress_of
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.suite.card import card_of
