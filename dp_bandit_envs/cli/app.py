@@ -294,9 +294,7 @@ def suite(
     ] = None,
     seed: Annotated[
         int | None,
-        integer_option(
-            "The seed of all games; by default the reference's. Agents cannot prepare for one that you keep."
-        ),
+        integer_option("The seed of all games; by default the reference's. Nobody can prepare for one that you keep."),
     ] = None,
     seconds: Annotated[float, float_option("The most seconds for an agent at one epsilon in one task.")] = 1800.0,
     jobs: Jobs = 1,
@@ -316,14 +314,8 @@ def suite(
     elif not agents:
         show_reference(size, axes)
     else:
-        levels = [level for text in epsilon or ["0.1,1,10"] for level in text.split(",")]
-        wanted = [
-            None if level.strip().lower() == "none" else (parse_numbers("--epsilon", [level]) or [0])[0]
-            for level in levels
-        ]
-        score_agents(
-            agents, size=size, epsilon=wanted, axes=axes, out=out, seed=seed, seconds=seconds, jobs=cores(jobs)
-        )
+        settings: dict[str, Any] = {"size": size, "axes": axes, "seed": seed, "seconds": seconds, "jobs": cores(jobs)}
+        score_agents(agents, epsilon=epsilon, out=out, **settings)
 
 
 @app.command("list")

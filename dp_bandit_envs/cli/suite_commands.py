@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from dp_bandit_envs.cli.options import parse_numbers
 from dp_bandit_envs.cli.terminal import say
 from dp_bandit_envs.suite import AXES, LEVELS, SIZES, evaluate, tasks
 from dp_bandit_envs.suite.card import ScoreCard
+from dp_bandit_envs.suite.evaluation import LEVELS_OF_A_CARD
 from dp_bandit_envs.suite.players import agents_of_folder
 from dp_bandit_envs.suite.reference import REFERENCE_SEED
 from dp_bandit_envs.suite.sheet import level_in_words, lines_of_reference
@@ -17,7 +19,7 @@ def score_agents(
     words: Sequence[str],
     *,
     size: str,
-    epsilon: list[float | None],
+    epsilon: list[str] | None,
     axes: list[str] | None,
     out: Path,
     seed: int | None,
@@ -34,7 +36,7 @@ def score_agents(
     scores = evaluate(
         agents,
         size=size,
-        epsilon=epsilon,
+        epsilon=parse_levels(epsilon),
         tasks=axes,
         folder=out / "cells",
         seed=REFERENCE_SEED if seed is None else seed,
@@ -43,6 +45,14 @@ def score_agents(
     )
     say(str(scores))
     say(f"\nSee {' and '.join(map(str, _write(scores, out)))}.")
+
+
+def parse_levels(texts: Sequence[str] | None) -> list[float | None]:
+    """Return the levels of `--epsilon 0.1,none`; by default the three of a card."""
+    levels: list[float | None] = []
+    for word in [word for text in texts or () for word in text.split(",")]:
+        levels += [None] if word.strip().lower() == "none" else parse_numbers("--epsilon", [word]) or []
+    return levels or list(LEVELS_OF_A_CARD)
 
 
 def _write(scores: ScoreCard, out: Path) -> list[Path]:

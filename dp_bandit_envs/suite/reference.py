@@ -68,7 +68,7 @@ class RankedRow(NamedTuple):
     axes: Mapping[str, float]
 
 
-class Reference:
+class SuiteReference:
     """The reference of one version of the suite.
 
     Args:
@@ -152,7 +152,7 @@ class Reference:
 
 
 @functools.lru_cache(maxsize=64)
-def _ranking(reference: Reference, size: str, level: float | None) -> tuple[RankedRow, ...]:
+def _ranking(reference: SuiteReference, size: str, level: float | None) -> tuple[RankedRow, ...]:
     scores, errors = reference.scores(size, level), reference.errors(size, level)
     ranked = []
     for index, rank, low, high in reference.of_size(size)["ranks"].get(_key(level), []):
@@ -187,10 +187,10 @@ def first_as_chance(intervals: Sequence[tuple[float, float]]) -> int:
 
 
 @functools.cache
-def reference() -> Reference:
+def reference() -> SuiteReference:
     """Return the reference of the package."""
     text = resources.files("dp_bandit_envs.suite").joinpath(REFERENCE_FILE).read_text(encoding="utf-8")
-    return Reference(json.loads(text))
+    return SuiteReference(json.loads(text))
 
 
 def is_there() -> bool:

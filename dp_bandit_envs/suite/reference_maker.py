@@ -21,7 +21,7 @@ from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.suite.card import card_of
 from dp_bandit_envs.suite.evaluation import GROWTH_TASKS, SECONDS_A_CELL, CellStore, played_agents
 from dp_bandit_envs.suite.players import players_of
-from dp_bandit_envs.suite.reference import COLUMNS, REFERENCE_FILE, REFERENCE_SEED, Reference
+from dp_bandit_envs.suite.reference import COLUMNS, REFERENCE_FILE, REFERENCE_SEED, SuiteReference
 from dp_bandit_envs.suite.scores import exponent_of
 from dp_bandit_envs.suite.sheet import level_in_words
 from dp_bandit_envs.suite.task_table import CORE, DELTA, LEVELS, SIZES, TASKS, VERSION, digest_of_table, size_name
@@ -65,7 +65,7 @@ def make(sizes: Sequence[str], folder: Path, file: Path = FILE, jobs: int = 1) -
         "names": names,
         "sizes": {size: made.get(size) or kept[size] for size in SIZES if size in made or size in kept},
     }
-    facts["growth"] = _growth(Reference(facts))
+    facts["growth"] = _growth(SuiteReference(facts))
     write_whole(file, text_of(facts))
 
 
@@ -119,7 +119,7 @@ def _finals(regrets: Sequence[float]) -> Any:
     return short[0] if len(set(short)) == 1 else short
 
 
-def _growth(reference: Reference) -> dict[str, dict[str, list[Any]]]:
+def _growth(reference: SuiteReference) -> dict[str, dict[str, list[Any]]]:
     """Return by task and level the exponent of each algorithm that played it at two sizes or more."""
     growth: dict[str, dict[str, list[Any]]] = {}
     for task in GROWTH_TASKS:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dp_bandit_envs.suite.reference import REFERENCE_SEED, RankedRow, Reference, first_as_chance, reference
+from dp_bandit_envs import checks
+from dp_bandit_envs.suite.reference import REFERENCE_SEED, RankedRow, SuiteReference, first_as_chance, reference
 from dp_bandit_envs.suite.scores import NORMAL_95, axis_means, standard_error_of_total
 from dp_bandit_envs.suite.task_table import AXES, CORE, LEVELS
 
@@ -67,7 +68,7 @@ def head_of(level: float | None, axes: Sequence[str]) -> str:
 # ---- the picture ---------------------------------------------------------------------------------------------------
 
 
-def field_of(known: Reference, size: str, level: float | None) -> dict[str, list[float]]:
+def field_of(known: SuiteReference, size: str, level: float | None) -> dict[str, list[float]]:
     """Return by row of the picture the scores of all algorithms of the package that play the whole axis."""
     field: dict[str, list[float]] = {ALL_AXES: [row.total for row in known.ranking(size, level)]}
     for scores in known.scores(size, level).values():
@@ -96,7 +97,7 @@ def dots_of(
     return dots
 
 
-def dots_of_reference(known: Reference, name: str, size: str, level: float | None) -> dict[str, Any]:
+def dots_of_reference(known: SuiteReference, name: str, size: str, level: float | None) -> dict[str, Any]:
     """Return the dots of an algorithm of the package; none if it plays nothing at this level."""
     scores, errors = known.scores(size, level).get(name, {}), known.errors(size, level).get(name, {})
     total = next(((row.total, row.low, row.high) for row in known.ranking(size, level) if row.name == name), None)
@@ -151,9 +152,11 @@ def lines_of_reference(size: str = "quick", axis: str | None = None) -> list[str
 
     Raises:
         ResultsError: If the reference has no such size.
+        UnknownNameError: If there is no such axis.
     """
     known = reference()
     known.of_size(size)
+    axis = None if axis is None else checks.known_name("axis", axis, AXES)
     which = "The three best of the package" if axis is None else "The algorithms of the package"
     lines = [f"{which} by axis; size {size}, seed {REFERENCE_SEED}: 0 is chance, 1 the best without privacy."]
     for level in PRIVATE_LEVELS:
@@ -165,7 +168,7 @@ def lines_of_reference(size: str = "quick", axis: str | None = None) -> list[str
     return lines
 
 
-def best_of(known: Reference, size: str, level: float | None, row: str) -> list[tuple[str, float]]:
+def best_of(known: SuiteReference, size: str, level: float | None, row: str) -> list[tuple[str, float]]:
     """Return the algorithms that play all tasks of an axis, or all tasks with arms, and their means, the best first."""
     if row == ALL_AXES:
         return [(ranked.name, ranked.total) for ranked in known.ranking(size, level)]
