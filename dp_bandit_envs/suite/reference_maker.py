@@ -31,6 +31,7 @@ FILE: Final = Path(__file__).with_name(REFERENCE_FILE)
 FURTHER: Final = ("Clipped-Lap:base=TS",)
 """Algorithms with parameters that have rows of their own."""
 DIGITS_OF_DIGEST: Final = 8
+ANCHORS: Final = ("chance", "best")
 
 
 def names_of_reference() -> list[str]:
@@ -105,9 +106,7 @@ def _of_size(size: str, players: Any, names: list[str], store: CellStore, jobs: 
             ranks.setdefault(level_in_words(total["level"]), []).append(row)
     return {
         "games": {task.name: SIZES[size].games for task in wanted},
-        "anchors": {
-            task: {name: _finals(regrets) for name, regrets in games.items()} for task, games in anchors.items()
-        },
+        "anchors": {task: {name: _finals(games[name]) for name in ANCHORS} for task, games in anchors.items()},
         "rows": rows,
         "ranks": ranks,
     }
