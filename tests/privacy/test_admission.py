@@ -180,6 +180,41 @@ def test_games_of_a_sync_vector_are_admitted_together_or_not_at_all():
     assert spent(ledger) == (0, 0.0)
 
 
+def scalar_batches(ledger):
+    game = BanditEnv(Replay(TABLE, ledger=ledger), render_mode="ansi")
+    inner = MiniBatchAverage(game, batch_size=2)
+    return inner, LaplaceClipRescale(inner, epsilon=0.01), 0
+
+
+def vector_batches(ledger):
+    inner = of_many.MiniBatchAverage(BanditVectorEnv(1, Replay(TABLE, ledger=ledger), render_mode="ansi"), batch_size=2)
+    return inner, of_many.LaplaceClipRescale(inner, epsilon=0.01), [0]
+
+
+def batches_in_a_sync_vector(ledger):
+    inner, _, _ = scalar_batches(ledger)
+    envs = gym.vector.SyncVectorEnv([lambda: inner], autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
+    return inner, of_many.LaplaceClipRescale(envs, epsilon=0.01), [0]
+
+
+@pytest.mark.parametrize("made", [scalar_batches, vector_batches, batches_in_a_sync_vector])
+def test_a_boundary_shows_nothing_by_itself_of_a_game_that_is_counted_with_one_above(made):
+    """True means were released, and drawn, by a wrapper without noise; .01 was counted for that above it."""
+    ledger = Ledger(epsilon=9.0)
+    inner, outer, arm = made(ledger)
+    own = 0 if made is batches_in_a_sync_vector else arm
+    for _ in range(2):
+        outer.reset()
+        for _ in range(2):
+            for show in (lambda: inner.step(own), inner.render):
+                with refused(StepOutsideGameError, "above it"):
+                    show()
+            outer.step(arm)
+    assert spent(ledger) == (2, 0.02)
+    with pytest.raises(LedgerError):
+        inner.reset()
+
+
 class Both(Adversary):
     """Plays one of two tables, whose ledgers are two."""
 
