@@ -417,6 +417,27 @@ def test_the_wrappers_that_are_played_are_counted_where_each_call_makes_others(w
     assert spent(ledger) == (1, begun[0] if begun else made[0].guarantee.epsilon)
 
 
+@pytest.mark.parametrize("when", ["begin", "update"])
+def test_a_game_inside_an_agent_that_simulate_plays_is_refused_with_a_known_seed(when):
+    """The secret seed of the simulation was taken for that of a game of the agent's own, whose seed was 5."""
+    ledger = Ledger(epsilon=9.0)
+    own = LaplaceClipRescale(data(ledger), epsilon=1.0)
+
+    class Planner(Exp3):
+        def begin(self, **game):
+            super().begin(**game)
+            if when == "begin":
+                own.reset(seed=5)
+
+        def update(self, arm, observation):
+            super().update(arm, observation)
+            own.reset(seed=5)
+
+    with refused(UnprotectedGameError, "secret seed"):
+        simulate("Stochastic", [Algorithm("mine", Planner)], horizon=9, seed=None, checkpoints=1)
+    assert spent(ledger) == (0, 0.0)
+
+
 # ---- reservations
 
 
