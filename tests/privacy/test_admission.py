@@ -438,6 +438,26 @@ def test_a_game_inside_an_agent_that_simulate_plays_is_refused_with_a_known_seed
     assert spent(ledger) == (0, 0.0)
 
 
+def test_a_play_whose_game_was_begun_anew_by_a_wrapper_is_no_result():
+    """Without a wrapper of its own, an agent went on in a game that was counted as one of .01."""
+    ledger = Ledger(epsilon=99.0)
+    game = data(ledger)
+    small = LaplaceClipRescale(game, epsilon=0.01)
+
+    class Restarting(Exp3):
+        rounds = 0
+
+        def select_arm(self):
+            self.rounds += 1
+            if self.rounds == 5:
+                small.reset()
+            return super().select_arm()
+
+    with refused(StepOutsideGameError, "begun anew"):
+        play(game, Algorithm("mine", Restarting, own_guarantee=lambda *_: PrivacyGuarantee(1.0)), seed=None)
+    assert spent(ledger) == (2, 1.01)
+
+
 # ---- reservations
 
 
