@@ -928,8 +928,8 @@ GAMES = (
     Mutation(
         "a second ledger of the data is not asked",
         "dp_bandit_envs/adversaries/adversary.py",
-        "for ledger in (*own, *inner)}",
-        "for ledger in (*own, *inner[:1])}",
+        "for ledger in (*of_its_data, *inner)}",
+        "for ledger in (*of_its_data, *inner[:1])}",
         (ADMISSION, "-k", "two_ledgers"),
     ),
     Mutation(
@@ -969,9 +969,9 @@ GAMES = (
     ),
     Mutation(
         "data with a ledger begin in no environment",
-        f"{PRIVACY}/admission.py",
-        "    if now is None or not any(admission.waits_for(ledger) for admission in now.admissions):",
-        "    if False:",
+        "dp_bandit_envs/adversaries/adversary.py",
+        "            require_admission(self, self._ledger)",
+        "            pass",
         (ADMISSION, "-k", "unpaid"),
     ),
     Mutation(
