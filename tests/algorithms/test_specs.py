@@ -16,6 +16,7 @@ from dp_bandit_envs import (
     calibrate,
     compare,
     environment_names,
+    load,
     make_algorithm,
     play,
     simulate,
