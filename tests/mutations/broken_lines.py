@@ -970,8 +970,8 @@ GAMES = (
     Mutation(
         "data with a ledger begin in no environment",
         f"{PRIVACY}/admission.py",
-        "    if now is None or not any(admission.waits_for(ledger) for admission in now.admissions):",
-        "    if False:",
+        "    if not waiting:\n        raise UnprotectedGameError",
+        "    if not waiting:\n        return\n        raise UnprotectedGameError",
         (ADMISSION, "-k", "unpaid"),
     ),
     Mutation(
