@@ -91,8 +91,8 @@ def scores_figure(
 
 
 def _draw_panel(ax: Any, panel: ScorePanel, rows: Sequence[str], styles: Mapping[str, Any], field: str) -> None:
-    for score in (0, 1):
-        ax.axvline(score, color=GREY, lw=0.8, ls=":", zorder=0)
+    for anchor in (0, 1):
+        ax.axvline(anchor, color=GREY, lw=0.8, ls=":", zorder=0)
     ax.axhline(0.5, color=LIGHT_GREY, lw=0.8)
     ax.grid(visible=False)
     for line, row in enumerate(rows):
