@@ -65,18 +65,18 @@ def scores_figure(
             wspace=0.07,
             hspace=0.22,
         )
-        for place in axes.flat[len(panels) :]:
-            place.set_visible(False)
-        for place, panel in zip(axes.flat, panels, strict=False):
-            _draw_panel(place, panel, rows, styles, field)
-        for place in axes[:, 0]:
-            place.set_yticks(range(len(rows)), rows)
+        for ax in axes.flat[len(panels) :]:
+            ax.set_visible(False)
+        for ax, panel in zip(axes.flat, panels, strict=False):
+            _draw_panel(ax, panel, rows, styles, field)
+        for ax in axes[:, 0]:
+            ax.set_yticks(range(len(rows)), rows)
         axes[0, 0].set_ylim(len(rows) - 0.5, -0.5)
         middle = (INCHES_OF_LABELS + INCHES_OF_PANEL * columns / 2) / width
         figure.text(middle, 0.08 / height, "score: 0 is chance, 1 is the best without privacy", ha="center")
         handles: dict[str, Any] = {}
-        for place in axes.flat:
-            handles |= {label: line for line, label in zip(*place.get_legend_handles_labels(), strict=True)}
+        for ax in axes.flat:
+            handles |= {label: line for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
         figure.legend(
             list(handles.values()),
             list(handles),
@@ -90,30 +90,30 @@ def scores_figure(
     return figure
 
 
-def _draw_panel(place: Any, panel: ScorePanel, rows: Sequence[str], styles: Mapping[str, Any], field: str) -> None:
-    for score in (0, 1):
-        place.axvline(score, color=GREY, lw=0.8, ls=":", zorder=0)
-    place.axhline(0.5, color=LIGHT_GREY, lw=0.8)
-    place.grid(visible=False)
+def _draw_panel(ax: Any, panel: ScorePanel, rows: Sequence[str], styles: Mapping[str, Any], field: str) -> None:
+    for anchor in (0, 1):
+        ax.axvline(anchor, color=GREY, lw=0.8, ls=":", zorder=0)
+    ax.axhline(0.5, color=LIGHT_GREY, lw=0.8)
+    ax.grid(visible=False)
     for line, row in enumerate(rows):
         scores = np.clip(panel.field.get(row, ()), LEFT, RIGHT)
         marks = {"marker": "|", "ls": "", "color": LIGHT_GREY, "ms": 9, "mew": 1.2, "zorder": 1}
-        place.plot(scores, np.full(len(scores), line), label=field if line == 0 else None, **marks)
+        ax.plot(scores, np.full(len(scores), line), label=field if line == 0 else None, **marks)
     shift = 0.44 / max(1, len(panel.dots))
     for index, (name, scores_of_rows) in enumerate(panel.dots.items()):
         at = (index - (len(panel.dots) - 1) / 2) * shift
         look = styles[name]
         for row, (score, low, high) in scores_of_rows.items():
             height = rows.index(row) + at
-            place.plot(np.clip([low, high], LEFT, RIGHT), [height, height], color=look.colour, lw=1.4, zorder=3)
+            ax.plot(np.clip([low, high], LEFT, RIGHT), [height, height], color=look.colour, lw=1.4, zorder=3)
             marker = "<" if score <= LEFT else ">" if score >= RIGHT else look.marker
-            place.plot(min(max(score, LEFT), RIGHT), height, ls="", color=look.colour, marker=marker, ms=4.5, zorder=4)
-        place.plot([], [], color=look.colour, marker=look.marker, ms=4.5, label=name)
-    place.set_title(panel.title)
-    place.set_xlim(LEFT - 0.07, RIGHT + 0.07)
-    place.set_xticks([-1, -0.5, 0, 0.5, 1], ["−1", "", "0", "", "1"])
-    place.spines["left"].set_visible(False)
-    place.tick_params(axis="y", length=0)
+            ax.plot(min(max(score, LEFT), RIGHT), height, ls="", color=look.colour, marker=marker, ms=4.5, zorder=4)
+        ax.plot([], [], color=look.colour, marker=look.marker, ms=4.5, label=name)
+    ax.set_title(panel.title)
+    ax.set_xlim(LEFT - 0.07, RIGHT + 0.07)
+    ax.set_xticks([-1, -0.5, 0, 0.5, 1], ["−1", "", "0", "", "1"])
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
 
 
 def _draw_table(figure: Figure, table: Sequence[Sequence[str]], left: float, top: float, height: float) -> None:

@@ -363,11 +363,11 @@ def _audit_line(audit: Mapping[str, Any]) -> str:
     start = f"{audit['agent']} at {audit['level']:g}: "
     if audit["kind"] == "none":
         return f"{start}no audit ({audit['reason']})"
-    declared, found = audit["declared"], audit["found"]
+    declared, finding = audit["declared"], audit["found"]
     verdict = ", which REFUTES it" if audit["refuted"] else ""
     return (
         f"{start}declares epsilon = {_number(declared['epsilon'])} at delta = {declared['delta']:g} for a round; the"
-        f" audit finds {audit['kind']} {_number(found)}{verdict}"
+        f" audit finds {audit['kind']} {_number(finding)}{verdict}"
     ).replace("finds exact ", "finds exactly ")
 
 

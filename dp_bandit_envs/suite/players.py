@@ -188,9 +188,9 @@ def agents_of_folder(folder: Path) -> dict[str, Any]:
 def _agent_of_file(file: Path) -> Any:
     try:
         module = importlib.import_module(file.stem)
-        place = Path(str(getattr(module, "__file__", "")))
-        if place.resolve() != file.resolve():
-            raise ImportError(f"its name is taken by {place}; call the file something else")
+        module_file = Path(str(getattr(module, "__file__", "")))
+        if module_file.resolve() != file.resolve():
+            raise ImportError(f"its name is taken by {module_file}; call the file something else")
         classes = [
             thing
             for thing in vars(module).values()

@@ -53,7 +53,7 @@ def make(sizes: Sequence[str], folder: Path, file: Path = FILE, jobs: int = 1) -
     old = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     same = old.get("table") == digest_of_table() and old.get("names") == names and old.get("seed") == REFERENCE_SEED
     kept = old["sizes"] if same else {}
-    made = {size: _of_size(size, players, names, CellStore(folder, size, REFERENCE_SEED), jobs) for size in sizes}
+    played = {size: _of_size(size, players, names, CellStore(folder, size, REFERENCE_SEED), jobs) for size in sizes}
     facts = {
         "format": FORMAT,
         "suite": VERSION,
@@ -64,7 +64,7 @@ def make(sizes: Sequence[str], folder: Path, file: Path = FILE, jobs: int = 1) -
         "columns": list(COLUMNS),
         "core": list(CORE),
         "names": names,
-        "sizes": {size: made.get(size) or kept[size] for size in SIZES if size in made or size in kept},
+        "sizes": {size: played.get(size) or kept[size] for size in SIZES if size in played or size in kept},
     }
     facts["growth"] = _growth(SuiteReference(facts))
     write_whole(file, text_of(facts))
@@ -146,19 +146,19 @@ def text_of(facts: dict[str, Any]) -> str:
     """Return the file as text, one line for each task and level."""
     lines: list[str] = []
 
-    def add(indent: int, name: str, value: Any, end: str) -> None:
+    def add(indent: int, name: str, content: Any, end: str) -> None:
         start = " " * indent + json.dumps(name) + ":"
-        if indent < 4 and isinstance(value, dict) and any(isinstance(inner, dict) for inner in value.values()):
+        if indent < 4 and isinstance(content, dict) and any(isinstance(inner, dict) for inner in content.values()):
             lines.append(f"{start}{{")
-            for index, (key, inner) in enumerate(value.items()):
-                add(indent + 1, key, inner, "," if index < len(value) - 1 else "")
+            for index, (key, inner) in enumerate(content.items()):
+                add(indent + 1, key, inner, "," if index < len(content) - 1 else "")
             lines.append(" " * indent + "}" + end)
         else:
-            lines.append(start + json.dumps(value, separators=(",", ":"), allow_nan=False) + end)
+            lines.append(start + json.dumps(content, separators=(",", ":"), allow_nan=False) + end)
 
     items = list(facts.items())
-    for index, (key, value) in enumerate(items):
-        add(1, key, value, "," if index < len(items) - 1 else "")
+    for index, (key, content) in enumerate(items):
+        add(1, key, content, "," if index < len(items) - 1 else "")
     return "{\n" + "\n".join(lines) + "\n}\n"
 
 

@@ -68,10 +68,10 @@ def head_of(level: float | None, axes: Sequence[str]) -> str:
 # ---- the picture ---------------------------------------------------------------------------------------------------
 
 
-def field_of(known: SuiteReference, size: str, level: float | None) -> dict[str, list[float]]:
+def field_of(stored: SuiteReference, size: str, level: float | None) -> dict[str, list[float]]:
     """Return by row of the picture the scores of all algorithms of the package that play the whole axis."""
-    field: dict[str, list[float]] = {ALL_AXES: [row.total for row in known.ranking(size, level)]}
-    for scores in known.scores(size, level).values():
+    field: dict[str, list[float]] = {ALL_AXES: [row.total for row in stored.ranking(size, level)]}
+    for scores in stored.scores(size, level).values():
         core = {task: score for task, score in scores.items() if task in CORE}
         for axis, mean in axis_means(core).items():
             if all(task in core for task in CORE if task.startswith(f"{axis}/")):
@@ -97,10 +97,10 @@ def dots_of(
     return dots
 
 
-def dots_of_reference(known: SuiteReference, name: str, size: str, level: float | None) -> dict[str, Any]:
+def dots_of_reference(stored: SuiteReference, name: str, size: str, level: float | None) -> dict[str, Any]:
     """Return the dots of an algorithm of the package; none if it plays nothing at this level."""
-    scores, errors = known.scores(size, level).get(name, {}), known.errors(size, level).get(name, {})
-    total = next(((row.total, row.low, row.high) for row in known.ranking(size, level) if row.name == name), None)
+    scores, errors = stored.scores(size, level).get(name, {}), stored.errors(size, level).get(name, {})
+    total = next(((row.total, row.low, row.high) for row in stored.ranking(size, level) if row.name == name), None)
     return dots_of(scores, errors, total)
 
 
@@ -111,11 +111,11 @@ def picture_of_reference(
     columns: int | None = None,
 ) -> "Figure":
     """Return the picture of at most three algorithms among all of the package."""
-    known = reference()
-    dots = {level: {name: dots_of_reference(known, name, size, level) for name in names} for level in levels}
+    stored = reference()
+    dots = {level: {name: dots_of_reference(stored, name, size, level) for name in names} for level in levels}
     table = [["total (rank)", *(f"ε = {level_in_words(level)}" for level in dots)]]
     for name in names:
-        ranked = [next((row for row in known.ranking(size, level) if row.name == name), None) for level in dots]
+        ranked = [next((row for row in stored.ranking(size, level) if row.name == name), None) for level in dots]
         table.append([name, *("" if row is None else f"{row.total:.2f} ({row.rank})" for row in ranked)])
     return picture(size, dots, table, columns)
 
@@ -129,12 +129,12 @@ def picture(
     """Return the picture of some agents at some levels, among the algorithms of the package if they have this size."""
     from dp_bandit_envs.plots.scores_figure import ScorePanel, scores_figure
 
-    known = reference()
+    stored = reference()
     panels = []
     for level, of_level in dots.items():
-        field = field_of(known, size, level) if known.has(size) else {}
-        shown = {name: rows for name, rows in of_level.items() if rows}
-        panels.append(ScorePanel("no privacy" if level is None else f"ε = {level:g}", field, shown))
+        field = field_of(stored, size, level) if stored.has(size) else {}
+        named = {name: rows for name, rows in of_level.items() if rows}
+        panels.append(ScorePanel("no privacy" if level is None else f"ε = {level:g}", field, named))
     present = {row for panel in panels for rows in panel.dots.values() for row in rows}
     rows = [row for row in (ALL_AXES, *AXES) if row in present]
     return scores_figure(panels, rows, field="the package's algorithms", table=table, columns=columns)
@@ -154,26 +154,26 @@ def lines_of_reference(size: str = "quick", axis: str | None = None) -> list[str
         ResultsError: If the reference has no such size.
         UnknownNameError: If there is no such axis.
     """
-    known = reference()
-    known.of_size(size)
+    stored = reference()
+    stored.of_size(size)
     axis = None if axis is None else checks.known_name("axis", axis, AXES)
     which = "The three best of the package" if axis is None else "The algorithms of the package"
     lines = [f"{which} by axis; size {size}, seed {REFERENCE_SEED}: 0 is chance, 1 the best without privacy."]
     for level in PRIVATE_LEVELS:
         lines += ["", f"epsilon = {level:g}"]
         for row in (ALL_AXES, *AXES) if axis is None else (axis,):
-            best = best_of(known, size, level, row)
+            best = best_of(stored, size, level, row)
             named = [f"{name} {score:.2f}" for name, score in (best if axis else best[:BEST_SHOWN])]
             lines.append(f"  {row:<12} {', '.join(named)}")
     return lines
 
 
-def best_of(known: SuiteReference, size: str, level: float | None, row: str) -> list[tuple[str, float]]:
+def best_of(stored: SuiteReference, size: str, level: float | None, row: str) -> list[tuple[str, float]]:
     """Return the algorithms that play all tasks of an axis, or all tasks with arms, and their means, the best first."""
     if row == ALL_AXES:
-        return [(ranked.name, ranked.total) for ranked in known.ranking(size, level)]
+        return [(ranked.name, ranked.total) for ranked in stored.ranking(size, level)]
     means = []
-    for name, scores in known.scores(size, level).items():
+    for name, scores in stored.scores(size, level).items():
         core = {task: score for task, score in scores.items() if task in CORE and task.startswith(f"{row}/")}
         if len(core) == sum(task.startswith(f"{row}/") for task in CORE):
             means.append((name, float(axis_means(core)[row])))
