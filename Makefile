@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 
-.PHONY: figure-1 quick test test-slow test-lowest lint bench reproductions docs docs-links size clean
+.PHONY: figure-1 quick test test-slow test-lowest lint bench reproductions reference docs docs-links size clean
 
 figure-1: $(VENV)/.base
 	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
@@ -46,6 +46,12 @@ reproductions: $(VENV)/.base
 	for what in figure-1 figure-1-epsilon-1 figure-1-epsilon-0.1 figure-2-modern figure-graph price-of-privacy; do $(BIN)/dp-bandit reproduce $$what || exit 1; done
 	$(BIN)/python docs/generators results
 	$(BIN)/python docs/generators pictures
+
+# The suite's reference, dp_bandit_envs/suite/reference_v1.json: tiny and quick take ten minutes of one core, full 2.5
+# hours. Cells that were played are kept in results/reference.
+SIZES ?= tiny quick
+reference: $(VENV)/.base
+	$(BIN)/python -m dp_bandit_envs.suite.reference_maker $(SIZES)
 
 # The site, in docs/_build/html/index.html; a warning is an error. `docs-links` asks whether others' pages are still there.
 docs: $(VENV)/.docs

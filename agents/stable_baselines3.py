@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs.checks import require
-from dp_bandit_envs.errors import StepOutsideGameError
+from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
 from dp_bandit_envs.protocols import is_public
 
 vec_env = require("stable_baselines3.common.vec_env", extra="sb3")
@@ -37,7 +37,7 @@ class Sb3Agent:
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
         """Prepare for a game; the model keeps what it has learnt."""
         if self._model.action_space.n != n_arms:
-            raise ValueError(
+            raise WrongGameError(
                 f"the model must have been trained with {n_arms} arms; received one for {self._model.action_space.n}."
             )
         self._model.set_random_seed(int(rng.integers(2**31)))

@@ -20,6 +20,7 @@ from dp_bandit_envs.figures import reproduce as reproduce
 from dp_bandit_envs.privacy import Ledger as Ledger, PrivacyGuarantee as PrivacyGuarantee
 from dp_bandit_envs.protocols import Agent as Agent
 from dp_bandit_envs.simulation import play as play, simulate as simulate
+from dp_bandit_envs.suite import evaluate as evaluate
 from dp_bandit_envs.wrappers import LaplaceClipRescale as LaplaceClipRescale
 from dp_bandit_envs.wrappers.private_ids import register_private as register_private
 

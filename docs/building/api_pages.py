@@ -7,7 +7,7 @@ from pathlib import Path
 import dp_bandit_envs
 
 TOPICS = {
-    "games": ("Play, simulate, compare", "play simulate compare Comparison load reproduce OutsideGame"),
+    "games": ("Play, simulate, compare", "play simulate compare Comparison load evaluate reproduce OutsideGame"),
     "choosing": (
         "Algorithms by name",
         "make_algorithm algorithm_names Algorithm register_algorithm calibrate",

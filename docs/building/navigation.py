@@ -12,7 +12,7 @@ GENERATED = "docs/generated"
 """Pages made from the code for the site only; git ignores them."""
 
 CAPTIONS = {
-    "Start": ["docs/install", "docs/first-game", "docs/comparing", "docs/command-line", "docs/index"],
+    "Start": ["docs/install", "docs/first-game", "docs/comparing", "docs/suite", "docs/command-line", "docs/index"],
     "Teach and learn": ["docs/labs", "docs/grading", f"{GENERATED}/examples/index"],
     "Guides": [
         "docs/algorithms",

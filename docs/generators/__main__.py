@@ -2,6 +2,7 @@
 
 `python docs/generators results [NAME ...]` takes the numbers of reproductions from results and draws their pictures.
 `python docs/generators pictures` draws the README's comparison and the counters.
+`python docs/generators suite` writes the tables and the picture of the suite from its reference.
 """
 
 import sys
@@ -14,6 +15,10 @@ if __name__ == "__main__":
         from generators.drawn_again import draw_others
 
         draw_others()
+    elif sys.argv[1:] == ["suite"]:
+        from generators.suite_page import remake_suite
+
+        remake_suite()
     else:
         from generators.reproduction_pages import PAGES, remake
 

@@ -65,7 +65,7 @@ def page(name: str, curve: str) -> str:
         *guarantee(name, algorithm, holds, env, parts.reason),
         "## Regret bound",
         bound(algorithm, env),
-        "## MeasuredGame",
+        "## Measured",
         docstrings.picture(curve, caption(name)),
     ]
     if parts.notes:

@@ -20,7 +20,7 @@ from generators.papers import in_docstring, in_markdown
 GENERATED = ROOT / "docs" / "generated"
 KEPT = ROOT / "docs" / "_build" / "kept"
 PACKAGES = ("dp_bandit_envs", "agents", "wrappers", "docs/generators")
-LEFT_OUT = ("adapters", "audits", "cli", "conformance", "figures")
+LEFT_OUT = ("adapters", "audits", "cli", "conformance", "figures", "suite")
 """Parts of the package that no page here plays."""
 
 

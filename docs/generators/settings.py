@@ -82,7 +82,7 @@ GAMES = {
 }
 """The games in which the algorithms of a setting are measured."""
 PRIVATE_TWINS = {
-    "EXP3": "DP-EXP3-Lap DP-Lambda-Lap EXP3-tau Batched-Lap-EXP3",
+    "EXP3": "DP-EXP3-Lap DP-Lambda-Lap EXP3-tau Batched-Lap-EXP3 Clipped-Lap",
     "HTINF": "Batched-Lap-HTINF",
     "UCB": "DP-UCB-BOUND DP-UCB DP-UCB-INT Private-UCB DP-SE AdaP-UCB LDP-UCB-L LDP-UCB-B",
     "SW-UCB": "SW-KLUCB-CF Restarted-AdaP-UCB",

@@ -44,6 +44,8 @@ SHOWN = {
     "Trial": PageGame("horizon=2_139", (("DP-KLUCB", {"epsilon": 1.0}), ("TS", {}), UNIFORM)),
     "Linear": PageGame("gap=0.6, horizon=5_000", (("EXP2", {}), EXP3, UNIFORM), GAP),
     "Shifting": PageGame("shifts=3, gap=0.6, horizon=5_000", note=GAP),
+    "Constrained": PageGame("horizon=5_000"),
+    "Leaders": PageGame("horizon=5_000", (EXP3, ("TS", {}), UNIFORM)),
     "Replay": PageGame(
         "gains=0.5 + 0.4 * np.sin(np.arange(4_000)[:, None] / 600 + np.array([0, 2, 4]))",
         note="The table has three arms, each of which is the best for a while.",

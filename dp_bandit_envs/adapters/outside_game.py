@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import hashlib
 import json
 import math
 import os
@@ -104,6 +105,7 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
     """L1 distance between observations in neighbouring games: a round reveals one gain in [0, 1]."""
     values = gains_of_arms(1.0)
     is_real = True
+    holders = ()
 
     def __init__(self, n_arms: SupportsIndex, horizon: SupportsIndex, data_use: Participation, ledger: Any) -> None:
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
@@ -200,7 +202,8 @@ class Diary:
 
     @_named
     def __init__(self, path: str | Path) -> None:
-        self.path = checks.path("diary", path)
+        # Without links, as one file under two names would be two games with one noise.
+        self.path = Path(os.path.realpath(checks.path("diary", path)))
         self._lock = contextlib.ExitStack()
         try:
             self._lock.enter_context(locked(self.path.with_name(f"{self.path.name}.lock")))
@@ -360,10 +363,10 @@ class OutsideGame:
                     " an algorithm that learns from it, such as DP-KLUCB or DP-EXP3-Lap."
                 )
             algorithm.check_game(self._feed)
-            self._guarantee = algorithm.guarantee_in(self._feed)
-            self._to_count = [] if ledger is None else [to_count(algorithm, self._feed)]
-            self._agent = algorithm.agent(self._feed)
             self._env = algorithm.wrap(self._feed)
+            self._guarantee = algorithm.guarantee_inside(self._env, self._feed)
+            self._to_count = [] if ledger is None else [to_count(algorithm, self._feed, self._env)]
+            self._agent = algorithm.agent(self._feed)
             self._name, self._player = algorithm.name, algorithm.player
             boundaries = [layer for layer in layers_of(self._env) if isinstance(layer, BoundaryBase)]
             self._batch = math.prod(layer.batch_size for layer in boundaries)
@@ -374,6 +377,7 @@ class OutsideGame:
             self._has_begun = self._has_failed = False
             self._forks = FORKS[0]
             self._number: int | None = None
+            self._diary: Diary | None = None
             if opened is not None:
                 self._go_on(opened, algorithm, counted_by)
             self._diary = opened
@@ -387,7 +391,10 @@ class OutsideGame:
             raise SeedRefusedError("diary must be left out with draws='secure', which cannot be repeated from a file.")
         game = {"algorithm": algorithm.name, "parameters": algorithm.parameters, "trial": self._trial}
         game |= {"persons": self._feed.data_use.person, "ledger": ledger}
-        self._number = opened.begin({**game, "n_arms": self.n_arms, "horizon": self.horizon, **self._rewards._asdict()})
+        game |= {"n_arms": self.n_arms, "horizon": self.horizon, **self._rewards._asdict()}
+        # Of an algorithm of somebody else's, name and parameters may stay the same where these do not.
+        game |= {"guarantee": self._guarantee.numbers(), "noise": self._noise_keys()}
+        self._number = opened.begin(game)
         for arm, gain in opened.rounds:
             if self.next_arm() != arm:
                 raise ValueError(
@@ -396,6 +403,11 @@ class OutsideGame:
                 )
             self._take(arm, gain)
         opened.rounds.clear()
+
+    def _noise_keys(self) -> list[str]:
+        """Return digests of what determines the noise."""
+        layers = [layer for layer in layers_of(self._env) if isinstance(layer, BoundaryBase)]
+        return [hashlib.sha256(layer._noise_key.encode()).hexdigest() for layer in layers]
 
     def close(self) -> None:
         """End the game here; with a diary, the same call goes on with it, in this process or another one."""
@@ -512,7 +524,7 @@ class OutsideGame:
             raise StepOutsideGameError(
                 f"this game of {self._name} has ended, as it was closed or a round failed; make another one."
             )
-        if self._has_begun and self._forks != FORKS[0]:
+        if (self._has_begun or self._diary is not None) and self._forks != FORKS[0]:
             raise StepOutsideGameError(
                 "a game cannot be played on in a forked process: it would draw what its parent draws, so that the two"
                 " together show gains. Make a game in each process."

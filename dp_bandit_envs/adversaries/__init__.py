@@ -1,7 +1,9 @@
 """Adversaries choose the gains of all arms."""
 
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.constrained import ConstrainedCoins
 from dp_bandit_envs.adversaries.deterministic import Deterministic
+from dp_bandit_envs.adversaries.leader_blocks import LeaderBlocks
 from dp_bandit_envs.adversaries.linear_gains import LinearGains
 from dp_bandit_envs.adversaries.memory_bounded import MemoryBounded
 from dp_bandit_envs.adversaries.oblivious import FullyOblivious, Oblivious
@@ -18,9 +20,11 @@ __all__ = [
     "Adversary",
     "Alternating",
     "BernoulliPrior",
+    "ConstrainedCoins",
     "Deterministic",
     "FullyOblivious",
     "GainTable",
+    "LeaderBlocks",
     "Leaning",
     "LinearGains",
     "MemoryBounded",

@@ -116,9 +116,13 @@ class Adversary(abc.ABC):
     @property
     def data_use(self) -> Participation | None:
         """In how many rounds recorded data can serve."""
-        uses = [part.data_use for part in self._inner() if part.data_use is not None]
-        if self._data_use is not None or not uses:
+        if self._data_use is not None:
             return self._data_use
+        parts = [(part.data_use, part.ledger) for part in self._inner()]
+        uses = [use for use, _ in parts if use is not None]
+        # Where one with a ledger does not say it, it is not known for all of them.
+        if not uses or any(use is None and ledger is not None for use, ledger in parts):
+            return None
         return uses[0] if len(uses) == 1 else combine_participation(uses, self.horizon)
 
     @data_use.setter
@@ -144,6 +148,12 @@ class Adversary(abc.ABC):
         of_its_data = [] if self._ledger is None else [self._ledger]
         inner = [ledger for adversary in self._inner() for ledger in adversary.ledgers]
         return list({ledger.id: ledger for ledger in (*of_its_data, *inner)}.values())
+
+    @property
+    def holders(self) -> "list[Adversary]":
+        """The adversaries that have a ledger of their own: itself, and those among its attributes."""
+        own = [] if self._ledger is None else [self]
+        return [*own, *(holder for part in self._inner() for holder in part.holders)]
 
     @property
     def is_real(self) -> bool:
@@ -174,7 +184,7 @@ class Adversary(abc.ABC):
                 round.
         """
         if self._ledger is not None:
-            require_admission(self._ledger)
+            require_admission(self, self._ledger)
 
     def _inner(self) -> "Iterator[Adversary]":
         # Asked in every game: numbers and names first, which are most.

@@ -23,7 +23,7 @@ class LinearGains(Adversary):
     uniform on the unit sphere. The direction v is drawn in the same way at the start of each game; the best arm is the
     one whose features point most along it. With `coins`, a gain is instead the toss of a coin of the mean
     :math:`(1 + gap \langle A_k, v \rangle) / 2`, independently for each arm and round: linear in expectation only,
-    which is the usual stochastic linear bandit.
+    which is the usual stochastic linear bandit, and the game that began has `means`.
 
     Args:
         n_arms: Number of arms K, at least 2; by default the number of rows of `features`, or 10 without `features`.
@@ -78,12 +78,14 @@ class LinearGains(Adversary):
         self.features = self._features[self.draw_order(rng)]
         self.features.setflags(write=False)
         self._direction = unit_vectors(1, self.features.shape[1], rng)[0]
+        if self.coins:
+            self.means = self._along(self.gap * self._direction[np.newaxis])[0]
 
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""
         if self.coins:
-            means = self._along(self.gap * self._direction[np.newaxis])
-            return (self._rng.random((rounds, self.n_arms)) < means).astype(float)
+            assert self.means is not None
+            return (self._rng.random((rounds, self.n_arms)) < self.means).astype(float)
         pulled = (1 - self.gap) * unit_vectors(rounds, self.features.shape[1], self._rng) + self.gap * self._direction
         return self._along(pulled)
 

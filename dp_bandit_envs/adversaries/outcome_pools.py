@@ -8,7 +8,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.gain_files import floats
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.errors import StepOutsideGameError, WrongTypeError
 from dp_bandit_envs.privacy.participation import use_of_pools
 from dp_bandit_envs.protocols import FloatArray
 
@@ -61,9 +61,16 @@ class OutcomePools(Adversary):
         self._streams = rng.spawn(self.n_arms)
         self.means = self._means[self.draw_order(rng)]
         self._ahead = [np.empty(0) for _ in self._pools]
+        self._round = 0
 
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""
+        self._round += rounds
+        if self._round > self.horizon:
+            raise StepOutsideGameError(
+                f"a game of {type(self).__name__} ends after its {self.horizon} rounds, for which data_use says how"
+                " often a record serves; more were asked for. Make it with a longer horizon."
+            )
         gains = np.empty((rounds, self.n_arms))
         for arm, (pool, stream) in enumerate(zip(self._pools, self._streams, strict=True)):
             missing = rounds - len(self._ahead[arm])

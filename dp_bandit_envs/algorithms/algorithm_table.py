@@ -15,6 +15,7 @@ from dp_bandit_envs.algorithms import (
     kl_ucb_family,
     leader_family,
     linear_family,
+    standard_wrapper,
     thompson_family,
     ucb_family,
 )
@@ -30,6 +31,7 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "EXP3-tau": exp3_family.exp3_tau,
     "Batched-Lap-EXP3": exp3_family.batched_lap_exp3,
     "Batched-Lap-HTINF": exp3_family.batched_lap_htinf,
+    "Clipped-Lap": standard_wrapper.clipped_lap,
     "Tsallis-INF": exp3_family.tsallis_inf,
     "HTINF": exp3_family.htinf,
     "UCB": ucb_family.ucb,

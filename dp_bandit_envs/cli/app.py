@@ -263,6 +263,61 @@ def reproduce(
     produce(study, out or Path("results") / study.name, jobs=cores(jobs), command=command_line())
 
 
+@app.command(
+    epilog=examples(
+        "suite mine:MyAgent --size quick --epsilon 0.1,1,10 --out results/mine",
+        "suite DP-KLUCB Clipped-Lap:base=TS --axis switching,stochastic/rare --size tiny",
+        "suite submissions --size tiny --epsilon 1 --seed 8251",
+    )
+)
+def suite(
+    agents: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[AGENT...]",
+            help="Agents as module:Name, or algorithms, with parameters if you like; or a folder of Python files, each"
+            " with a class MyAgent. Without any, what the package's own algorithms score.",
+        ),
+    ] = None,
+    list_tasks: Annotated[bool, typer.Option("--list", help="List tasks, sizes and levels.")] = False,
+    size: Annotated[str, typer.Option(help="tiny, quick or full.")] = "quick",
+    epsilon: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="EPSILON[,EPSILON...]",
+            help="What a round is guaranteed, at delta = 1e-6; none is without privacy. By default 0.1,1,10.",
+        ),
+    ] = None,
+    axis: Annotated[
+        list[str] | None,
+        typer.Option(metavar="AXIS[,AXIS...]", help="Axes or tasks, such as switching; by default all."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        integer_option("The seed of all games; by default the reference's. Nobody can prepare for one that you keep."),
+    ] = None,
+    seconds: Annotated[float, float_option("The most seconds for an agent at one epsilon in one task.")] = 1800.0,
+    jobs: Jobs = 1,
+    out: Annotated[
+        Path,
+        typer.Option(
+            parser=folder, metavar="FOLDER", help="Where card, sheet and picture go, and what was played is kept."
+        ),
+    ] = Path("results/suite"),
+) -> None:
+    """Score any agent beside all algorithms, in games of eight kinds and at privacy levels that are really held."""
+    from dp_bandit_envs.cli.suite_commands import score_agents, show_reference, show_tasks
+
+    axes = [name.strip() for text in axis for name in text.split(",")] if axis else None
+    if list_tasks:
+        show_tasks()
+    elif not agents:
+        show_reference(size, axes)
+    else:
+        settings: dict[str, Any] = {"size": size, "axes": axes, "seed": seed, "seconds": seconds, "jobs": cores(jobs)}
+        score_agents(agents, epsilon=epsilon, out=out, **settings)
+
+
 @app.command("list")
 def list_(
     kind: Annotated[

@@ -2,7 +2,7 @@
 
 ABOUT = "Differentially private bandits: play them, compare them, reproduce the papers."
 COMMANDS = {
-    "Play": ("run", "reproduce", "list", "show"),
+    "Play": ("run", "suite", "reproduce", "list", "show"),
     "Privacy": ("audit", "calibrate", "ledger"),
     "Course": ("lab", "grade"),
 }

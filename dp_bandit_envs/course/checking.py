@@ -6,7 +6,6 @@ A check is a function that raises `WrongAnswer` for what is wrong and returns th
 
 import contextlib
 import copy
-import ctypes
 import functools
 import html
 import inspect
@@ -14,7 +13,6 @@ import linecache
 import math
 import reprlib
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
@@ -26,6 +24,7 @@ from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias
 import numpy as np
 
 from dp_bandit_envs.errors import TooLongError
+from dp_bandit_envs.time_limit import limited
 
 Arguments = ParamSpec("Arguments")
 Mistakes: TypeAlias = Sequence[tuple[Callable[..., Any], str]]
@@ -92,28 +91,6 @@ def judged(check: Callable[..., TaskVerdict], *answers: Callable[[], Any], secon
         return TaskVerdict(
             False, f"After {seconds:g} seconds it is still at work, and was stopped. Is there a loop that never ends?"
         )
-
-
-@contextlib.contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """Raise `TooLongError` in this thread after some seconds, at the next line of Python."""
-    ended, lock, thread = False, threading.Lock(), threading.get_ident()
-
-    def end() -> None:
-        with lock:
-            if not ended:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooLongError))
-
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    with contextlib.suppress(RuntimeError):  # a browser's Python starts no threads
-        timer.start()
-    try:
-        yield
-    finally:
-        with lock:
-            ended = True
-        timer.cancel()
 
 
 def call(function: Any, *arguments: Any) -> Any:

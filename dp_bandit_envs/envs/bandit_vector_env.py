@@ -100,7 +100,7 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
         seeds, options = spread_seeds(seed, self.num_envs), checked_options(options)
         super().reset(seed=seeds[0] if isinstance(seed, int) else None)
         self._round = -1  # if an adversary refuses to begin, no games are in progress
-        self._admission = admission_to(self.adversaries[0], self.num_envs, previous=self._admission)
+        self._admission = admission_to(*self.adversaries, previous=self._admission)
         with checked_beginning(self.adversaries[0]):
             for adversary, streams, game_seed in zip(self.adversaries, self._streams, seeds, strict=True):
                 adversary.begin(streams.next(game_seed, options))

@@ -78,6 +78,8 @@ GAMES = {
         RegisteredGame("Trial", f"{_ADVERSARIES}.trial:Trial"),
         RegisteredGame("Linear", f"{_ADVERSARIES}.linear_gains:LinearGains"),
         RegisteredGame("Shifting", f"{_ADVERSARIES}.shifting:Shifting"),
+        RegisteredGame("Constrained", f"{_ADVERSARIES}.constrained:ConstrainedCoins"),
+        RegisteredGame("Leaders", f"{_ADVERSARIES}.leader_blocks:LeaderBlocks"),
         RegisteredGame("Replay", f"{_ADVERSARIES}.replay:Replay"),
         RegisteredGame(
             "Experts",

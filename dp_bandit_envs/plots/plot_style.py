@@ -49,6 +49,7 @@ STYLES = {
     "Batched-Lap-EXP3": Style(ORANGE, LONG, "D"),
     "Batched-Lap-HTINF": Style(GREEN, ":", "v"),
     "DP-Lambda-Lap": Style(PURPLE, THREE_DOTS, "P"),
+    "Clipped-Lap": Style(WINE, LONG, "d"),
     "Tsallis-INF": Style(SKY, "-", "X"),
     "HTINF": Style(PURPLE, "-", "d"),
     "Uniform": Style(INDIGO, ":", "*"),

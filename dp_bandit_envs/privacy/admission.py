@@ -10,12 +10,18 @@ import contextvars
 import copy
 import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, Self
+from typing import Any, Final, NoReturn, Self
 
 from dp_bandit_envs.errors import LedgerError, UnprotectedGameError
 from dp_bandit_envs.privacy.composition_filters import Cost
 from dp_bandit_envs.privacy.ledger import UNPROTECTED, Games, Reservation
 from dp_bandit_envs.privacy.participation import Participation
+
+UNKNOWN: Final = (
+    "a game on data with a ledger must know before it begins in how many rounds they serve; its adversary holds a {} as"
+    " something else than an attribute of its own, or makes it in begin. Make it in __init__, and keep it as an"
+    " attribute, or in a list or a dict. Nothing was played."
+)
 
 
 @dataclasses.dataclass
@@ -106,6 +112,7 @@ class Admission:
         ledgers: The ledgers of the data, each of which is paid.
         participation: In how many rounds of a game a record, and a person, can serve.
         n_games: How many games begin with this reset.
+        holders: The adversaries in these games that have a ledger of their own.
 
     Attributes:
         is_over: Whether another game has begun in the same environment.
@@ -114,7 +121,10 @@ class Admission:
         LedgerError: If nothing private is said of the games, the seed is known, or they would pass a budget.
     """
 
-    def __init__(self, ledgers: Sequence[Any], participation: Participation | None, n_games: int) -> None:
+    def __init__(
+        self, ledgers: Sequence[Any], participation: Participation | None, n_games: int, holders: Sequence[Any] = ()
+    ) -> None:
+        self._holders = list(holders)
         self._unpaid, self._participation, self._n_games = list(ledgers), participation, n_games
         self._reserved_costs: dict[str, list[list[Cost]]] = {}
         self._conditions = current()
@@ -136,6 +146,10 @@ class Admission:
     def waits_for(self, ledger: Any) -> bool:
         """Return whether its first round is still to come, and to be paid for in this ledger."""
         return not self.is_over and any(unpaid.id == ledger.id for unpaid in self._unpaid)
+
+    def knows(self, holder: Any) -> bool:
+        """Return whether an adversary was there when the ledger was asked, so that what it serves is counted."""
+        return any(known is holder for known in self._holders)
 
     def __deepcopy__(self, memo: Any) -> Self:
         """Return one that is paid together with this: a copy of a game that has begun is the same game."""
@@ -175,24 +189,30 @@ class Admission:
             raise
 
 
-def admission_to(data: Any, n_games: int = 1, *, previous: Admission | None = None) -> Admission | None:
+def admission_to(data: Any, *copies: Any, previous: Admission | None = None) -> Admission | None:
     """Return the admission of games on some data, an adversary say, that begin now; None if these have no ledger.
 
     Args:
-        data: What has `ledgers` and `data_use`.
-        n_games: Number of games.
+        data: What has `ledgers`, `data_use` and `holders`.
+        copies: The same for more games.
         previous: The admission of the game before in the same environment, which is over then.
     """
     if previous is not None:
         previous.is_over = True
-    return Admission(data.ledgers, data.data_use, n_games) if data.ledgers else None
+    if not data.ledgers:
+        return None
+    holders = [holder for one in (data, *copies) for holder in one.holders]
+    return Admission(data.ledgers, data.data_use, 1 + len(copies), holders)
 
 
-def require_admission(ledger: Any) -> None:
-    """Raise unless a game was admitted by a ledger under the current conditions."""
+def require_admission(holder: Any, ledger: Any) -> None:
+    """Raise unless a game of this adversary was admitted by its ledger under the current conditions."""
     now = current()
-    if now is None or not any(admission.waits_for(ledger) for admission in now.admissions):
+    waiting = [] if now is None else [admission for admission in now.admissions if admission.waits_for(ledger)]
+    if not waiting:
         raise UnprotectedGameError(UNPROTECTED.format("none is above this one"))
+    if not any(admission.knows(holder) for admission in waiting):
+        refuse(UnprotectedGameError(UNKNOWN.format(type(holder).__name__)))
 
 
 def refuse(error: Exception) -> NoReturn:

@@ -111,12 +111,16 @@ class Reservation:
                     break
         return lines if ledger_id == self._ledger_id and len(set(lines)) == len(costs) else []
 
-    def count_as_begun(self, players: Sequence[str], times: int) -> None:
-        """Note that nobody here will see whether so many games of these players begin."""
+    def count_as_begun(self, players: Sequence[str], times: int) -> bool:
+        """Note that nobody here will see whether so many games of these players begin.
+
+        Return whether they may: not where they were given back, as they pay elsewhere with what was sent before.
+        """
         with self._lock:
-            for line, (player, _) in enumerate(self._lines):
-                if player in players:
-                    self._left[line] = max(0, self._left[line] - times)
+            lines = [line for line, (player, _) in enumerate(self._lines) if player in players]
+            for line in lines:
+                self._left[line] = max(0, self._left[line] - times)
+        return bool(lines)
 
     def refund(self) -> None:
         """Give back the games that it has not paid for, in one transaction; it pays for none after that."""

@@ -32,6 +32,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv, checked_beginning
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
 from dp_bandit_envs.privacy.admission import admission_to
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.ledger import Reservation
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
@@ -154,7 +155,7 @@ class SimulationSetup:
         adversary = self.game.adversary
         if adversary.ledger is None:
             return self
-        games = [[to_count(player, self.env)] for player in self.players.values()]
+        games = [[to_count(player, self.env, self.wrapped[name])] for name, player in self.players.items()]
         compile_now(self.engines)
         use, names = adversary.data_use, list(self.players)
         reservation = adversary.ledger.spend(games, use, trials, secret=self.secret, players=names)
@@ -369,8 +370,9 @@ class ScalarEngine(CompiledEngine):
     def of(cls, setup: SimulationSetup) -> Self:
         """Return the engine of all algorithms that are made of plain functions."""
         games, adversary = setup.compiled_games, setup.game.adversary
-        players = [setup.players[name] for name in games]
-        guarantees = () if adversary.ledger is None else tuple(to_count(player, setup.env) for player in players)
+        guarantees: tuple[PrivacyGuarantee, ...] = ()
+        if adversary.ledger is not None:
+            guarantees = tuple(to_count(setup.players[name], setup.env, setup.wrapped[name]) for name in games)
         source, decision_set = getattr(setup.game, "source", None), getattr(setup.game, "decision_set", None)
         terms = TrialTerms(setup.secret, guarantees)
         return cls(adversary, games, setup.seed, setup.checkpoints, terms, source, decision_set, setup.refusals)

@@ -156,10 +156,11 @@ def play(
     if isinstance(agent, Algorithm):
         player = agent.player
         agent.check_game(env)
-        if game.adversary.ledger is not None:
-            guarantees = [to_count(agent, env)]
         owned = not any(isinstance(layer, Boundary) for layer in layers_of(env))
-        env, agent = agent.wrap(env), agent.agent(env)
+        inside = agent.wrap(env)
+        if game.adversary.ledger is not None:
+            guarantees = [to_count(agent, env, inside)]
+        env, agent = inside, agent.agent(env)
         # Who made the game has its data, and may read an error that a boundary would hide from what is above it.
         for layer in layers_of(env) if owned else ():
             if isinstance(layer, Boundary):
@@ -368,13 +369,15 @@ def _player(agent: Any, privacy: PrivacyRequest, env: Environment) -> Any:
     return agent
 
 
-def to_count(player: Algorithm, env: Environment) -> PrivacyGuarantee:
+def to_count(player: Algorithm, env: Environment, inside: Environment) -> PrivacyGuarantee:
     """Return what a ledger may count for a game: the algorithm's guarantee, if it covers all that can be seen of it.
+
+    That in `inside`, what `wrap` returned for the game that is played: it may return other wrappers each time.
 
     One for arms alone, of an agent's own draws, does not cover what a boundary in the environment itself releases to
     whatever is above it; the boundary's does, and holds for any agent.
     """
-    guarantee = player.guarantee_in(env)
+    guarantee = player.guarantee_inside(inside, env)
     if guarantee.covers in ("arms", "nothing") and env.has_wrapper_attr("guarantee"):
         released: PrivacyGuarantee = env.get_wrapper_attr("guarantee")
         return guarantee if released.model == "none" else released

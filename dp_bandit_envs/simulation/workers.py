@@ -239,7 +239,8 @@ def _with_joblib(tasks: Iterable[Task], jobs: int, left: int, in_threads: bool, 
     def calls() -> Iterator[Any]:
         for number, task in enumerate(cut):
             under_way[number] = task
-            count_as_begun(task)
+            if not count_as_begun(task):
+                return  # joblib takes tasks in a thread of its own, which may be late
             yield delayed(_numbered)(number, pickled(task), task.trials, keep)
 
     one_by_one = backend.supports_return_generator
@@ -290,11 +291,14 @@ def refuse_backend_elsewhere() -> None:
         )
 
 
-def count_as_begun(task: Task) -> None:
-    """Tell a ledger's reservation that nobody here will see whether the games of a task have begun."""
+def count_as_begun(task: Task) -> bool:
+    """Tell a ledger's reservation that nobody here will see whether the games of a task have begun.
+
+    Return whether they may.
+    """
     engine: Any = task.engine
-    if hasattr(engine, "terms") and engine.terms.reservation is not None:
-        engine.terms.reservation.count_as_begun(list(engine.algorithms), len(task.trials))
+    reservation: Reservation | None = engine.terms.reservation if hasattr(engine, "terms") else None
+    return reservation is None or reservation.count_as_begun(list(engine.algorithms), len(task.trials))
 
 
 def compile_now(engines: Iterable[Engine]) -> None:

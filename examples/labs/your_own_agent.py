@@ -15,7 +15,7 @@ def _():
     import marimo as mo
     import numpy as np
 
-    from dp_bandit_envs import Algorithm, LaplaceClipRescale, make_algorithm, simulate
+    from dp_bandit_envs import Algorithm, LaplaceClipRescale, evaluate, make_algorithm, simulate
     from dp_bandit_envs.agents import FunctionalAgent
     from dp_bandit_envs.agents.functional import Functions
     from dp_bandit_envs.course.checking import judged
@@ -33,6 +33,7 @@ def _():
         NamedTuple,
         Path,
         check_own_agent,
+        evaluate,
         exp,
         hidden_game,
         judged,
@@ -313,6 +314,32 @@ def _(MyAgent, Path, file_name, judged, mo, save_now, save_submission):
 
 @app.cell(hide_code=True)
 def _(mo):
+    mo.stop(mo.app_meta().mode == "run")
+    score_now = mo.ui.run_button(label="Score my agent in the suite")
+    mo.vstack(
+        [
+            mo.md(
+                "Last, your line beside all algorithms: 18 games of eight kinds, each of 1,024 rounds, at epsilon = 1."
+                " The suite puts its own privacy wrapper around your agent. Score 0 is chance, 1 the best without"
+                " privacy."
+            ),
+            score_now,
+        ]
+    )
+    return (score_now,)
+
+
+@app.cell(hide_code=True)
+def _(MyAgent, evaluate, mo, score_now):
+    mo.stop(not score_now.value)
+    with mo.status.spinner(title="Playing 20 games ten times each: up to a minute"):
+        scores = evaluate(MyAgent, size="tiny", epsilon=1, seconds=60, progress=False)
+    mo.vstack([mo.md(f"```text\n{scores}\n```"), scores.plot()])
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo):
     mo.md(r"""
     ## What you have seen
 
@@ -321,7 +348,7 @@ def _(mo):
     - The guarantee is the wrapper's: it holds for your agent as for those of the papers.
 
     Read on: the pages `docs/own-agent.md`, also for agents that learn from private sums, which lose much less where
-    somebody may be trusted to add up gains, and `docs/comparing.md`.
+    somebody may be trusted to add up gains, and `docs/suite.md`.
     """)
     return
 

@@ -374,6 +374,50 @@ def test_a_diary_is_open_in_one_game_only_and_of_one_game(tmp_path):
         game_of(diary=tmp_path / "text.md")
 
 
+@pytest.mark.parametrize(
+    ("changed", "word"),
+    [
+        (lambda env: LaplaceClipRescale(env, epsilon=5.0), "guarantee"),
+        (lambda env: LaplaceClipRescale(MiniBatchAverage(env, batch_size=2), epsilon=0.1), "noise"),
+    ],
+)
+def test_a_diary_goes_on_with_the_guarantee_and_the_noise_that_were_counted(changed, word, tmp_path):
+    """With another epsilon in an algorithm of one's own, .1 had been counted, and 5 were spent on the same rewards."""
+    mine = Algorithm("mine", Exp3, lambda env: LaplaceClipRescale(env, epsilon=0.1))
+    options = {"ledger": Ledger.create(tmp_path / "my.ledger", epsilon=9.0), "diary": tmp_path / "diary.jsonl"}
+    with game_of(mine, **options) as game:
+        drive(game, rounds=1)
+    with refused(ValueError, word, "diary.jsonl"):
+        game_of(Algorithm("mine", Exp3, changed), **options)
+    with game_of(mine, **options) as game:
+        drive(game, rounds=1)
+    assert options["ledger"].spent.games == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_diary_is_open_in_one_game_only_by_whatever_name(tmp_path):
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "diary.jsonl")
+    with game_of(diary=tmp_path / "diary.jsonl"), refused(BlockingIOError, "diary.jsonl"):
+        game_of(diary=tmp_path / "link.jsonl")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_game_with_a_diary_does_not_begin_in_a_forked_process(tmp_path):
+    """Parent and child each began one with the same seed: two games were counted, whose noise cancels."""
+    game = game_of(diary=tmp_path / "diary.jsonl")
+    child = os.fork()
+    if child == 0:
+        try:
+            game.next_arm()
+        except StepOutsideGameError:
+            os._exit(7)
+        finally:
+            os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    drive(game, rounds=1)
+    game.close()
+
+
 def test_a_game_with_a_diary_is_not_copied_and_keeps_no_reward(tmp_path):
     """Before its first arm its noise is settled already: two copies would have the same."""
     diary = tmp_path / "diary.jsonl"

@@ -37,6 +37,7 @@ def test_every_table_of_guarantees_names_its_convention():
         ("`DP-Lambda-Lap`", "DP-Lambda-Lap", {"epsilon": 1.0}),
         ("`Batched-Lap-EXP3`", "Batched-Lap-EXP3", {"epsilon": 0.1}),
         ("`Batched-Lap-HTINF`", "Batched-Lap-HTINF", {"epsilon": 0.1}),
+        ("`Clipped-Lap`", "Clipped-Lap", {"epsilon": 0.1}),
         ("`Uniform`", "Uniform", {}),
         ("`EXP3-tau`", "EXP3-tau", {}),
     ],

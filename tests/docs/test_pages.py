@@ -21,8 +21,8 @@ from tests.tools.pages import OURS, PAGES, ROOT, blocks, lines, prose, run, save
 FOLLOWED = {"docs/real-data.md", "docs/cluster.md"}
 ALONE = [name for name in OURS if name not in FOLLOWED]
 COMMANDS = sorted({line for name in OURS for line in lines(name, "dp-bandit ")})
-# The figures are drawn small in tests/cli/test_command_line.py; tests/cli/test_grade.py grades.
-ELSEWHERE = ("dp-bandit reproduce ", "dp-bandit grade ")
+# The figures are drawn small in tests/cli/test_command_line.py; test_grade.py grades, and test_suite_command.py scores.
+ELSEWHERE = ("dp-bandit reproduce ", "dp-bandit grade ", "dp-bandit suite ")
 CHEAP = sorted({line for name in ALONE for line in lines(name, "dp-bandit ") if not line.startswith(ELSEWHERE)})
 PLAIN = re.compile(
     r"source \.venv/bin/activate|\.venv\\Scripts\\Activate\.ps1|(python3|py) -m venv \.venv"

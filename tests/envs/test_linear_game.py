@@ -43,6 +43,20 @@ def test_the_best_arm_is_ahead_by_the_gap(coins):
     assert expected.max() > 0.75
 
 
+def test_coins_say_the_means_of_their_game_and_linear_gains_do_not():
+    """Pseudo-regret is then what the arms played cost on average: gap <A_best - A_played, v> / 2 a round."""
+    adversary = LinearGains(7, 400, gap=0.6, coins=True)
+    assert adversary.means is None
+    table(adversary, 5)
+    expected = (1 + 0.6 * adversary.features @ adversary._direction) / 2
+    np.testing.assert_allclose(adversary.means, expected, rtol=1e-13)
+    env = BanditEnv(LinearGains(7, 400, gap=0.6, coins=True))
+    game = play(env, Exp2(), seed=2)
+    means = env.unwrapped.adversary.means
+    assert game.pseudo_regret[-1] == pytest.approx((means.max() - means[game.arms]).sum(), rel=1e-12)
+    assert play(BanditEnv(LinearGains(7, 40)), Exp2(), seed=2).pseudo_regret is None
+
+
 def test_default_features_are_public_and_always_the_same():
     one, other = gym.make("DPBandit-Linear-v0", horizon=5), gym.make("DPBandit-Linear-v0", horizon=99)
     features = one.get_wrapper_attr("features")

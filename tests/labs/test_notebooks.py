@@ -241,6 +241,12 @@ def test_the_cell_with_the_agent_is_saved(tmp_path, monkeypatch):
     assert "app.cell" not in saved
 
 
+def test_an_agent_gets_its_own_line_in_the_suite():
+    pressed, guessed = types.SimpleNamespace(value=True), types.SimpleNamespace(value="a guess")
+    _, text = run("your_own_agent", guess=guessed, score_now=pressed)
+    assert "&gt; MyAgent" in text or "> MyAgent" in text
+
+
 def test_a_spinner_says_what_is_compiled_and_the_log_says_the_rest(caplog, monkeypatch):
     monkeypatch.setattr(compiled, "_said", set())
     logger = logging.getLogger("dp_bandit_envs")

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+import types
 
 import gymnasium as gym
 import numpy as np
@@ -10,14 +11,22 @@ import pytest
 
 import dp_bandit_envs  # noqa: F401 - registers the ids
 from dp_bandit_envs import Algorithm, Exp3, Ledger, OutsideGame, play, simulate
-from dp_bandit_envs.adversaries import Adversary, Replay, Trial
+from dp_bandit_envs.adversaries import Adversary, OutcomePools, Replay, Trial
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.errors import BudgetSpentError, LedgerError, StepOutsideGameError, UnprotectedGameError
+from dp_bandit_envs.errors import (
+    BoundaryError,
+    BudgetSpentError,
+    LedgerError,
+    StepOutsideGameError,
+    UnprotectedGameError,
+)
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.admission import Admission, playing_under
 from dp_bandit_envs.privacy.composition_filters import Cost
 from dp_bandit_envs.privacy.participation import Participation
+from dp_bandit_envs.simulation.simulation import prepare
+from dp_bandit_envs.simulation.workers import count_as_begun
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector as of_many
 from tests.tools.refusals import refused
 
@@ -203,6 +212,108 @@ def test_a_game_on_the_data_of_two_ledgers_is_charged_in_both():
     assert [spent(ledger) for ledger in ledgers] == [(2, 4.0)] * 2
 
 
+class Hiding(Adversary):
+    """Has one table in sight, and another one on the same data in an object, or made by `begin`."""
+
+    def __init__(self, ledger, where):
+        self.where, self.shown = where, Replay(TABLE, ledger=ledger)
+        self.box = types.SimpleNamespace(table=Replay(TABLE, ledger=ledger), ledger=ledger)
+        super().__init__(2, 40)
+
+    def begin(self, rng):
+        """Begin both."""
+        self.shown.begin(rng)
+        if self.where == "begin":
+            self.box.table = Replay(TABLE, ledger=self.box.ledger)
+        self.box.table.begin(rng)
+
+    def next_gains(self, rounds):
+        """Return the gains of both."""
+        return (self.shown.next_gains(rounds) + self.box.table.next_gains(rounds)) / 2
+
+
+@pytest.mark.parametrize("where", ["object", "begin"])
+def test_data_beside_those_that_are_counted_are_refused_where_nobody_sees_them(where):
+    """A record served in two rounds and was counted for one, as the ledger had admitted the game of the other table."""
+    ledger = Ledger(epsilon=9.0)
+    env = LaplaceClipRescale(BanditEnv(Hiding(ledger, where)), epsilon=1.0)
+    for _ in range(3):
+        with refused(UnprotectedGameError, "Replay", "__init__"):
+            env.reset()
+    assert spent(ledger) == (0, 0.0)
+
+
+def test_a_hidden_table_in_a_vector_is_refused_beside_a_game_that_is_counted():
+    """One game of two was counted: the other one's data were let in by its leave."""
+    ledger = Ledger(epsilon=9.0)
+    hiding = Hiding(ledger, "object")
+    hiding.shown = Replay(TABLE)
+    makers = [lambda: data(ledger), lambda: BanditEnv(hiding)]
+    envs = gym.vector.SyncVectorEnv(makers, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
+    with refused(UnprotectedGameError, "Replay"):
+        of_many.LaplaceClipRescale(envs, epsilon=1.0).reset()
+    assert spent(ledger) == (0, 0.0)
+
+
+class Unsaid(Adversary):
+    """Has a ledger, and does not say in how many rounds its data serve."""
+
+    def __init__(self, ledger):
+        super().__init__(2, 40)
+        self.ledger = ledger
+
+    def begin(self, rng):
+        """Begin."""
+        self.enter_ledger()
+
+    def next_gains(self, rounds):
+        """Return zeros."""
+        return np.zeros((rounds, 2))
+
+
+def test_data_whose_use_is_unknown_are_refused_also_beside_data_whose_use_is_known():
+    """They were counted as if they served in no round."""
+    ledger = Ledger(epsilon=9.0)
+    both = Both(ledger, ledger)
+    for tables in ([Unsaid(ledger)], [Unsaid(ledger), Replay(TABLE, ledger=ledger)]):
+        both.tables = tables
+        with refused(UnprotectedGameError, "how many rounds"):
+            LaplaceClipRescale(BanditEnv(both), epsilon=1.0).reset()
+
+
+class Longer(Adversary):
+    """Plays recorded outcomes for more rounds than they were made for."""
+
+    def __init__(self, ledger):
+        self.pools = OutcomePools([np.zeros(4), np.ones(4)])  # 8 rounds, a record in two
+        self.pools.ledger = ledger
+        super().__init__(2, 100)
+
+    def begin(self, rng):
+        """Begin."""
+        self.pools.begin(rng)
+
+    def next_gains(self, rounds):
+        """Return the next outcomes."""
+        return self.pools.next_gains(rounds)
+
+
+def test_recorded_outcomes_end_with_the_horizon_for_which_they_are_counted():
+    """A record served in 25 rounds and was counted for two."""
+    ledger = Ledger(epsilon=9.0)
+    env = LaplaceClipRescale(BanditEnv(Longer(ledger), block_length=4), epsilon=1.0)
+    env.reset()
+    for _ in range(8):
+        env.step(0)
+    with pytest.raises(BoundaryError):
+        env.step(0)
+    longer = Longer(None)
+    longer.begin(np.random.default_rng(0))
+    with refused(StepOutsideGameError, "8 rounds"):
+        longer.next_gains(9)
+    assert spent(ledger) == (1, 2.0)
+
+
 class Careless(Adversary):
     """Has a ledger, and its `begin` does not ask for leave."""
 
@@ -249,6 +360,26 @@ def test_an_adversary_that_asks_for_no_leave_is_charged_all_the_same():
     assert spent(ledger) == (1, 1.0)
     with pytest.raises(BudgetSpentError):
         env.reset()
+
+
+@pytest.mark.parametrize("way", ["play", "simulate", "outside"])
+def test_the_wrappers_that_are_played_are_counted_where_each_call_makes_others(way):
+    """`play` counted .01, the guarantee of wrappers that it had made to ask for it, and played at 5 or more."""
+    ledger, made = Ledger(epsilon=99.0), []
+
+    def wrapping(env):
+        made.append(LaplaceClipRescale(env, epsilon=5.0 * len(made) + 0.01))
+        return made[-1]
+
+    mine = Algorithm("mine", Exp3, wrapping)
+    if way == "play":
+        play(data(ledger), mine, seed=None)
+    elif way == "simulate":
+        simulate(lambda: data(ledger), [mine], seed=None, checkpoints=1)
+    else:
+        OutsideGame(mine, n_arms=2, horizon=9, ledger=ledger).next_arm()
+    begun = [env.guarantee.epsilon for env in made if env._has_begun()]
+    assert spent(ledger) == (1, begun[0] if begun else made[0].guarantee.epsilon)
 
 
 # ---- reservations
@@ -314,6 +445,17 @@ def test_a_reservation_that_was_refunded_pays_for_nothing():
             begun_under(again, ledger)
     reservation.refund()
     assert spent(ledger) == (1, 0.5)
+
+
+def test_a_reservation_that_was_refunded_lets_no_task_go_to_other_processes():
+    """What was pickled before pays there, and joblib's thread may take one more task after an interrupt."""
+    ledger = Ledger(epsilon=9.0)
+    setup = prepare(lambda: data(ledger), "DP-KLUCB", horizon=None, seed=None, checkpoints=1).reserved(3)
+    (task,) = setup.tasks(range(1))
+    assert count_as_begun(task)
+    setup.refund()
+    assert not count_as_begun(task)
+    assert spent(ledger) == (1, 1.0)
 
 
 def test_a_copy_of_a_reservation_is_the_same():

@@ -1,0 +1,86 @@
+"""What `suite` does: score agents or a class's folder, list the tasks, or show the reference."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dp_bandit_envs.cli.options import parse_numbers
+from dp_bandit_envs.cli.terminal import say
+from dp_bandit_envs.suite import AXES, LEVELS, SIZES, evaluate, tasks
+from dp_bandit_envs.suite.card import ScoreCard
+from dp_bandit_envs.suite.evaluation import LEVELS_OF_A_CARD
+from dp_bandit_envs.suite.players import agents_of_folder
+from dp_bandit_envs.suite.reference import REFERENCE_SEED
+from dp_bandit_envs.suite.sheet import level_in_words, lines_of_reference
+from dp_bandit_envs.suite.task_table import size_name
+
+
+def score_agents(
+    words: Sequence[str],
+    *,
+    size: str,
+    epsilon: list[str] | None,
+    axes: list[str] | None,
+    out: Path,
+    seed: int | None,
+    seconds: float,
+    jobs: int,
+) -> None:
+    """Score agents, print the sheet, and write card, sheet and picture."""
+    agents: Any = list(words)
+    if folders := [word for word in words if Path(word).is_dir()]:
+        if len(words) > 1:
+            raise ValueError(f"a folder of agents must be alone; received {len(words)} words with {folders[0]!r}.")
+        say("This is no sandbox: each file runs with your rights. Score files of people you do not trust elsewhere.")
+        agents = agents_of_folder(Path(folders[0]))
+    scores = evaluate(
+        agents,
+        size=size,
+        epsilon=parse_levels(epsilon),
+        tasks=axes,
+        folder=out / "cells",
+        seed=REFERENCE_SEED if seed is None else seed,
+        seconds=seconds,
+        jobs=jobs,
+    )
+    say(str(scores))
+    say(f"\nSee {' and '.join(map(str, _write(scores, out)))}.")
+
+
+def parse_levels(texts: Sequence[str] | None) -> list[float | None]:
+    """Return the levels of `--epsilon 0.1,none`; by default the three of a card."""
+    levels: list[float | None] = []
+    for word in [word for text in texts or () for word in text.split(",")]:
+        levels += [None] if word.strip().lower() == "none" else parse_numbers("--epsilon", [word]) or []
+    return levels or list(LEVELS_OF_A_CARD)
+
+
+def _write(scores: ScoreCard, out: Path) -> list[Path]:
+    """Write the card, and its picture if matplotlib is installed."""
+    scores.save(out / "card.json")
+    (out / "sheet.txt").write_text(f"{scores}\n", encoding="utf-8")
+    written = [out / "card.json", out / "sheet.txt"]
+    try:
+        from dp_bandit_envs.plots.plot_style import as_bytes
+    except ImportError:
+        return written
+    (out / "figure.png").write_bytes(as_bytes(scores.plot(), "png"))
+    return [*written, out / "figure.png"]
+
+
+def show_tasks() -> None:
+    """Print sizes, levels and tasks."""
+    sizes = ", ".join(f"{name} (T = {size.horizon:,}, {size.games} games)" for name, size in SIZES.items())
+    levels = ", ".join(level_in_words(level) for level in LEVELS)
+    lines = [f"Sizes: {sizes}", f"Levels: epsilon {levels}", f"Axes: {', '.join(AXES)}", ""]
+    lines.append(f"{'task':<28}{'game':<15}{'measure':<17}scores 1")
+    for task in tasks():
+        lines.append(f"{task.name:<28}{task.game:<15}{task.measure.replace('_', ' '):<17}{task.best}")
+    say("\n".join(lines))
+
+
+def show_reference(size: str, axes: list[str] | None) -> None:
+    """Print the best of the package by axis, or all of some axes."""
+    chosen: Sequence[str | None] = axes or [None]
+    for axis in chosen:
+        say("\n".join(lines_of_reference(size_name(size), axis)))

@@ -1,0 +1,132 @@
+"""The picture of a score card: one panel for each epsilon, one row for each axis, and grey ticks for the others."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from dp_bandit_envs.plots.plot_style import GREY, LIGHT_GREY, RC, styles_for
+
+INCHES_OF_PANEL, INCHES_OF_ROW, INCHES_OF_LABELS = 2.1, 0.3, 1.1
+INCHES_OF_LETTER, INCHES_OF_CELL = 0.065, 0.68
+LEFT, RIGHT = -1.0, 1.25
+"""The scores that the horizontal axis shows; those beyond are arrows at its ends."""
+
+
+class ScorePanel(NamedTuple):
+    """The scores at one epsilon.
+
+    Attributes:
+        title: Above the panel.
+        field: By row, the scores of all others.
+        dots: By name, and by row, a score with the ends of its interval.
+    """
+
+    title: str
+    field: Mapping[str, Sequence[float]]
+    dots: Mapping[str, Mapping[str, tuple[float, float, float]]]
+
+
+def scores_figure(
+    panels: Sequence[ScorePanel],
+    rows: Sequence[str],
+    *,
+    field: str,
+    table: Sequence[Sequence[str]] = (),
+    columns: int | None = None,
+) -> Figure:
+    """Return the figure.
+
+    Args:
+        panels: One for each epsilon.
+        rows: The rows, the first on top and apart from the others.
+        field: What the ticks are, in the legend.
+        table: Rows of text beside the panels, the head first; none by default.
+        columns: Panels in a row.
+    """
+    columns = min(columns or len(panels), len(panels))
+    lines = -(-len(panels) // columns)
+    table_at = _inches_of_names(table) + INCHES_OF_CELL * (len(table[0]) - 1) + 0.2 if table else 0.0
+    width = INCHES_OF_LABELS + INCHES_OF_PANEL * columns + table_at
+    styles = styles_for(dict.fromkeys(name for panel in panels for name in panel.dots))
+    in_a_line = 1 + columns
+    top = 0.42 + 0.2 * -(-(1 + len(styles)) // in_a_line)
+    height = lines * (INCHES_OF_ROW * len(rows) + 0.55) + 0.03 + top
+    with mpl.rc_context(RC):
+        figure = Figure(figsize=(width, height))
+        axes = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
+        figure.subplots_adjust(
+            left=INCHES_OF_LABELS / width,
+            right=(width - table_at) / width - 0.01,
+            top=1 - top / height,
+            bottom=0.5 / height,
+            wspace=0.07,
+            hspace=0.22,
+        )
+        for place in axes.flat[len(panels) :]:
+            place.set_visible(False)
+        for place, panel in zip(axes.flat, panels, strict=False):
+            _draw_panel(place, panel, rows, styles, field)
+        for place in axes[:, 0]:
+            place.set_yticks(range(len(rows)), rows)
+        axes[0, 0].set_ylim(len(rows) - 0.5, -0.5)
+        middle = (INCHES_OF_LABELS + INCHES_OF_PANEL * columns / 2) / width
+        figure.text(middle, 0.08 / height, "score: 0 is chance, 1 is the best without privacy", ha="center")
+        handles: dict[str, Any] = {}
+        for place in axes.flat:
+            handles |= {label: line for line, label in zip(*place.get_legend_handles_labels(), strict=True)}
+        figure.legend(
+            list(handles.values()),
+            list(handles),
+            loc="upper center",
+            bbox_to_anchor=(middle, 1 - 0.02 / height),
+            ncols=min(in_a_line, len(handles)),
+            handlelength=1.4,
+        )
+        if table:
+            _draw_table(figure, table, (width - table_at + 0.1) / width, 1 - top / height, height)
+    return figure
+
+
+def _draw_panel(place: Any, panel: ScorePanel, rows: Sequence[str], styles: Mapping[str, Any], field: str) -> None:
+    for score in (0, 1):
+        place.axvline(score, color=GREY, lw=0.8, ls=":", zorder=0)
+    place.axhline(0.5, color=LIGHT_GREY, lw=0.8)
+    place.grid(visible=False)
+    for line, row in enumerate(rows):
+        scores = np.clip(panel.field.get(row, ()), LEFT, RIGHT)
+        marks = {"marker": "|", "ls": "", "color": LIGHT_GREY, "ms": 9, "mew": 1.2, "zorder": 1}
+        place.plot(scores, np.full(len(scores), line), label=field if line == 0 else None, **marks)
+    shift = 0.44 / max(1, len(panel.dots))
+    for index, (name, scores_of_rows) in enumerate(panel.dots.items()):
+        at = (index - (len(panel.dots) - 1) / 2) * shift
+        look = styles[name]
+        for row, (score, low, high) in scores_of_rows.items():
+            height = rows.index(row) + at
+            place.plot(np.clip([low, high], LEFT, RIGHT), [height, height], color=look.colour, lw=1.4, zorder=3)
+            marker = "<" if score <= LEFT else ">" if score >= RIGHT else look.marker
+            place.plot(min(max(score, LEFT), RIGHT), height, ls="", color=look.colour, marker=marker, ms=4.5, zorder=4)
+        place.plot([], [], color=look.colour, marker=look.marker, ms=4.5, label=name)
+    place.set_title(panel.title)
+    place.set_xlim(LEFT - 0.07, RIGHT + 0.07)
+    place.set_xticks([-1, -0.5, 0, 0.5, 1], ["−1", "", "0", "", "1"])
+    place.spines["left"].set_visible(False)
+    place.tick_params(axis="y", length=0)
+
+
+def _draw_table(figure: Figure, table: Sequence[Sequence[str]], left: float, top: float, height: float) -> None:
+    """Write rows of text beside the panels, aligned to the right but for their first column."""
+    width = figure.get_figwidth()
+    ends = left + (_inches_of_names(table) + INCHES_OF_CELL * np.arange(1, len(table[0]))) / width
+    for line, cells in enumerate(table):
+        y = top - (line * 0.19 + 0.06) / height
+        weight = "bold" if line == 0 else "normal"
+        figure.text(left, y, cells[0], weight=weight, size=7.5, va="top")
+        for cell, x in zip(cells[1:], ends, strict=True):
+            figure.text(x, y, cell, weight=weight, size=7.5, ha="right", va="top")
+
+
+def _inches_of_names(table: Sequence[Sequence[str]]) -> float:
+    return INCHES_OF_LETTER * max(len(cells[0]) for cells in table)

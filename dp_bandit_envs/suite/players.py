@@ -1,0 +1,267 @@
+"""Whoever is evaluated: an algorithm, an agent without privacy or something that trains one, at a level in a task."""
+
+import dataclasses
+import functools
+import importlib
+import inspect
+import math
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import gymnasium as gym
+
+from dp_bandit_envs.adapters import from_sb3
+from dp_bandit_envs.agents.functional import FunctionalPointAgent
+from dp_bandit_envs.algorithms import Algorithm, calibrate_in
+from dp_bandit_envs.algorithms.algorithm import unchanged
+from dp_bandit_envs.algorithms.specs import AlgorithmSpec, is_single_algorithm, read_algorithm
+from dp_bandit_envs.algorithms.standard_wrapper import learns_from_sums, standard_wrapper
+from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError
+from dp_bandit_envs.privacy.guarantee import DELTA
+from dp_bandit_envs.protocols import Environment, plays_points
+from dp_bandit_envs.suite.task_table import SuiteTask
+from dp_bandit_envs.wrappers import ExactSums
+
+Wrapper = Callable[..., Environment]
+"""Called with an environment and `epsilon=`, returns it in privacy wrappers."""
+TRAINING_SEED: Final = 2**100
+"""Added to the suite's seed in games for training, none of which is scored."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SuitePlayer:
+    """Someone who is evaluated.
+
+    Attributes:
+        label: The name of the results.
+        spec: What was given, as the package's other doors read it; None for a function that trains a model.
+        train: Trains a model in an environment, and returns it or what makes agents; None for all others.
+        wrapper: Makes an agent private that is not private by itself; None for the standard wrapper.
+        error: Why there is no agent, which costs all cells; None for all others.
+    """
+
+    label: str
+    spec: AlgorithmSpec | None
+    train: Callable[[Environment], Any] | None = None
+    wrapper: Wrapper | None = None
+    error: Exception | None = None
+
+    def algorithm_in(self, task: SuiteTask, size: str, level: float | None, seed: int = 0) -> Algorithm:
+        """Return what plays a task at a level.
+
+        Raises:
+            WrongGameError: If it is for another kind of game.
+            UnreachableGuaranteeError: If it has no guarantee at this level.
+        """
+        if self.error is not None:
+            raise self.error
+        env = task.environment(size)
+        if self.train is not None:
+            return self._trained(task, size, level, seed)
+        assert self.spec is not None
+        if level is None:
+            return self._named(self._without_privacy(env))
+        # The agent alone says whether it plays such a game, before a parameter of its privacy is searched for.
+        parameters = self.spec.parameters_at(level, DELTA, task.horizon(size))
+        algorithm = _built(self.spec, parameters)
+        algorithm.check_game(env)
+        is_bare = self.spec.factory is not None and algorithm.wrapping is unchanged
+        if is_bare and not self.spec.takes_epsilon and algorithm.guarantee_in(env).model == "none":
+            return self._named(self._behind_a_wrapper(algorithm, level))
+        return self._named(calibrated(self.spec, level, env))
+
+    def _without_privacy(self, env: Environment) -> Algorithm:
+        assert self.spec is not None
+        horizon = int(env.get_wrapper_attr("horizon"))
+        # EXP3-tau takes an epsilon in place of its paper's batches, which are what it plays without one.
+        takes_noise = self.spec.takes_epsilon and self.spec.signature["epsilon"].default is not None
+        epsilon = math.inf if takes_noise else None
+        algorithm = _built(self.spec, self.spec.parameters_at(epsilon, DELTA if epsilon else None, horizon))
+        algorithm.check_game(env)
+        needs_sums = (
+            self.spec.factory is not None and algorithm.wrapping is unchanged and algorithm.make_agent is not None
+        )
+        if needs_sums and learns_from_sums(algorithm.make_agent):
+            return dataclasses.replace(algorithm, wrapping=ExactSums)
+        return algorithm
+
+    def _behind_a_wrapper(self, algorithm: Algorithm, level: float) -> Algorithm:
+        if self.wrapper is not None:
+            wrapping: Callable[[Environment], Environment] = functools.partial(self.wrapper, epsilon=level)
+        else:
+            wrapping = standard_wrapper(algorithm.make_agent or algorithm.make_point_agent, epsilon=level)
+        return dataclasses.replace(
+            algorithm,
+            wrapping=wrapping,
+            parameters={**algorithm.parameters, "epsilon": level},
+            player=f"{algorithm.player} epsilon={level:g}",
+        )
+
+    def _trained(self, task: SuiteTask, size: str, level: float | None, seed: int) -> Algorithm:
+        assert self.train is not None
+        if task.axis == "data":
+            raise WrongGameError(f"{self.label} is trained on games, and those of {task.name} are patients.")
+        env = task.environment(size)
+        if plays_points(env):
+            raise WrongGameError(f"{self.label} is trained on arms, and {task.name} plays points.")
+        no_agent_yet: Any = UntrainedAgent
+        bare = Algorithm(self.label, no_agent_yet)
+        private = bare if level is None else self._behind_a_wrapper(bare, level)
+        model = self.train(TrainingGames(private.wrap(env), TRAINING_SEED + seed))
+        make_agent = model if callable(model) and not hasattr(model, "predict") else from_sb3(model)
+        return dataclasses.replace(private, make_agent=make_agent)
+
+    def _named(self, algorithm: Algorithm) -> Algorithm:
+        return algorithm if algorithm.name == self.label else dataclasses.replace(algorithm, name=self.label)
+
+
+class TrainingGames(gym.Wrapper[Any, Any, Any, Any]):
+    """Games to train in, one after the other: `reset` begins the next one, and none of them is scored.
+
+    Args:
+        env: The game in its wrappers.
+        seed: The seed of these games.
+    """
+
+    def __init__(self, env: Environment, seed: int) -> None:
+        super().__init__(env)
+        self._seed: int | None = seed
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin the next game; a seed that is given is not used."""
+        seed, self._seed = self._seed, None
+        return self.env.reset(seed=seed)
+
+
+class UntrainedAgent:
+    """Stands for the agents of a model that is trained later."""
+
+
+def players_of(agents: Any, wrapper: Wrapper | None = None) -> list[SuitePlayer]:
+    """Return those who are evaluated, from one of what `compare` takes, several, or a mapping from names to them.
+
+    Two that have the same name without a mapping, such as `MyAgent` of two files, get their modules: `anna:MyAgent`.
+
+    Raises:
+        ValueError: If there is none, or two have the same name.
+    """
+    if isinstance(agents, Mapping):
+        players = [_player(str(label), agent, wrapper) for label, agent in agents.items()]
+    else:
+        listed = [agents] if is_single_algorithm(agents) or is_trainer(agents) else list(agents)
+        players = [_player(None, agent, wrapper) for agent in listed]
+        labels = [player.label for player in players]
+        players = [
+            dataclasses.replace(player, label=f"{_module_of(agent)}:{player.label}")
+            if labels.count(player.label) > 1 and _module_of(agent)
+            else player
+            for agent, player in zip(listed, players, strict=True)
+        ]
+    if not players:
+        raise ValueError("agents must name at least one; received none.")
+    labels = [player.label for player in players]
+    twice = next((label for index, label in enumerate(labels) if label in labels[:index]), None)
+    if twice is not None:
+        raise ValueError(f"agents must have different names; received {twice!r} twice. Use a mapping from names.")
+    return players
+
+
+def agents_of_folder(folder: Path) -> dict[str, Any]:
+    """Return the agents of the Python files in a folder, by the names of the files.
+
+    Each file has a class `MyAgent`, or else one class of agents. One that cannot be imported is an `ImportError`, which
+    costs that file's cells only.
+
+    Raises:
+        ValueError: If there is no such file.
+    """
+    files = sorted(file for file in folder.glob("*.py") if not file.name.startswith("_"))
+    if not files:
+        raise ValueError(f"{folder} must have Python files, each with a class MyAgent; there are none.")
+    if (path := str(folder.resolve())) not in sys.path:
+        sys.path.append(path)
+    return {file.stem: _agent_of_file(file) for file in files}
+
+
+def _agent_of_file(file: Path) -> Any:
+    try:
+        module = importlib.import_module(file.stem)
+        place = Path(str(getattr(module, "__file__", "")))
+        if place.resolve() != file.resolve():
+            raise ImportError(f"its name is taken by {place}; call the file something else")
+        classes = [
+            thing
+            for thing in vars(module).values()
+            if isinstance(thing, type) and hasattr(thing, "update") and thing.__module__ == module.__name__
+        ]
+        agent = getattr(module, "MyAgent", classes[0] if len(classes) == 1 else None)
+        if agent is None:
+            raise ImportError(f"it has no class MyAgent, and {len(classes)} other classes of agents")
+    except (Exception, SystemExit) as error:
+        return ImportError(f"{file.name}: {type(error).__name__}: {error}")
+    return agent
+
+
+def is_trainer(agent: Any) -> bool:
+    """Return whether something is a function `train(env)` that returns a trained model."""
+    if not inspect.isfunction(agent) and not isinstance(agent, functools.partial):
+        return False
+    needed = [
+        parameter.name
+        for parameter in inspect.signature(agent).parameters.values()
+        if parameter.default is parameter.empty and parameter.kind in (0, 1)
+    ]
+    return needed == ["env"]
+
+
+def _player(label: str | None, agent: Any, wrapper: Wrapper | None) -> SuitePlayer:
+    if isinstance(agent, ImportError):
+        return SuitePlayer(label or "unknown", None, error=agent)
+    if is_trainer(agent):
+        return SuitePlayer(label or agent.__name__, None, agent, wrapper)
+    if isinstance(agent, type) and hasattr(agent, "select_point"):
+        makes_points: Any = agent
+        makes_arms: Any = None if issubclass(agent, FunctionalPointAgent) else agent
+        feedback: Any = getattr(agent, "feedback", "any")
+        agent = Algorithm(label or agent.__name__, makes_arms, make_point_agent=makes_points, feedback=feedback)
+    spec = read_algorithm(agent, label)
+    return SuitePlayer(spec.label, spec, None, wrapper)
+
+
+def _module_of(agent: Any) -> str:
+    if isinstance(agent, str):
+        return agent.partition(":")[0] if ":" in agent else ""
+    return str(getattr(agent, "__module__", "")) if callable(agent) else ""
+
+
+_CALIBRATED: dict[tuple[Any, ...], Mapping[str, Any] | str] = {}
+"""The parameters found for names of the table, or why there are none; a search may take ten seconds."""
+
+
+def _built(spec: AlgorithmSpec, parameters: Mapping[str, Any]) -> Algorithm:
+    return dataclasses.replace(spec, parameters=parameters).build_with_own_noise()
+
+
+def calibrated(spec: AlgorithmSpec, level: float, env: Environment) -> Algorithm:
+    """Return an algorithm whose guarantee in a game is (level, `DELTA`), as closely as possible from below.
+
+    Raises:
+        UnreachableGuaranteeError: If there is none.
+        WrongGameError: If it cannot play the game.
+    """
+    if spec.factory is not None:
+        return calibrate_in(spec, (level, DELTA), env)
+    game: Any = env.unwrapped
+    facts = (plays_points(env), game.n_values, game.adversary.n_arms, game.horizon, game.sensitivity)
+    key = (spec.name, repr(sorted(spec.parameters.items())), level, *facts)
+    if key not in _CALIBRATED:
+        try:
+            _CALIBRATED[key] = calibrate_in(spec, (level, DELTA), env).parameters
+        except UnreachableGuaranteeError as error:
+            _CALIBRATED[key] = str(error)
+    parameters = _CALIBRATED[key]
+    if isinstance(parameters, str):
+        raise UnreachableGuaranteeError(parameters)
+    return _built(spec, {name: parameter for name, parameter in parameters.items() if name in spec.signature})

@@ -1,0 +1,174 @@
+"""Makes the reference: `python -m dp_bandit_envs.suite.reference_maker tiny quick`.
+
+Cells that were played are kept in `results/reference`, so that an interrupted run goes on. Sizes that are not named
+keep what the file says of them, as long as the table and the names are the same.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+import dp_bandit_envs
+from dp_bandit_envs.algorithms import algorithm_names
+from dp_bandit_envs.experiments.progress import progress_of
+from dp_bandit_envs.files import write_whole
+from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.suite.card import card_of
+from dp_bandit_envs.suite.evaluation import GROWTH_TASKS, SECONDS_A_CELL, CellStore, played_agents
+from dp_bandit_envs.suite.players import players_of
+from dp_bandit_envs.suite.reference import COLUMNS, REFERENCE_FILE, REFERENCE_SEED, SuiteReference
+from dp_bandit_envs.suite.scores import exponent_of
+from dp_bandit_envs.suite.sheet import level_in_words
+from dp_bandit_envs.suite.task_table import CORE, DELTA, LEVELS, SIZES, TASKS, VERSION, digest_of_table, size_name
+
+FORMAT: Final = "dp-bandit-envs suite reference"
+FILE: Final = Path(__file__).with_name(REFERENCE_FILE)
+FURTHER: Final = ("Clipped-Lap:base=TS",)
+"""Algorithms with parameters that have rows of their own."""
+DIGITS_OF_DIGEST: Final = 8
+ANCHORS: Final = ("chance", "best")
+
+
+def names_of_reference() -> list[str]:
+    """Return the names that have rows: all of the package, and the standard wrapper around Thompson sampling."""
+    return [*algorithm_names(), *FURTHER]
+
+
+def make(sizes: Sequence[str], folder: Path, file: Path = FILE, jobs: int = 1) -> None:
+    """Play all cells of some sizes that are not in the folder yet, and write the reference.
+
+    Args:
+        sizes: The names of the sizes.
+        folder: Where cells are kept.
+        file: The file to write.
+        jobs: Number of games to play at a time.
+    """
+    players = players_of(names_of_reference())
+    names = [player.label for player in players]
+    old = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    same = old.get("table") == digest_of_table() and old.get("names") == names and old.get("seed") == REFERENCE_SEED
+    kept = old["sizes"] if same else {}
+    made = {size: _of_size(size, players, names, CellStore(folder, size, REFERENCE_SEED), jobs) for size in sizes}
+    facts = {
+        "format": FORMAT,
+        "suite": VERSION,
+        "table": digest_of_table(),
+        "package": dp_bandit_envs.__version__,
+        "seed": REFERENCE_SEED,
+        "delta": DELTA,
+        "columns": list(COLUMNS),
+        "core": list(CORE),
+        "names": names,
+        "sizes": {size: made.get(size) or kept[size] for size in SIZES if size in made or size in kept},
+    }
+    facts["growth"] = _growth(SuiteReference(facts))
+    write_whole(file, text_of(facts))
+
+
+def _of_size(size: str, players: Any, names: list[str], store: CellStore, jobs: int) -> dict[str, Any]:
+    """Play a size, and return its part of the file."""
+    wanted = list(TASKS.values())
+    cells: list[dict[str, Any]] = []
+    anchors = {task.name: store.anchors(task) for task in wanted}
+    rounds = sum(task.horizon(size) * SIZES[size].games for task in wanted)
+    with progress_of(f"reference {size}", True, rounds * len(players) * len(LEVELS)) as advance:
+        for agent in played_agents(players, wanted, LEVELS, store, jobs, SECONDS_A_CELL, advance):
+            cells += agent.cells
+    failed = [cell for cell in cells if cell.get("cannot") == "failed"]
+    if failed:
+        raise RuntimeError(f"no algorithm of the package must fail; {failed[0]['agent']}: {failed[0]['reason']}")
+    card = card_of(size, REFERENCE_SEED, LEVELS, anchors, cells, [])
+    scores = {(cell["agent"], cell["task"], cell["level"]): cell["score"] for cell in card["cells"]}
+    rows: dict[str, dict[str, list[Any]]] = {task.name: {} for task in wanted}
+    for cell in cells:
+        if "regrets" not in cell:
+            continue
+        regrets = np.array(cell["regrets"])
+        row = [
+            names.index(cell["agent"]),
+            _short(cell["mean"], 6),
+            _short(cell["deviation"], 4),
+            *(_short(quantile, 4) for quantile in cell["quantiles"].values()),
+            None if cell["level"] is None else _short(cell["guarantee"]["epsilon"], 7),
+            round(scores[cell["agent"], cell["task"], cell["level"]], 4),
+            digest_of_regrets(regrets),
+        ]
+        rows[cell["task"]].setdefault(level_in_words(cell["level"]), []).append(row)
+    ranks: dict[str, list[Any]] = {}
+    for total in card["totals"]:
+        if total["rank"] is not None:
+            row = [names.index(total["agent"]), total["rank"], round(total["low"], 4), round(total["high"], 4)]
+            ranks.setdefault(level_in_words(total["level"]), []).append(row)
+    return {
+        "games": {task.name: SIZES[size].games for task in wanted},
+        "anchors": {task: {name: _finals(games[name]) for name in ANCHORS} for task, games in anchors.items()},
+        "rows": rows,
+        "ranks": ranks,
+    }
+
+
+def _finals(regrets: Sequence[float]) -> Any:
+    """Return the regrets of all games, or the one number that they all are."""
+    short = [_short(regret, 9) for regret in regrets]
+    return short[0] if len(set(short)) == 1 else short
+
+
+def _growth(reference: SuiteReference) -> dict[str, dict[str, list[Any]]]:
+    """Return by task and level the exponent of each algorithm that played it at two sizes or more."""
+    growth: dict[str, dict[str, list[Any]]] = {}
+    for task in GROWTH_TASKS:
+        for level in LEVELS:
+            means: dict[str, list[tuple[float, float]]] = {}
+            for size in reference.sizes:
+                for row in reference.rows(task, size, level):
+                    means.setdefault(row.name, []).append((TASKS[task].horizon(size), row.mean))
+            exponents = [
+                [reference.names.index(name), round(exponent_of(*zip(*points, strict=True)), 3)]
+                for name, points in means.items()
+                if len(points) > 1 and min(mean for _, mean in points) > 0
+            ]
+            if exponents:
+                growth.setdefault(task, {})[level_in_words(level)] = exponents
+    return growth
+
+
+def digest_of_regrets(regrets: FloatArray) -> str:
+    """Return the first digits of a SHA-256 of the regrets of all games, to the last bit."""
+    return hashlib.sha256(np.ascontiguousarray(regrets, "<f8").tobytes()).hexdigest()[:DIGITS_OF_DIGEST]
+
+
+def text_of(facts: dict[str, Any]) -> str:
+    """Return the file as text, one line for each task and level."""
+    lines: list[str] = []
+
+    def add(indent: int, name: str, value: Any, end: str) -> None:
+        start = " " * indent + json.dumps(name) + ":"
+        if indent < 4 and isinstance(value, dict) and any(isinstance(inner, dict) for inner in value.values()):
+            lines.append(f"{start}{{")
+            for index, (key, inner) in enumerate(value.items()):
+                add(indent + 1, key, inner, "," if index < len(value) - 1 else "")
+            lines.append(" " * indent + "}" + end)
+        else:
+            lines.append(start + json.dumps(value, separators=(",", ":"), allow_nan=False) + end)
+
+    items = list(facts.items())
+    for index, (key, value) in enumerate(items):
+        add(1, key, value, "," if index < len(items) - 1 else "")
+    return "{\n" + "\n".join(lines) + "\n}\n"
+
+
+def _short(number: float | str, digits: int) -> float | int | str:
+    """Return a number with some significant digits, and without a point where it is whole."""
+    if isinstance(number, str):
+        return number
+    short = float(f"{number:.{digits}g}")
+    return int(short) if short == int(short) else short
+
+
+if __name__ == "__main__":
+    make([size_name(size) for size in sys.argv[1:]] or ["tiny", "quick"], Path("results") / "reference")

@@ -1,0 +1,175 @@
+"""What a regret is worth: scores of tasks, totals over axes, their intervals, shared ranks, and the growth of regret.
+
+Everything here is a function of arrays. A score is (chance - regret) / (chance - best): 0 is as good as one arm that
+is drawn at random and kept, and 1 as the best algorithm without privacy.
+"""
+
+import math
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from statistics import NormalDist
+from typing import Any, Final
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.protocols import FloatArray
+
+FLOOR: Final = -1.0
+"""Lower scores count as much as this one in means, and nowhere else."""
+CONFIDENCE: Final = 0.95
+NORMAL_95: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+"""Standard errors on each side of a 95 % interval."""
+RESAMPLES: Final = 2000
+TRIMMED: Final = 0.25
+"""The part of the tasks that the interquartile mean leaves out on each side."""
+
+
+def score_of(regret: FloatArray, chance: FloatArray, best: FloatArray) -> float:
+    """Return the score of the mean regret of some games.
+
+    Args:
+        regret: Regrets at the horizon, `(games,)`.
+        chance: The regrets that score 0, of any number of games.
+        best: The regrets that score 1.
+
+    Raises:
+        ValueError: If the mean of `best` is not below that of `chance`.
+    """
+    at_zero, at_one = np.mean(chance), np.mean(best)
+    if not at_one < at_zero:
+        raise ValueError(f"best must have less regret than chance; received means of {at_one:g} and {at_zero:g}.")
+    return float((at_zero - np.mean(regret)) / (at_zero - at_one))
+
+
+def axis_means(scores: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the mean score of each axis, in which scores below -1 count as -1.
+
+    Args:
+        scores: By task, `axis/task`: numbers, or arrays of one shape.
+    """
+    of_axis: dict[str, list[Any]] = {}
+    for task, score in scores.items():
+        of_axis.setdefault(task.partition("/")[0], []).append(np.maximum(score, FLOOR))
+    return {axis: np.mean(of_tasks, axis=0)[()] for axis, of_tasks in of_axis.items()}
+
+
+def total_of(scores: Mapping[str, Any]) -> Any:
+    """Return the mean of the means of the axes, so that an axis counts the same however many tasks it has."""
+    return np.mean(list(axis_means(scores).values()), axis=0)[()]
+
+
+def interquartile_mean(scores: Mapping[str, Any]) -> Any:
+    """Return the mean over tasks without the lowest and the highest quarter of them, in which -1 is the least score.
+
+    Of n tasks floor(n / 4) are left out on each side.
+    """
+    ordered = np.sort(np.maximum(list(scores.values()), FLOOR), axis=0)
+    left_out = int(TRIMMED * len(ordered))
+    return np.mean(ordered[left_out : len(ordered) - left_out], axis=0)[()]
+
+
+def game_weights(task: str, games: int, resamples: int = RESAMPLES) -> FloatArray:
+    """Return how often each game counts in each resample, as parts of 1, shape `(resamples, games)`.
+
+    They are the same for all rows of a task, which are therefore resampled in pairs.
+    """
+    rng = np.random.default_rng([zlib.crc32(task.encode()), games])
+    weights: FloatArray = rng.multinomial(games, np.full(games, 1 / games), size=resamples) / games
+    return weights
+
+
+def resampled_scores(
+    task: str, regret: FloatArray, chance: FloatArray, best: FloatArray, resamples: int = RESAMPLES
+) -> FloatArray:
+    """Return scores of bootstrap resamples of the games, in pairs with chance and best, shape `(resamples,)`.
+
+    Args:
+        task: The name of the task, which fixes the resamples.
+        regret: Regrets at the horizon, `(games,)`.
+        chance: The regrets in these games that score 0.
+        best: Those that score 1.
+        resamples: How many.
+    """
+    weights = game_weights(task, len(regret), resamples)
+    zero = weights @ chance
+    scores: FloatArray = (zero - weights @ regret) / (zero - weights @ best)
+    return scores
+
+
+def interval_of(resampled: FloatArray, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return the percentile interval of resampled scores, totals or differences."""
+    tail = (1 - checks.in_range("confidence", confidence, 0.5, 0.9999)) / 2
+    low, high = np.quantile(resampled, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def standard_error_of_score(deviation: float, games: int, chance: float, best: float) -> float:
+    """Return the standard error of a score whose row is known by its deviation alone.
+
+    Args:
+        deviation: The standard deviation of the regret over games.
+        games: How many games.
+        chance: The mean regret that scores 0, taken as known.
+        best: The one that scores 1.
+    """
+    return deviation / math.sqrt(games) / (chance - best)
+
+
+def standard_error_of_total(errors: Mapping[str, float]) -> float:
+    """Return the standard error of `total_of` from those of its tasks, whose games are independent."""
+    axes = [task.partition("/")[0] for task in errors]
+    counts = {axis: axes.count(axis) for axis in axes}
+    shares = [errors[task] / (counts[axis] * len(counts)) for task, axis in zip(errors, axes, strict=True)]
+    return math.sqrt(sum(share**2 for share in shares))
+
+
+def differ_in_pairs(first: FloatArray, second: FloatArray, confidence: float = CONFIDENCE) -> bool:
+    """Return whether two rows differ, whose totals were resampled with the same games."""
+    low, high = interval_of(first - second, confidence)
+    return low > 0 or high < 0
+
+
+def differ(
+    first: float, first_error: float, second: float, second_error: float, confidence: float = CONFIDENCE
+) -> bool:
+    """Return whether two rows differ that were played on other games, by their totals and standard errors."""
+    wide = NormalDist().inv_cdf((1 + confidence) / 2)
+    return abs(first - second) > wide * math.hypot(first_error, second_error)
+
+
+def shared_ranks(totals: Sequence[float], are_apart: Callable[[int, int], bool]) -> list[int]:
+    """Return the rank of each row from 1, the largest total first; rows that are not apart from the next share one.
+
+    Args:
+        totals: The totals.
+        are_apart: Returns whether the rows of two indices can be told apart; it is asked for neighbours only.
+    """
+    order = sorted(range(len(totals)), key=lambda index: -totals[index])
+    ranks = [0] * len(totals)
+    for position, index in enumerate(order):
+        shared = position > 0 and not are_apart(order[position - 1], index)
+        ranks[index] = ranks[order[position - 1]] if shared else position + 1
+    return ranks
+
+
+def coverage_of(played: Sequence[str], tasks: Sequence[str]) -> float:
+    """Return the part of some tasks that were played."""
+    return len(set(played) & set(tasks)) / len(set(tasks)) if tasks else math.nan
+
+
+def exponent_of(horizons: Sequence[float], regrets: Sequence[float]) -> float:
+    """Return the exponent a of a regret that grows like T^a, by least squares of logarithms; nan if one is at most 0.
+
+    Args:
+        horizons: At least two different numbers of rounds.
+        regrets: The mean regret at each.
+    """
+    if len(set(horizons)) < 2 or len(horizons) != len(regrets):
+        raise ValueError(
+            f"horizons must be at least two, with a regret for each; received {len(horizons)} and {len(regrets)}."
+        )
+    if not min(regrets) > 0:
+        return math.nan
+    x, y = np.log(horizons), np.log(regrets)
+    return float(np.sum((x - x.mean()) * (y - y.mean())) / np.sum((x - x.mean()) ** 2))

@@ -1,0 +1,404 @@
+"""The table of the suite: 20 games on nine axes, what is measured in each, three sizes and four levels of privacy."""
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import json
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.algorithms.standard_wrapper import wrap_in_clipped_averages
+from dp_bandit_envs.envs.registration import GAMES
+from dp_bandit_envs.errors import KnownSeedWarning, StepOutsideGameError, WrongTypeError
+from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
+from dp_bandit_envs.simulation import simulate
+from dp_bandit_envs.suite.reference import REFERENCE_SEED, stored_anchors
+
+VERSION: Final = 1
+"""Another table is another version."""
+DELTA: Final = 1e-6
+LEVELS: Final = (None, 0.1, 1.0, 10.0)
+"""Epsilons of a round at `DELTA`; None is without privacy, which includes private algorithms with epsilon = inf."""
+
+
+class SuiteSize(NamedTuple):
+    """How long games are, and how many are played."""
+
+    horizon: int
+    games: int
+
+
+SIZES: Final = {"tiny": SuiteSize(2**10, 10), "quick": SuiteSize(2**13, 40), "full": SuiteSize(2**16, 200)}
+
+
+class Anchors(NamedTuple):
+    """What scores 0 and what scores 1 in a task: regrets at the horizon, each `(games,)`.
+
+    Attributes:
+        chance: The mean over arms of the regret of playing it throughout; on a ball, that of playing the origin.
+        best: The regret of the best algorithm without privacy, whose name the table fixes.
+    """
+
+    chance: FloatArray
+    best: FloatArray
+
+
+@dataclasses.dataclass(frozen=True)
+class SuiteTask:
+    """A game of the suite.
+
+    Attributes:
+        name: `axis/task`.
+        game: The name of the environment.
+        arguments: Its arguments, but for the horizon; arms are in random order in every game.
+        measure: The regret that counts.
+        best: The algorithm that scores 1, at level none.
+        gains: Where another adversary's gains are played, its name and arguments.
+        redrawn: How many times a graph is drawn in a game; 0 where it is fixed.
+        longest: The most rounds of a game; 0 for any number.
+
+    Example:
+        >>> from dp_bandit_envs import suite
+        >>> task = suite.tasks("switching")[0]
+        >>> env = task.make(epsilon=1, trial=3, size="tiny")
+        >>> observation, info = env.reset()
+        >>> ended = False
+        >>> while not ended:
+        ...     observation, reward, ended, cut, info = env.step(0)
+        >>> -2 < task.score(env) < 2
+        True
+    """
+
+    name: str
+    game: str
+    arguments: Mapping[str, Any]
+    measure: str
+    best: str
+    gains: tuple[str, Mapping[str, Any]] | None = None
+    redrawn: int = 0
+    longest: int = 0
+
+    @property
+    def axis(self) -> str:
+        """The part of the name before the slash."""
+        return self.name.partition("/")[0]
+
+    @property
+    def has_arms(self) -> bool:
+        """Whether arms are played, and not points."""
+        return self.game != "Ball"
+
+    def horizon(self, size: str = "quick") -> int:
+        """Return the number of rounds T at a size."""
+        horizon = size_of(size).horizon
+        return min(horizon, self.longest) if self.longest else horizon
+
+    def game_at(self, size: str = "quick") -> tuple[str, dict[str, Any]]:
+        """Return what names the game at a size for `play`, `simulate` and `compare`."""
+        horizon = self.horizon(size)
+        arguments = dict(self.arguments)
+        if self.has_arms:
+            arguments["arm_order"] = "random"
+        if self.redrawn:
+            arguments["redraw_every"] = horizon // self.redrawn
+        if self.gains is None:
+            return self.game, {**arguments, "horizon": horizon}
+        name, inner = self.gains
+        adversary: Any = GAMES[f"DPBandit-{name}-v0"].adversary_class
+        return self.game, {**arguments, "gains": adversary(horizon=horizon, **inner)}
+
+    def environment(self, size: str = "quick") -> Environment:
+        """Make the game at a size, without any wrapper."""
+        game, arguments = self.game_at(size)
+        return gym.make(f"DPBandit-{game}-v0", **arguments)
+
+    def make(
+        self,
+        epsilon: float | None = None,
+        *,
+        trial: int = 0,
+        seed: int = REFERENCE_SEED,
+        size: str = "quick",
+        wrapper: Callable[[Environment], Environment] | None = None,
+        sums: bool = False,
+    ) -> "TaskGame":
+        """Make one game for a loop of your own, in the standard wrapper, which guarantees this epsilon.
+
+        `reset` begins the same game again each time. Afterwards `score` says what the play was worth.
+
+        Args:
+            epsilon: In (0, inf); by default there is no privacy and no wrapper.
+            trial: The number of the game.
+            seed: The seed of all games.
+            size: `"tiny"`, `"quick"` or `"full"`.
+            wrapper: Puts privacy wrappers around the game, in place of the standard one.
+            sums: Whether the standard wrapper releases running sums.
+        """
+        env = self.environment(size)
+        if wrapper is not None:
+            env = wrapper(env)
+        elif epsilon is not None:
+            env = wrap_in_clipped_averages(env, epsilon=checks.epsilon(epsilon), with_sums=sums)
+        trial = checks.integer("trial", trial, at_least=0)
+        return TaskGame(env, self, size_name(size), checks.integer("seed", seed, at_least=0), trial)
+
+    def score(self, env: "TaskGame") -> float:
+        """Return the score of the game that an environment of `make` has just played: 0 as chance, 1 as the best.
+
+        The two are means over all games of the size; the score of one game is noisy, and their mean is not.
+
+        Raises:
+            StepOutsideGameError: If the game has not ended.
+        """
+        if not isinstance(env, TaskGame) or env.task != self:
+            raise WrongTypeError(f"env must be made by {self.name}.make(...); received {checks.kind_of(env)}.")
+        anchors = self.anchors(env.size, env.seed)
+        chance, best = anchors.chance.mean(), anchors.best.mean()
+        return float((chance - env.regret()) / (chance - best))
+
+    def anchors(self, size: str = "quick", seed: int = REFERENCE_SEED) -> Anchors:
+        """Return the regrets of chance and of the best: from the reference, or played once in a process."""
+        size, seed = size_name(size), checks.integer("seed", seed, at_least=0)
+        stored = stored_anchors(self.name, size, seed)
+        return played_anchors(self.name, size, seed) if stored is None else Anchors(*stored)
+
+    def regret_of_chance(self, env: Environment) -> float:
+        """Return the regret of chance in the game that has just begun in an environment; all its gains are drawn."""
+        game: Any = env.unwrapped
+        adversary: Adversary = game.adversary
+        if self.measure == "pseudo_regret":
+            means: Any = adversary.means
+            return float(game.horizon * (means.max() - means.mean()))
+        rounds = max(1, 2**20 // adversary.n_arms)
+        totals, missed = np.zeros(adversary.n_arms), np.zeros(adversary.n_arms)
+        for start in range(0, game.horizon, rounds):
+            length = min(rounds, game.horizon - start)
+            if self.measure == "dynamic_regret":
+                shortfalls: Any = adversary.shortfalls_at(np.arange(start + 1, start + length + 1))
+                missed += shortfalls.sum(axis=0)
+                continue
+            gains = np.empty((length, adversary.n_arms))
+            adversary.fill(gains)
+            totals += gains.sum(axis=0)
+        if self.measure == "dynamic_regret":
+            return float(missed.mean())
+        # Whoever stays on an arm is never charged, and the origin of a ball collects nothing.
+        return float(game.best(totals) - (totals.mean() if self.has_arms else 0.0))
+
+    def row(self) -> dict[str, Any]:
+        """Return the task as plain values, of which the digest of the table is made."""
+        return {**dataclasses.asdict(self), "arguments": dict(self.arguments)}
+
+
+class TaskGame(gym.Wrapper[Any, Any, Any, Any]):
+    """One game of a task, whose regret is recorded for the evaluator; nothing of it is shown to the player.
+
+    Attributes:
+        task: The task.
+        size: The name of the size.
+        seed, trial: Which game it is.
+    """
+
+    def __init__(self, env: Environment, task: SuiteTask, size: str, seed: int, trial: int) -> None:
+        super().__init__(env)
+        self.task, self.size, self.seed, self.trial = task, size, seed, trial
+        self._regret: float | None = None
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin the game again; a seed that is given is not used, as the task has its own."""
+        game: Any = self.env.unwrapped
+        self._pulls, self._lost, self._round, self._regret = np.zeros(game.adversary.n_arms), 0.0, 0, None
+        begun = self.env.reset(seed=self.seed, options={**(options or {}), "trial": self.trial})
+        game.on_block = self._record
+        return begun
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Play one step."""
+        result = self.env.step(action)
+        if result[2] or result[3]:
+            game: Any = self.env.unwrapped
+            game.report_block()
+            game.on_block = None
+            self._regret = self._measured()
+        return result
+
+    def regret(self) -> float:
+        """Return the regret of the game that has ended, in the task's measure.
+
+        Raises:
+            StepOutsideGameError: If it has not ended.
+        """
+        if self._regret is None:
+            raise StepOutsideGameError(
+                f"the game of {self.task.name} must have ended before it has a score. Call reset, then step until"
+                " terminated is true."
+            )
+        return self._regret
+
+    def _record(self, arms: IntArray, gains: FloatArray, table: FloatArray) -> None:
+        game: Any = self.env.unwrapped
+        self._pulls += np.bincount(arms, minlength=len(self._pulls))
+        if self.task.measure == "dynamic_regret":
+            rounds = np.arange(self._round + 1, self._round + len(arms) + 1)
+            self._lost += float(game.adversary.shortfalls_at(rounds)[np.arange(len(arms)), arms].sum())
+        self._round += len(arms)
+
+    def _measured(self) -> float:
+        game: Any = self.env.unwrapped
+        match self.task.measure:
+            case "pseudo_regret":
+                means = game.adversary.means
+                return float(self._pulls @ (means.max() - means))
+            case "dynamic_regret":
+                return self._lost
+            case "policy_regret":
+                return float(game.policy_regret())
+            case _:
+                return float(game.external_regret())
+
+
+def _coins(best: float, others: float, n_arms: int) -> list[float]:
+    return [best, *[others] * (n_arms - 1)]
+
+
+GRAPH_COINS: Final = _coins(0.7, 0.5, 20)
+CHARGED_COINS: Final = ("Stochastic", {"means": _coins(0.7, 0.5, 4)})
+FREE: Final = "epsilon=inf"
+TASKS: Final = {
+    task.name: task
+    for task in (
+        SuiteTask("stochastic/gap-0.3", "Stochastic", {"means": _coins(0.65, 0.35, 4)}, "pseudo_regret", "TS"),
+        SuiteTask("stochastic/gap-0.2", "Stochastic", {"means": _coins(0.6, 0.4, 10)}, "pseudo_regret", "TS"),
+        SuiteTask("stochastic/many-arms", "Stochastic", {"means": _coins(0.8, 0.4, 30)}, "pseudo_regret", "TS"),
+        SuiteTask("stochastic/rare", "Stochastic", {"means": [0.1, 0.05, 0.05, 0.02, 0.02]}, "pseudo_regret", "TS"),
+        SuiteTask("adversarial/deterministic", "Deterministic", {"n_arms": 4}, "external_regret", "TS"),
+        SuiteTask(
+            "adversarial/repeated", "Oblivious", {"n_arms": 4, "gap": 0.2, "period": 5}, "external_regret", "D-UCB"
+        ),
+        SuiteTask("adversarial/constrained", "Constrained", {"n_arms": 4, "gap": 0.2}, "dynamic_regret", "Tsallis-INF"),
+        SuiteTask("switching/coins", "MemoryBounded", {"memory": 1}, "policy_regret", f"DP-IMED:{FREE}", CHARGED_COINS),
+        SuiteTask(
+            "switching/memory", "MemoryBounded", {"memory": 2}, "policy_regret", f"DP-KLUCB:{FREE}", CHARGED_COINS
+        ),
+        SuiteTask("graph/ring", "Graph", {"graph": "cycle", "means": GRAPH_COINS}, "pseudo_regret", "TS-MaxN"),
+        SuiteTask(
+            "graph/cliques", "Graph", {"graph": "cliques", "size": 5, "means": GRAPH_COINS}, "pseudo_regret", "TS"
+        ),
+        SuiteTask(
+            "graph/redrawn",
+            "Graph",
+            {"graph": "erdos-renyi", "degree": 4, "max_revealed": 5, "means": GRAPH_COINS},
+            "pseudo_regret",
+            "TS-MaxN",
+            redrawn=8,
+        ),
+        SuiteTask("experts/coins", "Experts", {"means": _coins(0.6, 0.5, 20)}, "pseudo_regret", "UCB"),
+        SuiteTask(
+            "experts/leaders",
+            "Experts",
+            {},
+            "external_regret",
+            "UCB",
+            ("Leaders", {"n_arms": 20, "blocks": 8, "gap": 0.2}),
+        ),
+        SuiteTask(
+            "linear/features",
+            "Linear",
+            {"n_arms": 50, "dimension": 5, "gap": 0.6, "coins": True},
+            "pseudo_regret",
+            f"AS-EXP2:{FREE}",
+        ),
+        SuiteTask("linear/ball", "Ball", {"dimension": 5, "feedback": "bandit", "gap": 0.3}, "external_regret", "OSMD"),
+        SuiteTask(
+            "linear/ball-full",
+            "Ball",
+            {"dimension": 5, "feedback": "full", "gap": 0.1},
+            "external_regret",
+            f"Noisy-Hedge:{FREE}",
+        ),
+        SuiteTask("drift/five-shifts", "Shifting", {"n_arms": 4, "shifts": 5, "gap": 0.4}, "dynamic_regret", "UCB"),
+        SuiteTask("drift/budget", "Shifting", {"n_arms": 4, "budget": 2, "gap": 0.6}, "dynamic_regret", "UCB"),
+        SuiteTask("data/trial", "Trial", {}, "pseudo_regret", "TS", longest=2139),
+    )
+}
+"""Version 1, by name."""
+AXES: Final = tuple(dict.fromkeys(task.axis for task in TASKS.values()))
+CORE: Final = tuple(task.name for task in TASKS.values() if task.has_arms)
+"""The tasks that an agent of arms plays; the two with points are for players of points."""
+
+
+def tasks(axis: str | Sequence[str] | None = None) -> list[SuiteTask]:
+    """Return the tasks of the suite, of one axis or of several, or by their full names.
+
+    Args:
+        axis: `"switching"`, `"stochastic/rare"`, or a list of such names; by default all tasks.
+
+    Raises:
+        UnknownNameError: If there is no such axis or task; the message suggests near names.
+
+    Example:
+        >>> from dp_bandit_envs import suite
+        >>> [task.name for task in suite.tasks("switching")]
+        ['switching/coins', 'switching/memory']
+    """
+    if axis is None:
+        return list(TASKS.values())
+    names = [axis] if isinstance(axis, str) else list(axis)
+    chosen = {checks.known_name("axis", name, [*AXES, *TASKS]) for name in names}
+    return [task for task in TASKS.values() if task.axis in chosen or task.name in chosen]
+
+
+def size_name(size: str) -> str:
+    """Return the name of a size, or raise with the known ones."""
+    return checks.known_name("size", size, SIZES)
+
+
+def size_of(size: str) -> SuiteSize:
+    """Return a size by its name."""
+    return SIZES[size_name(size)]
+
+
+def digest_of_table() -> str:
+    """Return a SHA-256 of all that the table fixes."""
+    facts = {
+        "version": VERSION,
+        "delta": DELTA,
+        "levels": ["none" if level is None else level for level in LEVELS],
+        "sizes": {name: list(size) for name, size in SIZES.items()},
+        "tasks": [task.row() for task in TASKS.values()],
+    }
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+@functools.lru_cache(maxsize=64)
+def played_anchors(name: str, size: str, seed: int) -> Anchors:
+    """Play chance and the best in all games of a size."""
+    task, games = TASKS[name], SIZES[size].games
+    env = task.environment(size)
+    chance = np.empty(games)
+    for trial in range(games):
+        env.reset(seed=seed, options={"trial": trial})
+        chance[trial] = task.regret_of_chance(env)
+    with public_seed():
+        simulation = simulate(
+            task.game_at(size), [task.best], trials=games, seed=seed, checkpoints=[task.horizon(size)], progress=False
+        )
+    best = next(iter(simulation.values())).last(task.measure)
+    for regrets in (chance, best):
+        regrets.setflags(write=False)
+    return Anchors(chance, best)
+
+
+@contextlib.contextmanager
+def public_seed() -> Iterator[None]:
+    """Silence the warning of a known seed: the trial's data and the suite's seeds are public, as every card says."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KnownSeedWarning)
+        yield

@@ -1,0 +1,97 @@
+"""`dp-bandit suite`: agents, the folder of a class, lists, the reference, and wrong words."""
+
+import json
+
+import pytest
+
+from dp_bandit_envs import suite
+
+AGENT = """
+class MyAgent:
+    arm = {arm}
+
+    def begin(self, *, n_arms, horizon, rng):
+        self.n_arms = n_arms
+
+    def select_arm(self):
+        {select}
+
+    def update(self, arm, observation):
+        pass
+"""
+EASY = ("--axis", "stochastic/gap-0.3", "--size", "tiny", "--epsilon", "1")
+
+
+@pytest.fixture
+def submissions(tmp_path):
+    folder = tmp_path / "submissions"
+    folder.mkdir()
+
+    def put(name, select="return self.arm", arm=0):
+        (folder / f"{name}.py").write_text(AGENT.format(arm=arm, select=select), encoding="utf-8")
+
+    put("student_anna")
+    put("student_ben", arm=1)
+    put("student_carl", select="return None")
+    put("student_dora", select="raise RuntimeError('no idea')")
+    put("student_endless", select="\n        while True: pass")
+    (folder / "student_fails.py").write_text("import nothing_like_this\n", encoding="utf-8")
+    (folder / "_shared.py").write_text("", encoding="utf-8")
+    return folder
+
+
+def test_an_agent_is_scored_and_its_card_sheet_and_picture_are_written(dp_bandit, tmp_path):
+    (tmp_path / "suite_mine.py").write_text(AGENT.format(arm=0, select="return self.arm"), encoding="utf-8")
+    code, out, err = dp_bandit("suite", "suite_mine:MyAgent", "DP-IMED", *EASY, "--out", "out")
+    assert code == 0, err
+    assert "> DP-IMED" in out and "> MyAgent" in out and "figure.png" in out
+    card = suite.load(tmp_path / "out" / "card.json")
+    assert {cell["agent"] for cell in card.cells} == {"MyAgent", "DP-IMED"}
+    assert (tmp_path / "out" / "figure.png").stat().st_size > 5000
+    assert (tmp_path / "out" / "sheet.txt").read_text(encoding="utf-8") == f"{card}\n"
+    text = (tmp_path / "out" / "card.json").read_bytes()
+    assert dp_bandit("suite", "suite_mine:MyAgent", "DP-IMED", *EASY, "--out", "out")[0] == 0
+    assert (tmp_path / "out" / "card.json").read_bytes() == text
+
+
+def test_a_class_is_ranked_with_a_seed_of_its_own_and_bad_files_cost_themselves(dp_bandit, submissions, tmp_path):
+    code, out, err = dp_bandit("suite", submissions, *EASY, "--seed", 8251, "--seconds", 2, "--out", "out")
+    assert code == 0, err
+    card = json.loads((tmp_path / "out" / "card.json").read_text(encoding="utf-8"))
+    cells = {cell["agent"].removeprefix("student_"): cell for cell in card["cells"]}
+    assert list(cells) == ["anna", "ben", "carl", "dora", "endless", "fails"] and card["seed"] == 8251
+    assert cells["anna"]["score"] is not None and cells["anna"]["mean"] != cells["ben"]["mean"]
+    reasons = {"carl": "None", "dora": "no idea", "endless": "stopped after 2 seconds", "fails": "nothing_like_this"}
+    for name, reason in reasons.items():
+        assert cells[name]["cannot"] == "failed" and cells[name]["score"] == 0 and reason in cells[name]["reason"]
+    assert "no sandbox" in out and "student_fails at 1: failed" in out
+
+
+def test_tasks_are_listed_and_the_reference_is_shown_by_axis(dp_bandit):
+    code, out, _ = dp_bandit("suite", "--list")
+    assert code == 0 and "adversarial/constrained" in out and "T = 8,192, 40 games" in out and "scores 1" in out
+    code, out, _ = dp_bandit("suite")
+    assert code == 0 and out.count("all axes") == 3 and "quick" in out
+    code, out, _ = dp_bandit("suite", "--size", "tiny", "--axis", "switching")
+    assert code == 0 and "EXP3-tau" in out and "drift" not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("DP-IMED", "--axis", "graphs"), ("graphs", "graph")),
+        (("DP-IMED", "--size", "huge"), ("huge", "quick")),
+        (("DP-IMED", "--epsilon", "0"), ("epsilon", "0")),
+        (("DP-IMED", "--epsilon", "much"), ("--epsilon", "much")),
+        (("DP-IMET",), ("DP-IMET", "DP-IMED")),
+        (("nowhere:MyAgent",), ("nowhere",)),
+        ((".", "DP-IMED"), ("folder",)),
+        ((".",), ("MyAgent",)),
+        (("--size", "full"), ("full", "quick")),
+        (("--axis", "graphs"), ("graphs", "graph")),
+    ],
+)
+def test_wrong_words_are_one_sentence(dp_bandit, words, named):
+    code, _, err = dp_bandit("suite", *words)
+    assert code == 2 and "Traceback" not in err
+    assert all(word in err for word in named), err

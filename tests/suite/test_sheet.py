@@ -1,0 +1,108 @@
+"""What is printed and drawn of cards and of the reference."""
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import suite
+from dp_bandit_envs.plots.scores_figure import ScorePanel, scores_figure
+from dp_bandit_envs.suite.reference import RankedRow, reference
+from dp_bandit_envs.suite.sheet import (
+    ALL_AXES,
+    best_of,
+    dots_of,
+    lines_of_ranking,
+    lines_of_reference,
+    picture_of_reference,
+)
+from dp_bandit_envs.suite.task_table import AXES, CORE
+
+
+def ranked(name, total, rank, low):
+    return RankedRow(name, total, low, total + 0.1, rank, 0.05, {"drift": total})
+
+
+RANKING = [ranked("A", 0.8, 1, 0.7), ranked("B", 0.5, 2, 0.4), ranked("C", 0.1, 3, -0.1), ranked("D", -0.2, 4, -0.3)]
+
+
+def total_of(agent, total, rank):
+    row = {"agent": agent, "total": total, "low": total - 0.1, "high": total + 0.1, "axes": {"drift": total}}
+    return {**row, "rank": 1, "field": {"rank": rank, "algorithms": 4}}
+
+
+def test_an_agent_stands_among_the_best_and_the_rest_is_one_line():
+    lines = lines_of_ranking([total_of("mine", 0.6, 2)], RANKING, ["drift"])
+    assert [line.split()[:3] for line in lines[:3]] == [["1", "A", "0.80"], ["2", ">", "mine"], ["2", "B", "0.50"]]
+    assert "as good as chance" in lines[3] and "2 of the package's 4" in lines[3] and lines[3].split()[0] == "3"
+    assert len(lines) == 4
+    # An agent that is as good as chance stands above that line, and one of the package's names stands once.
+    lines = lines_of_ranking([total_of("A", 0.8, 1), total_of("mine", -0.1, 4)], RANKING, ["drift"])
+    assert [line.split()[1:3] for line in lines[:3]] == [[">", "A"], ["B", "0.50"], [">", "mine"]]
+
+
+def test_the_reference_is_printed_by_axis():
+    lines = lines_of_reference("quick")
+    assert sum(line.startswith("epsilon = ") for line in lines) == 3
+    assert sum(line.split()[:1] == ["switching"] for line in lines) == 3
+    (of_axis,) = [line for line in lines_of_reference("quick", "experts") if "DP-KLUCB" in line][:1]
+    assert of_axis.count(",") > 10
+
+
+def test_the_best_of_an_axis_play_all_its_tasks():
+    names = [name for name, _ in best_of(reference(), "quick", 1.0, "experts")]
+    assert "Lazy-Hedge" in names and "DP-KLUCB" in names and "EXP3" not in names
+    means = [mean for _, mean in best_of(reference(), "quick", 1.0, ALL_AXES)]
+    assert means == sorted(means, reverse=True)
+
+
+def test_dots_have_intervals_of_their_axes():
+    """An axis with two tasks of errors .1 and .2: sqrt(.05) / 2 = .1118, times 1.96 = .219."""
+    scores = {"drift/five-shifts": 0.5, "drift/budget": -3.0, "linear/ball": 0.9}
+    dots = dots_of(scores, {"drift/five-shifts": 0.1, "drift/budget": 0.2, "linear/ball": 0.1}, None)
+    assert list(dots) == ["drift"]
+    assert dots["drift"] == pytest.approx((-0.25, -0.25 - 0.2191, -0.25 + 0.2191), abs=1e-3)
+
+
+def test_the_picture_has_a_panel_for_each_epsilon_and_a_row_for_each_axis():
+    figure = picture_of_reference(["DP-KLUCB", "LDP-UCB-B"])
+    assert [place.get_title() for place in figure.axes] == ["ε = 0.1", "ε = 1", "ε = 10"]
+    first = figure.axes[0]
+    assert [label.get_text() for label in first.get_yticklabels()] == [ALL_AXES, *AXES]
+    ticks = next(line for line in first.lines if line.get_label() == "the package's algorithms")
+    assert len(ticks.get_xdata()) == len(reference().ranking("quick", 0.1))
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["the package's algorithms", "DP-KLUCB", "LDP-UCB-B"]
+    assert any(text.get_text() == "DP-KLUCB" for text in figure.texts)
+
+
+def test_scores_beyond_the_axis_are_arrows_at_its_ends():
+    dots = {"mine": {"a": (-7.0, -8.0, -6.0), "b": (3.0, 2.0, 4.0)}}
+    figure = scores_figure([ScorePanel("one", {"a": [-5.0]}, dots)], ["a", "b"], field="others")
+    markers = [line.get_marker() for line in figure.axes[0].lines]
+    assert markers.count("<") == markers.count(">") == 1
+    low, high = figure.axes[0].get_xlim()
+    for line in figure.axes[0].lines:
+        assert all(low <= x <= high for x in np.atleast_1d(line.get_xdata()))
+
+
+def test_a_card_is_printed_drawn_and_ranked():
+    scores = suite.evaluate(["DP-IMED", "Uniform"], size="tiny", epsilon=1, progress=False)
+    text = str(scores)
+    ranking = reference().ranking("tiny", 1.0)
+    own = next(row for row in ranking if row.name == "DP-IMED")
+    total = scores.totals[0]
+    assert total["total"] == pytest.approx(own.total, abs=1e-3)
+    assert total["field"]["rank"] <= own.rank and total["field"]["algorithms"] == len(ranking)
+    assert "> DP-IMED" in text and "> Uniform" in text and "as good as chance" in text
+    assert "audit finds exactly 1" in text and max(map(len, text.splitlines())) < 140
+    assert len(scores.plot().axes) == 1
+    assert scores.table("csv").splitlines()[1].startswith(f"DP-IMED,1,{total['field']['rank']},")
+    assert scores.values["reference"] and set(CORE) <= {cell["task"] for cell in scores.cells}
+
+
+def test_growth_is_reported_from_this_size_and_smaller_ones():
+    task = "stochastic/gap-0.2"
+    scores = suite.evaluate("DP-KLUCB", size="quick", tasks=task, epsilon=1, progress=False)
+    (growth,) = scores.values["growth"]
+    assert growth["exponent"] == pytest.approx(reference().exponent("DP-KLUCB", task, 1.0), abs=1e-3)
+    assert list(growth["means"]) == ["1024", "8192"] and f"T^{growth['exponent']:.2f} in {task}" in str(scores)
+    assert suite.evaluate("DP-KLUCB", size="tiny", tasks=task, epsilon=1, progress=False).values["growth"] == []
