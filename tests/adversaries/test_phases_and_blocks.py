@@ -92,7 +92,9 @@ def test_the_steady_arm_is_best_in_the_whole_game_and_each_arm_may_be_it():
     assert ((steady - 100) ** 2 / 100).sum() < chi2.isf(1e-6, 19)
 
 
-@pytest.mark.parametrize("adversary", [ConstrainedCoins(4, 20_000), LeaderBlocks(4, 20_000)], ids=str)
+@pytest.mark.parametrize(
+    "adversary", [ConstrainedCoins(4, 20_000), LeaderBlocks(4, 20_000)], ids=["Constrained", "Leaders"]
+)
 def test_gains_are_coins_of_the_means(adversary):
     """Mean of gains less means, weighted by random signs: error below sqrt(.25 / 80,000). False alarm: 5e-7."""
     adversary = begun(adversary, 4)
