@@ -52,7 +52,7 @@ def select_in_window(state: Window, rng: np.random.Generator) -> int:
 
 
 def update_window(state: Window, arm: int, seen: Gains) -> Window:
-    """Put the gain of the arm played in the place of the oldest; indices change where a count or the level does."""
+    """Put the gain of the arm played in the place of the oldest; indices change where a count or the logarithm does."""
     slot = state.status[ROUND] % len(state.arms)
     state.status[ROUND] += 1
     t = state.status[ROUND]
@@ -67,28 +67,34 @@ def update_window(state: Window, arm: int, seen: Gains) -> Window:
         state.gains[slot] = seen.gains[arm]
         state.counts[arm] += 1
         state.sums[arm] += seen.gains[arm]
-    level = log(min(t, len(state.arms)))
+    exploration = log(min(t, len(state.arms)))
     if state.divergence:
-        level += state.bonus * log(max(level, 1.0))
+        exploration += state.bonus * log(max(exploration, 1.0))
     if t <= len(state.arms):
         for each_arm in range(len(state.indices)):
-            state.indices[each_arm] = index_in_window(state, each_arm, level)
+            state.indices[each_arm] = index_in_window(state, each_arm, exploration)
     else:
         if left >= 0:
-            state.indices[left] = index_in_window(state, left, level)
-        state.indices[arm] = index_in_window(state, arm, level)
+            state.indices[left] = index_in_window(state, left, exploration)
+        state.indices[arm] = index_in_window(state, arm, exploration)
     return state
 
 
-def index_in_window(state: Window, arm: int, level: float) -> float:
-    """Return an arm's index."""
+def index_in_window(state: Window, arm: int, exploration: float) -> float:
+    """Return an arm's index: the upper confidence bound of its mean in the window, or KL-UCB's if `divergence`.
+
+    Args:
+        state: The state.
+        arm: The arm.
+        exploration: ln min(t, window), and for KL-UCB its ln ln besides; the bonus grows with it.
+    """
     n = state.counts[arm]
     if n == 0:
         return math.inf
     mean = state.sums[arm] / n
     if state.divergence:
-        return private_upper(min(max(mean, 0.0), 1.0), level / n, math.inf)
-    index: float = mean + math.sqrt(state.bonus * level / n)
+        return private_upper(min(max(mean, 0.0), 1.0), exploration / n, math.inf)
+    index: float = mean + math.sqrt(state.bonus * exploration / n)
     return index
 
 

@@ -192,17 +192,19 @@ class Exp2(FunctionalAgent):
         """Return the state before the first step."""
         if self.features is None:
             design, points = np.full(n_arms, 1 / n_arms), np.zeros((n_arms, 0))
-            rank, leverage, largest = n_arms, float(n_arms), 1.0
+            rank, leverage, largest_payoff = n_arms, float(n_arms), 1.0
         else:
             if len(self.features) != n_arms:
                 raise ValueError(f"features must have {n_arms} rows, one for each arm; received {len(self.features)}.")
             design, points, _ = optimal_design(self.features)
-            rank, leverage, largest = points.shape[1], SLACK * points.shape[1], 0.5
+            rank, leverage, largest_payoff = points.shape[1], SLACK * points.shape[1], 0.5
         scale, bound = self.noise.scale, self.noise.bound
-        rate, mixing = exp2_rates(self.rates, n_arms, rank, leverage, largest, max(horizon, 1), scale, bound)
-        rate = rate if self.learning_rate is None else self.learning_rate
-        mixing = mixing if self.exploration_rate is None else self.exploration_rate
-        return start(design, points, rate, mixing, bound)
+        learning_rate, exploration_rate = exp2_rates(
+            self.rates, n_arms, rank, leverage, largest_payoff, max(horizon, 1), scale, bound
+        )
+        learning_rate = learning_rate if self.learning_rate is None else self.learning_rate
+        exploration_rate = exploration_rate if self.exploration_rate is None else self.exploration_rate
+        return start(design, points, learning_rate, exploration_rate, bound)
 
     def probabilities(self) -> FloatArray:
         """Return the probability of each arm in the next step, shape `(n_arms,)`."""

@@ -58,7 +58,7 @@ def start(
     n_arms: int, exploration: float, log_factor: float, lazy: bool, width: NoiseWidth, forced: float = 0.0
 ) -> State:
     """Return the state before the first round."""
-    # Not 0 times a bonus that may be infinite, which is no number.
+    # Ones, as zeros times a bonus that may be infinite are NaN; means of inf have such arms played first.
     inverses, roots, weights = (np.ones(n_arms) for _ in range(3))
     means, status = np.full(n_arms, math.inf), np.array([0, 0, -1])
     counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
@@ -136,7 +136,7 @@ def select_wide(state: State, rng: np.random.Generator) -> int:
     return best
 
 
-def select_any(state: State, rng: np.random.Generator) -> int:
+def select_general(state: State, rng: np.random.Generator) -> int:
     """Return the held arm, or the first with too few gains once all have a release, or what `select_wide` returns."""
     if state.status[HELD_ARM] >= 0:
         return int(state.status[HELD_ARM])
@@ -149,7 +149,7 @@ def select_any(state: State, rng: np.random.Generator) -> int:
     return best
 
 
-def update_any(state: State, arm: int, seen: Sums) -> State:
+def update_general(state: State, arm: int, seen: Sums) -> State:
     """Hold the arm until its release if `lazy`; otherwise do as `update` does, with weights of the noise width."""
     status, until = state.status, state.width.until
     status[ROUND] += 1
@@ -173,8 +173,8 @@ def update_any(state: State, arm: int, seen: Sums) -> State:
     return state
 
 
-def update_any_own(state: State, arm: int, seen: Sums) -> State:
-    """Do what `update_any` does for the arm played, and for weights that change with t."""
+def update_own_general(state: State, arm: int, seen: Sums) -> State:
+    """Do what `update_general` does where only the arm played has a new release; weights may change for all arms."""
     status, until = state.status, state.width.until
     status[ROUND] += 1
     if state.lazy:
@@ -233,7 +233,7 @@ class Ucb(FunctionalAgent):
         the best arm in 97% of all rounds
     """
 
-    functions = Functions(select_any, update_any, update_own=update_any_own)
+    functions = Functions(select_general, update_general, update_own=update_own_general)
     learns_from = Sums
     waits = True
     tries_in_order = True

@@ -135,7 +135,7 @@ adversary = Stochastic(horizon=10**5)
 from dp_bandit_envs.seeding import stream
 adversary.begin(stream(1, role=0))
 gains = np.empty((10**5, adversary.n_arms))
-filler(adversary.next_round)._spent = 9.0
+filler(adversary.next_round)._python_seconds = 9.0
 adversary.fill(gains)
 print(gains.mean() > 0)
 from dp_bandit_envs.cli import main

@@ -122,6 +122,12 @@ class BoundaryBase(Boundary):
     _boundary_is_next: bool = False
     _conditions: Conditions | None = None
     """What the games below were begun under."""
+    _is_above_others: bool = False
+    """Whether there are boundaries below."""
+    _called_by: "BoundaryBase | None" = None
+    """The boundary above that calls this one now."""
+    _begun_by: "BoundaryBase | None" = None
+    """The boundary above that began the game."""
     _played: Any = None
     """The point or points played last, for pictures."""
 
@@ -318,7 +324,7 @@ class BoundaryBase(Boundary):
         if seeded and current() is None:
             warn_of_known_seed(is_played_on_real_data(self.env))
         with playing_under([[self.guarantee]], secret=None if seeded else not self._seed_is_known) as conditions:
-            self._conditions = conditions
+            self._conditions, self._begun_by = conditions, self._called_by
             self._guarded(call)
         if seeded:
             self._seed_is_known = not conditions.secret
@@ -330,6 +336,16 @@ class BoundaryBase(Boundary):
             raise StepOutsideGameError(
                 f"the game below this {type(self).__name__} was begun anew by someone else; call reset() to start"
                 " another, or make an environment for each wrapper."
+            )
+        self._refuse_games_of_above()
+
+    def _refuse_games_of_above(self) -> None:
+        """Refuse to show by itself what was counted with a boundary above this one, which may add all of the noise."""
+        admissions = () if self._conditions is None else self._conditions.admissions
+        if admissions and self._called_by is not self._begun_by:
+            raise StepOutsideGameError(
+                f"the game of this {type(self).__name__} was begun by a privacy wrapper above it, and counted with that"
+                " one's guarantee; play through that one, or call reset() here to start another."
             )
 
     def _has_begun(self) -> bool:
@@ -348,6 +364,9 @@ class BoundaryBase(Boundary):
         has seen a gain. Errors are shown where the caller owns the data.
         """
         message, stop = None, None
+        below = nearest_boundaries(self.env) if self._is_above_others else ()
+        for boundary in below:
+            boundary._called_by = self
         try:
             return call(*arguments)
         except PublicError as refusal:
@@ -359,6 +378,9 @@ class BoundaryBase(Boundary):
                 raise
             # Exactly these: a class of somebody else's may say a gain by its name.
             stop = next((kind for kind in interrupts() if type(error) is kind), None)
+        finally:
+            for boundary in below:
+                boundary._called_by = None
         if stop is not None:
             # Raised anew, as the text and the frames of the first one may hold private gains; so may an exit status.
             raise SystemExit(1) if stop is SystemExit else stop
@@ -368,6 +390,16 @@ class BoundaryBase(Boundary):
                 *ledger_refusal.args
             )  # anew, as its own traceback leads to frames with private gains
         raise BoundaryError(WITHHELD.format(type(self).__name__) if message is None else message)
+
+
+def nearest_boundaries(env: Any) -> list[BoundaryBase]:
+    """Return the nearest boundary of a game, or of each game of a vector; kept nowhere, as they lead to gains."""
+    for layer in layers_of(env):
+        if isinstance(layer, BoundaryBase):
+            return [layer]
+        if getattr(layer, "envs", None):
+            return [boundary for game in layer.envs for boundary in nearest_boundaries(game)]
+    return []
 
 
 class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[override]
@@ -404,6 +436,7 @@ class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, i
         self._rounds: int = public_attribute(env.unwrapped, "horizon", name)
         self._boundary_is_next = isinstance(env, PrivacyBoundary)
         self._counts_rounds = not boundaries
+        self._is_above_others = bool(boundaries)
         self._limit = time_limit(env)
         self._is_monitored = any(isinstance(layer, classes_elsewhere()) for layer in layers_of(env))
         flat = isinstance(env.observation_space, gym.spaces.Box)
@@ -465,6 +498,7 @@ class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, i
     def render(self) -> Any:
         """Return a picture of the values released so far, never of true gains."""
         self._check_started()
+        self._refuse_games_of_above()
         if self._scoreboard is None:
             return None
         if self.releases_sums:

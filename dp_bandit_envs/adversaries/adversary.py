@@ -423,14 +423,14 @@ class Filler:
     def __init__(self, function: Callable[..., None]) -> None:
         self._loop = bind(fill_rounds, {"next_round": function})
         self._ours = f"{function.__module__}.".startswith("dp_bandit_envs.")
-        self._spent = 0.0
-        """Seconds in Python."""
+        self._python_seconds = 0.0
+        """Seconds spent without machine code; -inf where it will not be compiled."""
         self._compiled: dict[bool, Callable[..., None]] = {}
-        """Machine code for arrays in C order, and for others."""
+        """Machine code by whether arrays are contiguous in C order."""
 
     def fill(self, state: Any, first: int, gains: FloatArray, rng: np.random.Generator) -> None:
         """Write gains as `fill_rounds` does."""
-        in_order, compiled = gains.flags.c_contiguous, None
+        contiguous, compiled = gains.flags.c_contiguous, None
         if not self._ours:
             gains.fill(math.nan)  # an arm that is not written is an error, and not what stood in memory before
         # Other generators have draws of their own, which machine code does not know.
@@ -439,31 +439,32 @@ class Filler:
         start = 0
         while start < len(gains):
             if compilable:
-                compiled = self._compiled.get(in_order) or self._compiled_if_worthwhile(in_order, state, gains, rng)
+                compiled = self._compiled.get(contiguous) or self._compiled_if_worthwhile(contiguous, state, gains, rng)
             if compiled is not None:
                 compiled(state, first + start, gains[start:], rng)
                 return
             began = perf_counter()
             self._loop(state, first + start, gains[start : start + at_once], rng)
-            self._spent += perf_counter() - began
+            self._python_seconds += perf_counter() - began
             start += at_once
 
     def _compiled_if_worthwhile(
-        self, in_order: bool, state: Any, gains: FloatArray, rng: np.random.Generator
+        self, contiguous: bool, state: Any, gains: FloatArray, rng: np.random.Generator
     ) -> Callable[..., None] | None:
-        """Return new machine code if as much was spent without it as it costs, else None."""
-        if self._spent >= price() and not installed("numba"):
-            self._spent = -math.inf
-        elif self._spent >= price():
-            run_in_thread(lambda stopped: self._compile(in_order, state, gains, rng))
-        return self._compiled.get(in_order)
+        """Return machine code, compiled once Python has taken as many seconds as compiling does; None before that."""
+        if self._python_seconds >= price() and not installed("numba"):
+            self._python_seconds = -math.inf
+        elif self._python_seconds >= price():
+            run_in_thread(lambda stopped: self._compile(contiguous, state, gains, rng))
+        return self._compiled.get(contiguous)
 
-    def _compile(self, in_order: bool, state: Any, gains: FloatArray, rng: np.random.Generator) -> None:
+    def _compile(self, contiguous: bool, state: Any, gains: FloatArray, rng: np.random.Generator) -> None:
+        """Store machine code for such arrays, or that there will be none."""
         fill = compiled(self._loop, state, gains, rng)
         if fill is None:
-            self._spent = -math.inf
+            self._python_seconds = -math.inf
         else:
-            self._compiled[in_order] = fill
+            self._compiled[contiguous] = fill
 
 
 def price() -> float:

@@ -159,22 +159,24 @@ def _cells(where: str, column: Any) -> FloatArray:
     return cells
 
 
-def _checked(gains: FloatArray, where: str, low: float = 0.0, places: Sequence[int] | None = None) -> FloatArray:
-    """Return a table of gains, or raise; `places` are those of its columns in the data, counted from 0."""
+def _checked(
+    gains: FloatArray, where: str, low: float = 0.0, column_indices: Sequence[int] | None = None
+) -> FloatArray:
+    """Return a table of gains, or raise; `column_indices` are those of its columns in the data, counted from 0."""
     if gains.ndim != 2 or gains.shape[0] < 1 or gains.shape[1] < 2:
         raise GainFileError(
             f"{where}: gains must form a table of shape (rounds, n_arms) with at least 1 round and 2 arms;"
             f" received shape {gains.shape}."
         )
-    _check_range(gains, where, low, places)
+    _check_range(gains, where, low, column_indices)
     return gains
 
 
-def _check_range(gains: FloatArray, where: str, low: float = 0.0, places: Sequence[int] | None = None) -> None:
+def _check_range(gains: FloatArray, where: str, low: float = 0.0, column_indices: Sequence[int] | None = None) -> None:
     wrong = np.argwhere(~((gains >= low) & (gains <= 1)))
     if wrong.size:
         row, column = wrong[0]
-        column = column if places is None else places[column]
+        column = column if column_indices is None else column_indices[column]
         raise GainFileError(
             f"{where}: every gain must be a number in [{low:g}, 1]; row {row + 1}, column {column + 1} is not"
             f" ({len(wrong)} such entries in all). Rescale the gains, fill the gaps or remove those rows."
@@ -185,22 +187,22 @@ def _read_columns(source: Any, persons: str | None) -> Table | Pools:
     """Read an array, a data frame, an Arrow table or a structured array."""
     where, columns = "gains", columns_of(source)
     names = [name for name, _ in columns]
-    owner = None if persons is None else _owner_column(where, names, persons)
+    owner_column = None if persons is None else _owner_column(where, names, persons)
     records = bool(set(LONG_COLUMNS) & set(names))
-    if owner is None and not records:
+    if owner_column is None and not records:
         return Table(check_table(source, where), [])
-    owners = [] if owner is None else np.atleast_1d(np.asarray(columns[owner][1], object)).tolist()
+    owners = [] if owner_column is None else np.atleast_1d(np.asarray(columns[owner_column][1], object)).tolist()
     if not records:
-        places = [place for place in range(len(names)) if place != owner]
-        cells = [np.empty((len(owners), 0)), *(_cells(where, columns[place][1]) for place in places)]
-        return Table(_checked(np.column_stack(cells), where, places=places), owners)
-    _check_names(where, names, owner, "persons=")
+        column_indices = [index for index in range(len(names)) if index != owner_column]
+        cells = [np.empty((len(owners), 0)), *(_cells(where, columns[index][1]) for index in column_indices)]
+        return Table(_checked(np.column_stack(cells), where, column_indices=column_indices), owners)
+    _check_names(where, names, owner_column, "persons=")
     arm_column, gain_column = names.index("arm"), names.index("gain")
-    arms, gains = (_cells(where, columns[place][1]) for place in (arm_column, gain_column))
+    arms, gains = (_cells(where, columns[index][1]) for index in (arm_column, gain_column))
     wrong = np.flatnonzero(~((arms >= 0) & (arms < MOST_ARM) & (arms == np.floor(arms))))
     if wrong.size:
         raise GainFileError(f"{where}, row {wrong[0] + 1}, column {arm_column + 1} {NO_ARM}")
-    _check_range(gains[:, np.newaxis], where, places=[gain_column])
+    _check_range(gains[:, np.newaxis], where, column_indices=[gain_column])
     return _pools_of(f"{where}, column {arm_column + 1}", arms.astype(np.int64), gains, owners)
 
 
@@ -227,11 +229,11 @@ def _read_npy(file: DataFile) -> FloatArray:
             f"{file.name}: every entry must be a number; received entries of type {dtype.name}. Save one float for each"
             " round and arm by numpy.save."
         )
-    there = len(file.content) - stream.tell()
+    n_bytes = len(file.content) - stream.tell()
     needed = math.prod(shape) * dtype.itemsize
-    if min(shape, default=1) < 0 or needed != there:
+    if min(shape, default=1) < 0 or needed != n_bytes:
         raise GainFileError(
-            f"{file.name}: the {there:,} bytes after the header must be those of an array of shape"
+            f"{file.name}: the {n_bytes:,} bytes after the header must be those of an array of shape"
             f" {_short(str(shape))} and type {dtype.name}; they are not. The file is truncated or damaged; save it"
             " again by numpy.save."
         )
@@ -253,16 +255,16 @@ def _read_csv(file: DataFile, persons: str | None) -> Table | Pools:
     if first[1][0].lstrip().startswith(("{", "[")) or (len(first[1]) == 1 and re.search("[;\t|]", first[1][0])):
         raise GainFileError(
             f"{file.name}, line {first[0]}: columns must be separated by commas; these are not, or the file is of a"
-            f" format that is not read, such as JSON. Read it with pandas and save it by to_csv(..., index=False)."
+            " format that is not read, such as JSON. Read it with pandas and save it by to_csv(..., index=False)."
         )
     names = [name.strip().lower() for name in first[1]]
     # A first line with any number in it is a round: a gap or a word in it is an error, not the name of a column.
     named = all(_number(cell) is None for cell in names)
     where = f"{file.name}, line {first[0]}"
-    owner = None if persons is None else _owner_column(where, names if named else [], persons)
+    owner_column = None if persons is None else _owner_column(where, names if named else [], persons)
     if named and set(LONG_COLUMNS) & set(names):
-        return _pools(file, names, first[0], rows, owner)
-    return _table(file, first, rows, named=named, owner=owner)
+        return _pools(file, names, first[0], rows, owner_column)
+    return _table(file, first, rows, named=named, owner_column=owner_column)
 
 
 def _owner_column(where: str, names: list[str], persons: str) -> int:
@@ -298,9 +300,9 @@ def _rows(file: DataFile) -> Iterator[Row]:
         ) from None
 
 
-def _table(file: DataFile, first: Row, rows: Iterator[Row], *, named: bool, owner: int | None) -> Table:
+def _table(file: DataFile, first: Row, rows: Iterator[Row], *, named: bool, owner_column: int | None) -> Table:
     width = len(first[1])
-    n_arms = width - (owner is not None)
+    n_arms = width - (owner_column is not None)
     if n_arms < 2:
         raise GainFileError(
             f"{file.name}, line {first[0]}: a table needs one column for each of at least 2 arms; received {n_arms}."
@@ -310,32 +312,32 @@ def _table(file: DataFile, first: Row, rows: Iterator[Row], *, named: bool, owne
     gains = array("d")
     owners = []
     if not named:
-        gains.extend(_round(file, first, width, owner))
+        gains.extend(_round(file, first, width, owner_column))
     for row in rows:
-        gains.extend(_round(file, row, width, owner))
-        if owner is not None:
-            owners.append(_owner(file, row[0], owner, row[1]))
+        gains.extend(_round(file, row, width, owner_column))
+        if owner_column is not None:
+            owners.append(_owner(file, row[0], owner_column, row[1]))
     if not gains:
         raise GainFileError(f"{file.name}: the file must hold at least one line of gains; it has only a line of names.")
     return Table(np.frombuffer(gains, float).reshape(-1, n_arms), owners)
 
 
-def _round(file: DataFile, row: Row, width: int, owner: int | None) -> list[float]:
+def _round(file: DataFile, row: Row, width: int, owner_column: int | None) -> list[float]:
     line, cells = row
     if len(cells) != width:
         raise GainFileError(
             f"{file.name}, line {line}: every line must have {width} columns like the first; received {len(cells)}."
         )
-    return [_gain(file, line, column + 1, cell) for column, cell in enumerate(cells) if column != owner]
+    return [_gain(file, line, column + 1, cell) for column, cell in enumerate(cells) if column != owner_column]
 
 
-def _check_names(where: str, names: list[str], owner: int | None, option: str) -> None:
+def _check_names(where: str, names: list[str], owner_column: int | None, option: str) -> None:
     """Raise unless columns of records are called arm and gain, and no others are there but that of persons."""
-    if sorted(name for column, name in enumerate(names) if column != owner) == sorted(LONG_COLUMNS):
+    if sorted(name for column, name in enumerate(names) if column != owner_column) == sorted(LONG_COLUMNS):
         return
     others = [name for name in names if name not in LONG_COLUMNS]
     # With one more column, it probably says whose each row is.
-    one_more = owner is None and len(names) == len(LONG_COLUMNS) + 1 and len(others) == 1
+    one_more = owner_column is None and len(names) == len(LONG_COLUMNS) + 1 and len(others) == 1
     way = "Rename or remove columns."
     if one_more:
         way = f"If {others[0]!r} says whose the rows are, give {option}{others[0]!r}; otherwise remove it."
@@ -345,8 +347,8 @@ def _check_names(where: str, names: list[str], owner: int | None, option: str) -
     )
 
 
-def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row], owner: int | None) -> Pools:
-    _check_names(f"{file.name}, line {first_line}", names, owner, "--persons ")
+def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row], owner_column: int | None) -> Pools:
+    _check_names(f"{file.name}, line {first_line}", names, owner_column, "--persons ")
     arm_column, gain_column = names.index("arm"), names.index("gain")
     arms, gains, owners = array("q"), array("d"), []
     for line, cells in rows:
@@ -360,8 +362,8 @@ def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row
             raise GainFileError(f"{file.name}, line {line}, column {arm_column + 1} {NO_ARM}")
         arms.append(int(text))
         gains.append(_gain(file, line, gain_column + 1, cells[gain_column]))
-        if owner is not None:
-            owners.append(_owner(file, line, owner, cells))
+        if owner_column is not None:
+            owners.append(_owner(file, line, owner_column, cells))
     where = f"{file.name}, column {arm_column + 1}"
     return _pools_of(where, np.array(arms, np.int64), np.array(gains, float), owners)
 

@@ -497,21 +497,23 @@ def own_norm_losses(game: FixedGame) -> FloatArray:
     if norms != {values.norm}:
         raise NotAuditedError(f"its noise has the shape of {norms}, and the values' differences that of {values.norm}")
 
-    def moved(gains: FloatArray, hot: dict[int, tuple[float, int]]) -> FloatArray:
+    def release_changes(gains: FloatArray, hot: dict[int, tuple[float, int]]) -> FloatArray:
         return _changes_of_releases(base, game.play(gains, FakeNodes(d, hot)), d)
 
-    columns = [_only_column(moved(base_gains, {node: (HEIGHT, 0)}), 0) / HEIGHT for node in range(len(base.requests))]
+    columns = [
+        _only_column(release_changes(base_gains, {node: (HEIGHT, 0)}), 0) / HEIGHT for node in range(len(base.requests))
+    ]
     noise = np.array(columns).T.reshape(-1, len(base.requests))
     some = {node: (HEIGHT * (1 + node % 3), node % d) for node in range(len(base.requests))}
     expected = np.zeros((len(noise), d))
     for node, (height, axis) in some.items():
         expected[:, axis] += noise[:, node] * height
     # A second route to the same numbers, with all coordinates and nodes at once.
-    if not nearly_equal(moved(base_gains, some), expected):
+    if not nearly_equal(release_changes(base_gains, some), expected):
         raise NotAuditedError("what it releases is not linear in its nodes, or differs from coordinate to coordinate")
     losses, moves = np.zeros(len(game.revealed)), np.zeros((len(noise), len(game.revealed)))
     for t in range(len(losses)):
-        steps = [_move_of_gain(moved, base_gains, t, axis, values.width) for axis in range(d)]
+        steps = [_change_by_gain(release_changes, base_gains, t, axis, values.width) for axis in range(d)]
         if any(np.abs(step - steps[0]).max(initial=0.0) > SAME for step in steps):
             raise NotAuditedError("a round moves its coordinates by different maps")
         change = cheapest_change(LinearNoise(noise, np.zeros(0), "laplace", []), steps[0])
@@ -521,16 +523,19 @@ def own_norm_losses(game: FixedGame) -> FloatArray:
     for table in range(2 * TABLES):
         step = rng.uniform(-values.width / 2, values.width / 2, base_gains.shape)
         step = np.copysign(values.width / 2, step) if table % 2 else step
-        if not nearly_equal(moved(base_gains + step, near), expected / HEIGHT + moves @ step):
+        if not nearly_equal(release_changes(base_gains + step, near), expected / HEIGHT + moves @ step):
             raise NotAuditedError("what it releases is not linear in the gains")
     return losses
 
 
-def _move_of_gain(moved: Any, base_gains: FloatArray, t: int, axis: int, width: float) -> FloatArray:
-    """Return how a change of one gain by 1 moves the releases of its coordinate."""
+def _change_by_gain(release_changes: Any, base_gains: FloatArray, t: int, axis: int, width: float) -> FloatArray:
+    """Return how the releases of a coordinate change with a gain of round t, per unit of gain.
+
+    `release_changes` plays the game with other gains; gains in the middle of their range stay in it.
+    """
     gains = base_gains.copy()
     gains[t, axis] += width / 4
-    return _only_column(moved(gains, {}), axis) / (width / 4)
+    return _only_column(release_changes(gains, {}), axis) / (width / 4)
 
 
 def _only_column(table: FloatArray, axis: int) -> FloatArray:

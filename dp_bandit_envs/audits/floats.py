@@ -266,9 +266,10 @@ def chosen_numbers(releases: int, seed: int) -> list[int]:
 
 def _releases_of(game: FixedGame, seed: int) -> tuple[dict[int, _Release], int]:
     """Return the game up to each release that is looked at, by its number from 1, and how many there are."""
-    values, step_rounds = game.layers[0][1].values, math.prod(mechanism.batch_size for mechanism, _ in game.layers)
+    inputs = game.layers[0][1]
+    values, step_rounds = inputs.values, math.prod(mechanism.batch_size for mechanism, _ in game.layers)
     for end in (values.low, values.high):
-        gains = np.full((len(game.revealed), game.layers[0][1].n_values), end)
+        gains = np.full((len(game.revealed), inputs.n_values), end)
         if positions := game.play(gains, Stream(np.random.SFC64(seed))).positions:
             break
     else:

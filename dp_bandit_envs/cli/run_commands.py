@@ -180,6 +180,7 @@ def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[lis
     saved = new = 0
 
     def advance(game: str | None, rounds: int) -> None:
+        """Show progress by rounds that a game played, or that were saved already if `game` is None."""
         nonlocal saved, new
         saved, new = (saved + rounds, new) if game is None else (saved, new + rounds)
         line(saved + new, total)

@@ -35,6 +35,7 @@ N_ARMS, HORIZON = 4, 2**18
 WIDTH = 80
 MEANS = (0.9, 0.6)
 """The means for which bounds of stochastic algorithms are shown."""
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 BASES = ("PrivacyBoundary", "ProjectToSet", "FunctionalAgent")
 """Names of base classes."""
 
@@ -77,22 +78,26 @@ def list_names(kind: str | None = None) -> list[str]:
         parts = KINDS[plural.removesuffix("s")]()
         if plural == "environments":
             lines += ["", "Environments (DPBandit-...-v0)"]
-            lines += [_row(f"  {short_name(name):<14} ", first_line(part), 17 * " ") for name, part in parts.items()]
+            lines += [
+                _wrapped(first_line(part), f"  {short_name(name):<14} ", 17 * " ") for name, part in parts.items()
+            ]
         elif plural == "algorithms":
             lines += ["", f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,};", CONVENTION]
             width = max(map(len, parts))
             for name, factory in parts.items():
                 level = shown_epsilon(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON))
-                lines.append(_row(f"  {name:<{width}} {level!s:<25} ", first_line(factory).partition(": ")[2]))
+                lines.append(_wrapped(first_line(factory).partition(": ")[2], f"  {name:<{width}} {level!s:<25} "))
         else:
-            lines += ["", plural.capitalize(), _row("  ", ", ".join(parts), "  ")]
+            lines += ["", plural.capitalize(), _wrapped(", ".join(parts), "  ", "  ")]
     return [*lines[1:], "", "dp-bandit show NAME says more: parameters, guarantee, bound, source."]
 
 
-def _row(start: str, what: str, below: str = "      ") -> str:
-    whole: Any = {"initial_indent": start, "subsequent_indent": below}
-    # Nothing is filled without a word: what has no description is there all the same.
-    return textwrap.fill(what, WIDTH, break_on_hyphens=False, break_long_words=False, **whole) or start.rstrip()
+def _wrapped(text: str, start: str, indent: str = "      ") -> str:
+    """Return text in lines of at most 80 characters, the first after `start` and the others after `indent`."""
+    lines = textwrap.fill(
+        text, WIDTH, initial_indent=start, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
+    return lines or start.rstrip()  # without a word nothing is filled, not even the start
 
 
 def list_labs() -> list[str]:
@@ -168,23 +173,17 @@ def describe(kind: str, name: str, part: Any) -> str:
     elif kind == "counter":
         facts["Guarantee"] = f"epsilon = 1, T = 1,000: {make_counter(name, epsilon=1.0, horizon=1000).guarantee}"
     for title, text in facts.items():
-        lines += ["", title, *(_wrapped(line, "  ") for line in text.splitlines())]
+        lines += ["", title, *(_wrapped(line, "  ", "  ") for line in text.splitlines())]
     return "\n".join(lines)
-
-
-def _wrapped(text: str, indent: str = "") -> str:
-    return textwrap.fill(
-        text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
-    )
 
 
 def parameters_of(part: Any) -> list[str]:
     """Return a line for each parameter, with its default."""
-    lines = []
     if isinstance(part, (Algorithm, Mechanism)):
         return ["  none"]
+    lines = []
     for key, parameter in inspect.signature(part).parameters.items():
-        if key in ("label", "env", "rng") or parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+        if key in ("label", "env", "rng") or parameter.kind in VARIADIC:
             continue
         lines.append(f"  {key}" + ("" if parameter.default is parameter.empty else f" = {parameter.default!r}"))
     return lines or ["  none"]
@@ -253,7 +252,7 @@ def _guarantee_of_noise(name: str, part: Any) -> str:
     signature = {key: one for key, one in inspect.signature(part).parameters.items() if key != "env"}
     example = getattr(MECHANISMS.get(name, part), "example", Mechanism.example)
     arguments = {key: argument for key, argument in example.items() if key in signature}
-    needed = [key for key, one in signature.items() if one.default is one.empty and one.kind in (0, 1, 3)]
+    needed = [key for key, one in signature.items() if one.default is one.empty and one.kind not in VARIADIC]
     if missing := [f"{key!r}: ..." for key in needed if key not in arguments]:
         return f"to see it here, write arguments into the class: example = {{{', '.join(missing)}}}"
     env = PrivacyBoundary(game, part(**arguments)) if issubclass(part, Mechanism) else part(game, **arguments)
@@ -276,8 +275,6 @@ def show_counters(horizon: int, epsilon: float, delta: float | None, out: Path |
         rows = compare(horizon, epsilon, None if delta is None else checks.delta(delta))
     except OverflowError:
         raise ValueError(f"epsilon must leave variances that fit a float; received {epsilon!r}.") from None
-    if not all(math.isfinite(row.maximum) for row in rows):
-        raise ValueError(f"epsilon must leave variances that fit a float; received {epsilon!r}.")
     privacy = f"epsilon = {epsilon:g}" + (f", delta = {delta:g} for square-root" if delta is not None else "")
     table = Table(title=f"Variance of released sums, T = {horizon:,}, {privacy}", title_justify="left")
     for column in ("counter", "mean", "maximum", "must know T", "guarantee"):

@@ -167,7 +167,7 @@ def _check_freshness(trial: WrapperTrial) -> None:
 
     again = np.array_equal(trial.releases(3), trial.releases(3))
     _require_same_noise(again, "other releases: its noise does not come from rng")
-    play_game(trial.env(), trial.plays, 3, after=spoil)
+    play_game(trial.env(), trial.actions, 3, on_step=spoil)
     fresh = len(set(map(id, objects))) == len(objects) and np.array_equal(np.array(releases[1:]), trial.releases(3))
     rule = "every step must return fresh arrays and a fresh info, which may be written to"
     require(fresh, rule, "arrays that are used again", "Return copies.")
@@ -175,8 +175,8 @@ def _check_freshness(trial: WrapperTrial) -> None:
 
 def _check_steps(trial: WrapperTrial) -> None:
     """Check every step as an agent sees it."""
-    env, rounds, plays = trial.env(), len(trial.table), trial.plays
-    steps = play_game(env, plays, 3)
+    env, rounds, actions = trial.env(), len(trial.table), trial.actions
+    steps = play_game(env, actions, 3)
     past = -1
     for number, step in enumerate(steps):
         where = f"step {number}" if number else "reset"
@@ -188,7 +188,7 @@ def _check_steps(trial: WrapperTrial) -> None:
         require(rises, rule, f"keys {sorted(info)}", "Return nothing else.")
         past = info["round"]
         if number:
-            _check_reward(trial, step, plays[number - 1])
+            _check_reward(trial, step, actions[number - 1])
             flags = type(step.terminated) is bool and type(step.truncated) is bool
             require(flags, "flags must be bools", f"{type(step.terminated).__name__}", "Return bool(terminated).")
     horizon = int(env.get_wrapper_attr("horizon"))
@@ -210,7 +210,7 @@ def _released_nothing_new(steps: list[Step]) -> bool:
     return np.array_equal(last.released, before.released)
 
 
-def _check_reward(trial: WrapperTrial, step: Step, play: Any) -> None:
+def _check_reward(trial: WrapperTrial, step: Step, action: Any) -> None:
     observation, reward = step.observation, step.reward
     require(type(reward) is float, "reward must be a float", checks.kind_of(reward), "Return float(reward).")
     if "gain" in observation:
@@ -222,10 +222,10 @@ def _check_reward(trial: WrapperTrial, step: Step, play: Any) -> None:
         means = np.where(counts > 0, observation["sum"] / np.maximum(counts, 1), 0.0)
     if trial.feedback:
         rule = "the reward of a point must be the scalar product of released values, or means, with it"
-        expected = payoff(means.tolist(), play.tolist() if trial.feedback == "full" else [1.0], -1.0, 1.0)
+        expected = payoff(means.tolist(), action.tolist() if trial.feedback == "full" else [1.0], -1.0, 1.0)
     else:
         rule = "reward must be the released gain of the arm played, or its released mean, and 0.0 if there is none"
-        expected = float(means[play])
+        expected = float(means[action])
     way_out = "Compute it from the observation that is returned."
     require(reward == expected, rule, "another number, which is withheld", way_out)
 
@@ -236,38 +236,38 @@ def _check_order(trial: WrapperTrial) -> None:
     for moment in ("before reset", "after the last step"):
         env = trial.env()
         if moment != "before reset":
-            play_game(env, trial.plays, 3)
-        received = _error_of(env, trial.plays[0])
+            play_game(env, trial.actions, 3)
+        received = _error_of(env, trial.actions[0])
         kind = "no error" if received is None else f"a {type(received).__name__}"
         require(isinstance(received, error), f"step {moment} must raise {error.__name__}", kind, way_out)
 
 
-def _check_wrong_plays(trial: WrapperTrial) -> None:
+def _check_wrong_actions(trial: WrapperTrial) -> None:
     """Require that what cannot be played is refused; a point also after the set that is handed out was changed."""
     width, points = trial.table.shape[1], bool(trial.feedback)
     wrong_points = (np.full(width, 9.0), np.full(width, math.nan), np.zeros(width - 1), None)
-    plays: Any = wrong_points if points else (-1, width, 0.5)
+    actions: Any = wrong_points if points else (-1, width, 0.5)
     rule = (
         "a wrong point must raise a WrongPointError"
         if points
         else f"an arm outside [0, {width - 1}] must raise a ValueError"
     )
-    for play in plays:
+    for action in actions:
         env: Any = trial.env()
         env.reset(seed=1)
         if points:
             with contextlib.suppress(Exception):
                 vars(env.decision_set).update(contains=lambda _: True)
-        received = _error_of(env, play)
+        received = _error_of(env, action)
         kind = "none" if received is None else type(received).__name__
         way_out = "Check it in step, a point against a copy of the set."
         right = isinstance(received, WrongPointError if points else (ValueError, TypeError))
-        require(right, rule, f"for {play} {kind}", way_out)
+        require(right, rule, f"for {action} {kind}", way_out)
 
 
-def _error_of(env: Environment, play: Any) -> Exception | None:
+def _error_of(env: Environment, action: Any) -> Exception | None:
     try:
-        env.step(play)
+        env.step(action)
     except Exception as error:
         return error
     return None
@@ -280,7 +280,7 @@ def _check_flags(trial: WrapperTrial) -> None:
     others = (0 * table, -table) if trial.feedback else (0 * table, 0 * table + 1, 1 - table)
     flags = [step[2:] for step in trial.play(3)]
     for seed, other in enumerate(others, start=3):
-        flags_there = [step[2:] for step in trial.play(seed, other, trial.plays[::-1])]
+        flags_there = [step[2:] for step in trial.play(seed, other, trial.actions[::-1])]
         require(flags_there == flags, rule, "others for other gains", "Pass them on.")
 
 
@@ -291,7 +291,7 @@ def _check_unrevealed(trial: WrapperTrial) -> None:
     other, arms = 1 - trial.table, [0] * len(trial.table)
     other[:, 0] = trial.table[:, 0]
     for seed in range(5):
-        same = np.array_equal(trial.releases(seed, plays=arms), trial.releases(seed, other, arms))
+        same = np.array_equal(trial.releases(seed, actions=arms), trial.releases(seed, other, arms))
         rule = "gains of arms that were not played must change nothing"
         require(same, rule, "other releases", "Use what was observed below, not env.unwrapped.")
 
@@ -307,7 +307,7 @@ def _check_sensitivity(trial: WrapperTrial) -> None:
     for tables in trial.neighbours():
         envs = [trial.env(trial.game(table)) for table in tables]
         for seed in range(4):
-            games = [play_game(env, trial.plays, seed) for env in envs]
+            games = [play_game(env, trial.actions, seed) for env in envs]
             gains, observed = (
                 np.array([[step.observation[key] for step in game] for game in games]) for key in ("gain", "observed")
             )
@@ -326,7 +326,7 @@ def _check_attributes(trial: WrapperTrial) -> None:
     game.planted = PLANTED
     env: Any = trial.env(game)
     env.reset(seed=1)
-    env.step(trial.plays[0])
+    env.step(trial.actions[0])
     for name in BELOW:
         reached = env.has_wrapper_attr(name)
         with contextlib.suppress(AttributeError):
@@ -367,7 +367,7 @@ def _check_copies(trial: WrapperTrial) -> None:
     env: Any = trial.env()
     env.reset(seed=1)
     with must_not_fail("a step", "It comes after reset."):
-        env.step(trial.plays[0])
+        env.step(trial.actions[0])
     way_out = "Raise a TypeError in __reduce_ex__ after the first reset, or inherit PrivacyBoundary."
     copiers: Any = {"copy.copy": copy.copy, "copy.deepcopy": copy.deepcopy, "pickle": pickle.dumps}
     for name, make in copiers.items():
@@ -388,8 +388,8 @@ def _check_noise(trial: WrapperTrial) -> None:
 
     Seeds are compared over thirty games, because a mechanism with few outputs may agree in one.
     """
-    env, unseeded, plays = trial.env(), trial.env(), trial.plays
-    first = [releases_of(play_game(env, plays, seed)) for seed in range(GAMES)]
+    env, unseeded, actions = trial.env(), trial.env(), trial.actions
+    first = [releases_of(play_game(env, actions, seed)) for seed in range(GAMES)]
     same = all(np.array_equal(releases, trial.releases(seed)) for seed, releases in enumerate(first))
     _require_same_noise(same, "other releases")
     rule = f"something must be released within {len(trial.table)} rounds, or there is nothing to check"
@@ -397,7 +397,7 @@ def _check_noise(trial: WrapperTrial) -> None:
     require(any(map(np.any, first)), rule, f"{GAMES} games without a release", way_out)
     if math.isinf(tested(env.get_wrapper_attr("guarantee"))[0]):
         return
-    again = [releases_of(play_game(unseeded, plays, None if game else 3)) for game in range(GAMES)]
+    again = [releases_of(play_game(unseeded, actions, None if game else 3)) for game in range(GAMES)]
     compared = {
         "games of different seeds": first,
         "games of environments that were never given a seed": [trial.releases(None) for _ in range(GAMES)],
@@ -413,7 +413,7 @@ RULES: Final = (
     _check_freshness,
     _check_steps,
     _check_order,
-    _check_wrong_plays,
+    _check_wrong_actions,
     _check_flags,
     _check_unrevealed,
     _check_sensitivity,
@@ -439,7 +439,7 @@ def _check_vector(trial: WrapperTrial, vector: Wrap) -> None:
         observation, info = many.reset(seed=5)
         never = np.zeros(NUM_ENVS)
         vector_steps = [Step(observation, never, never, never, info)]
-        vector_steps += [Step(*many.step(np.full(NUM_ENVS, arm))) for arm in trial.plays[: len(scalar_games[0]) - 1]]
+        vector_steps += [Step(*many.step(np.full(NUM_ENVS, arm))) for arm in trial.actions[: len(scalar_games[0]) - 1]]
     for game, scalar_steps in enumerate(scalar_games):
         for scalar, step in zip(scalar_steps, vector_steps, strict=True):
             observation = {key: rows[game] for key, rows in step.observation.items()}
@@ -465,7 +465,7 @@ def _check_low_bits(trial: WrapperTrial) -> None:
     if any(takes_no_seed(mechanism) for mechanism, _ in layers):
         return  # secure draws are exact
     batch = math.prod(mechanism.batch_size for mechanism, _ in layers)
-    arms = tuple(trial.plays[t // batch] for t in range(len(trial.table)))
+    arms = tuple(trial.actions[t // batch] for t in range(len(trial.table)))
     try:
         if not layers:
             raise NotAuditedError("the wrapper is no PrivacyBoundary")

@@ -59,7 +59,7 @@ class WrapperTrial:
     feedback: str = ""
 
     @functools.cached_property
-    def plays(self) -> list[Any]:
+    def actions(self) -> list[Any]:
         """What is played: arms with runs and returns, like an agent's, or points all over the set."""
         rounds, width = self.table.shape
         if not self.feedback:
@@ -84,23 +84,25 @@ class WrapperTrial:
         with must_not_fail("wrap(env)", way_out, is_public=True):
             return self.wrap(self.game() if game is None else game)
 
-    def play(self, seed: int | None, table: FloatArray | None = None, plays: Sequence[Any] | None = None) -> list[Step]:
+    def play(
+        self, seed: int | None, table: FloatArray | None = None, actions: Sequence[Any] | None = None
+    ) -> list[Step]:
         """Play a game in a new environment; see `play_game`."""
-        return play_game(self.env(self.game(table)), self.plays if plays is None else plays, seed)
+        return play_game(self.env(self.game(table)), self.actions if actions is None else actions, seed)
 
     def releases(
-        self, seed: int | None, table: FloatArray | None = None, plays: Sequence[Any] | None = None
+        self, seed: int | None, table: FloatArray | None = None, actions: Sequence[Any] | None = None
     ) -> FloatArray:
         """Return what such a game releases, shape `(steps, numbers)`."""
-        return releases_of(self.play(seed, table, plays))
+        return releases_of(self.play(seed, table, actions))
 
     def failure(self, **fault: Any) -> str:
         """Play a faulty game of planted gains, as `faulty_game` makes it; return all that its error shows, or ""."""
         env = self.env(faulty_game(self.game(np.full_like(self.table, PLANTED)), **fault))
         try:
             env.reset(seed=1)
-            for play in self.plays:
-                if any(env.step(play)[2:4]):
+            for action in self.actions:
+                if any(env.step(action)[2:4]):
                     break
         except (Exception, GeneratorExit, ForeignError) as error:
             frames = error.__traceback__.tb_next if error.__traceback__ else None  # without this one
@@ -131,19 +133,19 @@ def trials_of_points(wrap: Wrap, rounds: int) -> list[WrapperTrial]:
 
 
 def play_game(
-    env: Environment, plays: Sequence[Any], seed: int | None, after: Callable[[Step], Any] = lambda step: None
+    env: Environment, actions: Sequence[Any], seed: int | None, on_step: Callable[[Step], Any] = lambda step: None
 ) -> list[Step]:
-    """Play a game to its end, or to the end of `plays`; return all steps, from `reset` on, each also given to `after`.
+    """Play a game to its end, or to the end of `actions`; return all steps, from `reset` on.
 
-    With a seed of None, `reset` gets none.
+    `on_step` is called with each of them. With a seed of None, `reset` gets none.
     """
     with must_not_fail("a game behind the wrapper", "It is reset once and then stepped to its end."):
         observation, info = env.reset() if seed is None else env.reset(seed=seed)
         steps = [Step(observation, 0.0, False, False, info)]
-        after(steps[0])
-        for play in plays:
-            steps.append(Step(*env.step(play)))
-            after(steps[-1])
+        on_step(steps[0])
+        for action in actions:
+            steps.append(Step(*env.step(action)))
+            on_step(steps[-1])
             if steps[-1].terminated or steps[-1].truncated:
                 break
     return steps
@@ -177,13 +179,13 @@ def faulty_game(
         return fail(PLANTED) if fails_in == "reset" else reset(**options)
 
     def faulty_step(action: Any) -> Any:
-        observation, *others, info = step(action)
+        observation, reward, terminated, truncated, info = step(action)
         if fails_in == "step" and info == {"round": 3}:
             fail(PLANTED)
         if info == {"round": 2}:
             observation["gain"][np.argmax(observation["observed"])] += added
-            others = [others[0], ends == "terminated" or others[1], ends == "truncated" or others[2]]
-        return observation, *others, info
+            terminated, truncated = ends == "terminated" or terminated, ends == "truncated" or truncated
+        return observation, reward, terminated, truncated, info
 
     game.reset, game.step = faulty_reset, faulty_step
     return game

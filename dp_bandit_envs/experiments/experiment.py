@@ -103,7 +103,7 @@ class Experiment:
 
     def configuration(self) -> dict[str, Any]:
         """Return all of it as plain JSON values, data files by their content."""
-        # Two functions without a name of their own are told apart by the sources of what they make.
+        # Lambdas share the name "<lambda>"; the sources of what they make tell them apart, in the descriptions.
         foreign = foreign_code(self._playing(), self._arguments())
         return {
             "name": self.name,

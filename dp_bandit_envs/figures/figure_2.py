@@ -12,7 +12,7 @@ from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.report import Note, Study, View
 from dp_bandit_envs.figures.judging import (
-    DECIDES,
+    DECISIVE_ERRORS,
     NO,
     UNDECIDED,
     YES,
@@ -39,8 +39,8 @@ EPSILONS = (1.0, 0.1)
 TWO_ARMS = (0.9, 0.6)
 TEN_ARMS = (0.1, 0.1, 0.1, 0.1, 0.2, 0.55, 0.1, 0.1, 0.1, 0.1)
 VIEW = View(measure="pseudo_regret", centre="mean", scale="log", columns=2)
-UCB, PRIVATE_UCB, BOUND, ZEROS, INT = "UCB", "Private-UCB", "DP-UCB-BOUND", "DP-UCB", "DP-UCB-INT"
-OWN = (BOUND, ZEROS, INT)
+UCB, PRIVATE_UCB, DP_UCB_BOUND, DP_UCB, DP_UCB_INT = "UCB", "Private-UCB", "DP-UCB-BOUND", "DP-UCB", "DP-UCB-INT"
+OWN = (DP_UCB_BOUND, DP_UCB, DP_UCB_INT)
 """The algorithms that the paper introduces."""
 MODERN = {"DP-SE": 0, "AdaP-KLUCB": 1000, "Lazy-DP-TS": 0, "DP-KLUCB": 1000, "DP-IMED": 1000}
 """Algorithms published since, with their least number of games: a few bad games in a thousand decide DP-IMED's mean.
@@ -82,9 +82,9 @@ def _algorithm_specs(epsilon: float, modern: bool, more: bool) -> tuple[Algorith
     five = (
         AlgorithmSpec(UCB),
         AlgorithmSpec(PRIVATE_UCB, {"epsilon": epsilon, "constants": "paper"}),
-        AlgorithmSpec(BOUND, {"epsilon": epsilon}),
-        AlgorithmSpec(ZEROS, {"epsilon": epsilon}),
-        AlgorithmSpec(INT, {"epsilon": epsilon, "delta": math.exp(-10), "v": 1.1}),
+        AlgorithmSpec(DP_UCB_BOUND, {"epsilon": epsilon}),
+        AlgorithmSpec(DP_UCB, {"epsilon": epsilon}),
+        AlgorithmSpec(DP_UCB_INT, {"epsilon": epsilon, "delta": math.exp(-10), "v": 1.1}),
     )
     since = [AlgorithmSpec(name, {"epsilon": epsilon}, trials=most * more) for name, most in MODERN.items()]
     return (*five, *since) if modern else five
@@ -122,7 +122,7 @@ def notes(results: Results) -> list[Note]:
             means = {name: mean_and_standard_error(game.last(name)) for name in names}
             best = min((name for name in names if name != UCB), key=lambda name: means[name][0])
             mean, error = means[best]
-            least.append(f"{game.spec.title}: {best}, {mean:,.1f} ± {error:,.1f} against {means[INT][0]:,.1f}")
+            least.append(f"{game.spec.title}: {best}, {mean:,.1f} ± {error:,.1f} against {means[DP_UCB_INT][0]:,.1f}")
         listed.append(
             Note(
                 f"Added to the paper's algorithms: {', '.join(modern)}. Smallest mean regret of all private algorithms,"
@@ -142,7 +142,7 @@ class GameResults:
     @property
     def epsilon(self) -> float:
         """The privacy level."""
-        return self.settings(INT)["epsilon"]
+        return self.settings(DP_UCB_INT)["epsilon"]
 
     @property
     def level(self) -> str:
@@ -196,7 +196,7 @@ class GameResults:
     @property
     def lost(self) -> int:
         """The number of runs of DP-UCB-INT that play a worse arm until the end."""
-        return runs_on_a_worse_arm(self.results, self.spec, INT)
+        return runs_on_a_worse_arm(self.results, self.spec, DP_UCB_INT)
 
     def settings(self, name: str) -> Mapping[str, float]:
         """Return an algorithm's parameters."""
@@ -211,13 +211,13 @@ class GameResults:
     @property
     def input_epsilon(self) -> float:
         """The input parameter of DP-UCB-INT by corollary 3.2."""
-        settings = self.settings(INT)
+        settings = self.settings(DP_UCB_INT)
         return paper_input(settings["epsilon"], settings["delta"], settings["v"])
 
     @property
     def first_release(self) -> int:
         """The number of pulls after which DP-UCB-INT first releases an arm's mean, f_0 of lemma B.1."""
-        return int(interval_ends(self.input_epsilon, self.settings(INT)["v"], FAR, "lemma")[0])
+        return int(interval_ends(self.input_epsilon, self.settings(DP_UCB_INT)["v"], FAR, "lemma")[0])
 
     @property
     def pulls_of_a_bonus_above_one(self) -> float:
@@ -239,9 +239,9 @@ class GameResults:
         squared = (c * (math.log(c) + 7)) ** 2 if c > 0 else 0.0
         tail = 4 * zeta(1.5)
         return {
-            BOUND: float(leading_term + (gaps * (1 + 2 * math.pi**2 / 3)).sum()),
-            ZEROS: float((gaps * (np.maximum(squared, 8 * log / gaps**2) + 1 + tail)).sum()),
-            INT: float((gaps * (self.first_release + 8 * log / gaps**2 + 1 + tail)).sum()),
+            DP_UCB_BOUND: float(leading_term + (gaps * (1 + 2 * math.pi**2 / 3)).sum()),
+            DP_UCB: float((gaps * (np.maximum(squared, 8 * log / gaps**2) + 1 + tail)).sum()),
+            DP_UCB_INT: float((gaps * (self.first_release + 8 * log / gaps**2 + 1 + tail)).sum()),
         }
 
 
@@ -254,7 +254,7 @@ WHY_INT = (
     " out and protects nothing; here each release has one draw, so a bad one on the best arm hides it for long, in"
     " a few runs for the rest of the game"
 )
-WHY_ZEROS = (
+WHY_DP_UCB_LOSES = (
     "DP-UCB feeds a 0 to every counter in every round, so that its noise grows with the rounds t and not, as in the"
     " proof of theorem 3.3, with the pulls n of an arm, and it has no bonus against it"
 )
@@ -293,19 +293,19 @@ def _spread(sample: FloatArray) -> float:
 
 @claims("The performance of DP-UCB-INT is significantly better than all other private algorithms.")
 def _best_of_the_private(results: Results) -> Judgement:
-    others = (PRIVATE_UCB, BOUND, ZEROS)
+    others = (PRIVATE_UCB, DP_UCB_BOUND, DP_UCB)
     games = {game.name: game for game in _games(results)}
     numbers = {
         name: {
-            "median": float(np.median(game.last(INT))),
-            "mean": float(game.last(INT).mean()),
-            "greatest": float(game.last(INT).max()),
+            "median": float(np.median(game.last(DP_UCB_INT))),
+            "mean": float(game.last(DP_UCB_INT).mean()),
+            "greatest": float(game.last(DP_UCB_INT).max()),
             "least_other": min(float(game.last(name).mean()) for name in others),
-            "errors": min(game.ahead(INT, name) for name in others),
+            "errors": min(game.ahead(DP_UCB_INT, name) for name in others),
         }
         for name, game in games.items()
     }
-    behind = [name for name, one in numbers.items() if not one["errors"] > DECIDES]
+    behind = [name for name, one in numbers.items() if not one["errors"] > DECISIVE_ERRORS]
     lost = _lost(games[name] for name in behind)
     form = "{median:,.0f} / {mean:,.0f} / {greatest:,.0f} against {least_other:,.0f}"
     return Judgement(
@@ -325,7 +325,7 @@ def _gap_to_ucb(results: Results) -> Judgement:
         # The first checkpoint after all arms have a release and a tenth of the game has passed.
         since = max(game.first_release * len(game.means), game.horizon / 10)
         start = min(int(np.searchsorted(game.rounds, since)), len(game.rounds) - 1)
-        gap = game.curve(INT) - game.curve(UCB)
+        gap = game.curve(DP_UCB_INT) - game.curve(UCB)
         growth = gap[:, -1] - gap[:, start]
         numbers[game.name] = {
             "round": int(game.rounds[start]),
@@ -367,7 +367,7 @@ def _early_order(results: Results) -> Judgement:
         f"regret of DP-UCB beside DP-UCB-BOUND, where clear: {with_names(leads)}",
         yes="it has no bonus for noise, which DP-UCB-BOUND pays for at first",
         no=f"not for {join_names(behind)}, where the two cross several times: DP-UCB-BOUND goes in steps, as its"
-        f" bonus is least where a count is a power of two, and {WHY_ZEROS}",
+        f" bonus is least where a count is a power of two, and {WHY_DP_UCB_LOSES}",
     )
 
 
@@ -376,9 +376,11 @@ def _early(game: GameResults) -> dict[str, float]:
 
     Both are its regret over that of DP-UCB-BOUND, minus 1; the first is NaN, at round 0, if no difference is clear.
     """
-    dp_ucb, dp_ucb_bound = game.curve(ZEROS), game.curve(BOUND)
+    dp_ucb, dp_ucb_bound = game.curve(DP_UCB), game.curve(DP_UCB_BOUND)
     clear = [
-        at for at in range(len(game.rounds)) if abs(in_standard_errors(dp_ucb_bound[:, at] - dp_ucb[:, at])) > DECIDES
+        at
+        for at in range(len(game.rounds))
+        if abs(in_standard_errors(dp_ucb_bound[:, at] - dp_ucb[:, at])) > DECISIVE_ERRORS
     ]
     if not clear:
         return {"round": 0, "most": math.nan, "before": 0.0}
@@ -392,17 +394,17 @@ def _early(game: GameResults) -> dict[str, float]:
 def _late_order(results: Results) -> Judgement:
     numbers = {
         game.name: {
-            "ratio": ratio(game.last(ZEROS).mean(), game.last(BOUND).mean()),
-            "errors": game.ahead(BOUND, ZEROS),
+            "ratio": ratio(game.last(DP_UCB).mean(), game.last(DP_UCB_BOUND).mean()),
+            "errors": game.ahead(DP_UCB_BOUND, DP_UCB),
         }
         for game in _games(results)
     }
-    behind = [name for name, one in numbers.items() if not one["errors"] > DECIDES]
+    behind = [name for name, one in numbers.items() if not one["errors"] > DECISIVE_ERRORS]
     return Judgement(
         all_ahead(one["errors"] for one in numbers.values()),
         numbers,
         f"mean regret of DP-UCB over that of DP-UCB-BOUND at T: {_shown(numbers, '{ratio:.2f}')}",
-        yes=f"in all four panels: {WHY_ZEROS}",
+        yes=f"in all four panels: {WHY_DP_UCB_LOSES}",
         no=f"not by T = {_games(results)[0].horizon:,} for {join_names(behind)}: lemma B.2 gives both parts of the"
         " hybrid mechanism all of epsilon, which is 2 epsilon; with half each, noise and bonus are twice as large, so"
         " that it still explores",
@@ -416,7 +418,7 @@ def _private_ucb_order(results: Results) -> Judgement:
         in_turn = float(game.horizon * (game.means.max() - game.means.mean()))
         errors = {one: game.ahead(one, PRIVATE_UCB) for one in (UCB, *OWN)}
         numbers[game.name] = {"over_in_turn": ratio(game.last(PRIVATE_UCB).mean(), in_turn), **errors}
-        worse += [f"{name} ({game.name})" for name, each in errors.items() if each < -DECIDES]
+        worse += [f"{name} ({game.name})" for name, each in errors.items() if each < -DECISIVE_ERRORS]
         least.append(min(errors.values()))
     return Judgement(
         all_ahead(least),
@@ -465,7 +467,7 @@ def _spread_of_private_ucb(results: Results) -> Judgement:
         for game in two
     }
     reached = max(one["spread"] for one in numbers.values()) >= 0.9 * SAID_PRIVATE_GAP
-    same = [game.level for game in two if _spread(game.realised(INT)) >= 0.9 * two[0].most]
+    same = [game.level for game in two if _spread(game.realised(DP_UCB_INT)) >= 0.9 * two[0].most]
     return Judgement(
         YES if reached else NO if results.experiment.trials >= FEW else UNDECIDED,
         numbers,
@@ -522,7 +524,7 @@ def _bounds_as_printed(results: Results) -> Judgement:
 @claims("DP-UCB-BOUND and DP-UCB are epsilon-differentially private for input epsilon (theorem 3.1).", fewest=0)
 def _hybrid_privacy(results: Results) -> Judgement:
     game = _games(results)[0]
-    claimed, printed, here = game.epsilon, game.guaranteed(BOUND, budget="paper"), game.guaranteed(BOUND)
+    claimed, printed, here = game.epsilon, game.guaranteed(DP_UCB_BOUND, budget="paper"), game.guaranteed(DP_UCB_BOUND)
     return Judgement(
         yes_or_no(printed <= claimed),
         {"claimed": claimed, "printed": printed, "here": here},
@@ -535,14 +537,15 @@ def _hybrid_privacy(results: Results) -> Judgement:
 @claims("DP-UCB-INT with the input of corollary 3.2 is (epsilon', delta')-differentially private.", fewest=0)
 def _interval_privacy(results: Results) -> Judgement:
     two = _games(results)[:2]
-    printed = two[0].guaranteed(INT, mode="redraw")
-    here = {game.epsilon: game.guaranteed(INT) for game in two}
+    printed = two[0].guaranteed(DP_UCB_INT, mode="redraw")
+    here = {game.epsilon: game.guaranteed(DP_UCB_INT) for game in two}
+    delta = two[0].settings(DP_UCB_INT)["delta"]
     printed_guarantee = "no epsilon is guaranteed" if math.isinf(printed) else f"epsilon = {printed:.3g}"
     targets = with_names({f"target {target:g}": f"{epsilon:.3g}" for target, epsilon in here.items()})
     return Judgement(
         yes_or_no(printed <= two[0].epsilon),
         {"printed": printed, "here": here},
-        f"as printed, {printed_guarantee}; here epsilon = {targets} at delta = {two[0].settings(INT)['delta']:.2g}",
+        f"as printed, {printed_guarantee}; here epsilon = {targets} at delta = {delta:.2g}",
         no="the proof counts one draw of noise for each release, and the printed algorithm draws it anew in every"
         " round while the count of its arm does not change; with one draw, as here, it holds by a wide margin",
     )

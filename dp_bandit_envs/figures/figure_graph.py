@@ -13,7 +13,7 @@ from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.report import Note, Numbers, Study, View, regret_panel
 from dp_bandit_envs.figures.judging import (
-    DECIDES,
+    DECISIVE_ERRORS,
     NO,
     UNDECIDED,
     YES,
@@ -229,8 +229,8 @@ def _less_regret(results: Results, better: str, worse: str) -> Judgement:
         mean, error = (float(value) for value in mean_and_standard_error(worse_regret - better_regret))
         graphs[spec.title] = Difference(mean, 1.96 * error, in_standard_errors(worse_regret - better_regret))
     differences = {title: f"{one.mean:,.1f} ± {one.half:,.1f}" for title, one in graphs.items()}
-    behind = [title for title, one in graphs.items() if one.errors < -DECIDES]
-    close = [title for title, one in graphs.items() if abs(one.errors) <= DECIDES]
+    behind = [title for title, one in graphs.items() if one.errors < -DECISIVE_ERRORS]
+    close = [title for title, one in graphs.items() if abs(one.errors) <= DECISIVE_ERRORS]
     return Judgement(
         all_ahead(one.errors for one in graphs.values()),
         graphs,
@@ -305,9 +305,9 @@ def _feedback(results: Results) -> Judgement:
             whole=in_standard_errors(regret[:, 0] - regret[:, -1]),
             whole_is_better=clearly_above(regret[:, -2] - regret[:, -1]),
         )
-    pays = [label for label, one in levels.items() if one.partial > DECIDES and one.whole > DECIDES]
-    costs = [label for label, one in levels.items() if one.partial < -DECIDES]
-    only_whole = [label for label, one in levels.items() if label not in costs and one.whole < -DECIDES]
+    pays = [label for label, one in levels.items() if one.partial > DECISIVE_ERRORS and one.whole > DECISIVE_ERRORS]
+    costs = [label for label, one in levels.items() if one.partial < -DECISIVE_ERRORS]
+    only_whole = [label for label, one in levels.items() if label not in costs and one.whole < -DECISIVE_ERRORS]
     means_in_words = {label: " / ".join(f"{mean:,.0f}" for mean in one.means) for label, one in levels.items()}
     return Judgement(
         NO if costs or only_whole else YES if pays else UNDECIDED,

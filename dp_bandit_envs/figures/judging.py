@@ -14,7 +14,7 @@ from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
 
 YES, NO, UNDECIDED = Verdict
-DECIDES = 3.0
+DECISIVE_ERRORS = 3.0
 """Standard errors from which on a mean of paired differences is clear."""
 FEWEST = 5
 """Number of runs below which the standard error is too uncertain."""
@@ -113,9 +113,9 @@ def all_ahead(errors: Iterable[float]) -> Verdict:
         errors: Differences in standard errors.
     """
     errors = list(errors)
-    if any(one < -DECIDES for one in errors):
+    if any(one < -DECISIVE_ERRORS for one in errors):
         return NO
-    return YES if errors and all(one > DECIDES for one in errors) else UNDECIDED
+    return YES if errors and all(one > DECISIVE_ERRORS for one in errors) else UNDECIDED
 
 
 def errors_ahead(
@@ -144,7 +144,7 @@ def in_standard_errors(sample: FloatArray) -> float:
 
 def clearly_above(sample: FloatArray) -> bool:
     """Return whether the mean of a sample is clearly above 0."""
-    return in_standard_errors(sample) > DECIDES
+    return in_standard_errors(sample) > DECISIVE_ERRORS
 
 
 def runs_on_a_worse_arm(results: Results, spec: GameSpec, name: str) -> int:

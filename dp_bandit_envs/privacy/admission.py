@@ -105,6 +105,16 @@ def playing_under(
         outer.admissions.extend(inner.admissions)
 
 
+@contextlib.contextmanager
+def on_its_own() -> Iterator[None]:
+    """Let what begins in this `with` statement, such as games that an agent plays in its game, be under none so far."""
+    token = _conditions.set(None)
+    try:
+        yield
+    finally:
+        _conditions.reset(token)
+
+
 class Admission:
     """Leave to begin games on data with a ledger: asked for at the reset, and paid for before the first round.
 

@@ -281,7 +281,7 @@ class Ledger:
         """Raise unless these games may begin now; nothing is counted. The arguments and errors are those of `spend`."""
         options = self._for_unit(games, participation, times, secret)
         with self._opened() as db:
-            self._admitted(read_charges(db), read_filters(db), options, times)
+            self._least_costs(read_charges(db), read_filters(db), options, times)
 
     def spend(
         self,
@@ -309,7 +309,7 @@ class Ledger:
         options = self._for_unit(games, participation, times, secret)
         names = [*players, *[""] * (len(games) - len(players))]
         with self._opened(write=True) as db:
-            costs, filters = self._admitted(read_charges(db), read_filters(db), options, times)
+            costs, filters = self._least_costs(read_charges(db), read_filters(db), options, times)
             lines = list(zip(names, costs, strict=True))
             for player, cost in lines:
                 add_games(db, player, cost, times)
@@ -321,36 +321,36 @@ class Ledger:
         options = self._for_unit(games, participation, 1, secret)
         return [[cost_of(guarantee, self._budget.for_sums) for guarantee in guarantees] for guarantees in options]
 
-    def _admitted(
+    def _least_costs(
         self,
         rows: Sequence[ChargeRow],
         filters: CompositionFilters | None,
         options: Sequence[list[PrivacyGuarantee]],
         times: int,
     ) -> tuple[list[Cost], CompositionFilters | None]:
-        """Return the costs that admit these games, and what is fixed then; or raise."""
-        budget, before = self._budget, _total(rows)
+        """Return the costs at which these games use the least epsilon, and the filters fixed with them; or raise."""
+        budget, total = self._budget, _total(rows)
         admitted: list[tuple[float, list[Cost], CompositionFilters | None]] = []
-        for order_by in (self._pure, self._at_delta):
-            chosen = [min(guarantees, key=order_by) for guarantees in options]
+        for epsilon_of in (self._pure, self._at_delta):
+            chosen = [min(guarantees, key=epsilon_of) for guarantees in options]
             costs = [cost_of(guarantee, budget.for_sums) for guarantee in chosen]
-            more = [("", cost, times) for cost in costs]
+            new_rows = [("", cost, times) for cost in costs]
             if filters is not None and filters.closed:
                 continue
-            fixed, first = filters, _total(more)
-            if filters is None and (first.epsilon > 0 or first.delta > 0 or max(first.curve) > 0):
-                fixed = filters_of.fixed_by(budget, first)
-            spent = filters_of.least_epsilon(budget, _total([*rows, *more]), fixed)
+            new_filters, new_total = filters, _total(new_rows)
+            if filters is None and (new_total.epsilon > 0 or new_total.delta > 0 or max(new_total.curve) > 0):
+                new_filters = filters_of.fixed_by(budget, new_total)
+            spent = filters_of.least_epsilon(budget, _total([*rows, *new_rows]), new_filters)
             if spent <= budget.epsilon:
-                admitted.append((spent, costs, fixed))
+                admitted.append((spent, costs, new_filters))
             elif filters is None and budget.delta > 0 and len(chosen) == 1:
                 alone = chosen[0].for_games(times).epsilon_at(budget.delta)
                 if alone <= budget.epsilon:
                     admitted.append((alone, costs, CompositionFilters(None, alone, closed=True)))
         if not admitted:
-            raise BudgetSpentError(self._refusal(before, _total([*rows, *more]), filters))
-        _, costs, fixed = min(admitted, key=lambda admission: admission[0])
-        return costs, fixed
+            raise BudgetSpentError(self._refusal(total, _total([*rows, *new_rows]), filters))
+        _, costs, new_filters = min(admitted, key=lambda admission: admission[0])
+        return costs, new_filters
 
     def _refund(self, games: Sequence[tuple[str, Cost, int]]) -> None:
         with self._opened(write=True) as db:

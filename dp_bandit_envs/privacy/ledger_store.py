@@ -61,7 +61,7 @@ class LedgerStore:
             with self._lock:
                 self._closing()
 
-    def make(self, number: str, budget: Budget) -> None:
+    def make(self, ledger_id: str, budget: Budget) -> None:
         """Make the file, which must not exist."""
         assert self.path is not None
         try:
@@ -77,17 +77,17 @@ class LedgerStore:
                 " Make the folder first, or name another one."
             ) from None
         try:
-            self.fill(number, budget)
+            self.fill(ledger_id, budget)
         except BaseException:
             self.path.unlink()
             raise
 
-    def fill(self, number: str, budget: Budget) -> None:
+    def fill(self, ledger_id: str, budget: Budget) -> None:
         """Make the tables."""
         with self.connected(write=True) as db:
             for line in SCHEMA:
                 db.execute(line)
-            db.execute("INSERT INTO ledger VALUES (?, ?, ?, NULL)", (FORMAT, number, json.dumps(budget._asdict())))
+            db.execute("INSERT INTO ledger VALUES (?, ?, ?, NULL)", (FORMAT, ledger_id, json.dumps(budget._asdict())))
 
     @contextlib.contextmanager
     def connected(self, *, write: bool = False) -> "Iterator[sqlite3.Connection]":
@@ -123,7 +123,7 @@ class LedgerStore:
 
         try:
             rows = db.execute("SELECT format, id, budget FROM ledger").fetchall()
-            ((form, number, text),) = rows
+            ((form, ledger_id, text),) = rows
             budget = Budget(**json.loads(text))
         except (sqlite3.DatabaseError, ValueError, TypeError) as error:
             if isinstance(error, sqlite3.OperationalError) and "no such" not in str(error):
@@ -131,7 +131,7 @@ class LedgerStore:
             raise self._no_ledger() from None
         if form != FORMAT:
             raise LedgerFileError(f"{self.path}: a ledger must be of format {FORMAT}; this one is of {form}.")
-        return str(number), budget
+        return str(ledger_id), budget
 
     def _no_ledger(self) -> LedgerFileError:
         return LedgerFileError(

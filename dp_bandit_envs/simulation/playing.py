@@ -17,7 +17,7 @@ from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
 from dp_bandit_envs.metrics import external_regret, policy_regret, pseudo_regret
-from dp_bandit_envs.privacy.admission import current, playing_under
+from dp_bandit_envs.privacy.admission import Admission, current, on_its_own, playing_under
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
@@ -177,10 +177,16 @@ def play(
     trial = checks.integer("trial", trial, at_least=0)
     name = player or name_of(type(agent))
     with RegretRecorder(game) as recorder:
-        begin(env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees)
+        admissions = begin(env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees)
         if seed_is_known:  # not before, because a ledger may refuse the game
             warn_of_known_seed(game.adversary.is_real)
-        truncated = play_to_the_end(env, agent)
+        with on_its_own():
+            truncated = play_to_the_end(env, agent)
+        if any(admission.is_over for admission in admissions):
+            raise StepOutsideGameError(
+                f"the game of this {type(game).__name__} was begun anew by someone else while it was played, and"
+                " counted with that one's guarantee. Make an environment for each."
+            )
     result = recorder.result()
     if truncated and alone:
         warnings.warn(
@@ -266,8 +272,10 @@ def begin(
     trial: int,
     player: str,
     guarantees: Sequence[PrivacyGuarantee],
-) -> None:
+) -> list[Admission]:
     """Begin a game of an agent and its environment; the first action is then the agent's to choose.
+
+    Returned is what pays the ledgers of the data, if they have any.
 
     Args:
         env: The environment with all wrappers.
@@ -289,18 +297,20 @@ def begin(
     if below and (secret or (outer is not None and outer.secret)):
         # What is above the boundary is public, and does not see the seed of its noise.
         shown_seed, hidden = None, shown_seed
-    with playing_under([guarantees], secret=secret, seed=hidden, players=[player]):
+    with playing_under([guarantees], secret=secret, seed=hidden, players=[player]) as conditions:
         env.reset(seed=shown_seed, options={"trial": trial, "player": player})
+    with on_its_own():
+        _begin_agent(agent, env, stream(number, trial=trial, role=AGENT, player=player))
+    return conditions.admissions
+
+
+def _begin_agent(agent: Any, env: Environment, rng: np.random.Generator) -> None:
     show(agent, env)  # the arms' features are in the order of the game
     if plays_points(env):
         size = {"dimension": int(env.get_wrapper_attr("decision_set").dimension)}
     else:
         size = {"n_arms": int(env.get_wrapper_attr("n_arms"))}
-    agent.begin(
-        **size,
-        horizon=int(env.get_wrapper_attr("horizon")),
-        rng=stream(number, trial=trial, role=AGENT, player=player),
-    )
+    agent.begin(**size, horizon=int(env.get_wrapper_attr("horizon")), rng=rng)
 
 
 def show(agent: Any, env: Environment) -> None:

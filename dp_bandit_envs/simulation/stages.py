@@ -662,52 +662,56 @@ def stages(
         mechanisms: From the innermost, each with the description of its input; only the last may release sums.
         feedback: What a round reveals, a key of `FEEDBACK`.
         values: Public facts about the values that a round reveals.
-        raising: Whether a broken word raises; otherwise it is counted in the last of the mechanisms' states.
+        raising: Whether a release that breaks its rule raises; otherwise the last of the mechanisms' states counts it.
 
     Raises:
         NotCompilableError: If a mechanism has a function that is not plain, or only `play` supports it.
     """
-    of_round = FEEDBACK[feedback]
+    round_feedback = FEEDBACK[feedback]
     batches = any(mechanism.batch_size > 1 for mechanism, _ in mechanisms)
     # A graph may change within a batch.
-    of_step = ALL if batches and feedback == "graph" else of_round
-    world = {**of_round, "n_revealed_after": of_step["n_revealed"], "revealed_arm_after": of_step["revealed_arm"]}
+    step_feedback = ALL if batches and feedback == "graph" else round_feedback
+    world = {
+        **round_feedback,
+        "n_revealed_after": step_feedback["n_revealed"],
+        "revealed_arm_after": step_feedback["revealed_arm"],
+    }
     parts: dict[str, Any] = {"choose": choose, "get_gain": get_gain, **world}
     if not raising:
         world["check_sum"] = count_broken_sum
-    below_batch, above_batch, batched = pass_on, pass_on, False
-    forgetting = forget
+    release_before_batch, release_after_batch, batched = pass_on, pass_on, False
+    forget_chain = forget
     for index, (mechanism, inputs) in enumerate(mechanisms):
         _check(mechanism, batched, above=[above for above, _ in mechanisms[index + 1 :]])
         bindings = {**world, "INDEX": index, "release": mechanism.release_for(inputs), "idle": mechanism.idle}
         if mechanism.releases_sums:
             parts["observe"] = observe_sums
             plain = not (mechanism.idle or mechanism.forget)
-            if of_round["n_revealed"] is all_arms and len(mechanisms) == 1 and plain:
+            if round_feedback["n_revealed"] is all_arms and len(mechanisms) == 1 and plain:
                 parts |= {"store_gain": bind(add_at_once, bindings), "clear": clear_nothing}
                 continue
-            adding = bind(add_to_all if mechanism.idle else add_revealed, bindings)
+            adding_step = bind(add_to_all if mechanism.idle else add_revealed, bindings)
             if mechanism.forget:
-                adding = bind(
-                    add_then_forget, {"INDEX": index, "mechanism_forget": mechanism.forget, "add_step": adding}
+                adding_step = bind(
+                    add_then_forget, {"INDEX": index, "mechanism_forget": mechanism.forget, "add_step": adding_step}
                 )
-            parts["add_to_sums"] = adding
+            parts["add_to_sums"] = adding_step
             continue
-        must_release = not mechanism.withholds and mechanism.batch_size == 1  # batches of ours keep their word
+        must_release = not mechanism.withholds and mechanism.batch_size == 1  # only batches of ours
         bindings |= {"MUST_RELEASE": must_release, "LOW": values.low, "HIGH": values.high}
         bindings["OUTSIDE"] = f"a mechanism that releases gains released one outside [{values.low:g}, {values.high:g}]."
         bindings |= {} if raising else {"check_release": bind(count_broken_release, bindings)}
         if batched:
-            above_batch = bind(release_in_chain, {**bindings, "lower_release": above_batch})
-            parts["release_batch"] = bind(release_batch_above, {**world, "lower_release": above_batch})
+            release_after_batch = bind(release_in_chain, {**bindings, "lower_release": release_after_batch})
+            parts["release_batch"] = bind(release_batch_above, {**world, "lower_release": release_after_batch})
         else:
-            below_batch = bind(release_in_chain, {**bindings, "lower_release": below_batch})
+            release_before_batch = bind(release_in_chain, {**bindings, "lower_release": release_before_batch})
         if mechanism.forget:
-            forgetting = bind(
-                forget_in_chain, {"INDEX": index, "mechanism_forget": mechanism.forget, "lower_forget": forgetting}
+            forget_chain = bind(
+                forget_in_chain, {"INDEX": index, "mechanism_forget": mechanism.forget, "lower_forget": forget_chain}
             )
         batched = batched or mechanism.batch_size > 1
-    parts |= {"forget": forgetting, "pass_on": below_batch}
+    parts |= {"forget": forget_chain, "pass_on": release_before_batch}
     bound = {name: bind(parts.get(name, stage), parts) for name, stage in (("reveal", reveal), ("clear", clear))}
     return {**{name: parts[name] for name in STAGES if name in parts}, **bound}
 

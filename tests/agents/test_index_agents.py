@@ -10,7 +10,7 @@ import pytest
 from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.agents import Imed, KlUcb, RandomLabels, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.noise_width import counter_width as from_table, log_width
-from dp_bandit_envs.agents.ucb import ROUND, select_any, update_any
+from dp_bandit_envs.agents.ucb import ROUND, select_general, update_general
 from dp_bandit_envs.privacy.counters import HybridCounter
 from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.protocols import Sums
@@ -224,8 +224,8 @@ def test_ldp_ucb_l_as_printed_by_hand():
         agent = agent_of("LDP-UCB-L", epsilon=2.0)
         state = agent.initial_state(3, 1000)
         state.status[ROUND] = sum(counts) - 1
-        state = update_any(state, 0, Sums([float(one) for one in sums], list(counts), [1] * 3))
-        return select_any(state, np.random.default_rng(0)), state
+        state = update_general(state, 0, Sums([float(one) for one in sums], list(counts), [1] * 3))
+        return select_general(state, np.random.default_rng(0)), state
 
     assert plays([1, 9, 9], [14, 13, 13])[0] == 0
     assert plays([1, 1, 9], [15, 13, 12])[0] == 1

@@ -16,6 +16,7 @@ from dp_bandit_envs import (
     calibrate,
     compare,
     environment_names,
+    load,
     make_algorithm,
     play,
     simulate,
@@ -167,8 +168,12 @@ def test_a_folder_knows_a_game_that_has_no_id(game, tmp_path):
     compare(game, "UCB", folder=tmp_path / "a", **QUIET)  # goes on
     stored = json.loads((tmp_path / "a" / "configuration.json").read_text(encoding="utf-8"))
     assert len(stored["described"][0]["source"]["made"][0]) == 64
-    with refused(ResultsError, "folder"):
-        compare(BanditEnv(Stochastic(means=[0.5, 0.4], horizon=ROUNDS)), "UCB", folder=tmp_path / "a", **QUIET)
+    other = BanditEnv(Stochastic(means=[0.5, 0.4], horizon=ROUNDS))
+    both = compare([game, other], "UCB", folder=tmp_path / "a", **QUIET)  # grows by another game without an id
+    assert len({entry.title for entry in both}) == len(load(tmp_path / "a")) == 2
+    with refused(ResultsError, "folder", "Stochastic"):
+        changed = BanditEnv(Stochastic(means=[0.5, 0.3], horizon=ROUNDS))
+        compare([game, changed], "UCB", folder=tmp_path / "a", **QUIET)
 
 
 def test_what_is_no_game_is_told_the_way_out():

@@ -182,7 +182,7 @@ def played_in_c(played: Played, library: ctypes.CDLL, horizon: int) -> tuple[Flo
     """Play the same games in C; return collected, shape `(games,)`, pulls and totals, `(values, games)`."""
     env = gym.make(played.env_id, **played.kwargs(horizon))
     plan = make_compiled_game(played.algorithm, env)
-    trials, state, states = range(played.trials), *plan.first[:2]
+    trials, state, states = range(played.trials), *plan.first_states[:2]
     words = [[words_of(stream(SEED, trial=trial, role=ADVERSARY)) for trial in trials]]
     words += [list(map(words_of, of_role)) for of_role in zip(*(plan.streams(SEED, t) for t in trials), strict=True)]
     coins, choices, noise = [np.stack(some, axis=1) for some in (*words, words[0])[:3]]

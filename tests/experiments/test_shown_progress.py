@@ -6,7 +6,7 @@ import pytest
 
 from dp_bandit_envs import compare
 from dp_bandit_envs.compiling import compiled
-from dp_bandit_envs.experiments import comparison
+from dp_bandit_envs.experiments import comparison, progress as progress_module
 from dp_bandit_envs.experiments.progress import ShownProgress
 
 
@@ -54,7 +54,7 @@ def test_a_file_or_a_notebook_has_a_line_after_10_20_40_seconds():
 
 @pytest.mark.parametrize("progress, written", [(True, True), (False, False), (lambda *_: None, False)])
 def test_compare_shows_it_unless_told_otherwise(progress, written, monkeypatch, capsys):
-    monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
+    monkeypatch.setattr(progress_module, "FIRST_LINE", 0.0)
     compare("Stochastic", "EXP3", horizon=20, trials=40, progress=progress)
     assert ("compare: " in capsys.readouterr().err) == written
 

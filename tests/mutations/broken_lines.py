@@ -632,9 +632,9 @@ OTHERS = (
     Mutation(
         "a filter that is not monotone",
         f"{PRIVACY}/ledger.py",
-        "spent = filters_of.least_epsilon(budget, _total([*rows, *more]), fixed)",
-        "spent = min(filters_of.pure_filter(budget, _total([*rows, *more])),"
-        " filters_of.renyi_filter(budget, _total(more), fixed))",
+        "spent = filters_of.least_epsilon(budget, _total([*rows, *new_rows]), new_filters)",
+        "spent = min(filters_of.pure_filter(budget, _total([*rows, *new_rows])),"
+        " filters_of.renyi_filter(budget, _total(new_rows), new_filters))",
         ("tests/privacy/test_budget.py", "-k", "both_filters"),
     ),
     Mutation(

@@ -180,6 +180,41 @@ def test_games_of_a_sync_vector_are_admitted_together_or_not_at_all():
     assert spent(ledger) == (0, 0.0)
 
 
+def scalar_batches(ledger):
+    game = BanditEnv(Replay(TABLE, ledger=ledger), render_mode="ansi")
+    inner = MiniBatchAverage(game, batch_size=2)
+    return inner, LaplaceClipRescale(inner, epsilon=0.01), 0
+
+
+def vector_batches(ledger):
+    inner = of_many.MiniBatchAverage(BanditVectorEnv(1, Replay(TABLE, ledger=ledger), render_mode="ansi"), batch_size=2)
+    return inner, of_many.LaplaceClipRescale(inner, epsilon=0.01), [0]
+
+
+def batches_in_a_sync_vector(ledger):
+    inner, _, _ = scalar_batches(ledger)
+    envs = gym.vector.SyncVectorEnv([lambda: inner], autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
+    return inner, of_many.LaplaceClipRescale(envs, epsilon=0.01), [0]
+
+
+@pytest.mark.parametrize("made", [scalar_batches, vector_batches, batches_in_a_sync_vector])
+def test_a_boundary_shows_nothing_by_itself_of_a_game_that_is_counted_with_one_above(made):
+    """True means were released, and drawn, by a wrapper without noise; .01 was counted for that above it."""
+    ledger = Ledger(epsilon=9.0)
+    inner, outer, arm = made(ledger)
+    own = 0 if made is batches_in_a_sync_vector else arm
+    for _ in range(2):
+        outer.reset()
+        for _ in range(2):
+            for show in (lambda: inner.step(own), inner.render):
+                with refused(StepOutsideGameError, "above it"):
+                    show()
+            outer.step(arm)
+    assert spent(ledger) == (2, 0.02)
+    with pytest.raises(LedgerError):
+        inner.reset()
+
+
 class Both(Adversary):
     """Plays one of two tables, whose ledgers are two."""
 
@@ -380,6 +415,47 @@ def test_the_wrappers_that_are_played_are_counted_where_each_call_makes_others(w
         OutsideGame(mine, n_arms=2, horizon=9, ledger=ledger).next_arm()
     begun = [env.guarantee.epsilon for env in made if env._has_begun()]
     assert spent(ledger) == (1, begun[0] if begun else made[0].guarantee.epsilon)
+
+
+@pytest.mark.parametrize("when", ["begin", "update"])
+def test_a_game_inside_an_agent_that_simulate_plays_is_refused_with_a_known_seed(when):
+    """The secret seed of the simulation was taken for that of a game of the agent's own, whose seed was 5."""
+    ledger = Ledger(epsilon=9.0)
+    own = LaplaceClipRescale(data(ledger), epsilon=1.0)
+
+    class Planner(Exp3):
+        def begin(self, **game):
+            super().begin(**game)
+            if when == "begin":
+                own.reset(seed=5)
+
+        def update(self, arm, observation):
+            super().update(arm, observation)
+            own.reset(seed=5)
+
+    with refused(UnprotectedGameError, "secret seed"):
+        simulate("Stochastic", [Algorithm("mine", Planner)], horizon=9, seed=None, checkpoints=1)
+    assert spent(ledger) == (0, 0.0)
+
+
+def test_a_play_whose_game_was_begun_anew_by_a_wrapper_is_no_result():
+    """Without a wrapper of its own, an agent went on in a game that was counted as one of .01."""
+    ledger = Ledger(epsilon=99.0)
+    game = data(ledger)
+    small = LaplaceClipRescale(game, epsilon=0.01)
+
+    class Restarting(Exp3):
+        rounds = 0
+
+        def select_arm(self):
+            self.rounds += 1
+            if self.rounds == 5:
+                small.reset()
+            return super().select_arm()
+
+    with refused(StepOutsideGameError, "begun anew"):
+        play(game, Algorithm("mine", Restarting, own_guarantee=lambda *_: PrivacyGuarantee(1.0)), seed=None)
+    assert spent(ledger) == (2, 1.01)
 
 
 # ---- reservations

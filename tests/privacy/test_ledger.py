@@ -545,7 +545,7 @@ class Pools(OutcomePools):
 
 
 class Mixed(Adversary):
-    """Means of two adversaries over the same data; records of the one serve once, of the other four times."""
+    """Two adversaries over the same data; records of the one serve once, of the other four times."""
 
     def __init__(self, ledger):
         self.table, self.pools = Replay(TABLE, ledger=ledger), Pools(ledger)
@@ -557,8 +557,10 @@ class Mixed(Adversary):
         self.table.begin(rng)
 
     def next_gains(self, rounds):
-        """Return the means."""
-        return (self.table.next_gains(rounds) + self.pools.next_gains(rounds)) / 2
+        """Return the means, after the fourth round the table alone; all six rounds are asked for at once."""
+        gains = self.table.next_gains(rounds)
+        gains[:4] = (gains[:4] + self.pools.next_gains(4)) / 2
+        return gains
 
 
 class Repeated(Adversary):

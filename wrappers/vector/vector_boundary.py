@@ -91,6 +91,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         refuse_sums(boundaries, name)
         games = single_games(env)
         boundaries_of_games = [boundaries_below(game, name) for game in games]
+        self._is_above_others = any((boundaries, *boundaries_of_games))
         mode = env.metadata.get("autoreset_mode")
         if mode is not gym.vector.AutoresetMode.NEXT_STEP:
             raise ValueError(f"{name} needs games with autoreset_mode NEXT_STEP; received {mode}.")
@@ -182,6 +183,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
     def render(self) -> tuple[Any, ...] | None:
         """Return one picture for each game of the values released so far."""
         self._check_started()
+        self._refuse_games_of_above()
         if not self._scoreboards:
             return None
         if self.releases_sums:

@@ -13,7 +13,7 @@ from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.report import Numbers
 from dp_bandit_envs.figures.judging import (
-    DECIDES,
+    DECISIVE_ERRORS,
     NO,
     UNDECIDED,
     UNKNOWN,
@@ -70,12 +70,12 @@ LEADERS = {
 
 def is_below(estimate: Estimate, limit: float) -> bool:
     """Whether an estimate is clearly below a limit."""
-    return estimate.value + DECIDES * estimate.error < limit
+    return estimate.value + DECISIVE_ERRORS * estimate.error < limit
 
 
 def is_above(estimate: Estimate, limit: float) -> bool:
     """Whether an estimate is clearly above a limit."""
-    return estimate.value - DECIDES * estimate.error > limit
+    return estimate.value - DECISIVE_ERRORS * estimate.error > limit
 
 
 def in_powers(horizon: int | None, most: int | None = None) -> str:

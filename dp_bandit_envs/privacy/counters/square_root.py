@@ -252,9 +252,8 @@ class SquareRootCounter(Counter):
     def new_state(self, n_arms: int) -> State:
         """Return the state of `n_arms` counters before their first items."""
         decay, weights = self._terms
-        vectors = np.zeros(n_arms), np.zeros(n_arms)
-        sums = np.zeros((n_arms, len(decay)))
-        return State(sums, decay.copy(), weights.copy(), *vectors, float(weights.sum()), self._scale)
+        sums, last_draw, before = np.zeros((n_arms, len(decay))), np.zeros(n_arms), np.zeros(n_arms)
+        return State(sums, decay.copy(), weights.copy(), last_draw, before, float(weights.sum()), self._scale)
 
     def new_joint_state(self, n_values: int, norm: int = 0) -> Any:
         """Return the state of `insert_all` before the first round."""
