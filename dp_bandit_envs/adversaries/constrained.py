@@ -55,7 +55,7 @@ class ConstrainedCoins(RoundByRound):
         gap: How far the best arm is ahead, in (0, 1].
 
     Source: Zimmert and Seldin (2021), Tsallis-INF: An Optimal Algorithm for Stochastic and Adversarial Bandits, JMLR
-    22, the experiments with a stochastically constrained adversary.
+    22(28), the experiments with a stochastically constrained adversary.
 
     Differs from the source in: gains instead of losses; whether the first phase is good is drawn; and phases begin at,
     rather than last for, powers of 1.6.

@@ -53,7 +53,7 @@ class LeaderBlocks(RoundByRound):
         gap: How far a leader is ahead of most arms, in (0, 1].
 
     Source: this project; segments that each have a best expert of their own are those of Herbster and Warmuth (1998),
-    Tracking the Best Expert, Machine Learning 32.
+    Tracking the Best Expert, Machine Learning 32(2).
     """
 
     next_round = staticmethod(next_round)
