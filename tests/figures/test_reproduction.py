@@ -130,7 +130,7 @@ def test_settings_are_plain_and_decide_the_digests(name):
             text = json.dumps(experiment.configuration(), sort_keys=True)
             assert json.dumps(json.loads(text), sort_keys=True) == text
             keys = [panel.key for panel in experiment.games]
-            assert len(set(keys)) == len(keys) == len(json.loads(text)["panels"])
+            assert len(set(keys)) == len(keys) == len(json.loads(text)["described"])
         digests.append(tuple(experiment.digest() for experiment in study.experiments))
     assert digests[0] == digests[-1] and len(set(digests)) == 4
     with refused((ValueError, TypeError), "horizon", 0):

@@ -15,7 +15,7 @@ from dp_bandit_envs.agents.exp3 import MOST_AHEAD
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.simulation import lanes
+from dp_bandit_envs.simulation import engines, lanes
 from dp_bandit_envs.simulation.compiled_game import make_compiled_game
 from dp_bandit_envs.simulation.lanes import LANES, LaneSupport, supports
 from dp_bandit_envs.simulation.results import TrialResults
@@ -208,9 +208,9 @@ def test_any_number_any_order_and_any_choice_of_trials(env, alone, trials):
 )
 def test_pieces_and_calls_of_any_length(env, alone, rounds, pieces, monkeypatch):
     """Rounds in a piece, and pieces in a call: they cut batches, and end before, at and after checkpoints."""
-    for name in ("NUMBERS_AT_ONCE", "NUMBERS_FILLED"):
-        monkeypatch.setattr(lanes, name, rounds * 4 * LANES)
-    monkeypatch.setattr(lanes, "ROUNDS_AT_ONCE", pieces * max(rounds, 1) * LANES * len(PLAYERS))
+    for name in ("LANE_NUMBERS", "LANE_NUMBERS_FILLED"):
+        monkeypatch.setattr(engines, name, rounds * 4 * LANES)
+    monkeypatch.setattr(engines, "LANE_ROUNDS", pieces * max(rounds, 1) * LANES * len(PLAYERS))
     assert_same_ends(side_by_side(env, PLAYERS, SEED, range(20), CHECKPOINTS), part_of(alone, range(20)))
 
 

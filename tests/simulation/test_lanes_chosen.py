@@ -25,7 +25,8 @@ from tests.tools.playable import BANDITS
 from tests.tools.refusals import refused
 
 GAME = "DPBandit-Stochastic-v0"
-LANES = ["EXP3", "DP-EXP3-Lap", "DP-Lambda-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Uniform", "UCB", "UCB-N", "LDP-UCB-B"]
+BATCHES_OF_EXP3 = ["EXP3-tau", "Batched-Lap-EXP3", "Clipped-Lap"]
+LANES = ["EXP3", "DP-EXP3-Lap", "DP-Lambda-Lap", *BATCHES_OF_EXP3, "Uniform", "UCB", "UCB-N", "LDP-UCB-B"]
 
 
 def engines(game, algorithms, trials=LEAST_TRIALS, **options):

@@ -50,9 +50,14 @@ def test_a_new_machine_plays_small_simulations_and_compiles_a_large_one(tmp_path
 
 def nothing_is_ready(monkeypatch):
     """Let small simulations be played, as in a process that has compiled and played nothing."""
-    monkeypatch.delenv(ALWAYS_COMPILE, raising=False)
     for engine in (ScalarEngine, LaneEngine):
         monkeypatch.setattr(engine, "ready", False)
+    nothing_was_played(monkeypatch)
+
+
+def nothing_was_played(monkeypatch):
+    """Let small simulations be played, as in a process that has played nothing."""
+    monkeypatch.delenv(ALWAYS_COMPILE, raising=False)
     monkeypatch.setattr(engines_module, "_played", type(engines_module._played)())
 
 
@@ -112,7 +117,7 @@ def own_agent():
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_few_rounds_of_an_agent_of_ones_own_are_not_compiled(jobs, monkeypatch):
     """It would be compiled only to learn whether it can be; once it is compiled, it stays so."""
-    nothing_is_ready(monkeypatch)
+    nothing_was_played(monkeypatch)  # and these functions are new, so that no machine code is ready
     given = {"environment": GAME["environment"], "algorithms": {"own": own_agent()}, "jobs": jobs}
     found = [simulate(**given, horizon=horizon)["own"] for horizon in (300, MOST_ROUNDS, 300)]
     assert [one.engine for one in found] == ["play", "compiled", "compiled"]

@@ -76,13 +76,13 @@ def test_what_machine_code_cannot_hold_is_refused():
 def test_a_replaced_array_may_be_larger_and_of_the_same_type_only():
     image = Image(made())
     game = image.games([()] * 1)[0]
-    known = {}
-    state = image.read(game, known=known)
-    image.replace(game, state._replace(means=np.arange(9.0)), image.form, known)
-    assert image.read(game, known=known).means.tolist() == list(range(9))
-    assert image.read(game, known=known).inner.table is state.inner.table
+    contents_of = {}
+    state = image.read(game, contents_of=contents_of)
+    image.replace(game, state._replace(means=np.arange(9.0)), image.form, contents_of)
+    assert image.read(game, contents_of=contents_of).means.tolist() == list(range(9))
+    assert image.read(game, contents_of=contents_of).inner.table is state.inner.table
     with refused(TypeError, "types"):
-        image.replace(game, state._replace(means=np.arange(5)), image.form, known)
+        image.replace(game, state._replace(means=np.arange(5)), image.form, contents_of)
 
 
 class Two(NamedTuple):
