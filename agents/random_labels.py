@@ -105,7 +105,7 @@ class RandomLabels(FunctionalAgent):
     are drawn from the agent's stream in the first round, before any release, so guarantees are unchanged.
 
     Args:
-        agent: The agent; agents that use a feedback graph are refused.
+        agent: The agent. It must not use the feedback graph, which is not relabelled.
 
     Example:
         >>> import gymnasium as gym
@@ -137,7 +137,7 @@ class RandomLabels(FunctionalAgent):
         self.agent.see_noise(noise)
 
     def with_graph(self, state: State, graph: FeedbackGraph) -> State:
-        """Pass the graph to the agent, which refuses it."""
+        """Pass the graph to the agent, which may refuse it."""
         return state._replace(inner=self.agent.with_graph(state.inner, graph))
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
