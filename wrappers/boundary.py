@@ -104,7 +104,7 @@ class Hidden:
 
 
 def interrupts() -> tuple[type[BaseException], ...]:
-    """Return an exception that ends or interrupts the program, as KeyboardInterrupt; boundaries re-raise its type."""
+    """Return an exception that ends or interrupts the program (KeyboardInterrupt); boundaries re-raise its type."""
     cancelled = getattr(sys.modules.get("asyncio"), "CancelledError", KeyboardInterrupt)
     return KeyboardInterrupt, SystemExit, GeneratorExit, TooLongError, cancelled
 
