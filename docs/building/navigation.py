@@ -55,7 +55,7 @@ CAPTIONS = {
         "docs/reproductions/price-of-privacy",
         "docs/errata",
         "docs/benchmarks",
-        "docs/accounting",
+        "docs/notes/accounting",
         "docs/own-draws",
         "docs/notes/exp3-privacy",
         "docs/notes/thompson-privacy",

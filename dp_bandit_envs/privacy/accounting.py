@@ -1,7 +1,7 @@
 """The arithmetic of guarantees: composition of known laws, Renyi curves, zCDP, and what fast draws add to delta.
 
 Every number that is returned holds: errors of searches and of doubles cost tightness only. The proofs are in
-docs/accounting.md.
+docs/notes/accounting.md.
 """
 
 import functools
@@ -69,7 +69,7 @@ class DominatingNoise(NamedTuple):
         return DominatingNoise(_often(self.laplace, games), games * self.gaussian, _often(self.responses, games))
 
     def of_group(self, rounds: int) -> "DominatingNoise":
-        """Return the law where up to so many rounds change; it needs what docs/accounting.md says of groups."""
+        """Return the law where up to so many rounds change; it needs what docs/notes/accounting.md says of groups."""
         return DominatingNoise(
             _for_group(self.laplace, rounds), rounds * rounds * self.gaussian, _for_group(self.responses, rounds)
         )

@@ -9,8 +9,8 @@ one game, or all games of a `simulate`. It may begin if one of these filters hol
    order give epsilon' at c, and (1 + e^epsilon') times the sum of all draw distances is at most d.
 
 delta = d + c + d, so both together are (epsilon, delta)-DP. A first charge that neither admits, but whose own epsilon
-at delta is within the budget, is admitted and closes the ledger. The proof is in docs/accounting.md, beside the reason
-why the least over several orders is no filter.
+at delta is within the budget, is admitted and closes the ledger. The proof is in docs/notes/accounting.md, with the
+reason why the least over several orders is no filter.
 """
 
 import decimal

@@ -43,7 +43,7 @@ class PrivacyGuarantee:
     The numbers that a computer draws are not exact noise: `draw_distance` says how far they are from it, and
     `epsilon_at` and `delta_at` count that. A `delta` greater than 0 has it in it, too; a pure `epsilon`, `noise_law`,
     `rho`, `curve` and `pure` are those of exact noise. Secure draws have distance 0. Draws of noise are counted, not
-    those by which an agent chooses among its arms. The proofs are in docs/accounting.md.
+    those by which an agent chooses among its arms. The proofs are in docs/notes/accounting.md.
 
     Attributes:
         epsilon: In [0, inf]; inf means that this pair says nothing.

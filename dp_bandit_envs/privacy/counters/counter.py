@@ -302,7 +302,7 @@ class Counter(abc.ABC):
 
     @property
     def noise_law(self) -> DominatingNoise:
-        """The draws that dominate what an item changes; see docs/accounting.md."""
+        """The draws that dominate what an item changes; see docs/notes/accounting.md."""
         if self.delta is not None:
             return gaussian_law(self.sigma)
         if self.dominated_by == "levels":
