@@ -303,7 +303,7 @@ class Counter(abc.ABC):
 
     @property
     def noise_law(self) -> DominatingNoise:
-        """The draws that dominate the effect of one item; see docs/accounting.md."""
+        """The draws that dominate the effect of one item; see docs/notes/accounting.md."""
         if self.delta is not None:
             return gaussian_law(self.sigma)
         if self.dominated_by == "levels":
