@@ -92,10 +92,16 @@ class FunctionalAgent(abc.ABC):
     """Whether the agent tries new arms in order, or breaks ties for the first; an `Algorithm` then hides the order from
     it in games that reveal gains of other arms, by `RandomLabels`."""
 
+    def __init_subclass__(cls) -> None:
+        """Let this package's agents answer wrong calls."""
+        super().__init_subclass__()
+        checks.answer_wrong_calls_of(cls, "__init__", "begin")
+
     @abc.abstractmethod
     def initial_state(self, n_arms: int, horizon: int) -> Any:
         """Return the state before the first step, with this agent's parameters."""
 
+    @checks.answers_wrong_calls
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
         """Reset everything for a game of `horizon` steps."""
         n_arms = checks.integer("n_arms", n_arms, at_least=1, at_most=checks.MOST_ARMS)
@@ -139,7 +145,9 @@ class FunctionalAgent(abc.ABC):
                 " dp_bandit_envs.graphs.as_feedback_graph(graph)."
             )
         if graph.n_arms != self._n_arms:
-            raise ValueError(f"graph must have the game's {self._n_arms} arms; received one of {graph.n_arms}.")
+            raise ValueError(
+                f"graph must have {self._n_arms} arms, as begin(n_arms=...) was told; received one of {graph.n_arms}."
+            )
         self._state = _listed(self.with_graph(self._state, graph))
 
     def select_arm(self) -> int:
@@ -204,6 +212,11 @@ class FunctionalAgent(abc.ABC):
 
     def _checked(self, array: Any, kinds: str) -> list[Any]:
         """Return an entry of an observation as a list, or raise."""
+        if isinstance(array, np.ndarray) and array.ndim == 1 and len(array) != self._n_arms:
+            raise WrongObservationError(
+                f"{type(self).__name__} was begun with {self._size_is}={self._n_arms}, and this observation has"
+                f" {len(array)} values. Call begin({self._size_is}=...) with the size of the game that is played."
+            )
         if isinstance(array, np.ndarray) and array.dtype.kind in kinds and array.shape == (self._n_arms,):
             numbers: list[Any] = array.tolist()
             if all(map(math.isfinite, numbers)) and (kinds == "biuf" or min(numbers) >= 0):

@@ -348,6 +348,7 @@ def from_vowpalwabbit(arguments: str = "") -> Callable[[], VowpalWabbitAgent]:
     return functools.partial(VowpalWabbitAgent, arguments)
 
 
+@checks.answers_wrong_calls
 def from_sb3(model: Any, *, deterministic: bool = False) -> "Callable[[], Sb3Agent]":
     """Return a maker of agents that play a trained model, which learns nothing more: `Sb3Agent` under another name.
 

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, Self, SupportsFloat, SupportsIndex, TypeAlias
 
 from dp_bandit_envs import checks
@@ -64,13 +64,19 @@ class PrivacyRequest(NamedTuple):
             rounds_per_person = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
         return cls(epsilon, delta, at_guarantee, rounds_per_person)
 
-    def refuse_for(self, name: str) -> None:
-        """Raise if an epsilon or a delta is requested of what takes none, which has this name."""
-        if self.epsilon is not None or self.delta is not None:
-            raise ValueError(
-                f"{'delta' if self.epsilon is None else 'epsilon'} must be left out for {name}, which takes none or has"
-                " its own; name an algorithm, such as 'DP-KLUCB', to give one."
-            )
+    def refuse_for(self, players: Mapping[str, Any]) -> None:
+        """Raise if an epsilon or a delta is requested, which none of these players by name has got."""
+        if self.epsilon is None and self.delta is None:
+            return
+        parameter, example = ("delta", "DP-UCB-INT") if self.epsilon is None else ("epsilon", "DP-KLUCB")
+        having = [name for name, player in players.items() if parameter in getattr(player, "parameters", {})]
+        taking_none = [name for name in players if name not in having]
+        parts = [f"{', '.join(taking_none)} take{'s' * (len(taking_none) == 1)} none"] * bool(taking_none)
+        parts += [f"{', '.join(having)} {'has its' if len(having) == 1 else 'have their'} own already"] * bool(having)
+        raise ValueError(
+            f"{parameter} is for none of these: {'; '.join(parts)}. Leave it out, or name an algorithm that takes one,"
+            f" such as '{example}'; of your own, give the function that takes {parameter}, not what it returns."
+        )
 
 
 NO_REQUEST: Final = PrivacyRequest()
@@ -141,7 +147,7 @@ def read_single_player(algorithm: Any, request: PrivacyRequest, env: Environment
     """
     player, is_filled = read_player(algorithm, None, request, env)
     if not is_filled:
-        request.refuse_for(player.name)
+        request.refuse_for({player.name: player})
     return player
 
 
@@ -200,6 +206,7 @@ def calibrate(
     return dataclasses.replace(spec, parameters=parameters_there).build()
 
 
+@checks.answers_wrong_calls
 def calibrate_in(
     algorithm: Player | AlgorithmSpec,
     target: Target,

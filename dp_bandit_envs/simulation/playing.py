@@ -375,7 +375,7 @@ def _player(agent: Any, privacy: PrivacyRequest, env: Environment) -> Any:
     named = isinstance(agent, (str, type)) or (callable(agent) and not isinstance(agent, Algorithm))
     if (named and not hasattr(agent, "update")) or isinstance(agent, type):
         return read_single_player(agent, privacy, env)
-    privacy.refuse_for(getattr(agent, "name", type(agent).__name__))
+    privacy.refuse_for({getattr(agent, "name", type(agent).__name__): agent})
     return agent
 
 

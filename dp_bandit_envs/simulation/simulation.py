@@ -105,12 +105,8 @@ def named_players(
         players[player.name] = player
     if not players:
         raise ValueError("algorithms must name at least one; received none.")
-    if privacy != NO_REQUEST and not use:
-        raise ValueError(
-            f"{'delta' if privacy.epsilon is None else 'epsilon'} must be for at least one algorithm;"
-            f" {', '.join(players)} would not get it, taking none or having it already. Leave it out, or add one that"
-            " takes it, such as DP-UCB-INT."
-        )
+    if not use:
+        privacy.refuse_for(players)
     return players
 
 
