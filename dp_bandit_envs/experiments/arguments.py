@@ -3,7 +3,7 @@
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def experiment_from(
     *,
     epsilon: Any = None,
     delta: float | None = None,
-    at_guarantee: bool = False,
+    at_guarantee: bool | Literal["person"] = False,
     rounds_per_person: int | None = None,
     horizon: Any = None,
     n_arms: Any = None,

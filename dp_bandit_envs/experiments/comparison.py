@@ -4,7 +4,7 @@ import dataclasses
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -349,7 +349,7 @@ def compare(
     *,
     epsilon: float | Sequence[float] | None = None,
     delta: float | None = None,
-    at_guarantee: bool = False,
+    at_guarantee: bool | Literal["person"] = False,
     rounds_per_person: int | None = None,
     horizon: int | Sequence[int] | None = None,
     n_arms: int | Sequence[int] | None = None,
@@ -372,6 +372,7 @@ def compare(
         delta: For every algorithm that takes one beside an epsilon; by default T^-2, or that of your own function.
         at_guarantee: Whether each epsilon, with `delta` or else 0, is a guarantee that every algorithm's real one meets
             as closely as possible from below, as with `calibrate`. Algorithms that guarantee nothing play as they are.
+            With `"person"` it is that of a person, in as many rounds as the data say.
         rounds_per_person: The most rounds of one person, whom that guarantee is for; by default it is for a round.
         horizon: One or several numbers of rounds T; by default each environment's own.
         n_arms: One or several numbers of arms K; by default each environment's own.

@@ -269,7 +269,7 @@ def simulate(
     *,
     epsilon: SupportsFloat | None = None,
     delta: SupportsFloat | None = None,
-    at_guarantee: bool = False,
+    at_guarantee: bool | Literal["person"] = False,
     horizon: SupportsIndex | None = None,
     n_arms: SupportsIndex | None = None,
     trials: SupportsIndex = 1,
@@ -296,7 +296,8 @@ def simulate(
         delta: For every algorithm that takes one beside an epsilon; by default T^-2, or that of your own function.
         at_guarantee: Whether (epsilon, delta), with 0 for a delta that is not given, is a guarantee that every
             algorithm's real one in this game meets as closely as possible from below, as with `calibrate`. Algorithms
-            that guarantee nothing play as they are.
+            that guarantee nothing play as they are. With `"person"` it is that of a person, in as many rounds as the
+            data say.
         horizon: Number of rounds T; by default the environment's.
         n_arms: Number of arms K; by default the environment's.
         trials: Number of games of each algorithm.
