@@ -55,8 +55,8 @@ def test_infinity_and_words_are_values_too():
         "DP-KLUCB (epsilon=0.5)",
         "DP-KLUCB (epsilon=inf)",
     ]
-    assert compare("Stochastic", "DP-Lambda-Lap:base=[TS,Tsallis-INF]", **SIZE).algorithms == [
-        "DP-Lambda-Lap (base=TS)",
+    assert compare("Stochastic", "DP-Lambda-Lap:base=[EXP3,Tsallis-INF]", **SIZE).algorithms == [
+        "DP-Lambda-Lap (base=EXP3)",
         "DP-Lambda-Lap (base=Tsallis-INF)",
     ]
 
