@@ -112,9 +112,9 @@ def run_games(
         spent = [] if budget is None or ledger is None else [Note(describe_ledger(budget, ledger), on_terminal=True)]
         return [*notes_on(comparison_of(results[0])), *spent]
 
-    def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
+    def draw(results: Sequence[Results], columns: int | None = None) -> "dict[str, Figure]":
         comparison = comparison_of(results[0])
-        return comparison.plot(against, measure=measure, band=band, y_scale=y_scale, columns=columns)
+        return {"": comparison.plot(against, measure=measure, band=band, y_scale=y_scale, columns=columns)}
 
     study = Study(experiment.name, title, (experiment,), view, notes=make_notes, draw=draw)
     try:
@@ -166,7 +166,7 @@ def produce(
         if rounds
         else "Nothing was played again: the results were there. "
     )
-    where = f"See {out / 'report.md'} and {out / 'figure.png'}."
+    where = f"See {' and '.join(str(out / file) for file in ('report.md', *report.pictures))}."
     if not report.is_written:
         where = f"{out} is read-only: its figure, tables and report are those of an earlier run. {where}"
     say(f"{speed}{where}")
