@@ -20,7 +20,8 @@ PACKAGE: Final = "dp_bandit_envs."
 def read_call(text: str) -> tuple[str, dict[str, Any]]:
     """Return the name and the arguments of `name` or `name:argument=value,argument=value`.
 
-    A value is a Python literal, `inf`, `nan`, `true`, `false`, `none`, or else text; tuples become lists, as in JSON.
+    A value is a Python literal, `inf`, `nan`, `true`, `false`, `none`, a list of these in brackets, or else text;
+    tuples become lists, as in JSON.
 
     Raises:
         ValueError: If nothing follows the colon, a part is not written as name=value, or an argument is given twice.
@@ -68,6 +69,8 @@ def read_value(text: str) -> Any:
             continue
         # Settings are stored as JSON, which has lists only.
         return list(value) if isinstance(value, tuple) else value
+    if text.startswith("[") and text.endswith("]"):  # with words in it, such as inf
+        return [read_value(part.strip()) for part in _parts(text[1:-1])]
     return WORDS.get(text.lower(), text)
 
 
