@@ -311,7 +311,8 @@ def gaussian_ts_bound(means: Means, horizon: SupportsIndex) -> float:
     in n. Other plays of arm a have a mean above x, the last term (Hoeffding); or fewer than N gains; or else a draw
     more than y - x above its mean.
 
-    Source: the scheme of Agrawal and Goyal (2013), theorem 2. Differs from the source in: explicit constants.
+    Source: the scheme of Agrawal and Goyal (2013), theorem 2.
+    Differs from the source in: explicit constants.
     """
     horizon = checks.integer("horizon", horizon, at_least=1)
     best, shares = max(arm_means(means)), (0.06, 0.12, 0.18, 0.25, 0.32)
