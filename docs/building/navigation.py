@@ -75,7 +75,7 @@ CAPTIONS = {
     ],
     "Proofs": [
         "docs/notes/accounting",
-        "docs/own-draws",
+        "docs/notes/own-draws",
         "docs/notes/exp3-privacy",
         "docs/notes/thompson-privacy",
         "docs/notes/own-norm-noise",
