@@ -1,4 +1,4 @@
-"""A game whose rewards come from outside: an algorithm plays in somebody else's loop, behind its own wrappers."""
+"""A game with external rewards: an algorithm plays in another program's loop, behind its own wrappers."""
 
 import contextlib
 import dataclasses
@@ -42,14 +42,14 @@ UNKNOWN_HORIZON = (
 
 
 class RewardRange(NamedTuple):
-    """What is public about rewards; made by `checked`.
+    """The public range of rewards; made by `checked`.
 
-    The range must be known without looking at the rewards: their smallest and largest value would be private.
+    The range must be known without looking at the rewards, whose smallest and largest values are private.
 
     Attributes:
-        low: The reward that becomes the gain 0.
-        high: The reward that becomes the gain 1.
-        clip: Whether rewards outside count as the nearer end; otherwise they are refused.
+        low: The reward that becomes gain 0.
+        high: The reward that becomes gain 1.
+        clip: Whether to clip rewards outside the range; otherwise they are refused.
     """
 
     low: float
@@ -58,7 +58,7 @@ class RewardRange(NamedTuple):
 
     @classmethod
     def checked(cls, low: SupportsFloat, high: SupportsFloat, clip: bool) -> Self:
-        """Return the range, or raise if it is none."""
+        """Return the range, or raise if it is invalid."""
         least, most = checks.real("low", low), checks.real("high", high)
         if not (least < most and math.isfinite(most - least)):
             raise ValueError(f"low must be less than high, and both finite; received low={low!r} and high={high!r}.")
@@ -68,7 +68,7 @@ class RewardRange(NamedTuple):
         """Return a reward as a gain in [0, 1].
 
         Raises:
-            ValueError: If it is no number, or outside and not to be clipped. The message does not show it.
+            ValueError: If it is not a number, or outside the range without `clip`. The message does not show it.
         """
         try:
             number = math.nan if isinstance(reward, (str, bytes)) else float(reward)
@@ -96,16 +96,16 @@ class RewardRange(NamedTuple):
 
 
 class ExternalGainsEnv(gym.Env[Observation, int]):
-    """A game whose gains somebody else knows.
+    """A game whose gains come from outside.
 
-    It keeps a gain from `give` to the step that reveals it, where neither a repr nor a list of attributes shows it,
-    and then forgets it. There are no regrets and no totals. Gains wait in batches: those of one step above.
+    It stores a gain from `give` until the step that reveals it, hidden from reprs and lists of attributes, and then
+    deletes it. It computes no regrets or totals. Gains wait in batches: those of one step above.
 
     Args:
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1.
-        data_use: In how many rounds a record, and a person, can serve.
-        ledger: The ledger of the data, if there is one.
+        data_use: The participation of a record and of a person.
+        ledger: The ledger of the data, if any.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # type: ignore[misc]
@@ -128,16 +128,16 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
 
     @property
     def waiting(self) -> int:
-        """Number of gains that were handed in and not yet revealed."""
+        """Number of gains received and not yet revealed."""
         return sum(map(len, self._handed.value.values()))
 
     def give(self, batch: int, arm: int, gain: float) -> None:
-        """Take a gain in [0, 1] of the arm that the steps of this batch play."""
+        """Store a gain in [0, 1] of the arm that the steps of this batch play."""
         self._handed.value.setdefault(batch, []).append((arm, gain))
 
     @contextlib.contextmanager
     def revealing(self, batch: int) -> Iterator[None]:
-        """Let steps reveal the gains of a batch, in the order in which they came; after a failure all are forgotten."""
+        """Let steps reveal the gains of a batch, in the order in which they came; a failure deletes all."""
         self._next.value[:] = self._handed.value.pop(batch)
         try:
             yield
@@ -150,7 +150,7 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start a new game; without the leave of the ledger none begins."""
+        """Start a new game, if the ledger admits it."""
         self._round = -1
         if (admission := admission_to(self)) is not None:
             admission.pay()  # now, as the first arm that is chosen is seen outside
@@ -159,7 +159,7 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
         return empty_observation(self.n_arms), {"round": 0}
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Reveal the gain that was handed in for this arm."""
+        """Reveal the gain that was given for this arm."""
         arm = checks.arm(action, self.n_arms)
         if not 0 <= self._round < self.horizon:
             raise StepOutsideGameError("the game has not begun or has ended; call reset() first.")
@@ -174,7 +174,7 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
 
 
 class GameOptions(TypedDict, total=False):
-    """The optional arguments of `OutsideGame`, which say what they mean."""
+    """Optional arguments of `OutsideGame`; documented there."""
 
     low: SupportsFloat
     high: SupportsFloat
@@ -249,7 +249,7 @@ class DiaryLine(NamedTuple):
 
 
 def _named(method: Callable[..., R]) -> Callable[..., R]:
-    """Return a method of `Diary` whose plain OSErrors name the file, and say what was not done."""
+    """Wrap a method of `Diary` so that its OSErrors name the file and the failed action."""
 
     @functools.wraps(method)
     def call(self: "Diary", *args: Any) -> R:
@@ -265,20 +265,21 @@ def _named(method: Callable[..., R]) -> Callable[..., R]:
 
 
 class Diary:
-    """The seed and the gains of one game in a file, by which the game goes on after a restart.
+    """A file with the seed and the gains of one game, from which the game resumes after a restart.
 
-    The file is as private as the rewards. It is locked while its game is open, as two games would use one noise twice.
+    The file is as private as the rewards. It is locked while its game is open, because two games would use the same
+    noise twice.
 
     Args:
         path: The file.
 
     Attributes:
-        lines: What was written so far.
+        lines: The lines written so far.
 
     Raises:
-        ValueError: If the file is no diary.
+        ValueError: If the file is not a diary.
         BlockingIOError: If another game has it open.
-        FileAccessError: If it cannot be read or written, then or later.
+        FileAccessError: If it cannot be read or written, now or later.
     """
 
     @_named
@@ -321,7 +322,7 @@ class Diary:
 
     @_named
     def begin(self, game: dict[str, Any]) -> int:
-        """Return the secret seed of the game with these public facts; a new file is made for its owner alone.
+        """Return the secret seed of the game with these public facts; a new file is readable only by its owner.
 
         Raises:
             ValueError: If it is the diary of another game.
@@ -339,7 +340,7 @@ class Diary:
 
     @_named
     def add(self, line: DiaryLine) -> None:
-        """Write a line, on the disk, before anything is shown or learnt; if that fails, nothing of it is left there."""
+        """Write a line to disk before an arm is shown or a reward learnt; a failed write leaves no trace of it."""
         whole = self.path.stat().st_size
         try:
             with self.path.open("ab") as file:
@@ -351,53 +352,52 @@ class Diary:
             raise
 
     def close(self) -> None:
-        """Let another game open it."""
+        """Close the file, so that another game can open it."""
         self._lock.close()
 
 
 class OutsideGame:
     """One game of an algorithm, driven from outside: `next_arm()`, then `learn(arm, reward)`, round after round.
 
-    Where rewards come late, `choose(key)` opens a choice, and `learn(choice, reward)` takes its reward at any time.
-    Mechanisms take gains in the order in which they come, and a batch is released when its last one has come.
+    If rewards come late, `choose(key)` opens a choice, and `learn(choice, reward)` takes its reward at any time.
+    Mechanisms receive gains in the order of arrival, and a batch is released when its last gain has arrived.
 
-    A reward goes to a game below the algorithm's privacy wrappers, and is forgotten in the step that hands it to their
-    mechanism; the agent sees what that releases. With batches, a round in the middle of one plays the same arm again,
-    and its rewards wait below the wrappers until the batch is full. Nothing of a reward is kept here, and the arms are
-    those of `play` on the same gains with the same seed.
+    A reward goes to a game below the algorithm's privacy wrappers. The step that passes it to their mechanism deletes
+    it; the agent sees only the release. Within a batch, the same arm is played again, and rewards wait below the
+    wrappers until the batch is full. The arms are the same as in `play` on the same gains with the same seed.
 
     **Guarantee.** `guarantee` holds for the arms of one game of at most `horizon` rounds, and protects the reward of
-    each round. It says nothing about what the loop outside does with the rewards, which it knows. It needs that arms
-    depend on past rewards through this object only: so the arm of each reward must be the one that was chosen here, and
-    logs of other policies, whose arms may depend on their gains, are refused. When, in which order and whether rewards
-    come is public, and must not depend on them. An algorithm without privacy, such as UCB, hides nothing here either:
-    the guarantee's epsilon is then inf.
+    each round. It does not cover other uses of the rewards by the outer loop, which knows them. Arms may depend on past
+    rewards through this object only. So each reward must belong to the arm chosen here, and logs of other policies,
+    whose arms may depend on their gains, are refused. When, in which order and whether rewards arrive is public, and
+    must not depend on the rewards. For an algorithm without privacy, such as UCB, the guarantee's
+    epsilon is inf.
 
     Args:
-        algorithm: An algorithm, or what names one, as for `simulate`.
-        n_arms: Number of arms K, at least 2; or `arm_names` in its place.
-        horizon: Number of rounds T, at least 1, or the largest that may be reached. The noise is made for it, and the
-            game ends after it. For fewer rounds the guarantee holds, and so does the algorithm's regret bound for T.
-        arm_names: The arms' names, different strings, which then take the place of the numbers 0 to K - 1 everywhere.
-        epsilon: For an algorithm that is named and takes one; by default its own.
-        delta: For an algorithm that is named and takes one beside an epsilon; by default T^-2.
-        low: The reward that becomes the gain 0. It and `high` are public: do not take them from the data.
-        high: The reward that becomes the gain 1.
-        clip: Whether rewards outside [low, high] count as the nearer end; otherwise they are refused.
-        seed: The seed of all randomness. Who knows it can subtract the noise, so that a `KnownSeedWarning` follows;
-            by default it comes from the operating system, and nobody knows it.
+        algorithm: An algorithm or its name, as for `simulate`.
+        n_arms: Number of arms K, at least 2; or give `arm_names` instead.
+        horizon: Number of rounds T, at least 1, or the largest that may be reached. The noise is calibrated to it, and
+            the game ends after it. The guarantee also holds for fewer rounds, and so does the regret bound for T.
+        arm_names: Different strings, which replace the numbers 0 to K - 1 as arms.
+        epsilon: Epsilon of an algorithm given by name; by default the algorithm's own.
+        delta: Delta of an algorithm given by name, if it has one; by default T^-2.
+        low: The reward that becomes gain 0. `low` and `high` are public: do not compute them from the data.
+        high: The reward that becomes gain 1.
+        clip: Whether to clip rewards outside [low, high]; otherwise they are refused.
+        seed: The seed of all randomness. Anyone who knows it can subtract the noise, so a `KnownSeedWarning` follows;
+            by default a secret seed from the operating system.
         trial: The number of the game for that seed.
-        persons: The most rounds that belong to one person; None if it is not known.
-        ledger: A `dp_bandit_envs.Ledger`, which counts the game when its first arm is chosen, or refuses it. A game
-            that goes on by its diary was counted when it began, and goes on with the same ledger only.
-        diary: A file for the seed and the rewards, by which the same call goes on with the game after a restart: with
-            the same noise and the same arms, so that nothing new is shown. It is as private as the rewards. Close the
-            game, or end its process, before it is opened again.
+        persons: The most rounds that belong to one person; None if unknown.
+        ledger: A `dp_bandit_envs.Ledger`, which charges the game when its first arm is chosen, or refuses it. A resumed
+            game was charged when it began; it needs the same ledger.
+        diary: A file for the seed and the rewards. After a restart, the same call resumes the game with the same noise
+            and arms, so no further information is released. It is as private as the rewards. Close the game, or end its
+            process, before it is opened again.
 
     Raises:
-        WrongTypeError: If `algorithm` is no algorithm and names none.
+        WrongTypeError: If `algorithm` is not an algorithm or its name.
         WrongGameError: If it cannot play arms, or needs the gains of all arms.
-        ValueError: If the diary is one of another game.
+        ValueError: If the diary belongs to another game.
         BlockingIOError: If another game has the diary open.
         FileAccessError: If the diary cannot be read or written, here or in `learn`.
 
@@ -480,7 +480,7 @@ class OutsideGame:
             undo.pop_all()
 
     def _go_on(self, opened: Diary, algorithm: Algorithm, ledger: str | None) -> None:
-        """Bring the game to where its diary ends."""
+        """Replay the game to the end of its diary."""
         if self._seed is not None:
             raise ValueError(f"seed must be left out with a diary, which has a secret one; received {self._seed}.")
         if self._env.has_wrapper_attr("takes_seed") and not self._env.get_wrapper_attr("takes_seed"):
@@ -507,12 +507,12 @@ class OutsideGame:
         opened.lines.clear()
 
     def _noise_keys(self) -> list[str]:
-        """Return digests of what determines the noise."""
+        """Return digests of the keys that determine the noise."""
         layers = [layer for layer in layers_of(self._env) if isinstance(layer, BoundaryBase)]
         return [hashlib.sha256(layer._noise_key.encode()).hexdigest() for layer in layers]
 
     def close(self) -> None:
-        """End the game here; with a diary, the same call goes on with it, in this process or another one."""
+        """Close the game; with a diary, the same call resumes it, in this process or another."""
         self._has_failed = True
         if self._diary is not None:
             self._diary.close()
@@ -540,15 +540,15 @@ class OutsideGame:
 
     @property
     def rounds(self) -> int:
-        """Number of rounds whose reward has come."""
+        """Number of rounds with a reward."""
         return self._rounds
 
     def next_arm(self) -> Any:
-        """Return the arm of this round, in [0, n_arms), or its name; the same one until its reward has come.
+        """Return the arm of this round, or its name; repeated calls return the same arm until its reward arrives.
 
         Raises:
             StepOutsideGameError: If all rounds have been played, or one failed, or the game is played by `choose`.
-            LedgerError: If the data have a ledger, and it refuses the game.
+            LedgerError: If a ledger refuses the game.
         """
         self._refuse_what_has_ended()
         if self._choices:
@@ -715,7 +715,7 @@ class OutsideGame:
         return arm if self._names is None else self._names[arm]
 
     def _refuse_what_has_ended(self) -> None:
-        """Refuse to play on after a failure, and in a forked process, which would draw the same coins as its parent."""
+        """Raise after a failure, and in a forked process, which would draw the same noise as its parent."""
         if self._has_failed:
             raise StepOutsideGameError(
                 f"this game of {self._name} has ended, as it was closed or a round failed; make another one."
@@ -732,7 +732,7 @@ class OutsideGame:
         )
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
-        """Refuse to be copied or pickled once the noise is settled: the copy would draw the same again."""
+        """Refuse copies and pickles once the noise is fixed: a copy would draw the same noise."""
         settled = self._has_begun or self._diary is not None
         return self._refuse_copy() if settled else super().__reduce_ex__(protocol)
 

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 MOST_OF_NAME = 24
 """How many letters of the environments' names are in the name of a folder."""
+PERSON = "person"
+"""The word after --at-guarantee that asks for the guarantee of a person."""
 EXAMPLES_OF = {"epsilon": "0.1,1", "arms": "2,10", "horizon": "1000,1e4"}
 
 
@@ -72,6 +74,8 @@ def run_games(
     **arguments: Any,
 ) -> None:
     """Play algorithms in environments, and write figure, tables and report; more as for `experiment_from`."""
+    if arguments["at_guarantee"] and PERSON in names:
+        names, arguments["at_guarantee"] = [name for name in names if name != PERSON], PERSON
     environments, algorithms = sort_names(names)
     checks.one_of("measure", measure, MEASURES)
     across = {"epsilon": arguments["epsilon"], "arms": arguments["n_arms"], "horizon": arguments["horizon"]}
@@ -112,9 +116,9 @@ def run_games(
         spent = [] if budget is None or ledger is None else [Note(describe_ledger(budget, ledger), on_terminal=True)]
         return [*notes_on(comparison_of(results[0])), *spent]
 
-    def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
+    def draw(results: Sequence[Results], columns: int | None = None) -> "dict[str, Figure]":
         comparison = comparison_of(results[0])
-        return comparison.plot(against, measure=measure, band=band, y_scale=y_scale, columns=columns)
+        return {"": comparison.plot(against, measure=measure, band=band, y_scale=y_scale, columns=columns)}
 
     study = Study(experiment.name, title, (experiment,), view, notes=make_notes, draw=draw)
     try:
@@ -166,7 +170,7 @@ def produce(
         if rounds
         else "Nothing was played again: the results were there. "
     )
-    where = f"See {out / 'report.md'} and {out / 'figure.png'}."
+    where = f"See {' and '.join(str(out / file) for file in ('report.md', *report.pictures))}."
     if not report.is_written:
         where = f"{out} is read-only: its figure, tables and report are those of an earlier run. {where}"
     say(f"{speed}{where}")

@@ -20,10 +20,12 @@ from dp_bandit_envs.plots.figure_layout import (
     set_titles,
     values_axis,
 )
-from dp_bandit_envs.plots.plot_style import BLACK, DASHES, RC, Dash, Style, again, styles_for, typeset
+from dp_bandit_envs.plots.plot_style import BLACK, DASHES, LONG, RC, THREE_DOTS, Dash, Style, again, styles_for, typeset
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MARKERS_ON_A_LINE = 8
+SHARES_OF_GAPS = {"-": 0.0, LONG: 0.2, "--": 0.3, "-.": 0.3, THREE_DOTS: 0.4, ":": 0.5}
+"""How much of a line is left open, about: lines with more gaps are drawn above others, so that none hides another."""
 MOST_BANDS = 5
 """So many bands of a panel are filled; where there are more, each line has bars at its markers, and none is hidden."""
 LABELS = {
@@ -50,12 +52,14 @@ class Curve(NamedTuple):
         at: Places on the horizontal axis, ascending, shape `(places,)`.
         samples: Shape `(trials, places)`; or one array `(trials,)` for each place, if numbers of trials differ; or the
             line and its band, if they are no statistics of trials.
+        end: What to write beside its last place.
     """
 
     name: str
     label: str
     at: FloatArray | IntArray
     samples: FloatArray | Sequence[FloatArray] | Band
+    end: str = ""
 
 
 class Reference(NamedTuple):
@@ -79,6 +83,7 @@ class Panel(NamedTuple):
         across: The label of its horizontal axis, if it is not that of the figure.
         beside: Panels with the same word here share their linear vertical axis, as those of one game do.
         up: The label of its vertical axis, if it is not that of the figure; panels with the same one share it.
+        y_scale: The scale of its vertical axis, if it is not that of the figure.
     """
 
     title: str
@@ -87,6 +92,7 @@ class Panel(NamedTuple):
     across: str = ""
     beside: str = ""
     up: str = ""
+    y_scale: str = ""
 
 
 def curves_figure(
@@ -126,19 +132,23 @@ def curves_figure(
     columns = None if columns is None else checks.integer("columns", columns, at_least=1, at_most=100)
     bands = [[_band(curve, band) for curve in panel.curves] for panel in panels]
     legend = _legend_of(panels, bands)
-    every_limits = {panel.up: _log_limits(panel.up, panels, bands) for panel in panels} if y_scale == "log" else {}
+    is_log = [(panel.y_scale or y_scale) == "log" for panel in panels]
+    logarithmic = [pair for pair, log in zip(zip(panels, bands, strict=True), is_log, strict=True) if log]
+    every_limits = {panel.up: _log_limits(panel.up, logarithmic) for panel, _ in logarithmic}
     thin = [len(panel.curves) > MOST_BANDS for panel in panels]
     with mpl.rc_context(RC):
         figure, grid = grid_of(len(panels), columns)
         algorithms: dict[str, Any] = {}
         others: dict[str, Any] = {}
-        for axes, panel, of, bars in zip(grid, panels, bands, thin, strict=False):
-            limits = every_limits.get(panel.up)
+        for axes, panel, of, bars, log in zip(grid, panels, bands, thin, is_log, strict=False):
+            limits = every_limits[panel.up] if log else None
             for index, (curve, band_of_curve) in enumerate(zip(panel.curves, of, strict=True)):
                 key, floor = _key(curve, legend.several), None if limits is None else limits[0]
                 turn = index / len(of)
                 line = draw_band(axes, curve.at, band_of_curve, legend.looks[key], floor=floor, turn=turn, bars=bars)
                 line.set_label(typeset(legend.labels[key]))
+                if curve.end:
+                    _write_at_end(axes, curve, band_of_curve, legend.looks[key])
                 algorithms.setdefault(typeset(legend.labels[key]), line)
             for reference in panel.references:
                 others[typeset(reference.label)] = draw_reference(axes, reference, log=limits is not None)
@@ -147,8 +157,8 @@ def curves_figure(
             places_axis(axes, places, x_scale, rounds=label == ROUND)
             axes.set_xlabel(typeset(label))
             axes.set_ylabel(typeset(panel.up) or LABELS.get(measure) or typeset(measure))
-        for axes, panel, limit in zip(grid, panels, _up_to_the_same(grid, panels), strict=False):
-            values_axis(axes, every_limits.get(panel.up), limit)
+        for axes, panel, log, limit in zip(grid, panels, is_log, _up_to_the_same(grid, panels), strict=False):
+            values_axis(axes, every_limits[panel.up] if log else None, limit)
         for axes in grid[len(panels) :]:
             axes.axis("off")
         set_titles(grid, [panel.title for panel in panels], legend.notes)
@@ -157,7 +167,7 @@ def curves_figure(
         if band is not None:
             trials, fewest = _trials_in_words(panels)
             says = describe_band(band, trials, fewest, "bar" if all(thin) else "band or bar" if any(thin) else "band")
-            if every_limits and any(np.any(one.line <= 0) for of in bands for one in of):
+            if any(np.any(band_of_curve.line <= 0) for _, of in logarithmic for band_of_curve in of):
                 says += "; a line begins where it is above 0"
         cell = grid[len(panels)] if len(grid) > len(panels) else None
         add_legend_and_note(figure, algorithms | others, typeset(". ".join(filter(None, (says, note)))), cell)
@@ -172,12 +182,20 @@ def _band(curve: Curve, band: str | None) -> Band:
     return band_of(curve.samples, band)
 
 
-def _log_limits(up: str, panels: Sequence[Panel], bands: Sequence[Sequence[Band]]) -> tuple[float, float]:
+def _log_limits(up: str, logarithmic: Sequence[tuple[Panel, Sequence[Band]]]) -> tuple[float, float]:
     """Return the ends of the logarithmic axis that all panels with a label share."""
-    drawn = [one for panel, of in zip(panels, bands, strict=True) if panel.up == up for one in of]
-    lines = [one.line for one in drawn]
-    lines += [one.line for panel in panels if panel.up == up for one in panel.references]
-    return log_limits(lines, [end for one in drawn for end in (one.low, one.high)])
+    drawn = [band for panel, bands in logarithmic if panel.up == up for band in bands]
+    lines = [band.line for band in drawn]
+    lines += [reference.line for panel, _ in logarithmic if panel.up == up for reference in panel.references]
+    return log_limits(lines, [end for band in drawn for end in (band.low, band.high)])
+
+
+def _write_at_end(axes: Axes, curve: Curve, band: Band, style: Style) -> None:
+    """Write what a curve says at its last place, to the right of it, in its colour."""
+    points: Any = {"xycoords": "data", "textcoords": "offset points", "annotation_clip": False}
+    place = (float(np.asarray(curve.at)[-1]), float(band.line[-1]))
+    look: Any = {"va": "center", "fontsize": mpl.rcParams["font.size"] - 1, "color": style.colour}
+    axes.annotate(typeset(curve.end), place, xytext=(6, 0), **points, **look)
 
 
 def draw_band(
@@ -221,6 +239,7 @@ def draw_band(
         marker=style.marker,
         markevery=(marked.start, every),
         markersize=4,
+        zorder=2 + SHARES_OF_GAPS[style.line],
     )
     return drawn[0]
 
