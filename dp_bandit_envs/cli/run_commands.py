@@ -166,7 +166,7 @@ def produce(
         if note.warning or note.on_terminal:
             console.print(f"{note.warning} {note.text}".strip(), markup=False, highlight=False)
     speed = (
-        f"{rounds:,} rounds in {seconds:,.1f} s, {rate(rounds / seconds)}. "
+        f"{rounds:,} rounds in {seconds:,.1f} s{rate(rounds / seconds)}. "
         if rounds
         else "Nothing was played again: the results were there. "
     )
@@ -178,7 +178,6 @@ def produce(
 
 def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[list[Results], int]:
     """Run what is missing, with progress shown; return the results and the number of rounds played."""
-    names = dict.fromkeys(spec.name for experiment in study.experiments for spec in experiment.all_algorithms)
     total = sum(experiment.rounds for experiment in study.experiments)
     line = ShownProgress(sys.stdout, command="dp-bandit")
     saved = new = 0
@@ -187,9 +186,9 @@ def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[lis
         """Show progress by rounds that a game played, or that were saved already if `game` is None."""
         nonlocal saved, new
         saved, new = (saved + rounds, new) if game is None else (saved, new + rounds)
-        line(saved + new, total)
+        line(saved + new, total, saved)
 
-    with says_compiling(list(names)), contextlib.closing(line):
+    with says_compiling(line.say), contextlib.closing(line):
         results = run_study(study, folders, jobs=jobs, progress=advance)
     return results, new
 

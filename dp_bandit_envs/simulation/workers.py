@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple
 
 from dp_bandit_envs.checks import installed
-from dp_bandit_envs.compiling.compiled import run_in_thread
+from dp_bandit_envs.compiling.compiled import CompileJob, compile_in_turn, loads_from_disk, run_in_thread
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.privacy.admission import Conditions, playing_under
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -302,11 +302,29 @@ def count_as_begun(task: Task) -> bool:
 
 
 def compile_now(engines: Iterable[Engine]) -> None:
-    """Compile all loops, or load them from disk."""
-    for engine in engines:
-        # A browser's Python starts no threads; it needs none where nothing is compiled.
+    """Load all loops from disk, and compile those that are not there, algorithm by algorithm."""
+    # A browser's Python starts no threads; it needs none where nothing is compiled.
+    unready: list[Any] = [engine for engine in engines if not engine.ready]
+    alone = [(name, engine.only([name])) for engine in unready for name in engine.algorithms]
+    jobs, listed = list[CompileJob](), set[int]()
+    for name, engine in alone:
+        is_kept = not engine.games[name].user_functions
+        if engine.ready or (is_kept and loads_from_disk(engine.compile)):
+            continue
+        # An algorithm has the same loop in many games.
+        if loops := [loop for loop in engine.loops if id(loop) not in listed]:
+            jobs.append(CompileJob(name, loops, engine.compile, is_kept))
+            listed.update(map(id, loops))
+    compile_in_turn(jobs)
+    for engine in unready:
         if not engine.ready:
             run_in_thread(engine.compile)
+
+
+def compile_ahead(engines: Sequence[Engine], jobs: int, *, in_threads: bool) -> None:
+    """Compile what `run_tasks` will play in this process, so that all of it is announced together."""
+    if _way(jobs, in_threads) != "joblib":
+        compile_now(engines)
 
 
 def _numbered(number: int, pickled: PickledWork, trials: range, keep: Keep) -> tuple[int, TaskResults]:
