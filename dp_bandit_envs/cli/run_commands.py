@@ -235,6 +235,18 @@ def sort_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
     Raises:
         typer.BadParameter: If an environment or an algorithm is missing, or a name is a number.
     """
+    environments, algorithms = sort_kinds(names)
+    for kind, of_kind in (("environment", environments), ("algorithm", algorithms)):
+        if not of_kind:
+            raise typer.BadParameter(
+                f"run needs at least one {kind}; received {' '.join(map(text.shown, names))!r}. For example: dp-bandit"
+                " run Switching EXP3 EXP3-tau. `dp-bandit list` shows the names."
+            )
+    return environments, algorithms
+
+
+def sort_kinds(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the environments and the algorithms among names; either may be missing. See `sort_names`."""
     kinds: dict[str, list[str]] = {"environment": [], "algorithm": [], "": []}
     for name in names:
         kinds[_kind(name)].append(name)
@@ -245,12 +257,6 @@ def sort_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
                 f"several values of an option are written with commas, as in --epsilon 0.1,1; received {name!r} alone."
             )
         (algorithms if environments else environments).append(name)
-    for kind in ("environment", "algorithm"):
-        if not kinds[kind]:
-            raise typer.BadParameter(
-                f"run needs at least one {kind}; received {' '.join(map(text.shown, names))!r}. For example: dp-bandit"
-                " run Switching EXP3 EXP3-tau. `dp-bandit list` shows the names."
-            )
     return environments, algorithms
 
 
