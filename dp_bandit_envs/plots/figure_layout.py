@@ -25,6 +25,7 @@ from matplotlib.ticker import (
     NullFormatter,
     NullLocator,
 )
+from matplotlib.transforms import ScaledTranslation
 
 from dp_bandit_envs.plots.plot_style import LETTERS, typeset
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -337,8 +338,10 @@ def place_legend(axes: Axes, labelled: Mapping[str, Any], *, inside: bool) -> No
     assert figure is not None
     figure.draw_without_rendering()
     box, labels = axes.get_window_extent(), axes.xaxis.get_tightbbox()
-    bottom = box.y0 if labels is None else labels.y0
-    look: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, (bottom - box.y0) / box.height)}
+    # In inches below the panel, as a layout may change its height.
+    down = 0.0 if labels is None else (box.y0 - labels.y0) / figure.dpi
+    place = axes.transAxes + ScaledTranslation(0, -down, figure.dpi_scale_trans)
+    look: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": place}
     legend = axes.legend(labelled.values(), labelled, ncols=2, **look)
     if legend.get_window_extent().width > box.width * 1.15:
         axes.legend(labelled.values(), labelled, **look)
