@@ -140,6 +140,13 @@ def _written(value: Any, inside: tuple[int, ...]) -> str:
     return f"{name_of(type(value))}{_written(attributes, inside)}"
 
 
+def aligned_table(lines: Sequence[Sequence[str]]) -> str:
+    """Return lines of cells as plain text whose columns are aligned, the last one to the right."""
+    *widths, last = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    cells = ([*map(str.ljust, line, widths), line[-1].rjust(last)] for line in lines)
+    return "\n".join(map("  ".join, cells))
+
+
 def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
     """Return a table of plain text as HTML, with everything escaped.
 

@@ -319,6 +319,11 @@ def read_game(game: Any, persons: str | int | None = None) -> GameSpec:
         return _spec_of_factory(type(game).__name__, functools.partial(BanditEnv, game))
     if _is_environment(game):
         return _spec_of_environment(game)
+    if isinstance(game, gym.vector.VectorEnv):
+        raise WrongTypeError(
+            f"an environment must be one game; received {type(game).__name__}, which plays {game.num_envs} at a time."
+            " Give what gymnasium.make returns for the same id; simulate(..., trials=...) plays many games of it."
+        )
     if callable(game) and not (isinstance(game, type) and not issubclass(game, (gym.Env, gym.Wrapper))):
         checks.function("a maker of environments", game)
         return _spec_of_factory(getattr(game, "__name__", type(game).__name__), game)
@@ -448,12 +453,13 @@ def _registered_id(written: str) -> str:
     if re.search(r"\.\w{2,8}$", written):  # no name of a game has a point
         raise ValueError(UNREAD.format(written))
     if written in gym.registry:
-        raise WrongTypeError(NOT_A_BANDIT_ENV.format("a game", written))
+        raise WrongTypeError(
+            f"{written} is an environment of Gymnasium, and no bandit of this package. One with a single state becomes"
+            " a game in Python, with dp_bandit_envs.adapters.from_gymnasium(env, horizon=..., low=..., high=...)."
+        )
     short = {short_name(id_): id_ for id_ in IDS}
     if written.lower() in {name.lower() for name in ALGORITHMS} - {name.lower() for name in short}:
-        raise UnknownNameError(
-            f"environment must be a known name; received {written!r}, which is an algorithm. Environments come first."
-        )
+        raise UnknownNameError(f"{written!r} is an algorithm, no environment. Environments come first.")
     return short[checks.known_name("environment", written.removeprefix("DPBandit-"), short)]
 
 
@@ -636,6 +642,8 @@ def build_algorithm(algorithm: Any) -> Algorithm:
 
 
 def _spec_in_table(written: str, parameters: dict[str, Any], label: str | None) -> AlgorithmSpec:
+    if written in {*IDS, *map(short_name, IDS)} - {*ALGORITHMS}:
+        raise UnknownNameError(f"{written!r} is an environment, no algorithm. Environments come first.")
     name = checks.known_name("algorithm", written, ALGORITHMS)
     signature = {key: one for key, one in inspect.signature(ALGORITHMS[name]).parameters.items() if key != "label"}
     refuse_unknown_parameters(name, parameters, signature)

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 MOST_OF_NAME = 24
 """How many letters of the environments' names are in the name of a folder."""
 OF_MEANS = View("external_regret", "mean")
+PERSON = "person"
+"""The word after --at-guarantee that asks for the guarantee of a person."""
 
 
 def run_games(
@@ -64,6 +66,8 @@ def run_games(
     **arguments: Any,
 ) -> None:
     """Play algorithms in environments, and write figure, tables and report; more as for `experiment_from`."""
+    if arguments["at_guarantee"] and PERSON in names:
+        names, arguments["at_guarantee"] = [name for name in names if name != PERSON], PERSON
     environments, algorithms = sort_names(names)
     if persons is not None and not persons.strip():
         raise ValueError("persons must name a column, or be the most lines of a person; it is empty.")

@@ -3,7 +3,7 @@
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def experiment_from(
     *,
     epsilon: Any = None,
     delta: float | None = None,
-    at_guarantee: bool = False,
+    at_guarantee: bool | Literal["person"] = False,
     rounds_per_person: int | None = None,
     horizon: Any = None,
     n_arms: Any = None,
@@ -191,18 +191,10 @@ def _algorithms_in(
 def _refuse_unused(games: Sequence[GameSpec], epsilons: list[float], delta: float | None) -> None:
     """Raise if no algorithm got an epsilon or a delta that was given for all."""
     specs = [spec for game in games for spec in game.algorithms or ()]
-    names = ", ".join(dict.fromkeys(spec.base_label for spec in specs))
     if epsilons and all(spec.asked is None for spec in specs):
-        raise ValueError(
-            f"epsilon must be for at least one algorithm; {names} would not get it, taking none or having it written"
-            " after the name. Leave epsilon out, or add an algorithm that takes one, such as DP-KLUCB; of your own,"
-            " give the function that takes epsilon, not what it returns."
-        )
+        PrivacyRequest(epsilons[0]).refuse_for({spec.base_label: spec.build() for spec in specs})
     if delta is not None and all(spec.parameters.get("delta") != delta for spec in specs):
-        raise ValueError(
-            f"delta must be for at least one algorithm; {names} would not get it. Leave delta out, or add an"
-            " algorithm that takes one, such as DP-UCB-INT."
-        )
+        PrivacyRequest(delta=delta).refuse_for({spec.base_label: spec.build() for spec in specs})
 
 
 def _refuse_duplicates(what: str, names: list[str]) -> None:
