@@ -11,10 +11,11 @@ caller owns, and `update` gets arm 0. An agent that needs the point again stores
 """
 
 import abc
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError, WrongObs
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.facts import Noise
 from dp_bandit_envs.protocols import KEYS, FloatArray, Gains, Sums
+from dp_bandit_envs.text import name_of
 
 CURE: Final = {
     Gains: "Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or MiniBatchAverage"
@@ -76,7 +78,17 @@ class Functions(NamedTuple):
 
 
 class FunctionalAgent(abc.ABC):
-    """An agent made of `select` and `update`, and of `initial_state`, which calls the algorithm's `start`."""
+    """An agent made of `select` and `update`, and of `initial_state`, which calls the algorithm's `start`.
+
+    It prints the parameters that are not the defaults, and `clone` makes another one with them. For both an agent of
+    your own stores each argument of its `__init__` under the argument's name.
+
+    Example:
+        >>> from dp_bandit_envs import Exp3
+        >>> agent = Exp3(exploration_rate=0.1)
+        >>> agent, agent.clone(exploration_rate=0.2), Exp3()
+        (Exp3(exploration_rate=0.1), Exp3(exploration_rate=0.2), Exp3())
+    """
 
     functions: Functions
     """The algorithm's `select` and `update`."""
@@ -92,10 +104,52 @@ class FunctionalAgent(abc.ABC):
     """Whether the agent tries new arms in order, or breaks ties for the first; an `Algorithm` then hides the order from
     it in games that reveal gains of other arms, by `RandomLabels`."""
 
+    def __init_subclass__(cls) -> None:
+        """Let this package's agents answer wrong calls."""
+        super().__init_subclass__()
+        checks.answer_wrong_calls_of(cls, "__init__", "begin")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The arguments of `__init__`, as far as they are stored under their names."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters if hasattr(self, name)}
+
+    def __repr__(self) -> str:
+        signature = inspect.signature(type(self)).parameters.values()
+        has_defaults = all(one.default is not one.empty or one.kind not in (1, 3) for one in signature)
+        usual = type(self)().parameters if has_defaults else {}
+        chosen = {
+            name: name_of(value) if inspect.isfunction(value) else repr(value)
+            for name, value in self.parameters.items()
+            if name not in usual or repr(value) != repr(usual[name])
+        }
+        return f"{type(self).__name__}({', '.join(f'{name}={written}' for name, written in chosen.items())})"
+
+    def clone(self, **changes: Any) -> Self:
+        """Return a new agent, which has no game yet, with the parameters of this one.
+
+        Args:
+            changes: Other values for some of them.
+
+        Raises:
+            WrongTypeError: If a parameter is not stored under its name, so that nobody knows its value.
+        """
+        parameters = self.parameters
+        parameters |= {name: one.clone() for name, one in parameters.items() if isinstance(one, FunctionalAgent)}
+        signature = inspect.signature(type(self)).parameters
+        unknown = [name for name, one in signature.items() if one.kind in (1, 3) and name not in parameters | changes]
+        if unknown:
+            raise WrongTypeError(
+                f"{type(self).__name__} must store each argument of its __init__ under its name to be cloned; it has no"
+                f" attribute {unknown[0]!r}. Write self.{unknown[0]} = {unknown[0]} there."
+            )
+        return type(self)(**parameters | changes)
+
     @abc.abstractmethod
     def initial_state(self, n_arms: int, horizon: int) -> Any:
         """Return the state before the first step, with this agent's parameters."""
 
+    @checks.answers_wrong_calls
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
         """Reset everything for a game of `horizon` steps."""
         n_arms = checks.integer("n_arms", n_arms, at_least=1, at_most=checks.MOST_ARMS)
@@ -139,7 +193,9 @@ class FunctionalAgent(abc.ABC):
                 " dp_bandit_envs.graphs.as_feedback_graph(graph)."
             )
         if graph.n_arms != self._n_arms:
-            raise ValueError(f"graph must have the game's {self._n_arms} arms; received one of {graph.n_arms}.")
+            raise ValueError(
+                f"graph must have {self._n_arms} arms, as begin(n_arms=...) was told; received one of {graph.n_arms}."
+            )
         self._state = _listed(self.with_graph(self._state, graph))
 
     def select_arm(self) -> int:
@@ -204,6 +260,11 @@ class FunctionalAgent(abc.ABC):
 
     def _checked(self, array: Any, kinds: str) -> list[Any]:
         """Return an entry of an observation as a list, or raise."""
+        if isinstance(array, np.ndarray) and array.ndim == 1 and len(array) != self._n_arms:
+            raise WrongObservationError(
+                f"{type(self).__name__} was begun with {self._size_is}={self._n_arms}, and this observation has"
+                f" {len(array)} values. Call begin({self._size_is}=...) with the size of the game that is played."
+            )
         if isinstance(array, np.ndarray) and array.dtype.kind in kinds and array.shape == (self._n_arms,):
             numbers: list[Any] = array.tolist()
             if all(map(math.isfinite, numbers)) and (kinds == "biuf" or min(numbers) >= 0):

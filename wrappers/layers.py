@@ -100,6 +100,11 @@ def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = PASS_OB
         if isinstance(layer, Boundary):
             boundaries.append(layer)
         elif isinstance(layer, (gym.Wrapper, gym.vector.VectorWrapper)) and not _passes_through(layer, allowed):
+            if type(layer).__name__ == "HumanRendering":
+                raise TypeError(
+                    f"render_mode='human' opens a window on the true gains, so it cannot be below {wrapper}. Make the"
+                    " game with render_mode='rgb_array', and put gymnasium.wrappers.HumanRendering around the wrapper."
+                )
             raise TypeError(
                 f"{type(layer).__name__} may change observations, so it cannot be below {wrapper}, whose noise could"
                 " then be too small; put it above. A wrapper of your own is allowed below if it inherits"

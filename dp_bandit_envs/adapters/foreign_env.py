@@ -86,6 +86,7 @@ class ForeignEnv(BanditEnv):
         return super().step(arm)
 
 
+@checks.answers_wrong_calls
 def from_gymnasium(
     env: Environment,
     *,

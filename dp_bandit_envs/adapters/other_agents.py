@@ -347,6 +347,7 @@ def from_vowpalwabbit(arguments: str = "") -> Callable[[], VowpalWabbitAgent]:
     return functools.partial(VowpalWabbitAgent, arguments)
 
 
+@checks.answers_wrong_calls
 def from_sb3(model: Any, *, deterministic: bool = False) -> "Callable[[], Sb3Agent]":
     """Return a factory of agents that play a trained model without further training (`Sb3Agent`).
 

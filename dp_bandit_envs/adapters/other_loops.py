@@ -82,6 +82,7 @@ class RiverPolicy(ExternalLoopPolicy):
         return type(self)(self._make_game, self._trials)
 
 
+@checks.answers_wrong_calls
 def as_river_policy(
     algorithm: Algorithm | str, *, n_arms: SupportsIndex, horizon: SupportsIndex, **options: Unpack[GameOptions]
 ) -> RiverPolicy:
@@ -169,6 +170,7 @@ def _refuse_contexts(contexts: Any) -> None:
         )
 
 
+@checks.answers_wrong_calls
 def as_mabwiser(
     algorithm: Algorithm | str,
     arms: Sequence[Hashable] | SupportsIndex,

@@ -89,6 +89,11 @@ class Adversary(abc.ABC):
     _ledger: Any = None
     _is_real: bool | None = None
 
+    def __init_subclass__(cls) -> None:
+        """Let the constructors of this package's adversaries answer wrong calls."""
+        super().__init_subclass__()
+        checks.answer_wrong_calls_of(cls, "__init__")
+
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
         self.horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)

@@ -6,7 +6,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, paper_epsilon
 from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.report import Note, Numbers, Study
+from dp_bandit_envs.experiments.report import AS_IN_2017, Note, Numbers, Study
 from dp_bandit_envs.figures.judging import (
     NO,
     Claims,
@@ -77,6 +77,7 @@ def study(*, epsilon: float | None = None, horizon: int = HORIZON, trials: int =
         name="figure-1" if epsilon is None else f"figure-1-epsilon-{epsilon:g}",
         title="Figure 1 of Achieving Privacy in the Adversarial Multi-Armed Bandit (AAAI 2017)",
         experiments=(experiment(epsilon=epsilon, horizon=horizon, trials=trials, seed=seed),),
+        view=AS_IN_2017 if epsilon is None else AS_IN_2017._replace(log_games=(SWITCHING.key,)),
         notes=lambda results: notes(results[0], epsilon),
         claims=claims.judged,
         numbers=lambda results: _numbers(results[0], epsilon),

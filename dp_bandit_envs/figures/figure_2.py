@@ -38,7 +38,7 @@ TRIALS = 100
 EPSILONS = (1.0, 0.1)
 TWO_ARMS = (0.9, 0.6)
 TEN_ARMS = (0.1, 0.1, 0.1, 0.1, 0.2, 0.55, 0.1, 0.1, 0.1, 0.1)
-VIEW = View(measure="pseudo_regret", centre="mean", scale="log", columns=2)
+VIEW = View(measure="pseudo_regret", centre="mean", scale="log", columns=2, first_round=100)
 UCB, PRIVATE_UCB, DP_UCB_BOUND, DP_UCB, DP_UCB_INT = "UCB", "Private-UCB", "DP-UCB-BOUND", "DP-UCB", "DP-UCB-INT"
 OWN = (DP_UCB_BOUND, DP_UCB, DP_UCB_INT)
 """The algorithms that the paper introduces."""

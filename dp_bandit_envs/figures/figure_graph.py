@@ -133,29 +133,36 @@ def notes(results: Sequence[Results]) -> list[Note]:
     return [Note(text), *warn_if_smaller(results[0], HORIZON, TRIALS)]
 
 
-def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
-    """Draw a panel for each graph, and one for the cost of feedback under privacy; all axes are logarithmic."""
+def draw(results: Sequence[Results], columns: int | None = None) -> "dict[str, Figure]":
+    """Draw regret on each graph, and the cost of feedback under privacy; all axes are logarithmic."""
     graphs, feedback = results
-    note = (
-        "Means of arms are uniform in [0, 1], drawn in each game. The bound is that of TS-N and of no other algorithm:"
-        " sqrt(chi H t / 2), chi cliques of a greedy cover, H = ln K. In the last panel"
-        f" {PRIVATE} has the same epsilon whatever a round reveals, so its noise grows with that"
-    )
-    return curves_figure(
-        [*(_on_graph(graphs, panel) for panel in graphs.experiment.games), _over_revealed(feedback)],
-        across=ROUND,
-        measure="Bayesian regret (gain)",
-        band=VIEW.band,
-        x_scale="log",
-        y_scale=VIEW.scale,
-        note=note,
-        columns=columns,
-    )
+    notes = {
+        "graphs": "Means of arms are uniform in [0, 1], drawn in each game. The bound is that of TS-N and of no other"
+        " algorithm: sqrt(chi H t / 2), chi cliques of a greedy cover, H = ln K",
+        "feedback": f"{PRIVATE} has the same epsilon whatever a round reveals, so its noise grows with that",
+    }
+    panels = {
+        "graphs": [_on_graph(graphs, panel) for panel in graphs.experiment.games],
+        "feedback": [_over_revealed(feedback)],
+    }
+    return {
+        name: curves_figure(
+            of_figure,
+            across=ROUND,
+            measure="Bayesian regret (gain)",
+            band=VIEW.band,
+            x_scale="log",
+            y_scale=VIEW.scale,
+            note=notes[name],
+            columns=columns,
+        )
+        for name, of_figure in panels.items()
+    }
 
 
 def _on_graph(results: Results, spec: GameSpec) -> Panel:
     rounds = results.rounds(spec.key)
-    return regret_panel(results, spec, VIEW.measure)._replace(
+    return regret_panel(results, spec, VIEW)._replace(
         title=f"{spec.title}, {results.experiment.make_game(spec).n_arms} arms",
         references=[Reference(BOUND, rounds, bound(results, spec, rounds))],
     )
@@ -164,7 +171,7 @@ def _on_graph(results: Results, spec: GameSpec) -> Panel:
 def _over_revealed(results: Results) -> Panel:
     revealed = np.array(REVEALED)
     curves = [
-        Curve(PRIVATE, f"{PRIVATE} (eps {level:g})", revealed, by_feedback(results, label_at(level)))
+        Curve(PRIVATE, f"{PRIVATE} (eps {level:g})", revealed, by_feedback(results, label_at(level)), f"{level:g}")
         for level in LEVELS
     ]
     curves.append(Curve(FREE, f"{FREE} {NO_PRIVACY}", revealed, by_feedback(results, label_at(None))))

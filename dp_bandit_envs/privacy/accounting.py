@@ -1,6 +1,6 @@
 """The arithmetic of guarantees: composition of noise laws, Renyi curves, zCDP, and the delta of fast draws.
 
-Every returned number is a valid bound: numerical errors only make it less tight. The proofs are in docs/accounting.md.
+Every returned number is a valid bound: numerical errors only make it less tight. Proofs: docs/notes/accounting.md.
 """
 
 import functools
@@ -68,7 +68,7 @@ class DominatingNoise(NamedTuple):
         return DominatingNoise(_often(self.laplace, games), games * self.gaussian, _often(self.responses, games))
 
     def of_group(self, rounds: int) -> "DominatingNoise":
-        """Return the law if up to that many rounds change (group privacy; conditions in docs/accounting.md)."""
+        """Return the law if up to that many rounds change (group privacy; conditions in docs/notes/accounting.md)."""
         return DominatingNoise(
             _for_group(self.laplace, rounds), rounds * rounds * self.gaussian, _for_group(self.responses, rounds)
         )

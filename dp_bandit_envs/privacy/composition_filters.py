@@ -10,7 +10,7 @@ one game, or all games of a `simulate`. It is admitted if one of these filters h
 
 delta = d + c + d, so both together are (epsilon, delta)-DP. If neither filter admits the first charge, but its own
 epsilon at delta is within the budget, it is admitted and closes the ledger. For the proof, and why the minimum over
-several orders is not a valid filter, see docs/accounting.md.
+several orders is not a valid filter, see docs/notes/accounting.md.
 """
 
 import decimal

@@ -43,7 +43,7 @@ class PrivacyGuarantee:
     Floating-point draws are not exact noise: `draw_distance` bounds the difference, and `epsilon_at` and `delta_at`
     include it, as does a `delta` greater than 0. A pure `epsilon`, `noise_law`, `rho`, `curve` and `pure` hold for
     exact noise. Secure draws have distance 0. The distance covers noise draws, not an agent's draws of arms. The proofs
-    are in docs/accounting.md.
+    are in docs/notes/accounting.md.
 
     Attributes:
         epsilon: In [0, inf]; inf means that this pair is vacuous.

@@ -24,6 +24,7 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeAlias
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.facts import InputFacts, Noise, ValueRange
 from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
 from dp_bandit_envs.text import written_value
@@ -61,6 +62,11 @@ class Mechanism(abc.ABC):
     only asked of this package's mechanisms."""
     example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}
     """Arguments with which a mechanism of the table is shown and tested."""
+
+    def __init_subclass__(cls) -> None:
+        """Let the constructors of this package's mechanisms answer wrong calls."""
+        super().__init_subclass__()
+        checks.answer_wrong_calls_of(cls, "__init__")
 
     @abc.abstractmethod
     def new_state(self, inputs: InputFacts) -> Any:

@@ -107,8 +107,9 @@ class Counter(abc.ABC):
     nodes_per_item: int
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Reset `settled` and the dominating noise for a subclass with its own noise, which must define them itself."""
+        """Reset `settled` and the dominating noise for a subclass with its own noise, and answer wrong calls."""
         super().__init_subclass__(**options)
+        checks.answer_wrong_calls_of(cls, "__init__")
         for noise, settled in (("noise", "settled"), ("joint_noise", "joint_settled")):
             if noise in vars(cls) and settled not in vars(cls):
                 setattr(cls, settled, None)
@@ -303,7 +304,7 @@ class Counter(abc.ABC):
 
     @property
     def noise_law(self) -> DominatingNoise:
-        """The draws that dominate the effect of one item; see docs/accounting.md."""
+        """The draws that dominate the effect of one item; see docs/notes/accounting.md."""
         if self.delta is not None:
             return gaussian_law(self.sigma)
         if self.dominated_by == "levels":

@@ -205,6 +205,6 @@ class IntervalSums(ChoosesDraws):
             theorem=(
                 f"{releases} releases of an arm's mean, each with one draw of noise, number j"
                 f" W_j^(-v/2)-DP, composed exactly; a round {influence} (corrected theorem 3.4 of Tossou and"
-                f" Dimitrakakis 2016; target {self.epsilon:g}; proof in docs/accounting.md)"
+                f" Dimitrakakis 2016; target {self.epsilon:g}; proof in docs/notes/accounting.md)"
             ),
         )
