@@ -6,8 +6,8 @@
 `dp_bandit_envs.protocols`. The agent calls the functions as ordinary Python; `dp_bandit_envs.simulation` compiles
 the same functions. They use only scalar arithmetic and `math`, so that both give the same results to the last bit.
 
-For points, `select(state, point, rng)` writes its point into `point`, a sequence of `dimension` numbers that the caller
-owns, and `update` gets 0 in place of an arm; an agent that needs the point played keeps it in its state.
+For points, `select(state, point, rng)` writes its choice into `point`, a sequence of `dimension` numbers that the
+caller owns, and `update` gets arm 0. An agent that needs the point again stores it in its state.
 """
 
 import abc
@@ -39,7 +39,7 @@ SINGLE: Final = "the arrays of the state are lists in play: read and write singl
 class ObservationFields:
     """The argument of `update` in ordinary Python: the fields of `Gains` or `Sums`.
 
-    There is one object for each game, because making a NamedTuple in every step would take longer than EXP3's update.
+    One object is reused for the whole game: a new NamedTuple per step would take longer than EXP3's update.
     """
 
     __slots__ = ("counts", "gains", "observed", "releases", "sums")
@@ -60,10 +60,10 @@ class Functions(NamedTuple):
 
     Attributes:
         select: Returns the arm to play.
-        update: Returns the state after what was released.
-        tidy: Returns the state after every 32nd update: what is rare stays out of the others, which are then short.
-        update_own: A shorter `update`, after which `select` returns the same, where only the arm played can have a new
-            release; the compiled loop calls it in such games.
+        update: Returns the state after a release.
+        tidy: Called after every 32nd update; rare work goes here, which keeps the other functions short.
+        update_own: A shorter `update` for games in which only the arm played can have a new release; `select` must
+            return the same after either. The compiled loop calls it there.
     """
 
     select: Callable[[Any, np.random.Generator], int]
@@ -72,7 +72,7 @@ class Functions(NamedTuple):
     update_own: Callable[[Any, int, Any], Any] | None = None
 
     def after(self, state: Any, arm: int, seen: Any, step: int) -> Any:
-        """Return the state after a step, the first of which is 1."""
+        """Return the state after a step; steps count from 1."""
         state = self.update(state, arm, seen)
         return state if self.tidy is None or step % TIDY_EVERY else self.tidy(state)
 
@@ -341,16 +341,16 @@ class FunctionalPointAgent(FunctionalAgent):
         return np.array(self._point)
 
     def select_arm(self) -> int:
-        """Raise: it plays points."""
+        """Raise an error: this agent plays points."""
         raise WrongTypeError(f"{type(self).__name__} plays points; call select_point().")
 
     def update(self, point: Any, observation: Mapping[str, NDArray[Any]]) -> None:
-        """Learn from what was released after `point` was played."""
+        """Learn from the release after `point` was played."""
         super().update(0, observation)
 
 
 def no_state(agent: Any) -> WrongTypeError:
-    """Return the error for an `update` that returned nothing."""
+    """Return the error for an `update` that returned None."""
     name = agent.functions.update.__name__
     return WrongTypeError(
         f"{name} of {type(agent).__name__} must return the state; it returned nothing: write return state."
@@ -358,7 +358,7 @@ def no_state(agent: Any) -> WrongTypeError:
 
 
 def _explain(error: Exception, agent: Any, function: Any) -> None:
-    """Raise a better error in place of one that a function of an agent raised, or return if there is nothing to add."""
+    """Replace an error from an agent's function by a clearer one, or return if there is none."""
     rule = _rule(error, agent)
     line = _line_in(error, function.__code__)
     if rule is None or line is None:
@@ -368,7 +368,7 @@ def _explain(error: Exception, agent: Any, function: Any) -> None:
 
 
 def _rule(error: Exception, agent: Any) -> str | None:
-    """Return what the function must keep to; the error itself is not shown, as it may contain a gain."""
+    """Return the rule that the function broke; the error itself is not shown, as it may contain a gain."""
     if isinstance(error, AttributeError) and type(error.obj).__name__ == "ObservationFields":
         fields = agent.learns_from._fields
         there = f"seen has {', '.join(fields[:-1])} and {fields[-1]}, not {error.name}"
@@ -387,7 +387,7 @@ def _rule(error: Exception, agent: Any) -> str | None:
 
 
 def _line_in(error: Exception, code: Any) -> int | None:
-    """Return the line of a function at which an error passed through it; None if it did not."""
+    """Return the line of a function where an error passed through it, or None."""
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code is code:

@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import importlib
 import inspect
+import itertools
 import os
 import re
 import unicodedata
@@ -518,13 +519,7 @@ def read_algorithm(
     if isinstance(algorithm, AlgorithmSpec):
         return algorithm
     if isinstance(algorithm, str):
-        named = read_import(algorithm)
-        if named is None:
-            return _spec_in_table(*read_call(algorithm), label)
-        if named.imported is None:
-            return _spec_in_table(named.name, named.parameters, label)
-        spec = read_algorithm(named.imported, named.name, named.parameters)
-        return spec if label is None else dataclasses.replace(spec, label=label, base_label=label)
+        return _spec_of_named(_read_named(algorithm), label)
     parameters = dict(parameters or {})
     if isinstance(algorithm, Algorithm):
         refuse_unknown_parameters(algorithm.name, parameters, {})
@@ -537,6 +532,44 @@ def read_algorithm(
             way_out = f" Use dp_bandit_envs.adapters.{adapter}(...) of it."
         raise WrongTypeError(WANTED.format(checks.kind_of(algorithm)) + way_out)
     return _spec_of_callable(algorithm, label, parameters)
+
+
+def read_sweep(text: str, label: str | None = None) -> list[AlgorithmSpec]:
+    """Return the spec that a text names, or one for each value where a parameter has a list of them.
+
+    Several lists are combined: `EXP3-tau:batch_size=[10,100],exploration_rate=[.1,.2]` names four algorithms. A list
+    that is itself a value stands in another one: `mine:Agent:weights=[[1,2]]` names one algorithm.
+
+    Args:
+        text: As for `read_algorithm`.
+        label: Its name for readers, which the chosen values follow in brackets.
+    """
+    named = _read_named(text)
+    lists = {name: values for name, values in named.parameters.items() if isinstance(values, list)}
+    for name, values in lists.items():
+        if not values:
+            raise ValueError(f"{name} must have at least one value; received an empty list in {checks.shown(text)}.")
+    specs = []
+    for values in itertools.product(*lists.values()):
+        chosen = dict(zip(lists, values, strict=True))
+        label_here = None if label is None else f"{label}{in_brackets(chosen)}"
+        specs.append(_spec_of_named(named._replace(parameters=named.parameters | chosen), label_here))
+    return specs
+
+
+def _read_named(text: str) -> "ImportedSpec":
+    """Return what a text names, in a module or in the table of algorithms."""
+    if (named := read_import(text)) is not None:
+        return named
+    name, parameters = read_call(text)
+    return ImportedSpec(name, None, parameters)
+
+
+def _spec_of_named(named: "ImportedSpec", label: str | None) -> AlgorithmSpec:
+    if named.imported is None:
+        return _spec_in_table(named.name, named.parameters, label)
+    spec = read_algorithm(named.imported, named.name, named.parameters)
+    return spec if label is None else dataclasses.replace(spec, label=label, base_label=label)
 
 
 def _spec_of_callable(function: Callable[..., Any], label: str | None, parameters: dict[str, Any]) -> AlgorithmSpec:
@@ -622,7 +655,7 @@ class ImportedSpec(NamedTuple):
 
     Attributes:
         name: Its name.
-        imported: What the module has under this name; None for an algorithm that it registers.
+        imported: What the module has under this name; None for an algorithm in the table, which it may register.
         parameters: The parameters that follow.
     """
 

@@ -17,6 +17,7 @@ from dp_bandit_envs.algorithms.specs import (
     read_algorithm,
     read_game,
     read_import,
+    read_sweep,
 )
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import LedgerError, WrongTypeError
@@ -142,7 +143,7 @@ def _read_algorithms(algorithms: Any) -> list[AlgorithmSpec]:
         for label in algorithms:
             if not isinstance(label, str) or not label.strip():
                 raise WrongTypeError(f"an algorithm's name for readers must be text; received {label!r}.")
-        specs = [read_algorithm(algorithm, label) for label, algorithm in algorithms.items()]
+        specs = [spec for label, algorithm in algorithms.items() for spec in _specs_of(algorithm, label)]
     else:
         specs = _labelled([algorithms] if is_single_algorithm(algorithms) else list(algorithms))
     if not specs:
@@ -153,13 +154,19 @@ def _read_algorithms(algorithms: Any) -> list[AlgorithmSpec]:
 
 def _labelled(algorithms: Sequence[Any]) -> list[AlgorithmSpec]:
     """Return the specs of algorithms; a name that several have, such as `MyAgent`, gets the module: `anna:MyAgent`."""
-    specs = [read_algorithm(algorithm) for algorithm in algorithms]
+    pairs = [(algorithm, spec) for algorithm in algorithms for spec in _specs_of(algorithm)]
+    specs = [spec for _, spec in pairs]
     names = [spec.label for spec in specs]
-    for index, (algorithm, spec) in enumerate(zip(algorithms, specs, strict=True)):
+    for index, (algorithm, spec) in enumerate(pairs):
         if names.count(spec.label) > 1 and (module := _module_of(algorithm)):
             label = f"{module}:{spec.label}"
             specs[index] = dataclasses.replace(spec, label=label, base_label=label)
     return specs
+
+
+def _specs_of(algorithm: Any, label: str | None = None) -> list[AlgorithmSpec]:
+    """Return the spec of an algorithm, or several of a text that has lists of values."""
+    return read_sweep(algorithm, label) if isinstance(algorithm, str) else [read_algorithm(algorithm, label)]
 
 
 def _module_of(algorithm: Any) -> str:
