@@ -1,5 +1,6 @@
 """The code of the README and of every page of docs/ runs, and their commands and links are right."""
 
+import ast
 import re
 import shlex
 import subprocess
@@ -54,6 +55,14 @@ def test_python_blocks_run_as_they_are_written(name, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def test_parts_of_ones_own_can_be_pasted_into_one_file():
+    """No two of the pages define a function or a class of the same name."""
+    pages = [f"docs/own-{part}.md" for part in ("agent", "adversary", "mechanism")]
+    trees = [ast.parse(block).body for name in pages for block in blocks(name, "python")]
+    defined = [part.name for body in trees for part in body if isinstance(part, (ast.ClassDef, ast.FunctionDef))]
+    assert len(defined) > 6 and [name for name in defined if defined.count(name) > 1] == []
 
 
 def test_every_block_has_a_language_that_is_checked():
