@@ -28,7 +28,7 @@ PLAIN = re.compile(
     r"source \.venv/bin/activate|\.venv\\Scripts\\Activate\.ps1|(python3|py) -m venv \.venv"
     r"|pip install ['\"]?[\w.-]*(\[\w+\])?( @ git\+<address>)?['\"]?"
 )
-NO_PAPER = re.compile("Python|AAAI|ICML|January|Intel|Zen")
+NO_PAPER = re.compile("Python|AAAI|ICML|FORC|January|Intel|Zen")
 MADE_HERE = ("make ", "dp-bandit ", "python examples/", "marimo export ")  # the last in tests/labs/test_exports.py
 WITH_PYTHON = [name for name in ALONE if blocks(name, "python")]
 
