@@ -69,7 +69,7 @@ def our_bases(app, name, thing, options, bases):
 
 
 def give_pictures_their_size(app, doctree):
-    """Set a scale: a scaled picture has its size and is a link to itself; thumbnails link to programs and get a text."""
+    """Set a scale: a scaled picture has its size and is a link to itself; thumbnails of programs get a text."""
     for image in doctree.findall(nodes.image):
         sized = {"scale", "width", "height"} & set(image.attributes)
         if not sized and not image["uri"].startswith("http") and "/thumb/" not in image["uri"]:
