@@ -44,6 +44,7 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "Private-UCB": ucb_family.private_ucb,
     "DP-SE": ucb_family.dp_se,
     "AdaP-UCB": ucb_family.adap_ucb,
+    "AdaC-UCB": ucb_family.adac_ucb,
     "AdaP-KLUCB": kl_ucb_family.adap_klucb,
     "Lazy-DP-TS": thompson_family.lazy_dp_ts,
     "DP-TS": thompson_family.dp_ts,

@@ -35,7 +35,7 @@ from dp_bandit_envs.wrappers.layers import Boundary, layers_of
 SHOWN: Final = 12
 """The most numbers of a list that a title shows."""
 PLAIN: Final = (bool, int, float, str)
-FIXED_BY: Final = {"EXP3-tau": "batch_size", "AdaC-GOPE": "rho"}
+FIXED_BY: Final = {"EXP3-tau": "batch_size", "AdaC-GOPE": "rho", "AdaC-UCB": "rho"}
 """The parameter that fixes the privacy of an algorithm in place of epsilon and delta."""
 GAME_WANTED: Final = (
     "an environment must be an id such as 'Stochastic', a pair of an id and its arguments, an Adversary or a class that"

@@ -64,6 +64,7 @@ STYLES = {
     "DP-UCB-INT": Style(VERMILION, "-", "D"),
     "DP-SE": Style(WINE, ":", "v"),
     "AdaP-UCB": Style(VERMILION, LONG, "<"),
+    "AdaC-UCB": Style(PURPLE, LONG, "<"),
     "AdaP-KLUCB": Style(SKY, "-.", ">"),
     "Lazy-DP-TS": Style(OLIVE, THREE_DOTS, "P"),
     "DP-TS": Style(OLIVE, "-", "p"),

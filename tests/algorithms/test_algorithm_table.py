@@ -23,7 +23,7 @@ ADVERSARIAL = ["EXP2", "AS-EXP2", "EXP3", "EXP3-tau", "Tsallis-INF", "HTINF", "U
 ADVERSARIAL_WITHOUT_BOUND = ["Clipped-Lap"]
 # Why: what clipping takes from a noisy gain depends on the gain, so sums of clipped gains may rank arms otherwise.
 STOCHASTIC_WITH_BOUND = ["UCB", "DP-UCB-BOUND", "DP-SE", "AdaP-UCB", "LDP-UCB-L", "LDP-UCB-B"]
-STOCHASTIC_WITH_BOUND += ["GOPE", "DP-GOPE", "AdaC-GOPE"]
+STOCHASTIC_WITH_BOUND += ["GOPE", "DP-GOPE", "AdaC-GOPE", "AdaC-UCB"]
 STOCHASTIC_WITH_BOUND += ["KL-UCB", "AdaP-KLUCB", "Private-UCB", "Gaussian-TS"]
 FORGETTING = ["SW-UCB", "D-UCB", "SW-KLUCB-CF", "Restarted-AdaP-UCB"]
 STOCHASTIC_WITH_BOUND += FORGETTING
