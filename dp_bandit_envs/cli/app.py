@@ -179,7 +179,8 @@ def run(
     measure: Annotated[
         str,
         typer.Option(
-            help="What to show: external_regret, pseudo_regret, dynamic_regret, policy_regret, collected or switches.",
+            help="What to show: external_regret, pseudo_regret, dynamic_regret, policy_regret, collected, switches,"
+            " rounds_until_stop or error.",
             metavar="MEASURE",
         ),
     ] = "external_regret",

@@ -103,13 +103,13 @@ def identification_lower_bound(
     numbers, epsilon = arm_means(means), checks.epsilon(epsilon)
     beta = checks.probability("failure_probability", failure_probability)
     if checks.one_of("model", model, ("central", "local")) == "local":
-        time = characteristic_time(answer_means(numbers, epsilon))
+        time = characteristic_time(_answer_means(numbers, epsilon))
     else:
         time = characteristic_time(numbers, epsilon)
-    return time * bernoulli_kl(beta, 1 - beta) if beta < 0.5 else 0.0
+    return time * (1 - 2 * beta) * (math.log1p(-beta) - math.log(beta)) if beta < 0.5 else 0.0
 
 
-def answer_means(means: Sequence[float], epsilon: float) -> list[float]:
+def _answer_means(means: Sequence[float], epsilon: float) -> list[float]:
     """Return the means of randomised responses to gains with these means."""
     gap = math.tanh(epsilon / 2)
     return [0.5 + gap * (mean - 0.5) for mean in means]
