@@ -210,9 +210,9 @@ class TopTwo(StoppingAgent):
         epsilon: Privacy parameter of the blocks, in (0, inf]; it must be finite for the last two rules.
         leader_share: The probability of playing the leader, in (0, 1).
 
-    Source: Russo (2016), Top-Two; Jourdan and Degenne (2024), whose leader has the largest upper confidence bound;
+    Source: Russo (2016), Top-Two; Jourdan and Degenne (2023), whose leader has the largest upper confidence bound;
     Azize, Jourdan, Al Marjani and Basu (2023) for episodes.
-    Differs from the source in: the thresholds, which are derived in docs/identification.md.
+    Differs from the source in: the thresholds, which are derived in docs/notes/identification.md.
 
     Example:
         >>> import gymnasium as gym

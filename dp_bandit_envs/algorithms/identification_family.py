@@ -30,8 +30,8 @@ def top_two(*, failure_probability: SupportsFloat = FAILURE) -> Algorithm:
 
     Not private because arms, stop and recommendation follow from exact sums.
 
-    Differs from the source in: the threshold, derived in docs/identification.md; and the leader, which is that of
-        Jourdan and Degenne (2024).
+    Differs from the source in: the threshold, derived in docs/notes/identification.md; and the leader, which is that of
+        Jourdan and Degenne (2023).
     """
     failure = checks.probability("failure_probability", failure_probability)
     return Algorithm(
@@ -40,7 +40,7 @@ def top_two(*, failure_probability: SupportsFloat = FAILURE) -> Algorithm:
         wrapping=ExactSums,
         sample_bound=lambda means: identification_lower_bound(means, failure),
         parameters={"failure_probability": failure},
-        reference="Russo (2016), Top-Two; Jourdan and Degenne (2024), leader",
+        reference="Russo (2016), Top-Two; Jourdan and Degenne (2023), leader",
     )
 
 
@@ -60,10 +60,10 @@ def adap_tt(*, epsilon: SupportsFloat = 1.0, failure_probability: SupportsFloat 
     Private because a changed gain is in one episode of one arm, whose sum is released once, with noise 1 / epsilon;
     arms, stop and recommendation follow from these sums.
 
-    Differs from the source in: the threshold, derived in docs/identification.md, because the paper was not at hand; the
-        code of its authors has the episodes, the leader, and a threshold of this form. Leader and rival change with a
-        release only, and costs count the gains of the last episodes. With epsilon = inf there are no episodes: it is
-        Top-Two.
+    Differs from the source in: the threshold, derived in docs/notes/identification.md, because only the paper's
+        abstract and its authors' code were at hand, which has the episodes, the leader, and a threshold of this form.
+        Leader and rival change with a release only, and costs count the gains of the last episodes. With epsilon = inf
+        there are no episodes: it is Top-Two.
     """
     epsilon = checks.epsilon(epsilon)
     return _on_blocks(
@@ -95,8 +95,8 @@ def dp_tt(
     stop and recommendation follow from these sums.
 
     Differs from the source in: only the paper's abstract was at hand, which names divergence, blocks and costs;
-        threshold, first block and ratio are of this project (docs/identification.md). With fewer gains than in the
-        first block no arm can be known to be the best. With epsilon = inf there are no blocks: it is Top-Two.
+        threshold, first block and ratio are of this project (docs/notes/identification.md). With fewer gains than in
+        the first block no arm can be known to be the best. With epsilon = inf there are no blocks: it is Top-Two.
     """
     epsilon, ratio = checks.epsilon(epsilon), checks.greater_than("ratio", ratio, 1)
 

@@ -8,7 +8,7 @@ If an algorithm recommends a wrong arm with probability at most beta in every ga
 over shares w of the rounds, with b the best arm. Without privacy d is the divergence of coins; for an algorithm that is
 epsilon-differentially private (arms, stop and recommendation, central model, neighbours differ in one round) it is
 `private_divergence`; in the local model it is that of the best private answers, which are randomised responses.
-Proofs: docs/identification.md.
+Proofs: docs/notes/identification.md.
 """
 
 import math
@@ -97,8 +97,8 @@ def identification_lower_bound(
     Raises:
         ValueError: If an argument leaves its range.
 
-    Source: Garivier and Kaufmann (2016), theorem 1; proved in docs/identification.md for privacy, where Azize et al.
-    (2023) have 6 epsilon in place of epsilon for the total variation.
+    Source: Garivier and Kaufmann (2016), theorem 1; with privacy proved in docs/notes/identification.md, where Azize et
+    al. (2023) have 6 epsilon in place of epsilon for the total variation.
     """
     numbers, epsilon = arm_means(means), checks.epsilon(epsilon)
     beta = checks.probability("failure_probability", failure_probability)

@@ -6,8 +6,8 @@ nats, against a pair of means in which a is at least as good as b:
 .. math:: W(b, a) = \inf_u \, n_b \, d(\hat\mu_b, u) + n_a \, d(\hat\mu_a, u)
 
 where d is 0 if u does not lie between the two means. If a is the best arm, W is at most what the data of the two arms
-say against their true means, so that a threshold has to bound this sum alone; docs/identification.md has the proofs,
-which hold for gains in [0, 1] that are independent with fixed means.
+say against their true means, so that a threshold has to bound this sum alone. docs/notes/identification.md has the
+proofs, which hold for gains in [0, 1] that are independent with fixed means.
 
 Plain functions of floats without checks, because compiled agents call them.
 """
