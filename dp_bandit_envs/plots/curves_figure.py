@@ -51,6 +51,8 @@ LABELS = {
     "policy_regret": "policy regret (gain)",
     "collected": "collected gain",
     "switches": "number of switches",
+    "rounds_until_stop": "rounds until stop",
+    "error": "share of wrong recommendations",
 }
 SCALES = ("linear", "log")
 ROUND = "round t"
