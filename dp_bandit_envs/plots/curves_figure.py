@@ -275,8 +275,9 @@ def curves_figure(
         ValueError: If there is no panel, `band` or a scale is unknown, or a given size leaves panels too little room.
     """
     columns = None if columns is None else checks.integer("columns", columns, at_least=1, at_most=100)
-    scales = {"x_scale": x_scale, "y_scale": y_scale}
-    prepared = CurvePanels.prepare(panels, across=across, measure=measure, band=band, **scales, appearance=appearance)
+    prepared = CurvePanels.prepare(
+        panels, across=across, measure=measure, band=band, x_scale=x_scale, y_scale=y_scale, appearance=appearance
+    )
     with mpl.rc_context(style()):
         figure, grid = grid_of(len(panels), columns, appearance.size)
         labelled = prepared.draw(grid)
