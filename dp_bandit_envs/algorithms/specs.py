@@ -550,8 +550,8 @@ def read_sweep(text: str, label: str | None = None) -> list[AlgorithmSpec]:
         if not values:
             raise ValueError(f"{name} must have at least one value; received an empty list in {checks.shown(text)}.")
     specs = []
-    for values in itertools.product(*lists.values()):
-        chosen = dict(zip(lists, values, strict=True))
+    for combination in itertools.product(*lists.values()):
+        chosen = dict(zip(lists, combination, strict=True))
         label_here = None if label is None else f"{label}{in_brackets(chosen)}"
         specs.append(_spec_of_named(named._replace(parameters=named.parameters | chosen), label_here))
     return specs

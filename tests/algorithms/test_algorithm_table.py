@@ -30,6 +30,9 @@ STOCHASTIC_WITH_BOUND += FORGETTING
 # Why: proved nowhere in a few lines, or, for DP-UCB and its intervals, by an argument with a hole.
 STOCHASTIC_WITHOUT_BOUND = ["TS", "DP-UCB", "DP-UCB-INT", "Lazy-DP-TS"]
 STOCHASTIC_WITHOUT_BOUND += ["DP-TS", "DP-KLUCB", "DP-IMED"]
+# They look for the best arm, and bound how often they miss it and the rounds that takes.
+STOPPING = ["Top-Two", "AdaP-TT", "DP-TT", "CTB-TT"]
+STOCHASTIC_WITHOUT_BOUND += STOPPING
 ON_POINTS = ["SCRiBLe", "AS-SCRiBLe", "Batched-Lap-SCRiBLe", "OSMD", "AS-OSMD"]
 ON_GRAPHS = ["TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"]
 
