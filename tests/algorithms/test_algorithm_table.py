@@ -28,7 +28,7 @@ STOCHASTIC_WITH_BOUND += ["KL-UCB", "AdaP-KLUCB", "Private-UCB", "Gaussian-TS"]
 FORGETTING = ["SW-UCB", "D-UCB", "SW-KLUCB-CF", "Restarted-AdaP-UCB"]
 STOCHASTIC_WITH_BOUND += FORGETTING
 # Why: proved nowhere in a few lines, or, for DP-UCB and its intervals, by an argument with a hole.
-STOCHASTIC_WITHOUT_BOUND = ["TS", "DP-UCB", "DP-UCB-INT", "Lazy-DP-TS"]
+STOCHASTIC_WITHOUT_BOUND = ["TS", "Tuned-TS", "DP-UCB", "DP-UCB-INT", "Lazy-DP-TS"]
 STOCHASTIC_WITHOUT_BOUND += ["DP-TS", "DP-KLUCB", "DP-IMED"]
 # They look for the best arm, and bound how often they miss it and the rounds that takes.
 STOPPING = ["Top-Two", "AdaP-TT", "DP-TT", "CTB-TT"]
