@@ -88,7 +88,7 @@ def sw_klucb_cf(
     Private because a changed gain changes the probabilities of its one answer by a factor of at most e^epsilon.
 
     Differs from the source in: q is not mapped back to the mean of the gain, which gives the same order of arms up to
-        ties at 1; the paper's window was not available to us; new arms are tried in an order drawn at random
+        ties at 1. The paper's window was not available to us. New arms are tried in an order drawn at random
         (`RandomLabels`). The order depends on no gain, so the guarantee is unchanged.
     """
     epsilon = checks.epsilon(epsilon)
@@ -109,7 +109,7 @@ def restarted_adap_ucb(
 ) -> Algorithm:
     r"""Restarted-AdaP-UCB (after Azize and Basu 2022): AdaP-UCB, restarted every H rounds.
 
-    Rule: as AdaP-UCB, with t the rounds since the last restart: an arm once chosen is played until it has twice as many
+    Rule: as AdaP-UCB, with t the rounds since the last restart. An arm once chosen is played until it has twice as many
     gains, and the noisy mean :math:`\hat\mu_i` of these last :math:`n_i` gains is released. At a restart open blocks
     are dropped; H is by default :math:`T^{2/3}`, rounded up. In a period without a change the regret is AdaP-UCB's in H
     rounds, and in a period with a change at most H: with S changes :math:`S H + (T / H + 1) R(H)` in total.

@@ -244,8 +244,8 @@ def batched_lap_htinf(
     """Batched-Lap-HTINF (Asi, Raman and Talwar 2025): HTINF on averages with Laplace noise; sqrt(K T / epsilon).
 
     Rule: each arm drawn is played for tau = ceil(1 / epsilon) rounds, or `batch_size`. The average of its gains gets
-    Laplace noise of scale 1 / (epsilon tau), is withheld or rescaled as in DP-EXP3-Lap, and is one gain for `Htinf`,
-    which undoes the rescaling and skips losses that are too large for their arm.
+    Laplace noise of scale 1 / (epsilon tau), is withheld or rescaled as in DP-EXP3-Lap, and is one gain for `Htinf`.
+    This agent undoes the rescaling and skips losses that are too large for their arm.
 
     Private because a round is in one average, which it moves by at most 1 / tau, and each average is released once.
 
@@ -425,7 +425,7 @@ def private_batch_size(n_arms: int, horizon: int, epsilon: float, delta: float) 
 
     The guarantee's epsilon decreases with the batch size, except near the limit of the condition of `exp3_privacy`, at
     large batches, where the constants grow and the older bound takes over. So the search does not bisect the whole
-    range: it tries growing batches and bisects only the last step, where a smaller batch could be missed only if its
+    range: it tries growing batches and bisects only the last step. There, a smaller batch could be missed only if its
     guarantee were met in between and lost again. Batches so large that the agent plays uniformly (exploration rate 1)
     are private but useless; they are accepted only if the older bound alone suffices.
 

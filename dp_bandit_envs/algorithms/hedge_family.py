@@ -68,8 +68,8 @@ def hedge(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
 def dp_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Algorithm:
     """DP-Hedge: Hedge without noise, at a learning rate so small that the arms it draws are (epsilon, delta)-DP.
 
-    Rule: draws an arm with probability proportional to e^(a S), where S is the exact sum of all its gains, with a =
-    sqrt(2 rho / (T - 1)), at most Hedge's, and rho the largest zCDP parameter that implies (epsilon, delta).
+    Rule: draws an arm with probability proportional to e^(a S), where S is the exact sum of all its gains. The rate is
+    a = sqrt(2 rho / (T - 1)), at most Hedge's, with rho the largest zCDP parameter that implies (epsilon, delta).
 
     Private because each draw is the exponential mechanism of McSherry and Talwar (2007) on the current sums; T draws of
     bounded range 2 a are (T - 1) a^2 / 2 zCDP.
@@ -113,8 +113,8 @@ def _draws(horizon: int) -> int:
     """Return the number of draws to count in a game of `horizon` steps, at least 2.
 
     Above batches of tau >= 2 rounds, an unfinished last batch is one more step, whose draw has seen all gains. A round
-    then moves scores by a / tau only, so horizon draws after the first cost at most horizon a^2 / 8, at most the
-    counted (horizon - 1) a^2 / 2, unless the horizon is 1.
+    then moves scores by a / tau only, so horizon draws after the first cost at most horizon a^2 / 8. Unless the horizon
+    is 1, this is at most the counted (horizon - 1) a^2 / 2.
     """
     return max(horizon, 2)
 
@@ -122,9 +122,9 @@ def _draws(horizon: int) -> int:
 def lazy_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Algorithm:
     """Lazy-Hedge (after Asi, Feldman, Koren and Talwar 2023): Hedge that draws an arm afresh in a few rounds only.
 
-    Rule: keeps its arm with probability (1 - p) e^(-a (1 - g)), where g is the gain that the arm just had, and
-    otherwise draws it afresh with probability proportional to e^(a S), where S is an arm's current sum; after n fresh
-    draws the arm stays. The rate a, with p and n, is the largest that rho-zCDP allows, with rho from (epsilon, delta).
+    Rule: keeps its arm with probability (1 - p) e^(-a (1 - g)), where g is the gain that the arm just had. Otherwise it
+    draws the arm afresh with probability proportional to e^(a S), where S is an arm's current sum; after n fresh draws
+    the arm stays. The rate a, with p and n, is the largest that rho-zCDP allows, with rho from (epsilon, delta).
 
     Private because a changed round changes once the probability of keeping the arm, and moves the laws of at most n
     later draws: keeping an arm does not depend on earlier rounds.
@@ -219,7 +219,7 @@ def noisy_hedge(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     are released once. The true gains need not be stored, so this is local privacy.
 
     A baseline, not the best algorithm of a paper: its regret is of order sqrt(T ln K) K / epsilon, so privacy is never
-    free; sums from a counter get the noise once, not T times. On the ball and on the cube it is of order d sqrt(T) /
+    free. Sums from a counter get the noise once, not T times. On the ball and on the cube it is of order d sqrt(T) /
     epsilon. The previous best of Agarwal and Singh's table 1 for experts is sqrt(T ln K) / epsilon, the order of
     `DP-Hedge`; Thakurta and Smith (2013) read sums from a tree, too.
 

@@ -45,7 +45,7 @@ def as_ftrl(
 ) -> Algorithm:
     """AS-FTRL (Agarwal and Singh 2017, algorithms 1 and 2): the regularised leader on private sums of gain vectors.
 
-    Rule: a counter releases the noisy sum of all gain vectors after each round: a padded binary tree, each node with
+    Rule: a counter, a padded binary tree, releases the noisy sum of all gain vectors after each round. Each node has
     Laplace noise of scale D m / epsilon in every coordinate, where D is the L1 distance of two gain vectors and m the
     most nodes that contain one round. On experts `Hedge` draws an arm by that sum, on points `RegularizedLeader` plays.
 
@@ -56,8 +56,8 @@ def as_ftrl(
     printed, and the guarantee states its actual epsilon: 2.885 epsilon on the ball and the cube for 2^16 rounds.
 
     Differs from the source in: noise for the distance of two gain vectors and for the number of nodes, instead of the
-        largest norm and ln T; the first play, which uses no noise (algorithm 1, line 3 draws a noisy sum for it, too,
-        which is as private); the learning rate, which the paper leaves open.
+        largest norm and ln T; the learning rate, which the paper leaves open; the first play, which uses no noise.
+        (Algorithm 1, line 3 draws a noisy sum for it, too, which is as private.)
     """
     epsilon = checks.epsilon(epsilon)
     delta = None if delta is None else checks.delta(delta)

@@ -40,17 +40,17 @@ def clipped_lap(
 ) -> Algorithm:
     """Clipped-Lap, the standard wrapper of the suite: any agent on averages with Laplace noise, clipped to [0, 1].
 
-    Rule: each arm chosen is played for tau = ceil(4 s / epsilon) rounds, at most T / 64, or for `batch_size`; s is the
-    sensitivity of the game, 1 unless rounds reveal gains of several arms. The average of its gains gets Laplace noise
-    of scale s / (epsilon tau), mostly 1/4, is clipped to [0, 1], and is one gain for the base. A base that learns from
-    sums gets the sums of these gains.
+    Rule: each arm chosen is played for tau = ceil(4 s / epsilon) rounds, at most T / 64, or for `batch_size`. Here s is
+    the sensitivity of the game, 1 unless rounds reveal gains of several arms. The average of its gains gets Laplace
+    noise of scale s / (epsilon tau), mostly 1/4, is clipped to [0, 1], and is one gain for the base. A base that learns
+    from sums gets the sums of these gains.
 
     Private because a round is in one average, which it moves by at most s / tau, and each average is released once;
     clipping, sums and the base are post-processing. Batches depend on epsilon, T and the game's sensitivity alone.
 
     Differs from the source in: batches are four times as long; noisy averages are clipped to [0, 1] instead of rejected
-        outside a wider interval and rescaled, which shrinks every gap; and any agent may learn from the noisy gains.
-        Each of the sources' choices, used instead, lowered the scores on held-out games.
+        outside a wider interval and rescaled, which shrinks every gap. Any agent may learn from the noisy gains. Each
+        of the sources' choices, used instead, lowered the scores on held-out games.
     """
     epsilon = checks.epsilon(epsilon)
     batch_size = None if batch_size is None else checks.integer("batch_size", batch_size, at_least=1)

@@ -2,9 +2,9 @@
 
 In one trial all algorithms must meet the same gains. An adversary that draws from `np.random` or from its own
 generator, or continues its last game, breaks this silently. So before a simulation, two fresh adversaries play min(T,
-256) rounds from equal streams, one of them twice, with the global generators of Python and NumPy seeded differently
-before each game: the games must be equal. A mechanism is run on synthetic gains. No recorded data are played. The check
-finds accidents, but not all: a part that draws from other sources only after round 256 passes.
+256) rounds from equal streams, one of them twice. The global generators of Python and NumPy are seeded differently
+before each game, and the games must be equal. A mechanism is run on synthetic gains. No recorded data are played. The
+check finds accidents, but not all: a part that draws from other sources only after round 256 passes.
 """
 
 import contextlib

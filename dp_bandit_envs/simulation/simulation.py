@@ -288,9 +288,8 @@ def simulate(
             a pair of an id and its arguments; an `Adversary` or a class that inherits it; a function that makes a
             DPBandit environment; an environment, recreated for each game; or a table or file of gains.
         algorithms: One or several: a name, with parameters after a colon if wanted (`"EXP3-tau:batch_size=100"`); an
-            `Algorithm`; an agent's class, or a function that makes an agent, which plays without a wrapper; or a
-            function that returns an `Algorithm`, which may take `epsilon` and `delta`. A mapping gives them display
-            names.
+            `Algorithm`; or a function that returns an `Algorithm` and may take `epsilon` and `delta`. An agent's class,
+            or a function that makes an agent, plays without a wrapper. A mapping gives them display names.
         epsilon: For every algorithm that takes an epsilon without one in its name; by default each algorithm's own.
             `compare` takes several.
         delta: For every algorithm with a delta; by default T^-2, or your own function's default.
@@ -309,9 +308,9 @@ def simulate(
         checkpoints: The rounds to record; or a number of evenly spaced rounds, by default 100; or `"linear"` or `"log"`
             for 100 rounds with that spacing. T is always included.
         jobs: Number of trials to run in parallel: in threads, or in processes if a part is not compiled. Games
-            registered in this process are registered there too. joblib's `parallel_config` chooses another backend,
-            such as dask's, whose workers may be on other machines: they need the same version of this package, and a
-            secret seed is refused. Without joblib all trials run in threads.
+            registered in this process are registered there too. With joblib's `parallel_config` you choose another
+            backend, such as dask's, whose workers may be on other machines. They need the same version of this package,
+            and a secret seed is refused. Without joblib all trials run in threads.
         env_kwargs: More arguments for the environment.
         first_trial: Number of the first trial.
         progress: Called with (games done, games in all) as results come in, from the calling thread.
