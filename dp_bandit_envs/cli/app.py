@@ -358,8 +358,8 @@ def show(
     measure: Annotated[
         str | None,
         typer.Option(
-            help="A folder: external_regret, pseudo_regret, dynamic_regret, policy_regret, collected or switches; by"
-            " default external_regret.",
+            help="A folder: external_regret, pseudo_regret, dynamic_regret, policy_regret, collected, switches,"
+            " rounds_until_stop or error; by default external_regret.",
             metavar="MEASURE",
         ),
     ] = None,

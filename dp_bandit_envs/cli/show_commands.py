@@ -156,8 +156,10 @@ def find_parts(name: str) -> list[tuple[str, str, Any]]:
     Raises:
         UnknownNameError: If nothing has this name; the message suggests similar names.
     """
-    if ":" in name and name.partition(":")[0] not in {*ALGORITHMS, *IDS}:
+    if ":" in name and name.partition(":")[0] not in {*ALGORITHMS, *IDS, *map(short_name, IDS)}:
         return [_import_part(name)]
+    if ":" in name:
+        raise ValueError(f"show takes a name without parameters, such as {name.partition(':')[0]}; received {name!r}.")
     parts = [(kind, full_name, part) for kind, of_kind in KINDS.items() for full_name, part in of_kind().items()]
     spellings = {spelling: None for _, full_name, _ in parts for spelling in {full_name, short_name(full_name)}}
     wanted = checks.known_name("name", name, [*spellings, "counters"]).lower()

@@ -55,6 +55,7 @@ from dp_bandit_envs.simulation.results import (
     EngineName,
     ResultTable,
     StoppedEarlyError,
+    StopRecord,
     TrialResults,
     stack_results,
     trial_results,
@@ -473,7 +474,8 @@ class ScalarEngine(CompiledEngine):
         for name, game in self.games.items():
             image, block = game.image, blocks[name]
             record: Any = image.form.inner[GameState._fields.index("record")]
-            _, collected, switches, pulls = (image.arrays(block, place) for place in record.inner)
+            arrays = (image.arrays(block, place) for place in record.inner)
+            _, collected, switches, pulls, recommended, stop = arrays
             progress: Any = image.form.inner[PROGRESS]
             history = progress.inner[Progress._fields.index("history")]
             dynamic = None
@@ -481,7 +483,8 @@ class ScalarEngine(CompiledEngine):
                 fixed = self._fixed(image.arrays(block, history.inner[History._fields.index("totals_at")]))
             elif moved:
                 dynamic = image.arrays(block, history.inner[DynamicRegret._fields.index("totals_at")])
-            results[name] = trial_results(fixed, always, collected, switches, pulls, means, dynamic)
+            stops = StopRecord(self.checkpoints, recommended, stop) if game.stops else None
+            results[name] = trial_results(fixed, always, collected, switches, pulls, means, dynamic, stops)
         return results
 
     def _play(
@@ -602,6 +605,8 @@ class PythonEngine:
                 game.switches[at],
                 np.bincount(game.arms, minlength=game.n_plays),
                 None if game.pseudo_regret is not None or game.dynamic_regret is None else game.dynamic_regret[at],
+                None if game.rounds_until_stop is None else game.rounds_until_stop[at],
+                None if game.error is None else game.error[at],
             )
         return results
 

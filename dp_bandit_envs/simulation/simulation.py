@@ -168,7 +168,9 @@ def is_plain(value: Any) -> bool:
         value = [*value.items()]
     if type(value) in (list, tuple, PrivacyRequest):
         return len(value) <= MOST_PARTS and all(map(is_plain, value))
-    return value is None or type(value) in (bool, int, float, str)
+    if type(value) is int:
+        return value.bit_length() <= 64  # Python writes no integer of more than 4,300 digits
+    return value is None or type(value) in (bool, float, str)
 
 
 def _may_be_kept(setup: SimulationSetup) -> bool:
