@@ -82,7 +82,7 @@ class ShownProgress:
         self._stream.flush()
 
     def close(self) -> None:
-        """Take the line of a terminal away."""
+        """Clear the line of a terminal."""
         if self._width and self._stream is not None:
             self._stream.write("\r" + " " * self._width + "\r")
             self._stream.flush()
@@ -98,7 +98,7 @@ def duration(seconds: float) -> str:
 
 
 def check_progress(progress: Requested) -> None:
-    """Raise if it is nothing that can be asked for."""
+    """Raise if `progress` is invalid."""
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise WrongTypeError(f"progress must be True, False or a function of two numbers; received {progress!r}.")
     if callable(progress):
@@ -122,12 +122,12 @@ def interruption(folder: object, *, is_secret: bool = False, what: str = "games"
 
 @contextlib.contextmanager
 def progress_of(command: str, progress: Requested, total: int) -> Iterator[Callable[[str | None, int], None]]:
-    """Yield what a run tells its progress to.
+    """Yield the progress function of a run.
 
     Args:
-        command: What plays, for the line that is shown.
-        progress: What was asked for.
-        total: The number of rounds in all.
+        command: Name of the command, for the line.
+        progress: The user's argument.
+        total: The total number of rounds.
     """
     line = ShownProgress(command=command) if progress is True else None
     done = saved = 0
