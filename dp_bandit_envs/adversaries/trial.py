@@ -10,7 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
 
 TREATMENTS = ("zidovudine", "zidovudine + didanosine", "zidovudine + zalcitabine", "didanosine")
-"""The treatments in the order of the study; which arm of a game stands for which is in `Trial.arm_names`."""
+"""The treatments in the order of the study; `Trial.arm_names` has them in the order of the game."""
 OUTCOMES = ("event_free", "cd4_not_fallen")
 
 

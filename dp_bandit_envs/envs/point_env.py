@@ -25,7 +25,7 @@ FOR_SETS: dict[str, tuple[type[Adversary], ...]] = {
     "cube": (OneAxis, Alternating),
     "simplex": (Stochastic,),
 }
-"""The adversaries with gain vectors for each set, the default first; the simplex takes those of arms, too."""
+"""The adversaries with gain vectors for each set, the default first; the simplex also accepts adversaries of arms."""
 
 
 class PointFacts:

@@ -26,7 +26,7 @@ LOCK = ".lock"
 OF_SYSTEMS = re.compile(r"\.DS_Store|Thumbs\.db|desktop\.ini|lost\+found|\.nfs\w+")
 """What systems put into an empty folder."""
 GROWTH = "growth"
-"""The folder in which a finished run grows, until what is new is finished, too."""
+"""The subfolder in which a finished run grows, until the new part is finished too."""
 RESULTS = "results"
 """The name of the archive with all results."""
 UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)

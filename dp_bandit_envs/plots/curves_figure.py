@@ -56,7 +56,7 @@ LABELS = {
 }
 SCALES = ("linear", "log")
 ROUND = "round t"
-"""The horizontal axis of one game, on which a line has many places."""
+"""The horizontal axis of one game, with many positions per line."""
 Key = tuple[str, str]
 """A line of the legend: an algorithm's name, and its label if a panel has several curves of that name, else ""."""
 

@@ -33,10 +33,10 @@ from dp_bandit_envs.envs.registration import foreign_games
 from dp_bandit_envs.text import name_of, written_value
 
 INSTALLED: Final = "installed "
-"""Comes before the name of a distribution, and `MODULE` before that of a module."""
+"""Prefix of a distribution's name; `MODULE` is a module's prefix."""
 MODULE: Final = "module "
 WRITTEN: Final = (type(None), bool, int, float, complex, str, bytes, np.generic, set, frozenset, BuiltinFunctionType)
-"""What is written out as it is."""
+"""Types that are written out unchanged."""
 
 
 def code_digest(target: Any) -> str:

@@ -25,7 +25,7 @@ from dp_bandit_envs.privacy.node_noise import fill_normal
 from dp_bandit_envs.protocols import FloatArray
 
 COARSER = 32
-"""How much coarser its grid is than that of other counters."""
+"""The ratio of its grid to other counters' grids."""
 STEP = 2.0
 """Distance of the trapezoidal rule's nodes in s; smaller steps do not bring the variance down."""
 HIGHEST = 0.5
