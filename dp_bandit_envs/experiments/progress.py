@@ -46,7 +46,8 @@ class ShownProgress:
         seconds = self._clock() - self._began
         if self._stream is None or seconds < self._next or done >= total:
             return
-        text = f"{self._command}: {100 * done // total}% of {total:,} rounds, {seconds:,.0f} s"
+        left = f", about {seconds * (total - done) / done:,.0f} s left" if done else ""
+        text = f"{self._command}: {100 * done // total}% of {total:,} rounds, {seconds:,.0f} s{left}"
         if self._rewrites:
             self._stream.write("\r" + text.ljust(self._width))
             self._next, self._width = seconds + BETWEEN, len(text)
