@@ -9,7 +9,7 @@ import math
 import operator
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, ParamSpec, SupportsFloat, SupportsIndex, TypeVar
@@ -61,7 +61,7 @@ MEANT: Final = {
 
 
 def answers_wrong_calls(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function with an error for arguments it does not take that says which it takes, and what does.
+    """Wrap the function so that a wrong call raises an error that lists its arguments and suggests alternatives.
 
     Raises:
         UnknownArgumentError: When it is called with a name that it does not take.
@@ -74,27 +74,42 @@ def answers_wrong_calls(function: Callable[P, R]) -> Callable[P, R]:
         try:
             signature.bind(*args, **kwargs)
         except TypeError:
-            raise _wrong_call(function, signature, len(args), kwargs) from None
+            raise _wrong_call(function, signature, args, kwargs) from None
         return function(*args, **kwargs)
 
     return call
 
 
+def answer_wrong_calls_of(class_: type, *methods: str) -> None:
+    """Let a class of this package answer wrong calls of those of these methods that it defines."""
+    for name in methods:
+        if name in vars(class_) and class_.__module__.partition(".")[0] == "dp_bandit_envs":
+            setattr(class_, name, answers_wrong_calls(vars(class_)[name]))
+
+
 def _wrong_call(
-    function: Callable[..., Any], signature: inspect.Signature, n_positional: int, named: Iterable[str]
+    function: Callable[..., Any], signature: inspect.Signature, unnamed: Sequence[Any], named: Mapping[str, Any]
 ) -> TypeError:
     """Return the error for a call that does not fit the signature."""
     takes = {name: one for name, one in signature.parameters.items() if name != "self" and one.kind != one.VAR_KEYWORD}
     name = function.__qualname__.removesuffix(".__init__")
-    n_positional -= len(signature.parameters) - len(takes)
-    for unknown in (one for one in named if one not in takes):
+    if function.__name__ == "begin":  # of a class that inherits it
+        name = f"{type(unnamed[0]).__name__}.begin"
+    n_positional = len(unnamed) - (len(signature.parameters) - len(takes))
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
+    for unknown in (one for one in named if one not in takes and not takes_any):
         meant = MEANT.get(unknown.lower(), unknown)
+        listed = isinstance(named[unknown], (list, tuple))
+        if listed and "arm_names" in takes and meant in ("n_arms", "arms", "actions", "labels", "names"):
+            meant = "arm_names"
         near = near_names(meant if meant in takes else unknown, takes)
         hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
         doors = [door for door, arguments in DOORS.items() if meant in arguments.split()]
         if doors:
             near = [one for one in near if one in meant or meant in one]
             hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
+        if listed and near == ["n_arms"]:
+            hint = f"Did you mean n_arms={len(named[unknown])}, their number?"
         others = f" {meant} is for {', '.join(doors)}." if doors and meant not in near else ""
         return UnknownArgumentError(f"{name}()", unknown, hint + others)
     in_order = [key for key, one in takes.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
@@ -113,7 +128,7 @@ def _wrong_call(
 
 
 def level_of_caller() -> int:
-    """Return the `stacklevel` at which a warning of the function that calls this names a line outside this package."""
+    """Return the `stacklevel` with which the calling function's warning names a line outside this package."""
     level, frame = 1, inspect.currentframe()
     frame = frame.f_back if frame is not None else None
     while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("dp_bandit_envs"):
@@ -122,7 +137,7 @@ def level_of_caller() -> int:
 
 
 def kind_of(value: Any) -> str:
-    """Return what was received in words: "the class Exp3", "a str" or "an int"."""
+    """Return the kind of a value in words: "the class Exp3", "a str" or "an int"."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     name = type(value).__name__
@@ -130,7 +145,7 @@ def kind_of(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return what was received as an error shows it: a plain value itself, else its kind, as it may hold gains."""
+    """Return a received value for an error: a plain value itself, else its kind, as it may hold gains."""
     plain = value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic))
     return repr(value) if plain else kind_of(value)
 
@@ -203,7 +218,7 @@ def epsilon(value: SupportsFloat) -> float:
 
 
 def delta(value: SupportsFloat, *, or_zero: bool = False) -> float:
-    """Return a privacy failure probability as a float, or raise if it is not in (0, 1), nor an allowed 0."""
+    """Return a privacy failure probability as a float, or raise if it is not in (0, 1) or an allowed 0."""
     number = real("delta", value)
     if not (0 < number < 1 or (or_zero and number == 0)):
         raise ValueError(f"delta must be in (0, 1); received {shown(value)}.")
@@ -248,7 +263,7 @@ def real(name: str, value: SupportsFloat) -> float:
 
 
 def path(name: str, value: Any) -> Path:
-    """Return `value` as a path, or raise if no file system can have one of that name."""
+    """Return `value` as a path, or raise if the name is impossible in every file system."""
     if not isinstance(value, (str, os.PathLike)):
         raise WrongTypeError(f"{name} must be a path, such as 'results/mine'; received {kind_of(value)}.")
     text = os.fsdecode(value)
@@ -258,7 +273,7 @@ def path(name: str, value: Any) -> Path:
 
 
 def function(name: str, value: Any, *arguments: str) -> Any:
-    """Return `value`, or raise if it is no function that can be called with so many arguments."""
+    """Return `value`, or raise if it is not a function that accepts this number of arguments."""
     try:
         inspect.signature(value).bind(*arguments)
     except ValueError:  # what is written in C may have no signature
@@ -274,7 +289,7 @@ def function(name: str, value: Any, *arguments: str) -> Any:
 
 
 def boolean(name: str, value: bool) -> bool:
-    """Return `value`, or raise if it is neither True nor False: the text "false" would count as true."""
+    """Return `value`, or raise if it is not True or False: the text "false" would count as true."""
     if not isinstance(value, (bool, np.bool_)):
         raise WrongTypeError(f"{name} must be True or False; received {shown(value)}.")
     return bool(value)
@@ -298,8 +313,15 @@ ELSEWHERE: Final = {
 """Names that other packages have, in lower case, and those of the same thing here."""
 
 
+EVERY: Final = ("all", "any", "every", "everything", "*")
+"""Words for all names of a kind."""
+
+
 def near_names(typed: str, names: Iterable[str]) -> list[str]:
-    """Return at most three names that may have been meant, the likeliest first: of like letters, or longer ones."""
+    """Return at most three suggestions for a name, the most likely first.
+
+    They are of like letters, or a word in them begins with what was typed.
+    """
     names = list(names)
     wanted = re.sub(r"[\W_]", "", typed.lower())
     same = [name for name in ELSEWHERE.get(wanted, ()) if name in names]
@@ -309,7 +331,9 @@ def near_names(typed: str, names: Iterable[str]) -> list[str]:
     for name in names:
         letters = re.sub(r"[\W_]", "", name.lower())
         likeness[name] = difflib.SequenceMatcher(None, wanted, letters).ratio()
-        if len(wanted) > 2 and wanted in letters:
+        words = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)
+        rests = ("".join(words[start:]).lower() for start in range(len(words)))
+        if len(wanted) > 2 and any(rest.startswith(wanted) for rest in rests):
             likeness[name] = max(0.85, likeness[name])
     least = max(0.65, max(likeness.values(), default=0.0) - 0.15)
     near = [name for name, like in likeness.items() if like >= least]
@@ -317,7 +341,7 @@ def near_names(typed: str, names: Iterable[str]) -> list[str]:
 
 
 def known_name(kind: str, value: str, names: Iterable[str]) -> str:
-    """Return the name in `names` that `value` spells, ignoring case; raise with the nearest ones otherwise."""
+    """Return the name in `names` that `value` spells, ignoring case; otherwise raise and suggest the nearest names."""
     names = list(names)
     by_lower = {name.lower(): name for name in names}
     match = by_lower.get(str(value).lower())
@@ -325,9 +349,11 @@ def known_name(kind: str, value: str, names: Iterable[str]) -> str:
         return match
     near = near_names(str(value).partition("(")[0], names)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(names)}."
+    if str(value).lower() in EVERY:
+        hint = f"No word stands for all of them: name each, as {', '.join(names[:2])}."
     if "(" in str(value) and near:
         hint += f" Parameters follow a colon: {near[0]}:parameter=value."
-    raise UnknownNameError(f"{kind} must be a known name; received {value!r}. {hint}")
+    raise UnknownNameError(f"unknown {kind} {value!r}. {hint}")
 
 
 def installed(module: str) -> bool:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from dp_bandit_envs.experiments.comparison import compare
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.report import figure_of
+from dp_bandit_envs.experiments.report import draw_figures
 from dp_bandit_envs.figures.reproduction import study_of
 from dp_bandit_envs.plots.plot_style import STYLES, as_bytes
 from dp_bandit_envs.plots.privacy_figures import counters_figure
@@ -35,7 +35,9 @@ def draw_results(folder: Path, picture: str) -> None:
         with np.load(part_folder / "results.npz") as arrays:
             results.append(Results(experiment, dict(arrays)))
     for end, columns in WIDTHS.items():
-        (FOLDER / f"{picture}{end}.png").write_bytes(as_bytes(figure_of(study, results, columns), "png"))
+        for name, figure in draw_figures(study, results, columns).items():
+            stem = f"{picture}-{name}" if name else picture
+            (FOLDER / f"{stem}{end}.png").write_bytes(as_bytes(figure, "png"))
 
 
 def draw_others() -> None:

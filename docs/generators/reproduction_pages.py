@@ -37,7 +37,7 @@ def remake(results: Path, names: tuple[str, ...] = PAGES) -> None:
             numbers = json.loads((results / folder / "numbers.json").read_text(encoding="utf-8"))
             results_by_key |= {f"{folder}/{key}": entry for key, entry in numbers.items()}
             picture = PICTURES.get(folder, folder)
-            if (ROOT / "examples" / f"{picture}.png").is_file():
+            if any((ROOT / "examples").glob(f"{picture}*.png")):
                 draw_results(results / folder, picture)
         text = page.read_text(encoding="utf-8")
         quoted = [key for key in results_by_key if any(matches(key, marked) for marked, _, _ in MARKED.findall(text))]

@@ -4,9 +4,10 @@ import dataclasses
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.specs import Game, Player
@@ -22,11 +23,14 @@ from dp_bandit_envs.experiments.ranking import Ranking, ranking
 from dp_bandit_envs.experiments.running import StoredArrays, run
 from dp_bandit_envs.experiments.store import RESULTS, ResultsFolder, read_finished
 from dp_bandit_envs.experiments.tables import summary_csv, summary_of_folder, table, wide_table
+from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.seeding import Seed, warn_of_known_seed
 from dp_bandit_envs.simulation.results import MEASURES
+from dp_bandit_envs.text import aligned_table
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from dp_bandit_envs.experiments.report import Report
@@ -52,9 +56,28 @@ class Comparison(Entries):
     """
 
     def __repr__(self) -> str:
-        seed = "secret seed" if self.seed is None else f"seed {self.seed}"
         names = ", ".join(self.algorithms)
-        return f"Comparison({names} on {'; '.join(self.titles)}: {len(self)} results, {seed})"
+        return f"Comparison({names} on {'; '.join(self.titles)}: {len(self)} results, {self._seed_in_words})"
+
+    def __str__(self) -> str:
+        """Return an aligned table of the external regret after the last round, with every guarantee."""
+        titles, counts = self.titles, {entry.trials for entry in self.entries}
+        rows = []
+        for entry in self.entries:
+            mean, error = map(float, mean_and_standard_error(entry.values("external_regret")[:, -1]))
+            regret = f"{mean:,.1f} ± {error:,.1f}" if entry.trials > 1 else f"{mean:,.1f}"
+            level = str(entry.level).strip("()")
+            rows.append([entry.title, entry.name, level, f"{entry.trials:,}", regret])
+        columns = [0] * (len(titles) > 1) + [1, 2] + [3] * (len(counts) > 1) + [4]
+        head = ["environment", "algorithm", "guarantee", "trials", "mean ± s.e."]
+        lines = [[line[column] for column in columns] for line in (head, *rows)]
+        about = ["External regret after the last round", *(titles if len(titles) == 1 else [])]
+        about += [f"{count:,} trial{'s' * (count != 1)}" for count in counts if len(counts) == 1]
+        return f"{', '.join([*about, self._seed_in_words])}\n{aligned_table(lines)}"
+
+    @property
+    def _seed_in_words(self) -> str:
+        return "secret seed" if self.seed is None else f"seed {self.seed}"
 
     def _repr_html_(self) -> str:
         return self.table("html")
@@ -134,27 +157,82 @@ class Comparison(Entries):
         against: str = "round",
         *,
         measure: str = "external_regret",
-        band: str = "ci",
+        band: str | None = "ci",
         x_scale: str | None = None,
         y_scale: str = "linear",
         columns: int | None = None,
+        ax: "Axes | Sequence[Axes] | NDArray[Any] | None" = None,
+        size: tuple[float, float] | None = None,
+        colors: Mapping[str, Any] | None = None,
+        labels: Mapping[str, str] | None = None,
+        legend: str | bool | None = None,
+        note: bool | None = None,
     ) -> "Figure":
         """Draw a measure, one panel a game.
+
+        Settings of matplotlib that you changed (`plt.rcParams`, `plt.style.use`) are obeyed, the size of letters too:
+        they have 8 points unless `font.size` is another than matplotlib's own 10, or the axes are yours.
 
         Args:
             against: `"round"`; or the last round against `"epsilon"`, `"arms"` or `"horizon"`.
             measure: One of `MEASURES`.
             band: `"ci"`, the mean with its 95 % bootstrap interval; `"quantiles"`, the median with the 10 % and 90 %
-                quantiles; or `"spread"`, the median of means with Gini's mean difference below and above it.
+                quantiles; `"spread"`, the median of means with Gini's mean difference below and above it; or None, the
+                mean alone.
             x_scale: `"linear"` or `"log"`; by default linear for rounds, unless they were recorded on a log scale, and
                 log for the others.
             y_scale: `"linear"` or `"log"`. Panels of one game at several epsilons share their scale.
             columns: Number of panels in a row; 1 for a figure as narrow as a column of a paper or a telephone. By
                 default a figure is as wide as a page.
-        """
-        from dp_bandit_envs.experiments.drawing import draw
+            ax: Axes of yours to draw on, one for each panel, so that one figure can show several comparisons. An
+                algorithm that was drawn in a figure already looks the same again.
+            size: Width and height in inches of the whole figure, as in `(3.4, 2.2)`; by default what the panels need.
+            colors: A colour by algorithm; others keep away from these.
+            labels: What the legend says of an algorithm, in place of its name and its guarantee.
+            legend: `"below"` the panels, `"inside"` the first one, or False. By default below, and on axes of yours
+                inside.
+            note: Whether to say below the figure what line and band are. By default only where neither `size` nor `ax`
+                is given: `plot_note` returns it as text for a caption.
 
-        return draw(self, against, measure=measure, band=band, x_scale=x_scale, y_scale=y_scale, columns=columns)
+        Raises:
+            ValueError: If something is unknown or out of range, or the size leaves too little room for the panels.
+            WrongTypeError: If something is of another type.
+
+        Example:
+            >>> from dp_bandit_envs import compare
+            >>> comparison = compare("Stochastic", ["DP-KLUCB", "UCB"], epsilon=1, horizon=200, trials=5)
+            >>> figure = comparison.plot(size=(3.4, 2.2), labels={"DP-KLUCB": "ours"}, colors={"UCB": "black"})
+            >>> print(comparison.plot_note(labels={"DP-KLUCB": "ours"}))
+            Line: ...
+        """
+        from dp_bandit_envs.experiments.drawing import View, draw
+
+        view = View(against, measure, band, x_scale, y_scale, labels)
+        return draw(self, view, columns=columns, ax=ax, size=size, colors=colors, legend=legend, note=note)
+
+    def plot_note(
+        self,
+        against: str = "round",
+        *,
+        measure: str = "external_regret",
+        band: str | None = "ci",
+        y_scale: str = "linear",
+        labels: Mapping[str, str] | None = None,
+        format: str = "text",
+    ) -> str:
+        """Return what line and band of a plot are, and every guarantee, as text for a caption.
+
+        Args:
+            against: As for `plot`.
+            measure: As for `plot`.
+            band: As for `plot`.
+            y_scale: As for `plot`.
+            labels: As for `plot`.
+            format: `"text"` or `"latex"`.
+        """
+        from dp_bandit_envs.experiments.drawing import View, write_note
+
+        return write_note(self, View(against, measure, band, None, y_scale, labels), format)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return a table with a row for each algorithm, epsilon, environment, trial and recorded round.
@@ -214,6 +292,8 @@ class Comparison(Entries):
         if not isinstance(other, Comparison):
             raise WrongTypeError(f"join needs another comparison; received {checks.kind_of(other)}.")
         mine, theirs = self._configuration(), other._configuration()
+        if mine == theirs:
+            return self
         if reason := why_not_joined(theirs, mine):
             raise ResultsError(f"comparisons must agree to be joined. Different: {reason}.")
         longest: dict[tuple[str, str], Entry] = {}
@@ -273,7 +353,7 @@ class Comparison(Entries):
             (),
             view,
             notes=lambda _: notes,
-            draw=lambda _, columns: figure if columns is None else self.plot(against, **look, columns=columns),
+            draw=lambda _, columns: {"": figure if columns is None else self.plot(against, **look, columns=columns)},
         )
         if folder is None:
             return report_on(study, [], [self])
@@ -316,7 +396,7 @@ def load(folder: "str | Path") -> Comparison:
         >>> from dp_bandit_envs import compare, load
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = compare("Stochastic", "Uniform", horizon=100, trials=2).save(f"{folder}/results")
-        ...     print(load(path))
+        ...     load(path)
         Comparison(Uniform on Stochastic: 1 results, seed 0)
     """
     path = folder_of(folder)
@@ -349,7 +429,7 @@ def compare(
     *,
     epsilon: float | Sequence[float] | None = None,
     delta: float | None = None,
-    at_guarantee: bool = False,
+    at_guarantee: bool | Literal["person"] = False,
     rounds_per_person: int | None = None,
     horizon: int | Sequence[int] | None = None,
     n_arms: int | Sequence[int] | None = None,
@@ -372,6 +452,7 @@ def compare(
         delta: For every algorithm that takes one beside an epsilon; by default T^-2, or that of your own function.
         at_guarantee: Whether each epsilon, with `delta` or else 0, is a guarantee that every algorithm's real one meets
             as closely as possible from below, as with `calibrate`. Algorithms that guarantee nothing play as they are.
+            With `"person"` it is that of a person, in as many rounds as the data say.
         rounds_per_person: The most rounds of one person, whom that guarantee is for; by default it is for a round.
         horizon: One or several numbers of rounds T; by default each environment's own.
         n_arms: One or several numbers of arms K; by default each environment's own.

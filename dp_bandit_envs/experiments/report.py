@@ -113,6 +113,8 @@ class View(NamedTuple):
         centre: The statistic of a line, a value of `CENTRES`.
         scale: The axis of regret, `"linear"` or `"log"`.
         columns: Number of panels in a row of the figure; None for the figure's default.
+        first_round: The round with which lines over time begin, if the games are longer.
+        log_games: Keys of games whose panels have a logarithmic axis of regret whatever the scale.
         claimed_by: The author of the claims, for a heading.
     """
 
@@ -120,6 +122,8 @@ class View(NamedTuple):
     centre: str = "median of means"
     scale: str = "linear"
     columns: int | None = None
+    first_round: int = 1
+    log_games: tuple[str, ...] = ()
     claimed_by: str = "The paper"
 
     @property
@@ -144,8 +148,8 @@ class Study:
         notes: Returns the notes that precede the results.
         claims: Returns every claim with its verdict.
         numbers: Returns what `numbers.json` has beside regrets, by name.
-        draw: Draws the results in so many columns, None for the figure's default; without it there are lines over
-            time, a panel for each game.
+        draw: Draws the results in so many columns, None for the default, and returns figures by name; without it there
+            is one figure without a name, which has lines over time, a panel for each game.
     """
 
     name: str
@@ -155,7 +159,7 @@ class Study:
     notes: Callable[[Sequence[Results]], Sequence[Note]] = lambda _: ()
     claims: Callable[[Sequence[Results]], list[Claim]] = lambda _: []
     numbers: Callable[[Sequence[Results]], Mapping[str, Numbers]] = lambda _: {}
-    draw: "Callable[[Sequence[Results], int | None], Figure] | None" = None
+    draw: "Callable[[Sequence[Results], int | None], Mapping[str, Figure]] | None" = None
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -164,7 +168,7 @@ class Report:
 
     Attributes:
         title: The study's title.
-        figure: The figure.
+        figures: The figures, by name.
         claims: Every claim in order: what it `says`, what is `seen` here, its `verdict`, and `why`.
         notes: What a reader must know before the results.
         results: A `Comparison` for each experiment, by its name.
@@ -175,7 +179,7 @@ class Report:
     """
 
     title: str
-    figure: "Figure"
+    figures: "Mapping[str, Figure]"
     claims: tuple[Claim, ...]
     notes: tuple[Note, ...]
     results: Mapping[str, Any]
@@ -183,6 +187,16 @@ class Report:
     text: str
     folder: Path | None = None
     is_written: bool = False
+
+    @property
+    def figure(self) -> "Figure":
+        """The first figure."""
+        return next(iter(self.figures.values()))
+
+    @property
+    def pictures(self) -> list[str]:
+        """The names of the figures' files in the folder."""
+        return pictures_of(self.figures)
 
     @property
     def verdicts(self) -> dict[str, str]:
@@ -244,23 +258,33 @@ def report_on(
         command: The exact command, for the report.
         folders: Those of `folders_of`, or none.
     """
-    figure = figure_of(study, results)
+    figures = draw_figures(study, results)
     claims, notes = tuple(study.claims(results)), tuple(study.notes(results))
-    text = report_md(comparisons, title=study.title, command=command, view=study.view, notes=notes, claims=claims)
+    text = report_md(
+        comparisons,
+        title=study.title,
+        command=command,
+        view=study.view,
+        notes=notes,
+        claims=claims,
+        pictures=pictures_of(figures),
+    )
     numbers = numbers_json(comparisons, study.view, study.numbers(results))
     written = []
     if folders:
         from dp_bandit_envs.plots.plot_style import as_bytes
 
         whole, *parts = folders
-        written += [whole.write_again(f"figure.{kind}", as_bytes(figure, kind)) for kind in ("png", "svg")]
+        for kind in ("png", "svg"):
+            for file, figure in zip(pictures_of(figures, kind), figures.values(), strict=True):
+                written.append(whole.write_again(file, as_bytes(figure, kind)))
         for comparison, folder in zip(comparisons, parts, strict=True):
             table = summary_of_folder(folder, comparison.entries, comparison.configuration, study.view.measure)
             written.append(folder.write_again("summary.csv", table))
         written += [whole.write_again("report.md", text), whole.write_again("numbers.json", numbers)]
     return Report(
         title=study.title,
-        figure=figure,
+        figures=figures,
         claims=claims,
         notes=notes,
         results={comparison.name: comparison for comparison in comparisons},
@@ -271,11 +295,16 @@ def report_on(
     )
 
 
-def figure_of(study: Study, results: Sequence[Results], columns: int | None = None) -> "Figure":
-    """Draw the results of a study; with one column the figure is as narrow as a telephone."""
+def draw_figures(study: Study, results: Sequence[Results], columns: int | None = None) -> "Mapping[str, Figure]":
+    """Draw the results of a study, and return figures by name; with one column they are as narrow as a telephone."""
     if study.draw is not None:
         return study.draw(results, columns)
-    return draw_over_time(results[0], study.view if columns is None else study.view._replace(columns=columns))
+    return {"": draw_over_time(results[0], study.view if columns is None else study.view._replace(columns=columns))}
+
+
+def pictures_of(names: Iterable[str], kind: str = "png") -> list[str]:
+    """Return the files of figures, as in "figure-bandits.png"; "figure.png" of one without a name."""
+    return [f"figure-{name}.{kind}" if name else f"figure.{kind}" for name in names]
 
 
 def draw_over_time(results: Results, view: View) -> "Figure":
@@ -283,7 +312,7 @@ def draw_over_time(results: Results, view: View) -> "Figure":
     from dp_bandit_envs.plots.curves_figure import ROUND, curves_figure  # so that no import needs matplotlib
 
     return curves_figure(
-        [regret_panel(results, game, view.measure) for game in results.experiment.games],
+        [regret_panel(results, game, view) for game in results.experiment.games],
         across=ROUND,
         measure=view.measure,
         band=view.band,
@@ -293,15 +322,17 @@ def draw_over_time(results: Results, view: View) -> "Figure":
     )
 
 
-def regret_panel(results: Results, game: GameSpec, measure: str) -> "Panel":
+def regret_panel(results: Results, game: GameSpec, view: View) -> "Panel":
     """Return a panel with the regret of each algorithm in a game over time, labelled by its guarantee."""
     from dp_bandit_envs.plots.curves_figure import Curve, Panel
 
     labels, rounds = labels_in(results.experiment, game), results.rounds(game.key)
+    shown = rounds >= (view.first_round if rounds[-1] > view.first_round else 1)
     curves = [
-        Curve(name, labels[name], rounds, results.regret(game.key, name, measure)) for name in results.names_in(game)
+        Curve(name, labels[name], rounds[shown], results.regret(game.key, name, view.measure)[:, shown])
+        for name in results.names_in(game)
     ]
-    return Panel(game.title, curves)
+    return Panel(game.title, curves, y_scale="log" if game.key in view.log_games else "")
 
 
 def report_md(
@@ -312,6 +343,7 @@ def report_md(
     view: View = AS_IN_2017,
     notes: Sequence[Note] = (),
     claims: Sequence[Claim] = (),
+    pictures: Sequence[str] = ("figure.png",),
 ) -> str:
     """Return a report in Markdown.
 
@@ -322,10 +354,11 @@ def report_md(
         view: How to show regret.
         notes: Paragraphs before the numbers.
         claims: Claims with their verdicts, shown in a table if there are any.
+        pictures: Files of its figures.
     """
     parts = [f"# {title}", _settings(comparisons, command)]
     parts += map(str, notes)
-    parts.append("![Regret against time](figure.png)")
+    parts += (f"![Regret]({picture})" for picture in pictures)
     for comparison in comparisons:
         where = f", {comparison.name}" if len(comparisons) > 1 else ""
         heading = f"## {format_measure(view.measure)} after the last round{where}"
@@ -337,7 +370,7 @@ def report_md(
         parts.append(f"## {view.claimed_by}'s claims\n\n{markdown_table(head, rows)}")
     files = (
         "`results.npz`: raw arrays, named `game/algorithm/measure`, shape (trials, checkpoints).\n"
-        "`summary.csv`: one row for each game, algorithm and checkpoint. `figure.png`, `figure.svg`: the figure.\n"
+        "`summary.csv`: one row for each game, algorithm and checkpoint. `figure*.png`, `figure*.svg`: the figures.\n"
         "`numbers.json`: these tables' numbers with all digits, and further ones that claims compare.\n"
         "`configuration.json`: everything that determines the numbers."
     )
@@ -430,11 +463,11 @@ def _regrets(comparison: Entries, view: View) -> str:
             "algorithm": entry.name,
             f"guarantee ({CONVENTION})": str(entry.level),
             "trials": f"{len(last):,}",
+            "mean ± s.e.": f"{numbers['mean']:,.1f} ± {numbers['standard_error']:,.1f}",
+            "median / 99 % quantile": f"{numbers['median']:,.1f} / {numbers['quantile_99']:,.1f}",
             "median of means": f"{numbers['median_of_means']:,.1f}",
             f"its interval ({confidence:.3f})": f"{numbers['interval_low']:,.1f} to {numbers['interval_high']:,.1f}",
             "Gini's mean difference below / above": f"{numbers['gini_below']:,.1f} / {numbers['gini_above']:,.1f}",
-            "mean ± s.e.": f"{numbers['mean']:,.1f} ± {numbers['standard_error']:,.1f}",
-            "median / 99 % quantile": f"{numbers['median']:,.1f} / {numbers['quantile_99']:,.1f}",
             EXTREMES: f"{last.min():,.1f} to {last.max():,.1f}",
             "bound on the mean": f"{entry.bounds[view.measure]:,.0f}" if view.measure in entry.bounds else "none known",
         }

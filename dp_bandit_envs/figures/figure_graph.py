@@ -59,7 +59,7 @@ BOUND = "bound for TS-N only"
 
 
 def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> tuple[Experiment, Experiment]:
-    """Return both experiments: four algorithms on seven graphs, and a private one with increasing feedback.
+    """Return both experiments: four algorithms on seven graphs, and a private algorithm with increasing feedback.
 
     Args:
         horizon: Number of rounds T of the first; the second has ten times as many.
@@ -99,12 +99,12 @@ def label_at(epsilon: float | None) -> str:
 
 
 def revealing(most: int) -> str:
-    """Return the key of the panel in which a round reveals at most `most` gains."""
+    """Return the key of the panel with at most `most` revealed gains per round."""
     return f"revealed-{most:02d}"
 
 
 def study(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Study:
-    """Return what to play and to report; arguments as for `experiments`."""
+    """Return the study: experiments, figure and report; arguments as for `experiments`."""
     return Study(
         name="figure-graph",
         title="Thompson sampling with graph feedback, and privacy for it",
@@ -118,7 +118,7 @@ def study(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Stu
 
 
 def notes(results: Sequence[Results]) -> list[Note]:
-    """Return what a reader must know before the numbers."""
+    """Return the notes that precede the results."""
     sources = "; ".join(f"{SOCIAL[name]}: {source}" for name, (_, source) in REAL.items())
     text = (
         "Arms pay coins, and each game draws the arms' means uniformly from [0, 1], so that the mean of the"
@@ -133,29 +133,36 @@ def notes(results: Sequence[Results]) -> list[Note]:
     return [Note(text), *warn_if_smaller(results[0], HORIZON, TRIALS)]
 
 
-def draw(results: Sequence[Results], columns: int | None = None) -> "Figure":
-    """Draw a panel for each graph, and one for the cost of feedback under privacy; all axes are logarithmic."""
+def draw(results: Sequence[Results], columns: int | None = None) -> "dict[str, Figure]":
+    """Draw regret on each graph, and the cost of feedback under privacy; all axes are logarithmic."""
     graphs, feedback = results
-    note = (
-        "Means of arms are uniform in [0, 1], drawn in each game. The bound is that of TS-N and of no other algorithm:"
-        " sqrt(chi H t / 2), chi cliques of a greedy cover, H = ln K. In the last panel"
-        f" {PRIVATE} has the same epsilon whatever a round reveals, so its noise grows with that"
-    )
-    return curves_figure(
-        [*(_on_graph(graphs, panel) for panel in graphs.experiment.games), _over_revealed(feedback)],
-        across=ROUND,
-        measure="Bayesian regret (gain)",
-        band=VIEW.band,
-        x_scale="log",
-        y_scale=VIEW.scale,
-        note=note,
-        columns=columns,
-    )
+    notes = {
+        "graphs": "Means of arms are uniform in [0, 1], drawn in each game. The bound is that of TS-N and of no other"
+        " algorithm: sqrt(chi H t / 2), chi cliques of a greedy cover, H = ln K",
+        "feedback": f"{PRIVATE} has the same epsilon whatever a round reveals, so its noise grows with that",
+    }
+    panels = {
+        "graphs": [_on_graph(graphs, panel) for panel in graphs.experiment.games],
+        "feedback": [_over_revealed(feedback)],
+    }
+    return {
+        name: curves_figure(
+            of_figure,
+            across=ROUND,
+            measure="Bayesian regret (gain)",
+            band=VIEW.band,
+            x_scale="log",
+            y_scale=VIEW.scale,
+            note=notes[name],
+            columns=columns,
+        )
+        for name, of_figure in panels.items()
+    }
 
 
 def _on_graph(results: Results, spec: GameSpec) -> Panel:
     rounds = results.rounds(spec.key)
-    return regret_panel(results, spec, VIEW.measure)._replace(
+    return regret_panel(results, spec, VIEW)._replace(
         title=f"{spec.title}, {results.experiment.make_game(spec).n_arms} arms",
         references=[Reference(BOUND, rounds, bound(results, spec, rounds))],
     )
@@ -164,7 +171,7 @@ def _on_graph(results: Results, spec: GameSpec) -> Panel:
 def _over_revealed(results: Results) -> Panel:
     revealed = np.array(REVEALED)
     curves = [
-        Curve(PRIVATE, f"{PRIVATE} (eps {level:g})", revealed, by_feedback(results, label_at(level)))
+        Curve(PRIVATE, f"{PRIVATE} (eps {level:g})", revealed, by_feedback(results, label_at(level)), f"{level:g}")
         for level in LEVELS
     ]
     curves.append(Curve(FREE, f"{FREE} {NO_PRIVACY}", revealed, by_feedback(results, label_at(None))))
@@ -194,7 +201,7 @@ def by_feedback(results: Results, label: str) -> FloatArray:
 
 
 def _numbers(results: Results) -> dict[str, Numbers]:
-    """Return mean regret for each number of gains revealed over that for one, by level; and the largest by noise."""
+    """Return mean regret for each number of revealed gains over that for one, by level; and the largest by noise."""
     quoted: dict[str, Numbers] = {}
     for epsilon in (*LEVELS, None):
         means = by_feedback(results, label_at(epsilon)).mean(axis=0)
@@ -250,7 +257,7 @@ claims("It is always better to play the best arm that reveals the one drawn.")(
 
 
 class ShareOfBound(NamedTuple):
-    """The largest ratio of mean regret to its bound at any round: with the entropy, and without it, as printed."""
+    """The largest ratio of mean regret to its bound at any round: with the entropy, and without it (as printed)."""
 
     with_entropy: float
     as_printed: float
@@ -283,8 +290,8 @@ class FeedbackAtLevel(NamedTuple):
 
     Attributes:
         means: Mean regret for each number of gains revealed.
-        partial: By how many standard errors the largest partial feedback has less regret than bandit feedback.
-        whole: The same of full information.
+        partial: Advantage in regret of the largest partial feedback over bandit feedback, in standard errors.
+        whole: The same for full information.
         whole_is_better: Whether full information clearly has less regret than the largest partial feedback.
     """
 

@@ -37,6 +37,7 @@ from generators import (  # noqa: E402, F401 (after the lines above; other tests
     measured,
     pages,
     papers,
+    registry_tables,
     reproduction_pages,
     rule_tables,
     settings,

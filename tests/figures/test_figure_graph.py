@@ -270,9 +270,10 @@ def test_few_runs_show_nothing(trials):
 def test_the_shortest_games_can_be_judged_and_drawn(rounds, trials):
     found = results(rounds=rounds, trials=trials, panels=["karate-club"])
     assert len(figure_graph.claims.judged(found)) == 4
-    figure = figure_graph.draw(found)
-    ElementTree.fromstring(as_bytes(figure, "svg"))
-    assert f"$T={rounds[-1]}$" in figure.axes[1].get_title(loc="left")
+    figures = figure_graph.draw(found)
+    for figure in figures.values():
+        ElementTree.fromstring(as_bytes(figure, "svg"))
+    assert f"$T={rounds[-1]}$" in figures["feedback"].axes[0].get_title(loc="left")
 
 
 @pytest.mark.slow
@@ -304,8 +305,8 @@ def lines(axes):
 
 
 def test_lines_are_means_and_the_bound_is_dashed_and_black(drawn):
-    (graphs, _), figure = drawn
-    for one, panel, chi, arms in zip(figure.axes, graphs.experiment.games, (20, 35), (34, 77), strict=False):
+    (graphs, _), figures = drawn
+    for one, panel, chi, arms in zip(figures["graphs"].axes, graphs.experiment.games, (20, 35), (34, 77), strict=False):
         assert list(lines(one)) == [*DRAWN, figure_graph.BOUND]
         for name, label in zip(ALGORITHMS, DRAWN, strict=True):
             line = lines(one)[label]
@@ -317,7 +318,7 @@ def test_lines_are_means_and_the_bound_is_dashed_and_black(drawn):
 
 
 def test_each_level_has_a_line_over_what_is_revealed(drawn):
-    last = drawn[1].axes[2]
+    last = drawn[1]["feedback"].axes[0]
     assert list(lines(last)) == [*DRAWN_LEVELS, "KL-UCB (no privacy)"]
     assert last.get_xticks().tolist() == list(REVEALED)
     for place, line in enumerate(last.lines):
@@ -326,3 +327,5 @@ def test_each_level_has_a_line_over_what_is_revealed(drawn):
     *levels, free = last.lines
     assert len({line.get_color() for line in levels}) == 1 != len({line.get_linestyle() for line in levels})
     assert free.get_color() == BLACK
+    assert [text.get_text() for text in last.texts] == ["0.1", "0.3", "1", "3", "10"]
+    assert [text.get_color() for text in last.texts] == [line.get_color() for line in levels]

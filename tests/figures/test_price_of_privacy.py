@@ -18,7 +18,7 @@ from dp_bandit_envs.figures.price_of_privacy import games, panels
 from dp_bandit_envs.figures.price_of_privacy.claims import PAPER_BOUNDS, claims as every_claim, is_exactly_free, numbers
 from dp_bandit_envs.figures.price_of_privacy.games import ARMS, BALL, CUBE, EXPERTS, MANY, PAYOFFS
 from dp_bandit_envs.figures.price_of_privacy.panels import ratio_band
-from dp_bandit_envs.plots.plot_style import as_bytes
+from dp_bandit_envs.plots.plot_style import GREY, as_bytes
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.simulation import simulate
 
@@ -223,7 +223,7 @@ def test_few_runs_show_nothing(trials):
 def test_the_shortest_games_can_be_judged_and_drawn(horizon):
     found = results(horizon=horizon, trials=2)
     assert len(claims(*found)) == 14
-    assert as_bytes(panels.draw(found), "png")
+    assert all(as_bytes(figure, "png") for figure in panels.draw(found).values())
     notes = "".join(map(str, price_of_privacy.notes(found)))
     assert f"This is 2 runs of {horizon} rounds instead of 60 of 1,048,576." in notes
     assert "This is" not in "".join(map(str, price_of_privacy.notes(results(trials=60))))
@@ -233,7 +233,7 @@ def test_a_small_run_has_what_claims_and_drawing_look_for(tmp_path):
     plan = price_of_privacy.study(horizon=16, trials=2)
     played = [run(one, ResultsFolder(tmp_path / one.name, one.configuration()), jobs=1) for one in plan.experiments]
     assert len(plan.claims(played)) == 14
-    assert len(plan.draw(played).axes) == 6
+    assert [len(figure.axes) for figure in plan.draw(played).values()] == [2, 1, 3, 1]
     panel = EXPERTS.key(16)
     # The same gains: without privacy and without learning, the best mixture of each game is one and the same.
     free, lost = (played[0].regret(panel, name) for name in (games.FREE, games.LOST))
@@ -281,24 +281,18 @@ def test_unknown_ratios_and_those_below_zero_can_be_drawn(value, error):
         return regret * value if part == "over-horizon" and label == games.OWN else regret
 
     found = results(change, spread=error if error == error else SPREAD, trials=4)
-    axes = panels.draw(found).axes[0]
+    axes = panels.draw(found)["full-information"].axes[0]
     drawn = {line.get_label(): line.get_ydata() for line in axes.lines}
     own = next(heights for label, heights in drawn.items() if label.startswith("AS-FTRL, k-ary own-norm"))
     assert np.all(own[np.isfinite(own)] > 0)
 
 
-def test_one_algorithm_in_several_games_has_one_colour_and_a_dash_for_each_game():
-    figure = panels.draw(results())
-    (legend,) = figure.legends
-    looks = {
-        text.get_text(): (line.get_color(), line.get_linestyle())
-        for text, line in zip(legend.get_texts(), legend.get_lines(), strict=True)
-    }
-    own = [look for label, look in looks.items() if label.startswith("AS-FTRL, k-ary own-norm")]
-    assert len(own) == len(set(own)) == 4 and len({colour for colour, _ in own}) == 1
-    # Ratios over T share their axis.
-    heights = [axes.get_ylim() for axes in figure.axes[:5]]
-    assert heights[0] == heights[1] == heights[2] and len(set(heights)) == 3
+def test_no_figure_has_a_colour_twice():
+    for figure in panels.draw(results()).values():
+        legends = [*figure.legends, *(legend for axes in figure.axes if (legend := axes.get_legend()))]
+        colours = [line.get_color() for legend in legends for line in legend.get_lines()]
+        colours = [colour for colour in colours if colour != GREY]  # of lines that are no algorithms
+        assert colours and len(colours) == len(set(colours))
 
 
 def test_bands_of_ratios_are_95_per_cent_intervals_of_the_logarithm():
@@ -313,10 +307,11 @@ def test_each_panel_draws_its_own_games():
     """Over T ratios of regret in the panel's games; over epsilon what privacy adds; over d ratios to Hedge."""
     found = results()
     over_t, over_epsilon, _, _ = found
-    figure = panels.draw(found)
-    titles = [axes.get_title(loc="left").replace("$", "") for axes in figure.axes[:5]]
-    assert [title[:7] for title in titles] == ["(a) Exp", "(b) Bal", "(c) Ban", "(d) d=1", "(e) Man"]
-    axes_of = dict(zip(games.PANELS, figure.axes, strict=False))
+    figures = panels.draw(found)
+    titles = [axes.get_title(loc="left") for figure in figures.values() for axes in figure.axes]
+    begins = ["(a) Expert", "(b) Ball", "$K=4$ arms", "(a) Expert", "(b) Ball", "(c) Cube", "Experts, d"]
+    assert [title[: len(begin)] for title, begin in zip(titles, begins, strict=True)] == begins
+    axes_of = dict(zip(games.PANELS, [*figures["full-information"].axes, *figures["bandits"].axes], strict=True))
     for name, prices in games.PANELS.items():
         lines = axes_of[name].lines
         for price, line in zip(prices, lines, strict=False):
@@ -327,13 +322,12 @@ def test_each_panel_draws_its_own_games():
         free, *lost = lines[len(prices) :]
         assert set(free.get_ydata()) == {1}
         assert [line.get_label() for line in lost] == ([] if name == "bandits" else [games.LOST])
-    levels = iter(figure.axes[3].lines)
-    for name in games.OVER_EPSILON:
-        for game in games.FULL:
-            panel = game.key(games.SWEEP_HORIZON)
+    for game, axes in zip(games.FULL, figures["epsilon"].axes, strict=True):
+        panel = game.key(games.SWEEP_HORIZON)
+        for name, line in zip(games.OVER_EPSILON, axes.lines, strict=True):
             private = [games.last(over_epsilon, panel, games.label_at(name, level)).mean() for level in games.LEVELS]
             extra = np.subtract(private, games.last(over_epsilon, panel, games.FREE).mean())
-            assert next(levels).get_ydata() == pytest.approx(extra)
-    assert [line.get_ydata()[-1] for line in figure.axes[4].lines[:4]] == pytest.approx(
+            assert line.get_ydata() == pytest.approx(extra)
+    assert [line.get_ydata()[-1] for line in figures["many-experts"].axes[0].lines[:4]] == pytest.approx(
         [with_many(price.private, 10_000) for price in games.OVER_DIMENSION], rel=0.01
     )

@@ -10,6 +10,7 @@ from dp_bandit_envs import load, reproduce
 from dp_bandit_envs.errors import ResultsError, UnknownNameError, WrongTypeError
 from dp_bandit_envs.experiments import progress
 from dp_bandit_envs.figures.reproduction import FIGURES, study_of
+from dp_bandit_envs.plots.plot_style import as_bytes
 from tests.tools.processes import files
 from tests.tools.refusals import refused
 
@@ -135,3 +136,12 @@ def test_settings_are_plain_and_decide_the_digests(name):
     assert digests[0] == digests[-1] and len(set(digests)) == 4
     with refused((ValueError, TypeError), "horizon", 0):
         study_of(name, horizon=0)
+
+
+def test_each_of_several_figures_has_a_file_and_is_in_the_report(tmp_path):
+    report = reproduce("price-of-privacy", folder=tmp_path / "price", horizon=16, trials=2, progress=False)
+    assert list(report.figures) == ["full-information", "bandits", "epsilon", "many-experts"]
+    for picture, figure in zip(report.pictures, report.figures.values(), strict=True):
+        assert (tmp_path / "price" / picture).read_bytes() == as_bytes(figure, "png")
+        assert f"]({picture})" in report.text
+    assert report.figure is report.figures["full-information"]

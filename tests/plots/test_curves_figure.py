@@ -374,3 +374,22 @@ def test_any_two_colours_differ_for_colour_blind_readers(kind):
     """The nearest, blue and purple without red cones, are a tenth of the cube's side apart."""
     for one, other in itertools.combinations(COLOURS, 2):
         assert np.abs(simulated(one, kind) - simulated(other, kind)).max() > 0.09, (one, other)
+
+
+def test_one_panel_alone_can_have_a_logarithmic_axis():
+    first, last = panels_of(2)
+    figure = drawn([first, last._replace(y_scale="log")])
+    assert [axes.get_yscale() for axes in figure.axes] == ["linear", "log"]
+    assert figure.axes[0].get_ylim()[0] <= 0 < figure.axes[1].get_ylim()[0]
+
+
+def test_a_dashed_line_is_drawn_above_a_solid_one_that_it_equals():
+    figure = drawn(panels_of(names=("EXP3", "DP-EXP3-Lap", "Batched-Lap-EXP3", "Batched-Lap-HTINF")))
+    exp3, lap, batched, dotted = (line.get_zorder() for line in figure.axes[0].lines)
+    assert exp3 < batched < lap < dotted
+
+
+def test_a_curve_says_something_at_its_last_place():
+    curve = Curve("EXP3", "EXP3", LEVELS, np.ones((3, 1)) * LEVELS, end="eps 2")
+    (text,) = drawn([Panel("Game", [curve])]).axes[0].texts
+    assert (text.get_text(), text.xy) == (r"$\varepsilon=2$", (2.0, 2.0))
