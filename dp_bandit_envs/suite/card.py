@@ -82,7 +82,7 @@ def card_of(
         audits: What was found of each agent at each level.
         growth: How regrets grow in T.
     """
-    refuted = {(audit["agent"], audit["level"]) for audit in audits if audit["refuted"]}
+    refuted = refuted_by(audits)
     scored: list[dict[str, Any]] = []
     resampled: dict[tuple[str, float | None, str], FloatArray] = {}
     for cell in cells:
@@ -136,6 +136,11 @@ def card_of(
         "totals": totals_of(scored, size, intervals, are_apart),
     }
     return {**card, "digest": digest_of(card)}
+
+
+def refuted_by(audits: Sequence[Mapping[str, Any]]) -> set[tuple[str, float | None]]:
+    """Return the agents and levels whose claims are refuted."""
+    return {(audit["agent"], audit["level"]) for audit in audits if audit["refuted"]}
 
 
 def core_cells(cells: Sequence[Mapping[str, Any]]) -> dict[tuple[str, float | None], list[Mapping[str, Any]]]:
@@ -223,7 +228,7 @@ def join(*cards: "ScoreCard") -> "ScoreCard":
             if anchors.setdefault(task, anchor) != anchor:
                 raise ResultsError(f"cards must have the same chance and best in {task} to be joined; they differ.")
     audits = _united(values, "audits", ("agent", "level", "games"))
-    refuted = {(audit["agent"], audit["level"]) for audit in audits if audit["refuted"]}
+    refuted = refuted_by(audits)
     cells = [
         {**cell, **REFUTED} if cell.get("score") is not None and (cell["agent"], cell["level"]) in refuted else cell
         for cell in _united(values, "cells", ("agent", "task", "level"))

@@ -38,7 +38,11 @@ def test_a_terminal_has_one_line_which_goes_away():
     text = Terminal()
     shown = after(text, 60)
     written = text.getvalue()
-    assert "\n" not in written and written.count("\r") == 58 and written.endswith("compare: 50% of 100 rounds, 60 s")
+    assert (
+        "\n" not in written
+        and written.count("\r") == 58
+        and written.endswith("compare: 50% of 100 rounds, 60 s, about 60 s left")
+    )
     shown.close()
     assert text.getvalue().endswith(" \r") and text.getvalue().rsplit("\r", 2)[1].isspace()
 
