@@ -224,6 +224,7 @@ def test_an_agent_that_leaves_costs_its_own_cell_only():
 
 @pytest.mark.parametrize("agent", [Endless, Sleeping, Stubborn])
 def test_an_agent_that_never_ends_is_stopped_and_costs_its_own_cell_only(tmp_path, agent):
+    evaluate({"fine": Greedy}, folder=tmp_path)  # whose first game takes longer
     scores = evaluate({"Endless": agent, "fine": Greedy}, seconds=3, folder=tmp_path)
     cell = scores.cell("Endless", EASY, 1)
     assert (cell["cannot"], cell["score"]) == ("failed", 0) and "stopped after 3 seconds" in cell["reason"]
