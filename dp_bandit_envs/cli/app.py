@@ -299,6 +299,31 @@ def suite(
         score_agents(agents, epsilon=epsilon, out=out, **settings)
 
 
+@app.command(
+    "compile",
+    epilog=examples(
+        "compile",
+        "compile Stochastic Switching EXP3 DP-KLUCB",
+    ),
+)
+def compile_(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ENVIRONMENT...] [ALGORITHM...]",
+            help="Environments and algorithms, as for run; by default all of the package, with their default"
+            " parameters: some minutes.",
+        ),
+    ] = None,
+) -> None:
+    """Make the machine code that games need once and for all, as for an image of a lab or the disk of a cluster."""
+    from dp_bandit_envs.cli.compile_command import compile_all
+    from dp_bandit_envs.cli.run_commands import sort_kinds
+
+    environments, algorithms = sort_kinds(names or [])
+    compile_all(environments, algorithms)
+
+
 @app.command("list")
 def list_(
     kind: Annotated[
@@ -334,8 +359,8 @@ def show(
     measure: Annotated[
         str | None,
         typer.Option(
-            help="A folder: external_regret, pseudo_regret, dynamic_regret, policy_regret, collected or switches; by"
-            " default external_regret.",
+            help="A folder: external_regret, pseudo_regret, dynamic_regret, policy_regret, collected, switches,"
+            " rounds_until_stop or error; by default external_regret.",
             metavar="MEASURE",
         ),
     ] = None,

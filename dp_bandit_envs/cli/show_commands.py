@@ -66,33 +66,62 @@ KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {
 """All named parts, by kind."""
 
 
+FAMILIES = {
+    "exp3_family": "any gains",
+    "standard_wrapper": "any gains",
+    "ucb_family": "UCB",
+    "kl_ucb_family": "KL-UCB",
+    "thompson_family": "Thompson",
+    "drifting_family": "means change",
+    "hedge_family": "experts",
+    "leader_family": "leaders",
+    "linear_family": "linear",
+}
+"""What algorithms have in common, by the module that defines them."""
+
+
 def list_names(kind: str | None = None) -> list[str]:
-    """Return a line for each environment and algorithm, and the names of the rest; or all of one kind.
+    """Return all names by family, on one screen of 24 lines; or a line for each part of one kind.
 
     No line is longer than 80 characters; a description goes on below.
     """
     if kind in ("lab", "labs"):
         return list_labs()
+    if kind is None:
+        return _list_all()
     plurals = [f"{singular}s" for singular in KINDS]
-    if kind is not None:
-        plurals = [f"{kind}s" if kind in KINDS else checks.known_name("kind", kind, plurals)]
+    plural = f"{kind}s" if kind in KINDS else checks.known_name("kind", kind, [*plurals, "labs"])
+    parts = KINDS[plural.removesuffix("s")]()
+    if plural == "environments":
+        lines = ["Environments (DPBandit-...-v0)"]
+        lines += [_wrapped(first_line(part), f"  {short_name(name):<14} ", 17 * " ") for name, part in parts.items()]
+    elif plural == "algorithms":
+        lines = [f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,};", CONVENTION]
+        width = max(map(len, parts))
+        for name, factory in parts.items():
+            level = shown_epsilon(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON))
+            lines.append(_wrapped(first_line(factory).partition(": ")[2], f"  {name:<{width}} {level!s:<25} "))
+    else:
+        lines = [plural.capitalize(), _wrapped(", ".join(parts), "  ", "  ")]
+    return [*lines, "", "dp-bandit show NAME says more: parameters, guarantee, bound, source."]
+
+
+def _list_all() -> list[str]:
+    """Return the names of all parts, but for agents, and what lists and shows more of them."""
+    families: dict[str, list[str]] = {}
+    for name, factory in ALGORITHMS.items():
+        families.setdefault(FAMILIES.get(factory.__module__.rpartition(".")[2], "registered"), []).append(name)
+    parts = {"Environments": map(short_name, IDS), "Algorithms": (), **families}
+    parts |= {"Wrappers": _exported(wrappers), "Counters": COUNTERS}
     lines = []
-    for plural in plurals:
-        parts = KINDS[plural.removesuffix("s")]()
-        if plural == "environments":
-            lines += ["", "Environments (DPBandit-...-v0)"]
-            lines += [
-                _wrapped(first_line(part), f"  {short_name(name):<14} ", 17 * " ") for name, part in parts.items()
-            ]
-        elif plural == "algorithms":
-            lines += ["", f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,};", CONVENTION]
-            width = max(map(len, parts))
-            for name, factory in parts.items():
-                level = shown_epsilon(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON))
-                lines.append(_wrapped(first_line(factory).partition(": ")[2], f"  {name:<{width}} {level!s:<25} "))
-        else:
-            lines += ["", plural.capitalize(), _wrapped(", ".join(parts), "  ", "  ")]
-    return [*lines[1:], "", "dp-bandit show NAME says more: parameters, guarantee, bound, source."]
+    for title, names in parts.items():
+        indented = f"  {title}" if title in families else title
+        lines += _wrapped(", ".join(names), f"{indented:<15} ", 16 * " ").splitlines()
+    return [
+        *lines,
+        "",
+        "More: dp-bandit list KIND, as algorithms, agents or labs; dp-bandit show NAME.",
+    ]
 
 
 def _wrapped(text: str, start: str, indent: str = "      ") -> str:
@@ -127,8 +156,10 @@ def find_parts(name: str) -> list[tuple[str, str, Any]]:
     Raises:
         UnknownNameError: If nothing has this name; the message suggests similar names.
     """
-    if ":" in name and name.partition(":")[0] not in {*ALGORITHMS, *IDS}:
+    if ":" in name and name.partition(":")[0] not in {*ALGORITHMS, *IDS, *map(short_name, IDS)}:
         return [_import_part(name)]
+    if ":" in name:
+        raise ValueError(f"show takes a name without parameters, such as {name.partition(':')[0]}; received {name!r}.")
     parts = [(kind, full_name, part) for kind, of_kind in KINDS.items() for full_name, part in of_kind().items()]
     spellings = {spelling: None for _, full_name, _ in parts for spelling in {full_name, short_name(full_name)}}
     wanted = checks.known_name("name", name, [*spellings, "counters"]).lower()

@@ -17,7 +17,7 @@ from dp_bandit_envs.plots.curves_figure import (
     ROUND,
     Appearance,
     Curve,
-    Drawing,
+    CurvePanels,
     Panel,
     curves_figure,
     draw_on_axes,
@@ -34,7 +34,7 @@ IN_A_ROW = {2: 2, 3: 3, 4: 2}
 """How many panels over rounds stand in a row, by the number of epsilons."""
 
 
-class View(NamedTuple):
+class PlotContent(NamedTuple):
     """What a figure of a comparison shows; see `Comparison.plot`."""
 
     against: str
@@ -79,7 +79,7 @@ class View(NamedTuple):
 
 def draw(
     comparison: Entries,
-    view: View,
+    content: PlotContent,
     *,
     columns: int | None = None,
     ax: Any = None,
@@ -94,16 +94,16 @@ def draw(
         ValueError: If something is unknown or out of range, or a size leaves panels too little room.
         WrongTypeError: If something is of another type.
     """
-    panels, settings = view.panels(comparison), view.settings(comparison)
+    panels, settings = content.panels(comparison), content.settings(comparison)
     appearance = Appearance(
         size=_size_of_settings(panels, columns) if size is None else _checked_size(size),
         colours=_checked_colours(comparison, colors),
         legend=("below" if ax is None else "inside") if legend is None else _checked_legend(legend),
         note=size is None if note is None else checks.boolean("note", note),
-        is_shaded=view.band is not None,
+        is_shaded=content.band is not None,
     )
     if ax is None:
-        if columns is None and view.against == "round":
+        if columns is None and content.against == "round":
             columns = IN_A_ROW.get(len(comparison.epsilons))
         return curves_figure(panels, **settings, columns=columns, appearance=appearance)
     for name, setting in {"size": size, "columns": columns, "note": note or None}.items():
@@ -113,11 +113,11 @@ def draw(
     return draw_on_axes(_checked_axes(ax, [panel.title for panel in panels]), panels, appearance, **settings)
 
 
-def write_note(comparison: Entries, view: View, format: str) -> str:
+def write_note(comparison: Entries, content: PlotContent, format: str) -> str:
     """Return what line and band are, and every guarantee; see `Comparison.plot_note`."""
     checks.one_of("format", format, ("text", "latex"))
-    panels, appearance = view.panels(comparison), Appearance(is_shaded=view.band is not None)
-    drawing = Drawing.prepare(panels, **view.settings(comparison), appearance=appearance)
+    panels, appearance = content.panels(comparison), Appearance(is_shaded=content.band is not None)
+    curve_panels = CurvePanels.prepare(panels, **content.settings(comparison), appearance=appearance)
     shown = {curve.name: curve.shown_name for panel in panels for curve in panel.curves}
     levels: dict[str, dict[ShownEpsilon, None]] = {}
     for entry in comparison.entries:
@@ -126,7 +126,7 @@ def write_note(comparison: Entries, view: View, format: str) -> str:
     for name, of_name in levels.items():
         names_by_guarantee.setdefault(format_levels(of_name).strip("()"), []).append(shown[name])
     guarantees = "; ".join(f"{', '.join(names)}: {words}" for words, names in names_by_guarantee.items())
-    words = f"{drawing.note}. {guarantees}; {CONVENTION}."
+    words = f"{curve_panels.note}. {guarantees}; {CONVENTION}."
     if format == "latex":
         return in_latex(re.sub(r"\beps (?=\d)", "epsilon ", f"{words[0].upper()}{words[1:]}"))
     return re.sub(r"\beps (?=\d)", "epsilon = ", f"{words[0].upper()}{words[1:]}")

@@ -51,6 +51,8 @@ LABELS = {
     "policy_regret": "policy regret (gain)",
     "collected": "collected gain",
     "switches": "number of switches",
+    "rounds_until_stop": "rounds until stop",
+    "error": "share of wrong recommendations",
 }
 SCALES = ("linear", "log")
 ROUND = "round t"
@@ -140,7 +142,7 @@ _LOOKS: weakref.WeakKeyDictionary[Figure, dict[Key, Style]] = weakref.WeakKeyDic
 
 
 @dataclasses.dataclass(frozen=True)
-class Drawing:
+class CurvePanels:
     """Panels with everything that is decided before they are drawn on axes.
 
     Attributes:
@@ -275,19 +277,20 @@ def curves_figure(
         ValueError: If there is no panel, `band` or a scale is unknown, or a given size leaves panels too little room.
     """
     columns = None if columns is None else checks.integer("columns", columns, at_least=1, at_most=100)
-    scales = {"x_scale": x_scale, "y_scale": y_scale}
-    drawing = Drawing.prepare(panels, across=across, measure=measure, band=band, **scales, appearance=appearance)
+    prepared = CurvePanels.prepare(
+        panels, across=across, measure=measure, band=band, x_scale=x_scale, y_scale=y_scale, appearance=appearance
+    )
     with mpl.rc_context(style()):
         figure, grid = grid_of(len(panels), columns, appearance.size)
-        labelled = drawing.draw(grid)
+        labelled = prepared.draw(grid)
         for axes in grid[len(panels) :]:
             axes.axis("off")
         grows = appearance.size is None
-        set_titles(grid, [panel.title for panel in panels], drawing.legend.notes, grows=grows)
+        set_titles(grid, [panel.title for panel in panels], prepared.legend.notes, grows=grows)
         outer_labels_only(grid[: len(panels)])
         if appearance.legend == "inside":
             place_legend(grid[0], labelled, inside=True)
-        words = typeset(". ".join(filter(None, (drawing.note, note)))) if appearance.note else ""
+        words = typeset(". ".join(filter(None, (prepared.note, note)))) if appearance.note else ""
         cell = grid[len(panels)] if len(grid) > len(panels) else None
         below = labelled if appearance.legend == "below" else {}
         add_legend_and_note(figure, below, words, cell, grows=grows)
@@ -310,9 +313,9 @@ def draw_on_axes(grid: Sequence[Axes], panels: Sequence[Panel], appearance: Appe
     looks = _LOOKS.setdefault(figure, {})
     with mpl.rc_context(style(letters=False)):
         for axes, panel in zip(grid, panels, strict=True):
-            drawing = Drawing.prepare([panel], **settings, appearance=appearance, looks=looks)
-            looks |= drawing.legend.looks
-            labelled = drawing.draw([axes])
+            prepared = CurvePanels.prepare([panel], **settings, appearance=appearance, looks=looks)
+            looks |= prepared.legend.looks
+            labelled = prepared.draw([axes])
             if not any(axes.get_title(place) for place in ("left", "center", "right")):
                 axes.set_title(typeset(panel.title))
             if appearance.legend:

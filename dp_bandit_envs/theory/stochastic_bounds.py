@@ -4,9 +4,9 @@ All hold for independent gains in [0, 1] with constant means. `means` are the ar
 and `horizon` is the number of rounds T, at least 1. The number of rounds played is t; an index policy plays each arm
 once and then the arm with the largest index. Each docstring proves its bound, from Hoeffding's inequality and the tails
 of Laplace noise. There are bounds for UCB, for sums of counters and of intervals, for blocks of gains (AdaP-UCB,
-DP-SE), for local privacy (LDP-UCB), and for KL-UCB, AdaP-KLUCB and Gaussian-TS; docs/notes/upper-bounds.md explains why
-other algorithms have none. The bounds ignore the rounding of released sums to a grid of less than a hundredth of the
-noise.
+AdaC-UCB, DP-SE), for local privacy (LDP-UCB), and for KL-UCB, AdaP-KLUCB and Gaussian-TS;
+docs/notes/upper-bounds.md explains why other algorithms have none. The bounds ignore the rounding of released sums to a
+grid of less than a hundredth of the noise.
 """
 
 import math
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.draws import square
 from dp_bandit_envs.privacy.counters import make_counter
 from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.privacy.interval_ends import zeta
@@ -442,7 +443,39 @@ def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat,
     Differs from the source in: the constants.
     """
     alpha = checks.greater_than("alpha", alpha, 2)
-    return _episodes_bound(means, horizon, epsilon, alpha, 2.0, math.exp2(-alpha) + 0.5)
+    enough = _plays_with_laplace(horizon, epsilon, alpha, 2.0)
+    return _episodes_bound(means, horizon, alpha, math.exp2(-alpha) + 0.5, enough)
+
+
+@checked()
+def adac_ucb_bound(means: Means, horizon: SupportsIndex, deviation: SupportsFloat, alpha: SupportsFloat = 3.1) -> float:
+    r"""Return the bound of AdaC-UCB: the bound of AdaP-UCB with c = 1 and another bonus.
+
+    The bonus is :math:`\sqrt{(1 / (2 n) + 2 \sigma^2 / n^2) \alpha \ln t}` for a mean of n gains with normal noise of
+    deviation :math:`\sigma / n`. Such a mean is sub-Gaussian with variance :math:`1 / (4 n) + \sigma^2 / n^2`, so it is
+    off to one side by the bonus with probability at most :math:`t^{-\alpha}`, and c = 1. The rest is as for AdaP-UCB.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        deviation: The standard deviation sigma of the noise in a sum, at least 0.
+        alpha: The index's parameter, greater than 2.
+
+    Source: Azize and Basu (2023), AdaC-UCB, of which only the abstract was at hand; index and constants are our own.
+    """
+    horizon, alpha = checks.integer("horizon", horizon, at_least=1), checks.greater_than("alpha", alpha, 2)
+    variance = square(checks.at_least("deviation", deviation, 0))
+    nats = alpha * math.log(horizon)
+
+    def enough(gap: float) -> float:
+        # (1 / (2 n) + 2 sigma^2 / n^2) alpha ln T <= gap^2 / 4 is a quadratic inequality in n.
+        if nats == 0.0:
+            return 1.0
+        share = gap * gap / (4 * nats)
+        count = (0.5 + math.sqrt(0.25 + 8 * variance * share)) / (2 * share) if share > 0 else math.inf
+        return float(max(1, math.ceil(count))) if count < horizon else float(horizon)
+
+    return _episodes_bound(means, horizon, alpha, 1.0, enough)
 
 
 @checked()
@@ -465,24 +498,31 @@ def adap_klucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloa
     Source: Azize and Basu (2022), AdaP-KLUCB.
     Differs from the source in: the constants.
     """
-    return _episodes_bound(means, horizon, epsilon, checks.greater_than("alpha", alpha, 2), 1.0, 1.5)
+    alpha = checks.greater_than("alpha", alpha, 2)
+    return _episodes_bound(means, horizon, alpha, 1.5, _plays_with_laplace(horizon, epsilon, alpha, 1.0))
+
+
+def _plays_with_laplace(
+    horizon: SupportsIndex, epsilon: SupportsFloat, alpha: float, factor: float
+) -> Callable[[float], float]:
+    """Return for a gap from which n on twice the bonus is at most the gap, with ln(factor t) under its root."""
+    rounds = checks.integer("horizon", horizon, at_least=1)
+    root = math.sqrt(alpha * math.log(factor * rounds) / 2)
+    slope = alpha * math.log(rounds) / checks.epsilon(epsilon)
+    return lambda gap: _plays_until_small(gap, root, slope, rounds)
 
 
 def _episodes_bound(
-    means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: float, factor: float, weight: float
+    means: Means, horizon: SupportsIndex, alpha: float, weight: float, enough: Callable[[float], float]
 ) -> float:
-    """Return the bound of `adap_ucb_bound` with ln(factor t) under its root and this c."""
-    horizon = checks.integer("horizon", horizon, at_least=1)
-    root = math.sqrt(alpha * math.log(factor * horizon) / 2)
-    slope = alpha * math.log(horizon) / checks.epsilon(epsilon)
+    """Return the bound of `adap_ucb_bound` for this c, and the n from which on twice the bonus is at most a gap."""
     r = math.exp2(2 - alpha)
     failures = weight * (r / (1 - r) ** 2 + 3 * r / (1 - r))
 
     def pulls(gap: float) -> float:
-        power = 1 << (math.ceil(_plays_until_small(gap, root, slope, horizon)) - 1).bit_length()
-        return 2 * power + failures
+        return 2 * (1 << (math.ceil(enough(gap)) - 1).bit_length()) + failures
 
-    return regret_of_gaps(means, horizon, pulls)
+    return regret_of_gaps(means, checks.integer("horizon", horizon, at_least=1), pulls)
 
 
 @checked()

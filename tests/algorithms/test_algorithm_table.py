@@ -23,13 +23,16 @@ ADVERSARIAL = ["EXP2", "AS-EXP2", "EXP3", "EXP3-tau", "Tsallis-INF", "HTINF", "U
 ADVERSARIAL_WITHOUT_BOUND = ["Clipped-Lap"]
 # Why: what clipping takes from a noisy gain depends on the gain, so sums of clipped gains may rank arms otherwise.
 STOCHASTIC_WITH_BOUND = ["UCB", "DP-UCB-BOUND", "DP-SE", "AdaP-UCB", "LDP-UCB-L", "LDP-UCB-B"]
-STOCHASTIC_WITH_BOUND += ["GOPE", "DP-GOPE", "AdaC-GOPE"]
+STOCHASTIC_WITH_BOUND += ["GOPE", "DP-GOPE", "AdaC-GOPE", "AdaC-UCB"]
 STOCHASTIC_WITH_BOUND += ["KL-UCB", "AdaP-KLUCB", "Private-UCB", "Gaussian-TS"]
 FORGETTING = ["SW-UCB", "D-UCB", "SW-KLUCB-CF", "Restarted-AdaP-UCB"]
 STOCHASTIC_WITH_BOUND += FORGETTING
 # Why: proved nowhere in a few lines, or, for DP-UCB and its intervals, by an argument with a hole.
 STOCHASTIC_WITHOUT_BOUND = ["TS", "DP-UCB", "DP-UCB-INT", "Lazy-DP-TS"]
 STOCHASTIC_WITHOUT_BOUND += ["DP-TS", "DP-KLUCB", "DP-IMED"]
+# They look for the best arm, and bound how often they miss it and the rounds that takes.
+STOPPING = ["Top-Two", "AdaP-TT", "DP-TT", "CTB-TT"]
+STOCHASTIC_WITHOUT_BOUND += STOPPING
 ON_POINTS = ["SCRiBLe", "AS-SCRiBLe", "Batched-Lap-SCRiBLe", "OSMD", "AS-OSMD"]
 ON_GRAPHS = ["TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"]
 
