@@ -25,6 +25,7 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.interval_ends import checked_v
 from dp_bandit_envs.privacy.mechanisms.interval_sums import INTERVALS, PAPER_DELTA
 from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.theory.noisy_index_bounds import noisy_int_bound
 from dp_bandit_envs.theory.stochastic_bounds import (
     adap_ucb_bound,
     dp_se_bound,
@@ -37,6 +38,7 @@ from dp_bandit_envs.theory.stochastic_bounds import (
     private_ucb_gamma,
     private_ucb_paper_bound,
     ucb_bound,
+    ucb_max_n_bound,
 )
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, IntervalSums, RandomizedResponse
 
@@ -63,6 +65,7 @@ def ucb() -> Algorithm:
         make_agent=Ucb,
         wrapping=ExactSums,
         stochastic_bound=ucb_bound,
+        graph_bound=ucb_bound,
         reference="Auer, Cesa-Bianchi and Fischer (2002), theorem 1",
     )
 
@@ -96,6 +99,8 @@ def ucb_max_n() -> Algorithm:
         name="UCB-MaxN",
         make_agent=UcbMaxN,
         wrapping=ExactSums,
+        stochastic_bound=ucb_bound,
+        graph_bound=lambda means, horizon: ucb_max_n_bound(means, horizon, len(means)),
         reference="Caron, Kveton, Lelarge and Bhagat (2012), UCB-MaxN",
     )
 
@@ -206,7 +211,9 @@ def dp_ucb_int(
 
     def bound(means: Sequence[float], horizon: int) -> float:
         ends = mechanisms.IntervalSums(epsilon=epsilon, delta=delta, v=v, intervals=intervals).ends(horizon)
-        return dp_ucb_int_bound(means, horizon, ends.tolist(), v, BONUS if with_bonus else 0.0)
+        if with_bonus or math.isinf(epsilon):
+            return dp_ucb_int_bound(means, horizon, ends.tolist(), v, BONUS if with_bonus else 0.0)
+        return noisy_int_bound(means, horizon, ends.tolist(), v, redraws=mode == "redraw")
 
     return Algorithm(
         name="DP-UCB-INT",
@@ -215,7 +222,7 @@ def dp_ucb_int(
         paper_guarantee_of=_claim(epsilon, 0.0, "theorem 3.4 and corollary 3.1")
         if intervals == "pure"
         else _claim(epsilon, delta, "theorem 3.4 and corollary 3.2"),
-        stochastic_bound=bound if with_bonus or math.isinf(epsilon) else None,
+        stochastic_bound=bound,
         parameters={"epsilon": epsilon, "delta": delta, "v": v, "mode": mode, "intervals": intervals},
         reference="Tossou and Dimitrakakis (2016), algorithm 3, theorems 3.4 and 3.5",
     )

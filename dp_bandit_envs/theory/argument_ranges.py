@@ -89,7 +89,7 @@ RULES: Final[Mapping[str, Rule]] = {
         ("n_arms", "horizon", "dimension", "rank", "steps", "batches", "batch_size", "window", "period"),
         _whole(1),
     ),
-    **dict.fromkeys(("independent", "cover", "releases"), _whole(1)),
+    **dict.fromkeys(("independent", "cover", "releases", "choices"), _whole(1)),
     **dict.fromkeys(("memory", "trials", "most", "most_draws", "nodes"), _whole(0)),
     **dict.fromkeys(
         ("scale", "noise_scale", "sigma", "deviation", "clip", "width", "bonus", "slope"),
