@@ -212,8 +212,8 @@ def dp_ucb_int(
     def bound(means: Sequence[float], horizon: int) -> float:
         ends = mechanisms.IntervalSums(epsilon=epsilon, delta=delta, v=v, intervals=intervals).ends(horizon)
         if with_bonus or math.isinf(epsilon):
-            return dp_ucb_int_bound(means, horizon, ends.tolist(), v, BONUS if with_bonus else 0.0)
-        return noisy_int_bound(means, horizon, ends.tolist(), v, redraws=mode == "redraw")
+            return dp_ucb_int_bound(means, horizon, ends, v, BONUS if with_bonus else 0.0)
+        return noisy_int_bound(means, horizon, ends, v, redraws=mode == "redraw")
 
     return Algorithm(
         name="DP-UCB-INT",

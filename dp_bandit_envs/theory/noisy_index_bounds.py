@@ -27,7 +27,7 @@ EARLY_ENDS = 1000
 """Later releases count as groups, each as if all its releases were the first one, without a bonus."""
 
 
-@checked(ends=lambda _, value: np.asarray(value, float))
+@checked()
 def noisy_int_bound(
     means: Means, horizon: SupportsIndex, ends: Sequence[int], v: SupportsFloat, *, redraws: bool = False
 ) -> float:
@@ -53,29 +53,29 @@ def noisy_int_bound(
         redraws: Whether noise is drawn again in every round.
     """
     horizon, v = checks.integer("horizon", horizon, at_least=1), checks.in_range("v", v, 1, 1.5)
-    reached = np.asarray(ends)[: np.searchsorted(ends, horizon, "right")]
+    reached = np.array([end for end in ends if end <= horizon], float)
     late = np.unique(np.searchsorted(reached, 1.02 ** np.arange(1500.0)))
     # Of the later ones each group's first.
     firsts = np.append(np.arange(min(EARLY_ENDS + 1, len(reached))), late[(late > EARLY_ENDS) & (late < len(reached))])
     sizes, releases = reached[firsts], np.diff(np.append(firsts, len(reached)))
-    stand = horizon * releases if redraws else np.diff(np.append(sizes, horizon))
+    stand = float(horizon) * releases if redraws else np.diff(np.append(sizes, float(horizon)))
     early = sizes[:EARLY_ENDS]
 
     def plays(mean: float, best: float, y: float) -> tuple[float, float]:
-        high = stand * off_by_noise(sizes, y - mean - np.sqrt(2 * math.log(horizon) / sizes), v)
+        high = stand * _off_by_noise(sizes, y - mean - np.sqrt(2 * math.log(horizon) / sizes), v)
         later = np.append(np.cumsum(high[::-1])[::-1], 0.0)
-        least = float(np.min(np.append(sizes, horizon) + later))
-        rest = float(np.sum((releases * off_by_noise(sizes, np.full(len(sizes), best - y), v))[EARLY_ENDS:]))
+        least = float(np.min(np.append(sizes, float(horizon)) + later))
+        rest = float(np.sum((releases * _off_by_noise(sizes, np.full(len(sizes), best - y), v))[EARLY_ENDS:]))
         waits = 0.0
         for t, rounds in _rounds(horizon):
-            low = off_by_noise(early, best - y + np.sqrt(2 * math.log(t) / early), v)
+            low = _off_by_noise(early, best - y + np.sqrt(2 * math.log(t) / early), v)
             waits += rounds * min(1.0, rest + float(np.sum(low)))
         return min(least, float(horizon)), waits
 
     return regret_with_waits(means, horizon, plays)
 
 
-def off_by_noise(n: FloatArray, u: FloatArray, v: float) -> FloatArray:
+def _off_by_noise(n: FloatArray, u: FloatArray, v: float) -> FloatArray:
     """Return p(n, u) of `noisy_int_bound`, at most 1, and 1 for u of at most 0."""
     by_noise = np.exp(-(n ** (1 - v / 2)) * u + n ** (1 - v) / 8) / 2
     chances: FloatArray = np.where(u > 0, np.minimum(by_noise + np.exp(-2 * n * u * u), 1.0), 1.0)
@@ -130,8 +130,8 @@ def private_divergence_bound(
     """
     horizon, epsilon = checks.integer("horizon", horizon, at_least=1), checks.epsilon(epsilon)
     ratio = max((late / early for early, late in itertools.pairwise(ends)), default=1.0)
-    sizes = [end for end in ends if end <= horizon]
-    blocks = np.diff(np.append(sizes, horizon))
+    sizes = [float(end) for end in ends if end <= horizon]
+    blocks = np.diff(np.append(sizes, float(horizon)))
     times, numbers = np.array(_rounds(horizon), float).T
     shifts = [math.log(ratio * n) if by_count else math.log(ratio) for n in sizes]
 
@@ -146,7 +146,7 @@ def private_divergence_bound(
     def plays(mean: float, best: float, y: float) -> tuple[float, float]:
         chances = np.array([high(mean, y, j) for j in range(len(sizes))])
         later = np.append(np.cumsum((blocks * chances)[::-1])[::-1], 0.0)
-        least = float(np.min(np.append(sizes, horizon) + later))
+        least = float(np.min(np.append(sizes, float(horizon)) + later))
         waits = np.zeros(len(times))
         for j, (n, shift) in enumerate(zip(sizes, shifts, strict=True)):
             nats = np.maximum(np.log(times) - shift, 0.0)
@@ -175,7 +175,7 @@ def _lowest(y: float, level: float, epsilon: float) -> float:
     return low
 
 
-def _chance_too_low(nats: FloatArray, n: int, draws: int, best: float, y: float, epsilon: float) -> FloatArray:
+def _chance_too_low(nats: FloatArray, n: float, draws: int, best: float, y: float, epsilon: float) -> FloatArray:
     """Return q of `private_divergence_bound` for many u."""
     rate = bernoulli_kl(y, best)
     low: FloatArray = np.exp(-nats - n * rate)

@@ -20,6 +20,7 @@ from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.privacy.interval_ends import zeta
 from dp_bandit_envs.theory.argument_ranges import arm_means, checked, function
 from dp_bandit_envs.theory.divergences import bernoulli_kl
+from dp_bandit_envs.theory.tails import regret_of_plays
 
 Means = Sequence[SupportsFloat]
 Width = Callable[[int, float], float]
@@ -69,15 +70,6 @@ def _plays_until_small(gap: float, root: float, slope: float, horizon: int) -> f
     inverse = (root + math.sqrt(root * root + 2 * slope * gap)) / gap
     count = inverse * inverse
     return float(max(1, math.ceil(count))) if count < horizon else float(horizon)
-
-
-def regret_of_plays(gaps: list[float], pulls: list[float], horizon: int) -> float:
-    """Return the largest regret if each arm is played at most as often as `pulls` allows, and all of them T times."""
-    regret, left = 0.0, float(horizon)
-    for gap, most in sorted(zip(gaps, pulls, strict=True), reverse=True):
-        regret += gap * min(most, left)
-        left -= min(most, left)
-    return regret
 
 
 @checked()

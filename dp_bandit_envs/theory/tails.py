@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.theory.argument_ranges import arm_means
-from dp_bandit_envs.theory.stochastic_bounds import Means, regret_of_plays
 
 BELOW = (0.1, 0.15, 0.2, 0.27, 0.35, 0.45, 0.6)
 """Where the level y is that are tried, in gaps below the best mean."""
@@ -15,8 +15,21 @@ SHARES = np.linspace(0.02, 0.98, 49)
 """Multiples of the largest exponent at which moments are finite, in Chernoff's bounds."""
 
 
+def regret_of_plays(gaps: list[float], pulls: list[float], horizon: int) -> float:
+    """Return the largest regret if each arm is played at most as often as `pulls` allows, and all of them T times."""
+    regret, left = 0.0, float(horizon)
+    for gap, most in sorted(zip(gaps, pulls, strict=True), reverse=True):
+        regret += gap * min(most, left)
+        left -= min(most, left)
+    return regret
+
+
 def regret_with_waits(
-    means: Means, horizon: int, plays: Callable[[float, float, float], tuple[float, float]], *, shared: bool = True
+    means: Sequence[SupportsFloat],
+    horizon: int,
+    plays: Callable[[float, float, float], tuple[float, float]],
+    *,
+    shared: bool = True,
 ) -> float:
     r"""Return the regret of arms that are played for reasons of their own, or because the best arm is below a level.
 
@@ -73,6 +86,8 @@ def log_tails(
         noise: Scales, each with its number of draws.
         width: What is added to the sum.
     """
+    if math.isinf(width + sum(scale for scale, _ in noise)):
+        return np.zeros((len(counts), 1)), np.zeros(1)
     # Up to 1 / scale, where moments end, or the best exponent without noise.
     best = math.log(x * (1 - mean) / (mean * (1 - x))) if mean > 0 else 50.0
     s = SHARES * min([1.02 * best, *(1 / scale for scale, number in noise if scale > 0 and number)])

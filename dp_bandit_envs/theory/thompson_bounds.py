@@ -140,7 +140,8 @@ def dp_ts_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, sl
     """
     horizon, slope = checks.integer("horizon", horizon, at_least=1), checks.at_least("slope", slope, 0)
     counter, counts = make_counter("hybrid", epsilon=epsilon), _counts_to(horizon)
-    octaves = range(horizon.bit_length())
+    # No game is longer.
+    octaves = range(min(horizon, checks.MOST_ROUNDS).bit_length())
     noises = [counter.scales((2 << k) - 1) for k in octaves]
     failures = _low_noise(noises, slope, horizon)
 

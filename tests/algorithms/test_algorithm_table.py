@@ -74,7 +74,8 @@ def test_these_stochastic_algorithms_have_a_pseudo_regret_bound_that_grows():
     for means in [(0.9, 0.6), (0.7, 0.5, 0.5, 0.3)]:
         for name in STOCHASTIC_WITH_BOUND:
             algorithm = make_algorithm(name)
-            horizons = [2**k for k in range(6, 27, 2)]
+            # The ends of so many intervals take seconds to find.
+            horizons = [2**k for k in range(6, 21 if name == "DP-UCB-INT" else 27, 2)]
             bounds = [algorithm.pseudo_regret_bound(means=means, horizon=horizon) for horizon in horizons]
             assert all(math.isfinite(bound) and bound > 0 for bound in bounds)
             assert bounds == sorted(bounds)

@@ -14,9 +14,9 @@ from dp_bandit_envs.theory.lower_bounds import lai_robbins
 from dp_bandit_envs.theory.noisy_index_bounds import (
     _chance_too_low,
     _lowest,
+    _off_by_noise,
     _rounds,
     noisy_int_bound,
-    off_by_noise,
     private_divergence_bound,
 )
 from dp_bandit_envs.theory.stochastic_bounds import kl_ucb_bound
@@ -62,8 +62,8 @@ def test_means_with_noise_are_rarely_off():
     for n, v, u in itertools.product((1, 10, 200), (1.05, 1.5), (0.05, 0.3, 0.7)):
         s = np.arange(n + 1)
         exact = np.sum(binom.pmf(s, n, 0.6) * laplace.cdf(0.6 - u - s / n, scale=n ** (v / 2 - 1)))
-        assert exact <= off_by_noise(np.array([float(n)]), np.array([u]), v)[0]
-    assert off_by_noise(np.array([9.0]), np.array([0.0]), 1.1)[0] == 1
+        assert exact <= _off_by_noise(np.array([float(n)]), np.array([u]), v)[0]
+    assert _off_by_noise(np.array([9.0]), np.array([0.0]), 1.1)[0] == 1
 
 
 def test_smallest_mean_within_a_level():
