@@ -26,6 +26,7 @@ from dp_bandit_envs.privacy.interval_ends import checked_v
 from dp_bandit_envs.privacy.mechanisms.interval_sums import INTERVALS, PAPER_DELTA
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.noisy_index_bounds import noisy_int_bound
+from dp_bandit_envs.theory.padded_bounds import padded_ucb_bound
 from dp_bandit_envs.theory.stochastic_bounds import (
     adap_ucb_bound,
     dp_se_bound,
@@ -175,6 +176,9 @@ def dp_ucb(*, epsilon: SupportsFloat = 1.0, counter: str = "hybrid", budget: str
         make_agent=Ucb,
         wrapping=lambda env: CounterSums(env, epsilon=epsilon, counter=counter, pad_unplayed=True, **options),
         paper_guarantee_of=_claim(epsilon, 0.0, "theorem 3.1"),
+        stochastic_bound=(lambda means, horizon: padded_ucb_bound(means, horizon, epsilon, **options))
+        if counter == "hybrid"
+        else None,
         parameters={"epsilon": epsilon, "counter": counter, "budget": budget},
         reference="Tossou and Dimitrakakis (2016), algorithm 2, theorems 3.1 and 3.3",
     )

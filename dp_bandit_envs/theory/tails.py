@@ -1,11 +1,13 @@
 """What bounds for sums of gains and noise share: Chernoff's bounds, and rounds that wait for the best arm."""
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import SupportsFloat
 
 import numpy as np
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.theory.argument_ranges import arm_means
 
@@ -94,3 +96,15 @@ def log_tails(
     rates = s * x - np.log1p(mean * np.expm1(s))
     rest = s * width - sum(number * np.log1p(-((scale * s) ** 2)) for scale, number in noise)
     return rest - counts[:, np.newaxis] * rates, rates
+
+
+def counts_to(horizon: int) -> FloatArray:
+    """Return the N that are tried: all small ones, powers of two, and 3 % more each time; not more than T of them."""
+    counts = _counts()
+    return counts[counts <= horizon]
+
+
+@functools.cache
+def _counts() -> FloatArray:
+    steps = {math.ceil(1.03**k) for k in range(1 + math.ceil(math.log(checks.MOST_ROUNDS, 1.03)))}
+    return np.array(sorted(steps | {1 << k for k in range(checks.MOST_ROUNDS.bit_length())}), float)

@@ -30,7 +30,7 @@ from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.theory.argument_ranges import checked
 from dp_bandit_envs.theory.divergences import bernoulli_kl
 from dp_bandit_envs.theory.stochastic_bounds import Means
-from dp_bandit_envs.theory.tails import SHARES, bernoulli_kls, log_tails, regret_with_waits
+from dp_bandit_envs.theory.tails import SHARES, bernoulli_kls, counts_to, log_tails, regret_with_waits
 
 EXACT_COUNTS = 1024
 """Counts n for which E(1 / p(S_n)) is computed term by term."""
@@ -69,7 +69,7 @@ def ts_bound(means: Means, horizon: SupportsIndex, choices: int = 1) -> float:
     Differs from the source in: the constants, the proof for fractions, and that for TS-MaxN.
     """
     horizon = checks.integer("horizon", horizon, at_least=1)
-    counts = _counts_to(horizon)
+    counts = counts_to(horizon)
 
     def high(mean: float, x: float) -> FloatArray:
         rate = bernoulli_kl(x, mean)
@@ -139,7 +139,7 @@ def dp_ts_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, sl
     Source: the scheme of Agrawal and Goyal (2013). Hu and Hegde (2022) have a bound, which was not at hand.
     """
     horizon, slope = checks.integer("horizon", horizon, at_least=1), checks.at_least("slope", slope, 0)
-    counter, counts = make_counter("hybrid", epsilon=epsilon), _counts_to(horizon)
+    counter, counts = make_counter("hybrid", epsilon=epsilon), counts_to(horizon)
     # No game is longer.
     octaves = range(min(horizon, checks.MOST_ROUNDS).bit_length())
     noises = [counter.scales((2 << k) - 1) for k in octaves]
@@ -195,18 +195,6 @@ def _best_levels(
         return least, waits(best, y)
 
     return regret_with_waits(means, horizon, plays)
-
-
-def _counts_to(horizon: int) -> FloatArray:
-    """Return the N that are tried: all small ones, powers of two, and 3 % more each time; not more than T of them."""
-    counts = _counts()
-    return counts[counts <= horizon]
-
-
-@functools.cache
-def _counts() -> FloatArray:
-    steps = {math.ceil(1.03**k) for k in range(1 + math.ceil(math.log(checks.MOST_ROUNDS, 1.03)))}
-    return np.array(sorted(steps | {1 << k for k in range(checks.MOST_ROUNDS.bit_length())}), float)
 
 
 def _draw_above(counts: FloatArray, x: float, y: float) -> FloatArray:

@@ -20,7 +20,7 @@ from dp_bandit_envs.theory.stochastic_bounds import (
 )
 
 PLAIN = ("KL-UCB", "Gaussian-TS", "TS")
-PRIVATE = ("AdaP-KLUCB", "Private-UCB", "Lazy-DP-TS", "DP-TS", "DP-KLUCB", "DP-IMED", "DP-UCB-INT")
+PRIVATE = ("AdaP-KLUCB", "Private-UCB", "Lazy-DP-TS", "DP-TS", "DP-KLUCB", "DP-IMED", "DP-UCB-INT", "DP-UCB")
 ON_GRAPHS = ("UCB-N", "UCB-MaxN", "TS-N", "TS-MaxN")
 
 
