@@ -129,6 +129,18 @@ class TsallisInf(FunctionalAgent):
         self._check_begun()
         return np.array(self._state.probabilities)
 
+    def use_probability(self, arm: int, probability: float) -> None:
+        """Divide the next loss by this probability, with which its arm was drawn: other losses may have come since.
+
+        By the present one, which these made smaller, several late losses of an arm would grow without bound.
+
+        Args:
+            arm: The arm of the next `update`.
+            probability: In (0, 1].
+        """
+        self._check_begun()
+        self._state.probabilities[arm] = probability
+
 
 class Htinf(TsallisInf):
     r"""HTINF: Tsallis-INF for noisy or heavy-tailed losses, which skips losses that are too large for their arm.

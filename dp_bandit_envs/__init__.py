@@ -1,7 +1,7 @@
 """Differentially private multi-armed bandits: adversaries as environments, privacy as wrappers, agents, a simulator.
 
-Importing this package registers the environments with Gymnasium. Everything else is imported on first use;
-`__init__.pyi` has the names.
+Importing this package registers the environments with Gymnasium. Public names, listed in `__init__.pyi`, are imported
+on first use.
 """
 
 import importlib

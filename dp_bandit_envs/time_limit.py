@@ -1,4 +1,4 @@
-"""A limit of time for somebody else's Python code, which may never end."""
+"""A time limit for untrusted Python code, which may never end."""
 
 import contextlib
 import ctypes

@@ -12,6 +12,7 @@ from dp_bandit_envs.algorithms import (
     drifting_family,
     exp3_family,
     hedge_family,
+    identification_family,
     kl_ucb_family,
     leader_family,
     linear_family,
@@ -44,6 +45,7 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "Private-UCB": ucb_family.private_ucb,
     "DP-SE": ucb_family.dp_se,
     "AdaP-UCB": ucb_family.adap_ucb,
+    "AdaC-UCB": ucb_family.adac_ucb,
     "AdaP-KLUCB": kl_ucb_family.adap_klucb,
     "Lazy-DP-TS": thompson_family.lazy_dp_ts,
     "DP-TS": thompson_family.dp_ts,
@@ -78,6 +80,10 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "Batched-Lap-SCRiBLe": linear_family.batched_lap_scrible,
     "OSMD": linear_family.osmd,
     "AS-OSMD": linear_family.as_osmd,
+    "Top-Two": identification_family.top_two,
+    "AdaP-TT": identification_family.adap_tt,
+    "DP-TT": identification_family.dp_tt,
+    "CTB-TT": identification_family.ctb_tt,
     "Uniform": exp3_family.uniform,
 }
 """The one table of algorithms; the function in each row documents the parameters."""

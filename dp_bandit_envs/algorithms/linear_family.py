@@ -21,7 +21,7 @@ from dp_bandit_envs.agents.scrible import SELECT, Scrible, ScribleOnVectors
 from dp_bandit_envs.algorithms.algorithm import Algorithm, set_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
-from dp_bandit_envs.privacy.gaussian import gaussian_epsilon
+from dp_bandit_envs.privacy.gaussian import epsilon_of_rho
 from dp_bandit_envs.privacy.laplace import noise_scale
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.adversarial_bounds import capped_batch_size, laplace_batch_size, without_memory
@@ -418,15 +418,8 @@ def adac_gope(
         the arms of a batch are played in an order drawn at random, each in one run. It depends on no gain, and plays
         and noise are those of any order, so the guarantee stays.
     """
-    epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
-    if rho is not None:
-        if epsilon != 1:
-            raise ValueError("epsilon and rho both fix the noise; give one or the other.")
-        deviation = 1 / math.sqrt(2 * checks.greater_than("rho", rho, 0))
-        try:
-            epsilon = gaussian_epsilon(deviation, delta)
-        except ValueError:
-            raise ValueError(f"rho must be that of an epsilon of at most 500; received {rho!r}.") from None
+    delta = checks.delta(delta)
+    epsilon = epsilon_of_rho(rho, epsilon, delta)
     return _elimination(
         "AdaC-GOPE", {"epsilon": epsilon, "delta": delta}, epsilon, "Azize and Basu (2023), AdaC-GOPE", delta=delta
     )

@@ -35,7 +35,7 @@ from dp_bandit_envs.wrappers.layers import Boundary, layers_of
 SHOWN: Final = 12
 """The most numbers of a list that a title shows."""
 PLAIN: Final = (bool, int, float, str)
-FIXED_BY: Final = {"EXP3-tau": "batch_size", "AdaC-GOPE": "rho"}
+FIXED_BY: Final = {"EXP3-tau": "batch_size", "AdaC-GOPE": "rho", "AdaC-UCB": "rho"}
 """The parameter that fixes the privacy of an algorithm in place of epsilon and delta."""
 GAME_WANTED: Final = (
     "an environment must be an id such as 'Stochastic', a pair of an id and its arguments, an Adversary or a class that"
@@ -550,8 +550,8 @@ def read_sweep(text: str, label: str | None = None) -> list[AlgorithmSpec]:
         if not values:
             raise ValueError(f"{name} must have at least one value; received an empty list in {checks.shown(text)}.")
     specs = []
-    for values in itertools.product(*lists.values()):
-        chosen = dict(zip(lists, values, strict=True))
+    for combination in itertools.product(*lists.values()):
+        chosen = dict(zip(lists, combination, strict=True))
         label_here = None if label is None else f"{label}{in_brackets(chosen)}"
         specs.append(_spec_of_named(named._replace(parameters=named.parameters | chosen), label_here))
     return specs

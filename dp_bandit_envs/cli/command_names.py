@@ -2,7 +2,7 @@
 
 ABOUT = "Differentially private bandits: play them, compare them, reproduce the papers."
 COMMANDS = {
-    "Play": ("run", "suite", "reproduce", "list", "show"),
+    "Play": ("run", "suite", "reproduce", "list", "show", "compile"),
     "Privacy": ("audit", "calibrate", "ledger"),
     "Course": ("lab", "grade"),
 }

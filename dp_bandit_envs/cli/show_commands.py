@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import math
+import os
 import re
 import signal
 import textwrap
@@ -19,10 +20,12 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.algorithms.specs import import_by_name, read_algorithm, read_import, short_name
+from dp_bandit_envs.cli.options import TABLES
 from dp_bandit_envs.cli.terminal import console, say
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
+from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.counters.table import compare
@@ -63,33 +66,62 @@ KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {
 """All named parts, by kind."""
 
 
+FAMILIES = {
+    "exp3_family": "any gains",
+    "standard_wrapper": "any gains",
+    "ucb_family": "UCB",
+    "kl_ucb_family": "KL-UCB",
+    "thompson_family": "Thompson",
+    "drifting_family": "means change",
+    "hedge_family": "experts",
+    "leader_family": "leaders",
+    "linear_family": "linear",
+}
+"""What algorithms have in common, by the module that defines them."""
+
+
 def list_names(kind: str | None = None) -> list[str]:
-    """Return a line for each environment and algorithm, and the names of the rest; or all of one kind.
+    """Return all names by family, on one screen of 24 lines; or a line for each part of one kind.
 
     No line is longer than 80 characters; a description goes on below.
     """
     if kind in ("lab", "labs"):
         return list_labs()
+    if kind is None:
+        return _list_all()
     plurals = [f"{singular}s" for singular in KINDS]
-    if kind is not None:
-        plurals = [f"{kind}s" if kind in KINDS else checks.known_name("kind", kind, plurals)]
+    plural = f"{kind}s" if kind in KINDS else checks.known_name("kind", kind, [*plurals, "labs"])
+    parts = KINDS[plural.removesuffix("s")]()
+    if plural == "environments":
+        lines = ["Environments (DPBandit-...-v0)"]
+        lines += [_wrapped(first_line(part), f"  {short_name(name):<14} ", 17 * " ") for name, part in parts.items()]
+    elif plural == "algorithms":
+        lines = [f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,};", CONVENTION]
+        width = max(map(len, parts))
+        for name, factory in parts.items():
+            level = shown_epsilon(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON))
+            lines.append(_wrapped(first_line(factory).partition(": ")[2], f"  {name:<{width}} {level!s:<25} "))
+    else:
+        lines = [plural.capitalize(), _wrapped(", ".join(parts), "  ", "  ")]
+    return [*lines, "", "dp-bandit show NAME says more: parameters, guarantee, bound, source."]
+
+
+def _list_all() -> list[str]:
+    """Return the names of all parts, but for agents, and what lists and shows more of them."""
+    families: dict[str, list[str]] = {}
+    for name, factory in ALGORITHMS.items():
+        families.setdefault(FAMILIES.get(factory.__module__.rpartition(".")[2], "registered"), []).append(name)
+    parts = {"Environments": map(short_name, IDS), "Algorithms": (), **families}
+    parts |= {"Wrappers": _exported(wrappers), "Counters": COUNTERS}
     lines = []
-    for plural in plurals:
-        parts = KINDS[plural.removesuffix("s")]()
-        if plural == "environments":
-            lines += ["", "Environments (DPBandit-...-v0)"]
-            lines += [
-                _wrapped(first_line(part), f"  {short_name(name):<14} ", 17 * " ") for name, part in parts.items()
-            ]
-        elif plural == "algorithms":
-            lines += ["", f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,};", CONVENTION]
-            width = max(map(len, parts))
-            for name, factory in parts.items():
-                level = shown_epsilon(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON))
-                lines.append(_wrapped(first_line(factory).partition(": ")[2], f"  {name:<{width}} {level!s:<25} "))
-        else:
-            lines += ["", plural.capitalize(), _wrapped(", ".join(parts), "  ", "  ")]
-    return [*lines[1:], "", "dp-bandit show NAME says more: parameters, guarantee, bound, source."]
+    for title, names in parts.items():
+        indented = f"  {title}" if title in families else title
+        lines += _wrapped(", ".join(names), f"{indented:<15} ", 16 * " ").splitlines()
+    return [
+        *lines,
+        "",
+        "More: dp-bandit list KIND, as algorithms, agents or labs; dp-bandit show NAME.",
+    ]
 
 
 def _wrapped(text: str, start: str, indent: str = "      ") -> str:
@@ -124,8 +156,10 @@ def find_parts(name: str) -> list[tuple[str, str, Any]]:
     Raises:
         UnknownNameError: If nothing has this name; the message suggests similar names.
     """
-    if ":" in name and name.partition(":")[0] not in {*ALGORITHMS, *IDS}:
+    if ":" in name and name.partition(":")[0] not in {*ALGORITHMS, *IDS, *map(short_name, IDS)}:
         return [_import_part(name)]
+    if ":" in name:
+        raise ValueError(f"show takes a name without parameters, such as {name.partition(':')[0]}; received {name!r}.")
     parts = [(kind, full_name, part) for kind, of_kind in KINDS.items() for full_name, part in of_kind().items()]
     spellings = {spelling: None for _, full_name, _ in parts for spelling in {full_name, short_name(full_name)}}
     wanted = checks.known_name("name", name, [*spellings, "counters"]).lower()
@@ -296,6 +330,51 @@ def show_counters(horizon: int, epsilon: float, delta: float | None, out: Path |
         figure = counters_figure(rows, horizon)
         write_whole(out, as_bytes(figure, out.suffix[1:]))
         console.print(f"See {out}.", highlight=False, soft_wrap=True)
+
+
+def is_folder_of_results(name: str) -> bool:
+    """Return whether a name is that of a folder: it is written as a path, or a folder and nothing else is called so."""
+    if any(separator in name for separator in ("/", os.sep)):
+        return True
+    known = (spelling for of_kind in KINDS.values() for full in of_kind() for spelling in (full, short_name(full)))
+    return Path(name).is_dir() and name.lower() not in {spelling.lower() for spelling in known}
+
+
+def show_results(folder: Path, out: Path | None, **look: str) -> None:
+    """Print the table of a finished folder, and draw its figure or write its table.
+
+    Args:
+        folder: The folder.
+        out: The file of the figure, or of the table; by default the figure is in the folder.
+        look: As for `Comparison.plot`; a band may be `"none"`.
+    """
+    from dp_bandit_envs.cli.run_commands import print_notes, print_regrets
+    from dp_bandit_envs.experiments.comparison import load
+    from dp_bandit_envs.experiments.report import CENTRES, View, notes_on
+    from dp_bandit_envs.plots.plot_style import as_bytes
+
+    comparison = load(folder)
+    settings: dict[str, Any] = {**look, "band": None if look.get("band") == "none" else look.get("band", "ci")}
+    measure = look.get("measure", "external_regret")
+    file = out or folder / "figure-shown.png"
+    content: bytes
+    if file.suffix in TABLES:
+        drawn = [option for option in ("band", "against", "y_scale") if option in look]
+        if drawn:
+            raise ValueError(
+                f"--{drawn[0].replace('_', '-')} is for a figure; received it with the table {file}. Leave it out."
+            )
+        wide = file.suffix != ".csv"
+        content = f"{comparison.table(TABLES[file.suffix], measure=measure, wide=wide)}\n".encode()
+    else:
+        content = as_bytes(comparison.plot(**settings), file.suffix[1:])
+    print_regrets(comparison, View(measure, CENTRES.get(settings["band"] or "ci", "mean")))
+    print_notes(notes_on(comparison))
+    try:
+        write_whole(file, content)
+    except OSError as error:
+        raise ResultsError(f"{file} must be writable; {error.strerror}. Name another file with --out.") from None
+    say(f"See {file}.")
 
 
 def open_lab(name: str | None, folder: Path, *, read_only: bool, host: str, port: int | None, headless: bool) -> None:

@@ -6,6 +6,8 @@ import threading
 
 from rich.console import Console
 
+LEAST_SPEED = 10_000
+"""The least speed that is worth a word, in rounds per second."""
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 console = Console()
@@ -37,5 +39,7 @@ def leave_at_once(code: int) -> None:
 
 
 def rate(speed: float) -> str:
-    """Return a speed in words."""
-    return f"{speed / 1e6:,.1f} M rounds/s" if speed >= 1e6 else f"{speed / 1e3:,.0f} k rounds/s"
+    """Return a speed in words, after a comma; nothing for one that says more of how long it takes to begin."""
+    if speed < LEAST_SPEED:
+        return ""
+    return f", {speed / 1e6:,.1f} M rounds/s" if speed >= 1e6 else f", {speed / 1e3:,.0f} k rounds/s"

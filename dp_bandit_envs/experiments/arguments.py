@@ -64,7 +64,7 @@ def experiment_from(
         horizon=horizons[0] if len(horizons) == 1 else None,
         trials=checks.integer("trials", trials, at_least=1, at_most=MOST_TRIALS),
         seed=chosen_seed(seed, is_real=False),
-        checkpoints=checks.one_of("checkpoints", checkpoints, SPACINGS),
+        checkpoints=_spacing(checkpoints),
     )
     games = [
         game
@@ -84,6 +84,15 @@ def experiment_from(
     names = "-".join(["run", *(game.key for game in games), *(spec.label for spec in shared)])
     experiment = dataclasses.replace(experiment, name=re.sub(r"[^\w.=-]+", "-", names)[:120], games=tuple(games))
     return dataclasses.replace(experiment, seed=chosen_seed(seed, experiment.is_real))
+
+
+def _spacing(checkpoints: Any) -> str:
+    if not isinstance(checkpoints, str):
+        raise WrongTypeError(
+            f"checkpoints must be 'linear' or 'log', the spacing of 100 rounds; received {checks.shown(checkpoints)}."
+            " simulate takes a number of rounds or a list of them."
+        )
+    return checks.one_of("checkpoints", checkpoints, SPACINGS)
 
 
 def _game_with(environment: Any, persons: str | None, ledger: Any) -> GameSpec:

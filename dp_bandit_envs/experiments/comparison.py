@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.specs import Game, Player
 from dp_bandit_envs.checks import require
-from dp_bandit_envs.compiling.compiled import says_compiling
 from dp_bandit_envs.errors import ResultsError, WrongTypeError
 from dp_bandit_envs.experiments.arguments import experiment_from
 from dp_bandit_envs.experiments.configurations import DESCRIBED, MADE_BY, cells_of, union, why_not_joined
 from dp_bandit_envs.experiments.entries import Entries, Entry, entries_of, entry_of
 from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.progress import Requested, check_progress, progress_of
+from dp_bandit_envs.experiments.progress import Requested, check_progress, interruption, progress_of
 from dp_bandit_envs.experiments.ranking import Ranking, ranking
 from dp_bandit_envs.experiments.running import StoredArrays, run
 from dp_bandit_envs.experiments.store import RESULTS, ResultsFolder, read_finished
@@ -29,6 +29,7 @@ from dp_bandit_envs.text import aligned_table
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from dp_bandit_envs.experiments.report import Report
@@ -155,27 +156,82 @@ class Comparison(Entries):
         against: str = "round",
         *,
         measure: str = "external_regret",
-        band: str = "ci",
+        band: str | None = "ci",
         x_scale: str | None = None,
         y_scale: str = "linear",
         columns: int | None = None,
+        ax: "Axes | Sequence[Axes] | NDArray[Any] | None" = None,
+        size: tuple[float, float] | None = None,
+        colors: Mapping[str, Any] | None = None,
+        labels: Mapping[str, str] | None = None,
+        legend: str | bool | None = None,
+        note: bool | None = None,
     ) -> "Figure":
         """Draw a measure, one panel a game.
+
+        Settings of matplotlib that you changed (`plt.rcParams`, `plt.style.use`) are obeyed, the size of letters too:
+        they have 8 points unless `font.size` is another than matplotlib's own 10, or the axes are yours.
 
         Args:
             against: `"round"`; or the last round against `"epsilon"`, `"arms"` or `"horizon"`.
             measure: One of `MEASURES`.
             band: `"ci"`, the mean with its 95 % bootstrap interval; `"quantiles"`, the median with the 10 % and 90 %
-                quantiles; or `"spread"`, the median of means with Gini's mean difference below and above it.
+                quantiles; `"spread"`, the median of means with Gini's mean difference below and above it; or None, the
+                mean alone.
             x_scale: `"linear"` or `"log"`; by default linear for rounds, unless they were recorded on a log scale, and
                 log for the others.
             y_scale: `"linear"` or `"log"`. Panels of one game at several epsilons share their scale.
             columns: Number of panels in a row; 1 for a figure as narrow as a column of a paper or a telephone. By
                 default a figure is as wide as a page.
-        """
-        from dp_bandit_envs.experiments.drawing import draw
+            ax: Axes of yours to draw on, one for each panel, so that one figure can show several comparisons. An
+                algorithm that was drawn in a figure already looks the same again.
+            size: Width and height in inches of the whole figure, as in `(3.4, 2.2)`; by default what the panels need.
+            colors: A colour by algorithm; others keep away from these.
+            labels: What the legend says of an algorithm, in place of its name and its guarantee.
+            legend: `"below"` the panels, `"inside"` the first one, or False. By default below, and on axes of yours
+                inside.
+            note: Whether to say below the figure what line and band are. By default only where neither `size` nor `ax`
+                is given: `plot_note` returns it as text for a caption.
 
-        return draw(self, against, measure=measure, band=band, x_scale=x_scale, y_scale=y_scale, columns=columns)
+        Raises:
+            ValueError: If something is unknown or out of range, or the size leaves too little room for the panels.
+            WrongTypeError: If something is of another type.
+
+        Example:
+            >>> from dp_bandit_envs import compare
+            >>> comparison = compare("Stochastic", ["DP-KLUCB", "UCB"], epsilon=1, horizon=200, trials=5)
+            >>> figure = comparison.plot(size=(3.4, 2.2), labels={"DP-KLUCB": "ours"}, colors={"UCB": "black"})
+            >>> print(comparison.plot_note(labels={"DP-KLUCB": "ours"}))
+            Line: ...
+        """
+        from dp_bandit_envs.experiments.drawing import PlotContent, draw
+
+        content = PlotContent(against, measure, band, x_scale, y_scale, labels)
+        return draw(self, content, columns=columns, ax=ax, size=size, colors=colors, legend=legend, note=note)
+
+    def plot_note(
+        self,
+        against: str = "round",
+        *,
+        measure: str = "external_regret",
+        band: str | None = "ci",
+        y_scale: str = "linear",
+        labels: Mapping[str, str] | None = None,
+        format: str = "text",
+    ) -> str:
+        """Return what line and band of a plot are, and every guarantee, as text for a caption.
+
+        Args:
+            against: As for `plot`.
+            measure: As for `plot`.
+            band: As for `plot`.
+            y_scale: As for `plot`.
+            labels: As for `plot`.
+            format: `"text"` or `"latex"`.
+        """
+        from dp_bandit_envs.experiments.drawing import PlotContent, write_note
+
+        return write_note(self, PlotContent(against, measure, band, None, y_scale, labels), format)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return a table with a row for each algorithm, epsilon, environment, trial and recorded round.
@@ -235,6 +291,8 @@ class Comparison(Entries):
         if not isinstance(other, Comparison):
             raise WrongTypeError(f"join needs another comparison; received {checks.kind_of(other)}.")
         mine, theirs = self._configuration(), other._configuration()
+        if mine == theirs:
+            return self
         if reason := why_not_joined(theirs, mine):
             raise ResultsError(f"comparisons must agree to be joined. Different: {reason}.")
         longest: dict[tuple[str, str], Entry] = {}
@@ -429,24 +487,33 @@ def compare(
         DP-KLUCB (epsilon=0.1): mean regret 65.8
         DP-KLUCB (epsilon=2): mean regret 49.4
     """
-    experiment = experiment_from(
-        environments,
-        algorithms,
-        epsilon=epsilon,
-        delta=delta,
-        at_guarantee=at_guarantee,
-        rounds_per_person=rounds_per_person,
-        horizon=horizon,
-        n_arms=n_arms,
-        trials=trials,
-        seed=seed,
-        checkpoints=checkpoints,
-    )
-    experiment.check()
     checks.integer("jobs", jobs, at_least=1)
     check_progress(progress)
-    if experiment.seed is not None:
-        warn_of_known_seed(experiment.is_real)
+    experiment = None
+    try:
+        experiment = experiment_from(
+            environments,
+            algorithms,
+            epsilon=epsilon,
+            delta=delta,
+            at_guarantee=at_guarantee,
+            rounds_per_person=rounds_per_person,
+            horizon=horizon,
+            n_arms=n_arms,
+            trials=trials,
+            seed=seed,
+            checkpoints=checkpoints,
+        )
+        experiment.check()
+        if experiment.seed is not None:
+            warn_of_known_seed(experiment.is_real)
+        return _compare(experiment, folder, jobs, progress)
+    except KeyboardInterrupt:
+        is_secret = experiment is not None and experiment.seed is None
+        raise interruption(folder, is_secret=is_secret) from None
+
+
+def _compare(experiment: Experiment, folder: str | Path | None, jobs: int, progress: Requested) -> Comparison:
     if folder is None:
         with tempfile.TemporaryDirectory() as path_of_now:
             results = ResultsFolder(Path(path_of_now), experiment.configuration())
@@ -455,17 +522,12 @@ def compare(
             entries = tuple(entries_of(results.configuration, dict(played.arrays)))
         return Comparison(entries, results.configuration)
     results = ResultsFolder(folder_of(folder), experiment.configuration())
-    try:
-        arrays = _play(experiment, results, jobs, progress).arrays
-    except KeyboardInterrupt as stop:
-        stop.add_note(f"Finished games are saved in {results.path}; the same call goes on from there.")
-        raise
+    arrays = _play(experiment, results, jobs, progress).arrays
     comparison = Comparison(tuple(entries_of(results.configuration, arrays)), results.configuration)
     results.write_again("summary.csv", summary_of_folder(results, comparison.entries, comparison.configuration))
     return comparison
 
 
 def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Requested) -> Results:
-    names = [] if progress is False else list(dict.fromkeys(spec.name for spec in experiment.all_algorithms))
-    with says_compiling(names), progress_of("compare", progress, experiment.rounds) as advance:
+    with progress_of("compare", progress, experiment.rounds) as advance:
         return run(experiment, folder, jobs=jobs, progress=advance)

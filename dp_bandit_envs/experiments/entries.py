@@ -12,7 +12,7 @@ from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.configurations import Cell, cells_of
 from dp_bandit_envs.privacy.guarantee import ShownEpsilon
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.simulation.results import MEASURES, of_measure
+from dp_bandit_envs.simulation.results import MEASURES, STOPPING, of_measure
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,6 +77,11 @@ class Entry:
         array: FloatArray | None = of_measure(self.measures, measure)
         if array is None:
             names = ", ".join(name for name in MEASURES if name in self.measures)
+            if measure in STOPPING and STOPPING[0] not in self.measures:
+                raise ValueError(
+                    f"measure must be known of every algorithm; {self.name} does not look for the best arm, and has no"
+                    f" {measure}. Known: {names}. select(algorithm=...) leaves it out."
+                )
             raise ValueError(f"measure must be known in every game; {measure} is not in {self.title}. Known: {names}.")
         return array
 

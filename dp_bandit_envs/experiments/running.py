@@ -19,7 +19,7 @@ from dp_bandit_envs.experiments.store import CHUNKS, RESULTS, Archive, ResultsFo
 from dp_bandit_envs.simulation.engines import SimulationSetup, always_compiled, is_small_simulation
 from dp_bandit_envs.simulation.results import KeptResults, ResultTable, TrialResults
 from dp_bandit_envs.simulation.simulation import jobs_for, prepare
-from dp_bandit_envs.simulation.workers import Task, run_tasks
+from dp_bandit_envs.simulation.workers import Task, compile_ahead, run_tasks
 
 CHUNK = 32
 """The number of trials in a chunk of short games."""
@@ -170,6 +170,7 @@ def _play(
         queue = _Queue(experiment, folder, progress)
     try:
         jobs = jobs_for(queue.reasons, jobs)
+        compile_ahead(queue.engines, jobs, in_threads=queue.in_threads)
         played = run_tasks(queue.tasks(), jobs, in_threads=queue.in_threads, left=queue.left)
         with contextlib.closing(played):
             for chunks, trials, columns in played:
@@ -296,6 +297,7 @@ class _Queue:
     Attributes:
         left: The number of trials that are not in the folder, once for each work of a game.
         in_threads: Whether all of it is compiled.
+        engines: Who plays them.
         reasons: Why something is played instead of compiled.
     """
 
@@ -312,6 +314,7 @@ class _Queue:
         self._open: dict[str, tuple[dict[str, ResultTable], int]] = {}
         missing = [(self._prepare(chunk), chunk) for chunk in self._chunks if not folder.has(chunk.name)]
         self.left = sum(len(prepared.engines) * chunk.trials for prepared, chunk in missing)
+        self.engines = [engine for prepared in self._prepared.values() for engine in prepared.engines]
         self.in_threads = all(prepared.in_threads for prepared, _ in missing)
         self.reasons = [reason for prepared, _ in missing for reason in prepared.reasons.values()]
 

@@ -57,6 +57,8 @@ from dp_bandit_envs.simulation.stages import (
     new_dynamic_regret,
     new_history,
     new_progress,
+    note_first_stop,
+    note_recommended_arm,
     pay_and_add_dynamic_regret,
     pay_by_payoff,
     play_games,
@@ -136,10 +138,15 @@ class CompiledGame:
             progress = progress._replace(history=new_history(self.rules.memory, self.checkpoints, self.n_arms))
         elif self.means_move:
             progress = progress._replace(history=new_dynamic_regret(self.checkpoints))
-        record = new_checkpoints(self.checkpoints, len(progress.pulls))
+        record = new_checkpoints(self.checkpoints, len(progress.pulls), stops=self.stops)
         streams: Any = tuple(np.random.Generator for _ in range(1 + len(states)))
         game = GameState(state, states, world, self.rules, streams, progress, record)
         return Image(game, spare=bool(self.user_functions))
+
+    @property
+    def stops(self) -> bool:
+        """Whether the agent looks for the best arm and stops."""
+        return self.agent.functions.recommend is not None and self.agent.functions.is_done is not None
 
     def streams(self, seed: int, trial: int) -> tuple[np.random.Generator, ...]:
         """Return the random streams of one game: the agent's, and those of the mechanisms."""
@@ -208,6 +215,10 @@ class CompiledGame:
         # If a step releases something of the arm played only.
         if played_only and self.agent.functions.update_own is not None:
             parts["update"] = self.agent.functions.update_own
+        if self.stops:
+            functions = self.agent.functions
+            parts["note_stop"] = bind(note_first_stop, {"is_done": functions.is_done})
+            parts["note_recommendation"] = bind(note_recommended_arm, {"recommend": functions.recommend})
         if tidy is not None:
             parts["tidy_state"] = bind(tidy_every_32_steps, {"tidy": tidy})
         return {name: frozen(part) for name, part in parts.items()}

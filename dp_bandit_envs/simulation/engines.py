@@ -17,11 +17,13 @@ from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import (
+    CompiledFunction,
+    CompileJob,
     IsCancelled,
+    compile_in_turn,
     loads_from_disk,
     not_cancelled,
     run_in_thread,
-    say_compiling,
     say_once,
 )
 from dp_bandit_envs.compiling.functions import is_builtin
@@ -53,6 +55,7 @@ from dp_bandit_envs.simulation.results import (
     EngineName,
     ResultTable,
     StoppedEarlyError,
+    StopRecord,
     TrialResults,
     stack_results,
     trial_results,
@@ -210,6 +213,11 @@ class CompiledEngine:
         vars(engine).update(vars(self), games={name: self.games[name] for name in algorithms})
         return engine
 
+    @property
+    def loops(self) -> list[CompiledFunction]:
+        """The loops of its algorithms."""
+        raise NotImplementedError
+
     def _too_few_rounds(self, algorithm: str, trials: int) -> str:
         """Return `TOO_FEW_ROUNDS` if it takes longer to compile an algorithm than to play it; otherwise ""."""
         game, horizon = self.games[algorithm], self.adversary.horizon
@@ -267,11 +275,15 @@ class LaneEngine(CompiledEngine):
         return engine
 
     @property
+    def loops(self) -> list[CompiledFunction]:
+        """The loops of its algorithms, and the one that draws gains for all of them."""
+        return [loop.compiled for loop in (*self._loops(), self._gains) if loop is not None]
+
+    @property
     def ready(self) -> bool:
         """Whether nothing has to be compiled or loaded."""
-        loops = [loop.compiled for loop in (*self._loops(), self._gains) if loop is not None]
         gains_are_ready = self._drawn is not None or compiled_add_up().ready
-        return gains_are_ready and all(loop.ready for loop in (compiled_play_pieces(), *loops))
+        return gains_are_ready and all(loop.ready for loop in (compiled_play_pieces(), *self.loops))
 
     def compile(self, is_cancelled: IsCancelled) -> None:
         """Compile everything, or load it from disk."""
@@ -396,10 +408,11 @@ class ScalarEngine(CompiledEngine):
         game = self.games[algorithm]
         if not game.user_functions:
             return ""
-        if not game.loop.ready:
-            say_compiling([type(game.agent).__name__], kept=False)
+        alone = self.only([algorithm])
         try:
-            run_in_thread(self.only([algorithm]).compile)
+            if not game.loop.ready:
+                compile_in_turn([CompileJob(type(game.agent).__name__, alone.loops, alone.compile, is_kept=False)])
+            run_in_thread(alone.compile)
         # Numba raises errors of many types here.
         except Exception as error:
             reason = in_short(error, game.user_functions, game.owners)
@@ -413,10 +426,15 @@ class ScalarEngine(CompiledEngine):
         return max(1, min(MOST_AT_ONCE, 2**16 // self.adversary.horizon))
 
     @property
+    def loops(self) -> list[CompiledFunction]:
+        """The loops of its algorithms."""
+        return [game.loop for game in self.games.values()]
+
+    @property
     def ready(self) -> bool:
         """Whether nothing has to be compiled or loaded."""
         shared = self.adversary.payoff is None and compiled_add_up().ready
-        return shared and all(game.loop.ready for game in self.games.values())
+        return shared and all(loop.ready for loop in self.loops)
 
     def compile(self, is_cancelled: IsCancelled) -> None:
         """Compile everything, or load it from disk."""
@@ -456,7 +474,8 @@ class ScalarEngine(CompiledEngine):
         for name, game in self.games.items():
             image, block = game.image, blocks[name]
             record: Any = image.form.inner[GameState._fields.index("record")]
-            _, collected, switches, pulls = (image.arrays(block, place) for place in record.inner)
+            arrays = (image.arrays(block, place) for place in record.inner)
+            _, collected, switches, pulls, recommended, stop = arrays
             progress: Any = image.form.inner[PROGRESS]
             history = progress.inner[Progress._fields.index("history")]
             dynamic = None
@@ -464,7 +483,8 @@ class ScalarEngine(CompiledEngine):
                 fixed = self._fixed(image.arrays(block, history.inner[History._fields.index("totals_at")]))
             elif moved:
                 dynamic = image.arrays(block, history.inner[DynamicRegret._fields.index("totals_at")])
-            results[name] = trial_results(fixed, always, collected, switches, pulls, means, dynamic)
+            stops = StopRecord(self.checkpoints, recommended, stop) if game.stops else None
+            results[name] = trial_results(fixed, always, collected, switches, pulls, means, dynamic, stops)
         return results
 
     def _play(
@@ -585,6 +605,8 @@ class PythonEngine:
                 game.switches[at],
                 np.bincount(game.arms, minlength=game.n_plays),
                 None if game.pseudo_regret is not None or game.dynamic_regret is None else game.dynamic_regret[at],
+                None if game.rounds_until_stop is None else game.rounds_until_stop[at],
+                None if game.error is None else game.error[at],
             )
         return results
 

@@ -22,7 +22,7 @@ from dp_bandit_envs.simulation.determinism import check_repeatable
 from dp_bandit_envs.simulation.engines import TOO_FEW_ROUNDS, SimulationSetup, choose_engines, say_slow
 from dp_bandit_envs.simulation.results import Keep, Outcome, ResultTable, Simulation, Summary
 from dp_bandit_envs.simulation.stages import NotCompilableError, RefusedByNumbaError
-from dp_bandit_envs.simulation.workers import refuse_backend_elsewhere, run_tasks
+from dp_bandit_envs.simulation.workers import compile_ahead, refuse_backend_elsewhere, run_tasks
 
 SPACINGS = ("linear", "log")
 MOST_TRIALS = 10_000_000
@@ -168,7 +168,9 @@ def is_plain(value: Any) -> bool:
         value = [*value.items()]
     if type(value) in (list, tuple, PrivacyRequest):
         return len(value) <= MOST_PARTS and all(map(is_plain, value))
-    return value is None or type(value) in (bool, int, float, str)
+    if type(value) is int:
+        return value.bit_length() <= 64  # Python writes no integer of more than 4,300 digits
+    return value is None or type(value) in (bool, float, str)
 
 
 def _may_be_kept(setup: SimulationSetup) -> bool:
@@ -349,25 +351,26 @@ def simulate(
     if isinstance(epsilon, (Sequence, np.ndarray)):
         raise WrongTypeError(f"epsilon must be one number; received {epsilon!r}. compare takes several.")
     privacy = PrivacyRequest.checked(epsilon, delta, at_guarantee=at_guarantee)
-    setup = prepare(
-        environment,
-        algorithms,
-        horizon=horizon,
-        seed=seed,
-        checkpoints=checkpoints,
-        n_arms=n_arms,
-        env_kwargs=env_kwargs,
-        privacy=privacy,
-        trials=trials,
-    )
-    jobs = jobs_for(setup.reasons.values(), jobs)
-    tables = setup.tables(trials)
-    done = 0
-    with says_compiling([name for name in setup.players if name not in setup.reasons]):
+    with says_compiling((lambda _: None) if progress is False else None):
+        setup = prepare(
+            environment,
+            algorithms,
+            horizon=horizon,
+            seed=seed,
+            checkpoints=checkpoints,
+            n_arms=n_arms,
+            env_kwargs=env_kwargs,
+            privacy=privacy,
+            trials=trials,
+        )
+        jobs = jobs_for(setup.reasons.values(), jobs)
+        tables = setup.tables(trials)
+        done = 0
         setup = setup.reserved(trials)
         try:
             if not setup.secret:  # not before, because a ledger may refuse
                 warn_of_known_seed(setup.game.adversary.is_real)
+            compile_ahead(setup.engines, jobs, in_threads=setup.in_threads)
             tasks = setup.tasks(range(first_trial, first_trial + trials))
             played = run_tasks(tasks, jobs, in_threads=setup.in_threads, keep=keep)
             with contextlib.closing(played):

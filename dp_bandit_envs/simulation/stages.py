@@ -130,12 +130,18 @@ class DynamicRegret(NamedTuple):
 
 
 class Checkpoints(NamedTuple):
-    """The results at checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(checkpoints, n_arms)`."""
+    """The results at checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(checkpoints, n_arms)`.
+
+    Of an agent that looks for the best arm, `recommended` has the arms, and `stop`, `(1,)`, the round after which it
+    stopped, or 0; both are empty for others.
+    """
 
     checkpoints: IntArray
     collected: FloatArray
     switches: IntArray
     pulls: IntArray
+    recommended: IntArray
+    stop: IntArray
 
 
 class GameState(NamedTuple):
@@ -159,10 +165,12 @@ def new_progress(n_plays: int, n_values: int) -> Progress:
     return Progress(counters, np.zeros(1), pulls, gains, observed, sums, numbers, releases, NoWorld())
 
 
-def new_checkpoints(checkpoints: IntArray, n_arms: int) -> Checkpoints:
-    """Return an empty record."""
+def new_checkpoints(checkpoints: IntArray, n_arms: int, *, stops: bool = False) -> Checkpoints:
+    """Return an empty record; `stops` for an agent that looks for the best arm."""
     number = len(checkpoints)
-    return Checkpoints(checkpoints, np.zeros(number), np.zeros(number, np.int64), np.zeros((number, n_arms), np.int64))
+    pulls = np.zeros((number, n_arms), np.int64)
+    recommended, stop = np.zeros(number if stops else 0, np.int64), np.zeros(int(stops), np.int64)
+    return Checkpoints(checkpoints, np.zeros(number), np.zeros(number, np.int64), pulls, recommended, stop)
 
 
 def new_history(memory: int, checkpoints: IntArray, n_arms: int) -> History:
@@ -189,7 +197,7 @@ def _placeholder(*arguments: Any) -> Any:
 
 select = update = tidy = contains = payoff = release = idle = mechanism_forget = lower_release = lower_forget = (
     add_step
-) = _placeholder
+) = recommend = is_done = _placeholder
 game_at = store = _placeholder
 """These two are of `compiling.layout_code`."""
 
@@ -472,6 +480,25 @@ def tidy_every_32_steps(state: Any, t: int, batch_size: int) -> Any:
     return state
 
 
+def note_stop(state: Any, t: int, record: Checkpoints) -> None:
+    """Do nothing; placeholder for `note_first_stop`."""
+
+
+def note_first_stop(state: Any, t: int, record: Checkpoints) -> None:
+    """Note the round after which the agent has stopped, the first time that it says so."""
+    if record.stop[0] == 0 and is_done(state):
+        record.stop[0] = t
+
+
+def note_recommendation(state: Any, checkpoint: int, record: Checkpoints) -> None:
+    """Do nothing; placeholder for `note_recommended_arm`."""
+
+
+def note_recommended_arm(state: Any, checkpoint: int, record: Checkpoints) -> None:
+    """Note the arm that the agent recommends at a checkpoint."""
+    record.recommended[checkpoint] = recommend(state)
+
+
 def play_block(
     state: Any,
     states: Any,
@@ -521,6 +548,7 @@ def play_block(
             release_batch(world, arm, states, streams, progress)
             add_to_sums(world, arm, states, streams, progress)
             state = tidy_state(update(state, arm, observe(progress)), t, rules.batch_size)
+            note_stop(state, t, record)
             clear(world, arm, progress)
             filled = 0
         if t == record.checkpoints[checkpoint]:
@@ -528,6 +556,7 @@ def play_block(
             record.switches[checkpoint] = switches
             for i in range(len(pulls)):
                 record.pulls[checkpoint, i] = pulls[i]
+            note_recommendation(state, checkpoint, record)
             checkpoint += 1
     counters[0] = t
     counters[1] = arm

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple
 
 from dp_bandit_envs.checks import installed
-from dp_bandit_envs.compiling.compiled import run_in_thread
+from dp_bandit_envs.compiling.compiled import CompileJob, compile_in_turn, loads_from_disk, run_in_thread
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.privacy.admission import Conditions, playing_under
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -301,12 +301,30 @@ def count_as_begun(task: Task) -> bool:
     return reservation is None or reservation.count_as_begun(list(engine.algorithms), len(task.trials))
 
 
-def compile_now(engines: Iterable[Engine]) -> None:
-    """Compile all loops, or load them from disk."""
-    for engine in engines:
-        # A browser's Python starts no threads; it needs none where nothing is compiled.
+def compile_now(engines: Iterable[Engine]) -> int:
+    """Load all loops from disk, and compile those that are not there, algorithm by algorithm; return how many."""
+    # A browser's Python starts no threads; it needs none where nothing is compiled.
+    unready: list[Any] = [engine for engine in engines if not engine.ready]
+    alone = [(name, engine.only([name])) for engine in unready for name in engine.algorithms]
+    jobs, listed = list[CompileJob](), set[int]()
+    for name, engine in alone:
+        is_kept = not engine.games[name].user_functions
+        # An algorithm has the same loop in many games.
+        loops = [] if engine.ready else [loop for loop in engine.loops if id(loop) not in listed]
+        if loops and not (is_kept and loads_from_disk(engine.compile)):
+            jobs.append(CompileJob(name, loops, engine.compile, is_kept))
+            listed.update(map(id, loops))
+    compile_in_turn(jobs)
+    for engine in unready:
         if not engine.ready:
             run_in_thread(engine.compile)
+    return sum(len(job.loops) for job in jobs)
+
+
+def compile_ahead(engines: Sequence[Engine], jobs: int, *, in_threads: bool) -> None:
+    """Compile what `run_tasks` will play in this process, so that all of it is announced together."""
+    if _way(jobs, in_threads) != "joblib":
+        compile_now(engines)
 
 
 def _numbered(number: int, pickled: PickledWork, trials: range, keep: Keep) -> tuple[int, TaskResults]:

@@ -19,7 +19,7 @@ from dp_bandit_envs.errors import (
     UnreachableGuaranteeError,
     WrongGameError,
 )
-from dp_bandit_envs.experiments.progress import check_progress, progress_of
+from dp_bandit_envs.experiments.progress import check_progress, interruption, progress_of
 from dp_bandit_envs.files import make_folder, write_whole
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray
@@ -125,10 +125,8 @@ def evaluate(
                 growth += _growth(agent, wanted, store, jobs, seconds)
                 if agent.level is not None:
                     audits.append({"agent": agent.player.label, "level": agent.level, **audit_of(agent.algorithms)})
-    except KeyboardInterrupt as stop:
-        if folder is not None:
-            stop.add_note(f"Finished cells are saved in {folder}; the same call goes on from there.")
-        raise
+    except KeyboardInterrupt:
+        raise interruption(folder, what="cells") from None
     return ScoreCard(card_of(size, seed, levels, anchors, cells, audits, growth))
 
 

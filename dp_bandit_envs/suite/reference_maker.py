@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 import dp_bandit_envs
-from dp_bandit_envs.algorithms import algorithm_names
+from dp_bandit_envs.algorithms import algorithm_names, make_algorithm
 from dp_bandit_envs.experiments.progress import progress_of
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.protocols import FloatArray
@@ -36,7 +36,9 @@ ANCHORS: Final = ("chance", "best")
 
 def names_of_reference() -> list[str]:
     """Return the names that have rows: all of the package, and the standard wrapper around Thompson sampling."""
-    return [*algorithm_names(), *FURTHER]
+    # Those that look for the best arm play for something else than the regret that is scored.
+    regret = [name for name in algorithm_names() if make_algorithm(name).sample_bound is None]
+    return [*regret, *FURTHER]
 
 
 def make(sizes: Sequence[str], folder: Path, file: Path = FILE, jobs: int = 1) -> None:

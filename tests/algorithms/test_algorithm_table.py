@@ -23,11 +23,13 @@ ADVERSARIAL = ["EXP2", "AS-EXP2", "EXP3", "EXP3-tau", "Tsallis-INF", "HTINF", "U
 ADVERSARIAL_WITHOUT_BOUND = ["Clipped-Lap"]
 # Why: what clipping takes from a noisy gain depends on the gain, so sums of clipped gains may rank arms otherwise.
 STOCHASTIC_WITH_BOUND = ["UCB", "DP-UCB-BOUND", "DP-SE", "AdaP-UCB", "LDP-UCB-L", "LDP-UCB-B"]
-STOCHASTIC_WITH_BOUND += ["GOPE", "DP-GOPE", "AdaC-GOPE"]
+STOCHASTIC_WITH_BOUND += ["GOPE", "DP-GOPE", "AdaC-GOPE", "AdaC-UCB"]
 STOCHASTIC_WITH_BOUND += ["KL-UCB", "AdaP-KLUCB", "Private-UCB", "Gaussian-TS"]
 STOCHASTIC_WITH_BOUND += ["TS", "Lazy-DP-TS", "DP-TS", "DP-KLUCB", "DP-IMED"]
 NEARLY_LINEAR = ["SW-UCB", "D-UCB", "SW-KLUCB-CF", "Restarted-AdaP-UCB", "DP-UCB-INT", "DP-UCB"]
 STOCHASTIC_WITH_BOUND += NEARLY_LINEAR
+# They look for the best arm, and bound how often they miss it and the rounds that takes.
+STOPPING = ["Top-Two", "AdaP-TT", "DP-TT", "CTB-TT"]
 ON_POINTS = ["SCRiBLe", "AS-SCRiBLe", "Batched-Lap-SCRiBLe", "OSMD", "AS-OSMD"]
 ON_GRAPHS = ["TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"]
 
@@ -48,7 +50,13 @@ def test_every_algorithm_says_what_it_guarantees():
 
 def test_every_algorithm_is_for_one_kind_of_gains():
     assert sorted(NAMES) == sorted(
-        ADVERSARIAL + ADVERSARIAL_WITHOUT_BOUND + STOCHASTIC_WITH_BOUND + ON_GRAPHS + ON_POINTS + FULL_INFORMATION
+        ADVERSARIAL
+        + ADVERSARIAL_WITHOUT_BOUND
+        + STOCHASTIC_WITH_BOUND
+        + STOPPING
+        + ON_GRAPHS
+        + ON_POINTS
+        + FULL_INFORMATION
     )
 
 
@@ -85,9 +93,9 @@ def test_bounds_hold_for_oblivious_adversaries_only():
     """And an index that knows when it is played can be led astray by gains that are not independent."""
     finite = [name for name in NAMES if make_algorithm(name).regret_bound(n_arms=4, horizon=1000, memory=1) < math.inf]
     assert finite == ["EXP3-tau"]
-    for name in ADVERSARIAL_WITHOUT_BOUND + STOCHASTIC_WITH_BOUND:
+    for name in ADVERSARIAL_WITHOUT_BOUND + STOCHASTIC_WITH_BOUND + STOPPING:
         assert make_algorithm(name).regret_bound(n_arms=4, horizon=1000) == math.inf
-    for name in ADVERSARIAL_WITHOUT_BOUND:
+    for name in ADVERSARIAL_WITHOUT_BOUND + STOPPING:
         assert make_algorithm(name).pseudo_regret_bound(means=[0.9, 0.6], horizon=1000) == math.inf
 
 

@@ -15,8 +15,8 @@ from dp_bandit_envs.theory.experts_bounds import hedge_regret_bound
 from dp_bandit_envs.theory.linear_bounds import exp2_regret_bound, linear_elimination_bound
 from tests.tools.refusals import refused
 
-UNCHECKED = ("argument_ranges", "divergences", "tails")
-"""CompiledFunction agents call divergences for every arm in every round."""
+UNCHECKED = ("argument_ranges", "divergences", "tails", "transport_costs")
+"""Bounds check what the third takes; compiled agents call the second and the last for every arm in every round."""
 MODULES = [
     importlib.import_module(f"{theory.__name__}.{module.name}")
     for module in pkgutil.iter_modules(theory.__path__)
