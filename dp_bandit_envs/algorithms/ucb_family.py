@@ -29,6 +29,8 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.interval_ends import checked_v
 from dp_bandit_envs.privacy.mechanisms.interval_sums import INTERVALS, PAPER_DELTA
 from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.theory.noisy_index_bounds import noisy_int_bound
+from dp_bandit_envs.theory.padded_bounds import padded_ucb_bound
 from dp_bandit_envs.theory.stochastic_bounds import (
     adac_ucb_bound,
     adap_ucb_bound,
@@ -42,6 +44,7 @@ from dp_bandit_envs.theory.stochastic_bounds import (
     private_ucb_gamma,
     private_ucb_paper_bound,
     ucb_bound,
+    ucb_max_n_bound,
 )
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, IntervalSums, RandomizedResponse
 
@@ -68,6 +71,7 @@ def ucb() -> Algorithm:
         make_agent=Ucb,
         wrapping=ExactSums,
         stochastic_bound=ucb_bound,
+        graph_bound=ucb_bound,
         reference="Auer, Cesa-Bianchi and Fischer (2002), theorem 1",
     )
 
@@ -101,6 +105,8 @@ def ucb_max_n() -> Algorithm:
         name="UCB-MaxN",
         make_agent=UcbMaxN,
         wrapping=ExactSums,
+        stochastic_bound=ucb_bound,
+        graph_bound=lambda means, horizon: ucb_max_n_bound(means, horizon, len(means)),
         reference="Caron, Kveton, Lelarge and Bhagat (2012), UCB-MaxN",
     )
 
@@ -175,6 +181,9 @@ def dp_ucb(*, epsilon: SupportsFloat = 1.0, counter: str = "hybrid", budget: str
         make_agent=Ucb,
         wrapping=lambda env: CounterSums(env, epsilon=epsilon, counter=counter, pad_unplayed=True, **options),
         paper_guarantee_of=_claim(epsilon, 0.0, "theorem 3.1"),
+        stochastic_bound=(lambda means, horizon: padded_ucb_bound(means, horizon, epsilon, **options))
+        if counter == "hybrid"
+        else None,
         parameters={"epsilon": epsilon, "counter": counter, "budget": budget},
         reference="Tossou and Dimitrakakis (2016), algorithm 2, theorems 3.1 and 3.3",
     )
@@ -211,7 +220,9 @@ def dp_ucb_int(
 
     def bound(means: Sequence[float], horizon: int) -> float:
         ends = mechanisms.IntervalSums(epsilon=epsilon, delta=delta, v=v, intervals=intervals).ends(horizon)
-        return dp_ucb_int_bound(means, horizon, ends.tolist(), v, BONUS if with_bonus else 0.0)
+        if with_bonus or math.isinf(epsilon):
+            return dp_ucb_int_bound(means, horizon, ends, v, BONUS if with_bonus else 0.0)
+        return noisy_int_bound(means, horizon, ends, v, redraws=mode == "redraw")
 
     return Algorithm(
         name="DP-UCB-INT",
@@ -220,7 +231,7 @@ def dp_ucb_int(
         paper_guarantee_of=_claim(epsilon, 0.0, "theorem 3.4 and corollary 3.1")
         if intervals == "pure"
         else _claim(epsilon, delta, "theorem 3.4 and corollary 3.2"),
-        stochastic_bound=bound if with_bonus or math.isinf(epsilon) else None,
+        stochastic_bound=bound,
         parameters={"epsilon": epsilon, "delta": delta, "v": v, "mode": mode, "intervals": intervals},
         reference="Tossou and Dimitrakakis (2016), algorithm 3, theorems 3.4 and 3.5",
     )

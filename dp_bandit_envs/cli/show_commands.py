@@ -241,11 +241,12 @@ def _facts_of_algorithm(algorithm: Algorithm) -> dict[str, str]:
     at = f"K = {N_ARMS}, T = {HORIZON:,}"
     external = algorithm.regret_bound(**size)
     pseudo = algorithm.pseudo_regret_bound(means=MEANS, horizon=HORIZON)
+    pair = f"means {MEANS[0]:g} and {MEANS[1]:g}"
     bounds = [
         f"{kind}: {bound:,.1f} at most"
         for kind, bound in (
             (f"external regret against an oblivious adversary, {at}", external),
-            (f"pseudo-regret with means {MEANS[0]:g} and {MEANS[1]:g}, T = {HORIZON:,}", pseudo),
+            (f"pseudo-regret with {pair}, T = {HORIZON:,}", pseudo),
         )
         if bound < math.inf
     ]
@@ -253,6 +254,7 @@ def _facts_of_algorithm(algorithm: Algorithm) -> dict[str, str]:
         f", delta = {claimed.delta:.3g}" if claimed.delta else ""
     )
     games = _games_of(algorithm)
+    least = algorithm.sample_lower_bound(means=MEANS)
     return {
         **({"Games": games} if games else {}),
         "Guarantee": f"with the defaults, {at}: {shown_epsilon(holds)} ({CONVENTION})"
@@ -261,6 +263,9 @@ def _facts_of_algorithm(algorithm: Algorithm) -> dict[str, str]:
         "It covers": holds.covers,
         "Layer by layer": "\n".join(holds.steps),
         "Regret bound": "\n".join(bounds) or "none with explicit constants is known",
+        **(
+            {} if algorithm.sample_bound is None else {"Rounds until stop": f"coins with {pair}: {least:,.1f} at least"}
+        ),
         **({"Source": algorithm.reference} if algorithm.reference else {}),
     }
 
