@@ -47,7 +47,8 @@ class Algorithm:
     Args:
         name: The name of its results.
         make_agent: Makes a fresh agent for games with arms, such as an agent's class; None if it plays points only. An
-            agent whose confidence terms depend on the noise has a method `see_noise`, like the agents of this package.
+            agent whose confidence terms depend on the noise needs a method `see_noise`, like the agents of this
+            package.
         make_point_agent: Makes a fresh agent for games of points; by default it plays arms only.
         feedback: The feedback its agents need: `"any"`; `"full"` for every value of every round (also taken from the
             attribute `feedback = "full"` of an agent's class); or `"payoff"`, for games of points, if they need only
@@ -55,16 +56,16 @@ class Algorithm:
         decision_sets: Names of the decision sets whose points it plays; by default all.
         wrapping: Puts the privacy wrappers around an environment; by default there are none.
         own_guarantee: The guarantee for `(n_arms, horizon)` where it comes from the agent's own randomness, so that it
-            covers the arms only; by default it is that of the outermost wrapper. It must cover horizon + 1 steps, as
-            above batches the last, unfinished one is a step more, which releases nothing.
+            covers the arms only; by default it is that of the outermost wrapper. It must cover horizon + 1 steps: with
+            batches, the last, unfinished one counts as a step, although it releases no sum.
         paper_guarantee_of: What the paper claims for `(n_arms, horizon)`, where that differs.
         bound: An upper bound on the expected external regret for `(n_arms, horizon, memory)`, where one is known.
         bound_in: An upper bound on it for an environment whose bound depends on more, such as the decision set; by
             default `bound` for games with arms.
         stochastic_bound: An upper bound on the pseudo-regret for `(means, horizon)`, where one is known.
-        graph_bound: The same where rounds may reveal more gains than that of the arm played, but always that one.
+        graph_bound: The same for feedback that always reveals the gain of the arm played, and may reveal others.
         sample_bound: A lower bound on the expected rounds until an algorithm of its kind stops, for `means` of coins.
-        parameters: The parameters that were chosen, for reports.
+        parameters: The chosen parameters, for reports.
         reference: Author (year) and theorem.
         player: Determines the random streams of agent and wrappers, together with the seed; by default name and
             parameters, whatever the results are called later. Algorithms with the same player share their noise.
@@ -323,8 +324,8 @@ class Algorithm:
         Args:
             means: The arms' means, at least 2, each in [0, 1].
             horizon: Number of rounds T, at least 1.
-            sensitivity: That of the environment; where it is above 1, bounds are known only for algorithms that need
-                all gains, and for some without noise. Then every arm must reveal its own gain.
+            sensitivity: The environment's sensitivity; above 1, bounds are known only for algorithms that need all
+                gains, and for some without noise, if every arm reveals its own gain.
         """
         numbers = arm_means(means)
         _, t = _size_of(len(numbers), horizon)

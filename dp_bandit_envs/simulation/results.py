@@ -90,7 +90,7 @@ class Engine(Protocol):
 
     @property
     def ready(self) -> bool:
-        """Whether nothing has to be compiled or loaded."""
+        """Whether all machine code is loaded already."""
 
     def compile(self, is_cancelled: IsCancelled) -> None:
         """Do the slow one-time work; end early after `is_cancelled` returns True."""
@@ -127,12 +127,12 @@ def run_and_keep(play: Callable[[range], TaskResults], trials: range, keep: Keep
 
 
 class StopRecord(NamedTuple):
-    """What algorithms that look for the best arm did in some trials.
+    """Recommendations and stops of an algorithm that looks for the best arm, in some trials.
 
     Attributes:
         checkpoints: Rounds, ascending, shape `(checkpoints,)`.
         recommended: The arms recommended there, shape `(trials, checkpoints)`.
-        stop: The round after which each trial stopped, shape `(trials, 1)`; 0 if it did not.
+        stop: The last round before each trial stopped, shape `(trials, 1)`; 0 if it did not stop.
     """
 
     checkpoints: IntArray
@@ -207,18 +207,18 @@ class Outcome:
             last of the arms actually played.
         policy_regret: Against the best constant play up to the checkpoint.
         pseudo_regret: The expected cost of the arms played; None if the means are unknown, or with a payoff function.
-        dynamic_regret: The same against the best arm of each round: the pseudo-regret where means stay, and more where
-            they change (`DPBandit-Shifting-v0`); None if the means of a round are unknown.
-        collected: Gains collected, or what the payoff function paid, less charges.
+        dynamic_regret: The same against the best arm of each round: the pseudo-regret for constant means, and more for
+            changing ones (`DPBandit-Shifting-v0`); None if the means of a round are unknown.
+        collected: Gains collected, or the payoffs of the payoff function, less charges.
         switches: Number of changes of arm.
-        rounds_until_stop: Rounds that an algorithm played that looks for the best arm, before it stopped or the
-            checkpoint came; None for others.
-        error: 1 if the arm that it recommends has not the largest mean, else 0; None if the means are unknown.
-        pulls: Number of rounds in which each arm was played in the whole game, shape `(trials, n_arms)`.
+        rounds_until_stop: For an algorithm that looks for the best arm, the rounds before it stopped or the checkpoint
+            came; None for others.
+        error: 1 if the recommended arm does not have the largest mean, else 0; None if the means are unknown.
+        pulls: Number of plays of each arm in the whole game, shape `(trials, n_arms)`.
         engine: `"lanes"` for compiled games side by side, `"compiled"` for compiled games one at a time, or
             `"play"` for parts that the compiled loop does not support.
-        reason: Why it was not compiled, such as for few rounds without machine code on disk; and if the adversary
-            cannot be copied, that nobody checked whether it draws from its `rng` only. Empty if there is neither.
+        reason: Why it was not compiled, such as too few rounds without machine code on disk. Also notes if an adversary
+            that cannot be copied was not checked for drawing from its `rng` only. Otherwise empty.
         guarantee: The privacy guarantee of each game.
     """
 

@@ -160,7 +160,7 @@ def totals_of(
 ) -> list[dict[str, Any]]:
     """Return the total of each agent at each level, and its ranks where every core task was played.
 
-    `"rank"` is the rank among the agents of the card; `"field"` is the one beside the package's algorithms in the
+    `"rank"` is the rank among the agents of the card; `"field"` is its rank among the package's algorithms in the
     reference, which were played in other games.
 
     Args:
@@ -305,7 +305,7 @@ class ScoreCard:
         """Return the entry of an agent in a task at a level.
 
         Raises:
-            ValueError: If there is no such entry.
+            ValueError: If the card has no entry for them.
         """
         for cell in self.values["cells"]:
             if (cell["agent"], cell["task"], cell["level"]) == (agent, task, level):

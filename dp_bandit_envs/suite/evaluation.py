@@ -77,8 +77,8 @@ def evaluate(
         wrapper: Called as `wrapper(env, epsilon=...)`; replaces the standard wrapper.
         folder: Folder for results; the same call resumes an interrupted run, or adds more agents.
         jobs: Number of games to play in parallel.
-        seed: The seed of all games. By default the reference's seed, for which chance and best are stored; with other
-            seeds they are played, too.
+        seed: The seed of all games. By default the reference's seed, whose chance and best are stored; with other seeds
+            they are played, too.
         seconds: Time limit for one agent at one level in one task.
         progress: As for `compare`.
 
@@ -118,13 +118,13 @@ def evaluate(
 
 
 class PlayedAgent(NamedTuple):
-    """What an agent played at a level.
+    """The cells that an agent played at a level.
 
     Attributes:
         player: Who was evaluated.
         level: The level.
         cells: A cell for each task, with the regrets of its games or the reason why there are none.
-        played: The tasks that it played, with the algorithms as they were calibrated.
+        played: The tasks that it played, with the calibrated algorithms.
     """
 
     player: SuitePlayer
@@ -209,7 +209,7 @@ class CellStore:
             make_folder(folder)
 
     def kept(self, task: SuiteTask, question: Mapping[str, Any], play: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Return what a file says about a question in the games of a task, or play it and write the file.
+        """Return the answer stored in a file about the games of a task, or play them and write the file.
 
         An answer with the key `"not kept"` is written nowhere.
         """
@@ -299,7 +299,7 @@ def _cell(
 
 
 def _cannot(error: BaseException, stopped: str) -> dict[str, Any]:
-    """Return why there is no score."""
+    """Return the reason for a missing score."""
     if isinstance(error, TooLongError):
         return {"cannot": "failed", "reason": stopped}
     is_game, is_guarantee = isinstance(error, WrongGameError), isinstance(error, UnreachableGuaranteeError)
@@ -307,7 +307,7 @@ def _cannot(error: BaseException, stopped: str) -> dict[str, Any]:
 
 
 def guarantee_held(guarantee: PrivacyGuarantee) -> dict[str, Any]:
-    """Return what a card says about a guarantee: for a round, and where data serve several times for a person."""
+    """Return the text of a card on a guarantee: for a round and, where data are reused, for a person."""
     facts = {**_least_epsilon(guarantee), "model": guarantee.model, "covers": guarantee.covers}
     if guarantee.data is not None and guarantee.data.person is not None and guarantee.model != "none":
         facts["person"] = {**_least_epsilon(guarantee.for_person()), "rounds": guarantee.data.person}

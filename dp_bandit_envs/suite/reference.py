@@ -141,7 +141,7 @@ class SuiteReference:
         return list(_ranking(self, size, level)) if self.has(size) else []
 
     def exponents(self, task: str, level: float | None) -> dict[str, float]:
-        """Return the exponents of the regret in T in a task, of those that played it in two sizes and more."""
+        """Return the exponents of the regret in T in a task, for all algorithms that played it in two sizes or more."""
         means: dict[str, dict[int, float]] = {}
         for size in self.sizes:
             for row in self.rows(task, size, level):
@@ -177,7 +177,7 @@ def rank_among(total: float, error: float, ranking: Sequence[RankedRow]) -> int:
 
 
 def first_as_chance(intervals: Sequence[tuple[float, float]]) -> int:
-    """Return the first row (best first) from which on all intervals of totals reach 0, the score of chance."""
+    """Return the first row (best first) from where on all intervals of totals reach 0, the score of chance."""
     position = len(intervals)
     while position and intervals[position - 1][0] <= 0:
         position -= 1

@@ -1,4 +1,4 @@
-"""A short audit of what an agent played: one small game of each kind, compared with what is declared."""
+"""A short audit of a played agent: one small game of each kind, compared with the declared guarantee."""
 
 import dataclasses
 import math
@@ -55,14 +55,14 @@ def audit_of(played: Sequence[tuple[SuiteTask, Algorithm]]) -> dict[str, Any]:
 
 
 def name_of_kind(task: SuiteTask) -> str:
-    """Return what a round of a task reveals, in a word."""
+    """Return the feedback of a task in a word."""
     kinds = {"Graph": "graphs", "Experts": "experts", "Linear": "features", "Ball": "points"}
     feedback = "" if task.has_arms else f" ({task.arguments['feedback']})"
     return kinds.get(task.game, "arms") + feedback
 
 
 def small_game(task: SuiteTask, gains: FloatArray) -> Environment:
-    """Return a small game that reveals what a task does.
+    """Return a small game with the feedback of a task.
 
     Args:
         task: The task.
@@ -101,7 +101,7 @@ class ArmsInTurn:
 
 
 def _finding(task: SuiteTask, algorithm: Algorithm, player: str = "agent") -> dict[str, Any]:
-    """Return what is found in one kind of game."""
+    """Return the finding of one kind of game."""
     try:
         with limited(SECONDS):
             return {**_exact(task, algorithm), "player": player}
