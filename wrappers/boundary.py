@@ -406,8 +406,8 @@ def nearest_boundaries(env: Any) -> list[BoundaryBase]:
 class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[override]
     """Applies a privacy mechanism to an environment's gains; each privacy wrapper is this class with one mechanism.
 
-    `step` returns the released observation; as reward the released gain (or mean) of the arm played, 0.0 without a
-    release; the flags, which depend on the horizon only; and `{"round": t}`. Above a `Monitor` of Stable-Baselines3,
+    `step` returns the released observation, the released gain (or mean) of the arm played as reward (0.0 without a
+    release), the flags, which depend on the horizon only, and `{"round": t}`. Above a `Monitor` of Stable-Baselines3,
     the last step adds `"episode"`, which its tools expect: the sum `r` of the rewards above and the number `l` of
     steps. Errors below are replaced by errors without private information, pictures show released values only, and
     `get_wrapper_attr` does not read attributes below. Only an evaluator uses `env.unwrapped` and `wrapper.env`.

@@ -27,7 +27,7 @@ GRID_NATS: Final = 0.003
 
 
 def bernoulli_cost(high: float, n_high: float, low: float, n_low: float) -> float:
-    """Return W with the Kullback-Leibler divergence of coins; u is the mean of all gains; 0 if high <= low.
+    """Return W with the Kullback-Leibler divergence of coins, where u is the mean of all gains; 0 if high <= low.
 
     Args:
         high: The mean of b, in [0, 1].
