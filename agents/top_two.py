@@ -85,7 +85,7 @@ def update(state: State, arm: int, seen: Sums) -> State:
 
 
 def update_own(state: State, arm: int, seen: Sums) -> State:
-    """Do what `update` does, where only the arm played can have a new release."""
+    """Do as `update`, when only the arm played can have a new release."""
     return decide(state, store_release(state, arm, seen))
 
 

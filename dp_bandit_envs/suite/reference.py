@@ -45,7 +45,7 @@ class ReferenceRow(NamedTuple):
 
 
 class RankedRow(NamedTuple):
-    """Someone who plays all tasks with arms at a level.
+    """An algorithm or agent that plays all tasks with arms at a level.
 
     Attributes:
         name: The algorithm, or the agent.

@@ -198,7 +198,7 @@ class SuiteTask:
         return {**dataclasses.asdict(self), "arguments": dict(self.arguments)}
 
     def games(self, size: str) -> dict[str, Any]:
-        """Return what fixes the games of a size and their measure: the row without the name that scores 1."""
+        """Return the settings of the games of a size and of their measure: the row without the name that scores 1."""
         return {**self.row(), "best": None, "size": [self.horizon(size), size_of(size).games]}
 
 

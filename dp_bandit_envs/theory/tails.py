@@ -18,7 +18,7 @@ SHARES = np.linspace(0.02, 0.98, 49)
 
 
 def regret_of_plays(gaps: list[float], pulls: list[float], horizon: int) -> float:
-    """Return the largest regret if each arm is played at most as often as `pulls` allows, and all of them T times."""
+    """Return the largest regret if each arm is played at most as often as `pulls` allows, and T times in total."""
     regret, left = 0.0, float(horizon)
     for gap, most in sorted(zip(gaps, pulls, strict=True), reverse=True):
         regret += gap * min(most, left)
