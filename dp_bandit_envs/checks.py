@@ -228,6 +228,14 @@ def delta(value: SupportsFloat, *, or_zero: bool = False) -> float:
     return number
 
 
+def probability(name: str, value: SupportsFloat) -> float:
+    """Return a probability as a float, or raise if it is not in (0, 1)."""
+    number = real(name, value)
+    if not 0 < number < 1:
+        raise ValueError(f"{name} must be in (0, 1); received {shown(value)}.")
+    return number
+
+
 def in_range(name: str, value: SupportsFloat, low: float, high: float) -> float:
     """Return `value` as a float, or raise if it is not in [low, high]."""
     number = real(name, value)

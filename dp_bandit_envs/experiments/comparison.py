@@ -201,13 +201,13 @@ class Comparison(Entries):
             >>> from dp_bandit_envs import compare
             >>> comparison = compare("Stochastic", ["DP-KLUCB", "UCB"], epsilon=1, horizon=200, trials=5)
             >>> figure = comparison.plot(size=(3.4, 2.2), labels={"DP-KLUCB": "ours"}, colors={"UCB": "black"})
-            >>> print(comparison.plot_note(labels={"DP-KLUCB": "ours"}))
-            Line: ...
+            >>> print(comparison.plot_note(labels={"DP-KLUCB": "ours"}).partition(". ")[2])
+            ours: epsilon = 1; UCB: no privacy; epsilon is pure up to 30, or else the least at delta = 1e-6.
         """
-        from dp_bandit_envs.experiments.drawing import View, draw
+        from dp_bandit_envs.experiments.drawing import PlotContent, draw
 
-        view = View(against, measure, band, x_scale, y_scale, labels)
-        return draw(self, view, columns=columns, ax=ax, size=size, colors=colors, legend=legend, note=note)
+        content = PlotContent(against, measure, band, x_scale, y_scale, labels)
+        return draw(self, content, columns=columns, ax=ax, size=size, colors=colors, legend=legend, note=note)
 
     def plot_note(
         self,
@@ -229,9 +229,9 @@ class Comparison(Entries):
             labels: As for `plot`.
             format: `"text"` or `"latex"`.
         """
-        from dp_bandit_envs.experiments.drawing import View, write_note
+        from dp_bandit_envs.experiments.drawing import PlotContent, write_note
 
-        return write_note(self, View(against, measure, band, None, y_scale, labels), format)
+        return write_note(self, PlotContent(against, measure, band, None, y_scale, labels), format)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return a table with a row for each algorithm, epsilon, environment, trial and recorded round.
