@@ -8,6 +8,7 @@ from dp_bandit_envs.agents.exp3 import Exp3
 from dp_bandit_envs.agents.exp3_set import Exp3Set
 from dp_bandit_envs.agents.functional import FunctionalAgent, FunctionalPointAgent, StoppingAgent
 from dp_bandit_envs.agents.gaussian_thompson import GaussianThompsonSampling
+from dp_bandit_envs.agents.gaussian_ucb import GaussianUcb
 from dp_bandit_envs.agents.hedge import Hedge
 from dp_bandit_envs.agents.imed import Imed
 from dp_bandit_envs.agents.kl_ucb import KlUcb
@@ -35,6 +36,7 @@ __all__ = [
     "FunctionalAgent",
     "FunctionalPointAgent",
     "GaussianThompsonSampling",
+    "GaussianUcb",
     "Hedge",
     "Htinf",
     "Imed",

@@ -30,8 +30,8 @@ from dp_bandit_envs.text import name_of
 
 CURE: Final = {
     Gains: "Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or MiniBatchAverage"
-    " around it; both are in dp_bandit_envs.",
-    Sums: "wrap it in ExactSums(env) or HybridSums(env, epsilon=...); both are in dp_bandit_envs.",
+    " around it; both are in dp_bandit_envs.wrappers.",
+    Sums: "wrap it in ExactSums(env) or HybridSums(env, epsilon=...); both are in dp_bandit_envs.wrappers.",
 }
 SINGLE: Final = "the arrays of the state are lists in play: read and write single elements, as state.sums[arm] += 1.0"
 

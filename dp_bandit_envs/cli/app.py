@@ -248,6 +248,7 @@ def reproduce(
         "suite mine:MyAgent --size quick --epsilon 0.1,1,10 --out results/mine",
         "suite DP-KLUCB Clipped-Lap:base=TS --axis switching,stochastic/rare --size tiny",
         "suite submissions --size tiny --epsilon 1 --seed 8251",
+        "suite mine/card.json theirs/card.json --out results/both",
     )
 )
 def suite(
@@ -256,7 +257,7 @@ def suite(
         typer.Argument(
             metavar="[AGENT...]",
             help="Agents as module:Name, or algorithms, with parameters if you like; or a folder of Python files, each"
-            " with a class MyAgent. Without any, what the package's own algorithms score.",
+            " with a class MyAgent; or cards, which are joined. Without any, what the package's own algorithms score.",
         ),
     ] = None,
     list_tasks: Annotated[bool, typer.Option("--list", help="List tasks, sizes and levels.")] = False,
@@ -296,6 +297,31 @@ def suite(
     else:
         settings: dict[str, Any] = {"size": size, "axes": axes, "seed": seed, "seconds": seconds, "jobs": cores(jobs)}
         score_agents(agents, epsilon=epsilon, out=out, **settings)
+
+
+@app.command(
+    "compile",
+    epilog=examples(
+        "compile",
+        "compile Stochastic Switching EXP3 DP-KLUCB",
+    ),
+)
+def compile_(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ENVIRONMENT...] [ALGORITHM...]",
+            help="Environments and algorithms, as for run; by default all of the package, with their default"
+            " parameters: some minutes.",
+        ),
+    ] = None,
+) -> None:
+    """Make the machine code that games need once and for all, as for an image of a lab or the disk of a cluster."""
+    from dp_bandit_envs.cli.compile_command import compile_all
+    from dp_bandit_envs.cli.run_commands import sort_kinds
+
+    environments, algorithms = sort_kinds(names or [])
+    compile_all(environments, algorithms)
 
 
 @app.command("list")

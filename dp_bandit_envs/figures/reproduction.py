@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.experiments.comparison import comparison_of, folder_of
-from dp_bandit_envs.experiments.progress import Requested, check_progress, progress_of
+from dp_bandit_envs.experiments.progress import Requested, check_progress, interruption, progress_of
 from dp_bandit_envs.experiments.report import Report, Study, folders_of, report_on, run_study, run_study_in_memory
 
 
@@ -101,10 +101,8 @@ def reproduce(
         how: dict[str, Any] = {"jobs": jobs, "progress": advance}
         try:
             results = run_study(study, folders, **how) if folders else run_study_in_memory(study, **how)
-        except KeyboardInterrupt as stop:
-            if folders:
-                stop.add_note(f"Finished games are saved in {folders[0].path}; the same call goes on from there.")
-            raise
+        except KeyboardInterrupt:
+            raise interruption(folders[0].path if folders else None) from None
     return report_on(
         study,
         results,

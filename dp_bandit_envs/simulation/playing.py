@@ -155,6 +155,9 @@ class Game:
             return PrivacyGuarantee.none("nothing is known of who played it")
         return self.find_guarantee()
 
+    def __getattr__(self, name: str) -> Any:
+        raise checks.unknown_attribute(self, name)
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the environment, which may hold what cannot be pickled."""
         return vars(self) | {"guarantee": self.guarantee, "find_guarantee": None}
@@ -467,6 +470,8 @@ def check_methods(agent: Any, *, points: bool) -> None:
     if absent:
         theirs = specs.adapter_for(agent)
         way_out = f" Use dp_bandit_envs.adapters.{theirs}(agent)()." if theirs else " dp_bandit_envs.Exp3() is one."
+        if isinstance(agent, (list, tuple, dict)) and not theirs:
+            way_out = " play plays one; simulate and compare take several."
         raise TypeError(f"{needed}; received {name}, which has no {' and no '.join(absent)}.{way_out}")
     for method, arguments in calls.items():
         named = dict.fromkeys((size, "horizon", "rng")) if method == "begin" else {}

@@ -271,6 +271,9 @@ class Outcome:
         """The name with its guarantee, as legends show it."""
         return label_of(self.name, [shown_epsilon(self.guarantee)])
 
+    def __getattr__(self, name: str) -> Any:
+        raise checks.unknown_attribute(self, name)
+
     def plot(self, measure: str = "external_regret", band: str = "ci", *, columns: int | None = None) -> "Figure":
         """Draw a measure against the round; the arguments are those of `Simulation.plot`."""
         return drawn_outcomes([self], measure, band, columns)
@@ -300,7 +303,7 @@ class Summary(Outcome):
                 f"{name} of each trial is not kept with keep='summary'. Use mean({name!r}), standard_error({name!r}) or"
                 f" last({name!r}), or simulate with keep='trials'."
             )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise checks.unknown_attribute(self, name)
 
     @property
     def trials(self) -> int:
