@@ -441,7 +441,7 @@ def read_finished(path: Path) -> tuple[dict[str, Any], Archive]:
 def find_growing(parent: Path, wanted: Mapping[str, Any]) -> Path | None:
     """Return the finished run below a folder all of which is part of a configuration, the largest; None if none is.
 
-    A run that has begun to grow to something else does not count.
+    A run that has begun to grow to something else, or in which another process works, does not count.
     """
     runs: list[tuple[int, Path]] = []
     for folder in sorted(parent.glob("run-*")):
@@ -454,9 +454,18 @@ def find_growing(parent: Path, wanted: Mapping[str, Any]) -> Path | None:
         trials = {cell.identity: cell.trials for cell in cells_of(wanted)}
         is_part = all(cell.trials <= trials.get(cell.identity, 0) for cell in cells_of(stored))
         growth = folder / GROWTH / CONFIGURATION
-        if is_part and not (growth.exists() and growth.read_bytes() != _written(union(stored, wanted))):
+        grows_elsewhere = growth.exists() and growth.read_bytes() != _written(union(stored, wanted))
+        if is_part and not grows_elsewhere and (stored == wanted or _can_be_locked(folder)):
             runs.append((sum(cell.trials for cell in cells_of(stored)), folder))
     return max(runs, default=(0, None))[1]
+
+
+def _can_be_locked(folder: Path) -> bool:
+    try:
+        with files.locked(folder / LOCK):
+            return True
+    except OSError:
+        return False
 
 
 def _written(configuration: Mapping[str, Any]) -> bytes:
