@@ -37,6 +37,7 @@ DOORS: Final = {
     " checkpoints folder jobs progress",
     "calibrate": "algorithm epsilon delta n_arms horizon rounds_per_person parameters",
     "reproduce": "name folder horizon trials seed jobs progress",
+    "OutsideGame": "algorithm n_arms horizon arm_names epsilon delta low high clip seed trial persons ledger diary",
 }
 """Functions of the package, and their arguments, which are named where another function is given one of these."""
 MEANT: Final = {
@@ -97,7 +98,7 @@ def _wrong_call(
         name = f"{type(unnamed[0]).__name__}.begin"
     n_positional = len(unnamed) - (len(signature.parameters) - len(takes))
     takes_any = any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
-    for unknown in (one for one in named if one not in takes and not takes_any):
+    for unknown in (one for one in named if one not in takes):
         meant = MEANT.get(unknown.lower(), unknown)
         listed = isinstance(named[unknown], (list, tuple))
         if listed and "arm_names" in takes and meant in ("n_arms", "arms", "actions", "labels", "names"):
@@ -105,6 +106,8 @@ def _wrong_call(
         near = near_names(meant if meant in takes else unknown, takes)
         hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
         doors = [door for door, arguments in DOORS.items() if meant in arguments.split()]
+        if takes_any and not doors:
+            continue
         if doors:
             near = [one for one in near if one in meant or meant in one]
             hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
@@ -225,6 +228,14 @@ def delta(value: SupportsFloat, *, or_zero: bool = False) -> float:
     return number
 
 
+def probability(name: str, value: SupportsFloat) -> float:
+    """Return a probability as a float, or raise if it is not in (0, 1)."""
+    number = real(name, value)
+    if not 0 < number < 1:
+        raise ValueError(f"{name} must be in (0, 1); received {shown(value)}.")
+    return number
+
+
 def in_range(name: str, value: SupportsFloat, low: float, high: float) -> float:
     """Return `value` as a float, or raise if it is not in [low, high]."""
     number = real(name, value)
@@ -313,6 +324,8 @@ ELSEWHERE: Final = {
 """Names that other packages have, in lower case, and those of the same thing here."""
 
 
+MOST_LISTED: Final = 60
+"""The most names that an error lists."""
 EVERY: Final = ("all", "any", "every", "everything", "*")
 """Words for all names of a kind."""
 
@@ -349,11 +362,22 @@ def known_name(kind: str, value: str, names: Iterable[str]) -> str:
         return match
     near = near_names(str(value).partition("(")[0], names)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(names)}."
+    if not near and len(names) > MOST_LISTED:
+        hint = "`dp-bandit list` shows all."
     if str(value).lower() in EVERY:
         hint = f"No word stands for all of them: name each, as {', '.join(names[:2])}."
     if "(" in str(value) and near:
         hint += f" Parameters follow a colon: {near[0]}:parameter=value."
     raise UnknownNameError(f"unknown {kind} {value!r}. {hint}")
+
+
+def unknown_attribute(owner: Any, name: str) -> AttributeError:
+    """Return the error for an attribute that an object does not have, with the nearest ones that it has."""
+    # Python and notebooks ask for many names that begin with _.
+    public = [one for one in (*dir(type(owner)), *vars(owner)) if not one.startswith("_")]
+    near = [] if name.startswith("_") else near_names(name, public)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}.{hint}")
 
 
 def installed(module: str) -> bool:

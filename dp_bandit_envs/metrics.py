@@ -333,6 +333,30 @@ def pseudo_regret(pulls: IntArray, means: FloatArray) -> FloatArray:
     return regret
 
 
+def rounds_until_stop(rounds: IntArray, stop: IntArray) -> IntArray:
+    """Return how many of the rounds up to each one were played before an algorithm stopped.
+
+    Args:
+        rounds: Rounds, ascending, shape `(rounds,)`.
+        stop: The round after which it stopped, or 0 if it did not, shape `(..., 1)`, or one number.
+    """
+    played: IntArray = np.where(stop > 0, np.minimum(rounds, stop), rounds)
+    return played
+
+
+def recommendation_error(arms: IntArray, means: FloatArray) -> FloatArray:
+    """Return 1 where an arm has not the largest mean, else 0.
+
+    Args:
+        arms: The arms recommended, shape `(..., places)`.
+        means: The arms' expected gains, shape `(..., n_arms)` with an axis of length 1 for places if `arms` has more.
+    """
+    best = means >= means.max(axis=-1, keepdims=True)
+    places = np.broadcast_to(best, (*np.shape(arms), best.shape[-1]))
+    missed: FloatArray = 1.0 - np.take_along_axis(places, np.asarray(arms)[..., np.newaxis], axis=-1)[..., 0]
+    return missed
+
+
 def dynamic_regret(means: FloatArray, arms: IntArray) -> FloatArray:
     r"""Return :math:`\sum_t (\max_i \mu_t(i) - \mu_t(I_t))` up to each round, shape `(rounds,)`.
 

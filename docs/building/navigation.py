@@ -80,6 +80,7 @@ CAPTIONS = {
         "docs/notes/own-norm-noise",
         "docs/notes/lower-bounds",
         "docs/notes/upper-bounds",
+        "docs/notes/identification",
     ],
     "Project": ["CONTRIBUTING", "docs/architecture", "SECURITY", "CHANGELOG"],
 }

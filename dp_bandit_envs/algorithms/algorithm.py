@@ -62,6 +62,8 @@ class Algorithm:
         bound_in: An upper bound on it for an environment whose bound depends on more, such as the decision set; by
             default `bound` for games with arms.
         stochastic_bound: An upper bound on the pseudo-regret for `(means, horizon)`, where one is known.
+        graph_bound: The same where rounds may reveal more gains than that of the arm played, but always that one.
+        sample_bound: A lower bound on the expected rounds until an algorithm of its kind stops, for `means` of coins.
         parameters: The parameters that were chosen, for reports.
         reference: Author (year) and theorem.
         player: Determines the random streams of agent and wrappers, together with the seed; by default name and
@@ -86,6 +88,8 @@ class Algorithm:
     bound: Callable[[int, int, int], float] | None = None
     bound_in: Callable[[Environment], float] | None = None
     stochastic_bound: Callable[[Sequence[float], int], float] | None = None
+    graph_bound: Callable[[Sequence[float], int], float] | None = None
+    sample_bound: Callable[[Sequence[float]], float] | None = None
     parameters: dict[str, Any] = dataclasses.field(default_factory=dict)
     reference: str = ""
     player: str = ""
@@ -320,14 +324,25 @@ class Algorithm:
             means: The arms' means, at least 2, each in [0, 1].
             horizon: Number of rounds T, at least 1.
             sensitivity: That of the environment; where it is above 1, bounds are known only for algorithms that need
-                all gains.
+                all gains, and for some without noise. Then every arm must reveal its own gain.
         """
         numbers = arm_means(means)
         _, t = _size_of(len(numbers), horizon)
-        # The proofs are for rounds that reveal one gain, or all of them.
-        if self.stochastic_bound is None or (sensitivity > 1 and self.feedback != "full"):
-            return math.inf
-        return _cut(self.stochastic_bound(numbers, t), t)
+        # Most proofs are for rounds that reveal one gain, or all of them.
+        bound = self.graph_bound if sensitivity > 1 and self.feedback != "full" else self.stochastic_bound
+        return math.inf if bound is None else _cut(bound(numbers, t), t)
+
+    @checks.answers_wrong_calls
+    def sample_lower_bound(self, *, means: Sequence[SupportsFloat]) -> float:
+        """Return the expected rounds that every algorithm with its guarantees plays until it stops, with coins.
+
+        Its guarantees are its privacy, and how often it recommends a wrong arm; 0 for algorithms that do not stop.
+
+        Args:
+            means: The arms' means, at least 2, each in [0, 1]; inf if two arms are best.
+        """
+        numbers = arm_means(means)
+        return 0.0 if self.sample_bound is None else self.sample_bound(numbers)
 
     def _adds_noise(self, n_arms: int, horizon: int) -> bool:
         return self.own_guarantee is None and self.guarantee(n_arms=n_arms, horizon=horizon).model != "none"

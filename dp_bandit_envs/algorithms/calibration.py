@@ -70,7 +70,8 @@ class PrivacyRequest(NamedTuple):
         if rounds_per_person is not None:
             if not at_guarantee:
                 raise ValueError(
-                    "rounds_per_person is for the guarantee that is asked for with at_guarantee; leave it out."
+                    "rounds_per_person is for the guarantee that is asked for with at_guarantee=True; give that too, or"
+                    " leave it out."
                 )
             rounds_per_person = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
         return cls(epsilon, delta, at_guarantee, rounds_per_person)
@@ -85,8 +86,8 @@ class PrivacyRequest(NamedTuple):
         parts = [f"{', '.join(taking_none)} take{'s' * (len(taking_none) == 1)} none"] * bool(taking_none)
         parts += [f"{', '.join(having)} {'has its' if len(having) == 1 else 'have their'} own already"] * bool(having)
         raise ValueError(
-            f"{parameter} is for none of these: {'; '.join(parts)}. Leave it out, or name an algorithm that takes one,"
-            f" such as '{example}'; of your own, give the function that takes {parameter}, not what it returns."
+            f"{parameter} is for none of these: {'; '.join(parts)}. Leave {parameter} out, or name an algorithm that"
+            f" takes it, such as '{example}'; of your own, give the function of {parameter}, not what it returns."
         )
 
 
@@ -329,7 +330,7 @@ def _search(
         raise UnreachableGuaranteeError(
             f"{name} must be private to be compared at a guarantee; in this game it guarantees nothing, and there is no"
             " privacy parameter to calibrate. Use a private algorithm, such as DP-KLUCB for arms or AS-SCRiBLe for"
-            " points; `dp-bandit list` shows the guarantees of all."
+            " points; `dp-bandit list algorithms` shows the guarantees of all."
         )
     if not met:
         searched = f" with any {knob}" if searches else ""

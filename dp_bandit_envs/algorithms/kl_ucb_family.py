@@ -4,7 +4,9 @@ A changed gain changes one block of one arm, and moves its sum by at most 1; tha
 noise of scale 1 / epsilon. The lengths of blocks are fixed beforehand, and the arms played depend on releases only.
 """
 
+import itertools
 import math
+from collections.abc import Sequence
 from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
@@ -14,7 +16,9 @@ from dp_bandit_envs.agents.noise_width import log_width
 from dp_bandit_envs.agents.random_labels import RandomLabels
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.ucb_family import PAPER_ALPHA
+from dp_bandit_envs.privacy.mechanisms.block_sums import geometric_blocks
 from dp_bandit_envs.protocols import AgentFactory, Environment
+from dp_bandit_envs.theory.noisy_index_bounds import private_divergence_bound
 from dp_bandit_envs.theory.stochastic_bounds import adap_klucb_bound, kl_ucb_bound
 from dp_bandit_envs.wrappers import BlockSums, ExactSums
 
@@ -138,15 +142,23 @@ def _on_blocks(
         raise ValueError(f"epsilon must be large enough for a block of 4 / epsilon gains; received {epsilon!r}.")
     first = None if first is None else checks.integer("first", first, at_least=1)
 
-    def wrapping(env: Environment) -> Environment:
+    def first_block(sensitivity: float) -> int:
         # Noise is multiplied by the sensitivity, so that a first block needs so many times the gains.
-        block = max(1, math.ceil(4 * env.get_wrapper_attr("sensitivity") / epsilon)) if first is None else first
+        return max(1, math.ceil(4 * sensitivity / epsilon)) if first is None else first
+
+    def wrapping(env: Environment) -> Environment:
+        block = first_block(env.get_wrapper_attr("sensitivity"))
         return BlockSums(env, epsilon=epsilon, ratio=ratio, first=block, keep=True)
+
+    def bound(means: Sequence[float], horizon: int) -> float:
+        ends = itertools.accumulate(geometric_blocks(ratio, horizon, first=first_block(1.0)))
+        return private_divergence_bound(means, horizon, epsilon, list(ends), by_count=name == "DP-IMED")
 
     return Algorithm(
         name=name,
         make_agent=make_agent,
         wrapping=wrapping,
+        stochastic_bound=bound,
         parameters={"epsilon": epsilon, "ratio": ratio, "first": first},
         reference=f"Azize, Wu, Honda, Orabona, Ito and Basu (2025), {name}",
     )

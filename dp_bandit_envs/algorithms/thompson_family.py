@@ -17,6 +17,7 @@ from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.privacy.mechanisms.block_sums import geometric_blocks
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.stochastic_bounds import gaussian_ts_bound
+from dp_bandit_envs.theory.thompson_bounds import dp_ts_bound, lazy_dp_ts_bound, ts_bound
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums
 
 
@@ -35,6 +36,8 @@ def ts() -> Algorithm:
         name="TS",
         make_agent=ThompsonSampling,
         wrapping=ExactSums,
+        stochastic_bound=ts_bound,
+        graph_bound=ts_bound,
         reference="Thompson (1933); Agrawal and Goyal (2012); Kaufmann, Korda and Munos (2012)",
     )
 
@@ -86,6 +89,8 @@ def ts_max_n() -> Algorithm:
         name="TS-MaxN",
         make_agent=TsMaxN,
         wrapping=ExactSums,
+        stochastic_bound=ts_bound,
+        graph_bound=lambda means, horizon: ts_bound(means, horizon, len(means)),
         reference="Tossou, Dimitrakakis and Dubhashi (2017), TS-MaxN",
     )
 
@@ -113,6 +118,7 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
         name="Lazy-DP-TS",
         make_agent=lambda: ThompsonSampling(width=log_width(3 / epsilon), each_first=True),
         wrapping=wrapping,
+        stochastic_bound=lambda means, horizon: lazy_dp_ts_bound(means, horizon, epsilon),
         parameters={"epsilon": epsilon},
         reference="Hu and Hegde (2022), Lazy-DP-TS",
     )
@@ -136,10 +142,12 @@ def dp_ts(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
         not at hand: the width is taken to be as above, and gains between 0 and 1 count as fractions.
     """
     epsilon = checks.epsilon(epsilon)
+    slope = 6 * math.sqrt(8) / epsilon
     return Algorithm(
         name="DP-TS",
-        make_agent=lambda: ThompsonSampling(width=log_log_width(6 * math.sqrt(8) / epsilon), each_first=True),
+        make_agent=lambda: ThompsonSampling(width=log_log_width(slope), each_first=True),
         wrapping=lambda env: HybridSums(env, epsilon=epsilon),
+        stochastic_bound=lambda means, horizon: dp_ts_bound(means, horizon, epsilon, slope),
         parameters={"epsilon": epsilon},
         reference="Hu and Hegde (2022), DP-TS",
     )

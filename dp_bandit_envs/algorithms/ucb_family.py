@@ -13,19 +13,26 @@ from collections.abc import Callable, Sequence
 from typing import Any, SupportsFloat
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries import Deterministic
+from dp_bandit_envs.agents.gaussian_ucb import GaussianUcb
 from dp_bandit_envs.agents.max_n import UcbMaxN
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, counter_width, log_width, no_width
 from dp_bandit_envs.agents.random_labels import RandomLabels
 from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination, epoch_lengths
 from dp_bandit_envs.agents.ucb import CONSTANTS, LocalUcb, Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS
+from dp_bandit_envs.privacy.gaussian import epsilon_of_rho
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.interval_ends import checked_v
 from dp_bandit_envs.privacy.mechanisms.interval_sums import INTERVALS, PAPER_DELTA
 from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.theory.noisy_index_bounds import noisy_int_bound
+from dp_bandit_envs.theory.padded_bounds import padded_ucb_bound
 from dp_bandit_envs.theory.stochastic_bounds import (
+    adac_ucb_bound,
     adap_ucb_bound,
     dp_se_bound,
     dp_ucb_int_bound,
@@ -37,6 +44,7 @@ from dp_bandit_envs.theory.stochastic_bounds import (
     private_ucb_gamma,
     private_ucb_paper_bound,
     ucb_bound,
+    ucb_max_n_bound,
 )
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, IntervalSums, RandomizedResponse
 
@@ -63,6 +71,7 @@ def ucb() -> Algorithm:
         make_agent=Ucb,
         wrapping=ExactSums,
         stochastic_bound=ucb_bound,
+        graph_bound=ucb_bound,
         reference="Auer, Cesa-Bianchi and Fischer (2002), theorem 1",
     )
 
@@ -96,6 +105,8 @@ def ucb_max_n() -> Algorithm:
         name="UCB-MaxN",
         make_agent=UcbMaxN,
         wrapping=ExactSums,
+        stochastic_bound=ucb_bound,
+        graph_bound=lambda means, horizon: ucb_max_n_bound(means, horizon, len(means)),
         reference="Caron, Kveton, Lelarge and Bhagat (2012), UCB-MaxN",
     )
 
@@ -170,6 +181,9 @@ def dp_ucb(*, epsilon: SupportsFloat = 1.0, counter: str = "hybrid", budget: str
         make_agent=Ucb,
         wrapping=lambda env: CounterSums(env, epsilon=epsilon, counter=counter, pad_unplayed=True, **options),
         paper_guarantee_of=_claim(epsilon, 0.0, "theorem 3.1"),
+        stochastic_bound=(lambda means, horizon: padded_ucb_bound(means, horizon, epsilon, **options))
+        if counter == "hybrid"
+        else None,
         parameters={"epsilon": epsilon, "counter": counter, "budget": budget},
         reference="Tossou and Dimitrakakis (2016), algorithm 2, theorems 3.1 and 3.3",
     )
@@ -206,7 +220,9 @@ def dp_ucb_int(
 
     def bound(means: Sequence[float], horizon: int) -> float:
         ends = mechanisms.IntervalSums(epsilon=epsilon, delta=delta, v=v, intervals=intervals).ends(horizon)
-        return dp_ucb_int_bound(means, horizon, ends.tolist(), v, BONUS if with_bonus else 0.0)
+        if with_bonus or math.isinf(epsilon):
+            return dp_ucb_int_bound(means, horizon, ends, v, BONUS if with_bonus else 0.0)
+        return noisy_int_bound(means, horizon, ends, v, redraws=mode == "redraw")
 
     return Algorithm(
         name="DP-UCB-INT",
@@ -215,7 +231,7 @@ def dp_ucb_int(
         paper_guarantee_of=_claim(epsilon, 0.0, "theorem 3.4 and corollary 3.1")
         if intervals == "pure"
         else _claim(epsilon, delta, "theorem 3.4 and corollary 3.2"),
-        stochastic_bound=bound if with_bonus or math.isinf(epsilon) else None,
+        stochastic_bound=bound,
         parameters={"epsilon": epsilon, "delta": delta, "v": v, "mode": mode, "intervals": intervals},
         reference="Tossou and Dimitrakakis (2016), algorithm 3, theorems 3.4 and 3.5",
     )
@@ -331,6 +347,52 @@ def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA
         stochastic_bound=(lambda means, horizon: adap_ucb_bound(means, horizon, epsilon, alpha)) if alpha > 2 else None,
         parameters={"epsilon": epsilon, "alpha": alpha},
         reference="Azize and Basu (2022), AdaP-UCB",
+    )
+
+
+def adac_ucb(
+    *,
+    epsilon: SupportsFloat = 1.0,
+    delta: SupportsFloat = 1e-6,
+    rho: SupportsFloat | None = None,
+    alpha: SupportsFloat = PAPER_ALPHA,
+) -> Algorithm:
+    r"""AdaC-UCB (Azize and Basu 2023): UCB in episodes that double an arm's count, with Gaussian noise; zCDP.
+
+    Rule: an arm once chosen is played until it has twice as many gains, and the mean :math:`\hat\mu_i` of these last
+    :math:`n_i` gains is released, with Gaussian noise of deviation :math:`\sigma` in its sum, the smallest for
+    (epsilon, delta). Then the next arm is chosen: the arm with the largest
+
+    .. math:: \hat\mu_i + \sqrt{\Big(\frac{1}{2 n_i} + \frac{2 \sigma^2}{n_i^2}\Big) \alpha \ln t}
+
+    Private because a changed gain is in one block of one arm, whose sum is released once, with Gaussian noise: all
+    releases together are rho-zCDP with rho = 1 / (2 sigma^2), and (epsilon, delta)-DP.
+
+    `rho` takes the place of epsilon: sigma is then 1 / sqrt(2 rho), and epsilon what that is at delta. For epsilon = 1
+    and delta = 1e-6 rho is 0.028.
+
+    Differs from the source in: of the source only the abstract was at hand: the Gaussian mechanism and adaptive
+        episodes are its, but the lengths of episodes are those of AdaP-UCB, and the index is this project's, with a
+        proof; t is the number of rounds played so far; new arms are tried in an order drawn at random (`RandomLabels`).
+        It depends on no gain, so the guarantee stays.
+    """
+    delta, alpha = checks.delta(delta), checks.greater_than("alpha", alpha, 0)
+    epsilon = epsilon_of_rho(rho, epsilon, delta)
+
+    def wrapping(env: Environment) -> Environment:
+        return BlockSums(env, epsilon=epsilon, delta=delta)
+
+    def bound(means: Sequence[float], horizon: int) -> float:
+        noise = wrapping(BanditEnv(Deterministic(len(means), horizon))).get_wrapper_attr("noise")
+        return adac_ucb_bound(means, horizon, noise.scale, alpha)
+
+    return Algorithm(
+        name="AdaC-UCB",
+        make_agent=lambda: RandomLabels(GaussianUcb(alpha=alpha)),
+        wrapping=wrapping,
+        stochastic_bound=bound if alpha > 2 else None,
+        parameters={"epsilon": epsilon, "delta": delta, "alpha": alpha},
+        reference="Azize and Basu (2023), AdaC-UCB",
     )
 
 

@@ -18,13 +18,20 @@ from dp_bandit_envs.algorithms.calibration import PrivacyRequest, read_single_pl
 from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
-from dp_bandit_envs.metrics import Band, external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.metrics import (
+    Band,
+    external_regret,
+    policy_regret,
+    pseudo_regret,
+    recommendation_error,
+    rounds_until_stop,
+)
 from dp_bandit_envs.privacy.admission import Admission, current, on_its_own, playing_under
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, shown_epsilon
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
 from dp_bandit_envs.seeding import AGENT, Seed, checked_seed, chosen_seed, draw_seed, stream, warn_of_known_seed
-from dp_bandit_envs.simulation.results import MEASURES
+from dp_bandit_envs.simulation.results import MEASURES, require_known
 from dp_bandit_envs.text import name_of
 from dp_bandit_envs.wrappers.layers import Boundary, layers_of
 
@@ -32,8 +39,41 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def play_to_the_end(env: Environment, agent: Any) -> bool:
+@dataclasses.dataclass
+class StopWatch:
+    """Notes after each step what an agent recommends that looks for the best arm, and when it stops.
+
+    Attributes:
+        agent: The agent; nothing is noted unless it has the method `recommend` and the attribute `done`.
+        recommended: The arm recommended before the first step and after each step.
+        steps: The number of steps after which it was done; 0 while it is not.
+    """
+
+    agent: Any
+    recommended: list[int] = dataclasses.field(default_factory=list)
+    steps: int = 0
+
+    def note(self) -> None:
+        """Note the agent's recommendation."""
+        if not callable(getattr(self.agent, "recommend", None)) or not hasattr(self.agent, "done"):
+            return
+        if not self.steps and self.agent.done:
+            self.steps = len(self.recommended)
+        self.recommended.append(int(self.agent.recommend()))
+
+    def by_round(self, rounds: int, env: Environment) -> tuple[IntArray, int] | None:
+        """Return the arm recommended after each round, and the round after which it stopped, or 0; None without."""
+        if not self.recommended or plays_points(env):
+            return None
+        batch_size = math.prod(
+            getattr(layer, "batch_size", 1) for layer in layers_of(env) if layer is not env.unwrapped
+        )
+        return np.repeat(self.recommended, batch_size)[1 : rounds + 1], min(self.steps * batch_size, rounds)
+
+
+def play_to_the_end(env: Environment, agent: Any, watch: StopWatch) -> bool:
     """Play a game that has begun: select, step and update in each round; return whether a wrapper truncated it."""
+    watch.note()
     see_graph, graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None, None
     select = agent.select_point if plays_points(env) else agent.select_arm
     ended: Any = False
@@ -52,6 +92,7 @@ def play_to_the_end(env: Environment, agent: Any) -> bool:
         except KeyError as error:
             note_missing_key(error, observation)
             raise
+        watch.note()
         ended = terminated or truncated
     return not terminated
 
@@ -76,6 +117,10 @@ class Game:
         dynamic_regret: The same against the best arm of each round, shape `(T,)`; the pseudo-regret where means stay,
             and more where they change (`DPBandit-Shifting-v0`). None where the means of a round are unknown.
         n_plays: Number of arms; 1 where actions are points, for which arm 0 stands.
+        rounds_until_stop: The rounds, up to each one, that an agent played before it was `done`, shape `(T,)`; None for
+            agents that do not look for the best arm with `recommend()` and `done`.
+        error: 1 after each round if the arm that such an agent recommends has not the largest mean, else 0; None where
+            the means are unknown.
         name: The algorithm or agent that played.
 
     Example:
@@ -97,6 +142,8 @@ class Game:
     pseudo_regret: FloatArray | None
     n_plays: int
     dynamic_regret: FloatArray | None = None
+    rounds_until_stop: IntArray | None = None
+    error: FloatArray | None = None
     name: str = ""
     find_guarantee: Callable[[], PrivacyGuarantee] | None = dataclasses.field(default=None, compare=False)
     """Returns the guarantee; it is asked when somebody wants to see it."""
@@ -107,6 +154,9 @@ class Game:
         if self.find_guarantee is None:
             return PrivacyGuarantee.none("nothing is known of who played it")
         return self.find_guarantee()
+
+    def __getattr__(self, name: str) -> Any:
+        raise checks.unknown_attribute(self, name)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the environment, which may hold what cannot be pickled."""
@@ -142,11 +192,7 @@ class Game:
 
         if measure is None:
             measure = "external_regret" if self.pseudo_regret is None else "pseudo_regret"
-        values = getattr(self, checks.known_name("measure", measure, MEASURES))
-        if values is None:
-            raise ValueError(
-                f"{measure} is unknown in this game, whose arms have no known means. Use 'external_regret'."
-            )
+        values = require_known(measure, getattr(self, checks.known_name("measure", measure, MEASURES)))
         rounds = np.unique(np.linspace(1, len(values), MOST_PLACES).astype(np.int64))
         line = np.asarray(values, dtype=np.float64)[rounds - 1]
         curve = Curve(self.name, label_of(self.name, [shown_epsilon(self.guarantee)]), rounds, Band(line, line, line))
@@ -253,13 +299,17 @@ def play(
         if seed_is_known:  # not before, because a ledger may refuse the game
             warn_of_known_seed(game.adversary.is_real)
         with on_its_own():
-            truncated = play_to_the_end(env, agent)
+            watch = StopWatch(agent)
+            truncated = play_to_the_end(env, agent, watch)
         if any(admission.is_over for admission in admissions):
             raise StepOutsideGameError(
                 f"the game of this {type(game).__name__} was begun anew by someone else while it was played, and"
                 " counted with that one's guarantee. Make an environment for each."
             )
     result = dataclasses.replace(recorder.result(), name=played_by, find_guarantee=find_guarantee)
+    noted = watch.by_round(len(result.arms), env)
+    if noted is not None:
+        result = _with_stop(result, *noted, game.adversary)
     if truncated and alone:
         warnings.warn(
             f"the game was cut after {len(result.arms)} of its {game.horizon} rounds by a wrapper that truncates, such"
@@ -420,6 +470,8 @@ def check_methods(agent: Any, *, points: bool) -> None:
     if absent:
         theirs = specs.adapter_for(agent)
         way_out = f" Use dp_bandit_envs.adapters.{theirs}(agent)()." if theirs else " dp_bandit_envs.Exp3() is one."
+        if isinstance(agent, (list, tuple, dict)) and not theirs:
+            way_out = " play plays one; simulate and compare take several."
         raise TypeError(f"{needed}; received {name}, which has no {' and no '.join(absent)}.{way_out}")
     for method, arguments in calls.items():
         named = dict.fromkeys((size, "horizon", "rng")) if method == "begin" else {}
@@ -472,6 +524,16 @@ def to_count(player: Algorithm, env: Environment, inside: Environment) -> Privac
         released: PrivacyGuarantee = env.get_wrapper_attr("guarantee")
         return guarantee if released.model == "none" else released
     return guarantee
+
+
+def _with_stop(game: Game, recommended: IntArray, stop: int, adversary: Adversary) -> Game:
+    """Return a game with what an agent did that looks for the best arm; `stop` is 0 if it did not stop."""
+    rounds, means = np.arange(1, len(game.arms) + 1), adversary.means
+    return dataclasses.replace(
+        game,
+        rounds_until_stop=rounds_until_stop(rounds, np.array(stop)),
+        error=None if means is None or game.pseudo_regret is None else recommendation_error(recommended, means),
+    )
 
 
 def _dynamic_regret(arms: IntArray, adversary: Adversary) -> FloatArray | None:

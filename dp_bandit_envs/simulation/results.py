@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import IsCancelled, not_cancelled
-from dp_bandit_envs.metrics import Moments, external_regret, policy_regret, pseudo_regret, summary
+from dp_bandit_envs.metrics import (
+    Moments,
+    external_regret,
+    policy_regret,
+    pseudo_regret,
+    recommendation_error,
+    rounds_until_stop,
+    summary,
+)
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, shown_epsilon
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.text import html_table
@@ -19,7 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EngineName = Literal["lanes", "compiled", "play"]
-MEASURES = ("external_regret", "pseudo_regret", "dynamic_regret", "policy_regret", "collected", "switches")
+STOPPING = ("rounds_until_stop", "error")
+"""The measures of algorithms that look for the best arm and stop."""
+MEASURES = ("external_regret", "pseudo_regret", "dynamic_regret", "policy_regret", "collected", "switches", *STOPPING)
 COLUMNS = ("algorithm", "epsilon", "delta", "mean regret", "standard error", "median", "99 % quantile", "engine")
 UNEVEN = 4
 """Rounds are drawn on a logarithmic axis if the last two are so many times as far apart as the first two."""
@@ -28,7 +38,8 @@ UNEVEN = 4
 class TrialResults(NamedTuple):
     """An algorithm's results in some trials, each of shape `(trials, checkpoints)`, and `pulls` `(trials, n_arms)`.
 
-    Those of a single game have no axis for trials, until they are stacked. `dynamic_regret` is for means that move.
+    Those of a single game have no axis for trials, until they are stacked. `dynamic_regret` is for means that move, the
+    last two for algorithms that look for the best arm.
     """
 
     external_regret: FloatArray
@@ -38,6 +49,8 @@ class TrialResults(NamedTuple):
     switches: IntArray
     pulls: IntArray
     dynamic_regret: FloatArray | None = None
+    rounds_until_stop: IntArray | None = None
+    error: FloatArray | None = None
 
     def changed(self, change: Callable[[Any], Any]) -> "TrialResults":
         """Return the column with another array for each that is known."""
@@ -113,6 +126,20 @@ def run_and_keep(play: Callable[[range], TaskResults], trials: range, keep: Keep
     return TaskResults(seconds, tables)
 
 
+class StopRecord(NamedTuple):
+    """What algorithms that look for the best arm did in some trials.
+
+    Attributes:
+        checkpoints: Rounds, ascending, shape `(checkpoints,)`.
+        recommended: The arms recommended there, shape `(trials, checkpoints)`.
+        stop: The round after which each trial stopped, shape `(trials, 1)`; 0 if it did not.
+    """
+
+    checkpoints: IntArray
+    recommended: IntArray
+    stop: IntArray
+
+
 def trial_results(
     fixed: FloatArray,
     always: FloatArray,
@@ -121,6 +148,7 @@ def trial_results(
     pulls: IntArray,
     means: Sequence[FloatArray | None],
     dynamic: FloatArray | None = None,
+    stops: StopRecord | None = None,
 ) -> TrialResults:
     """Return the results of some trials; copies, because views would keep whole blocks of games in memory.
 
@@ -132,18 +160,22 @@ def trial_results(
         pulls: The pulls, shape `(trials, checkpoints, n_arms)`.
         means: The arms' means in each trial, if they are known.
         dynamic: The dynamic regret, shape `(trials, checkpoints)`, if means move.
+        stops: When the algorithm stopped, if it looks for the best arm.
     """
     collected = np.array(collected, order="C")
     regret = np.ascontiguousarray(external_regret(fixed, collected))
     known_means = [own for own in means if own is not None]
+    arm_means = np.stack(known_means)[:, np.newaxis] if known_means else None
     return TrialResults(
         regret,
         regret if always is fixed else policy_regret(always, collected),
-        pseudo_regret(pulls, np.stack(known_means)[:, np.newaxis]).copy() if known_means else None,
+        None if arm_means is None else pseudo_regret(pulls, arm_means).copy(),
         collected,
         switches.copy(),
         pulls[:, -1].copy(),
         None if dynamic is None else dynamic.copy(),
+        None if stops is None else rounds_until_stop(stops.checkpoints, stops.stop),
+        None if stops is None or arm_means is None else recommendation_error(stops.recommended, arm_means),
     )
 
 
@@ -179,6 +211,9 @@ class Outcome:
             they change (`DPBandit-Shifting-v0`); None if the means of a round are unknown.
         collected: Gains collected, or what the payoff function paid, less charges.
         switches: Number of changes of arm.
+        rounds_until_stop: Rounds that an algorithm played that looks for the best arm, before it stopped or the
+            checkpoint came; None for others.
+        error: 1 if the arm that it recommends has not the largest mean, else 0; None if the means are unknown.
         pulls: Number of rounds in which each arm was played in the whole game, shape `(trials, n_arms)`.
         engine: `"lanes"` for compiled games side by side, `"compiled"` for compiled games one at a time, or
             `"play"` for parts that the compiled loop does not support.
@@ -199,6 +234,8 @@ class Outcome:
     engine: EngineName
     reason: str
     guarantee: PrivacyGuarantee
+    rounds_until_stop: IntArray | None = None
+    error: FloatArray | None = None
 
     def __repr__(self) -> str:
         return f"Outcome({self.trials} trials, mean external regret {self.last().mean():.6g}, {self.engine})"
@@ -224,7 +261,7 @@ class Outcome:
     def samples(self, measure: str) -> FloatArray:
         """Return a measure by its name; raise `ValueError` if it is unknown in this game."""
         values: FloatArray | None = getattr(self, checks.known_name("measure", measure, (*MEASURES, "pulls")))
-        return np.asarray(_require_known(measure, values))
+        return np.asarray(require_known(measure, values))
 
     def _moments(self, measure: str) -> Moments:
         return Moments.of(self.samples(measure))
@@ -233,6 +270,9 @@ class Outcome:
     def label(self) -> str:
         """The name with its guarantee, as legends show it."""
         return label_of(self.name, [shown_epsilon(self.guarantee)])
+
+    def __getattr__(self, name: str) -> Any:
+        raise checks.unknown_attribute(self, name)
 
     def plot(self, measure: str = "external_regret", band: str = "ci", *, columns: int | None = None) -> "Figure":
         """Draw a measure against the round; the arguments are those of `Simulation.plot`."""
@@ -263,7 +303,7 @@ class Summary(Outcome):
                 f"{name} of each trial is not kept with keep='summary'. Use mean({name!r}), standard_error({name!r}) or"
                 f" last({name!r}), or simulate with keep='trials'."
             )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise checks.unknown_attribute(self, name)
 
     @property
     def trials(self) -> int:
@@ -273,12 +313,12 @@ class Summary(Outcome):
     def last(self, measure: str = "external_regret") -> FloatArray:
         """Return a measure's values at the horizon, shape `(trials,)`."""
         values = of_measure(self._table.measures, checks.known_name("measure", measure, MEASURES))
-        last: FloatArray = _require_known(measure, values)[:, -1]
+        last: FloatArray = require_known(measure, values)[:, -1]
         return last
 
     def _moments(self, measure: str) -> Moments:
         known_name = checks.known_name("measure", measure, (*MEASURES, "pulls"))
-        moments: Moments = _require_known(measure, of_measure(self._table.moments, known_name))
+        moments: Moments = require_known(measure, of_measure(self._table.moments, known_name))
         return moments
 
 
@@ -323,8 +363,8 @@ class Simulation(Mapping[str, Outcome]):
         """Draw a measure of all algorithms against the round: a line through the trials with a band.
 
         Args:
-            measure: `"external_regret"`, `"pseudo_regret"`, `"dynamic_regret"`, `"policy_regret"`, `"collected"` or
-                `"switches"`.
+            measure: `"external_regret"`, `"pseudo_regret"`, `"dynamic_regret"`, `"policy_regret"`, `"collected"`,
+                `"switches"`, `"rounds_until_stop"` or `"error"`.
             band: `"ci"` for the mean with its 95 % confidence interval, `"spread"` for the median of means with Gini's
                 mean difference below and above, or `"quantiles"` for the median with the 10 % and 90 % quantiles.
             columns: 1 for a figure as narrow as a column or a telephone.
@@ -395,7 +435,13 @@ def of_measure(measures: Mapping[str, Any], measure: str) -> Any:
     return measures.get("pseudo_regret" if measure == "dynamic_regret" and measure not in measures else measure)
 
 
-def _require_known(measure: str, values: Any) -> Any:
+def require_known(measure: str, values: Any) -> Any:
+    """Return a measure's values, or raise a ValueError if it is unknown in a game."""
+    if values is None and measure in STOPPING:
+        raise ValueError(
+            f"measure must be known of every algorithm; received {measure!r}, which is for algorithms that look for the"
+            " best arm, such as Top-Two, where the means are known. Use 'external_regret'."
+        )
     if values is None:
         raise ValueError(
             f"measure must be known in this game, whose arms have no known means or a payoff function; received"

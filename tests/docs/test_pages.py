@@ -29,7 +29,7 @@ PLAIN = re.compile(
     r"source \.venv/bin/activate|\.venv\\Scripts\\Activate\.ps1|(python3|py) -m venv \.venv"
     r"|pip install ['\"]?[\w.-]*(\[\w+\])?( @ git\+<address>)?['\"]?"
 )
-NO_PAPER = re.compile("Python|AAAI|ICML|January|Intel|Zen")
+NO_PAPER = re.compile("Python|AAAI|ICML|FORC|January|Intel|Zen")
 MADE_HERE = ("make ", "dp-bandit ", "python examples/", "marimo export ")  # the last in tests/labs/test_exports.py
 WITH_PYTHON = [name for name in ALONE if blocks(name, "python")]
 
@@ -129,7 +129,7 @@ def test_every_picture_has_a_text_and_every_paper_a_link():
 
 def test_a_results_folder_has_the_files_and_columns_of_its_page(tmp_path):
     page, place = PAGES["docs/results-folder.md"], tmp_path / "results"
-    compare("Stochastic", ["UCB", "DP-KLUCB"], epsilon=1, horizon=50, trials=2, progress=False).report(place)
+    compare("Stochastic", ["UCB", "DP-TT"], epsilon=1, horizon=50, trials=2, progress=False).report(place)
 
     def named(heading):
         """Return what stands in backticks in the first column of the table below a heading."""
