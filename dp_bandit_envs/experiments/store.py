@@ -463,9 +463,10 @@ def find_growing(parent: Path, wanted: Mapping[str, Any]) -> Path | None:
 def _can_be_locked(folder: Path) -> bool:
     try:
         with files.locked(folder / LOCK):
-            return True
+            pass
     except OSError:
         return False
+    return True
 
 
 def _written(configuration: Mapping[str, Any]) -> bytes:
