@@ -16,7 +16,7 @@ bound can be the coin's probability.
 
 Source: rejection from exponential tangents of a log-concave density, Devroye (1986), Non-Uniform Random Variate
 Generation, chapter VII. The second bound: ln f falls from the mode to c by n kl(k / n, c), which is at least x, and
-faster than x grows; so x = 1.5 is the worst case, where the tests find a factor below exp(-0.93).
+faster than x grows. So x = 1.5 is the worst case, where the tests find a factor below exp(-0.93).
 
 **Many arms** (`among_many`). Here the coins' probabilities are chances to exceed a *line* below the floor. The line
 stays for several rounds, so a chance is recomputed only when the arm's posterior changes. One number decides the coins

@@ -563,8 +563,8 @@ class OutsideGame:
     def choose(self, key: str | int) -> Choice:
         """Return the choice with this key; the same key has the same choice, after a restart too.
 
-        Any number of choices can be open, up to `horizon` in all, but for an algorithm whose guarantee is that of its
-        own draws, such as EXP3 without noise: what these hide is proved for rewards that come in order.
+        Any number of choices can be open, up to `horizon` in total. The exception is an algorithm whose guarantee comes
+        from its own randomness, such as EXP3 without noise: it is proved for rewards that arrive in order.
 
         Args:
             key: A string or an integer of the caller's, such as the number of a visit. It is written in the diary.

@@ -29,8 +29,8 @@ class Trial(OutcomePools):
         ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget.
 
     Source: Hammer et al. (1996), A trial comparing nucleoside monotherapy with combination therapy in HIV-infected
-    adults with CD4 cell counts from 200 to 500 per cubic millimeter, New England Journal of Medicine 335:1081-1090;
-    data as published in the R package speff2trial (data set ACTG175).
+    adults with CD4 cell counts from 200 to 500 per cubic millimeter, New England Journal of Medicine 335:1081-1090.
+    Data as published in the R package speff2trial (data set ACTG175).
     """
 
     _arm_order = "random"

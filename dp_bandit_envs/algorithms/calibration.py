@@ -86,8 +86,8 @@ class PrivacyRequest(NamedTuple):
         parts = [f"{', '.join(taking_none)} take{'s' * (len(taking_none) == 1)} none"] * bool(taking_none)
         parts += [f"{', '.join(having)} {'has its' if len(having) == 1 else 'have their'} own already"] * bool(having)
         raise ValueError(
-            f"{parameter} is for none of these: {'; '.join(parts)}. Leave {parameter} out, or name an algorithm that takes"
-            f" it, such as '{example}'; of your own, give the function that takes {parameter}, not what it returns."
+            f"{parameter} is for none of these: {'; '.join(parts)}. Leave {parameter} out, or name an algorithm that"
+            f" takes it, such as '{example}'; of your own, give the function of {parameter}, not what it returns."
         )
 
 

@@ -141,7 +141,7 @@ def sampled_loss(
     variations of the best pairs. An event of the arms is a set of sequences. An event of releases is a set of released
     numbers while fixed arms are played. This is allowed: the agent sees releases only, so given the arms their density
     changes by the same factor as the joint density. All choices use separate samples. On fresh games, each of the last
-    two events gets a Clopper-Pearson lower bound on its probability on one table and an upper bound on the other; all
+    two events gets a Clopper-Pearson lower bound on its probability on one table and an upper bound on the other. All
     of them hold jointly with the confidence (Bonferroni). They also test the guarantee at deltas from 0.1 to 1e-6.
 
     Args:

@@ -248,6 +248,7 @@ def reproduce(
         "suite mine:MyAgent --size quick --epsilon 0.1,1,10 --out results/mine",
         "suite DP-KLUCB Clipped-Lap:base=TS --axis switching,stochastic/rare --size tiny",
         "suite submissions --size tiny --epsilon 1 --seed 8251",
+        "suite mine/card.json theirs/card.json --out results/both",
     )
 )
 def suite(
@@ -256,7 +257,7 @@ def suite(
         typer.Argument(
             metavar="[AGENT...]",
             help="Agents as module:Name, or algorithms, with parameters if you like; or a folder of Python files, each"
-            " with a class MyAgent. Without any, what the package's own algorithms score.",
+            " with a class MyAgent; or cards, which are joined. Without any, what the package's own algorithms score.",
         ),
     ] = None,
     list_tasks: Annotated[bool, typer.Option("--list", help="List tasks, sizes and levels.")] = False,

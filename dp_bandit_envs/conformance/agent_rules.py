@@ -71,9 +71,9 @@ def check_agent(
     two and many arms, rounds without a release, and sums outside [0, count]. `probabilities`, if present, is the
     distribution of the arms drawn. Copies and pickles play the same. Every base environment can be played, graphs
     included. A `FunctionalAgent` plays the same compiled as step by step, to the last bit. An agent that needs the
-    gains of all arms is checked in games that reveal them, with experts and on the complete graph; with the attribute
-    `feedback = "full"`, `play` and `simulate` refuse it other games. An agent with `select_point` is checked by the
-    same rules in games of points, on every decision set that it does not refuse with a `WrongGameError`.
+    gains of all arms is checked in games that reveal them, with experts and on the complete graph. If it has the
+    attribute `feedback = "full"`, `play` and `simulate` refuse other games. An agent with `select_point` is checked by
+    the same rules in games of points, on every decision set that it does not refuse with a `WrongGameError`.
 
     Args:
         make_agent: Makes a new agent when called without arguments, such as an agent's class.

@@ -57,12 +57,12 @@ def check_algorithm(algorithm: Player, *, games: int = 400) -> None:
     game. The guarantee is a `PrivacyGuarantee` with a theorem, and equals the outermost wrapper's, unless it comes from
     the agent, and then it covers the arms only. Regret bounds are in [0, T] or inf, and do not decrease with more
     rounds, more memory or a larger sensitivity. Copies and pickles play the same. Every base game can be played, also
-    with one round, unless `refusal` gives a reason and `play` then raises a WrongGameError; likewise a game on a graph,
-    unless it is refused with a ValueError or TypeError. `simulate` equals `play` to the last bit. If a guarantee with
-    an epsilon of at most 4 is declared, no tested event of the arms played is more than exp(epsilon) times as frequent,
-    plus delta, when one round changes. An algorithm with `feedback="full"` is checked in games that reveal the gains of
-    all arms, with experts and on the complete graph. An algorithm for points is checked in all games of points that it
-    plays.
+    with one round, unless `refusal` gives a reason and `play` then raises a WrongGameError. The same holds for a game
+    on a graph, unless it is refused with a ValueError or TypeError. `simulate` equals `play` to the last bit. If a
+    guarantee with an epsilon of at most 4 is declared, no tested event of the arms played is more than exp(epsilon)
+    times as frequent, plus delta, when one round changes. An algorithm with `feedback="full"` is checked in games that
+    reveal the gains of all arms, with experts and on the complete graph. An algorithm for points is checked in all
+    games of points that it plays.
 
     The last rule is a test on samples, and cannot prove a guarantee. A correct algorithm fails with a probability below
     1e-6.

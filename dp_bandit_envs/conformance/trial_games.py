@@ -186,6 +186,10 @@ def check_played_equals_simulated(
             "collected gains": (outcome.collected[trial], game.collected),
             "external regret": (outcome.external_regret[trial], game.external_regret),
         }
+        if outcome.rounds_until_stop is not None and game.rounds_until_stop is not None:
+            pairs["rounds until stop"] = (outcome.rounds_until_stop[trial], game.rounds_until_stop)
+        if outcome.error is not None and game.error is not None:
+            pairs["errors"] = (outcome.error[trial], game.error)
         for name, (simulated, played) in pairs.items():
             require(
                 np.array_equal(simulated, played),

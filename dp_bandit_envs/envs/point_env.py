@@ -93,9 +93,9 @@ class PointEnv(PointFacts, BanditEnv):
     others with `WrongPointError`; `dp_bandit_envs.wrappers.ProjectToSet(env)` plays the nearest point.
 
     ## Observation Space
-    `Dict(gain=Box(low, 1, (n,), float64), observed=MultiBinary(n))`: with `feedback="full"` the round's gain vector,
-    n = dimension; with `"bandit"` the payoff, n = 1. low is 0 on the simplex, -1 on the ball and the cube. `observed`
-    is 1 after every round.
+    `Dict(gain=Box(low, 1, (n,), float64), observed=MultiBinary(n))`: with `feedback="full"` the round's gain vector, n
+    = dimension; with `"bandit"` the payoff, n = 1. The bound `low` is 0 on the simplex, -1 on the ball and the cube.
+    `observed` is 1 after every round.
 
     ## Rewards
     The payoff <g, x> of the point x played, in [low, 1], larger is better.

@@ -119,20 +119,22 @@ RC: dict[Any, Any] = {
     "legend.handlelength": 2.8,
     "legend.columnspacing": 1.3,
     "lines.linewidth": 1.4,
-    "lines.markersize": 4,
     "svg.hashsalt": "dp-bandit-envs",
     "svg.fonttype": "none",
 }
+MARKED: dict[Any, Any] = {"lines.markersize": 4}
+"""Beside `RC`, for figures of curves."""
 OF_LETTERS = ("font.size", "axes.titlesize")
 
 
 def style(*, letters: bool = True) -> dict[Any, Any]:
-    """Return the settings of `RC` that readers have not changed from matplotlib's own: theirs are obeyed.
+    """Return the settings of `RC` and `MARKED` that readers have not changed from matplotlib's own: theirs are obeyed.
 
     Args:
         letters: Whether sizes of letters are among them; on axes that are there already, all letters are the reader's.
     """
-    settings = {name: setting for name, setting in RC.items() if mpl.rcParams[name] == mpl.rcParamsDefault[name]}
+    ours = RC | MARKED
+    settings = {name: setting for name, setting in ours.items() if mpl.rcParams[name] == mpl.rcParamsDefault[name]}
     if "axes.titlesize" in settings and "font.size" not in settings:
         settings["axes.titlesize"] = mpl.rcParams["font.size"] * TITLE / LETTERS
     return settings if letters else {name: one for name, one in settings.items() if name not in OF_LETTERS}

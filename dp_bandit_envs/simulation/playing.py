@@ -31,7 +31,7 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, shown_e
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
 from dp_bandit_envs.seeding import AGENT, Seed, checked_seed, chosen_seed, draw_seed, stream, warn_of_known_seed
-from dp_bandit_envs.simulation.results import MEASURES
+from dp_bandit_envs.simulation.results import MEASURES, require_known
 from dp_bandit_envs.text import name_of
 from dp_bandit_envs.wrappers.layers import Boundary, layers_of
 
@@ -65,8 +65,9 @@ class StopWatch:
         """Return the arm recommended after each round, and the round after which it stopped, or 0; None without."""
         if not self.recommended or plays_points(env):
             return None
-        layers = [layer for layer in layers_of(env) if isinstance(layer, Boundary)]
-        batch_size = math.prod(layer.mechanism.batch_size for layer in layers)
+        batch_size = math.prod(
+            getattr(layer, "batch_size", 1) for layer in layers_of(env) if layer is not env.unwrapped
+        )
         return np.repeat(self.recommended, batch_size)[1 : rounds + 1], min(self.steps * batch_size, rounds)
 
 
@@ -191,11 +192,7 @@ class Game:
 
         if measure is None:
             measure = "external_regret" if self.pseudo_regret is None else "pseudo_regret"
-        values = getattr(self, checks.known_name("measure", measure, MEASURES))
-        if values is None:
-            raise ValueError(
-                f"{measure} is unknown in this game, whose arms have no known means. Use 'external_regret'."
-            )
+        values = require_known(measure, getattr(self, checks.known_name("measure", measure, MEASURES)))
         rounds = np.unique(np.linspace(1, len(values), MOST_PLACES).astype(np.int64))
         line = np.asarray(values, dtype=np.float64)[rounds - 1]
         curve = Curve(self.name, label_of(self.name, [shown_epsilon(self.guarantee)]), rounds, Band(line, line, line))

@@ -261,7 +261,7 @@ class Outcome:
     def samples(self, measure: str) -> FloatArray:
         """Return a measure by its name; raise `ValueError` if it is unknown in this game."""
         values: FloatArray | None = getattr(self, checks.known_name("measure", measure, (*MEASURES, "pulls")))
-        return np.asarray(_require_known(measure, values))
+        return np.asarray(require_known(measure, values))
 
     def _moments(self, measure: str) -> Moments:
         return Moments.of(self.samples(measure))
@@ -313,12 +313,12 @@ class Summary(Outcome):
     def last(self, measure: str = "external_regret") -> FloatArray:
         """Return a measure's values at the horizon, shape `(trials,)`."""
         values = of_measure(self._table.measures, checks.known_name("measure", measure, MEASURES))
-        last: FloatArray = _require_known(measure, values)[:, -1]
+        last: FloatArray = require_known(measure, values)[:, -1]
         return last
 
     def _moments(self, measure: str) -> Moments:
         known_name = checks.known_name("measure", measure, (*MEASURES, "pulls"))
-        moments: Moments = _require_known(measure, of_measure(self._table.moments, known_name))
+        moments: Moments = require_known(measure, of_measure(self._table.moments, known_name))
         return moments
 
 
@@ -435,7 +435,8 @@ def of_measure(measures: Mapping[str, Any], measure: str) -> Any:
     return measures.get("pseudo_regret" if measure == "dynamic_regret" and measure not in measures else measure)
 
 
-def _require_known(measure: str, values: Any) -> Any:
+def require_known(measure: str, values: Any) -> Any:
+    """Return a measure's values, or raise a ValueError if it is unknown in a game."""
     if values is None and measure in STOPPING:
         raise ValueError(
             f"measure must be known of every algorithm; received {measure!r}, which is for algorithms that look for the"

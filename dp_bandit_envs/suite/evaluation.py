@@ -11,14 +11,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.audits import exact_loss, sampled_loss
-from dp_bandit_envs.errors import (
-    NotAuditedError,
-    NothingReleasedError,
-    TooLongError,
-    UnreachableGuaranteeError,
-    WrongGameError,
-)
+from dp_bandit_envs.errors import TooLongError, UnreachableGuaranteeError, WrongGameError
 from dp_bandit_envs.experiments.progress import check_progress, interruption, progress_of
 from dp_bandit_envs.files import make_folder, write_whole
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -29,28 +22,22 @@ from dp_bandit_envs.suite.card import ScoreCard, card_of
 from dp_bandit_envs.suite.players import SuitePlayer, Wrapper, players_of
 from dp_bandit_envs.suite.reference import REFERENCE_SEED, stored_anchors
 from dp_bandit_envs.suite.scores import exponent_of
+from dp_bandit_envs.suite.short_audit import FAILURES, audit_of, finite, in_short
 from dp_bandit_envs.suite.task_table import (
     DELTA,
     SIZES,
     SuiteTask,
-    digest_of_table,
     played_anchors,
     public_seed,
     size_name,
     size_of,
-    tasks,
+    tasks as tasks_of_axes,
 )
 from dp_bandit_envs.time_limit import limited
 
 LEVELS_OF_A_CARD: Final = (0.1, 1.0, 10.0)
 SECONDS_A_CELL: Final = 1800.0
 """The usual limit of time for one agent at one level in one task."""
-SECONDS_AN_AUDIT: Final = 60.0
-AUDITED_ROUNDS: Final = (None, 128, 512)
-"""Horizons of exact audits, tried in turn until something is released; None is the audit's own."""
-SAMPLED_GAMES: Final = 200
-"""Games of each test where an exact audit is not possible."""
-LONGEST_REASON: Final = 300
 QUANTILES: Final = (0.1, 0.5, 0.9, 0.99)
 GROWTH_TASKS: Final = ("stochastic/gap-0.2", "adversarial/constrained")
 """Where the growth of regret in T is reported."""
@@ -106,7 +93,7 @@ def evaluate(
         1.0
     """
     size = size_name(size)
-    wanted = chosen_tasks(tasks)
+    wanted = tasks_of_axes(tasks)
     levels = levels_of(epsilon)
     seed = checks.integer("seed", seed, at_least=0)
     checks.integer("jobs", jobs, at_least=1)
@@ -123,8 +110,8 @@ def evaluate(
             for agent in played_agents(players, wanted, levels, store, jobs, seconds, advance):
                 cells += agent.cells
                 growth += _growth(agent, wanted, store, jobs, seconds)
-                if agent.level is not None:
-                    audits.append({"agent": agent.player.label, "level": agent.level, **audit_of(agent.algorithms)})
+                if agent.level is not None and agent.played:
+                    audits.append({"agent": agent.player.label, "level": agent.level, **audit_of(agent.played)})
     except KeyboardInterrupt:
         raise interruption(folder, what="cells") from None
     return ScoreCard(card_of(size, seed, levels, anchors, cells, audits, growth))
@@ -137,13 +124,13 @@ class PlayedAgent(NamedTuple):
         player: Who was evaluated.
         level: The level.
         cells: A cell for each task, with the regrets of its games or the reason why there are none.
-        algorithms: The algorithms that played, as they were calibrated.
+        played: The tasks that it played, with the algorithms as they were calibrated.
     """
 
     player: SuitePlayer
     level: float | None
     cells: list[dict[str, Any]]
-    algorithms: list[Algorithm]
+    played: list[tuple[SuiteTask, Algorithm]]
 
 
 def played_agents(
@@ -159,11 +146,11 @@ def played_agents(
     for player in players:
         for level in levels:
             cells: list[dict[str, Any]] = []
-            algorithms: list[Algorithm] = []
+            played: list[tuple[SuiteTask, Algorithm]] = []
             for task in wanted:
-                cells.append(_cell(store, player, task, level, algorithms, jobs, seconds))
+                cells.append(_cell(store, player, task, level, played, jobs, seconds))
                 advance(None, task.horizon(store.size) * size_of(store.size).games)
-            yield PlayedAgent(player, level, cells, algorithms)
+            yield PlayedAgent(player, level, cells, played)
 
 
 def _growth(
@@ -189,11 +176,6 @@ def _growth(
             facts = {"agent": agent.player.label, "level": agent.level, "task": task.name, "exponent": exponent}
             growth.append({**facts, "means": {str(horizon): mean for horizon, mean in means.items()}})
     return growth
-
-
-def chosen_tasks(axis: str | Sequence[str] | None) -> list[SuiteTask]:
-    """Return the tasks of some axes."""
-    return tasks(axis)
 
 
 def levels_of(epsilon: Any) -> list[float | None]:
@@ -226,23 +208,24 @@ class CellStore:
         if folder is not None:
             make_folder(folder)
 
-    def kept(self, question: Mapping[str, Any], play: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Return what a file says about a question, or play it and write the file.
+    def kept(self, task: SuiteTask, question: Mapping[str, Any], play: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Return what a file says about a question in the games of a task, or play it and write the file.
 
         An answer with the key `"not kept"` is written nowhere.
         """
-        asked = {**question, "size": self.size, "seed": self.seed, "table": digest_of_table(), "made by": made_by()}
-        text = json.dumps(asked, sort_keys=True)
+        games = {"games": task.games(self.size), "seed": self.seed, "delta": DELTA, "made by": made_by()}
+        text = json.dumps({**question, **games}, sort_keys=True)
         name = hashlib.sha256(text.encode()).hexdigest()[:32]
         path = None if self._folder is None else self._folder / f"{name}.json"
         if path is not None and path.exists():
             stored = json.loads(path.read_text(encoding="utf-8"))
-            if stored.get("question") == asked:
+            if stored.get("question") == json.loads(text):
                 answer: dict[str, Any] = stored["answer"]
                 return answer
         answer = play()
         if path is not None and not answer.pop("not kept", False):
-            write_whole(path, json.dumps({"question": asked, "answer": answer}, sort_keys=True, allow_nan=False))
+            facts = {"question": json.loads(text), "answer": answer}
+            write_whole(path, json.dumps(facts, sort_keys=True, allow_nan=False))
         return answer
 
     def at(self, size: str) -> "CellStore":
@@ -261,7 +244,7 @@ class CellStore:
             anchors = played_anchors(task.name, self.size, self.seed)
             return {"chance": anchors.chance.tolist(), "best": anchors.best.tolist()}
 
-        return self.kept({"task": task.name, "anchors": task.best}, play)
+        return self.kept(task, {"anchors": task.best}, play)
 
 
 def _cell(
@@ -269,7 +252,7 @@ def _cell(
     player: SuitePlayer,
     task: SuiteTask,
     level: float | None,
-    played: list[Algorithm],
+    played: list[tuple[SuiteTask, Algorithm]],
     jobs: int,
     seconds: float,
 ) -> dict[str, Any]:
@@ -279,18 +262,11 @@ def _cell(
         with limited(seconds):
             algorithm = player.algorithm_in(task, store.size, level, store.seed)
             guarantee = algorithm.guarantee_in(task.environment(store.size))
-    except WrongGameError as error:
-        return {**cell, "cannot": "game", "reason": in_short(error)}
-    except UnreachableGuaranteeError as error:
-        return {**cell, "cannot": "guarantee", "reason": in_short(error)}
-    except TooLongError:
-        return {**cell, "cannot": "failed", "reason": f"stopped after {seconds:g} seconds before its first game"}
-    except Exception as error:
-        return {**cell, "cannot": "failed", "reason": in_short(error)}
+    except FAILURES as error:
+        return {**cell, **_cannot(error, f"stopped after {seconds:g} seconds before its first game")}
     cell["guarantee"] = guarantee_held(guarantee)
     parts = (algorithm.make_agent, algorithm.make_point_agent, algorithm.wrapping)
     question = {
-        "task": task.name,
         "level": level,
         "agent": player.label,
         "player": algorithm.player,
@@ -309,27 +285,39 @@ def _cell(
                     jobs=jobs,
                     progress=False,
                 )
-        except WrongGameError as error:
-            return {"cannot": "game", "reason": in_short(error)}
-        except TooLongError:
-            return {"cannot": "failed", "reason": f"stopped after {seconds:g} seconds", "not kept": True}
-        except Exception as error:
-            return {"cannot": "failed", "reason": in_short(error)}
+        except FAILURES as error:
+            # What the clock stopped may be played on another day.
+            return {**_cannot(error, f"stopped after {seconds:g} seconds"), "not kept": isinstance(error, TooLongError)}
         return {"regrets": next(iter(simulation.values())).last(task.measure).tolist()}
 
-    answer = store.kept(question, play)
+    answer = store.kept(task, question, play)
     answer.pop("not kept", None)
     if "regrets" in answer:
-        played.append(algorithm)
+        played.append((task, algorithm))
         cell |= statistics_of(np.array(answer["regrets"]))
     return {**cell, **answer}
 
 
+def _cannot(error: BaseException, stopped: str) -> dict[str, Any]:
+    """Return why there is no score."""
+    if isinstance(error, TooLongError):
+        return {"cannot": "failed", "reason": stopped}
+    is_game, is_guarantee = isinstance(error, WrongGameError), isinstance(error, UnreachableGuaranteeError)
+    return {"cannot": "game" if is_game else "guarantee" if is_guarantee else "failed", "reason": in_short(error)}
+
+
 def guarantee_held(guarantee: PrivacyGuarantee) -> dict[str, Any]:
-    """Return what a card says about a guarantee: a pure epsilon where there is one, otherwise the least at `DELTA`."""
+    """Return what a card says about a guarantee: for a round, and where data serve several times for a person."""
+    facts = {**_least_epsilon(guarantee), "model": guarantee.model, "covers": guarantee.covers}
+    if guarantee.data is not None and guarantee.data.person is not None and guarantee.model != "none":
+        facts["person"] = {**_least_epsilon(guarantee.for_person()), "rounds": guarantee.data.person}
+    return facts
+
+
+def _least_epsilon(guarantee: PrivacyGuarantee) -> dict[str, Any]:
+    """Return a pure epsilon where there is one, otherwise the least at `DELTA`."""
     pure, at_delta = guarantee.pure_epsilon, guarantee.epsilon_at(DELTA)
-    epsilon, delta = (pure, 0.0) if pure <= at_delta else (at_delta, DELTA)
-    return {"epsilon": _finite(epsilon), "delta": delta, "model": guarantee.model, "covers": guarantee.covers}
+    return {"epsilon": finite(min(pure, at_delta)), "delta": 0.0 if pure <= at_delta else DELTA}
 
 
 def statistics_of(regrets: FloatArray) -> dict[str, Any]:
@@ -340,61 +328,3 @@ def statistics_of(regrets: FloatArray) -> dict[str, Any]:
         "games": len(regrets),
         "quantiles": {f"{share:g}": float(np.quantile(regrets, share)) for share in QUANTILES},
     }
-
-
-def audit_of(played: Sequence[Algorithm]) -> dict[str, Any]:
-    """Return what a short audit finds of an algorithm as it played its first task.
-
-    It is exact where the draws are known, over 16 rounds with two arms, or as many as it takes until something is
-    released; otherwise a lower bound from some games.
-    """
-    if not played:
-        return {"kind": "none", "reason": "nothing was played at this level", "refuted": False}
-    algorithm = played[0]
-    try:
-        with limited(SECONDS_AN_AUDIT):
-            return _exact(algorithm)
-    except (NotAuditedError, TooLongError, ImportError) as error:
-        reason = in_short(error)
-    except Exception as error:
-        return {"kind": "none", "reason": in_short(error), "refuted": False}
-    try:
-        with limited(SECONDS_AN_AUDIT):
-            return _sampled(algorithm)
-    except (Exception, TooLongError) as error:
-        return {"kind": "none", "reason": f"{reason} {in_short(error)}".strip()[:LONGEST_REASON], "refuted": False}
-
-
-def _exact(algorithm: Algorithm) -> dict[str, Any]:
-    for rounds in AUDITED_ROUNDS:
-        try:
-            loss = exact_loss(algorithm, horizon=rounds)
-        except NothingReleasedError:
-            if rounds == AUDITED_ROUNDS[-1]:
-                raise
-            continue
-        kind = "exact" if loss.attained else "at most"
-        return _audit_entry(kind, loss.declared, loss.epsilon, loss.refuted, loss.verdict)
-    raise AssertionError("the last horizon returns or raises")
-
-
-def _sampled(algorithm: Algorithm) -> dict[str, Any]:
-    loss = sampled_loss(algorithm, of="arms", games=SAMPLED_GAMES, progress=False)
-    return _audit_entry("at least", loss.declared, loss.epsilon, not loss.holds, loss.verdict)
-
-
-def _audit_entry(kind: str, guarantee: PrivacyGuarantee, epsilon: float, refuted: bool, verdict: str) -> dict[str, Any]:
-    declared = {"epsilon": _finite(guarantee.epsilon), "delta": guarantee.delta}
-    return {"kind": kind, "declared": declared, "found": _finite(epsilon), "refuted": bool(refuted), "reason": verdict}
-
-
-def _finite(number: float) -> float | str:
-    """Return a number for JSON, which has no inf."""
-    return float(number) if math.isfinite(number) else "inf"
-
-
-def in_short(error: BaseException) -> str:
-    """Return an error in one line of at most 300 characters."""
-    text = " ".join(str(error).split()) or "no words"
-    kind = "" if isinstance(error, (WrongGameError, UnreachableGuaranteeError)) else f"{type(error).__name__}: "
-    return f"{kind}{text}"[:LONGEST_REASON]

@@ -17,10 +17,11 @@ from dp_bandit_envs.agents.functional import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm, calibrate_in
 from dp_bandit_envs.algorithms.algorithm import unchanged
 from dp_bandit_envs.algorithms.specs import AlgorithmSpec, is_single_algorithm, read_algorithm
-from dp_bandit_envs.algorithms.standard_wrapper import learns_from_sums, standard_wrapper
+from dp_bandit_envs.algorithms.standard_wrapper import BASES, learns_from_sums, standard_wrapper
 from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError
 from dp_bandit_envs.privacy.guarantee import DELTA
 from dp_bandit_envs.protocols import Environment, plays_points
+from dp_bandit_envs.suite.short_audit import ArmsInTurn
 from dp_bandit_envs.suite.task_table import SuiteTask
 from dp_bandit_envs.wrappers import ExactSums
 
@@ -106,8 +107,7 @@ class SuitePlayer:
         env = task.environment(size)
         if plays_points(env):
             raise WrongGameError(f"{self.label} is trained on arms, and {task.name} plays points.")
-        no_agent_yet: Any = UntrainedAgent
-        bare = Algorithm(self.label, no_agent_yet)
+        bare = Algorithm(self.label, ArmsInTurn)
         private = bare if level is None else self._behind_a_wrapper(bare, level)
         model = self.train(TrainingGames(private.wrap(env), TRAINING_SEED + seed))
         make_agent = model if callable(model) and not hasattr(model, "predict") else from_sb3(model)
@@ -133,10 +133,6 @@ class TrainingGames(gym.Wrapper[Any, Any, Any, Any]):
         """Begin the next game; a seed that is given is not used."""
         seed, self._seed = self._seed, None
         return self.env.reset(seed=seed)
-
-
-class UntrainedAgent:
-    """Stands for the agents of a model that is trained later."""
 
 
 def players_of(agents: Any, wrapper: Wrapper | None = None) -> list[SuitePlayer]:
@@ -260,7 +256,8 @@ def calibrated(spec: AlgorithmSpec, level: float, env: Environment) -> Algorithm
         try:
             _CALIBRATED[key] = calibrate_in(spec, (level, DELTA), env).parameters
         except UnreachableGuaranteeError as error:
-            _CALIBRATED[key] = str(error)
+            way_out = f"Use Clipped-Lap:base={spec.name}, its agent behind the standard wrapper."
+            _CALIBRATED[key] = f"{spec.name} has no such guarantee. {way_out}" if spec.name in BASES else str(error)
     parameters = _CALIBRATED[key]
     if isinstance(parameters, str):
         raise UnreachableGuaranteeError(parameters)

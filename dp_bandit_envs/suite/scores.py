@@ -8,11 +8,10 @@ import math
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from statistics import NormalDist
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs import checks
 from dp_bandit_envs.protocols import FloatArray
 
 FLOOR: Final = -1.0
@@ -97,10 +96,9 @@ def resampled_scores(
     return scores
 
 
-def interval_of(resampled: FloatArray, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return the percentile interval of resampled scores, totals or differences."""
-    tail = (1 - checks.in_range("confidence", confidence, 0.5, 0.9999)) / 2
-    low, high = np.quantile(resampled, [tail, 1 - tail])
+def interval_of(resampled: FloatArray) -> tuple[float, float]:
+    """Return the 95 % percentile interval of resampled scores, totals or differences."""
+    low, high = np.quantile(resampled, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return float(low), float(high)
 
 
@@ -116,26 +114,38 @@ def standard_error_of_score(deviation: float, games: int, chance: float, best: f
     return deviation / math.sqrt(games) / (chance - best)
 
 
-def standard_error_of_total(errors: Mapping[str, float]) -> float:
-    """Return the standard error of `total_of` from those of its tasks, whose games are independent."""
-    axes = [task.partition("/")[0] for task in errors]
-    counts = {axis: axes.count(axis) for axis in axes}
-    shares = [errors[task] / (counts[axis] * len(counts)) for task, axis in zip(errors, axes, strict=True)]
-    return math.sqrt(sum(share**2 for share in shares))
+class Standing(NamedTuple):
+    """A total with its standard error, and of each axis the mean score and its standard error."""
+
+    total: float
+    error: float
+    axes: dict[str, tuple[float, float]]
 
 
-def differ_in_pairs(first: FloatArray, second: FloatArray, confidence: float = CONFIDENCE) -> bool:
+def standing_of(cells: Mapping[str, tuple[float, float]]) -> Standing:
+    """Return the total and the axes of tasks whose games are independent.
+
+    Args:
+        cells: By task, the score and its standard error.
+    """
+    means = axis_means({task: score for task, (score, _) in cells.items()})
+    axes = {}
+    for axis, mean in means.items():
+        errors = [error for task, (_, error) in cells.items() if task.partition("/")[0] == axis]
+        axes[axis] = float(mean), math.hypot(*errors) / len(errors)
+    error = math.hypot(*(error for _, error in axes.values())) / len(axes)
+    return Standing(float(np.mean(list(means.values()))), error, axes)
+
+
+def differ_in_pairs(first: FloatArray, second: FloatArray) -> bool:
     """Return whether two rows differ, whose totals were resampled with the same games."""
-    low, high = interval_of(first - second, confidence)
+    low, high = interval_of(first - second)
     return low > 0 or high < 0
 
 
-def differ(
-    first: float, first_error: float, second: float, second_error: float, confidence: float = CONFIDENCE
-) -> bool:
+def differ(first: float, first_error: float, second: float, second_error: float) -> bool:
     """Return whether two rows differ that were played on other games, by their totals and standard errors."""
-    wide = NormalDist().inv_cdf((1 + confidence) / 2)
-    return abs(first - second) > wide * math.hypot(first_error, second_error)
+    return abs(first - second) > NORMAL_95 * math.hypot(first_error, second_error)
 
 
 def shared_ranks(totals: Sequence[float], are_apart: Callable[[int, int], bool]) -> list[int]:
@@ -151,11 +161,6 @@ def shared_ranks(totals: Sequence[float], are_apart: Callable[[int, int], bool])
         shared = position > 0 and not are_apart(order[position - 1], index)
         ranks[index] = ranks[order[position - 1]] if shared else position + 1
     return ranks
-
-
-def coverage_of(played: Sequence[str], tasks: Sequence[str]) -> float:
-    """Return the part of some tasks that were played."""
-    return len(set(played) & set(tasks)) / len(set(tasks)) if tasks else math.nan
 
 
 def exponent_of(horizons: Sequence[float], regrets: Sequence[float]) -> float:
