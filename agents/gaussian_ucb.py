@@ -75,7 +75,7 @@ def update(state: State, arm: int, seen: Sums) -> State:
 
 
 class GaussianUcb(FunctionalAgent):
-    r"""UCB in episodes, on means with Gaussian noise, in one root with the chance of the gains.
+    r"""UCB in episodes on means with Gaussian noise, with one square root for the noise and the randomness of gains.
 
     .. math:: \hat\mu_i + \sqrt{\Big(\frac{1}{2 n_i} + \frac{2 \sigma^2}{n_i^2}\Big) \alpha \ln t}
 
@@ -92,7 +92,7 @@ class GaussianUcb(FunctionalAgent):
         alpha: The index's parameter, greater than 0.
 
     Source: Azize and Basu (2023), AdaC-UCB: episodes that double, and the Gaussian mechanism.
-    Differs from the source in: of the source only the abstract was at hand; this index is derived above.
+    Differs from the source in: of the source only the abstract was available; this index is derived above.
 
     Example:
         >>> import gymnasium as gym

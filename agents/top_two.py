@@ -1,4 +1,4 @@
-"""Top-Two sampling: plays the arm that seems best or its closest rival, until the data say which one is best."""
+"""Top-Two sampling: plays the arm that seems best or its closest rival, until the best arm is identified."""
 
 import math
 from typing import Final, NamedTuple, SupportsFloat
@@ -32,8 +32,8 @@ class State(NamedTuple):
         means: Released mean of each arm.
         counts: Number of gains in that mean; 0 before the first release.
         releases: Number of releases of each arm.
-        order: The order in which new arms are tried and ties are broken; `order[0]` is -1 before the first round.
-        status: `ROUND`, the number of rounds played; the arms `LEADER`, `CHALLENGER` and `BEST`, the one with the
+        order: The order for trying new arms and breaking ties; `order[0]` is -1 before the first round.
+        status: `ROUND`, the number of rounds played; the arms `LEADER`, `CHALLENGER` and `BEST`, the arm with the
             largest mean; `ARMS_UNRELEASED`, the number of arms without a release; `STOPPED`, 1 after it stopped. One
             array, because compiled code can write to arrays only.
         rule: The stopping rule, an index of `RULES`.
@@ -61,7 +61,7 @@ def start(n_arms: int, rule: int, log_odds: float, leader_share: float, epsilon:
 
 
 def select(state: State, rng: np.random.Generator) -> int:
-    """Return the best arm after the end; the first arm without a release; otherwise the leader or its challenger."""
+    """Return the best arm after the end, else the first arm without a release, else the leader or its challenger."""
     status, order = state.status, state.order
     if order[0] < 0:
         for arm in range(len(order)):
@@ -77,7 +77,7 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
-    """Store new releases; if there are any, choose leader and challenger anew, or stop."""
+    """Store new releases; if there are any, choose leader and challenger again, or stop."""
     news = 0
     for released in range(len(state.counts)):
         news += store_release(state, released, seen)
@@ -85,7 +85,7 @@ def update(state: State, arm: int, seen: Sums) -> State:
 
 
 def update_own(state: State, arm: int, seen: Sums) -> State:
-    """Do what `update` does, where only the arm played can have a new release."""
+    """Do as `update`, when only the arm played can have a new release."""
     return decide(state, store_release(state, arm, seen))
 
 
@@ -155,7 +155,7 @@ def cost(state: State, arm: int, rival: int) -> float:
 
 
 def beats_all(state: State, best: int) -> int:
-    """Return 1 if the cost of the best arm against every other one exceeds its threshold, else 0."""
+    """Return 1 if the cost of the best arm against every other arm exceeds its threshold, else 0."""
     for rival in range(len(state.means)):
         if rival != best and not beats(state, best, rival):
             return 0
@@ -192,12 +192,12 @@ def is_done(state: State) -> bool:
 
 
 class TopTwo(StoppingAgent):
-    r"""Plays the leader or its challenger, each with probability 1/2, and stops when the best arm is known.
+    r"""Plays the leader or its challenger, each with probability 1/2, and stops when the best arm is identified.
 
     The leader has the largest :math:`\hat\mu_i + \sqrt{\ln t / (2 n_i)} + \ln t / (\epsilon n_i)`, its challenger the
     smallest transportation cost against it (`dp_bandit_envs.theory.transport_costs`). It stops when the cost of the arm
-    with the largest released mean exceeds its threshold against every other arm; from then on it plays that arm, which
-    is not the best one with probability at most `failure_probability` if gains are independent with fixed means.
+    with the largest released mean exceeds its threshold against every other arm; from then on it plays that arm. If
+    gains are independent with fixed means, it is wrong with probability at most `failure_probability`.
 
     New arms are tried, and ties broken, in an order drawn at random. Leader and challenger change with a release only.
 

@@ -152,7 +152,7 @@ class Htinf(TsallisInf):
     of that wrapper. `play` and `simulate` pass it this bound and the scale of the noise through `see_noise`.
 
     Args:
-        sigma: Root of the second moment of the noisy losses, greater than 0; None for sqrt(1 + 2 s^2) with s the scale
+        sigma: Root of the second moment of the noisy losses, greater than 0. None for sqrt(1 + 2 s^2) with s the scale
             of the noise, the smallest that covers a gain in [0, 1] with Laplace noise. Asi, Raman and Talwar (2025) use
             sqrt(6). If a round reveals several gains, the noise is larger, and sigma is raised to sqrt(1 + 2 s^2).
 

@@ -216,7 +216,7 @@ WRONG = {
     "an agent's parameter without its name": (lambda: Exp3(0.1), "Exp3", "by name", "exploration_rate"),
     "an adversary's without its name": (lambda: MemoryBounded(4, 9, 2), "MemoryBounded", "by name", "memory"),
     "a mechanism's without its name": (lambda: RandomizedResponse(1.0), "RandomizedResponse", "by name", "epsilon"),
-    "a counter's without its name": (lambda: KAryCounter(1.0), "KAryCounter", "by name", "epsilon"),
+    "a counter's without its name": (lambda: KAryCounter(1.0), "KAryCounter", "epsilon=..."),
     "another number of arms": (lambda: observed_by(Exp3(), begun_with=3), "Exp3", "n_arms=3", "4 values", "begin"),
     "a game has no guarantee": (
         lambda: gym.make(ID).unwrapped.guarantee,

@@ -563,8 +563,8 @@ class OutsideGame:
     def choose(self, key: str | int) -> Choice:
         """Return the choice with this key; the same key has the same choice, after a restart too.
 
-        Any number of choices can be open, up to `horizon` in all, but for an algorithm whose guarantee is that of its
-        own draws, such as EXP3 without noise: what these hide is proved for rewards that come in order.
+        Any number of choices can be open, up to `horizon` in total. The exception is an algorithm whose guarantee comes
+        from its own randomness, such as EXP3 without noise: it is proved for rewards that arrive in order.
 
         Args:
             key: A string or an integer of the caller's, such as the number of a visit. It is written in the diary.
@@ -661,7 +661,7 @@ class OutsideGame:
             if self._choices:
                 way_out = "give learn(choice, reward) what choose(key) returned"
             raise StepOutsideGameError(f"no arm was chosen for this reward; {way_out}.")
-        # What was received is not shown: arguments in the wrong order would show the reward.
+        # The received value is not shown: arguments in the wrong order would reveal the reward.
         named = self._name_of(self._round.arm)
         kinds = (int, np.integer) if self._names is None else (str,)
         if not isinstance(arm, kinds) or arm != named:
@@ -685,7 +685,7 @@ class OutsideGame:
 
     def _take(self, batch: OpenBatch, gain: float) -> None:
         """Take a gain of a batch; play the batch below if it was the last one."""
-        # Until this is done there is no game to go on with: what fails or is interrupted may be half done.
+        # Until this is done there is no game to resume: a failed or interrupted step may be half done.
         self._has_failed = True
         self._feed.give(batch.number, batch.arm, gain)
         self._rounds += 1

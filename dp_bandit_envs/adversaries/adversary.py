@@ -199,7 +199,7 @@ class Adversary(abc.ABC):
         return None
 
     def means_of(self, state: Any) -> FloatArray | None:
-        """Return `means` in the game in which `by_rounds` has this state."""
+        """Return the means of a game, given the state of its `by_rounds`."""
         return self.means
 
     def means_at(self, rounds: ArrayLike) -> FloatArray | None:
@@ -355,7 +355,7 @@ class RoundByRound(Adversary):
         next_round: A static method, `next_round(state, t, row, rng)`, that writes the gains of round t, from 1, into
             `row`, of shape `(n_arms,)`: of every arm, in every round. It draws single numbers from `rng`, round by
             round, and changes arrays of the state only in place. Functions of this package are compiled. To let many
-            games run in vector registers, they have no early return and loop only over arms, and their conditions and
+            games run in vector registers, they have no early return and loop only over arms. Their conditions and
             indices depend on t, arms and constants of the state, not on gains or draws.
     """
 

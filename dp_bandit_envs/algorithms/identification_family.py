@@ -1,8 +1,8 @@
 r"""Algorithms that look for the best arm and stop: Top-Two, and its private forms in the central and the local model.
 
-Published are the arms played, the round after which it stopped, and the arm recommended. All three are functions of the
-noisy sums, or of the answers, and of the agent's own draws; so the wrapper's guarantee covers them (post-processing).
-How long a block is depends on no gain.
+They publish the arms played, the stopping round, and the recommended arm. All three are functions of the noisy sums, or
+of the answers, and of the agent's own draws; so the wrapper's guarantee covers them (post-processing). The lengths of
+blocks do not depend on gains.
 """
 
 import math
@@ -30,8 +30,8 @@ def top_two(*, failure_probability: SupportsFloat = FAILURE) -> Algorithm:
 
     Not private because arms, stop and recommendation follow from exact sums.
 
-    Differs from the source in: the threshold, derived in docs/notes/identification.md; and the leader, which is that of
-        Jourdan and Degenne (2023).
+    Differs from the source in: the threshold, derived in docs/notes/identification.md; and the leader of Jourdan and
+        Degenne (2023).
     """
     failure = checks.probability("failure_probability", failure_probability)
     return Algorithm(
@@ -48,9 +48,10 @@ def adap_tt(*, epsilon: SupportsFloat = 1.0, failure_probability: SupportsFloat 
     r"""AdaP-TT (Azize, Jourdan, Al Marjani and Basu 2023): Top-Two on arms' episodes, which double and are forgotten.
 
     Rule: an arm's episode ends when its number of gains has doubled; then the noisy mean :math:`\hat\mu_i` of the
-    episode's :math:`n_i` gains is released. The leader has the largest :math:`\hat\mu_i + \sqrt{\ln t / (2 n_i)} + \ln
-    t / (\epsilon n_i)`, its rival the smallest :math:`W = 2 (\hat\mu - \hat\mu')^2 / (1 / n + 1 / n')` against it. It
-    stops when the arm with the largest mean has :math:`W > (\sqrt{c} + \sqrt{c'})^2` against every other one, with
+    episode's :math:`n_i` gains is released. The leader has the largest
+    :math:`\hat\mu_i + \sqrt{\ln t / (2 n_i)} + \ln t / (\epsilon n_i)`, its rival the smallest
+    :math:`W = 2 (\hat\mu - \hat\mu')^2 / (1 / n + 1 / n')` against it. It stops when the arm with the largest mean has
+    :math:`W > (\sqrt{c} + \sqrt{c'})^2` against every other arm, with
 
     .. math:: c = \ln \frac{2 (K - 1) j (j + 1) i (i + 1)}{\beta}, \quad
               c' = 2 \Big(\frac{1}{n} + \frac{1}{n'}\Big) \frac{c^2}{\epsilon^2}
@@ -61,9 +62,9 @@ def adap_tt(*, epsilon: SupportsFloat = 1.0, failure_probability: SupportsFloat 
     arms, stop and recommendation follow from these sums.
 
     Differs from the source in: the threshold, derived in docs/notes/identification.md, because only the paper's
-        abstract and its authors' code were at hand, which has the episodes, the leader, and a threshold of this form.
+        abstract and its authors' code were available, which has the episodes, the leader, and a threshold of this form.
         Leader and rival change with a release only, and costs count the gains of the last episodes. With epsilon = inf
-        there are no episodes: it is Top-Two.
+        it has no episodes and is Top-Two.
     """
     epsilon = checks.epsilon(epsilon)
     return _on_blocks(
@@ -78,7 +79,7 @@ def adap_tt(*, epsilon: SupportsFloat = 1.0, failure_probability: SupportsFloat 
 def dp_tt(
     *, epsilon: SupportsFloat = 1.0, failure_probability: SupportsFloat = FAILURE, ratio: SupportsFloat = 2.0
 ) -> Algorithm:
-    r"""DP-TT (Jourdan and Azize 2025): Top-Two on noisy sums of all gains, with the divergence that privacy leaves.
+    r"""DP-TT (Jourdan and Azize 2025): Top-Two on noisy sums of all gains, with the private divergence.
 
     Rule: an arm's first block has :math:`\ln((K - 1) / \beta) / \epsilon` gains, rounded up, and each further one
     multiplies its number of gains by `ratio`; then the noisy mean :math:`\hat\mu_i` of all its :math:`n_i` gains is
@@ -87,16 +88,16 @@ def dp_tt(
     .. math:: W = \inf_u n \, d_\epsilon(\hat\mu, u) + n' \, d_\epsilon(\hat\mu', u), \quad
               d_\epsilon(p, q) = \inf_z \, \epsilon |z - p| + \mathrm{kl}(z, q)
 
-    It stops when the arm with the largest mean has W > x against every other one, with Chernoff's bound for n coins and
-    k draws of noise in place of d, and :math:`x - \ln(1 + x) = \ln \frac{(K - 1) k (k + 1) k' (k' + 1)}{\beta}`. It is
+    It stops when the arm with the largest mean has W > x against every other arm, with Chernoff's bound for n coins and
+    k draws of noise instead of d, and :math:`x - \ln(1 + x) = \ln \frac{(K - 1) k (k + 1) k' (k' + 1)}{\beta}`. It is
     wrong with probability at most beta, `failure_probability`.
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon; arms,
     stop and recommendation follow from these sums.
 
-    Differs from the source in: only the paper's abstract was at hand, which names divergence, blocks and costs;
+    Differs from the source in: only the paper's abstract was available, which names divergence, blocks and costs;
         threshold, first block and ratio are of this project (docs/notes/identification.md). With fewer gains than in
-        the first block no arm can be known to be the best. With epsilon = inf there are no blocks: it is Top-Two.
+        the first block, no arm can be identified as the best. With epsilon = inf it has no blocks and is Top-Two.
     """
     epsilon, ratio = checks.epsilon(epsilon), checks.greater_than("ratio", ratio, 1)
 

@@ -1,4 +1,4 @@
-"""The commands of `dp-bandit` by what they are for, which need nothing to be installed."""
+"""The commands of `dp-bandit` by purpose; needs no other package."""
 
 ABOUT = "Differentially private bandits: play them, compare them, reproduce the papers."
 COMMANDS = {

@@ -29,11 +29,11 @@ MADE_UP = "Replay"
 
 
 def compile_all(environments: Sequence[str], algorithms: Sequence[str]) -> None:
-    """Compile algorithms in environments, with progress, and say how many loops there were.
+    """Compile algorithms in environments, showing progress, and print the number of loops.
 
     Args:
-        environments: Their names; all of the package, if there is none.
-        algorithms: Their names; for each environment all that can play it, if there is none.
+        environments: Their names; by default all of the package.
+        algorithms: Their names; by default, for each environment, all that can play it.
     """
     if reason := why_not_compiled():
         raise ImportError(f"nothing can be compiled: {reason}")
@@ -54,7 +54,7 @@ def compile_all(environments: Sequence[str], algorithms: Sequence[str]) -> None:
 
 
 def _setups(game: str, names: Sequence[str], *, required: bool) -> list[SimulationSetup]:
-    """Return how the algorithms that can play a game are played in one trial and in many, together and alone.
+    """Return the setups of the algorithms that can play a game, for one trial and many, together and alone.
 
     Args:
         game: The game.
@@ -73,7 +73,7 @@ def _setups(game: str, names: Sequence[str], *, required: bool) -> list[Simulati
 
 
 def _compile_filler(setup: SimulationSetup) -> None:
-    """Compile what fills blocks of gains, where a function of one round does."""
+    """Compile the filler of blocks of gains, if a function of one round draws them."""
     adversary: Any = setup.game.adversary.by_rounds if hasattr(setup.game.adversary, "by_rounds") else None
     if adversary is None or not is_builtin(type(adversary).next_round):
         return

@@ -133,7 +133,7 @@ def _wrapped(text: str, start: str, indent: str = "      ") -> str:
 
 
 def list_labs() -> list[str]:
-    """Return a line for each lab, and where the teacher's pages are: in the repository, not in what is installed."""
+    """Return a line for each lab, and the place of the teacher's pages, in the repository (not installed)."""
     from dp_bandit_envs.course.notebooks import LABS
 
     width = max(len(lab.name) for lab in LABS)
@@ -146,7 +146,7 @@ def list_labs() -> list[str]:
 
 
 def describe_name(name: str) -> str:
-    """Return everything about a name; for each kind, if several parts share the name."""
+    """Return all facts about a name; for each kind, if several parts share the name."""
     return "\n\n".join(describe(kind, full_name, part) for kind, full_name, part in find_parts(name))
 
 
@@ -154,7 +154,7 @@ def find_parts(name: str) -> list[tuple[str, str, Any]]:
     """Return kind, name and object of every match for `name`: exact matches, or else matches that ignore case.
 
     Raises:
-        UnknownNameError: If nothing has this name; the message suggests similar names.
+        UnknownNameError: If the name is unknown; the message suggests similar names.
     """
     if ":" in name and name.partition(":")[0] not in {*ALGORITHMS, *IDS, *map(short_name, IDS)}:
         return [_import_part(name)]
@@ -172,7 +172,7 @@ def _import_part(text: str) -> tuple[str, str, Any]:
     """Return kind, name and object of `module:Name`.
 
     Raises:
-        ValueError: If the module does not have it, or it is nothing to play.
+        ValueError: If the module lacks it, or it cannot be played.
     """
     module, _, name = text.partition(":")
     import_by_name(module)
@@ -241,11 +241,12 @@ def _facts_of_algorithm(algorithm: Algorithm) -> dict[str, str]:
     at = f"K = {N_ARMS}, T = {HORIZON:,}"
     external = algorithm.regret_bound(**size)
     pseudo = algorithm.pseudo_regret_bound(means=MEANS, horizon=HORIZON)
+    pair = f"means {MEANS[0]:g} and {MEANS[1]:g}"
     bounds = [
         f"{kind}: {bound:,.1f} at most"
         for kind, bound in (
             (f"external regret against an oblivious adversary, {at}", external),
-            (f"pseudo-regret with means {MEANS[0]:g} and {MEANS[1]:g}, T = {HORIZON:,}", pseudo),
+            (f"pseudo-regret with {pair}, T = {HORIZON:,}", pseudo),
         )
         if bound < math.inf
     ]
@@ -253,6 +254,7 @@ def _facts_of_algorithm(algorithm: Algorithm) -> dict[str, str]:
         f", delta = {claimed.delta:.3g}" if claimed.delta else ""
     )
     games = _games_of(algorithm)
+    least = algorithm.sample_lower_bound(means=MEANS)
     return {
         **({"Games": games} if games else {}),
         "Guarantee": f"with the defaults, {at}: {shown_epsilon(holds)} ({CONVENTION})"
@@ -261,12 +263,15 @@ def _facts_of_algorithm(algorithm: Algorithm) -> dict[str, str]:
         "It covers": holds.covers,
         "Layer by layer": "\n".join(holds.steps),
         "Regret bound": "\n".join(bounds) or "none with explicit constants is known",
+        **(
+            {} if algorithm.sample_bound is None else {"Rounds until stop": f"coins with {pair}: {least:,.1f} at least"}
+        ),
         **({"Source": algorithm.reference} if algorithm.reference else {}),
     }
 
 
 def _games_of(algorithm: Algorithm) -> str:
-    """Return which games an algorithm is for, one kind a line; nothing if it is for all games with arms."""
+    """Return the kinds of games of an algorithm, one per line; empty for all games with arms."""
     lines = []
     if algorithm.make_agent is not None and algorithm.feedback == "full":
         lines.append("only those that reveal all gains: DPBandit-Experts-v0, or DPBandit-Graph-v0 with graph=complete")
@@ -333,7 +338,7 @@ def show_counters(horizon: int, epsilon: float, delta: float | None, out: Path |
 
 
 def is_folder_of_results(name: str) -> bool:
-    """Return whether a name is that of a folder: it is written as a path, or a folder and nothing else is called so."""
+    """Return whether a name means a folder: it is a path, or only a folder has this name."""
     if any(separator in name for separator in ("/", os.sep)):
         return True
     known = (spelling for of_kind in KINDS.values() for full in of_kind() for spelling in (full, short_name(full)))
@@ -378,7 +383,7 @@ def show_results(folder: Path, out: Path | None, **look: str) -> None:
 
 
 def open_lab(name: str | None, folder: Path, *, read_only: bool, host: str, port: int | None, headless: bool) -> None:
-    """Copy the labs to a folder, and serve them until Ctrl-C."""
+    """Copy the labs to a folder, and host them until Ctrl-C."""
     from dp_bandit_envs.checks import require
     from dp_bandit_envs.course.notebooks import START_PAGE, copy_labs, find, outdated, served, show_in_browser
 

@@ -1,4 +1,4 @@
-"""Where the command line prints, and how it ends."""
+"""Printing and exiting of the command line."""
 
 import os
 import sys
@@ -15,12 +15,12 @@ errors = Console(stderr=True)
 
 
 def say(text: str) -> None:
-    """Print text as it is: a long line stays one, so that commands and paths in it can be copied."""
+    """Print text without wrapping, so that commands and paths in long lines can be copied."""
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def write_any_letter() -> None:
-    """Write a question mark in place of letters that the terminal does not support."""
+    """Replace letters that the terminal does not support by question marks."""
     for stream in (sys.stdout, sys.stderr):
         # A handler that the user chose is kept.
         if getattr(stream, "errors", "") in ("strict", "surrogateescape") and hasattr(stream, "reconfigure"):

@@ -44,9 +44,9 @@ SIZES: Final = ((1, 1), (1, 20), (2, 1), (2, 40), (3, 200), (50, 120))  # arms a
 POINT_SIZES: Final = ((2, 1), (2, 30), (10, 60))  # dimensions and rounds
 KINDS: Final = {"gains": ("gains",), "sums": ("sums",), "both": ("gains", "sums")}
 REVEALED: Final = {"full": "full", "payoff": "bandit"}
-"""What a game of points must reveal, by what an agent learns from."""
+"""The feedback of a game of points, by the feedback that an agent needs."""
 playing: Final = functools.partial(must_not_fail, is_public=True)
-"""All gains of these games are made up, so that messages are no secret."""
+"""All gains of these games are synthetic, so messages are public."""
 OTHER_SET: Final = (
     "decision_set.project(point) returns the nearest point. If the agent is not for the {}, raise WrongGameError in"
     " see_set(decision_set), or name its sets: check_agent(..., decision_sets=['ball'])."
@@ -71,9 +71,9 @@ def check_agent(
     two and many arms, rounds without a release, and sums outside [0, count]. `probabilities`, if present, is the
     distribution of the arms drawn. Copies and pickles play the same. Every base environment can be played, graphs
     included. A `FunctionalAgent` plays the same compiled as step by step, to the last bit. An agent that needs the
-    gains of all arms is checked in games that reveal them, with experts and on the complete graph; with the attribute
-    `feedback = "full"`, `play` and `simulate` refuse it other games. An agent with `select_point` is checked by the
-    same rules in games of points, on every decision set that it does not refuse with a `WrongGameError`.
+    gains of all arms is checked in games that reveal them, with experts and on the complete graph. If it has the
+    attribute `feedback = "full"`, `play` and `simulate` refuse other games. An agent with `select_point` is checked by
+    the same rules in games of points, on every decision set that it does not refuse with a `WrongGameError`.
 
     Args:
         make_agent: Makes a new agent when called without arguments, such as an agent's class.

@@ -29,7 +29,7 @@ POINT_IDS: Final = ("DPBandit-Ball-v0", "DPBandit-Cube-v0", "DPBandit-Simplex-v0
 OWN_IDS: Final = tuple(id_ for id_, game in GAMES.items() if not isinstance(game.adversary, type))
 """The ids of this project's games, without those registered by others."""
 COMPILED: Final = "a FunctionalAgent"
-"""What is made of functions that Numba compiles, and must not fall back to `play`."""
+"""Parts made of functions that Numba compiles; they must not fall back to `play`."""
 
 
 WORLDS: Final[dict[str, dict[str, World]]] = {
@@ -186,6 +186,10 @@ def check_played_equals_simulated(
             "collected gains": (outcome.collected[trial], game.collected),
             "external regret": (outcome.external_regret[trial], game.external_regret),
         }
+        if outcome.rounds_until_stop is not None and game.rounds_until_stop is not None:
+            pairs["rounds until stop"] = (outcome.rounds_until_stop[trial], game.rounds_until_stop)
+        if outcome.error is not None and game.error is not None:
+            pairs["errors"] = (outcome.error[trial], game.error)
         for name, (simulated, played) in pairs.items():
             require(
                 np.array_equal(simulated, played),

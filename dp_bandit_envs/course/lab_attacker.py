@@ -301,7 +301,7 @@ def check_accused(accused: Any, students: Any) -> str:
 
     Rate of false alarms: at most 1e-3. A student who applies the right bound accuses an honest suspect with a
     probability of at most 1e-4 for each of the six, 6e-4 in all, by Clopper and Pearson. No suspect is accused if the
-    bound for the broken algorithm is at most 1: the events are the same for all students, and with the probabilities
+    bound for the broken algorithm is at most 1. The events are the same for all students, and with the probabilities
     measured in 2,000,000 games, 0.0418 and 0.0060, the binomial distributions give this a probability below 1e-9 for
     each number. Guessed letters are right with a probability of 1/27.
     """

@@ -54,8 +54,8 @@ def deviations(rounds: int) -> dict[str, float]:
     """Return the standard deviations of an expert's sum where it is noisiest, at epsilon = 1, in gains.
 
     A node's Laplace noise for ten gains is as wide as for ten items that all change together: 10 times the noise of lab
-    4. Joint noise is a uniform point of a cube of half side R ~ Gamma(11, b), where b is the scale for a single gain:
-    its variance is E[R^2] / 3 = 44 b^2, compared with 2 b^2 for a Laplace draw.
+    4. Joint noise is a uniform point of a cube of half side R ~ Gamma(11, b), where b is the scale for a single gain.
+      Its variance is E[R^2] / 3 = 44 b^2, compared with 2 b^2 for a Laplace draw.
     """
     binary, wide = (BY_WORDS[words] for words in ("binary tree", "tree with many children"))
     return {

@@ -28,7 +28,7 @@ OPPONENTS: Final = {
     HARDEST: "Oblivious",
     "Rhythms: every second or third round": "Deterministic",
 }
-"""Opponents of lab 1; without the one that charges for changes of arm, which no list of gains can do."""
+"""Opponents of lab 1, without the adversary that charges for switching, which no list of gains can do."""
 
 
 class Turn(Adversary):
@@ -114,12 +114,12 @@ def play_leagues(adversary: Adversary, seed: int) -> VictimRegrets:
 def check_own_adversary(make_adversary: Any, *, seed: int = SEED) -> str:
     """Check an adversary's class: that it keeps all rules, and that it hurts DP-KLUCB more than any opponent of lab 1.
 
-    It must pass `check_adversary`, be the same game in any blocks of its 4,000 rounds, let no gain depend on the arms
-    played, and win 33 of 40 leagues against coins whose outcomes last 200 rounds. A league is 25 games of four arms and
-    4,000 rounds, with DP-KLUCB at epsilon = 1; the larger mean regret against the best fixed arm wins it. An adversary
-    that wins a league with probability at least 0.95 is refused with probability at most 7.2e-4 (fewer than 33 of 40
-    independent leagues; binomial, exact). An adversary that is not harder passes with probability at most 2.2e-5. The
-    same seed gives the same verdict.
+    It must pass `check_adversary`, be the same game in any blocks of its 4,000 rounds, and let no gain depend on the
+    arms played. It must win 33 of 40 leagues against coins whose outcomes last 200 rounds. A league is 25 games of four
+    arms and 4,000 rounds, with DP-KLUCB at epsilon = 1; the larger mean regret against the best fixed arm wins it. An
+    adversary that wins a league with probability at least 0.95 is refused with probability at most 7.2e-4 (fewer than
+    33 of 40 independent leagues; binomial, exact). An adversary that is not harder passes with probability at most
+    2.2e-5. The same seed gives the same verdict.
     """
     adversary = checked(make_adversary)
     try:

@@ -201,8 +201,8 @@ class Comparison(Entries):
             >>> from dp_bandit_envs import compare
             >>> comparison = compare("Stochastic", ["DP-KLUCB", "UCB"], epsilon=1, horizon=200, trials=5)
             >>> figure = comparison.plot(size=(3.4, 2.2), labels={"DP-KLUCB": "ours"}, colors={"UCB": "black"})
-            >>> print(comparison.plot_note(labels={"DP-KLUCB": "ours"}))
-            Line: ...
+            >>> print(comparison.plot_note(labels={"DP-KLUCB": "ours"}).partition(". ")[2])
+            ours: epsilon = 1; UCB: no privacy; epsilon is pure up to 30, or else the least at delta = 1e-6.
         """
         from dp_bandit_envs.experiments.drawing import PlotContent, draw
 

@@ -1,4 +1,4 @@
-"""Draws comparisons: against the round, one panel a game; or the last round against epsilon, arms or horizon."""
+"""Draws comparisons: against the round, one panel per game; or the last round against epsilon, arms or horizon."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ IN_A_ROW = {2: 2, 3: 3, 4: 2}
 
 
 class PlotContent(NamedTuple):
-    """What a figure of a comparison shows; see `Comparison.plot`."""
+    """The settings of a comparison's figure; see `Comparison.plot`."""
 
     against: str
     measure: str
@@ -45,10 +45,10 @@ class PlotContent(NamedTuple):
     labels: Any
 
     def panels(self, comparison: Entries) -> list[Panel]:
-        """Return the panels, with the labels that readers gave.
+        """Return the panels, with the user's labels.
 
         Raises:
-            ValueError: If something is unknown, or the comparison has fewer than two places on the horizontal axis.
+            ValueError: If an argument is unknown, or the comparison has fewer than two points on the horizontal axis.
         """
         panels = PANELS[checks.one_of("against", self.against, AGAINST)](comparison, self.measure)
         if self.against != "round" and max(len(curve.at) for panel in panels for curve in panel.curves) < 2:
@@ -91,8 +91,8 @@ def draw(
     """Return the figure; see `Comparison.plot`.
 
     Raises:
-        ValueError: If something is unknown or out of range, or a size leaves panels too little room.
-        WrongTypeError: If something is of another type.
+        ValueError: If an argument is unknown or out of range, or a size leaves panels too little room.
+        WrongTypeError: If an argument has the wrong type.
     """
     panels, settings = content.panels(comparison), content.settings(comparison)
     appearance = Appearance(
@@ -114,7 +114,7 @@ def draw(
 
 
 def write_note(comparison: Entries, content: PlotContent, format: str) -> str:
-    """Return what line and band are, and every guarantee; see `Comparison.plot_note`."""
+    """Return the meaning of line and band, and every guarantee; see `Comparison.plot_note`."""
     checks.one_of("format", format, ("text", "latex"))
     panels, appearance = content.panels(comparison), Appearance(is_shaded=content.band is not None)
     curve_panels = CurvePanels.prepare(panels, **content.settings(comparison), appearance=appearance)
@@ -145,7 +145,7 @@ def _checked_size(size: Any) -> tuple[float, float]:
 
 
 def _size_of_settings(panels: Sequence[Panel], columns: int | None) -> tuple[float, float] | None:
-    """Return the size that a reader has set for all figures, which is for figures of one panel."""
+    """Return the user's default figure size, which is for one panel."""
     width, height = mpl.rcParams["figure.figsize"]
     is_set = [width, height] != mpl.rcParamsDefault["figure.figsize"]
     return (width, height) if is_set and len(panels) == 1 and columns is None else None
@@ -181,7 +181,7 @@ def _checked_labels(comparison: Entries, labels: Any) -> dict[str, str]:
 
 
 def _by_algorithm(comparison: Entries, what: str, given: Any, example: str) -> dict[str, Any]:
-    """Return a mapping from algorithms, or raise if it is none or names another one."""
+    """Return a mapping from algorithms, or raise if it is not a mapping or names an unknown algorithm."""
     if given is None:
         return {}
     names = comparison.algorithms
@@ -221,7 +221,7 @@ EXAMPLES = {"epsilon": "epsilon=[0.1, 1]", "arms": "n_arms=[2, 10]", "horizon": 
 
 
 def _over_rounds(comparison: Entries, measure: str) -> list[Panel]:
-    """Return a panel for each game, and if there are several epsilons, for each of them in it, on one scale."""
+    """Return a panel for each game and, if there are several, each epsilon, on one scale per game."""
     return [
         Panel(
             title,
@@ -254,7 +254,7 @@ def _over_epsilons(comparison: Entries, measure: str) -> list[Panel]:
 
 def _over_sizes(size: str) -> Callable[[Entries, str], list[Panel]]:
     def panels(comparison: Entries, measure: str) -> list[Panel]:
-        """Return a panel for each environment, epsilon, and size that is not on the horizontal axis."""
+        """Return a panel for each environment, epsilon and size, except the size on the horizontal axis."""
         other = "horizon" if size == "n_arms" else "n_arms"
         word = "T" if other == "horizon" else "K"
         is_divided = len({getattr(entry, other) for entry in comparison.entries}) > 1

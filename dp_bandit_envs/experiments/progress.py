@@ -1,4 +1,4 @@
-"""Shows what a run compiles, how far it is, and how long the rest takes."""
+"""Shows what a run compiles, its progress, and the remaining time."""
 
 import contextlib
 import sys
@@ -21,12 +21,12 @@ BAR = 20
 
 
 class ShownProgress:
-    """Writes what is compiled, then how many of the rounds are played, and about how long the rest takes.
+    """Writes compilations, then the share of rounds played and the approximate remaining time.
 
     Args:
-        stream: Where to write; by default stderr as it is now.
+        stream: Output stream; by default the current stderr.
         clock: Returns seconds.
-        command: What plays them.
+        command: Name of the command.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ShownProgress:
         self._playing_since = 0.0
 
     def say(self, line: str) -> None:
-        """Write a line of what is done before anything is played; take "" when that is over."""
+        """Write a line about the preparation; "" ends the preparation."""
         seconds = self._seconds
         if not line:
             self._playing_since = seconds
@@ -54,7 +54,7 @@ class ShownProgress:
             self._next_said = 2 * seconds
 
     def __call__(self, done: int, total: int, saved: int = 0) -> None:
-        """Take the rounds played or found in the folder, those in all, and those found in the folder."""
+        """Update with the rounds played or found in the folder, the total, and the rounds found in the folder."""
         seconds = self._seconds
         if seconds < self._next or done >= total:
             return
@@ -82,7 +82,7 @@ class ShownProgress:
         self._stream.flush()
 
     def close(self) -> None:
-        """Take the line of a terminal away."""
+        """Clear the line of a terminal."""
         if self._width and self._stream is not None:
             self._stream.write("\r" + " " * self._width + "\r")
             self._stream.flush()
@@ -98,7 +98,7 @@ def duration(seconds: float) -> str:
 
 
 def check_progress(progress: Requested) -> None:
-    """Raise if it is nothing that can be asked for."""
+    """Raise if `progress` is invalid."""
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise WrongTypeError(f"progress must be True, False or a function of two numbers; received {progress!r}.")
     if callable(progress):
@@ -106,12 +106,12 @@ def check_progress(progress: Requested) -> None:
 
 
 def interruption(folder: object, *, is_secret: bool = False, what: str = "games") -> KeyboardInterrupt:
-    """Return what is raised in place of a Ctrl-C, without the frames below: what is kept, and how to go on.
+    """Return the error to raise after Ctrl-C, without inner frames: it names the saved results and how to resume.
 
     Args:
-        folder: Where results are kept; None if they are not.
-        is_secret: Whether the seed is secret, so that the run cannot be continued.
-        what: What is saved when it is finished.
+        folder: The folder of results; None without one.
+        is_secret: Whether the seed is secret, so that the run cannot be resumed.
+        what: The unit that is saved when it is finished.
     """
     if is_secret:
         return KeyboardInterrupt("interrupted; the seed was secret and is gone, so that this run cannot be continued.")
@@ -122,12 +122,12 @@ def interruption(folder: object, *, is_secret: bool = False, what: str = "games"
 
 @contextlib.contextmanager
 def progress_of(command: str, progress: Requested, total: int) -> Iterator[Callable[[str | None, int], None]]:
-    """Yield what a run tells its progress to.
+    """Yield the progress function of a run.
 
     Args:
-        command: What plays, for the line that is shown.
-        progress: What was asked for.
-        total: The number of rounds in all.
+        command: Name of the command, for the line.
+        progress: The user's argument.
+        total: The total number of rounds.
     """
     line = ShownProgress(command=command) if progress is True else None
     done = saved = 0

@@ -18,7 +18,7 @@ LAST_DELTA: Final = 1e-15
 
 
 def event_of_noise(noise: DominatingNoise) -> Any:
-    """Return the `DpEvent` of Laplace and Gaussian draws; responses are not asked for."""
+    """Return the `DpEvent` of Laplace and Gaussian draws; responses are not supported."""
     events = checks.require("dp_accounting.dp_event", extra=EXTRA)
     parts = [
         events.SelfComposedDpEvent(events.LaplaceDpEvent(1 / distance), number) for distance, number in noise.laplace
@@ -57,7 +57,7 @@ def loss_of_noise(noise: DominatingNoise, interval: float) -> Any:
 def loss_of_profile(
     curve: RenyiCurve | None, rho: float | None, pairs: Sequence[tuple[float, float]], interval: float
 ) -> Any:
-    r"""Return a privacy loss distribution that dominates whatever keeps to all of these, in both directions.
+    r"""Return a privacy loss distribution that dominates every mechanism with these bounds, in both directions.
 
     The deltas that follow at some epsilons are connected by straight lines in :math:`e^\epsilon` (Doroshenko et al.
     2022). A true profile is convex there, so it is also below the convex hull of the points.

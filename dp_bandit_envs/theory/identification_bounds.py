@@ -32,7 +32,7 @@ def characteristic_time(means: Sequence[SupportsFloat], epsilon: SupportsFloat =
     r"""Return :math:`T^*` for the private divergence, in rounds; inf if two arms are best.
 
     It is at least `characteristic_time(means)` and at least `total_variation_time(means) / epsilon`, and near the
-    larger of them where they are far apart: the two regimes of privacy.
+    larger of them if they are far apart: the two regimes of privacy.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].
@@ -41,8 +41,8 @@ def characteristic_time(means: Sequence[SupportsFloat], epsilon: SupportsFloat =
     Raises:
         ValueError: If an argument leaves its range.
 
-    Source: Garivier and Kaufmann (2016), lemma 3 and theorem 5, for coins; Jourdan and Azize (2025) have the
-    divergence, of whose text the abstract was at hand.
+    Source: Garivier and Kaufmann (2016), lemma 3 and theorem 5, for coins; Jourdan and Azize (2025) for the divergence,
+    of which only the abstract was available.
     """
     numbers = sorted(arm_means(means))
     epsilon = checks.epsilon(epsilon)
@@ -62,7 +62,7 @@ def characteristic_time(means: Sequence[SupportsFloat], epsilon: SupportsFloat =
 def total_variation_time(means: Sequence[SupportsFloat]) -> float:
     r"""Return :math:`\frac{1}{\Delta_{\min}} + \sum_{a \ne b} \frac{1}{\Delta_a}`: T* for the distance of means.
 
-    Divided by epsilon it is the characteristic time that is left as epsilon falls to 0.
+    Divided by epsilon it is the limit of the characteristic time as epsilon tends to 0.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1]; inf if two arms are best.
@@ -89,16 +89,16 @@ def identification_lower_bound(
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].
-        failure_probability: beta, in (0, 1); from 1/2 on nothing has to be played.
+        failure_probability: beta, in (0, 1); from 1/2 on no rounds are needed.
         epsilon: Privacy parameter, in (0, inf]; inf for algorithms without privacy.
         model: `"central"`: arms, stop and recommendation are epsilon-differentially private; `"local"`: the agent sees
-            each gain through a channel that is.
+            each gain through an epsilon-DP channel.
 
     Raises:
         ValueError: If an argument leaves its range.
 
     Source: Garivier and Kaufmann (2016), theorem 1; with privacy proved in docs/notes/identification.md, where Azize et
-    al. (2023) have 6 epsilon in place of epsilon for the total variation.
+    al. (2023) have 6 epsilon instead of epsilon for the total variation.
     """
     numbers, epsilon = arm_means(means), checks.epsilon(epsilon)
     beta = checks.probability("failure_probability", failure_probability)
@@ -116,10 +116,10 @@ def _answer_means(means: Sequence[float], epsilon: float) -> list[float]:
 
 
 def _share(best: float, mean: float, nats: float, epsilon: float) -> float:
-    """Return the share x, relative to the best arm's, with which the cost of a pair is so many nats.
+    """Return the share x, relative to the best arm's, that makes the cost of a pair this many nats.
 
     At its minimum u the cost's slopes are equal, so x is a function of u that falls from inf at the arm's mean to 0 at
-    the best one's, and the cost falls with it. Below some share u stays at a best mean of 1, where the slope is not 0.
+    the best mean, and the cost falls with it. Below some share, u stays at a best mean of 1, where the slope is not 0.
     """
     left, right = mean, best
     for _ in range(STEPS):
@@ -136,7 +136,7 @@ def _share(best: float, mean: float, nats: float, epsilon: float) -> float:
 
 
 def _cost_at(best: float, mean: float, u: float, epsilon: float) -> tuple[float, float]:
-    """Return the share with which u is the minimum, and the cost then; for u strictly between the means."""
+    """Return the share that has its minimum at u, and its cost; for u strictly between the means."""
     if not mean < u < best:
         return (math.inf, math.inf) if u <= mean else (0.0, 0.0)
     share = _slope(1 - best, 1 - u, epsilon) / _slope(mean, u, epsilon)

@@ -20,6 +20,7 @@ from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.privacy.interval_ends import zeta
 from dp_bandit_envs.theory.argument_ranges import arm_means, checked, function
 from dp_bandit_envs.theory.divergences import bernoulli_kl
+from dp_bandit_envs.theory.tails import regret_of_plays
 
 Means = Sequence[SupportsFloat]
 Width = Callable[[int, float], float]
@@ -70,21 +71,12 @@ def _plays_until_small(gap: float, root: float, slope: float, horizon: int) -> f
     return float(max(1, math.ceil(count))) if count < horizon else float(horizon)
 
 
-def _regret_of_plays(gaps: list[float], pulls: list[float], horizon: int) -> float:
-    """Return the largest regret if each arm is played at most as often as `pulls` allows, and all of them T times."""
-    regret, left = 0.0, float(horizon)
-    for gap, most in sorted(zip(gaps, pulls, strict=True), reverse=True):
-        regret += gap * min(most, left)
-        left -= min(most, left)
-    return regret
-
-
 @checked()
 def regret_of_gaps(means: Means, horizon: int, plays: Callable[[float], float]) -> float:
-    """Return `_regret_of_plays` with the pulls that a function returns for each gap above 0."""
+    """Return `regret_of_plays` with the pulls that a function returns for each gap above 0."""
     gaps = _gaps_of(means)
     most = {gap: plays(gap) if gap > 0 else 0.0 for gap in set(gaps)}
-    return _regret_of_plays(gaps, [most[gap] for gap in gaps], horizon)
+    return regret_of_plays(gaps, [most[gap] for gap in gaps], horizon)
 
 
 @checked()
@@ -98,6 +90,36 @@ def ucb_bound(means: Means, horizon: SupportsIndex) -> float:
     Differs from the source in: all arms together get at most T rounds, so the bound is never above :math:`T \Delta`.
     """
     return ldp_ucb_b_bound(means, horizon, math.inf)
+
+
+@checked()
+def ucb_max_n_bound(means: Means, horizon: SupportsIndex, choices: SupportsIndex = 1) -> float:
+    r"""Return the bound of UCB-MaxN on graphs on which every arm reveals itself: C times as many plays as for UCB.
+
+    .. math:: E[n_j] \le C N + 2 (\zeta(3) - 1), \quad N = \lceil 8 \ln T / \Delta_j^2 \rceil
+
+    Proof. UCB chooses arm i, and arm j is played, whose mean is the largest among the arms that reveal i. Let both have
+    N gains or more. If the best arm's index is at least :math:`\mu^*`, then so is arm i's, and half the gap of j covers
+    its bonus; so arm j's mean, which is no less than arm i's, is at least :math:`\mu_j + \Delta_j / 2`: too high by
+    its own bonus or more. So one of the estimates of j and of the best arm is off, as in `optimistic_bound` with c = 1.
+
+    Every play of j reveals j, and on one fixed graph all i that it is played for: C = 1. Where graphs change, it
+    reveals the i that it is played for, N times at most for each i before both have N gains: C is the number of arms.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        choices: C, at least 1.
+
+    Source: Caron, Kveton, Lelarge and Bhagat (2012), for UCB-MaxN.
+    Differs from the source in: the proof and the constants; no clique cover.
+    """
+    horizon, choices = checks.integer("horizon", horizon, at_least=1), checks.integer("choices", choices, at_least=1)
+    root = math.sqrt(2 * math.log(horizon))
+    # At least 2 plays of j, so that t is at least 2.
+    return optimistic_bound(
+        means, horizon, lambda gap: choices * max(2.0, _plays_until_small(gap, root, 0.0, horizon)), 1
+    )
 
 
 @checked(width=function)
@@ -291,7 +313,7 @@ def kl_ucb_bound(means: Means, horizon: SupportsIndex) -> float:
         inner = [x for share in range(1, 20) if mean < (x := mean + gap * share / 20) < best]
         return min((pulls(mean, x) for x in inner), default=float(horizon))
 
-    return _regret_of_plays(
+    return regret_of_plays(
         gaps, [fewest(*pair) if pair[1] > 0 else 0.0 for pair in zip(numbers, gaps, strict=True)], horizon
     )
 

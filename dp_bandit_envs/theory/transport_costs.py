@@ -1,13 +1,13 @@
 r"""When an algorithm that looks for the best arm may stop: transportation costs of two arms, and their thresholds.
 
 An arm b is recommended once its cost against every other arm a exceeds a threshold. The cost is the least evidence, in
-nats, against a pair of means in which a is at least as good as b:
+nats, against pairs of means such that a is at least as good as b:
 
 .. math:: W(b, a) = \inf_u \, n_b \, d(\hat\mu_b, u) + n_a \, d(\hat\mu_a, u)
 
-where d is 0 if u does not lie between the two means. If a is the best arm, W is at most what the data of the two arms
-say against their true means, so that a threshold has to bound this sum alone. docs/notes/identification.md has the
-proofs, which hold for gains in [0, 1] that are independent with fixed means.
+where d is 0 if u does not lie between the two means. If a is the best arm, W is at most the evidence of the two arms'
+data against their true means, so a threshold only has to bound this sum. docs/notes/identification.md has the proofs,
+which hold for gains in [0, 1] that are independent with fixed means.
 
 Plain functions of floats without checks, because compiled agents call them.
 """
@@ -19,15 +19,15 @@ from dp_bandit_envs.draws import expm1, log, log1p
 from dp_bandit_envs.theory.divergences import bernoulli_kl, private_divergence
 
 HALVINGS: Final = 44
-"""Of the interval in which a minimum is sought: what is left is far below the rounding of the cost."""
+"""Halvings of the interval that contains a minimum: its last width is far below the rounding of the cost."""
 TILT_HALVINGS: Final = 30
-"""The same for a tilt, where a rough one makes the cost smaller only."""
+"""Halvings for a tilt; a rough tilt can only make the cost smaller."""
 GRID_NATS: Final = 0.003
 """More than half a step of the grid of noisy sums, at most 2^-8 of the noise's deviation, in units of its scale."""
 
 
 def bernoulli_cost(high: float, n_high: float, low: float, n_low: float) -> float:
-    """Return W with the Kullback-Leibler divergence of coins, for which u is the mean of all gains; 0 if high <= low.
+    """Return W with the Kullback-Leibler divergence of coins, where u is the mean of all gains; 0 if high <= low.
 
     Args:
         high: The mean of b, in [0, 1].
@@ -73,7 +73,7 @@ def private_slope(x: float, y: float, epsilon: float) -> float:
 
 
 def noisy_tilt(x: float, y: float, epsilon: float, share: float) -> float:
-    """Return the t in (0, epsilon) at which `noisy_divergence` is largest, or a little less."""
+    """Return the t in (0, epsilon) that maximises `noisy_divergence`, or slightly less."""
     left, right = 0.0, epsilon
     for _ in range(TILT_HALVINGS):
         t = 0.5 * (left + right)
@@ -86,7 +86,7 @@ def noisy_tilt(x: float, y: float, epsilon: float, share: float) -> float:
 
 
 def noisy_divergence(x: float, y: float, epsilon: float, share: float, t: float) -> float:
-    r"""Return what a noisy mean x says against a true mean y > x, in nats a gain; Chernoff's bound at the best t.
+    r"""Return the evidence of a noisy mean x against a true mean y > x, in nats per gain: Chernoff's bound at tilt t.
 
     .. math:: -t x - \ln(1 - y (1 - e^{-t})) + \frac{k}{n} \ln\Big(1 - \frac{t^2}{\epsilon^2}\Big)
 
@@ -108,7 +108,8 @@ def exceeds_noisy_cost(
 ) -> bool:
     """Return whether W with `noisy_divergence` exceeds a threshold, for means in [0, 1] and k draws in each arm's sum.
 
-    W is convex in u, so its minimum is found by halving; the first u whose cost is at most the threshold decides.
+    W is convex in u, so its minimum is found by bisection; it stops at the first u with a cost of at most the
+    threshold.
     """
     if high <= low:
         return False
@@ -131,13 +132,13 @@ def exceeds_noisy_cost(
 
 
 def sequential_threshold(n: float, m: float, log_odds: float) -> float:
-    r"""Return a threshold for `bernoulli_cost` after any number of gains, looked at after each: derived here.
+    r"""Return a threshold for `bernoulli_cost` that holds after every gain (sequentially): derived here.
 
     .. math:: \ln \frac{K - 1}{\beta} + \frac{1}{2} \ln n + \frac{1}{2} \ln m + \ln 4
 
     Args:
-        n: The number of gains of the one arm.
-        m: That of the other.
+        n: The number of gains of one arm.
+        m: The number of gains of the other arm.
         log_odds: ln((K - 1) / beta), with beta the failure probability of the whole game.
     """
     return log_odds + 0.5 * (log(n) + log(m)) + log(4.0)
@@ -157,12 +158,12 @@ def episode_threshold(n: float, m: float, j: float, i: float, log_odds: float, e
     c is for chance, c' for noise; both have the form of Azize et al. (2023), who add twice c and c'.
 
     Args:
-        n: The number of gains in the last episode of the one arm.
-        m: That of the other.
-        j: The number of that episode of the one arm, from 1.
-        i: That of the other.
+        n: The number of gains in the last episode of one arm.
+        m: The number of gains of the other arm's.
+        j: The number of the one arm's episode, from 1.
+        i: The number of the other arm's episode.
         log_odds: ln((K - 1) / beta), with beta the failure probability of the whole game.
-        epsilon: That of the draws, of scale 1 / epsilon in a sum.
+        epsilon: Epsilon of the draws, of scale 1 / epsilon in a sum.
     """
     chance = log_odds + log(2.0) + release_weight(j) + release_weight(i)
     noise = (chance + GRID_NATS) / epsilon * math.sqrt(2.0 * (1.0 / n + 1.0 / m))

@@ -1517,10 +1517,31 @@ FRONTIER = (
     ),
     Mutation(
         "a claim is audited at the level that was played",
-        "dp_bandit_envs/suite/evaluation.py",
+        "dp_bandit_envs/suite/short_audit.py",
         "loss.refuted, loss.verdict",
         "False, loss.verdict",
         ("tests/suite/test_evaluation.py", "-k", "refuted"),
+    ),
+    Mutation(
+        "a claim is audited in each kind of game that was played",
+        "dp_bandit_envs/suite/short_audit.py",
+        "games.setdefault(name_of_kind(task), (task, algorithm))",
+        "games.setdefault('arms', (task, algorithm))",
+        ("tests/suite/test_evaluation.py", "-k", "one_kind_of_game"),
+    ),
+    Mutation(
+        "cards of other seeds are not joined",
+        "dp_bandit_envs/suite/card.py",
+        "if any(card[name] != values[0][name] for card in values):",
+        "if False:",
+        ("tests/suite/test_joined_cards.py", "-k", "not_joined"),
+    ),
+    Mutation(
+        "what the clock stopped is played again",
+        "dp_bandit_envs/suite/evaluation.py",
+        '"not kept": isinstance(error, TooLongError)',
+        '"not kept": False',
+        ("tests/suite/test_evaluation.py", "-k", "never_ends"),
     ),
     Mutation(
         "games for training are not scored",
