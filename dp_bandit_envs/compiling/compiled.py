@@ -118,6 +118,11 @@ class CompilingTeller:
 _tellers: list[CompilingTeller] = []
 
 
+def _log_line(line: str) -> None:
+    if line:
+        _log.warning(line)
+
+
 @contextlib.contextmanager
 def says_compiling(tell: Callable[[str], object] | None = None) -> Iterator[None]:
     """Tell in this block what is compiled; what is loaded from disk is not announced.
@@ -125,7 +130,7 @@ def says_compiling(tell: Callable[[str], object] | None = None) -> Iterator[None
     Args:
         tell: Takes a line, or "" when nothing is compiled any more; by default it is logged as a warning.
     """
-    teller = CompilingTeller(tell or (lambda line: line and _log.warning(line)))
+    teller = CompilingTeller(tell or _log_line)
     _tellers.append(teller)
     try:
         yield
