@@ -1,6 +1,6 @@
 """Confidence bounds that forget, for means that change: over a window, with a discount, or with restarts.
 
-All three learn from the gain of the arm played alone.
+All three learn from the gain of the arm played only.
 """
 
 import math
@@ -28,12 +28,13 @@ class Window(NamedTuple):
     """The state of `SlidingWindow`.
 
     Attributes:
-        arms, gains: The arms and gains of the last rounds, in a circle, `(window,)`; arm -1 where nothing was released.
-        sums, counts: Of each arm's gains in the window, `(n_arms,)`.
-        indices: Of each arm; inf for an arm without a gain in the window.
+        arms, gains: The arms and gains of the last rounds, in a circle, `(window,)`; arm -1 for a round without a
+            release.
+        sums, counts: Sum and number of each arm's gains in the window, `(n_arms,)`.
+        indices: Index of each arm; inf without a gain in the window.
         status: `ROUND`, the number of rounds played.
         bonus: xi, or 3 for the factor of ln ln t if `divergence`.
-        divergence: Whether the index is that of KL-UCB.
+        divergence: Whether the index is KL-UCB's.
     """
 
     arms: IntArray
@@ -52,7 +53,7 @@ def select_in_window(state: Window, rng: np.random.Generator) -> int:
 
 
 def update_window(state: Window, arm: int, seen: Gains) -> Window:
-    """Put the gain of the arm played in the place of the oldest; indices change where a count or the logarithm does."""
+    """Overwrite the oldest gain with the new one; recompute indices whose count or logarithm changed."""
     slot = state.status[ROUND] % len(state.arms)
     state.status[ROUND] += 1
     t = state.status[ROUND]
@@ -86,7 +87,7 @@ def index_in_window(state: Window, arm: int, exploration: float) -> float:
     Args:
         state: The state.
         arm: The arm.
-        exploration: ln min(t, window), and for KL-UCB its ln ln besides; the bonus grows with it.
+        exploration: ln min(t, window), plus the ln ln term for KL-UCB.
     """
     n = state.counts[arm]
     if n == 0:
@@ -99,16 +100,16 @@ def index_in_window(state: Window, arm: int, exploration: float) -> float:
 
 
 class SlidingWindow(FunctionalAgent):
-    r"""UCB or KL-UCB on the last gains alone.
+    r"""UCB or KL-UCB on the gains of the last w rounds.
 
-    With :math:`n_i` and :math:`\hat\mu_i` the number and the mean of an arm's gains in the last w rounds, and
-    m = min(t, w), the index is :math:`\hat\mu_i + \sqrt{\xi \ln m / n_i}`, or, with `index="kl"`, the largest q for
-    which :math:`n_i \, \mathrm{kl}(\hat\mu_i, q) \le \ln m + 3 \ln \ln m`. An arm without a gain in the window is
-    played first; the lowest arm wins ties.
+    Let :math:`n_i` and :math:`\hat\mu_i` be the number and the mean of an arm's gains in the last w rounds, and m =
+    min(t, w). The index is :math:`\hat\mu_i + \sqrt{\xi \ln m / n_i}`, or, with `index="kl"`, the largest q for which
+    :math:`n_i \, \mathrm{kl}(\hat\mu_i, q) \le \ln m + 3 \ln \ln m`. An arm without a gain in the window is played
+    first; the lowest arm wins ties.
 
     Args:
         window: w, at least 1; None for ceil(2 sqrt(T ln T / S)), or for `"kl"` ceil(sqrt(T ln T / S)).
-        shifts: The number S of changes that this is for, at least 1.
+        shifts: Number S of changes to tune for, at least 1.
         index: `"mean"` or `"kl"`.
         bonus: xi, at least 0; not used with `"kl"`.
 
@@ -140,7 +141,7 @@ class SlidingWindow(FunctionalAgent):
         return Window(np.full(window, -1), np.zeros(window), sums, counts, indices, status, bonus, divergence)
 
     def window_in(self, horizon: int) -> int:
-        """Return w in a game of so many rounds, which it is at most."""
+        """Return the window w, at most `horizon`."""
         chosen = math.ceil((2 if self.index == "mean" else 1) * math.sqrt(horizon * log(horizon) / self.shifts))
         return min(max(1, self.window or chosen), horizon)
 
@@ -149,9 +150,9 @@ class DiscountedUcbState(NamedTuple):
     """The state of `DiscountedUcb`.
 
     Attributes:
-        means, roots: Of each arm, and 1 / sqrt of its weight; inf and 1 before its first gain.
-        sums, weights: Of each arm's gains, discounted, in units of the weight of the next gain.
-        next: The weight of the next gain, and of all gains, `(2,)`.
+        means, roots: Mean of each arm, and 1 / sqrt of its weight; inf and 1 before its first gain.
+        sums, weights: Discounted sum and weight of each arm's gains, in units of the weight of the next gain.
+        next: The weight of the next gain, and the total weight of all gains, `(2,)`.
         discount: gamma.
         bonus: xi.
     """
@@ -182,7 +183,7 @@ def select_discounted(state: DiscountedUcbState, rng: np.random.Generator) -> in
 
 
 def update_discounted(state: DiscountedUcbState, arm: int, seen: Gains) -> DiscountedUcbState:
-    """Add the gain of the arm played; not all others fade, but the weight of what comes grows."""
+    """Add the gain of the arm played; raising the weight of later gains is cheaper than discounting all sums."""
     weight = state.next[0]
     state.next[1] = state.next[1] * state.discount
     if seen.observed[arm] != 0:
@@ -203,14 +204,15 @@ def update_discounted(state: DiscountedUcbState, arm: int, seen: Gains) -> Disco
 
 
 class DiscountedUcb(FunctionalAgent):
-    r"""UCB on gains that fade: a gain of s rounds ago counts :math:`\gamma^s`.
+    r"""UCB on discounted gains: a gain from s rounds ago has weight :math:`\gamma^s`.
 
     Plays the arm with the largest :math:`\hat\mu_i + 2 \sqrt{\xi \ln n / n_i}`, where :math:`\hat\mu_i` is the
-    discounted mean, :math:`n_i` the discounted number of an arm's gains and n their sum. The lowest arm wins ties.
+    discounted mean, :math:`n_i` the discounted number of an arm's gains and n the sum of all :math:`n_i`. The lowest
+    arm wins ties.
 
     Args:
         discount: gamma, in (0, 1); None for 1 - sqrt(S / T) / 4.
-        shifts: The number S of changes that this is for, at least 1.
+        shifts: Number S of changes to tune for, at least 1.
         bonus: xi, at least 0.
 
     Source: Garivier and Moulines (2011), D-UCB.
@@ -237,7 +239,7 @@ class DiscountedUcb(FunctionalAgent):
         )
 
     def discount_in(self, horizon: int) -> float:
-        """Return gamma in a game of so many rounds."""
+        """Return gamma for a game of `horizon` rounds."""
         return 1 - math.sqrt(min(self.shifts, horizon) / horizon) / 4 if self.discount is None else self.discount
 
 
@@ -250,7 +252,7 @@ class RestartedUcbState(NamedTuple):
         status: `ROUND`, the rounds played since the last restart; `HELD_ARM`, the arm to play until its next release.
         period: Rounds from one restart to the next.
         exploration: alpha.
-        slope: alpha / epsilon, by which ln t is multiplied in the width for noise.
+        slope: alpha / epsilon, the factor of ln t in the noise width.
     """
 
     means: FloatArray
@@ -263,7 +265,7 @@ class RestartedUcbState(NamedTuple):
 
 
 def select_restarted(state: RestartedUcbState, rng: np.random.Generator) -> int:
-    """Return the held arm, or the first one with the largest index."""
+    """Return the held arm, or the first arm with the largest index."""
     if state.status[HELD_ARM] >= 0:
         return int(state.status[HELD_ARM])
     log_t = log(max(state.status[ROUND], 1))
@@ -279,7 +281,7 @@ def select_restarted(state: RestartedUcbState, rng: np.random.Generator) -> int:
 
 
 def update_restarted(state: RestartedUcbState, arm: int, seen: Sums) -> RestartedUcbState:
-    """Hold the arm until its release, store that, and forget everything at the end of a period."""
+    """Hold the arm until its release, store the release, and reset the state at the end of a period."""
     status = state.status
     status[ROUND] += 1
     status[HELD_ARM] = arm
@@ -298,11 +300,11 @@ def update_restarted(state: RestartedUcbState, arm: int, seen: Sums) -> Restarte
 
 
 class RestartedUcb(FunctionalAgent):
-    r"""AdaP-UCB that begins anew after every H rounds, for sums that do, too.
+    r"""AdaP-UCB that restarts every H rounds, on sums that restart at the same times.
 
-    Plays an arm until its next release, and then that with the largest
-    :math:`\hat\mu_i + \sqrt{\alpha \ln(2 t) / (2 n_i)} + \alpha \ln t / (\epsilon n_i)`, with t the rounds since the
-    last restart. Learns from running sums: see `dp_bandit_envs.privacy.mechanisms.block_sums.RestartedSums`.
+    Plays an arm until its next release, and then the arm with the largest
+    :math:`\hat\mu_i + \sqrt{\alpha \ln(2 t) / (2 n_i)} + \alpha \ln t / (\epsilon n_i)`. Here t is the number of rounds
+    since the last restart. Learns from running sums: see `dp_bandit_envs.privacy.mechanisms.block_sums.RestartedSums`.
 
     Args:
         epsilon: Privacy parameter of the sums, in (0, inf].

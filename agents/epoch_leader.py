@@ -1,4 +1,4 @@
-"""Plays in epochs that double: in each, one arm that is drawn by its gains in the epoch before."""
+"""Plays one arm per epoch, drawn by the gains of the previous epoch; epochs double in length."""
 
 import math
 from typing import NamedTuple, SupportsFloat
@@ -21,9 +21,9 @@ class State(NamedTuple):
 
     Attributes:
         totals: Gain of each arm in the current epoch.
-        weights: Weight of each arm, from the epoch before.
-        status: `ROUND`, the number of rounds so far; `END`, the round with which the current epoch ends; `ARM`, the arm
-            of this epoch, -1 if it is still to be drawn. One array, because compiled code can write to arrays only.
+        weights: Weight of each arm, from the previous epoch.
+        status: `ROUND`, the number of rounds played; `END`, the last round of the current epoch; `ARM`, the arm of this
+            epoch, -1 if it is still to be drawn. One array, because compiled code can write to arrays only.
         rate: epsilon / 2, in 1 / gain.
     """
 
@@ -47,7 +47,7 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 
 def update(state: State, arm: int, seen: Gains) -> State:
-    """Add the gains; at the end of an epoch turn them into weights and forget them."""
+    """Add the gains; at the end of an epoch turn the totals into weights and reset them."""
     totals, weights, status = state.totals, state.weights, state.status
     for each_arm in range(len(totals)):
         totals[each_arm] += seen.gains[each_arm]
@@ -68,16 +68,17 @@ def update(state: State, arm: int, seen: Gains) -> State:
 
 
 class EpochLeader(FunctionalAgent):
-    r"""Plays one arm in each epoch of 1, 1, 2, 4, 8 and so on rounds, drawn by its gain S in the epoch before.
+    r"""Plays one arm in each epoch of 1, 1, 2, 4, 8, ... rounds, drawn by the total gain S of the previous epoch.
 
     .. math:: p_i \propto \exp(\epsilon S_i / 2)
 
-    This is the exponential mechanism: a round changes every S by at most 1 and counts in a single draw, so all arms
-    together are epsilon-DP. Gains must be independent over the rounds; an adversary that knows the epochs can make one
-    look bad in every one. Only games that reveal the gains of all arms in every round are for it.
+    This is the exponential mechanism: one round changes each S by at most 1 and influences a single draw, so the whole
+    sequence of arms is epsilon-DP. Gains must be independent across rounds; an adversary that knows the epochs can
+    mislead it in each of them. Requires full information (the gains of all arms in every round).
 
     Args:
-        epsilon: Privacy parameter, in (0, inf]; `math.inf` plays the leader of the epoch before, ties at random.
+        epsilon: Privacy parameter, in (0, inf]; `math.inf` plays the leader of the previous epoch, ties broken at
+            random.
 
     Source: Asi, Feldman, Koren and Talwar (2023), Private Online Prediction from Experts: Separations and Faster Rates,
     COLT, the algorithm for stochastic adversaries.

@@ -1,4 +1,4 @@
-"""EXP2: exponential weights over arms whose gains are linear in their features, with an optimal exploration."""
+"""EXP2: exponential weights for gains that are linear in the arms' features, with optimal exploration."""
 
 import math
 from typing import Final, NamedTuple, SupportsFloat
@@ -25,10 +25,10 @@ class State(NamedTuple):
         scores: The learning rate times the estimated cumulative gain of each arm, `(n_arms,)`.
         chances: Probability of each arm in the next round, `(n_arms,)`.
         design: The exploration's probability of each arm, `(n_arms,)`.
-        points: Features in a basis in which their second moment under `design` is the identity, `(n_arms * rank,)`;
+        points: Features in the basis that makes their second moment under `design` the identity, `(n_arms * rank,)`;
             empty without features.
-        table: Room for the second moment under `chances`, and its Cholesky factor, `(rank * rank,)`.
-        solution: Room for a vector, `(rank,)`.
+        table: Buffer for the second moment under `chances` and its Cholesky factor, `(rank * rank,)`.
+        solution: Buffer, `(rank,)`.
         learning_rate: a.
         mixing: Share of the rounds that explore, gamma in (0, 1].
         bound: A released gain v is read as the noisy gain v (2 bound + 1) - bound.
@@ -147,17 +147,16 @@ class Exp2(FunctionalAgent):
     .. math:: p = (1 - \gamma) q + \gamma \mu, \quad q_k \propto \exp(a \sum_s \hat g_{k,s}), \quad
               \hat g_k = A_k P^{-1} A_I z, \quad P = \sum_k p_k A_k A_k^T
 
-    with z the noisy payoff of the arm played, less 1 / 2. P is inverted in the span of A and in the basis in which the
-    second moment of the design is the identity, so that no eigenvalue is below gamma; with K arms and features of rank
-    d, a round takes about K d^2 / 2 + d^3 / 6 multiplications, and K exponentials. In games without features every arm
-    is an axis of its own, and it is EXP3 with uniform exploration on losses: O(K).
-
-    Above a `LaplaceClipRescale` it undoes the rescaling, so that estimates stay unbiased.
+    with z the noisy payoff of the arm played, less 1 / 2. P is inverted in the span of A, in the basis that makes the
+    second moment of the design the identity, so every eigenvalue is at least gamma. With K arms and features of rank d,
+    a round takes about K d^2 / 2 + d^3 / 6 multiplications and K exponentials. Without features, each arm is its own
+    axis, and the algorithm is EXP3 with uniform exploration on losses: O(K). Above a `LaplaceClipRescale` it undoes the
+    rescaling to keep estimates unbiased.
 
     Args:
         rates: `"smallest-bound"`, or the simpler rates of the `"paper"`; see `exp2_rates`.
         learning_rate: a, greater than 0; by default as `rates` says.
-        exploration_rate: gamma, in (0, 1]; by default as `rates` says. Other rates than these have no regret bound.
+        exploration_rate: gamma, in (0, 1]; by default as `rates` says. Other rates have no regret bound.
 
     Source: Bubeck, Cesa-Bianchi and Kakade (2012), Towards Minimax Policies for Online Linear Optimization with Bandit
     Feedback, COLT, section 3, with a G-optimal design instead of John's; Agarwal and Singh (2017), algorithm 5.

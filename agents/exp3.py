@@ -94,7 +94,7 @@ class Exp3(FunctionalAgent):
     .. math:: p_i = (1 - \gamma) \frac{\exp(\frac{\gamma}{K} \tilde G_i)}{\sum_j \exp(\frac{\gamma}{K} \tilde G_j)}
               + \frac{\gamma}{K}, \quad \tilde G_i = \sum_s \frac{g_{i,s}}{p_{i,s}} [I_s = i]
 
-    A withheld gain changes nothing.
+    A withheld gain leaves the state unchanged.
 
     Args:
         exploration_rate: :math:`\gamma`, in (0, 1]; by default min(1, sqrt(K ln K / ((e - 1) T))), with T the number of

@@ -104,7 +104,7 @@ def update(state: State, arm: int, seen: Gains) -> State:
 
 
 class Exp3Set(FunctionalAgent):
-    r"""Exponential weights in which every revealed loss is divided by the probability that it is revealed.
+    r"""Exponential weights that divide each revealed loss by the probability that it is revealed.
 
     .. math:: p_i \propto \exp(-\eta \hat L_i), \quad
               \hat L_j = \sum_t \frac{1 - g_{j,t}}{q_{j,t}} [j \text{ revealed}], \quad
@@ -137,14 +137,14 @@ class Exp3Set(FunctionalAgent):
         self.learning_rate = None if learning_rate is None else checks.greater_than("learning_rate", learning_rate, 0)
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
-        """Return the state before the first step; without a graph, that of EXP3 with losses."""
+        """Return the state before the first step; without a graph, the state of EXP3 with losses."""
         self._horizon = horizon
         rate = math.sqrt(2 * log(n_arms) / (n_arms * max(horizon, 1)))
         settled = self.learning_rate is not None
         return start(n_arms, rate if self.learning_rate is None else self.learning_rate, settled)
 
     def with_graph(self, state: State, graph: FeedbackGraph) -> State:
-        """Return the state with the feedback graph of the next round; the first one sets the learning rate."""
+        """Return the state with the feedback graph of the next round; the first graph sets the learning rate."""
         graph_state = state._replace(starts=graph.revealer_starts, revealers=graph.revealers)
         if state.settled:
             return graph_state

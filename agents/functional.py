@@ -6,15 +6,16 @@
 `dp_bandit_envs.protocols`. The agent calls the functions as ordinary Python; `dp_bandit_envs.simulation` compiles
 the same functions. They use only scalar arithmetic and `math`, so that both give the same results to the last bit.
 
-For points, `select(state, point, rng)` writes its point into `point`, a sequence of `dimension` numbers that the caller
-owns, and `update` gets 0 in place of an arm; an agent that needs the point played keeps it in its state.
+For points, `select(state, point, rng)` writes its choice into `point`, a sequence of `dimension` numbers that the
+caller owns, and `update` gets arm 0. An agent that needs the point again stores it in its state.
 """
 
 import abc
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError, WrongObs
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.facts import Noise
 from dp_bandit_envs.protocols import KEYS, FloatArray, Gains, Sums
+from dp_bandit_envs.text import name_of
 
 CURE: Final = {
     Gains: "Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or MiniBatchAverage"
@@ -37,7 +39,7 @@ SINGLE: Final = "the arrays of the state are lists in play: read and write singl
 class ObservationFields:
     """The argument of `update` in ordinary Python: the fields of `Gains` or `Sums`.
 
-    There is one object for each game, because making a NamedTuple in every step would take longer than EXP3's update.
+    One object is reused for the whole game: a new NamedTuple per step would take longer than EXP3's update.
     """
 
     __slots__ = ("counts", "gains", "observed", "releases", "sums")
@@ -58,10 +60,10 @@ class Functions(NamedTuple):
 
     Attributes:
         select: Returns the arm to play.
-        update: Returns the state after what was released.
-        tidy: Returns the state after every 32nd update: what is rare stays out of the others, which are then short.
-        update_own: A shorter `update`, after which `select` returns the same, where only the arm played can have a new
-            release; the compiled loop calls it in such games.
+        update: Returns the state after a release.
+        tidy: Called after every 32nd update; rare work goes here, which keeps the other functions short.
+        update_own: A shorter `update` for games in which only the arm played can have a new release; `select` must
+            return the same after either. The compiled loop calls it there.
     """
 
     select: Callable[[Any, np.random.Generator], int]
@@ -70,13 +72,23 @@ class Functions(NamedTuple):
     update_own: Callable[[Any, int, Any], Any] | None = None
 
     def after(self, state: Any, arm: int, seen: Any, step: int) -> Any:
-        """Return the state after a step, the first of which is 1."""
+        """Return the state after a step; steps count from 1."""
         state = self.update(state, arm, seen)
         return state if self.tidy is None or step % TIDY_EVERY else self.tidy(state)
 
 
 class FunctionalAgent(abc.ABC):
-    """An agent made of `select` and `update`, and of `initial_state`, which calls the algorithm's `start`."""
+    """An agent made of `select` and `update`, and of `initial_state`, which calls the algorithm's `start`.
+
+    It prints the parameters that are not the defaults, and `clone` makes another one with them. For both an agent of
+    your own stores each argument of its `__init__` under the argument's name.
+
+    Example:
+        >>> from dp_bandit_envs import Exp3
+        >>> agent = Exp3(exploration_rate=0.1)
+        >>> agent, agent.clone(exploration_rate=0.2), Exp3()
+        (Exp3(exploration_rate=0.1), Exp3(exploration_rate=0.2), Exp3())
+    """
 
     functions: Functions
     """The algorithm's `select` and `update`."""
@@ -92,10 +104,52 @@ class FunctionalAgent(abc.ABC):
     """Whether the agent tries new arms in order, or breaks ties for the first; an `Algorithm` then hides the order from
     it in games that reveal gains of other arms, by `RandomLabels`."""
 
+    def __init_subclass__(cls) -> None:
+        """Let this package's agents answer wrong calls."""
+        super().__init_subclass__()
+        checks.answer_wrong_calls_of(cls, "__init__", "begin")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The arguments of `__init__`, as far as they are stored under their names."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters if hasattr(self, name)}
+
+    def __repr__(self) -> str:
+        signature = inspect.signature(type(self)).parameters.values()
+        has_defaults = all(one.default is not one.empty or one.kind not in (1, 3) for one in signature)
+        usual = type(self)().parameters if has_defaults else {}
+        chosen = {
+            name: name_of(value) if inspect.isfunction(value) else repr(value)
+            for name, value in self.parameters.items()
+            if name not in usual or repr(value) != repr(usual[name])
+        }
+        return f"{type(self).__name__}({', '.join(f'{name}={written}' for name, written in chosen.items())})"
+
+    def clone(self, **changes: Any) -> Self:
+        """Return a new agent, which has no game yet, with the parameters of this one.
+
+        Args:
+            changes: Other values for some of them.
+
+        Raises:
+            WrongTypeError: If a parameter is not stored under its name, so that nobody knows its value.
+        """
+        parameters = self.parameters
+        parameters |= {name: one.clone() for name, one in parameters.items() if isinstance(one, FunctionalAgent)}
+        signature = inspect.signature(type(self)).parameters
+        unknown = [name for name, one in signature.items() if one.kind in (1, 3) and name not in parameters | changes]
+        if unknown:
+            raise WrongTypeError(
+                f"{type(self).__name__} must store each argument of its __init__ under its name to be cloned; it has no"
+                f" attribute {unknown[0]!r}. Write self.{unknown[0]} = {unknown[0]} there."
+            )
+        return type(self)(**parameters | changes)
+
     @abc.abstractmethod
     def initial_state(self, n_arms: int, horizon: int) -> Any:
         """Return the state before the first step, with this agent's parameters."""
 
+    @checks.answers_wrong_calls
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
         """Reset everything for a game of `horizon` steps."""
         n_arms = checks.integer("n_arms", n_arms, at_least=1, at_most=checks.MOST_ARMS)
@@ -139,7 +193,9 @@ class FunctionalAgent(abc.ABC):
                 " dp_bandit_envs.graphs.as_feedback_graph(graph)."
             )
         if graph.n_arms != self._n_arms:
-            raise ValueError(f"graph must have the game's {self._n_arms} arms; received one of {graph.n_arms}.")
+            raise ValueError(
+                f"graph must have {self._n_arms} arms, as begin(n_arms=...) was told; received one of {graph.n_arms}."
+            )
         self._state = _listed(self.with_graph(self._state, graph))
 
     def select_arm(self) -> int:
@@ -204,6 +260,11 @@ class FunctionalAgent(abc.ABC):
 
     def _checked(self, array: Any, kinds: str) -> list[Any]:
         """Return an entry of an observation as a list, or raise."""
+        if isinstance(array, np.ndarray) and array.ndim == 1 and len(array) != self._n_arms:
+            raise WrongObservationError(
+                f"{type(self).__name__} was begun with {self._size_is}={self._n_arms}, and this observation has"
+                f" {len(array)} values. Call begin({self._size_is}=...) with the size of the game that is played."
+            )
         if isinstance(array, np.ndarray) and array.dtype.kind in kinds and array.shape == (self._n_arms,):
             numbers: list[Any] = array.tolist()
             if all(map(math.isfinite, numbers)) and (kinds == "biuf" or min(numbers) >= 0):
@@ -280,16 +341,16 @@ class FunctionalPointAgent(FunctionalAgent):
         return np.array(self._point)
 
     def select_arm(self) -> int:
-        """Raise: it plays points."""
+        """Raise an error: this agent plays points."""
         raise WrongTypeError(f"{type(self).__name__} plays points; call select_point().")
 
     def update(self, point: Any, observation: Mapping[str, NDArray[Any]]) -> None:
-        """Learn from what was released after `point` was played."""
+        """Learn from the release after `point` was played."""
         super().update(0, observation)
 
 
 def no_state(agent: Any) -> WrongTypeError:
-    """Return the error for an `update` that returned nothing."""
+    """Return the error for an `update` that returned None."""
     name = agent.functions.update.__name__
     return WrongTypeError(
         f"{name} of {type(agent).__name__} must return the state; it returned nothing: write return state."
@@ -297,7 +358,7 @@ def no_state(agent: Any) -> WrongTypeError:
 
 
 def _explain(error: Exception, agent: Any, function: Any) -> None:
-    """Raise a better error in place of one that a function of an agent raised, or return if there is nothing to add."""
+    """Replace an error from an agent's function by a clearer one, or return if there is none."""
     rule = _rule(error, agent)
     line = _line_in(error, function.__code__)
     if rule is None or line is None:
@@ -307,7 +368,7 @@ def _explain(error: Exception, agent: Any, function: Any) -> None:
 
 
 def _rule(error: Exception, agent: Any) -> str | None:
-    """Return what the function must keep to; the error itself is not shown, as it may contain a gain."""
+    """Return the rule that the function broke; the error itself is not shown, as it may contain a gain."""
     if isinstance(error, AttributeError) and type(error.obj).__name__ == "ObservationFields":
         fields = agent.learns_from._fields
         there = f"seen has {', '.join(fields[:-1])} and {fields[-1]}, not {error.name}"
@@ -326,7 +387,7 @@ def _rule(error: Exception, agent: Any) -> str | None:
 
 
 def _line_in(error: Exception, code: Any) -> int | None:
-    """Return the line of a function at which an error passed through it; None if it did not."""
+    """Return the line of a function where an error passed through it, or None."""
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code is code:

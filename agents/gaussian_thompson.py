@@ -1,4 +1,4 @@
-"""Thompson sampling with Gaussian posteriors: plays the arm with the largest of normal draws around the means."""
+"""Thompson sampling with Gaussian posteriors: plays the arm with the largest normal draw around its mean."""
 
 import math
 from typing import NamedTuple
@@ -34,7 +34,7 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
-    """Compute what follows from the released sums, of all arms."""
+    """Recompute mean and deviation of all arms from the released sums."""
     for each_arm in range(len(state.means)):
         if seen.counts[each_arm] > 0:
             update_own(state, each_arm, seen)
@@ -54,7 +54,7 @@ class GaussianThompsonSampling(FunctionalAgent):
 
     .. math:: \theta_i \sim N\Big(\frac{s_i}{n_i + 1}, \frac{1}{n_i + 1}\Big)
 
-    with :math:`s_i` the sum of the arm's :math:`n_i` gains. What its draws hide by themselves is in
+    with :math:`s_i` the sum of the arm's :math:`n_i` gains. For the privacy of its own randomness see
     docs/notes/thompson-privacy.md.
 
     Learns from running sums: wrap the environment in `ExactSums`, `HybridSums` or `BlockSums`.

@@ -100,16 +100,16 @@ class Hedge(FunctionalAgent):
 
     .. math:: p_i = \frac{\exp(a S_i)}{\sum_j \exp(a S_j)}
 
-    On exact sums its regret against gains fixed in advance is at most :math:`\ln K / a + a T / 8`. It learns from sums:
-    wrap the environment in `ExactSums`, or in a counter for private sums, with noise of any size. Only games that
-    reveal the gains of all arms in every round are for it.
+    On exact sums its regret against an oblivious adversary is at most :math:`\ln K / a + a T / 8`. It learns from sums:
+    wrap the environment in `ExactSums`, or in a counter for private sums, with noise of any size. Requires full
+    information (the gains of all arms in every round).
 
     Args:
         learning_rate: a in 1 / gain, at least 0, or a function of `(n_arms, horizon)` that returns it; by default
             sqrt(8 ln K / T), with T the number of steps that the agent will see.
 
-    Source: Freund and Schapire (1997), A Decision-Theoretic Generalization of On-Line Learning, JCSS; the rate and the
-    constants are those of Cesa-Bianchi and Lugosi (2006), theorem 2.2.
+    Source: Freund and Schapire (1997), A Decision-Theoretic Generalization of On-Line Learning, JCSS; rate and
+    constants from Cesa-Bianchi and Lugosi (2006), theorem 2.2.
     """
 
     functions = Functions(select, update)

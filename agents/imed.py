@@ -1,4 +1,4 @@
-"""IMED: plays the arm that the data contradict least as the best, with or without noise in the sums."""
+"""IMED: plays the arm whose being the best is least contradicted by the data, with or without noise."""
 
 import math
 from typing import Final, NamedTuple, SupportsFloat
@@ -93,7 +93,7 @@ class Imed(FunctionalAgent):
 
     .. math:: n_i \, d_\epsilon(\text{clip}(\hat\mu_i), \max_j \text{clip}(\hat\mu_j)) + \ln n_i
 
-    It needs neither the round nor a confidence level. Arms without a release are played first, in order; the lowest arm
+    It needs no round number and no confidence level. Arms without a release are played first, in order; the lowest arm
     wins ties.
 
     Learns from running sums: wrap the environment in `ExactSums`, `HybridSums` or `BlockSums`.

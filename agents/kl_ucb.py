@@ -63,8 +63,8 @@ def start(n_arms: int, level: float, epsilon: float, lazy: bool, width: NoiseWid
 def select(state: State, rng: np.random.Generator) -> int:
     """Return the held arm, the first without a release, or the arm with the largest index.
 
-    The arm played last comes first, as it often has the largest: without privacy, that is seen without any index. Else
-    an index is solved for only if it reaches the largest so far, which is checked with one divergence.
+    The arm played last is tried first, as it often has the largest index; without privacy this is checked without
+    computing an index. Other indices are computed only if one divergence shows that they reach the current maximum.
     """
     counts, status, epsilon = state.counts, state.status, state.epsilon
     if status[HELD_ARM] >= 0:
@@ -96,7 +96,7 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 
 def is_plain(state: State) -> bool:
-    """Return whether it is KL-UCB itself, without privacy and noise width."""
+    """Return whether this is plain KL-UCB, without privacy and noise width."""
     return state.epsilon == math.inf and state.width.kind == NONE
 
 
@@ -115,7 +115,7 @@ def leads(state: State, first: int, q: float, level: float) -> bool:
 
 
 def _mean(state: State, arm: int, reach: float) -> float:
-    """Return an arm's mean with its width, in [0, 1]."""
+    """Return an arm's mean plus noise width, clipped to [0, 1]."""
     mean: float = state.means[arm] + reach * state.weights[arm]
     return min(max(mean, 0.0), 1.0)
 
@@ -157,10 +157,10 @@ class KlUcb(FunctionalAgent):
 
     .. math:: \max \{ q : d_\epsilon(\text{clip}(\hat\mu_i + \text{width}(n_i, t)), q) \le \frac{c \ln t}{n_i} \}
 
-    with t the number of rounds played so far. Without privacy d is the Kullback-Leibler divergence of Bernoulli arms;
-    with a finite epsilon it is the smaller private divergence, which already accounts for the noise, so that no width
-    is needed. Arms without a release are played first, in order. Of several arms that may still have mean 1, the one
-    with the fewest gains is played; otherwise the lowest arm wins ties.
+    with t the number of rounds played. Without privacy, d is the Kullback-Leibler divergence of Bernoulli arms. With a
+    finite epsilon it is the smaller private divergence, which accounts for the noise, so no width is needed. Arms
+    without a release are played first, in order. Among arms that may still have mean 1, the arm with the fewest gains
+    is played; otherwise the lowest arm wins ties.
 
     Learns from running sums: wrap the environment in `ExactSums`, `HybridSums` or `BlockSums`.
 

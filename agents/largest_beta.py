@@ -1,8 +1,8 @@
 r"""Finds the arm with the largest of many independent Beta draws, without making the draws that cannot win.
 
 The distribution of the result is exact. Thompson sampling does this in every round. The arm played last gets an
-ordinary draw, the floor. Another arm costs an upper bound on its chance to exceed the floor, and a coin of that
-probability; only an arm whose coin falls on heads is drawn. One uniform number u decides the coins up to the first
+ordinary draw, the floor. For each other arm, we bound its chance to exceed the floor from above and toss a coin with
+that probability; only arms whose coin shows heads are drawn. One uniform number u decides the coins up to the first
 head, that of the first arm with (1 - c_1) (1 - c_2) ... (1 - c_i) <= u.
 
 **Bounds.** For alpha, beta of at least 1 the density f is log-concave, so right of its mode it lies below its tangent g
@@ -11,20 +11,20 @@ at c:
 .. math:: f(\theta) \le g(\theta) = f(c) e^{-s (\theta - c)}, \quad s = \frac{n c - k}{c (1 - c)}, \quad
           \int_c^\infty g = \frac{f(c)}{s} \le e^{-x - 0.9}, \quad x = \frac{(n c - k)^2}{2 n v} \ge 1.5
 
-with k = alpha - 1, n = alpha + beta - 2 and v the largest t (1 - t) between the mode k / n and the floor c. Both bounds
-are chances of a coin: a draw is made only if it falls on heads.
+with k = alpha - 1, n = alpha + beta - 2 and v the largest t (1 - t) between the mode k / n and the floor c. Either
+bound can be the coin's probability.
 
 Source: rejection from exponential tangents of a log-concave density, Devroye (1986), Non-Uniform Random Variate
 Generation, chapter VII. The second bound: ln f falls from the mode to c by n kl(k / n, c), which is at least x, and
 faster than x grows; so x = 1.5 is the worst case, where the tests find a factor below exp(-0.93).
 
-**Many arms** (`among_many`). Here the coins' probabilities are chances to exceed a *line* below the floor, which stays
-where it is for rounds, so that only an arm whose posterior has changed needs a new one; and one number decides the
-coins of `SPAN` arms at once, by the probability that all of them fall on tails.
+**Many arms** (`among_many`). Here the coins' probabilities are chances to exceed a *line* below the floor. The line
+stays for several rounds, so a chance is recomputed only when the arm's posterior changes. One number decides the coins
+of `SPAN` arms at once, by the probability that all show tails.
 
-The line is the highest of the arms' means less `BELOW` standard deviations, and the arm that has it leads; both are
+The line is the largest value of an arm's mean less `BELOW` standard deviations, and that arm is the leader. Both are
 chosen again after `ROUNDS_OF_A_LINE` rounds, or when a floor was below the line. While too many arms are likely to
-exceed such a line, it is the floor of each round.
+exceed such a line, the floor of each round is used instead.
 """
 
 import math
@@ -76,8 +76,8 @@ def one_by_one(alphas: Sequence[float], betas: Sequence[float], first: int, rng:
     Args:
         alphas: First parameters, shape `(n_arms,)`, each at least 1.
         betas: Second parameters, shape `(n_arms,)`, each at least 1.
-        first: The arm drawn first: best one that is likely to win, such as the arm played last. It determines the
-            running time, not the law.
+        first: The arm drawn first, preferably a likely winner such as the arm played last. It affects the running time,
+            not the distribution.
         rng: Source of randomness.
     """
     best = first
@@ -104,7 +104,7 @@ def one_by_one(alphas: Sequence[float], betas: Sequence[float], first: int, rng:
 
 
 class Search(NamedTuple):
-    """What is kept from round to round; arrays, because compiled code can write to arrays only.
+    """State kept between rounds; arrays, because compiled code can write to arrays only.
 
     Attributes:
         scales: The `log_scale` of each arm's posterior where it was needed, or UNKNOWN.
@@ -112,7 +112,7 @@ class Search(NamedTuple):
         spans: The probability that all coins of `SPAN` arms fall on tails, or STALE.
         line: The line c, ln c and ln(1 - c).
         status: `LEADER`, the arm whose draw is the floor; `ROUNDS_LEFT`, rounds until a line is chosen again;
-            `AT_FLOOR`, 1 if the line is each round's floor until then, and the arm found last leads.
+            `AT_FLOOR`, 1 if until then each round's floor is the line, and the last winner leads.
     """
 
     scales: Any
@@ -130,7 +130,7 @@ def start(n_arms: int) -> Search:
 
 
 def changed(search: Search, arm: int) -> None:
-    """Note that the posterior of an arm has changed."""
+    """Mark the posterior of an arm as changed."""
     search.scales[arm] = UNKNOWN
     search.chances[arm] = STALE
     search.spans[arm // SPAN] = STALE
@@ -247,7 +247,7 @@ def draw_line(
 
 
 def renew(alphas: Sequence[float], betas: Sequence[float], search: Search, span: int) -> None:
-    """Compute the chances of a span where they are stale, and that of tails only."""
+    """Recompute stale chances of a span, and the probability that all its coins show tails."""
     scales, chances, line = search.scales, search.chances, search.line
     tails = 1.0
     for arm in range(span * SPAN, min((span + 1) * SPAN, len(alphas))):
@@ -283,7 +283,7 @@ def rough_chance(alpha: float, beta: float, floor: float) -> float:
 
 
 def chance(alpha: float, beta: float, scale: float, floor: float, log_floor: float, log_rest: float) -> float:
-    """Return the first bound, or the second one where the first is not known; 1 if that is not small.
+    """Return the first bound, or the second bound where the first is unknown; 1 if that is not small.
 
     Args:
         alpha: First parameter, at least 1.
@@ -306,10 +306,10 @@ def chance(alpha: float, beta: float, scale: float, floor: float, log_floor: flo
 
 
 def above(alpha: float, beta: float, floor: float, bound: float, rng: np.random.Generator) -> float:
-    r"""Return a draw from Beta(alpha, beta) if it exceeds `floor`; otherwise some value <= floor, of no meaning.
+    r"""Return a draw from Beta(alpha, beta) if it exceeds `floor`; otherwise return any value <= floor.
 
-    It is for an arm whose coin fell on heads: its chance, times that of a draw above the floor here, is the probability
-    that Beta(alpha, beta) exceeds the floor.
+    For arms whose coin shows heads: the coin's probability times the probability of a draw above the floor here equals
+    the probability that Beta(alpha, beta) exceeds the floor.
 
     A point of g is proposed if an exponential variable exceeds ln(s / f(c)); the coin says that it exceeds -ln(bound).
     The remainder is again exponential, and is s times the distance of that point from c. The point is accepted with
@@ -319,7 +319,7 @@ def above(alpha: float, beta: float, floor: float, bound: float, rng: np.random.
         alpha: First parameter, at least 1.
         beta: Second parameter, at least 1.
         floor: c, in (0, 1], right of the mode.
-        bound: The chance of the coin, in (0, 1]: a bound for this floor or for a smaller one.
+        bound: The coin's probability, in (0, 1]: a bound for this or a smaller floor.
         rng: Source of randomness.
     """
     wait = rng.standard_exponential() - log(bound)
@@ -340,7 +340,7 @@ def above(alpha: float, beta: float, floor: float, bound: float, rng: np.random.
 
 
 def log_scale(alpha: float, beta: float) -> float:
-    """Return c such that the density at theta is e^c theta^(alpha - 1) (1 - theta)^(beta - 1), or a trifle more."""
+    """Return c such that the density at theta is e^c theta^(alpha - 1) (1 - theta)^(beta - 1), or slightly more."""
     mean = alpha / (alpha + beta)
     exact = log_density(alpha, beta, mean) - (alpha - 1.0) * log(mean) - (beta - 1.0) * log(1.0 - mean)
     # More than rounding here and in `chance`, which must not be too small.

@@ -1,4 +1,4 @@
-"""Lazy Hedge: has the law of Hedge in every round, but keeps its arm in most rounds, so that few draws are private."""
+"""Lazy Hedge: Hedge's law in each round, but it keeps its arm in most rounds, so that few draws cost privacy."""
 
 import math
 from collections.abc import Callable
@@ -21,10 +21,10 @@ class State(NamedTuple):
 
     Attributes:
         totals: Cumulative gain of each arm.
-        weights: Room for the weights of a draw.
-        keep: The probability with which the arm is kept in the next round, shape `(1,)`.
-        status: `ARM`, the arm played last, -1 before the first round; `DRAWS_LEFT`, how often it may still be drawn
-            afresh. Arrays, because compiled code can write to arrays only.
+        weights: Buffer for the weights of a draw.
+        keep: Probability of keeping the arm in the next round, shape `(1,)`.
+        status: `ARM`, the arm played last, -1 before the first round; `DRAWS_LEFT`, the remaining number of fresh
+            draws. Arrays, because compiled code can write to arrays only.
         learning_rate: a, in 1 / gain.
         fresh_probability: p, the least probability of a fresh draw, in [0, 1].
     """
@@ -44,7 +44,7 @@ def start(n_arms: int, learning_rate: float, fresh_probability: float, most_draw
 
 
 def select(state: State, rng: np.random.Generator) -> int:
-    """Keep the arm, or draw it afresh; the first arm is uniform and not counted, as nothing has been seen."""
+    """Keep the arm, or draw it afresh; the first arm is uniform and costs no draw, as no gains were seen."""
     status, keep = state.status, state.keep[0]
     if status[ARM] >= 0:
         if status[DRAWS_LEFT] == 0 or (keep > 0.0 and rng.random() < keep):
@@ -66,7 +66,7 @@ def draw(state: State, rng: np.random.Generator) -> int:
 
 
 def update(state: State, arm: int, seen: Gains) -> State:
-    """Add the gains, and note how likely the arm is kept: a withheld gain counts as 0 in both, which fits together."""
+    """Add the gains, and store the probability of keeping the arm; a withheld gain counts as 0 in both."""
     totals = state.totals
     for each_arm in range(len(totals)):
         totals[each_arm] += seen.gains[each_arm]
@@ -77,14 +77,12 @@ def update(state: State, arm: int, seen: Gains) -> State:
 class LazyHedge(FunctionalAgent):
     r"""Keeps its arm with probability :math:`(1 - p) e^{-a (1 - g)}`, and otherwise draws it from Hedge's law.
 
-    Here g is the gain of the arm just played. Suppose the arm has the law :math:`\pi_t(i) \propto e^{a G_{t-1}(i)}` of
-    Hedge. The arms that are kept have weights in proportion to :math:`\pi_t(i) e^{a g_t(i)}`, which is the law of the
-    next round, and the others are drawn from it; so all rounds have Hedge's law, whatever p is, until `most_draws` are
-    spent and the arm is kept for good.
-
-    Its expected regret against gains fixed in advance is thus at most :math:`\ln K / a + a T / 8`, plus T times the
-    probability that more than `most_draws` are wanted. Only games that reveal the gains of all arms in every round are
-    for it.
+    Here g is the gain of the arm just played. Suppose the arm has Hedge's law
+    :math:`\pi_t(i) \propto e^{a G_{t-1}(i)}`. Kept arms then have weights in proportion to
+    :math:`\pi_t(i) e^{a g_t(i)}`, which is the law of the next round, and fresh arms are drawn from that law. So every
+    round has Hedge's law for any p, until `most_draws` are spent; from then on the arm is kept. The expected regret
+    against an oblivious adversary is at most :math:`\ln K / a + a T / 8`, plus T times the probability that more than
+    `most_draws` draws are needed. Requires full information (the gains of all arms in every round).
 
     Args:
         learning_rate: a in 1 / gain, at least 0, or a function of `(n_arms, horizon)` that returns it; by default

@@ -1,4 +1,4 @@
-"""G-optimal elimination: plays the live arms by an optimal design of their features, and drops those that are worse."""
+"""G-optimal elimination: plays the live arms by an optimal design of their features and drops worse arms."""
 
 import math
 from typing import Final, NamedTuple
@@ -30,17 +30,16 @@ class State(NamedTuple):
         alive: 1 for an arm that may still be best, else 0, `(n_arms,)`.
         order: All arms, in the order of this batch, `(n_arms,)`.
         planned: How often each arm is played in this batch, `(n_arms,)`.
-        status: `PLACE` in the order of the arm to play; `PLAYS_LEFT` of it and `ROUNDS_LEFT` of the batch; `BATCH`,
-            from 0; `ARMS_LEFT` that are alive; `RANK` of their features. One array, because compiled code can write to
-            arrays only.
+        status: `PLACE` of the arm in the order; its `PLAYS_LEFT`; `ROUNDS_LEFT` in the batch; `BATCH`, from 0;
+            `ARMS_LEFT` alive; `RANK` of their features. One array, because compiled code can write to arrays only.
         points: The features in a basis of their span, `(n_arms * rank,)`; empty without features.
-        room: The live arms' features less their projections, `(n_arms * rank,)`.
+        room: The live arms' features minus their projections, `(n_arms * rank,)`.
         coordinates: The live arms' features in the basis of the pivots, `(n_arms * rank,)`.
         weights: The design: the share of each arm, `(n_arms,)`.
         leverages: The design's leverage at each arm; later each arm's estimate, `(n_arms,)`.
-        table: Room for a matrix, `(rank * rank,)`.
+        table: Buffer for a matrix, `(rank * rank,)`.
         pivots: The arms whose features are the basis, `(rank,)`.
-        solution, estimate: Room for vectors, `(rank,)`.
+        solution, estimate: Buffers, `(rank,)`.
         lengths: The lengths of the batches, in rounds.
         nats: ln(2 K m T), with m the number of batches.
         scale: Laplace scale, or standard deviation, of the noise in a sum.
@@ -128,7 +127,7 @@ def begin_batch(state: State, rng: np.random.Generator) -> None:
 
 
 def find_basis(state: State) -> None:
-    """Choose live arms as a basis, each the farthest from the span of those before; write all arms in it."""
+    """Choose live arms as a basis, each the farthest from the span of the previous ones; express all arms in it."""
     alive, room, coordinates, pivots = state.alive, state.room, state.coordinates, state.pivots
     width, n_arms, rank, largest = len(state.solution), len(alive), 0, 0.0
     for index in range(n_arms * width):
@@ -217,7 +216,7 @@ def find_design(state: State) -> None:
 
 
 def eliminate(state: State, seen: Sums) -> None:
-    """Drop the live arms that are behind the one of the largest estimate by more than the width of the difference."""
+    """Drop the live arms whose estimate is below the largest by more than the width of the difference."""
     alive, estimates = state.alive, state.leverages
     for arm in range(len(alive)):
         if state.weights[arm] > 0.0 and (state.planned[arm] == 0 or seen.counts[arm] == 0):
@@ -238,7 +237,7 @@ def eliminate(state: State, seen: Sums) -> None:
 
 
 def fit(state: State, seen: Sums) -> None:
-    """Write the least-squares estimate of each live arm's mean, less 1 / 2, and the Cholesky factor of V."""
+    """Write the least-squares estimate of each live arm's mean minus 1 / 2, and the Cholesky factor of V."""
     alive, planned, coordinates, table = state.alive, state.planned, state.coordinates, state.table
     width, rank = len(state.solution), state.status[RANK]
     for row in range(rank):
@@ -269,7 +268,7 @@ def fit(state: State, seen: Sums) -> None:
 
 
 def solve(state: State) -> None:
-    """Replace `solution` by V^-1 times it, with the Cholesky factor of V in `table`."""
+    """Multiply `solution` by V^-1 in place; `table` holds the Cholesky factor of V."""
     table, solution, rank = state.table, state.solution, state.status[RANK]
     for row in range(rank):
         for column in range(row):
@@ -312,19 +311,18 @@ def width_between(state: State, best: int, arm: int, seen: Sums) -> float:
 
 
 class LinearElimination(FunctionalAgent):
-    r"""Plays batches of rounds that double; divides each by a G-optimal design of the live arms, and then drops arms.
+    r"""Plays batches of doubling length, each divided among the live arms by a G-optimal design, and then drops arms.
 
-    After a batch in which arm i was played :math:`n_i` times, with the noisy sum :math:`s_i`, the gains' slope is
-    estimated by least squares: :math:`\hat\theta = V^{-1} \sum_i A_i (s_i - n_i / 2)` and
-    :math:`V = \sum_i n_i A_i A_i^T`. With b the arm of the largest :math:`\langle A_b, \hat\theta \rangle`, arm k is
-    dropped if it is behind by more than
+    Suppose arm i was played :math:`n_i` times in a batch, with noisy sum :math:`s_i`. The gains' slope is estimated by
+    least squares: :math:`\hat\theta = V^{-1} \sum_i A_i (s_i - n_i / 2)` and :math:`V = \sum_i n_i A_i A_i^T`. With b
+    the arm of the largest :math:`\langle A_b, \hat\theta \rangle`, arm k is dropped if its estimate is lower by more
+    than
 
     .. math:: \frac{L}{r} + r \Big( \frac{|x|^2_{V^{-1}}}{8} + c \lambda^2 \sum_i \langle x, V^{-1} A_i \rangle^2 \Big),
               \quad x = A_b - A_k, \quad L = \ln(2 K m T)
 
-    for m batches and noise of scale lam in a sum; c and r are those of `theory.linear_bounds.elimination_width`. Each
-    batch uses its own gains only. In games without features every arm is an axis of its own, and this is successive
-    elimination.
+    for m batches and noise of scale lam in a sum; for c and r see `theory.linear_bounds.elimination_width`. Each batch
+    uses its own gains only. Without features, each arm is its own axis, and this is successive elimination.
 
     Learns from sums of batches: wrap the environment in `BatchSums(env, epsilon=..., lengths=batch_lengths(...))`.
 
@@ -333,8 +331,9 @@ class LinearElimination(FunctionalAgent):
 
     Source: Lattimore and Szepesvari (2020), Bandit Algorithms, section 22.1; Hanna, Girgis, Fragouli and Diggavi
     (2022), in the central model; Azize and Basu (2023), AdaC-GOPE, for Gaussian noise.
-    Differs from the source in: the arms of a batch are played in an order drawn anew, each in one run. It depends on no
-    gain, and how often each is played, its noise and its release stay what they are, so the guarantee does, too.
+    Differs from the source in: the arms of a batch are played in a fresh random order, each in one run. The order
+    depends on no gain and leaves the number of plays, the noise and the releases unchanged, so the guarantee is the
+    same.
     """
 
     functions = Functions(select, update)

@@ -1,7 +1,7 @@
 """MaxN on a feedback graph: instead of exploring an arm, play the best arm that reveals it.
 
-TS-MaxN and UCB-MaxN let Thompson sampling or UCB choose an arm i, and then play the arm with the largest mean so far
-among those that reveal i.
+TS-MaxN and UCB-MaxN let Thompson sampling or UCB choose an arm i, and then play the arm with the largest mean among the
+arms that reveal i.
 """
 
 import abc
@@ -29,7 +29,7 @@ class State(NamedTuple):
 
     Attributes:
         inner: The state of the algorithm that chooses an arm to explore.
-        means: Mean of each arm's gains so far.
+        means: Mean of each arm's gains.
         counts: Number of gains in that mean.
         starts, revealers: The arms that reveal each arm, as in `FeedbackGraph`.
     """
@@ -52,7 +52,7 @@ def choose_ts(state: Any, rng: np.random.Generator) -> int:
 
 
 def choose_ucb(state: Any, rng: np.random.Generator) -> int:
-    """Return the arm that UCB would explore, among those that some arm reveals; others cannot be explored."""
+    """Return the arm that UCB would explore, among the arms that some arm reveals."""
     counts, roots = state.inner.counts, state.inner.roots
     revealed = -1
     for arm in range(len(counts)):
@@ -80,7 +80,7 @@ def learn(state: Any, arm: int, seen: Sums) -> Any:
 
 
 def select(state: State, rng: np.random.Generator) -> int:
-    """Return the arm with the largest mean among those that reveal the chosen one; ties are drawn evenly."""
+    """Return the arm with the largest mean among the arms that reveal the chosen arm; ties are broken at random."""
     wanted = choose(state, rng)
     best, alike = -1, 0
     for index in range(state.starts[wanted], state.starts[wanted + 1]):
@@ -107,12 +107,12 @@ def update(state: State, arm: int, seen: Sums) -> State:
 class MaxN(FunctionalAgent):
     """Base class of UCB-MaxN and TS-MaxN: plays the best arm that reveals the arm its inner algorithm would explore.
 
-    Learns from running sums, in a game with a feedback graph: wrap `DPBandit-Graph-v0` in `ExactSums`. In an
-    undirected graph the arms that reveal an arm are those that it reveals.
+    Learns from running sums, in a game with a feedback graph: wrap `DPBandit-Graph-v0` in `ExactSums`. In an undirected
+    graph, an arm is revealed by exactly the arms that it reveals.
 
     Source: Caron, Kveton, Lelarge and Bhagat (2012), UCB-MaxN; Tossou, Dimitrakakis and Dubhashi (2017), TS-MaxN.
-    Differs from the source in: directed graphs, where an arm is played that reveals the chosen one, as playing one that
-    the chosen one reveals would reveal something else; and an arm without gains counts as mean 1/2.
+    Differs from the source in: on directed graphs we play an arm that reveals the chosen arm (not one revealed by it,
+    which would give other information); an arm without gains has mean 1/2.
     """
 
     learns_from = Sums
@@ -135,7 +135,7 @@ class MaxN(FunctionalAgent):
 class UcbMaxN(MaxN):
     """UCB-MaxN: UCB chooses an arm by mean + sqrt(2 ln t / n), and the best arm that reveals it is played.
 
-    Arms that no arm reveals (possible without self-loops) are not explored: nothing can be learned about them.
+    Arms that no arm reveals (possible without self-loops) are not explored, as their gains are never observed.
 
     Example:
         >>> import gymnasium as gym

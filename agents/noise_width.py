@@ -30,7 +30,7 @@ class NoiseWidth(NamedTuple):
 
     Attributes:
         slope, offset: w(n) is multiplied by slope ln t + offset.
-        kind: `NONE`: w = 0; `POWER`: w = n^-power; `LOGARITHM`: w = ln(n + 1) / n; `TABLE`: w from `table`, over n.
+        kind: `NONE` (w = 0), `POWER` (n^-power), `LOGARITHM` (ln(n + 1) / n) or `TABLE` (table entry / n).
         power: The exponent of `POWER`.
         table: Widths of a sum by step of t, by number of bits of n and by number of ones in n, flattened.
         bits: The largest number of bits of n in the table.
@@ -103,9 +103,9 @@ def no_width(n_arms: int, horizon: int, sensitivity: float) -> NoiseWidth:
 
 
 def log_width(slope: SupportsFloat, *, power: SupportsFloat = 1.0, offset: SupportsFloat = 0.0) -> WidthFor:
-    """Return the width (slope ln t + offset) n^-power, as for one draw of noise in a mean.
+    """Return the width (slope ln t + offset) n^-power, as for one noise draw in a mean.
 
-    It is meant for values of sensitivity 1; for another sensitivity it is multiplied by that.
+    For values of sensitivity 1; other sensitivities multiply it.
     """
     factors = checks.at_least("slope", slope, 0), checks.at_least("offset", offset, 0)
     exponent = checks.greater_than("power", power, 0)
@@ -123,7 +123,7 @@ def counter_width(
 ) -> WidthFor:
     """Return the width that a counter's noise exceeds with probability at most t^-exponent.
 
-    t is rounded up to a power of 2^(1/4), which makes the width up to 4 percent larger at t = 33 and 2 at t = 10^5.
+    t is rounded up to a power of 2^(1/4), which makes the width up to 4 % larger at t = 33, and 2 % at t = 10^5.
 
     Args:
         counter: A key of `dp_bandit_envs.privacy.counters.COUNTERS` with Laplace noise.

@@ -11,7 +11,7 @@ SLACK: Final = 1.01
 
 
 class Design(NamedTuple):
-    """A design mu over K arms and the features in the basis in which its second moment is the identity.
+    """A design mu over K arms, and the features in the basis that makes its second moment the identity.
 
     Attributes:
         weights: mu, the probability of each arm, `(n_arms,)`.
@@ -30,7 +30,7 @@ def rank_of(features: FloatArray) -> int:
 
 
 def basis_of(features: FloatArray) -> FloatArray:
-    """Return the features in a basis of their span in which they have the second moment I / K, `(n_arms, rank)`."""
+    """Return the features in the basis of their span that makes their second moment I / K, `(n_arms, rank)`."""
     basis: FloatArray = np.linalg.svd(features, full_matrices=False)[0][:, : rank_of(features)]
     return basis
 
@@ -38,8 +38,8 @@ def basis_of(features: FloatArray) -> FloatArray:
 def optimal_design(features: FloatArray) -> Design:
     """Return a design whose largest leverage is at most 1.01 d, with d the rank of `features`, `(n_arms, dimension)`.
 
-    Each step moves weight to the arm of the largest leverage, by as much as raises the determinant most. It takes of
-    the order of 100 d steps, each of the time of n_arms * d multiplications.
+    Each step moves weight to the arm of the largest leverage, by the amount that maximises the determinant. It takes
+    about 100 d steps of n_arms * d multiplications each.
 
     Source: Kiefer and Wolfowitz (1960); Fedorov (1972), with the exact step.
     """

@@ -17,7 +17,7 @@ class State(NamedTuple):
 
 
 def leader(sums: FloatArray) -> int:
-    """Return the place of the largest sum, the first of several."""
+    """Return the index of the largest sum."""
     best = 0
     for index in range(1, len(sums)):
         if sums[index] > sums[best]:
@@ -31,7 +31,7 @@ def select_arm(state: State, rng: np.random.Generator) -> int:
 
 
 def select_in_ball(state: State, point: FloatArray, rng: np.random.Generator) -> None:
-    """Play S at length 1; the centre while S is 0."""
+    """Play S scaled to length 1; the centre while S is 0."""
     square = 0.0
     for total in state.sums:
         square += total * total
@@ -71,9 +71,9 @@ SELECT: dict[str, Callable[..., None]] = {
 class PerturbedLeader(FunctionalPointAgent):
     r"""Plays the best point for the released sums S, :math:`\arg\max_{x \in X} \langle x, S_t \rangle`.
 
-    On the ball this is S at length 1, on the cube its signs, on the simplex the corner of the largest sum. Without
-    noise it follows the leader and can have linear regret; Gaussian noise of the right size makes the regret of order
-    sqrt(T), and may be large enough to be private already.
+    On the ball this is S scaled to length 1, on the cube its signs, on the simplex the corner of the largest sum.
+    Without noise this is follow-the-leader, whose regret can be linear. Gaussian noise of the right size gives regret
+    of order sqrt(T), and that noise may already suffice for privacy.
 
     Source: Kalai and Vempala (2005); Agarwal and Singh (2017), algorithm 3.
     """
@@ -93,7 +93,7 @@ class PerturbedLeader(FunctionalPointAgent):
 class PerturbedLeaderOfArms(FunctionalAgent):
     """Plays the arm with the largest released sum; for games that reveal the gains of all arms.
 
-    As `PerturbedLeader`, for arms. Of equal sums, the first arm's counts.
+    Ties go to the lowest arm.
 
     Source: Kalai and Vempala (2005); Agarwal and Singh (2017), algorithm 3.
     """

@@ -1,4 +1,4 @@
-"""Hides the order of the arms from an agent that tries arms in order: it knows them by labels drawn at random."""
+"""Hides the order of the arms from an agent: it sees random labels instead of arm numbers."""
 
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ class State(NamedTuple):
         inner: The agent's own state.
         arms: The arm of each label; `arms[0]` is -1 before the first round.
         labels: The label of each arm.
-        seen: What was released, by label.
+        seen: The releases, by label.
     """
 
     inner: Any
@@ -28,7 +28,7 @@ class State(NamedTuple):
 
 
 def shuffle(arms: IntArray, number: int, rng: np.random.Generator) -> None:
-    """Bring the first `number` arms into an order of which all are equally likely."""
+    """Shuffle the first `number` arms uniformly."""
     for position in range(number - 1):
         other = min(position + int(rng.random() * (number - position)), number - 1)
         arm = arms[position]
@@ -99,13 +99,13 @@ def tidy(state: State) -> State:
 
 
 class RandomLabels(FunctionalAgent):
-    """Another agent, which knows each arm by a label: all assignments of labels to arms are equally likely.
+    """Wraps another agent and gives it uniformly random labels instead of arm numbers.
 
-    An agent that tries arms in order, or breaks ties for the first, then favours no arm of the game. The labels are
-    drawn from the agent's stream in the first round, before any release, so that guarantees stay as they are.
+    An agent that tries arms in order, or breaks ties for the lowest arm, then favours no arm of the game. The labels
+    are drawn from the agent's stream in the first round, before any release, so guarantees are unchanged.
 
     Args:
-        agent: The agent; one that uses the feedback graph cannot be shown it by label.
+        agent: The agent. It must not use the feedback graph, which is not relabelled.
 
     Example:
         >>> import gymnasium as gym
@@ -123,7 +123,7 @@ class RandomLabels(FunctionalAgent):
         self.functions = _by_label(agent)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the functions, copies that pickle cannot name."""
+        """Leave out the functions, which pickle cannot find by name."""
         return {name: part for name, part in vars(self).items() if name != "functions"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -132,16 +132,16 @@ class RandomLabels(FunctionalAgent):
         self.functions = _by_label(self.agent)
 
     def see_noise(self, noise: Noise) -> None:
-        """Pass the noise in the observations on; called before `begin`."""
+        """Pass the noise to the agent; called before `begin`."""
         super().see_noise(noise)
         self.agent.see_noise(noise)
 
     def with_graph(self, state: State, graph: FeedbackGraph) -> State:
-        """Let the agent refuse a graph."""
+        """Pass the graph to the agent, which may refuse it."""
         return state._replace(inner=self.agent.with_graph(state.inner, graph))
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
-        """Return the agent's own first state, without labels."""
+        """Return the agent's first state, without labels."""
         numbers: Any = np.zeros(n_arms)
         counts: Any = np.zeros(n_arms, np.int64)
         seen = Sums(numbers, counts, counts.copy()) if self.learns_from is Sums else Gains(numbers, counts)
@@ -150,7 +150,7 @@ class RandomLabels(FunctionalAgent):
 
 
 def _by_label(agent: FunctionalAgent) -> Functions:
-    """Return an agent's functions, for its labels."""
+    """Return an agent's functions, rewritten for labels."""
     functions, of_sums = agent.functions, agent.learns_from is Sums
     placeholders = {"update_label": functions.update}
     return Functions(

@@ -13,7 +13,7 @@ from dp_bandit_envs.protocols import FloatArray, Sums
 
 
 class State(NamedTuple):
-    """The released sums, `(dimension,)`, 0 before the first release; their squared length, `(1,)`; the rate."""
+    """The released sums `(dimension,)`, 0 before the first release, their squared length `(1,)`, and the rate."""
 
     sums: FloatArray
     square: FloatArray
@@ -26,7 +26,7 @@ def start(dimension: int, rate: float) -> State:
 
 
 def select_in_ball(state: State, point: FloatArray, rng: np.random.Generator) -> None:
-    """Play rate * S, drawn back to length 1."""
+    """Play rate * S, scaled down to length 1 if longer."""
     factor, square = state.rate, state.square[0]
     if square * factor * factor > 1.0:
         factor = 1.0 / math.sqrt(square)
@@ -80,20 +80,20 @@ RATES: dict[str, Callable[[int, int], float]] = {
 
 
 class RegularizedLeader(FunctionalPointAgent):
-    r"""Plays the point that is best for the released sums S less a regulariser.
+    r"""Plays the best point for the released sums S minus a regulariser.
 
     .. math:: x_{t+1} = \arg\max_{x \in X} \langle x, S_t \rangle - R(x) / a
 
-    On the ball and the cube R is half the squared L2 norm, so the point is a S, drawn back into the set; on the simplex
-    it is the negative entropy, so the point is the softmax of a S. Before the first release it plays the point that
-    minimises R.
+    On the ball and the cube, R is half the squared L2 norm, and the point is a S projected onto the set. On the
+    simplex, R is the negative entropy, and the point is the softmax of a S. Before the first release it plays the point
+    that minimises R.
 
     Args:
         learning_rate: a, greater than 0, or a function of `(set_name, dimension, horizon)` that returns it; by default
             1 / sqrt(T) on the ball, sqrt(d / T) on the cube and sqrt(8 ln d / T) on the simplex, which minimise the
             regret bound without noise.
 
-    Source: Agarwal and Singh (2017), algorithms 1 and 2, with the rate stated, which the paper leaves open.
+    Source: Agarwal and Singh (2017), algorithms 1 and 2, with an explicit rate, which the paper leaves open.
     """
 
     learns_from = Sums

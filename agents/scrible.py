@@ -22,7 +22,7 @@ class State(NamedTuple):
     Attributes:
         scores: The learning rate times the estimated cumulative gain vector, `(dimension,)`.
         direction: sign * sqrt(eigenvalue) * eigenvector of the point played last, `(dimension,)`.
-        push: Learning rate * d * (1 + bound): what a released payoff of 1 adds to the scores along `direction`. A
+        push: Learning rate * d * (1 + bound): a released payoff of 1 adds this to the scores along `direction`. A
             released payoff v stands for the noisy payoff v (1 + bound).
     """
 
@@ -41,7 +41,7 @@ def select_in_ball(state: State, point: FloatArray, rng: np.random.Generator) ->
 
     With scores a and S = sqrt(1 + |a|^2), the minimiser of the barrier less the scores is x = a / (1 + S). The Hessian
     has the eigenvalue S (1 + S) along a and 1 + S across it. Its axes are the columns of the Householder reflection
-    that takes the first axis to -+a / |a|; column 0 is the one along a.
+    that takes the first axis to -+a / |a|; column 0 lies along a.
     """
     scores, direction = state.scores, state.direction
     dimension = len(point)
@@ -111,12 +111,12 @@ class Scrible(FunctionalPointAgent):
     .. math:: x_t = \arg\max_x \langle x, a \sum_s \hat g_s \rangle - R(x), \quad
               y_t = x_t \pm \lambda_i^{-1/2} v_i, \quad \hat g_t = \pm d z_t \lambda_i^{1/2} v_i
 
-    with a uniform axis i of :math:`H(x_t) = \sum_i \lambda_i v_i v_i^T` and a fair sign; :math:`y_t` is played, inside
-    the set always, and :math:`z_t` is its payoff. R is :math:`-\ln(1 - |x|^2)` on the
-    ball and :math:`-\sum_i \ln(1 - x_i^2)` on the cube. A round takes O(d) steps.
+    with a uniform axis i of :math:`H(x_t) = \sum_i \lambda_i v_i v_i^T` and a fair sign; :math:`y_t` is played (it
+    always lies in the set), and :math:`z_t` is its payoff. R is :math:`-\ln(1 - |x|^2)` on the ball and
+    :math:`-\sum_i \ln(1 - x_i^2)` on the cube. A round takes O(d) steps.
 
-    Above a `LaplaceClipRescale` it undoes the rescaling, so that estimates stay unbiased: a released payoff v is read
-    as v (1 + b), with b the bound of that wrapper, which `play` and `simulate` pass to `see_noise`.
+    Above a `LaplaceClipRescale` it undoes the rescaling to keep estimates unbiased: a released payoff v is read as v (1
+    + b). `play` and `simulate` pass the wrapper's bound b through `see_noise`.
 
     Args:
         learning_rate: a, greater than 0; by default the one with the smallest `scrible_regret_bound` for the noise.
@@ -160,7 +160,7 @@ def select_own(state: State, point: FloatArray, rng: np.random.Generator) -> Non
 
 
 def select_and_keep(state: StateOnVectors, point: FloatArray, rng: np.random.Generator) -> None:
-    """Play as SCRiBLe does, and keep the point."""
+    """Play as SCRiBLe does, and store the point."""
     select_own(state.inner, point, rng)
     for coordinate in range(len(point)):
         state.point[coordinate] = point[coordinate]
@@ -183,8 +183,8 @@ SELECT_AND_KEEP = {name: bind(select_and_keep, {"select_own": own}) for name, ow
 class ScribleOnVectors(Scrible):
     r"""SCRiBLe on the payoffs :math:`\langle g_t + Z_t, x_t \rangle` of noisy gain vectors, as Agarwal and Singh print.
 
-    It needs full information, below a wrapper that puts noise on vectors, but learns from one number a round, as if it
-    saw payoffs only. Noise on the payoff itself has a variance that is up to d times smaller; see `Scrible`.
+    It needs full information and a wrapper that adds noise to vectors, but learns from one number per round, as if it
+    saw only payoffs. Noise on the payoff itself has a variance that is up to d times smaller; see `Scrible`.
 
     Args:
         learning_rate: Greater than 0; by default the one with the smallest bound for the noise in payoffs.

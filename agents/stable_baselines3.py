@@ -1,4 +1,4 @@
-"""Stable-Baselines3: its models play as agents here, and its algorithms train on our vector environments.
+"""Stable-Baselines3: use its models as agents, and train its algorithms on our vector environments.
 
 Needs the extra `sb3`. A model learns in `model.learn`, from released observations and rewards; as an agent it only
 plays.
@@ -19,13 +19,13 @@ vec_env = require("stable_baselines3.common.vec_env", extra="sb3")
 
 
 class Sb3Agent:
-    """Plays with a trained model, which sees what was released after its last arm.
+    """Plays with a trained model, which sees the release after its last arm.
 
     A recurrent model, such as sb3-contrib's `RecurrentPPO`, keeps its state until the next game begins.
 
     Args:
-        model: A Stable-Baselines3 model, trained on a DPBandit environment, on one behind privacy wrappers, or on
-            either behind `FlattenObservation`.
+        model: A Stable-Baselines3 model, trained on a DPBandit environment, with or without privacy wrappers and
+            `FlattenObservation`.
         deterministic: Whether to play the model's best arm instead of drawing one.
     """
 
@@ -35,7 +35,7 @@ class Sb3Agent:
         self._flat = isinstance(model.observation_space, gym.spaces.Box)
 
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
-        """Prepare for a game; the model keeps what it has learnt."""
+        """Prepare for a game; the model keeps its training."""
         if self._model.action_space.n != n_arms:
             raise WrongGameError(
                 f"the model must have been trained with {n_arms} arms; received one for {self._model.action_space.n}."
@@ -61,7 +61,7 @@ class Sb3Agent:
         return int(arm)
 
     def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
-        """Remember what was released."""
+        """Store the release."""
         self._seen = observation
 
 
@@ -117,7 +117,7 @@ class Sb3VecEnv(vec_env.VecEnv):  # type: ignore[misc, name-defined]
         return [getattr(self._envs, _public(method_name))(*args, **kwargs)] * len(self._chosen(indices))
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
-        """Return False for each game: there are no scalar wrappers, as the games are arrays."""
+        """Return False for each game: the games are arrays, without scalar wrappers."""
         return [False] * len(self._chosen(indices))
 
     def _chosen(self, indices: int | Iterable[int] | None) -> Sequence[int]:

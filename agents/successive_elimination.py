@@ -24,9 +24,9 @@ class State(NamedTuple):
         counts: Number of gains in each arm's last release.
         releases: Number of releases of each arm when it was last played.
         alive: 1 for an arm that may still be best, else 0.
-        order: The arms that are alive, in the order of this epoch; then others.
-        status: `EPOCH`, from 1; `PLACE` in the order of the arm to play, -1 before the epoch; `ARMS_LEFT`, the number
-            of arms that are alive. One array, because compiled code can write to arrays only.
+        order: The live arms in the order of this epoch, then the others.
+        status: `EPOCH`, from 1; `PLACE` of the arm in the order, -1 before the epoch; `ARMS_LEFT`, the number of live
+            arms. One array, because compiled code can write to arrays only.
         log_arms: ln(K / beta), with beta the failure probability of the whole game.
         epsilon: Privacy parameter.
     """
@@ -100,7 +100,7 @@ def eliminate(state: State) -> None:
 
 
 class SuccessiveElimination(FunctionalAgent):
-    r"""Plays in epochs, each arm until its next release, and drops the arms that are clearly worse.
+    r"""Plays in epochs, each live arm until its next release, and then drops arms that are clearly worse.
 
     After epoch e, with R gains in each mean, an arm is dropped if it is below the largest mean by more than
 
@@ -113,9 +113,9 @@ class SuccessiveElimination(FunctionalAgent):
         epsilon: Privacy parameter of that wrapper, in (0, inf].
 
     Source: Even-Dar, Mannor and Mansour (2002); Sajed and Sheffet (2019), algorithm 2 (DP-SE).
-    Differs from the source in: the logarithms contain K instead of the number of arms left, so that the lengths of the
-    epochs are known in advance; the arms of an epoch are played in an order drawn anew. It depends on no gain, and each
-    arm's block of rounds, its noise and its release stay what they are, so the guarantee does, too.
+    Differs from the source in: the logarithms contain K instead of the number of live arms, so that the lengths of the
+    epochs are known in advance. The arms of an epoch are played in a fresh random order; it depends on no gain and
+    leaves each arm's block, noise and release unchanged, so the guarantee is the same.
 
     Example:
         >>> import gymnasium as gym

@@ -23,7 +23,7 @@ class State(NamedTuple):
 
     Attributes:
         alphas, betas: The parameters of each arm's posterior.
-        search: What the search for the largest of many draws keeps.
+        search: State of the search for the largest draw.
         releases: Number of releases of each arm.
         counts: Number of gains in its posterior; 0 before the first release.
         weights: w(n) of the noise width.
@@ -107,14 +107,14 @@ class ThompsonSampling(FunctionalAgent):
     Learns from running sums: wrap the environment in `ExactSums`, `HybridSums` or `BlockSums`.
 
     Args:
-        width: The noise width, from `dp_bandit_envs.agents.noise_width` (not `counter_width`). With `lazy` it is
-            recomputed at each release, otherwise in every round.
-        lazy: Whether a chosen arm is played until its next release.
-        each_first: Whether every arm, in order, is played until its first release before posteriors are drawn;
-            otherwise an arm without a release is drawn from the prior.
+        width: The noise width, from `dp_bandit_envs.agents.noise_width` (not `counter_width`). Recomputed at each
+            release with `lazy`, otherwise in every round.
+        lazy: Whether to play a chosen arm until its next release.
+        each_first: Whether to play every arm, in order, until its first release before drawing posteriors; otherwise an
+            arm without a release is drawn from the prior.
 
     Source: Thompson (1933); Agrawal and Goyal (2012); Hu and Hegde (2022), DP-TS and Lazy-DP-TS.
-    Differs from the source in: gains between 0 and 1 count as fractions, not as coins with that mean.
+    Differs from the source in: gains between 0 and 1 count as fractions, not as coin flips with that mean.
 
     Example:
         >>> import gymnasium as gym

@@ -102,8 +102,8 @@ class TsallisInf(FunctionalAgent):
     .. math:: x_t = \arg\min_x \langle \hat L, x \rangle - \frac{2}{\eta_t} \sum_i \sqrt{x_i}, \quad
               \eta_t = \frac{1}{\sqrt t}, \quad \hat L_i = \sum_s \frac{1 - g_{i,s}}{x_{i,s}} [I_s = i]
 
-    Regret at most 4 sqrt(K T) + 1 against any oblivious adversary, and of order ln T for independent gains.
-    A withheld gain changes nothing but the learning rate.
+    Regret at most 4 sqrt(K T) + 1 against any oblivious adversary, and of order ln T for independent gains. A withheld
+    gain changes only the learning rate.
 
     Source: Zimmert and Seldin (2021), Tsallis-INF: An Optimal Algorithm for Stochastic and Adversarial Bandits, JMLR
     22, with importance weighting (their learning rate 2 / sqrt(t) belongs to a regulariser twice as large).
@@ -142,7 +142,7 @@ class Htinf(TsallisInf):
     Args:
         sigma: Root of the second moment of the noisy losses, greater than 0; None for sqrt(1 + 2 s^2) with s the scale
             of the noise, the smallest that covers a gain in [0, 1] with Laplace noise. Asi, Raman and Talwar (2025) use
-            sqrt(6). Where a round reveals several gains, and the noise is larger, it is raised to sqrt(1 + 2 s^2).
+            sqrt(6). If a round reveals several gains, the noise is larger, and sigma is raised to sqrt(1 + 2 s^2).
 
     Source: Huang, Dai and Huang (2022), Adaptive Best-of-Both-Worlds Algorithm for Heavy-Tailed Multi-Armed Bandits,
     ICML (HTINF, tail index 2). Theta and the rule for skipping were compared with a public re-implementation.

@@ -26,7 +26,7 @@ class State(NamedTuple):
     """The state of UCB.
 
     Attributes:
-        means: Released mean of each arm; inf before the first release, so that such arms are played first.
+        means: Released mean of each arm; inf before its first release, so that it is played first.
         counts: Number n of gains in that mean; 0 before the first release.
         inverses, roots: 1 / n and 1 / sqrt(n).
         weights: w(n) of the noise width.
@@ -37,7 +37,7 @@ class State(NamedTuple):
         log_factor: ln f.
         lazy: Whether an arm is held until its next release.
         width: The noise width.
-        forced: An arm with at most forced ln(t + 1) gains is played before indices are compared; 0 for none.
+        forced: Arms with at most forced ln(t + 1) gains are played first; 0 for none.
     """
 
     means: FloatArray
@@ -68,7 +68,7 @@ def start(
 
 
 def select(state: State, rng: np.random.Generator) -> int:
-    """Return the arm with the largest index, the first of equal ones; without a release, an index is infinite."""
+    """Return the first arm with the largest index; the index is infinite before the first release."""
     means, roots = state.means, state.roots
     # In round 0 all indices are infinite, and the logarithm does not matter.
     spread = math.sqrt(state.exploration * (log(max(state.status[ROUND], 1)) + state.log_factor))
@@ -105,7 +105,7 @@ def update_own(state: State, arm: int, seen: Sums) -> State:
 
 
 def recount(state: State, arm: int, n: int) -> None:
-    """Store the number of gains in an arm's mean, and what depends on it."""
+    """Store the number of gains in an arm's mean, and the values derived from it."""
     inverse = 1.0 / n
     state.counts[arm] = n
     state.inverses[arm] = inverse
@@ -113,7 +113,7 @@ def recount(state: State, arm: int, n: int) -> None:
 
 
 def average(state: State, seen: Sums) -> None:
-    """Store the released means. In lanes this loop is apart from the others, as LLVM writes out short ones only."""
+    """Store the released means. A loop of its own for lanes: LLVM unrolls short loops only."""
     means, counts, inverses, sums = state.means, state.counts, state.inverses, seen.sums
     for arm in range(len(counts)):
         if counts[arm] > 0:
@@ -207,8 +207,8 @@ class Ucb(FunctionalAgent):
 
     .. math:: \hat\mu_i + \sqrt{\frac{\alpha \ln(f t)}{n_i}} + \text{width}(n_i, t)
 
-    with t the number of rounds played so far and n_i the number of gains in the released mean. Arms without a release
-    are played first, in order, each until its first release; the lowest arm wins ties.
+    with t the number of rounds played and n_i the number of gains in the released mean. Each arm is first played, in
+    order, until its first release; the lowest arm wins ties.
 
     Learns from running sums: wrap the environment in `ExactSums`, `HybridSums`, `IntervalSums` or `BlockSums`.
 
@@ -216,8 +216,8 @@ class Ucb(FunctionalAgent):
         exploration: alpha, at least 0; 2 for UCB.
         log_factor: f, at least 1; 1 for UCB.
         width: The noise width, from `dp_bandit_envs.agents.noise_width`; by default 0.
-        lazy: Whether a chosen arm is played until its next release, as in algorithms that play in blocks.
-        forced: At least 0; an arm with at most forced ln(t + 1) gains is played first, in order.
+        lazy: Whether to play a chosen arm until its next release, as in algorithms that play in blocks.
+        forced: At least 0; arms with at most forced ln(t + 1) gains are played first, in order.
 
     Source: Auer, Cesa-Bianchi and Fischer (2002), UCB1; Tossou and Dimitrakakis (2016), algorithms 1 to 3; Azize and
     Basu (2022), AdaP-UCB.
@@ -267,16 +267,15 @@ class LocalUcb(Ucb):
     r"""UCB on sums of gains that each have Laplace noise of scale 1 / epsilon.
 
     With `constants="paper"` the index is :math:`\hat\mu + \sqrt{2 \ln t / n} + \sqrt{32 \ln t / (\epsilon^2 n)}`, and
-    an arm with at most 4 ln(t + 1) gains is played first, because the square root does not cover the noise of so few.
-    With `constants="improved"` it is
-    :math:`\hat\mu + \sqrt{(2 + 16 / \epsilon^2) \ln t / n} + 4 \ln t / (\epsilon n)`, which covers the noise of any
-    number of gains, so that no arm is forced; for many gains its bonus is up to 39 % below the paper's.
+    an arm with at most 4 ln(t + 1) gains is played first. The square root does not cover the noise of so few gains.
+    With `constants="improved"` it is :math:`\hat\mu + \sqrt{(2 + 16 / \epsilon^2) \ln t / n} + 4 \ln t / (\epsilon n)`,
+    which covers the noise of any number of gains, so no arm is forced. For many gains its bonus is up to 39 % below the
+    paper's.
 
     Learns from running sums: wrap the environment in `BlockSums(env, epsilon=..., ratio=1, keep=True)`.
 
     Args:
-        epsilon: Privacy parameter of that wrapper, in (0, inf]; where a round reveals s gains, the bonus uses
-            epsilon / s.
+        epsilon: Privacy parameter of that wrapper, in (0, inf]; if a round reveals s gains, the bonus uses epsilon / s.
         constants: `"paper"` or `"improved"`.
 
     Source: Ren, Zhou, Liu and Shroff (2020), LDP-UCB-L.

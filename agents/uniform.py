@@ -20,12 +20,12 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 
 def update(state: State, arm: int, seen: Gains) -> State:
-    """Learn nothing."""
+    """Ignore the release."""
     return state
 
 
 class Uniform(FunctionalAgent):
-    """Plays each arm with probability 1 / K and learns nothing: 0-DP without noise, and the regret to beat.
+    """Plays each arm with probability 1 / K and ignores all releases: 0-DP without noise, and the regret to beat.
 
     Example:
         >>> import gymnasium as gym

@@ -1,4 +1,4 @@
-"""Sphinx's settings for the site that `make docs` builds from the README, docs/, the examples and the code.
+"""Sphinx's settings for the site that `make docs` builds from docs/, the examples and the code.
 
 The source folder is the repository, so that the links between the pages are the same there and here.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parent))
 
-from building import api_pages, navigation
+from building import api_pages, navigation, search_order
 from generators import lab_pages
 from sphinx_gallery import gen_gallery
 
@@ -40,7 +40,7 @@ extensions = [
     "generators.pages",
 ]
 root_doc = navigation.HOME
-include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**"]
+include_patterns = ["CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/**"]
 exclude_patterns = [
     ".*",
     "docs/_build",
@@ -82,12 +82,13 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "furo"
-html_title = "dp-bandit-envs"
+html_title = f"dp-bandit-envs {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css", "drawings.css"]
+html_js_files = ["api_filter.js"]
 html_extra_path = ["generated/html"]
 html_favicon = "_static/favicon.svg"
-html_search_scorer = str(Path(__file__).parent / "_static" / "search_order.js")
+html_search_scorer = str(search_order.write(ROOT / navigation.GENERATED / "search_order.js"))
 html_additional_pages = {"index": "redirect.html"}
 templates_path = ["_templates"]
 html_show_sourcelink = False
@@ -102,6 +103,8 @@ def add_contents(app, page, source):
     """Add the lists of pages and the links to labs, which the Markdown files do not have."""
     if page == "docs/labs":
         source[0] = lab_pages.linked(source[0])
+    if page == navigation.HOME:
+        source[0] = source[0].replace("# dp-bandit-envs\n", f"# dp-bandit-envs {version}\n", 1)
     source[0] += navigation.contents_of(page)
 
 

@@ -9,7 +9,7 @@ import math
 import operator
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, ParamSpec, SupportsFloat, SupportsIndex, TypeVar
@@ -74,27 +74,42 @@ def answers_wrong_calls(function: Callable[P, R]) -> Callable[P, R]:
         try:
             signature.bind(*args, **kwargs)
         except TypeError:
-            raise _wrong_call(function, signature, len(args), kwargs) from None
+            raise _wrong_call(function, signature, args, kwargs) from None
         return function(*args, **kwargs)
 
     return call
 
 
+def answer_wrong_calls_of(class_: type, *methods: str) -> None:
+    """Let a class of this package answer wrong calls of those of these methods that it defines."""
+    for name in methods:
+        if name in vars(class_) and class_.__module__.partition(".")[0] == "dp_bandit_envs":
+            setattr(class_, name, answers_wrong_calls(vars(class_)[name]))
+
+
 def _wrong_call(
-    function: Callable[..., Any], signature: inspect.Signature, n_positional: int, named: Iterable[str]
+    function: Callable[..., Any], signature: inspect.Signature, unnamed: Sequence[Any], named: Mapping[str, Any]
 ) -> TypeError:
     """Return the error for a call that does not fit the signature."""
     takes = {name: one for name, one in signature.parameters.items() if name != "self" and one.kind != one.VAR_KEYWORD}
     name = function.__qualname__.removesuffix(".__init__")
-    n_positional -= len(signature.parameters) - len(takes)
-    for unknown in (one for one in named if one not in takes):
+    if function.__name__ == "begin":  # of a class that inherits it
+        name = f"{type(unnamed[0]).__name__}.begin"
+    n_positional = len(unnamed) - (len(signature.parameters) - len(takes))
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
+    for unknown in (one for one in named if one not in takes and not takes_any):
         meant = MEANT.get(unknown.lower(), unknown)
+        listed = isinstance(named[unknown], (list, tuple))
+        if listed and "arm_names" in takes and meant in ("n_arms", "arms", "actions", "labels", "names"):
+            meant = "arm_names"
         near = near_names(meant if meant in takes else unknown, takes)
         hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
         doors = [door for door, arguments in DOORS.items() if meant in arguments.split()]
         if doors:
             near = [one for one in near if one in meant or meant in one]
             hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
+        if listed and near == ["n_arms"]:
+            hint = f"Did you mean n_arms={len(named[unknown])}, their number?"
         others = f" {meant} is for {', '.join(doors)}." if doors and meant not in near else ""
         return UnknownArgumentError(f"{name}()", unknown, hint + others)
     in_order = [key for key, one in takes.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
@@ -298,8 +313,15 @@ ELSEWHERE: Final = {
 """Names that other packages have, in lower case, and those of the same thing here."""
 
 
+EVERY: Final = ("all", "any", "every", "everything", "*")
+"""Words for all names of a kind."""
+
+
 def near_names(typed: str, names: Iterable[str]) -> list[str]:
-    """Return at most three names that may have been meant, the likeliest first: of like letters, or longer ones."""
+    """Return at most three names that may have been meant, the likeliest first.
+
+    They are of like letters, or a word in them begins with what was typed.
+    """
     names = list(names)
     wanted = re.sub(r"[\W_]", "", typed.lower())
     same = [name for name in ELSEWHERE.get(wanted, ()) if name in names]
@@ -309,7 +331,9 @@ def near_names(typed: str, names: Iterable[str]) -> list[str]:
     for name in names:
         letters = re.sub(r"[\W_]", "", name.lower())
         likeness[name] = difflib.SequenceMatcher(None, wanted, letters).ratio()
-        if len(wanted) > 2 and wanted in letters:
+        words = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)
+        rests = ("".join(words[start:]).lower() for start in range(len(words)))
+        if len(wanted) > 2 and any(rest.startswith(wanted) for rest in rests):
             likeness[name] = max(0.85, likeness[name])
     least = max(0.65, max(likeness.values(), default=0.0) - 0.15)
     near = [name for name, like in likeness.items() if like >= least]
@@ -325,9 +349,11 @@ def known_name(kind: str, value: str, names: Iterable[str]) -> str:
         return match
     near = near_names(str(value).partition("(")[0], names)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(names)}."
+    if str(value).lower() in EVERY:
+        hint = f"No word stands for all of them: name each, as {', '.join(names[:2])}."
     if "(" in str(value) and near:
         hint += f" Parameters follow a colon: {near[0]}:parameter=value."
-    raise UnknownNameError(f"{kind} must be a known name; received {value!r}. {hint}")
+    raise UnknownNameError(f"unknown {kind} {value!r}. {hint}")
 
 
 def installed(module: str) -> bool:

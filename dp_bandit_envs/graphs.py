@@ -194,6 +194,7 @@ class FeedbackGraph:
         )
 
 
+@checks.answers_wrong_calls
 def as_feedback_graph(graph: Any, *, n_arms: SupportsIndex | None = None, self_loops: bool = True) -> FeedbackGraph:
     """Return the feedback graph of a networkx graph, a square matrix, or a file of edges.
 

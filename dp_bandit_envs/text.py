@@ -20,7 +20,8 @@ PACKAGE: Final = "dp_bandit_envs."
 def read_call(text: str) -> tuple[str, dict[str, Any]]:
     """Return the name and the arguments of `name` or `name:argument=value,argument=value`.
 
-    A value is a Python literal, `inf`, `nan`, `true`, `false`, `none`, or else text; tuples become lists, as in JSON.
+    A value is a Python literal, `inf`, `nan`, `true`, `false`, `none`, a list of these in brackets, or else text;
+    tuples become lists, as in JSON.
 
     Raises:
         ValueError: If nothing follows the colon, a part is not written as name=value, or an argument is given twice.
@@ -68,6 +69,8 @@ def read_value(text: str) -> Any:
             continue
         # Settings are stored as JSON, which has lists only.
         return list(value) if isinstance(value, tuple) else value
+    if text.startswith("[") and text.endswith("]"):  # with words in it, such as inf
+        return [read_value(part.strip()) for part in _parts(text[1:-1])]
     return WORDS.get(text.lower(), text)
 
 
@@ -135,6 +138,13 @@ def _written(value: Any, inside: tuple[int, ...]) -> str:
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ()) if hasattr(value, name)]
     attributes = {name: getattr(value, name) for name in slots} | getattr(value, "__dict__", {})
     return f"{name_of(type(value))}{_written(attributes, inside)}"
+
+
+def aligned_table(lines: Sequence[Sequence[str]]) -> str:
+    """Return lines of cells as plain text whose columns are aligned, the last one to the right."""
+    *widths, last = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    cells = ([*map(str.ljust, line, widths), line[-1].rjust(last)] for line in lines)
+    return "\n".join(map("  ".join, cells))
 
 
 def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:

@@ -73,9 +73,11 @@ def compile_small_simulations(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def nothing_counts_from_other_tests() -> None:
-    """Let each test play as many rounds without compiling as a process of a user does."""
+    """Let each test play as many rounds without compiling as a process of a user does, and make its games anew."""
     if engines := sys.modules.get("dp_bandit_envs.simulation.engines"):
         engines._played.clear()
+    if simulation := sys.modules.get("dp_bandit_envs.simulation.simulation"):
+        simulation._kept_setups.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,9 @@ from tests.tools.pages import OURS, PAGES, anchors, blocks, lines, prose
 
 ROOT = Path(__file__).parents[1]
 ABOUT_OTHER_PROGRAMS = "docs/install.md"
-OTHER_DOCUMENTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("CHANGELOG.md", "CONTRIBUTING.md")}
+OTHER_DOCUMENTS = {
+    name: (ROOT / name).read_text(encoding="utf-8") for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+}
 GONE = "## Moved or gone before the release"
 # Pages about other packages name what those packages have; the changelog of a version that is out need not be true now.
 DOCUMENTS = {name: PAGES[name] for name in OURS} | {

@@ -92,7 +92,7 @@ class PublicError(Exception):
 
 
 class Hidden:
-    """Holds private numbers so that neither a repr nor a list of attributes shows them."""
+    """Keeps private numbers out of reprs and lists of attributes."""
 
     __slots__ = ("value",)
 
@@ -104,13 +104,13 @@ class Hidden:
 
 
 def interrupts() -> tuple[type[BaseException], ...]:
-    """Return what ends or interrupts a program, rather than says what has failed; a boundary passes its kind on."""
+    """Return an exception that ends or interrupts the program (KeyboardInterrupt); boundaries re-raise its type."""
     cancelled = getattr(sys.modules.get("asyncio"), "CancelledError", KeyboardInterrupt)
     return KeyboardInterrupt, SystemExit, GeneratorExit, TooLongError, cancelled
 
 
 class BoundaryBase(Boundary):
-    """What scalar and vector boundaries have in common: public attributes, in place of those that are below."""
+    """Base class of scalar and vector boundaries: public attributes that hide the attributes below."""
 
     env: Any
     _public_random: np.random.Generator | None = None
@@ -132,7 +132,7 @@ class BoundaryBase(Boundary):
     """The point or points played last, for pictures."""
 
     def _use(self, plays: DecisionSet | int, mechanism: Mechanism) -> None:
-        """Keep copies of what can be played and of the mechanism, and the public facts about what it releases."""
+        """Store copies of the action set and the mechanism, and the public facts about the releases."""
         if not isinstance(mechanism, Mechanism):
             raise WrongTypeError(
                 f"mechanism must be a Mechanism, such as dp_bandit_envs.privacy.mechanisms.ExactSums(); received"
@@ -167,7 +167,7 @@ class BoundaryBase(Boundary):
 
     @property
     def outputs(self) -> InputFacts:  # type: ignore[override]
-        """Public facts about what is released."""
+        """Public facts about the releases."""
         return self._outputs
 
     @property
@@ -187,12 +187,12 @@ class BoundaryBase(Boundary):
 
     @property
     def noise(self) -> Noise:  # type: ignore[override]
-        """What is public about the noise, for agents whose confidence terms depend on it."""
+        """Public facts about the noise, for agents whose confidence terms depend on it."""
         return self._outputs.noise
 
     @property
     def n_values(self) -> int:
-        """Number of values that a round can reveal: of arms, or of coordinates."""
+        """Number of values that a round can reveal: arms or coordinates."""
         return self._inputs.n_values
 
     @property
@@ -215,7 +215,7 @@ class BoundaryBase(Boundary):
 
     @property
     def decision_set(self) -> DecisionSet:
-        """A copy of the set whose points are played; changing it changes neither the check nor the noise."""
+        """A copy of the set whose points are played; changing it does not affect the check or the noise."""
         if self._set is None:
             raise self._has_no("decision_set", "its plays are arms")
         return copy.deepcopy(self._set)
@@ -234,16 +234,16 @@ class BoundaryBase(Boundary):
 
     @property
     def batch_size(self) -> int:
-        """Number of steps below in which one step above plays its arm."""
+        """Number of steps below for which one step above plays its arm."""
         return int(self._mechanism.batch_size)
 
     @property
     def takes_seed(self) -> bool:  # type: ignore[override]
-        """Whether `reset` accepts a seed: not where this wrapper or one below has secure draws."""
+        """Whether `reset` accepts a seed: False if this wrapper or a wrapper below has secure draws."""
         return self._inputs_take_seed and not takes_no_seed(self._mechanism)
 
     def _released_space(self, space: Any) -> Any:
-        """Return the space of one game's observations: of sums, or a copy of that of the gains below."""
+        """Return the observation space of one game: a space of sums, or a copy of the space below."""
         if not self.releases_sums:
             return copy.deepcopy(space)  # the environment below uses its own on private observations
         size, most = (self.n_values,), self._inputs.horizon
@@ -251,7 +251,7 @@ class BoundaryBase(Boundary):
         return gym.spaces.Dict({"sum": gym.spaces.Box(-np.inf, np.inf, size, np.float64), **numbers})
 
     def _nothing_yet(self, *games: int) -> Observation:
-        """Return the observation before the first release, of one game or of several."""
+        """Return the observation before the first release, for one game or several."""
         shape = (*games, self.n_values)
         if not self.releases_sums:
             return {"gain": np.zeros(shape), "observed": np.zeros(shape, np.int8)}
@@ -275,14 +275,14 @@ class BoundaryBase(Boundary):
 
     @property
     def spec(self) -> EnvSpec | None:
-        """Which game and wrappers these are; their arguments, which may be private gains, are left out."""
+        """The spec of the game and its wrappers without arguments, which may be private gains."""
         if self._spec is not None:
             return copy.deepcopy(self._spec)
         return public_spec(self.env.spec, type(self))
 
     @property
     def np_random(self) -> np.random.Generator:
-        """A generator of this wrapper's own; the one below is seeded like the private gains."""
+        """A generator of this wrapper's own; the generator below is seeded like the private gains."""
         if self._public_random is None:
             self._public_random = np.random.default_rng()
         return self._public_random
@@ -312,14 +312,14 @@ class BoundaryBase(Boundary):
         return super().__reduce_ex__(protocol)
 
     def __del__(self) -> None:
-        """Do nothing; Gymnasium before 1.4 would close the games below, also those of a wrapper that was refused."""
+        """Leave the games below open; Gymnasium before 1.4 would close them, also for a wrapper that was refused."""
 
     def _begin_below(self, call: Callable[[], Any], *, seeded: bool) -> None:
-        """Begin games below, and say what they are played under.
+        """Begin games below, and declare the conditions under which they are played.
 
         Args:
-            call: What begins them.
-            seeded: Whether the caller gives a seed; otherwise noise goes on from the last one.
+            call: The function that begins them.
+            seeded: Whether the caller gives a seed; otherwise the noise streams continue.
         """
         if seeded and current() is None:
             warn_of_known_seed(is_played_on_real_data(self.env))
@@ -330,7 +330,7 @@ class BoundaryBase(Boundary):
             self._seed_is_known = not conditions.secret
 
     def _refuse_games_of_others(self) -> None:
-        """Refuse to play on where somebody else has begun another game below, paid for by other conditions."""
+        """Raise an error if someone else has begun another game below, paid for under other conditions."""
         admissions = () if self._conditions is None else self._conditions.admissions
         if admissions and any(admission.is_over for admission in admissions):
             raise StepOutsideGameError(
@@ -340,7 +340,7 @@ class BoundaryBase(Boundary):
         self._refuse_games_of_above()
 
     def _refuse_games_of_above(self) -> None:
-        """Refuse to show by itself what was counted with a boundary above this one, which may add all of the noise."""
+        """Refuse to play alone a game that was charged with a boundary above, which may add all of the noise."""
         admissions = () if self._conditions is None else self._conditions.admissions
         if admissions and self._called_by is not self._begun_by:
             raise StepOutsideGameError(
@@ -358,10 +358,10 @@ class BoundaryBase(Boundary):
         return -1
 
     def _guarded(self, call: Callable[..., Result], *arguments: Any) -> Result:
-        """Call something that handles private gains; in place of an error of its own, raise one that shows nothing.
+        """Call a function that handles private gains; replace its errors by one without private information.
 
-        That is raised outside the except clause, so the private one is not its context, and no frame in its traceback
-        has seen a gain. Errors are shown where the caller owns the data.
+        The replacement is raised outside the except clause, so the private error is not its context, and no frame in
+        its traceback has seen a gain. Callers who own the data see the original errors.
         """
         message, stop = None, None
         below = nearest_boundaries(self.env) if self._is_above_others else ()
@@ -393,7 +393,7 @@ class BoundaryBase(Boundary):
 
 
 def nearest_boundaries(env: Any) -> list[BoundaryBase]:
-    """Return the nearest boundary of a game, or of each game of a vector; kept nowhere, as they lead to gains."""
+    """Return the nearest boundary of a game, or of each game of a vector; never stored, as boundaries lead to gains."""
     for layer in layers_of(env):
         if isinstance(layer, BoundaryBase):
             return [layer]
@@ -405,22 +405,21 @@ def nearest_boundaries(env: Any) -> list[BoundaryBase]:
 class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[override]
     """Applies a privacy mechanism to an environment's gains; each privacy wrapper is this class with one mechanism.
 
-    `step` returns the released observation; as reward the released gain (or mean) of the arm played, 0.0 if nothing
-    was released; the flags, which depend on the horizon only; and `{"round": t}`. Above a `Monitor` of
-    Stable-Baselines3, the last step adds `"episode"`, for which its tools look: the sum `r` of the rewards above and
-    the number `l` of steps. An error below is replaced by one that contains nothing of it, pictures show released
-    values only, and `get_wrapper_attr` does not read attributes below. Only an evaluator uses `env.unwrapped` and
-    `wrapper.env`.
+    `step` returns the released observation; as reward the released gain (or mean) of the arm played, 0.0 without a
+    release; the flags, which depend on the horizon only; and `{"round": t}`. Above a `Monitor` of Stable-Baselines3,
+    the last step adds `"episode"`, which its tools expect: the sum `r` of the rewards above and the number `l` of
+    steps. Errors below are replaced by errors without private information, pictures show released values only, and
+    `get_wrapper_attr` does not read attributes below. Only an evaluator uses `env.unwrapped` and `wrapper.env`.
 
-    Between a boundary and the environment it protects, only wrappers that pass each observation through exactly once
-    and unchanged are allowed: a few of Gymnasium's, and subclasses of them that do not override `step`, `reset` or
-    `observation`. Put all others above.
+    Between a boundary and the environment it protects, only wrappers that pass each observation through exactly once,
+    unchanged, are allowed: a few of Gymnasium's and their subclasses that do not override `step`, `reset` or
+    `observation`. Put all other wrappers above.
 
     A seed makes the noise reproducible, so anyone who knows it can subtract the noise: with real data, reset without a
     seed. Each further game on the same data spends the guarantee once more (composition).
 
     Args:
-        env: A bandit environment, or a privacy wrapper around one that releases gains.
+        env: A bandit environment, or a privacy wrapper that releases gains.
         mechanism: The mechanism, with `release(state, arm, gain, rng)`; see `dp_bandit_envs.privacy.mechanism`.
     """
 
@@ -451,7 +450,7 @@ class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, i
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start a new game below with a fresh noise stream; nothing has been released yet."""
+        """Start a new game below with a fresh noise stream; return the observation before the first release."""
         seed, options = self._checked_seed(seed), checked_options(options)
         # If the reset below fails half-way, no game is in progress.
         self._rng = None
@@ -496,7 +495,7 @@ class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, i
         return released, reward, terminated, truncated, info
 
     def render(self) -> Any:
-        """Return a picture of the values released so far, never of true gains."""
+        """Return a picture of the released values, never of true gains."""
         self._check_started()
         self._refuse_games_of_above()
         if self._scoreboard is None:
@@ -546,8 +545,8 @@ class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, i
     def graph(self) -> FeedbackGraph:
         """The feedback graph of the next round, if the game has one; it is public.
 
-        A copy, made once for each graph: the game reads its own to decide which gains a round reveals, and with edges
-        added there a round would reveal more gains than the noise is scaled to.
+        A copy, made once for each graph. The game reads its own graph to decide which gains a round reveals: adding
+        edges there would reveal more gains than the noise is scaled to.
         """
         for layer in layers_of(self.env):
             graph = getattr(layer, "graph", None)
@@ -589,7 +588,7 @@ class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, i
 
 
 class MechanismRun:
-    """Runs a mechanism in one game: its private state, and what it has released.
+    """Runs a mechanism in one game; holds its private state and its releases.
 
     The boundary calls `feed` after each step below, and `observation` at the end of each step above.
 
@@ -597,7 +596,7 @@ class MechanismRun:
         mechanism: The mechanism.
         inputs: Public facts about the gains that it receives.
         rng: The stream of its noise.
-        observation: Where to write what is released: arrays as those of `_nothing_yet`, for one game.
+        observation: Arrays for the releases of one game, as from `_nothing_yet`.
     """
 
     def __init__(
@@ -616,7 +615,7 @@ class MechanismRun:
         self._releases = releases[0] if releases else None
 
     def feed(self, gain: list[float], observed: list[int]) -> None:
-        """Feed the mechanism what one step below revealed, in the order of the arms."""
+        """Feed the mechanism the gains that one step below revealed, in the order of the arms."""
         self.refuse_fork()
         state, rng, release, idle = self._state.value, self._rng, self._release, self._idle
         values, counts, releases = self.values, self._counts, self._releases
@@ -651,13 +650,13 @@ class MechanismRun:
             raise PublicError(FORKED)
 
     def end_step(self) -> None:
-        """Let the mechanism forget what is for one step only."""
+        """Let the mechanism clear its state for one step."""
         self._withheld.clear()
         if self._forget is not None:
             self._forget(self._state.value)
 
     def observation(self) -> Observation:
-        """End a step above; return what was released, in arrays that nothing here will write to again."""
+        """End a step above; return the releases, in arrays that are not written to again."""
         self.end_step()
         if self._releases is not None:
             return {"sum": self.values.copy(), "count": self._counts.copy(), "release": self._releases.copy()}
@@ -667,13 +666,13 @@ class MechanismRun:
 
 
 class SecureStreams:
-    """Takes the place of `EpisodeStreams` where a seed must not exist."""
+    """Replaces `EpisodeStreams` for secure draws, which have no seed."""
 
     def __init__(self) -> None:
         self.begun = False
 
     def next(self, seed: int | None, options: dict[str, Any] | None = None) -> SecureStream:
-        """Begin the next game; the options choose a trial and a player of the game below, and no noise."""
+        """Begin the next game; options (a trial, a player of the game below) do not affect the noise."""
         refuse_seed(seed, "draws='secure'")
         self.begun = True
         return SecureStream()
@@ -685,7 +684,7 @@ def streams_of(mechanism: Mechanism, role: int, label: str) -> Any:
     Args:
         mechanism: Its mechanism.
         role: As in `dp_bandit_envs.seeding.stream`.
-        label: What distinguishes its noise from that of others with the same seed.
+        label: Distinguishes its noise from the noise of other mechanisms with the same seed.
     """
     return SecureStreams() if takes_no_seed(mechanism) else EpisodeStreams(role, label)
 
@@ -701,14 +700,15 @@ def refuse_seed(seed: SupportsIndex | None, name: str) -> None:
 
 
 def seed_for_inputs(seed: int | None, mechanism: Mechanism, inputs_take_seed: bool) -> int | None:
-    """Return the seed for what is below: a new one under secure draws, so that no seed given earlier goes on."""
+    """Return the seed for the game below; with secure draws a fresh seed, so that no earlier seed continues."""
     return draw_seed() if seed is None and takes_no_seed(mechanism) and inputs_take_seed else seed
 
 
 def rewards_of_points(decision_set: DecisionSet, released: Observation, points: FloatArray) -> FloatArray:
     """Return the rewards of points `(..., dimension)` from released values only, shape `(...)`.
 
-    What was released last for each value, or its mean, multiplies the point; where rounds reveal payoffs, it is one.
+    The reward is the scalar product of the point with the last released values or means; if rounds reveal payoffs, the
+    released payoff.
     """
     means = released["sum"] / np.maximum(released["count"], 1) if "sum" in released else released["gain"]
     low, high = decision_set.payoffs
@@ -728,7 +728,7 @@ def gains_and_observed(observation: Observation, inputs: InputFacts, wrapper: st
     """Return the gains of one round, and which of them are revealed.
 
     Raises:
-        PublicError: If a gain is outside of its range, or more are revealed than the noise is scaled to.
+        PublicError: If a gain is outside its range, or more gains are revealed than the noise is scaled to.
     """
     low, high = inputs.values.low, inputs.values.high
     gains: list[float] = observation["gain"].tolist()
@@ -743,7 +743,7 @@ def gains_and_observed(observation: Observation, inputs: InputFacts, wrapper: st
 
 
 def checked_outputs(mechanism: Mechanism, inputs: InputFacts) -> InputFacts:
-    """Return what a mechanism says of what it releases, or raise if that cannot be."""
+    """Return the facts that a mechanism declares about its releases, or raise if they are impossible."""
     name = type(mechanism).__name__
     checks.integer(f"batch_size of {name}", mechanism.batch_size, at_least=1)
     outputs = output_facts(mechanism, inputs)
@@ -767,9 +767,9 @@ def checked_outputs(mechanism: Mechanism, inputs: InputFacts) -> InputFacts:
 
 
 def public_spec(spec: EnvSpec | None, boundary: type) -> EnvSpec | None:
-    """Return a spec from which all arguments are left out, as they may be private gains or functions that hold them.
+    """Return a spec without arguments, as these may be private gains or functions that hold them.
 
-    Without them nothing can be made again: the spec's entry point is `refuse_to_make`.
+    Such a spec cannot make an environment: its entry point is `refuse_to_make`.
 
     Args:
         spec: The spec of the environment below the boundary.

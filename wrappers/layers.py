@@ -1,4 +1,4 @@
-"""Inspects the wrappers below a privacy boundary and refuses those that would weaken it."""
+"""Inspects the wrappers below a privacy boundary and refuses wrappers that would weaken it."""
 
 import math
 import sys
@@ -63,7 +63,7 @@ LOOK_UP = ("env", "__getattribute__", "__getattr__")
 def layers_of(env: Any) -> Iterator[Any]:
     """Yield an environment's wrappers from the outermost to the innermost, and then the environment itself.
 
-    Below a `SyncVectorEnv` come the wrappers of its first environment.
+    After a `SyncVectorEnv`, yield the layers of its first environment.
     """
     while True:
         yield env
@@ -76,7 +76,7 @@ def layers_of(env: Any) -> Iterator[Any]:
 
 
 def checked_env(env: Any, wrapper: str, kind: type) -> Any:
-    """Return an environment, or raise if it is not one of this kind; Gymnasium before 1.4 asserts, which -O skips."""
+    """Return an environment, or raise if it has another type; Gymnasium before 1.4 uses an assert, which -O skips."""
     if not isinstance(env, kind):
         way_out = ""
         if isinstance(env, gym.Env):
@@ -100,6 +100,11 @@ def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = PASS_OB
         if isinstance(layer, Boundary):
             boundaries.append(layer)
         elif isinstance(layer, (gym.Wrapper, gym.vector.VectorWrapper)) and not _passes_through(layer, allowed):
+            if type(layer).__name__ == "HumanRendering":
+                raise TypeError(
+                    f"render_mode='human' opens a window on the true gains, so it cannot be below {wrapper}. Make the"
+                    " game with render_mode='rgb_array', and put gymnasium.wrappers.HumanRendering around the wrapper."
+                )
             raise TypeError(
                 f"{type(layer).__name__} may change observations, so it cannot be below {wrapper}, whose noise could"
                 " then be too small; put it above. A wrapper of your own is allowed below if it inherits"
@@ -109,13 +114,13 @@ def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = PASS_OB
 
 
 def classes_elsewhere() -> tuple[type, ...]:
-    """Return the allowed classes of other packages; of one that was never imported there can be no wrapper."""
+    """Return the allowed classes of other packages that are imported; a package not imported has no wrapper here."""
     classes = [getattr(sys.modules.get(module), name, None) for module, name in ELSEWHERE.items()]
     return tuple(kind for kind in classes if isinstance(kind, type))
 
 
 def _passes_through(layer: Any, allowed: tuple[type, ...]) -> bool:
-    """Whether a wrapper returns observations exactly as an allowed class does, overriding nothing on the way."""
+    """Whether a wrapper returns observations exactly as an allowed class does, without overriding its methods."""
     kind, allowed = type(layer), (*allowed, *classes_elsewhere())
     if not isinstance(layer, allowed) or any(name in vars(layer) for name in METHODS):
         return False
@@ -135,7 +140,7 @@ def refuse_sums(boundaries: list[Boundary], wrapper: str) -> None:
 
 
 def public_attribute(env: Any, name: str, wrapper: str) -> Any:
-    """Return attribute `name` of the outermost layer that has it, or raise and say what is missing."""
+    """Return attribute `name` of the outermost layer that has it, or raise an error that names what is missing."""
     for layer in layers_of(env):
         if hasattr(layer, name):
             return getattr(layer, name)
@@ -156,7 +161,7 @@ def single_games(env: Any) -> list[Any]:
 
 
 def public_attributes(env: Any, name: str, wrapper: str) -> list[Any]:
-    """Return attribute `name` as a layer above all games declares it, or else as each game does."""
+    """Return attribute `name` as declared by a layer above all games, or else by each game."""
     for layer in layers_of(env):
         if hasattr(layer, name):
             return [getattr(layer, name)]
@@ -166,12 +171,12 @@ def public_attributes(env: Any, name: str, wrapper: str) -> list[Any]:
 
 
 def facts_of_game(env: Any, wrapper: str) -> InputFacts:
-    """Return the public facts about what a game without a boundary reveals.
+    """Return the public facts about the gains that a game without a boundary reveals.
 
     A game that does not declare `n_values` and `values` reveals gains of arms in [0, 1].
 
     Raises:
-        WrongTypeError: If the declared `values` are no `ValueRange`.
+        WrongTypeError: If the declared `values` are not a `ValueRange`.
         ValueError: If they are not possible, or do not fit the sensitivity, so that some noise would be too small.
     """
     sensitivity = checked_sensitivity(public_attribute(env, "sensitivity", wrapper), wrapper)
@@ -195,7 +200,7 @@ def facts_of_game(env: Any, wrapper: str) -> InputFacts:
 
 
 def time_limit(env: Any) -> int:
-    """Return the round in which a `TimeLimit` below ends the game; 0 if there is none."""
+    """Return the last round of a `TimeLimit` below; 0 if there is none."""
     return min(
         (layer._max_episode_steps for layer in layers_of(env) if isinstance(layer, gym_wrappers.TimeLimit)), default=0
     )
@@ -212,9 +217,9 @@ def checked_sensitivity(declared: Any, wrapper: str) -> float:
 
 
 def participation_below(env: Any) -> Participation | None:
-    """Return in how many rounds of a game a record, and a person, can serve; None if no game is played on such data.
+    """Return the participation of a record and of a person in one game; None without recorded data.
 
-    Where the games of a vector differ, the largest numbers hold for all of them.
+    If the games of a vector differ, the largest numbers are returned.
     """
     declared = _attributes_of_games(env, "data_use")
     games = [game for game in declared if isinstance(game, Participation)]

@@ -1,4 +1,4 @@
-"""Private games as Gymnasium ids, for tools that take nothing but an id."""
+"""Private games as Gymnasium ids, for tools that create environments only by id."""
 
 import copy
 import inspect
@@ -35,9 +35,9 @@ def register_private(
 ) -> str:
     """Register a game behind privacy wrappers as an id of Gymnasium.
 
-    What `gym.make(id)` returns shows released values only; `gym.make_vec(id, num_envs=...)` plays several games, one
-    after the other. Arguments given to `gym.make`, such as `render_mode`, go to the game. The environment's `spec`
-    holds the id, and none of the arguments given here or there.
+    `gym.make(id)` returns an environment that shows released values only; `gym.make_vec(id, num_envs=...)` steps
+    several games, one after the other. Arguments given to `gym.make`, such as `render_mode`, go to the game. The
+    environment's `spec` holds the id, but no arguments.
 
     Each process has its own table of ids. For others, such as the workers of a `SubprocVecEnv`, put this call at the
     top level of a module `mine` that they can import, and use the id `mine:MyTrial-v0`.
@@ -45,11 +45,12 @@ def register_private(
     Args:
         id: The new id, such as `"MyTrial-v0"`.
         game: The id of the game, such as `"DPBandit-Trial-v0"`.
-        wrappers: What to put around the game, the innermost first: names such as `"LaplaceClipRescale"`, classes, or
-            functions of an environment. At least one must be a privacy wrapper; those above it, such as Gymnasium's
+        wrappers: Wrappers around the game, innermost first: names such as `"LaplaceClipRescale"`, classes, or functions
+            of an environment. At least one must be a privacy wrapper; wrappers above it, such as Gymnasium's
             `FlattenObservation`, see released values.
         env_kwargs: Arguments of the game, such as `gains=`.
-        privacy: Arguments of the wrappers, such as `epsilon=`; each goes to every wrapper that takes one of this name.
+        privacy: Arguments of the wrappers, such as `epsilon=`; each goes to every wrapper that has a parameter of this
+            name.
 
     Returns:
         The id.

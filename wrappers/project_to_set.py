@@ -20,10 +20,9 @@ def decision_set_of(decision_set: Any, wrapper: str) -> DecisionSet:
 class ProjectToSet(gym.ActionWrapper[Observation, FloatArray, FloatArray], gym.utils.RecordConstructorArgs):
     """Takes any vector as an action and plays the point of the decision set that is nearest to it in L2.
 
-    For learners whose actions fill a box, such as those of Stable-Baselines3: most points of a box are outside of the
-    ball and the simplex, and a game refuses those. The action space is `Box(-1, 1, (dimension,), float32)`; finite
-    vectors beyond it are taken, too. It may be above or below a privacy wrapper (put it above, as a privacy wrapper
-    itself refuses points outside of the set).
+    For learners whose action space is a box, such as those in Stable-Baselines3: most points of a box lie outside the
+    ball and the simplex, and a game refuses them. The action space is `Box(-1, 1, (dimension,), float32)`; finite
+    vectors outside it are accepted too. Put it above a privacy wrapper, which itself refuses points outside the set.
 
     Example:
         model = SAC("MultiInputPolicy", ProjectToSet(gym.make("DPBandit-Ball-v0")))

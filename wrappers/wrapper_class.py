@@ -1,4 +1,4 @@
-"""Completes the classes of the privacy wrappers: parameters that can be read, not set, and their mechanism's docs."""
+"""Completes the privacy wrapper classes: read-only parameters, and the docstring of the mechanism."""
 
 import contextlib
 import copy
@@ -21,8 +21,8 @@ VECTOR_ENV = "env: Vector bandit environments, or another vector privacy wrapper
 def privacy_wrapper(wrapper: WrapperClass) -> WrapperClass:
     """Complete the class of a boundary with the mechanism of the same name, whose arguments `__init__` takes.
 
-    Each parameter becomes a property, wrong calls are answered, and the rest of the mechanism's docstring follows the
-    class's own first sentence.
+    Each parameter becomes a property, wrong calls raise helpful errors, and the rest of the mechanism's docstring
+    follows the class's own first sentence.
     """
     constructor: Any = vars(wrapper)["__init__"]
     signature = inspect.signature(constructor)
@@ -65,7 +65,7 @@ def _parameter(name: str) -> property:
 def _docs(wrapper: type) -> str:
     """Return a wrapper's own first sentence and the rest of its mechanism's docstring, with `env` among the arguments.
 
-    A vector form has no example, as that of its mechanism is for one game.
+    A vector form has no example, because the mechanism's example plays one game.
     """
     _, _, docs = inspect.cleandoc(MECHANISMS[wrapper.__name__].__doc__ or "").partition("\n\n")
     env = ENV

@@ -1,7 +1,14 @@
-"""Writes the pages of the API: the package's public names by what they are for, then each subpackage's own names."""
+"""Writes the pages of the API: the package's public names by what they are for, then each subpackage's own names.
 
+`docs/api.md` lists the same names for readers of the repository; `python docs/generators tables` writes it.
+"""
+
+import functools
+import html
 import importlib
 import inspect
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import dp_bandit_envs
@@ -70,21 +77,152 @@ def pages() -> dict[str, str]:
         module = f"dp_bandit_envs.{name}"
         said = inspect.getdoc(importlib.import_module(module)) or ""
         written[name] = [*titled(name, "="), said.split("\n\n")[0], "", *entries(module, own_names(name))]
-    contents = [".. toctree::", "   :maxdepth: 1", ""]
     written["index"] = [
         *titled("API", "="),
-        "Every public name, with an example for each that ``dp_bandit_envs`` itself has:",
+        "Every public name in one line; the names of ``dp_bandit_envs`` itself have an example each.",
         "",
-        *contents,
-        *(f"   {page}" for page in TOPICS),
+        ".. toctree::",
+        "   :hidden:",
         "",
-        "In the subpackages, what is needed for parts of your own:",
+        *(f"   {page}" for page in written),
         "",
-        *contents,
-        *(f"   {name}" for name in written if name not in TOPICS),
+        ".. raw:: html",
+        "",
+        *(f"   {line}" for line in index_in_html().splitlines()),
         "",
     ]
     return {page: "\n".join(lines) for page, lines in written.items()}
+
+
+def first_sentence(thing: object) -> str:
+    """Return the first sentence of a docstring, as plain text."""
+    text = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+    sentence = re.split(r"(?<=[.?!]) (?=[A-Z`:])", text)[0]
+    return re.sub(r":\w+:`([^`]*)`", r"\1", sentence)
+
+
+@functools.cache
+def listed() -> dict[str, list[tuple[str, str, str]]]:
+    """Return, for each page, its names: the name as one types it, the anchor, and the first sentence."""
+    rows = {}
+    for page, (_, names) in TOPICS.items():
+        rows[page] = [("dp_bandit_envs", name) for name in names.split()]
+    for page in filter(own_names, subpackages()):
+        rows[page] = [(f"dp_bandit_envs.{page}", name) for name in own_names(page)]
+    return {
+        page: [
+            (name, f"{module}.{name}", first_sentence(getattr(importlib.import_module(module), name)))
+            for module, name in names
+        ]
+        for page, names in rows.items()
+    }
+
+
+def title_of(page: str) -> str:
+    """Return the heading under which a page's names are listed."""
+    return TOPICS[page][0] if page in TOPICS else f"dp_bandit_envs.{page}"
+
+
+def in_markdown() -> str:
+    """Return `docs/api.md`."""
+    lines = [
+        "# Every public name",
+        "",
+        "Made from the docstrings by `python docs/generators tables`. `help(name)` in Python, or the API of the site"
+        " (`make docs`), has arguments, shapes, errors and an example.",
+        "",
+    ]
+    for page, names in listed().items():
+        heading = title_of(page)
+        lines += [f"## {heading}" if page in TOPICS else f"## `{heading}`", "", "| name | |", "| --- | --- |"]
+        lines += [f"| `{name}` | {_escaped(text)} |" for name, _, text in names] + [""]
+    return "\n".join(lines)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"(`[^`]*`)|([|*_<>\[\]])", lambda found: found[1] or f"\\{found[2]}", text)
+
+
+def index_in_html() -> str:
+    """Return the table of all names, environments and algorithms, which `api_filter.js` filters by feedback."""
+    who_plays = importlib.import_module("generators.who_plays")
+    slugs = (
+        importlib.import_module("generators.environment_pages"),
+        importlib.import_module("generators.algorithm_pages"),
+    )
+    from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names
+
+    parts = [_controls(who_plays.FEEDBACK)]
+    for page, names in listed().items():
+        rows = [(name, f"{page}.html#{anchor}", text, _feedback_of_name(anchor)) for name, anchor, text in names]
+        parts.append(_table(title_of(page), rows))
+    first_line: Callable[[str], str] = slugs[0].first_line
+    environments = dict.fromkeys(game.name for game in who_plays.games())
+    parts.append(
+        _table(
+            "Environments",
+            [
+                (
+                    f"DPBandit-{name}-v0",
+                    f"../environments/{slugs[0].slug(f'DPBandit-{name}-v0')}.html",
+                    first_line(f"DPBandit-{name}-v0"),
+                    who_plays.feedback_of_environment(name),
+                )
+                for name in environments
+            ],
+        )
+    )
+    parts.append(
+        _table(
+            "Algorithms",
+            [
+                (
+                    name,
+                    f"../algorithms/{slugs[1].slug(name)}.html",
+                    first_sentence(ALGORITHMS[name]).partition(": ")[2],
+                    who_plays.feedback_of_algorithm(name),
+                )
+                for name in algorithm_names()
+            ],
+        )
+    )
+    return "\n".join(parts)
+
+
+def _feedback_of_name(anchor: str) -> list[str]:
+    """Return the kinds of feedback of an agent's class; of other names none."""
+    module, _, name = anchor.rpartition(".")
+    agent = getattr(importlib.import_module(module), name)
+    if not hasattr(agent, "select_arm") and not hasattr(agent, "select_point"):
+        return []
+    needs = getattr(agent, "feedback", "any")
+    if hasattr(agent, "select_point"):
+        return ["payoff" if needs == "payoff" else "vector"]
+    return [kind for kind in ("bandit", "graph", "full") if needs != "full" or kind == "full"]
+
+
+def _controls(kinds: dict[str, str]) -> str:
+    options = "".join(f'<option value="{kind}">{html.escape(words)}</option>' for kind, words in kinds.items())
+    return (
+        '<div class="api-filter"><label>Name <input type="search" id="api-name" placeholder="Ledger"></label>'
+        ' <label>A round reveals <select id="api-feedback"><option value="">anything</option>'
+        f"{options}</select></label>"
+        ' <span id="api-count" role="status"></span></div>'
+    )
+
+
+def _table(title: str, rows: list[tuple[str, str, str, list[str]]]) -> str:
+    body = "\n".join(
+        f'<tr data-feedback="{" ".join(feedback)}">'
+        f'<td><a href="{html.escape(link)}"><code>{html.escape(name)}</code></a></td><td>{_code(text)}</td></tr>'
+        for name, link, text, feedback in rows
+    )
+    table = f'<table class="api-index"><tbody>\n{body}\n</tbody></table>'
+    return f'<div class="api-part"><h2>{html.escape(title)}</h2>\n{table}</div>'
+
+
+def _code(text: str) -> str:
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
 
 
 def write(folder: Path) -> None:

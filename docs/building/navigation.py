@@ -6,36 +6,32 @@ The pages are plain Markdown, which reads well in the repository too; `contents_
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-HOME = "README"
+HOME = "docs/index"
 """The first page; its lists are the bar at the side of every page."""
 GENERATED = "docs/generated"
 """Pages made from the code for the site only; git ignores them."""
 
 CAPTIONS = {
-    "Start": ["docs/install", "docs/first-game", "docs/comparing", "docs/suite", "docs/command-line", "docs/index"],
-    "Teach and learn": ["docs/labs", "docs/grading", f"{GENERATED}/examples/index"],
-    "Guides": [
-        "docs/algorithms",
-        "docs/guarantees",
-        "docs/threat-model",
-        "docs/regret",
+    "Tutorials": [
+        "docs/install",
+        "docs/first-game",
+        "docs/comparing",
         "docs/real-data",
-        "docs/own-loop",
-        "docs/results-folder",
-        "docs/counters",
-        "docs/graphs",
-        "docs/experts-and-points",
-        "docs/cluster",
+        "docs/labs",
+        f"{GENERATED}/examples/index",
     ],
-    "Your own parts": [
+    "How-to": [
         "docs/own-agent",
         "docs/own-adversary",
         "docs/own-mechanism",
+        "docs/own-loop",
+        "docs/using-guarantees",
         "docs/conformance",
-        f"{GENERATED}/rules",
         "docs/audits",
+        "docs/cluster",
+        "docs/grading",
     ],
-    "With other packages": [
+    "How-to, with other packages": [
         "docs/adapters/stable-baselines3",
         "docs/adapters/river",
         "docs/adapters/mabwiser",
@@ -47,15 +43,38 @@ CAPTIONS = {
         "docs/adapters/minari",
         "docs/adapters/text-observations",
     ],
-    "Reference": ["docs/environments", f"{GENERATED}/algorithms/index", f"{GENERATED}/api/index"],
-    "What was measured and proved": [
+    "Reference": [
+        "docs/environments",
+        "docs/algorithms",
+        "docs/who-plays-what",
+        f"{GENERATED}/api/index",
+        "docs/api",
+        "docs/command-line",
+        "docs/results-folder",
+        "docs/suite",
+        "docs/counters",
+        "docs/graphs",
+        "docs/experts-and-points",
+        f"{GENERATED}/rules",
+        "docs/glossary",
+        "docs/faq",
+        "docs/errata",
+    ],
+    "Background": [
+        "docs/guarantees",
+        "docs/threat-model",
+        "docs/seeds",
+        "docs/floating-point",
+        "docs/regret",
+        "docs/benchmarks",
         "docs/reproductions/figure-1",
         "docs/reproductions/figure-2",
         "docs/reproductions/figure-graph",
         "docs/reproductions/price-of-privacy",
-        "docs/errata",
-        "docs/benchmarks",
-        "docs/accounting",
+        "docs/reproductions/more-measurements",
+    ],
+    "Proofs": [
+        "docs/notes/accounting",
         "docs/own-draws",
         "docs/notes/exp3-privacy",
         "docs/notes/thompson-privacy",
@@ -63,9 +82,12 @@ CAPTIONS = {
         "docs/notes/lower-bounds",
         "docs/notes/upper-bounds",
     ],
-    "Project": ["CONTRIBUTING", "docs/architecture", "CHANGELOG"],
+    "Project": ["CONTRIBUTING", "docs/architecture", "SECURITY", "CHANGELOG"],
 }
-BELOW = {"docs/environments": [f"{GENERATED}/environments/index"]}
+BELOW = {
+    "docs/environments": [f"{GENERATED}/environments/index"],
+    "docs/algorithms": [f"{GENERATED}/algorithms/index"],
+}
 
 
 def exists(page: str) -> bool:

@@ -1,6 +1,6 @@
-"""Adapters: other packages' agents and environments here, and our algorithms in other packages' loops.
+"""Adapters: use other packages' agents and environments here, and our algorithms in other packages' loops.
 
-The package that an adapter is for is imported when the adapter is called.
+An adapter imports its package when it is called.
 """
 
 from dp_bandit_envs.adapters.foreign_env import from_gymnasium

@@ -1,4 +1,4 @@
-"""A bandit of another package, as an environment that `play` and the privacy wrappers take."""
+"""A bandit of another package as an environment for `play` and the privacy wrappers."""
 
 from typing import Any, Final, SupportsFloat, SupportsIndex
 
@@ -68,14 +68,14 @@ class ForeignRewards(Adversary):
         return gains
 
     def check_range(self, gains: FloatArray) -> None:
-        """Do nothing: the range of each reward was checked when it came."""
+        """Skip the check: the range of each reward was checked on arrival."""
 
 
 class ForeignEnv(BanditEnv):
     """A game against another package's environment; made by `from_gymnasium`.
 
-    Its gain is the reward, scaled to [0, 1], of the arm played. External and policy regret are NaN, because nobody
-    knows what other arms would have paid; the pseudo-regret is known where `means` were given.
+    Its gain is the reward, scaled to [0, 1], of the arm played. External and policy regret are NaN, because the gains
+    of other arms are unknown; the pseudo-regret is known if `means` are given.
     """
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -86,6 +86,7 @@ class ForeignEnv(BanditEnv):
         return super().step(arm)
 
 
+@checks.answers_wrong_calls
 def from_gymnasium(
     env: Environment,
     *,
@@ -101,31 +102,31 @@ def from_gymnasium(
 ) -> ForeignEnv:
     """Return another package's bandit as a DPBandit environment, for `play`, `simulate` and the privacy wrappers.
 
-    Of the environment only actions and rewards are used: observations and infos are thrown away. Games last exactly
-    `horizon` rounds. If its episode ends earlier, another one begins (`reset()` without a seed); so no flag that
-    depends on gains gets out. Each game begins with a seed from the game's own random stream.
+    Only actions and rewards of the environment are used; observations and infos are discarded. Games last exactly
+    `horizon` rounds. If an episode ends earlier, the next episode begins (`reset()` without a seed), so no flag that
+    depends on gains is visible. Each game begins with a seed from the game's own random stream.
 
-    **Guarantee.** Wrappers protect one round's reward, as far as it does not change later rounds. Where it does,
-    because the environment has a state that rewards move, or a person comes back, what is guaranteed is for a change of
-    one reward while all others stay as they are.
+    **Guarantee.** Wrappers protect one round's reward if it does not influence later rounds. If it does (the
+    environment's state depends on rewards, or a person returns), the guarantee covers a change of one reward with all
+    other rewards fixed.
 
     Args:
         env: An environment with `Discrete` actions, at least 2.
         horizon: Number of rounds T, at least 1.
-        low: The reward that becomes the gain 0. It and `high` are public: do not take them from the data.
-        high: The reward that becomes the gain 1.
-        clip: Whether rewards outside [low, high] count as the nearer end; otherwise they end the game.
-        means: The arms' mean rewards, shape `(n_arms,)`, in [low, high] and after clipping, if they are known. They
-            are used for the pseudo-regret only.
-        is_real: Whether rewards are real data; then the seed should be secret, and another ends in a
+        low: The reward that becomes gain 0. `low` and `high` are public: do not compute them from the data.
+        high: The reward that becomes gain 1.
+        clip: Whether to clip rewards outside [low, high]; otherwise they end the game.
+        means: The arms' mean rewards after clipping, shape `(n_arms,)`, in [low, high], if known; used for the
+            pseudo-regret only.
+        is_real: Whether rewards are real data; the seed should then be secret, and a known seed gives a
             `KnownSeedWarning`.
-        records: The most rounds of a game in which one record serves. By default 1, and on real data a game then ends
-            with an error where an episode does, because another one would serve its records again.
-        persons: The most rounds of a game that belong to one person; None if it is not known.
+        records: The most rounds of a game that use one record. By default 1; on real data the end of an episode is then
+            an error, because the next episode would use its records again.
+        persons: The most rounds of a game that belong to one person; None if unknown.
         ledger: A `dp_bandit_envs.Ledger` that counts the games on these data.
 
     Raises:
-        WrongTypeError: If it is no Gymnasium environment, its actions are no arms, or it is one of ours.
+        WrongTypeError: If it is not a Gymnasium environment, its actions are not arms, or it is from this package.
         ValueError: If the range is empty, or a mean is outside.
     """
     if not isinstance(env, gym.Env):

@@ -1,6 +1,6 @@
-"""Algorithms of others as agents here: a plain function, and what river, MABWiser, Vowpal Wabbit or SB3 bring.
+"""Other algorithms as agents here: plain functions, and algorithms of river, MABWiser, Vowpal Wabbit and SB3.
 
-A package is imported when the function for it is called.
+Each package is imported when its function is called.
 """
 
 import abc
@@ -26,10 +26,10 @@ Choose: TypeAlias = Callable[[IntArray, FloatArray, np.random.Generator], Suppor
 
 
 class AdaptedAgent:
-    """An agent of another's algorithm, which looks at what it is given."""
+    """An agent around another package's algorithm; it checks its observations."""
 
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
-        """Begin a game of `horizon` steps; everything from the last one is forgotten."""
+        """Begin a game of `horizon` steps; state of the previous game is deleted."""
         self._n_arms = checks.integer("n_arms", n_arms, at_least=1, at_most=checks.MOST_ARMS)
         checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
         self._rng = checks.generator("rng", rng)
@@ -48,21 +48,21 @@ def _names_in(observation: Any) -> Any:
 class FunctionAgent(AdaptedAgent):
     """Plays the arm that a function of counts and sums returns.
 
-    Counts and sums of each arm's gains are all that most bandit algorithms use of the past, and the only thing that
-    both kinds of privacy wrappers release, those of gains and those of running sums. So one function plays above every
-    wrapper, and needs the same memory in every round. The round is `counts.sum() + 1` wherever nothing is withheld.
+    Most bandit algorithms use only counts and sums of each arm's gains, and every privacy wrapper releases enough to
+    compute them. So one function plays above every wrapper, with constant memory. The round is `counts.sum() + 1` if no
+    gains are withheld.
     """
 
     def __init__(self, choose: Choose) -> None:
         self._function = choose
 
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
-        """Begin a game in which nothing is known."""
+        """Begin a game with empty counts and sums."""
         super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
         self._counts, self._sums = np.zeros(n_arms, np.int64), np.zeros(n_arms)
 
     def select_arm(self) -> int:
-        """Call the function, with copies that it may change."""
+        """Call the function, on copies that it may modify."""
         self._check_begun()
         arm = self._function(self._counts.copy(), self._sums.copy(), self._rng)
         try:
@@ -74,7 +74,7 @@ class FunctionAgent(AdaptedAgent):
             ) from None
 
     def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
-        """Add what was released, or take the sums that were."""
+        """Add the released gains, or store the released sums."""
         self._check_begun()
         try:
             if "sum" in observation:
@@ -92,20 +92,20 @@ class FunctionAgent(AdaptedAgent):
 
 
 def from_function(choose: Choose) -> Callable[[], FunctionAgent]:
-    """Return a maker of agents that play the arms which a function returns.
+    """Return a factory of agents that play the arms returned by a function.
 
     Args:
         choose: A function `choose(counts, sums, rng) -> arm`: the number of released gains of each arm, shape
-            `(n_arms,)`, integers; their sum, shape `(n_arms,)`, which may leave [0, count] where it has noise in it;
-            and the agent's own `numpy.random.Generator`. It returns an integer in [0, n_arms). It must keep nothing
-            from one call to the next, so that every game begins from nothing.
+            `(n_arms,)`, integers; their sums, shape `(n_arms,)`, which noise may move outside [0, count]; and the
+            agent's own `numpy.random.Generator`. It returns an integer in [0, n_arms). It must keep no state between
+            calls, so that games are independent.
 
     Returns:
         A function without arguments that makes an agent, for `Algorithm("name", from_function(choose), wrapping)`,
         `simulate` and `play(env, from_function(choose)())`.
 
     Raises:
-        WrongTypeError: If it is no function.
+        WrongTypeError: If it is not a function.
     """
     if not callable(choose) or isinstance(choose, type):
         raise WrongTypeError(
@@ -115,15 +115,14 @@ def from_function(choose: Choose) -> Callable[[], FunctionAgent]:
 
 
 class RewardAgent(AdaptedAgent, abc.ABC):
-    """An agent that learns from the released gain of the arm that it played, and from nothing else.
+    """An agent that learns only from the released gain of the arm that it played.
 
-    A step in which that gain is withheld teaches it nothing. Above batches, it is given the mean of each batch. On a
-    feedback graph, the gains of the other arms are ignored. Running sums are refused: a sum with noise in it says
-    little about the last gain.
+    Steps with a withheld gain are skipped. Above batches, it learns the mean of each batch. On a feedback graph, gains
+    of other arms are ignored. Running sums are refused: a noisy sum reveals little about the last gain.
     """
 
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
-        """Begin a game of `horizon` steps; everything from the last one is forgotten."""
+        """Begin a game of `horizon` steps; state of the previous game is deleted."""
         super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
         self._start(n_arms, int(rng.integers(2**31)))
 
@@ -149,11 +148,11 @@ class RewardAgent(AdaptedAgent, abc.ABC):
 
     @abc.abstractmethod
     def _choose(self) -> int:
-        """Return its next arm."""
+        """Return the next arm."""
 
     @abc.abstractmethod
     def _learn(self, arm: int, gain: float) -> None:
-        """Give it the gain of the arm played, in [0, 1]."""
+        """Learn the gain of the arm played, in [0, 1]."""
 
     def _complaint(self, observation: Any) -> str:
         name = type(self).__name__
@@ -201,9 +200,9 @@ class MabWiserAgent(RewardAgent):
 
 
 def from_mabwiser(policy: Any) -> Callable[[], MabWiserAgent]:
-    """Return a maker of agents that play a learning policy of MABWiser.
+    """Return a factory of agents that play a learning policy of MABWiser.
 
-    Each game has a `MAB` of its own, with a seed from the game's random stream.
+    Each game has its own `MAB`, seeded from the game's random stream.
 
     Args:
         policy: A `mabwiser.mab.LearningPolicy` without context, such as `LearningPolicy.UCB1(alpha=1.25)`. With
@@ -215,7 +214,7 @@ def from_mabwiser(policy: Any) -> Callable[[], MabWiserAgent]:
 
     Raises:
         ImportError: If mabwiser is not installed.
-        WrongTypeError: If it is no learning policy, or one that needs a context.
+        WrongTypeError: If it is not a learning policy, or needs a context.
     """
     policies = require("mabwiser.mab", extra="neighbours").LearningPolicy
     kind = policy.__name__ if isinstance(policy, type) else type(policy).__name__
@@ -252,10 +251,10 @@ class RiverAgent(RewardAgent):
 
 
 def from_river(policy: Any) -> Callable[[], RiverAgent]:
-    """Return a maker of agents that play a bandit policy of river.
+    """Return a factory of agents that play a bandit policy of river.
 
-    Each game has a clone of its own, with a seed from the game's random stream in place of the policy's; a policy
-    class without the parameter `seed` keeps its own randomness.
+    Each game has its own clone, with a seed from the game's random stream instead of the policy's. Policies without the
+    parameter `seed` keep their own randomness.
 
     Args:
         policy: A policy of `river.bandit` without context: `UCB`, `EpsilonGreedy`, `Exp3`, `ThompsonSampling`, ...
@@ -266,7 +265,7 @@ def from_river(policy: Any) -> Callable[[], RiverAgent]:
 
     Raises:
         ImportError: If river is not installed.
-        WrongTypeError: If it is no policy, or one that needs a context.
+        WrongTypeError: If it is not a policy, or needs a context.
     """
     base = require("river.bandit.base", extra="neighbours")
     if not isinstance(policy, base.Policy):
@@ -286,9 +285,9 @@ OURS = ("--cb_explore", "--cb_explore_adf", "--random_seed")
 
 
 class VowpalWabbitAgent(RewardAgent):
-    """Draws arms from the probabilities that Vowpal Wabbit predicts, and teaches it 1 - gain as the cost.
+    """Draws arms from the probabilities that Vowpal Wabbit predicts, and reports 1 - gain as the cost.
 
-    A copy that is pickled or deep-copied begins its next game anew, because a workspace cannot be copied.
+    A pickled or deep copy starts with its next game, because a workspace cannot be copied.
     """
 
     def __init__(self, arguments: str) -> None:
@@ -314,13 +313,13 @@ class VowpalWabbitAgent(RewardAgent):
 
 
 def from_vowpalwabbit(arguments: str = "") -> Callable[[], VowpalWabbitAgent]:
-    """Return a maker of agents that play Vowpal Wabbit's `--cb_explore K`, without context.
+    """Return a factory of agents that play Vowpal Wabbit's `--cb_explore K`, without context.
 
     The arm is drawn from the agent's own random stream, which also gives Vowpal Wabbit its seed.
 
     Args:
-        arguments: More options of Vowpal Wabbit, such as `"--epsilon 0.1"` (which is the exploration rate there),
-            `"--bag 5"`, `"--cover 3"` or `"--first 10"`.
+        arguments: More options of Vowpal Wabbit, such as `"--epsilon 0.1"` (there the exploration rate), `"--bag 5"`,
+            `"--cover 3"` or `"--first 10"`.
 
     Returns:
         A function without arguments that makes an agent, for `Algorithm("name", from_vowpalwabbit(...), wrapping)`,
@@ -328,7 +327,7 @@ def from_vowpalwabbit(arguments: str = "") -> Callable[[], VowpalWabbitAgent]:
 
     Raises:
         ImportError: If vowpalwabbit is not installed.
-        WrongTypeError: If the arguments are no text.
+        WrongTypeError: If the arguments are not text.
         ValueError: If Vowpal Wabbit refuses them, or they are set here.
     """
     if not isinstance(arguments, str):
@@ -348,16 +347,17 @@ def from_vowpalwabbit(arguments: str = "") -> Callable[[], VowpalWabbitAgent]:
     return functools.partial(VowpalWabbitAgent, arguments)
 
 
+@checks.answers_wrong_calls
 def from_sb3(model: Any, *, deterministic: bool = False) -> "Callable[[], Sb3Agent]":
-    """Return a maker of agents that play a trained model, which learns nothing more: `Sb3Agent` under another name.
+    """Return a factory of agents that play a trained model without further training (`Sb3Agent`).
 
-    The agents share the model and its random numbers, whose seed comes from the random stream of the game that began
-    last; so play one game after the other. Playing changes a model's state, so `compare(folder=...)` continues an
-    interrupted run only with a model that is loaded again from its file.
+    The agents share the model and its random numbers, seeded from the random stream of the game that began last; so
+    play one game after the other. Playing changes a model's state: to resume an interrupted `compare(folder=...)`, load
+    the model from its file again.
 
     Args:
-        model: A model of Stable-Baselines3 or sb3-contrib, trained on a DPBandit environment with Discrete actions, on
-            one behind privacy wrappers, or on either behind `FlattenObservation`.
+        model: A model of Stable-Baselines3 or sb3-contrib, trained on a DPBandit environment with Discrete actions,
+            with or without privacy wrappers and `FlattenObservation`.
         deterministic: Whether to play the model's best arm instead of drawing one.
 
     Returns:
@@ -366,7 +366,7 @@ def from_sb3(model: Any, *, deterministic: bool = False) -> "Callable[[], Sb3Age
 
     Raises:
         ImportError: If Stable-Baselines3 is not installed.
-        WrongTypeError: If it is no model for arms.
+        WrongTypeError: If it is not a model for arms.
     """
     checks.boolean("deterministic", deterministic)
     base = require("stable_baselines3.common.base_class", extra="sb3").BaseAlgorithm

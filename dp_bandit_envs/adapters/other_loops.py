@@ -1,4 +1,4 @@
-"""Our algorithms in the loops of river and MABWiser, with the methods that these call; neither package is needed."""
+"""Our algorithms in the loops of river and MABWiser, with the methods that these call; needs no other package."""
 
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -16,11 +16,11 @@ LOG = (
 
 
 class ExternalLoopPolicy:
-    """Games of an algorithm, one after the other, each with noise of its own.
+    """Games of an algorithm, one after the other, each with independent noise.
 
     Args:
         make_game: Makes the game of a given number.
-        trials: The numbers of the games, shared by all copies, so that no two have the same noise.
+        trials: The numbers of the games, shared by all copies, so that all games have different noise.
     """
 
     def __init__(self, make_game: Callable[[int], OutsideGame], trials: Iterator[int]) -> None:
@@ -29,7 +29,7 @@ class ExternalLoopPolicy:
 
     @property
     def guarantee(self) -> PrivacyGuarantee:
-        """The guarantee for the arms of one game; that of every further game comes on top of it."""
+        """The guarantee for the arms of one game; further games compose with it."""
         return self._game.guarantee
 
     def __repr__(self) -> str:
@@ -43,17 +43,17 @@ class RiverPolicy(ExternalLoopPolicy):
 
     @property
     def _n(self) -> int:
-        """Number of rewards so far; river's `evaluate_offline` returns it."""
+        """Number of rewards received; river's `evaluate_offline` returns it."""
         return self._game.rounds
 
     def pull(self, arm_ids: Iterable[Hashable]) -> Any:
-        """Return the arm of this round, one of `arm_ids`; the same one until its reward has come.
+        """Return the arm of this round from `arm_ids`; repeated calls return the same arm until its reward arrives.
 
         Args:
             arm_ids: All arms, the same in every round.
 
         Raises:
-            ValueError: If they are not as many as the game has arms, or others than before.
+            ValueError: If their number differs from the game's, or they have changed.
             StepOutsideGameError: If all rounds have been played.
         """
         ids = list(arm_ids)
@@ -65,10 +65,10 @@ class RiverPolicy(ExternalLoopPolicy):
         return ids[self._game.next_arm()]
 
     def update(self, arm_id: Hashable, reward: Any) -> None:
-        """Take the reward of the arm that `pull` returned; it goes below the algorithm's privacy wrappers.
+        """Receive the reward of the arm that `pull` returned; it goes below the algorithm's privacy wrappers.
 
         Raises:
-            ValueError: If it is another arm's, or outside its range; the message does not show the reward.
+            ValueError: If it belongs to another arm or is outside its range; the message does not show the reward.
             StepOutsideGameError: If there was no `pull` for it.
         """
         if self._arm_ids and arm_id not in self._arm_ids:
@@ -76,23 +76,24 @@ class RiverPolicy(ExternalLoopPolicy):
         self._game.learn(self._arm_ids.index(arm_id) if self._arm_ids else 0, reward)
 
     def clone(self, new_params: Any = None, include_attributes: bool = False) -> "RiverPolicy":
-        """Return a policy for another game, which has learnt nothing; river calls this before each episode."""
+        """Return an untrained policy for another game; river calls this before each episode."""
         if new_params or include_attributes:
             raise ValueError("clone() takes no parameters or attributes here; use as_river_policy again.")
         return type(self)(self._make_game, self._trials)
 
 
+@checks.answers_wrong_calls
 def as_river_policy(
     algorithm: Algorithm | str, *, n_arms: SupportsIndex, horizon: SupportsIndex, **options: Unpack[GameOptions]
 ) -> RiverPolicy:
     """Return an algorithm of ours for river's loops, such as `river.bandit.evaluate`.
 
-    It has `pull`, `update` and `clone`, which these loops call, and needs nothing of river. True rewards come in at
-    `update`, and what leaves it are arms: `OutsideGame` says what is guaranteed and why. Each clone plays a game of its
-    own, with noise of its own.
+    It has `pull`, `update` and `clone`, which these loops call, and does not need river. True rewards enter at
+    `update`; only arms are released: `OutsideGame` states the guarantee and its reason. Each clone plays its own game
+    with independent noise.
 
     Args:
-        algorithm: An `Algorithm`, or the name of one.
+        algorithm: An `Algorithm` or its name.
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T of a game, at least 1.
         options: `low`, `high`, `clip`, `seed`, `persons` and `ledger`, as in `OutsideGame`.
@@ -120,7 +121,7 @@ class MabWiserObject(ExternalLoopPolicy):
         super().__init__(make_game, itertools.count())
 
     def fit(self, decisions: Sequence[Any] = (), rewards: Sequence[Any] = (), contexts: None = None) -> None:
-        """Forget everything and prepare another game; unlike MABWiser's, it takes no log.
+        """Reset and prepare another game; unlike MABWiser's `fit`, it accepts no logged data.
 
         Raises:
             ValueError: If there are decisions, rewards or contexts.
@@ -132,14 +133,14 @@ class MabWiserObject(ExternalLoopPolicy):
             self._game = self._make_game(next(self._trials))
 
     def partial_fit(self, decisions: Sequence[Any], rewards: Sequence[Any], contexts: None = None) -> None:
-        """Take the reward of the arm that `predict` returned; it goes below the algorithm's privacy wrappers.
+        """Receive the reward of the arm that `predict` returned; it goes below the algorithm's privacy wrappers.
 
-        With batches, the rewards of the rounds left of one may come together.
+        With batches, the remaining rewards of a batch may be passed together.
 
         Raises:
-            ValueError: If these are not the arms that were predicted, there are more, or a reward is outside its
-                range. Rewards before the wrong one count; the message shows none.
-            StepOutsideGameError: If nothing was predicted.
+            ValueError: If these are not the arms that were predicted, there are more, or a reward is outside its range.
+                Rewards before the wrong reward count; the message shows none.
+            StepOutsideGameError: If no arm was predicted.
         """
         _refuse_contexts(contexts)
         if len(decisions) != len(rewards):
@@ -152,7 +153,7 @@ class MabWiserObject(ExternalLoopPolicy):
             self._game.learn(self.arms.index(arm), reward)
 
     def predict(self, contexts: None = None) -> Any:
-        """Return the arm of this round; the same one until its reward has come.
+        """Return the arm of this round; repeated calls return the same arm until its reward arrives.
 
         Raises:
             ValueError: If there are contexts.
@@ -169,6 +170,7 @@ def _refuse_contexts(contexts: Any) -> None:
         )
 
 
+@checks.answers_wrong_calls
 def as_mabwiser(
     algorithm: Algorithm | str,
     arms: Sequence[Hashable] | SupportsIndex,
@@ -178,11 +180,11 @@ def as_mabwiser(
 ) -> MabWiserObject:
     """Return an algorithm of ours with MABWiser's `predict`, `partial_fit`, `fit` and `arms`.
 
-    It needs nothing of MABWiser. True rewards come in at `partial_fit`, and what leaves it are arms: `OutsideGame` says
-    what is guaranteed and why. `predict_expectations` is left out.
+    It does not need MABWiser. True rewards enter at `partial_fit`; only arms are released: `OutsideGame` states the
+    guarantee and its reason. `predict_expectations` is left out.
 
     Args:
-        algorithm: An `Algorithm`, or the name of one.
+        algorithm: An `Algorithm` or its name.
         arms: The names of the arms, at least 2; or their number K, for the names 0 to K - 1.
         horizon: Number of rounds T of a game, at least 1.
         options: `low`, `high`, `clip`, `seed`, `persons` and `ledger`, as in `OutsideGame`.

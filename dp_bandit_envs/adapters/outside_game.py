@@ -1,4 +1,4 @@
-"""A game whose rewards come from outside: an algorithm plays in somebody else's loop, behind its own wrappers."""
+"""A game with external rewards: an algorithm plays in another program's loop, behind its own wrappers."""
 
 import contextlib
 import functools
@@ -34,14 +34,14 @@ R = TypeVar("R")
 
 
 class RewardRange(NamedTuple):
-    """What is public about rewards; made by `checked`.
+    """The public range of rewards; made by `checked`.
 
-    The range must be known without looking at the rewards: their smallest and largest value would be private.
+    The range must be known without looking at the rewards, whose smallest and largest values are private.
 
     Attributes:
-        low: The reward that becomes the gain 0.
-        high: The reward that becomes the gain 1.
-        clip: Whether rewards outside count as the nearer end; otherwise they are refused.
+        low: The reward that becomes gain 0.
+        high: The reward that becomes gain 1.
+        clip: Whether to clip rewards outside the range; otherwise they are refused.
     """
 
     low: float
@@ -50,7 +50,7 @@ class RewardRange(NamedTuple):
 
     @classmethod
     def checked(cls, low: SupportsFloat, high: SupportsFloat, clip: bool) -> Self:
-        """Return the range, or raise if it is none."""
+        """Return the range, or raise if it is invalid."""
         least, most = checks.real("low", low), checks.real("high", high)
         if not (least < most and math.isfinite(most - least)):
             raise ValueError(f"low must be less than high, and both finite; received low={low!r} and high={high!r}.")
@@ -60,7 +60,7 @@ class RewardRange(NamedTuple):
         """Return a reward as a gain in [0, 1].
 
         Raises:
-            ValueError: If it is no number, or outside and not to be clipped. The message does not show it.
+            ValueError: If it is not a number, or outside the range without `clip`. The message does not show it.
         """
         try:
             number = math.nan if isinstance(reward, (str, bytes)) else float(reward)
@@ -88,16 +88,16 @@ class RewardRange(NamedTuple):
 
 
 class ExternalGainsEnv(gym.Env[Observation, int]):
-    """A game whose gains somebody else knows.
+    """A game whose gains come from outside.
 
-    It keeps a gain from `give` to the step that reveals it, where neither a repr nor a list of attributes shows it,
-    and then forgets it. There are no regrets and no totals.
+    It stores a gain from `give` until the step that reveals it, hidden from reprs and lists of attributes, and then
+    deletes it. It computes no regrets or totals.
 
     Args:
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1.
-        data_use: In how many rounds a record, and a person, can serve.
-        ledger: The ledger of the data, if there is one.
+        data_use: The participation of a record and of a person.
+        ledger: The ledger of the data, if any.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # type: ignore[misc]
@@ -119,21 +119,21 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
 
     @property
     def waiting(self) -> int:
-        """Number of gains that were handed in and not yet revealed."""
+        """Number of gains received and not yet revealed."""
         return len(self._handed.value)
 
     def give(self, arm: int, gain: float) -> None:
-        """Take the gain of the arm that the next step plays, in [0, 1]."""
+        """Store the gain of the arm that the next step plays, in [0, 1]."""
         self._handed.value.append((arm, gain))
 
     def forget(self) -> None:
-        """Forget all gains that were not revealed."""
+        """Delete all gains that were not revealed."""
         self._handed.value.clear()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start a new game; without the leave of the ledger none begins."""
+        """Start a new game, if the ledger admits it."""
         self._round = -1
         if (admission := admission_to(self)) is not None:
             admission.pay()  # now, as the first arm that is chosen is seen outside
@@ -142,7 +142,7 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
         return empty_observation(self.n_arms), {"round": 0}
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Reveal the gain that was handed in for this arm."""
+        """Reveal the gain that was given for this arm."""
         arm = checks.arm(action, self.n_arms)
         if not 0 <= self._round < self.horizon:
             raise StepOutsideGameError("the game has not begun or has ended; call reset() first.")
@@ -157,7 +157,7 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
 
 
 class GameOptions(TypedDict, total=False):
-    """The optional arguments of `OutsideGame`, which say what they mean."""
+    """Optional arguments of `OutsideGame`; documented there."""
 
     low: SupportsFloat
     high: SupportsFloat
@@ -168,7 +168,7 @@ class GameOptions(TypedDict, total=False):
 
 
 def _named(method: Callable[..., R]) -> Callable[..., R]:
-    """Return a method of `Diary` whose plain OSErrors name the file, and say what was not done."""
+    """Wrap a method of `Diary` so that its OSErrors name the file and the failed action."""
 
     @functools.wraps(method)
     def call(self: "Diary", *args: Any) -> R:
@@ -184,20 +184,21 @@ def _named(method: Callable[..., R]) -> Callable[..., R]:
 
 
 class Diary:
-    """The seed and the gains of one game in a file, by which the game goes on after a restart.
+    """A file with the seed and the gains of one game, from which the game resumes after a restart.
 
-    The file is as private as the rewards. It is locked while its game is open, as two games would use one noise twice.
+    The file is as private as the rewards. It is locked while its game is open, because two games would use the same
+    noise twice.
 
     Args:
         path: The file.
 
     Attributes:
-        rounds: The arms and gains so far.
+        rounds: The arms and gains played.
 
     Raises:
-        ValueError: If the file is no diary.
+        ValueError: If the file is not a diary.
         BlockingIOError: If another game has it open.
-        FileAccessError: If it cannot be read or written, then or later.
+        FileAccessError: If it cannot be read or written, now or later.
     """
 
     @_named
@@ -241,7 +242,7 @@ class Diary:
 
     @_named
     def begin(self, game: dict[str, Any]) -> int:
-        """Return the secret seed of the game with these public facts; a new file is made for its owner alone.
+        """Return the secret seed of the game with these public facts; a new file is readable only by its owner.
 
         Raises:
             ValueError: If it is the diary of another game.
@@ -259,7 +260,7 @@ class Diary:
 
     @_named
     def add(self, arm: int, gain: float) -> None:
-        """Write a round down, on the disk, before it is learnt from; if that fails, nothing of it is left there."""
+        """Write a round to disk before the agent learns from it; a failed write leaves no trace of it."""
         whole = self.path.stat().st_size
         try:
             with self.path.open("ab") as file:
@@ -271,47 +272,46 @@ class Diary:
             raise
 
     def close(self) -> None:
-        """Let another game open it."""
+        """Close the file, so that another game can open it."""
         self._lock.close()
 
 
 class OutsideGame:
     """One game of an algorithm, driven from outside: `next_arm()`, then `learn(arm, reward)`, round after round.
 
-    A reward goes to a game below the algorithm's privacy wrappers, and is forgotten in the step that hands it to their
-    mechanism; the agent sees what that releases. With batches, a round in the middle of one plays the same arm again,
-    and its rewards wait below the wrappers until the batch is full. Nothing of a reward is kept here, and the arms are
-    those of `play` on the same gains with the same seed.
+    A reward goes to a game below the algorithm's privacy wrappers. The step that passes it to their mechanism deletes
+    it; the agent sees only the release. Within a batch, the same arm is played again, and rewards wait below the
+    wrappers until the batch is full. The arms are the same as in `play` on the same gains with the same seed.
 
     **Guarantee.** `guarantee` holds for the arms of one game of `horizon` rounds, and protects the reward of each
-    round. It says nothing about what the loop outside does with the rewards, which it knows. It needs that arms
-    depend on past rewards through this object only: so the arm of each reward must be the one that was chosen here, and
-    logs of other policies, whose arms may depend on their gains, are refused. An algorithm without privacy, such as
-    UCB, hides nothing here either: the guarantee's epsilon is then inf.
+    round. It does not cover other uses of the rewards by the outer loop, which knows them. Arms may depend on past
+    rewards through this object only. So each reward must belong to the arm chosen here, and logs of other policies,
+    whose arms may depend on their gains, are refused. For an algorithm without privacy, such as UCB, the guarantee's
+    epsilon is inf.
 
     Args:
-        algorithm: An algorithm, or what names one, as for `simulate`.
+        algorithm: An algorithm or its name, as for `simulate`.
         n_arms: Number of arms K, at least 2.
-        horizon: Number of rounds T, at least 1. The noise is made for it, and the game ends after it.
-        epsilon: For an algorithm that is named and takes one; by default its own.
-        delta: For an algorithm that is named and takes one beside an epsilon; by default T^-2.
-        low: The reward that becomes the gain 0. It and `high` are public: do not take them from the data.
-        high: The reward that becomes the gain 1.
-        clip: Whether rewards outside [low, high] count as the nearer end; otherwise they are refused.
-        seed: The seed of all randomness. Who knows it can subtract the noise, so that a `KnownSeedWarning` follows;
-            by default it comes from the operating system, and nobody knows it.
+        horizon: Number of rounds T, at least 1. The noise is calibrated to it, and the game ends after it.
+        epsilon: Epsilon of an algorithm given by name; by default the algorithm's own.
+        delta: Delta of an algorithm given by name, if it has one; by default T^-2.
+        low: The reward that becomes gain 0. `low` and `high` are public: do not compute them from the data.
+        high: The reward that becomes gain 1.
+        clip: Whether to clip rewards outside [low, high]; otherwise they are refused.
+        seed: The seed of all randomness. Anyone who knows it can subtract the noise, so a `KnownSeedWarning` follows;
+            by default a secret seed from the operating system.
         trial: The number of the game for that seed.
-        persons: The most rounds that belong to one person; None if it is not known.
-        ledger: A `dp_bandit_envs.Ledger`, which counts the game when its first arm is chosen, or refuses it. A game
-            that goes on by its diary was counted when it began, and goes on with the same ledger only.
-        diary: A file for the seed and the rewards, by which the same call goes on with the game after a restart: with
-            the same noise and the same arms, so that nothing new is shown. It is as private as the rewards. Close the
-            game, or end its process, before it is opened again.
+        persons: The most rounds that belong to one person; None if unknown.
+        ledger: A `dp_bandit_envs.Ledger`, which charges the game when its first arm is chosen, or refuses it. A resumed
+            game was charged when it began; it needs the same ledger.
+        diary: A file for the seed and the rewards. After a restart, the same call resumes the game with the same noise
+            and arms, so no further information is released. It is as private as the rewards. Close the game, or end its
+            process, before it is opened again.
 
     Raises:
-        WrongTypeError: If `algorithm` is no algorithm and names none.
+        WrongTypeError: If `algorithm` is not an algorithm or its name.
         WrongGameError: If it cannot play arms, or needs the gains of all arms.
-        ValueError: If the diary is one of another game.
+        ValueError: If the diary belongs to another game.
         BlockingIOError: If another game has the diary open.
         FileAccessError: If the diary cannot be read or written, here or in `learn`.
 
@@ -384,7 +384,7 @@ class OutsideGame:
             undo.pop_all()
 
     def _go_on(self, opened: Diary, algorithm: Algorithm, ledger: str | None) -> None:
-        """Bring the game to where its diary ends."""
+        """Replay the game to the end of its diary."""
         if self._seed is not None:
             raise ValueError(f"seed must be left out with a diary, which has a secret one; received {self._seed}.")
         if self._env.has_wrapper_attr("takes_seed") and not self._env.get_wrapper_attr("takes_seed"):
@@ -405,12 +405,12 @@ class OutsideGame:
         opened.rounds.clear()
 
     def _noise_keys(self) -> list[str]:
-        """Return digests of what determines the noise."""
+        """Return digests of the keys that determine the noise."""
         layers = [layer for layer in layers_of(self._env) if isinstance(layer, BoundaryBase)]
         return [hashlib.sha256(layer._noise_key.encode()).hexdigest() for layer in layers]
 
     def close(self) -> None:
-        """End the game here; with a diary, the same call goes on with it, in this process or another one."""
+        """Close the game; with a diary, the same call resumes it, in this process or another."""
         self._has_failed = True
         if self._diary is not None:
             self._diary.close()
@@ -438,15 +438,15 @@ class OutsideGame:
 
     @property
     def rounds(self) -> int:
-        """Number of rounds whose reward has come."""
+        """Number of rounds with a reward."""
         return self._rounds
 
     def next_arm(self) -> int:
-        """Return the arm of this round, in [0, n_arms); the same one until its reward has come.
+        """Return the arm of this round, in [0, n_arms); repeated calls return the same arm until its reward arrives.
 
         Raises:
             StepOutsideGameError: If all rounds have been played, or one failed.
-            LedgerError: If the data have a ledger, and it refuses the game.
+            LedgerError: If a ledger refuses the game.
         """
         self._refuse_what_has_ended()
         if self._rounds == self.horizon:
@@ -472,16 +472,17 @@ class OutsideGame:
         return self._arm
 
     def learn(self, arm: SupportsIndex, reward: Any) -> None:
-        """Take the reward of this round; it goes below the privacy wrappers and is forgotten there.
+        """Receive the reward of this round; it goes below the privacy wrappers and is deleted there.
 
         Args:
             arm: The arm that `next_arm` returned.
             reward: A number in [low, high]; True is 1 and False is 0.
 
         Raises:
-            ValueError: If the arm is another one, or the reward is outside; the message does not show the reward.
+            ValueError: If the arm is another arm, or the reward is outside its range; the message does not show the
+                reward.
             StepOutsideGameError: If no arm was chosen for this round, or an earlier one failed.
-            OSError: If the diary cannot be written; close the game, and the same call goes on before this reward.
+            OSError: If the diary cannot be written; close the game, and the same call resumes before this reward.
         """
         self._refuse_what_has_ended()
         if self._arm is None:
@@ -519,7 +520,7 @@ class OutsideGame:
         self._has_failed = False
 
     def _refuse_what_has_ended(self) -> None:
-        """Refuse to play on after a failure, and in a forked process, which would draw the same coins as its parent."""
+        """Raise after a failure, and in a forked process, which would draw the same noise as its parent."""
         if self._has_failed:
             raise StepOutsideGameError(
                 f"this game of {self._name} has ended, as it was closed or a round failed; make another one."
@@ -536,7 +537,7 @@ class OutsideGame:
         )
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
-        """Refuse to be copied or pickled once the noise is settled: the copy would draw the same again."""
+        """Refuse copies and pickles once the noise is fixed: a copy would draw the same noise."""
         settled = self._has_begun or self._diary is not None
         return self._refuse_copy() if settled else super().__reduce_ex__(protocol)
 

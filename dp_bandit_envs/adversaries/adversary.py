@@ -1,4 +1,4 @@
-"""The base classes of adversaries, which write the gains of the next rounds in blocks, or one round after the other."""
+"""The base classes of adversaries, which write gains in blocks of rounds or round by round."""
 
 import abc
 import copy
@@ -33,7 +33,7 @@ SIMPLE: Final = frozenset({bool, int, float, str, type(None), np.random.Generato
 
 
 class Adversary(abc.ABC):
-    """Chooses the gain of every arm in every round without seeing the arms played; only charge and payoff see them.
+    """Chooses the gain of every arm in every round without seeing the arms played; charges and payoffs depend on them.
 
     The gains must not depend on how the rounds are split into blocks, so draw random numbers round by round. The memory
     used may grow with the number of arms and the length of a block, not with the horizon.
@@ -43,31 +43,29 @@ class Adversary(abc.ABC):
         horizon: Number of rounds T, at least 1.
 
     Attributes:
-        memory: Number m of earlier rounds whose arms influence what a round pays. Without a payoff function, a gain
-            counts only if the same arm was also played in the m rounds before (or in all of them, while there are
-            fewer), so 0 means that it always counts.
-        payoff: What a round pays, as a function `payoff(gains, arms, t)`; see `MemoryBounded`. None: the gain of the
-            arm played, if it counts. In a class body write `payoff = staticmethod(function)`.
-        means: The arms' expected gains, shape `(n_arms,)`, if they are the same in every round; otherwise None, and
-            `means_at` may give those of each round.
+        memory: Number m of earlier rounds whose arms influence a round's payoff. Without a payoff function, a gain
+            counts only if the same arm was played in the m rounds before (or in all earlier rounds if fewer); 0 means
+            that it always counts.
+        payoff: A round's payoff as a function `payoff(gains, arms, t)`; see `MemoryBounded`. None: the gain of the arm
+            played, if it counts. In a class body write `payoff = staticmethod(function)`.
+        means: The arms' expected gains, shape `(n_arms,)`, if they are constant; otherwise None, and `means_at` may
+            give the means of each round.
         features: Public feature vectors of the arms, shape `(n_arms, dimension)`, if gains are linear in them; see
             `LinearGains`.
-        arm_order: `"given"`: arms have the numbers that whoever describes them gave them. `"random"`: each game numbers
-            them anew, as `draw_order` says, so that an algorithm gains nothing from the order in which it plays them.
-            By default random where what arms pay is this package's own, such as default means, and given elsewhere.
-        order: In the game that began, arm i is the one that is given as arm `order[i]`, shape `(n_arms,)`; None if the
-            order is given. What is said of arms, as means, features, a graph and names, is in the order of the game.
-        lowest: The smallest gain: 0; or -1 for gain vectors of points, whose coordinates take the arms' place.
-        data_use: Where gains are recorded data, in how many rounds a record and a person can serve; None where gains
-            are made up. Set it in `__init__`; by default it is that of an adversary among the attributes, or of all of
-            them together, in which the same record may serve.
-        ledger: The `Ledger` of these data, if there is one; by default that of an adversary among the attributes. An
-            adversary over data sets both in `__init__`, and calls `enter_ledger()` first in `begin`, which refuses to
-            begin in no environment, where nobody would pay. Later is too late: an environment plays a copy of what it
-            was given.
-        is_real: Whether gains are data of a user's, or of patients, so that the seed is secret unless one is given. By
-            default those with a ledger, or with a `data_use` that counts persons, and those of such an adversary among
-            the attributes; set it in `__init__` for others.
+        arm_order: `"given"`: arms keep the numbers of their description. `"random"`: each game numbers them at random
+            (see `draw_order`), so that no algorithm profits from the order in which it tries arms. By default random if
+            the gains are this package's own, such as default means, and otherwise given.
+        order: Shape `(n_arms,)`: arm i of the current game is arm `order[i]` of the description; None if the order is
+            given. Means, features, graph and names are in the order of the game.
+        lowest: The smallest gain: 0; or -1 for gain vectors of points, with coordinates instead of arms.
+        data_use: For recorded data, the participation of a record and of a person; None for made-up gains. Set it in
+            `__init__`. By default it is combined from the adversaries among the attributes, which may share records.
+        ledger: The `Ledger` of these data, if any; by default the ledger of an adversary among the attributes. An
+            adversary over data sets both in `__init__`, because an environment plays a copy. It calls `enter_ledger()`
+            first in `begin`, which raises an error outside of an environment, where the game would not be charged.
+        is_real: Whether gains are real data, of users or patients, so that the seed is secret unless one is given. True
+            by default with a ledger, with a `data_use` that counts persons, or if an adversary among the attributes has
+            either; set it in `__init__` for others.
 
     Example:
         >>> import numpy as np
@@ -91,13 +89,18 @@ class Adversary(abc.ABC):
     _ledger: Any = None
     _is_real: bool | None = None
 
+    def __init_subclass__(cls) -> None:
+        """Let the constructors of this package's adversaries answer wrong calls."""
+        super().__init_subclass__()
+        checks.answer_wrong_calls_of(cls, "__init__")
+
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
         self.horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
 
     @property
     def arm_order(self) -> str:
-        """Whether arms are numbered as given, or anew in each game."""
+        """`"given"` or `"random"`: how arms are numbered."""
         return self._arm_order
 
     @arm_order.setter
@@ -105,17 +108,17 @@ class Adversary(abc.ABC):
         self._arm_order = checks.one_of("arm_order", arm_order, ARM_ORDERS)
 
     def draw_order(self, rng: np.random.Generator) -> IntArray:
-        """Draw how a new game numbers its arms, if `arm_order` is random, and return `order`; else 0, 1, ..., K - 1.
+        """Draw and return `order` for a new game if `arm_order` is random; else return 0, 1, ..., K - 1.
 
-        An adversary that knows both orders calls it in `begin`, and arranges by it all that it has for each arm. The
-        order has a stream of its own, so that the numbers that `rng` gives are the same with both.
+        An adversary that supports both orders calls it in `begin` and permutes all its per-arm data by it. The order
+        has its own stream, so `rng` returns the same numbers in both cases.
         """
         self.order = rng.spawn(1)[0].permutation(self.n_arms) if self.arm_order == "random" else None
         return np.arange(self.n_arms) if self.order is None else self.order
 
     @property
     def data_use(self) -> Participation | None:
-        """In how many rounds recorded data can serve."""
+        """The participation of records and persons."""
         if self._data_use is not None:
             return self._data_use
         parts = [(part.data_use, part.ledger) for part in self._inner()]
@@ -144,14 +147,14 @@ class Adversary(abc.ABC):
 
     @property
     def ledgers(self) -> list[Any]:
-        """All ledgers of the data: its own, and those of the adversaries among its attributes."""
+        """All ledgers of the data: its own, and the ledgers of adversaries among its attributes."""
         of_its_data = [] if self._ledger is None else [self._ledger]
         inner = [ledger for adversary in self._inner() for ledger in adversary.ledgers]
         return list({ledger.id: ledger for ledger in (*of_its_data, *inner)}.values())
 
     @property
     def holders(self) -> "list[Adversary]":
-        """The adversaries that have a ledger of their own: itself, and those among its attributes."""
+        """The adversaries with their own ledger: itself and adversaries among its attributes."""
         own = [] if self._ledger is None else [self]
         return [*own, *(holder for part in self._inner() for holder in part.holders)]
 
@@ -169,7 +172,7 @@ class Adversary(abc.ABC):
         self._is_real = checks.boolean("is_real", is_real)
 
     def _refuse_late(self, fact: str) -> None:
-        """Refuse to change what is said of the data once it was copied: games of the copies would not know it."""
+        """Refuse to change declarations about the data after a copy: games of the copies would not see the change."""
         if _copied.get(id(self)) is self:
             raise LateDataError(
                 f"{fact} of a {type(self).__name__} must be set before it is copied, as every environment does: copies"
@@ -177,11 +180,10 @@ class Adversary(abc.ABC):
             )
 
     def enter_ledger(self) -> None:
-        """Refuse to begin a game that this adversary's own ledger, if it has one, has not admitted.
+        """Refuse to begin a game unless this adversary's own ledger, if any, has admitted it.
 
         Raises:
-            LedgerError: If the game begins in no environment, which would ask the ledger and pay before the first
-                round.
+            LedgerError: If the game begins outside of an environment, which would ask the ledger and pay.
         """
         if self._ledger is not None:
             require_admission(self, self._ledger)
@@ -201,10 +203,10 @@ class Adversary(abc.ABC):
         return self.means
 
     def means_at(self, rounds: ArrayLike) -> FloatArray | None:
-        """Return the arms' expected gains in rounds of the game that began, the first of which is 1.
+        """Return the arms' expected gains in rounds of the current game, counted from 1.
 
-        An adversary whose means change defines it, and results have the `dynamic_regret`. It draws nothing: what is
-        random in the means is drawn in `begin`.
+        Adversaries with changing means define it, and results then include `dynamic_regret`. It makes no random draws:
+        random means are drawn in `begin`.
 
         Args:
             rounds: The rounds, shape `(rounds,)`.
@@ -215,10 +217,10 @@ class Adversary(abc.ABC):
         return None if self.means is None else np.tile(self.means, (len(np.asarray(rounds)), 1))
 
     def shortfalls_at(self, rounds: ArrayLike) -> FloatArray | None:
-        """Return how far each arm's mean is below the best of its round, `(rounds, n_arms)`; None if it is unknown.
+        """Return each arm's gap to the best mean of its round, `(rounds, n_arms)`; None if unknown.
 
         Raises:
-            ValueError: If `means_at` returns something else than such a table of finite numbers.
+            ValueError: If `means_at` does not return such a table of finite numbers.
         """
         means = self.means_at(rounds)
         if means is None:
@@ -234,26 +236,27 @@ class Adversary(abc.ABC):
 
     @property
     def means_move(self) -> bool:
-        """Whether its class says with `means_at` what arms gain on average in each round of a game."""
+        """Whether its class defines `means_at`, the means of each round."""
         return type(self).means_at is not Adversary.means_at and self.payoff is None
 
     def has_methods_of(self, kind: type[Any]) -> bool:
-        """Return whether games begin and gains are drawn as in a class, and in no other way of a subclass."""
+        """Return whether games begin and gains are drawn as in a class: no subclass overrides these methods."""
         return all(getattr(type(self), name) is getattr(kind, name) for name in ("begin", "next_gains", "fill"))
 
     def __copy__(self) -> Self:
-        """Return an adversary to `begin` another game with, which may be played at the same time.
+        """Return an adversary for another game, which may be played at the same time.
 
-        It is a deep copy, but what cannot be copied, such as an open file, is shared. Adversaries of this package,
-        whose `begin` creates anew what a game changes, share their attributes, but inner adversaries are copied.
+        It is a deep copy, except that objects that cannot be copied, such as open files, are shared. Adversaries of
+        this package share their attributes, because `begin` recreates all that a game changes; inner adversaries are
+        copied.
         """
         return self.__deepcopy__({NEW_GAME: True})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return an adversary in the same round of a game of its own, with the same gains to come.
+        """Return an independent adversary in the same round, with the same future gains.
 
-        Read-only arrays are shared: make large tables read-only by `table.flags.writeable = False`. So is a ledger,
-        which is for all games on its data.
+        Read-only arrays are shared (make large tables read-only by `table.flags.writeable = False`), and so are
+        ledgers.
         """
         memo[id(self)] = clone = object.__new__(type(self))
         _copied[id(self)] = self
@@ -275,9 +278,9 @@ class Adversary(abc.ABC):
     def fill(self, gains: FloatArray, *, check: bool = False) -> None:
         """Write the gains of the next `len(gains)` rounds into `gains`, an array of shape `(rounds, n_arms)`.
 
-        In small pieces, because temporary arrays of several 100 kB go back to the operating system after every use, and
-        allocating them again costs several times more than drawing their random numbers. With `check`, gains outside
-        [lowest, 1] are refused; the simulator and vector environments check them themselves.
+        It works in small pieces: temporary arrays of several 100 kB are returned to the operating system after every
+        use, and allocating them again costs several times more than drawing their random numbers. With `check`, gains
+        outside [lowest, 1] are refused; the simulator and vector environments check them themselves.
         """
         piece = max(1, 16384 // self.n_arms)
         for start in range(0, len(gains), piece):
@@ -305,9 +308,9 @@ _copied: "weakref.WeakValueDictionary[int, Adversary]" = weakref.WeakValueDictio
 
 
 def _of_another_game(attributes: Mapping[str, Any], memo: dict[int, Any]) -> dict[str, Any]:
-    """Return copies of attributes that have nothing in common with them that a game can change; `memo` is added to.
+    """Return copies of attributes that share no state that a game can change; `memo` is updated.
 
-    Arrays that are read-only are shared, and for a new game what cannot be copied, such as an open file.
+    Read-only arrays are shared, and for a new game also objects that cannot be copied, such as open files.
     """
     for array in among(attributes.values(), np.ndarray):
         if not array.flags.writeable:
@@ -344,16 +347,16 @@ class RoundByRound(Adversary):
     """An adversary with a plain function of one round, which `next_gains` and compiled games call.
 
     A block of gains is filled in Python while there is little to draw, then compiled if the function is of this
-    package. Machine code draws a few hundred times faster, but costs seconds before its first number. So a process
-    draws in Python until that has taken about as long as machine code would take to get, as one rents skis until the
-    rent has reached their price: that is never much more than twice the best. The numbers are the same.
+    package. Machine code draws a few hundred times faster, but compiling it takes seconds. So a process draws in Python
+    until it has spent about the time that compiling takes (ski rental), which is never much more than twice the
+    optimum. The numbers are the same.
 
     Attributes:
         next_round: A static method, `next_round(state, t, row, rng)`, that writes the gains of round t, from 1, into
             `row`, of shape `(n_arms,)`: of every arm, in every round. It draws single numbers from `rng`, round by
-            round, and changes arrays of the state only in place. Those of this package are compiled; so that many games
-            can be played in vector registers, they have no early return and no loop but those over arms, and their
-            conditions and indices depend on t, on arms and on constants of the state, not on gains or draws.
+            round, and changes arrays of the state only in place. Functions of this package are compiled. To let many
+            games run in vector registers, they have no early return and loop only over arms, and their conditions and
+            indices depend on t, arms and constants of the state, not on gains or draws.
     """
 
     next_round: ClassVar[Callable[..., None]]
@@ -361,9 +364,9 @@ class RoundByRound(Adversary):
 
     @abc.abstractmethod
     def first_round_state(self, rng: np.random.Generator) -> tuple[Any, ...]:
-        """Return the state before round 1, a tuple or NamedTuple of arrays (float64 or int64) and of constants.
+        """Return the state before round 1, a tuple or NamedTuple of arrays (float64 or int64) and constants.
 
-        Arrays are new ones if rounds change them; what differs between games is in arrays. It may draw from `rng`.
+        Arrays that rounds change are fresh, and values that differ between games are in arrays. It may draw from `rng`.
         """
 
     def begin(self, rng: np.random.Generator) -> None:
@@ -393,7 +396,7 @@ class RoundByRound(Adversary):
 
     @property
     def by_rounds(self) -> Self | None:
-        """Itself, if its gains are those of `next_round`: if no subclass has a `next_gains` of its own, for example."""
+        """Itself, if its gains come from `next_round`: for example, if no subclass overrides `next_gains`."""
         return self if self.has_methods_of(RoundByRound) else None
 
     def _draw(self, function: Callable[..., None], rows: FloatArray) -> None:
@@ -417,7 +420,7 @@ class Filler:
     """Fills blocks by one function of a round.
 
     Args:
-        function: A function like `next_round`; only those of this package are compiled.
+        function: A function like `next_round`; only functions of this package are compiled.
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
@@ -451,7 +454,7 @@ class Filler:
     def _compiled_if_worthwhile(
         self, contiguous: bool, state: Any, gains: FloatArray, rng: np.random.Generator
     ) -> Callable[..., None] | None:
-        """Return machine code, compiled once Python has taken as many seconds as compiling does; None before that."""
+        """Return machine code, compiled once Python has spent as long as compiling takes; None before that."""
         if self._python_seconds >= price() and not installed("numba"):
             self._python_seconds = -math.inf
         elif self._python_seconds >= price():
@@ -459,7 +462,7 @@ class Filler:
         return self._compiled.get(contiguous)
 
     def _compile(self, contiguous: bool, state: Any, gains: FloatArray, rng: np.random.Generator) -> None:
-        """Store machine code for such arrays, or that there will be none."""
+        """Store machine code for such arrays, or that compiling is impossible."""
         fill = compiled(self._loop, state, gains, rng)
         if fill is None:
             self._python_seconds = -math.inf
@@ -479,7 +482,7 @@ filler = functools.cache(Filler)
 def compiled(
     loop: Callable[..., None], state: Any, gains: FloatArray, rng: np.random.Generator
 ) -> Callable[..., None] | None:
-    """Compile a loop like `fill_rounds` for arguments like these, for streams of SFC64; nothing is drawn.
+    """Compile a loop like `fill_rounds` for arguments like these, for streams of SFC64, without drawing.
 
     Returns:
         The machine code, called like the loop; None if Numba is missing or switched off.

@@ -19,7 +19,7 @@ class PhasedCoins(NamedTuple):
     """The state of a game.
 
     Attributes:
-        starts: The first round of each phase, and of one more, in increasing order.
+        starts: The first round of each phase and of the next phase after the end, in increasing order.
         low, high: The arms' means in bad and in good phases, each `(n_arms,)`.
         first: 0 if the first phase is bad and 1 if it is good, `(1,)`.
     """
@@ -45,9 +45,9 @@ class ConstrainedCoins(RoundByRound):
     """One arm is always ahead by a gap, but all arms are good or bad together, in phases that grow by 1.6.
 
     Every arm is a coin. In a good phase the best arm has mean 1 and the others 1 - gap; in a bad phase the best arm has
-    mean gap and the others 0. Phase k, from 0, begins in round ceil(1.6^k), and good and bad phases alternate. So what
-    an arm paid in the past says nothing unless it is compared with what other arms paid at the same time. The best arm
-    and the kind of the first phase are drawn anew for each game; if the order of arms is given, the best is arm 0.
+    mean gap and the others 0. Phase k, from 0, begins in round ceil(1.6^k), and good and bad phases alternate. So an
+    arm's past gains are informative only in comparison with the gains of other arms at the same time. The best arm and
+    the kind of the first phase are drawn for each game; if the order of arms is given, the best is arm 0.
 
     Args:
         n_arms: Number of arms K, at least 2.
@@ -76,7 +76,7 @@ class ConstrainedCoins(RoundByRound):
         return PhasedCoins(self._starts, best, best + (1 - self.gap), rng.integers(2, size=1))
 
     def means_at(self, rounds: ArrayLike) -> FloatArray:
-        """Return the arms' means in rounds of this game, the first of which is 1, shape `(len(rounds), n_arms)`."""
+        """Return the arms' means in rounds of this game, counted from 1, shape `(len(rounds), n_arms)`."""
         phases = np.searchsorted(self._starts, np.asarray(rounds), side="right") - 1
         good = (phases + self._state.first[0]) % 2 == 1
         means: FloatArray = np.where(good[:, np.newaxis], self._state.high, self._state.low)

@@ -9,7 +9,7 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class Rhythms(NamedTuple):
-    """What each arm pays in every round, and besides in every second and in every third one, each `(n_arms,)`."""
+    """Each arm's gain in every round, and its extra gains in every second and every third round, each `(n_arms,)`."""
 
     every: FloatArray
     second: FloatArray
@@ -27,7 +27,7 @@ class Deterministic(RoundByRound):
     """Fixed periodic gains that make the best arm look worse than it is.
 
     One arm always pays 0.38, one pays 1 in every even round, one pays 1 in every third round, and the others pay 0. The
-    second of them is the best, with 1/2 a round on average. Which arm is which is drawn anew for each game; if the
+    second of them is the best, with 1/2 per round on average. The arms are assigned at random in each game; if the
     order of arms is given, these are arms 0, 1 and 2.
 
     Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.

@@ -1,4 +1,4 @@
-"""Reads a user's gains: files, arrays and data frames; every error names line or row, column and what to correct."""
+"""Reads a user's gains: files, arrays and data frames; every error names line or row, column and the correction."""
 
 import csv
 import io
@@ -34,14 +34,14 @@ Row: TypeAlias = tuple[int, list[str]]
 
 
 class Table(NamedTuple):
-    """Gains of shape `(rounds, n_arms)`, and whose each row is; no owners if no column was named."""
+    """Gains of shape `(rounds, n_arms)`, and the person of each row; no owners if no column was named."""
 
     gains: FloatArray
     owners: Sequence[Hashable]
 
 
 class Pools(NamedTuple):
-    """For each arm its recorded gains, and whose each of them is; no owners if no column was named."""
+    """For each arm its recorded gains, and the person of each gain; no owners if no column was named."""
 
     gains: list[FloatArray]
     owners: list[list[Hashable]]
@@ -51,10 +51,9 @@ def read(source: Any, persons: str | None = None) -> Table | Pools:
     """Read gains from a `DataFile` that ends in `.npy`, `.csv` or `.csv.gz`, an array, a data frame or an Arrow table.
 
     Args:
-        source: A table with one column for each arm and one row for each round (in a CSV file, a first line of names is
-            allowed); or records, one recorded gain in each row, in columns that are called `arm` and `gain`, where arms
-            are numbered from 0.
-        persons: The name of one more column, in any case, which says whose each row is.
+        source: A table with one column per arm and one row per round (in a CSV file, a first line of names is allowed);
+            or records, one recorded gain per row, in columns called `arm` and `gain`, with arms numbered from 0.
+        persons: The name of one more column, in any case, with the person of each row.
 
     Returns:
         A table, or for records a pool for each arm.
@@ -77,7 +76,7 @@ def read(source: Any, persons: str | None = None) -> Table | Pools:
 def columns_of(data: Any) -> list[tuple[str, Any]]:
     """Return the columns, with their names in lower case, of a data frame, an Arrow table or a structured array.
 
-    There are none in anything else. What belongs to which package is seen by its attributes, so that none is imported.
+    Other objects have none. Packages are recognised by attributes, without importing them.
     """
     if hasattr(data, "columns") and hasattr(data, "to_arrow"):  # polars
         data = data.to_arrow()
@@ -93,7 +92,7 @@ def columns_of(data: Any) -> list[tuple[str, Any]]:
 
 
 def floats(cells: Any) -> FloatArray:
-    """Return a copy of numbers as floats, with NaN for what is none: a gap, a masked cell, a text, a date.
+    """Return a copy of numbers as floats, with NaN for other entries: a gap, a masked cell, a text, a date.
 
     Raises:
         ValueError: If rows have different lengths.
@@ -124,7 +123,7 @@ def check_table(table: Any, where: str, low: float = 0.0) -> FloatArray:
 
     Args:
         table: An array, or a data frame with a column for each arm.
-        where: What it is called in errors.
+        where: Its name in errors.
         low: The smallest gain.
     """
     columns = columns_of(table)
@@ -162,7 +161,7 @@ def _cells(where: str, column: Any) -> FloatArray:
 def _checked(
     gains: FloatArray, where: str, low: float = 0.0, column_indices: Sequence[int] | None = None
 ) -> FloatArray:
-    """Return a table of gains, or raise; `column_indices` are those of its columns in the data, counted from 0."""
+    """Return a table of gains, or raise; `column_indices` are its columns' indices in the data, from 0."""
     if gains.ndim != 2 or gains.shape[0] < 1 or gains.shape[1] < 2:
         raise GainFileError(
             f"{where}: gains must form a table of shape (rounds, n_arms) with at least 1 round and 2 arms;"
@@ -268,7 +267,7 @@ def _read_csv(file: DataFile, persons: str | None) -> Table | Pools:
 
 
 def _owner_column(where: str, names: list[str], persons: str) -> int:
-    """Return the index of the column that says whose a row is."""
+    """Return the index of the column with the person of each row."""
     wanted = persons.strip().lower()
     if names.count(wanted) != 1 or wanted in LONG_COLUMNS:
         # Without one of its own names it may be somebody's record.
@@ -332,7 +331,7 @@ def _round(file: DataFile, row: Row, width: int, owner_column: int | None) -> li
 
 
 def _check_names(where: str, names: list[str], owner_column: int | None, option: str) -> None:
-    """Raise unless columns of records are called arm and gain, and no others are there but that of persons."""
+    """Raise unless the columns of records are exactly arm, gain and, if named, the column of persons."""
     if sorted(name for column, name in enumerate(names) if column != owner_column) == sorted(LONG_COLUMNS):
         return
     others = [name for name in names if name not in LONG_COLUMNS]

@@ -1,4 +1,4 @@
-"""Blocks of rounds, each with a leader of its own, beside one arm that leads no block and is the best of all."""
+"""Blocks of rounds, each with its own leader, while one steady arm is the best of the whole game."""
 
 from typing import NamedTuple, SupportsFloat, SupportsIndex
 
@@ -38,22 +38,21 @@ def next_round(state: BlockMeans, t: int, row: FloatArray, rng: np.random.Genera
 
 
 class LeaderBlocks(RoundByRound):
-    """Every block of rounds has a leader of its own, but one arm that leads no block is the best of the whole game.
+    """Every block of rounds has its own leader, but one steady arm is the best of the whole game.
 
-    Every arm is a coin. Most have mean (1 - gap) / 2; in each of `blocks` equal blocks one arm, the leader, has mean
-    (1 + gap) / 2. One steady arm has mean 1/2 + gap / 8 throughout, also where it was drawn as a leader, so that
-    whoever follows a leader falls behind it once the block is over. Leaders are uniform and independent, and they and
-    the steady arm are drawn anew for each game. It is made for experts: `gym.make("DPBandit-Experts-v0",
-    gains="Leaders", n_arms=20)`.
+    Every arm is a coin. Most have mean (1 - gap) / 2; in each of `blocks` equal blocks one arm, the leader, has mean (1
+    + gap) / 2. One steady arm has mean 1/2 + gap / 8 in all rounds, also if it was drawn as a leader, so an agent that
+    follows a leader falls behind it when the block ends. Leaders are uniform and independent; they and the steady arm
+    are drawn for each game. Intended for experts: `gym.make("DPBandit-Experts-v0", gains="Leaders", n_arms=20)`.
 
     Args:
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1.
-        blocks: Number of blocks, at least 1; a block has ceil(T / blocks) rounds, the last one those that are left.
-        gap: How far a leader is ahead of most arms, in (0, 1].
+        blocks: Number of blocks, at least 1; a block has ceil(T / blocks) rounds, the last block the remaining rounds.
+        gap: Gap between a leader and most arms, in (0, 1].
 
-    Source: this project; segments that each have a best expert of their own are those of Herbster and Warmuth (1998),
-    Tracking the Best Expert, Machine Learning 32(2).
+    Source: this project; segments with different best experts as in Herbster and Warmuth (1998), Tracking the Best
+    Expert, Machine Learning 32(2).
     """
 
     next_round = staticmethod(next_round)
@@ -79,7 +78,7 @@ class LeaderBlocks(RoundByRound):
         return BlockMeans(leaders, steady, length, (1 - self.gap) / 2, (1 + self.gap) / 2, 0.5 + self.gap / 8)
 
     def means_at(self, rounds: ArrayLike) -> FloatArray:
-        """Return the arms' means in rounds of this game, the first of which is 1, shape `(len(rounds), n_arms)`."""
+        """Return the arms' means in rounds of this game, counted from 1, shape `(len(rounds), n_arms)`."""
         state: BlockMeans = self._state
         leaders = state.leaders[(np.asarray(rounds) - 1) // state.length]
         means: FloatArray = np.where(leaders[:, np.newaxis] == np.arange(self.n_arms), state.high, state.low)

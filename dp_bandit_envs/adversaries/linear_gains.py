@@ -19,24 +19,24 @@ MARGIN = 1 + 1e-12
 class LinearGains(Adversary):
     r"""Gains that are linear in public features: :math:`g_t(k) = (1 + \langle A_k, \theta_t \rangle) / 2`.
 
-    Each round has a hidden vector :math:`\theta_t = (1 - gap) u_t + gap\, v` of the unit ball, with :math:`u_t`
-    uniform on the unit sphere. The direction v is drawn in the same way at the start of each game; the best arm is the
-    one whose features point most along it. With `coins`, a gain is instead the toss of a coin of the mean
-    :math:`(1 + gap \langle A_k, v \rangle) / 2`, independently for each arm and round: linear in expectation only,
-    which is the usual stochastic linear bandit, and the game that began has `means`.
+    Each round has a hidden vector :math:`\theta_t = (1 - gap) u_t + gap\, v` of the unit ball, with :math:`u_t` uniform
+    on the unit sphere. The direction v is drawn in the same way at the start of each game; the best arm is the arm
+    whose features point most along v. With `coins`, a gain is instead an independent Bernoulli draw with mean
+    :math:`(1 + gap \langle A_k, v \rangle) / 2`: gains are linear in expectation only, as in the usual stochastic
+    linear bandit, and the adversary has `means`.
 
     Args:
         n_arms: Number of arms K, at least 2; by default the number of rows of `features`, or 10 without `features`.
         horizon: Number of rounds T, at least 1.
         features: The arms' feature vectors A, shape `(n_arms, dimension)`, each of L2 norm at most 1 and not all 0; by
-            default uniform unit vectors, the same for each size, but for the arms' order. They are public: agents get
-            them through `see_features`.
-        dimension: Number of features of an arm, at least 1; by default that of `features`, or 5 without `features`.
-        gap: In [0, 1]: how far arms can be apart on average.
+            default uniform unit vectors, the same for each size up to the arms' order. They are public: agents get them
+            through `see_features`.
+        dimension: Number of features of an arm, at least 1; by default taken from `features`, or 5.
+        gap: In [0, 1]: scale of the differences between arms' mean gains.
         coins: Whether gains are 0 or 1, as above.
 
-    Source: this project; the model is that of Bubeck, Cesa-Bianchi and Kakade (2012), Towards Minimax Policies for
-    Online Linear Optimization with Bandit Feedback, COLT.
+    Source: this project; model of Bubeck, Cesa-Bianchi and Kakade (2012), Towards Minimax Policies for Online Linear
+    Optimization with Bandit Feedback, COLT.
     """
 
     features: FloatArray

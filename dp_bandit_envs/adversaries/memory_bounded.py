@@ -1,4 +1,4 @@
-"""The m-bounded memory adversary: what a round pays depends on the last m + 1 arms."""
+"""The m-bounded memory adversary: a round's payoff depends on the last m + 1 arms."""
 
 import copy
 from typing import Any, SupportsIndex
@@ -14,58 +14,59 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 def gain_counts(run: Any, t: int, memory: int) -> Any:
-    """Return whether a round's gain counts, or is charged because the agent came to its arm too short a time ago.
+    """Return whether a round's gain counts; it is charged if the agent switched to this arm too recently.
 
     Args:
-        run: For how many rounds the arm has been played without a break, this one included; a number, or an array of
-            any shape for as many games.
+        run: Number of consecutive rounds with this arm, including this round; a number, or an array of any shape, one
+            entry per game.
         t: The round, from 1.
-        memory: The adversary's m. An arm must have been played in the m rounds before as well, or in all there were.
+        memory: The adversary's m. The arm must also have been played in the m rounds before, or in all earlier rounds
+            if fewer.
     """
     return run >= min(memory + 1, t)
 
 
 class MemoryBounded(Adversary):
-    r"""What a round pays depends on the last m + 1 arms; by default, a gain counts only after m rounds with one arm.
+    r"""A round's payoff depends on the last m + 1 arms; by default, a gain counts only after m rounds with one arm.
 
-    By default a round pays 0 unless its arm was also played in the `memory` rounds before, or in all of them while
-    there are fewer. With `memory=1` and the default gains this is `SwitchingCost`; with `memory=0` it is the adversary
-    given as `gains`.
+    By default a round pays 0 unless its arm was also played in the `memory` rounds before (or in all earlier rounds if
+    fewer). With `memory=1` and the default gains this is `SwitchingCost`; with `memory=0` it is the adversary given as
+    `gains`.
 
-    With a function `payoff(gains, arms, t)`, round t pays what it returns, a number in [0, 1]:
+    With a function `payoff(gains, arms, t)`, round t pays its return value, a number in [0, 1]:
 
     .. math:: f_t(I_{t-m}, \ldots, I_t) = \text{payoff}(g_t, (I_{t-m}, \ldots, I_t), t)
 
-    `gains` is the round's row of gains, shape `(n_arms,)`; `arms` the last m + 1 arms played, the oldest first and this
-    round's last, where rounds before round 1 have the arm of round 1; `t` the round, from 1. Both arrays are read-only.
-    The two regrets then compare with different plays (Arora, Dekel and Tewari 2012):
+    `gains` is the round's row of gains, shape `(n_arms,)`; `arms` the last m + 1 arms played, oldest first and this
+    round's arm last (rounds before round 1 count as the arm of round 1); `t` the round, from 1. Both arrays are
+    read-only. The two regrets then compare with different plays (Arora, Dekel and Tewari 2012):
 
-    - external regret: each fixed arm y is put in the last place of the arms really played,
+    - external regret: each fixed arm y replaces the last of the arms really played,
       :math:`\max_y \sum_t f_t(I_{t-m}, \ldots, I_{t-1}, y) - \sum_t f_t(I_{t-m}, \ldots, I_t)`;
-    - policy regret: each arm is played throughout, :math:`\max_y \sum_t f_t(y, \ldots, y)` in place of the first sum.
+    - policy regret: each arm is played in all rounds, :math:`\max_y \sum_t f_t(y, \ldots, y)` instead of the first sum.
 
-    Both are exact for every K and m (up to the rounding of sums), because they compare with K constant plays, not with
-    all sequences of arms; they cost 2 K calls of the function in each round. Without a payoff function fixed arms are
-    never charged, so the two regrets are equal.
+    Both are exact for every K and m (up to rounding of sums), because they compare with K constant plays, not with all
+    sequences of arms. They cost 2 K calls of the function per round. Without a payoff function fixed arms are never
+    charged, so the two regrets are equal.
 
-    A payoff function sees the gains of its own round only and must keep no state between rounds, so that one round's
-    gains influence the payoffs of that round only, each by at most 1: the sensitivities and guarantees of privacy
-    wrappers hold unchanged. The simulator compiles the function with Numba, or runs it in Python if Numba cannot.
-    Scalar arithmetic and `math` give the same payoffs both ways to the last bit; NumPy's sums and powers may not.
+    A payoff function sees the gains of its own round only and must keep no state between rounds. So one round's gains
+    influence only the payoffs of that round, each by at most 1, and the sensitivities and guarantees of privacy
+    wrappers hold unchanged. The simulator compiles the function with Numba, or runs it in Python if Numba cannot. Both
+    give the same payoffs to the last bit for scalar arithmetic and `math`, but not always for NumPy's sums and powers.
 
     Args:
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 2.
-        memory: How many rounds back the adversary looks (m), at least 0; with a payoff function at most 65,536.
+        memory: Number m of earlier rounds, at least 0; with a payoff function at most 65,536.
         gains: The adversary that chooses the gains before the charge; by default the walk of `SwitchingCost`. Its
             number of arms and its horizon then replace the two arguments.
-        payoff: A plain function as above, of arms as the game numbers them, which is as given unless `arm_order` says
-            otherwise, such as `dp_bandit_envs.adversaries.overfished`; by default the charge.
+        payoff: A plain function as above, such as `dp_bandit_envs.adversaries.overfished`; by default the charge. It
+            sees arms as the game numbers them, see `arm_order`.
 
     Source: Arora, Dekel and Tewari (2012), Online Bandit Learning against an Adaptive Adversary, ICML; Tossou and
     Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 2.1.
 
-    Differs from the source in: gains instead of losses; and rounds before round 1 have the arm of round 1.
+    Differs from the source in: gains instead of losses; rounds before round 1 count as the arm of round 1.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class MemoryBounded(Adversary):
 
     @property
     def arm_order(self) -> str:
-        """Whether arms are numbered as given, or anew in each game."""
+        """`"given"` or `"random"`: how arms are numbered."""
         return self._gains.arm_order
 
     @arm_order.setter

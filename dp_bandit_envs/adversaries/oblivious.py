@@ -1,4 +1,4 @@
-"""Coins whose bias is drawn anew in every round (fully oblivious), or whose outcome is repeated for 200 (oblivious)."""
+"""Coins with a fresh bias in every round (fully oblivious), or with outcomes repeated for 200 rounds (oblivious)."""
 
 from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
 
@@ -24,12 +24,12 @@ def draw(state: Biases, t: int, row: FloatArray, rng: np.random.Generator) -> No
 
 
 class FullyOblivious(RoundByRound):
-    """Coins whose biases are drawn anew in every round.
+    """Coins with a fresh random bias in every round.
 
     In every round each arm draws a bias p, uniform around its centre, and then a gain from Bernoulli(p). The best arm
     has p in [0.5, 0.5 + 2 gap]; the others have p in [0.5 - gap, 0.5 + gap]. Averaged over p the gains are
     Bernoulli(0.5 + gap) and Bernoulli(0.5), independent from round to round: the same law as `Stochastic` with those
-    means. The best arm is drawn anew for each game; if the order of arms is given, it is arm 0.
+    means. The best arm is drawn for each game; if the order of arms is given, it is arm 0.
 
     Args:
         n_arms: Number of arms K, at least 2.
@@ -69,7 +69,7 @@ class RepeatedBiases(NamedTuple):
 
 
 def draw_or_repeat(state: RepeatedBiases, t: int, row: FloatArray, rng: np.random.Generator) -> None:
-    """Write the gains of the last draw, which round 1 and every multiple of the period make anew."""
+    """Write the gains of the last draw; round 1 and every multiple of the period draw again."""
     if t == 1 or t % state.period == 0:
         draw(state.biases, t, state.gains, rng)
     for arm in range(len(row)):
@@ -79,8 +79,8 @@ def draw_or_repeat(state: RepeatedBiases, t: int, row: FloatArray, rng: np.rando
 class Oblivious(FullyOblivious):
     """Coins as in the fully oblivious game, but each outcome is repeated for 200 rounds.
 
-    Gains are drawn as by `FullyOblivious` in round 1 and in every round that is a multiple of `period`, and repeated
-    in between. The paper does not say what happens before the first multiple of 200.
+    Gains are drawn as by `FullyOblivious` in round 1 and in every round that is a multiple of `period`, and repeated in
+    between. The paper does not define the gains before the first multiple of 200.
 
     Args:
         n_arms: Number of arms K, at least 2.

@@ -17,17 +17,16 @@ class OutcomePools(Adversary):
     """An adversary made from one pool of recorded gains for each arm.
 
     In round t arm i pays the t-th outcome of its shuffled pool; when a pool is used up it is shuffled again. If the
-    horizon exceeds a pool, its outcomes are therefore used in several rounds, up to T / (outcomes of the arm), rounded
-    up. The guarantees of this project protect one round, so for an outcome used in r rounds epsilon is r times as large
-    (group privacy): `data_use` and the guarantee's `for_record()` and `for_person()` say so. The number of outcomes of
-    each arm, and whose they are, is public.
-
-    They count as made up, so that the seed is a known one, unless persons are given. Play real data by `Replay`.
+    horizon exceeds a pool, its outcomes are used in several rounds: up to T / (outcomes of the arm), rounded up. The
+    guarantees of this project protect one round, so for an outcome used in r rounds epsilon is r times as large (group
+    privacy); see `data_use` and the guarantee's `for_record()` and `for_person()`. The number of outcomes per arm and
+    their persons are public. Without persons, outcomes count as made up, and the seed need not be secret. Use `Replay`
+    for real data.
 
     Args:
         pools: For each arm its recorded gains, each of shape `(outcomes,)` with at least one, in [0, 1].
         horizon: Number of rounds T, at least 1; by default the number of outcomes over all arms.
-        persons: The most outcomes of a person; or for each arm whose each outcome is. None if it is not known.
+        persons: The largest number of outcomes per person, or for each arm the person of each outcome; None if unknown.
     """
 
     def __init__(

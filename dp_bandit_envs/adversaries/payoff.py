@@ -1,4 +1,4 @@
-"""Payoff functions: what a round pays, given the round's gains and the last arms played."""
+"""Payoff functions: a round's payoff, given the round's gains and the last arms played."""
 
 import functools
 import inspect
@@ -24,8 +24,8 @@ ASKED: Final = 64
 def stay(gains: FloatArray, arms: IntArray, t: int) -> float:
     """Return the gain of the arm played if all remembered arms are the same, and 0 otherwise.
 
-    The default charge of `MemoryBounded`, as a payoff function: it pays the same in every round, and so gives the same
-    policy regret. External regret differs, because the default charge leaves the fixed arms uncharged.
+    The default charge of `MemoryBounded`, as a payoff function: same payoffs and policy regret. External regret
+    differs, because the default charge leaves the fixed arms uncharged.
     """
     for arm in arms:
         if arm != arms[-1]:
@@ -37,8 +37,8 @@ def overfished(gains: FloatArray, arms: IntArray, t: int) -> float:
     """Return the gain of the arm played, or a quarter of it if arm 0 was played in one of the m rounds before.
 
     Arm 0 overfishes: after it, every arm pays less for m rounds. With means (0.9, 0.5) arm 0 is the better arm after
-    every history, so an agent with low external regret plays it nearly always and collects 0.225 a round; arm 1
-    throughout would have paid 0.5. External regret does not measure this loss; policy regret grows by 0.275 a round.
+    every history, so an agent with low external regret plays it nearly always and collects 0.225 per round; always
+    playing arm 1 would pay 0.5. External regret does not measure this loss; policy regret grows by 0.275 per round.
     """
     for arm in arms[:-1]:
         if arm == 0:
@@ -50,13 +50,13 @@ def checked_payoff(payoff: Any, memory: int, n_arms: int) -> FunctionType:
     """Return a payoff function as a plain function, or raise; a function compiled by Numba is unwrapped first.
 
     Args:
-        payoff: What was given as a payoff function.
-        memory: How many rounds back it looks (m).
+        payoff: The user's payoff function.
+        memory: Number m of earlier rounds.
         n_arms: Number of arms K.
 
     Raises:
         WrongTypeError: If it is not a plain function of gains, arms and t.
-        ValueError: If it does not pay the same when it is asked the same again.
+        ValueError: If repeated calls with the same arguments return different payoffs.
     """
     function = python_function(payoff)
     if not isinstance(function, FunctionType):
@@ -77,7 +77,7 @@ def checked_payoff(payoff: Any, memory: int, n_arms: int) -> FunctionType:
 
 @functools.lru_cache(maxsize=256)
 def _check_pays_the_same(function: FunctionType, memory: int, n_arms: int) -> None:
-    """Ask for the payoffs of made-up rounds in two orders; raise if any differs. This finds mistakes, not malice."""
+    """Compute the payoffs of synthetic rounds in two orders; raise if any differs. This finds mistakes, not malice."""
     rng = np.random.default_rng(1)
     gains, arms = rng.random((ASKED, n_arms)), _frozen(rng.integers(n_arms, size=ASKED + memory))
 
@@ -107,15 +107,14 @@ class Payments:
 
     Args:
         payoff: The payoff function, checked.
-        memory: How many rounds back it looks (m).
+        memory: Number m of earlier rounds.
         n_arms: Number of arms K.
 
     Attributes:
-        options: What each arm would have paid in the last round, given the arms played before it, shape `(n_arms,)`.
-        option_totals: Their sums over all rounds, shape `(n_arms,)`: the comparison of external regret.
-        constant_totals: What each arm would have collected if it had been played throughout, shape `(n_arms,)`: the
-            comparison of policy regret.
-        option_rows, constant_rows: The summands of both, one array `(n_arms,)` for each round since `clear`.
+        options: Payoff of each arm in the last round, given the arms played before it, shape `(n_arms,)`.
+        option_totals: Their sums over all rounds, shape `(n_arms,)`, for external regret.
+        constant_totals: Total payoff of each arm if played in all rounds, shape `(n_arms,)`, for policy regret.
+        option_rows, constant_rows: The summands of both, one array `(n_arms,)` per round since `clear`.
     """
 
     def __init__(self, payoff: Payoff, memory: int, n_arms: int) -> None:
@@ -132,15 +131,16 @@ class Payments:
         self.clear()
 
     def clear(self) -> None:
-        """Forget the rows of past rounds."""
+        """Delete the rows of past rounds."""
         self.option_rows: list[FloatArray] = []
         self.constant_rows: list[FloatArray] = []
 
     def play(self, gains: FloatArray, arm: int, t: int) -> float:
-        """Play `arm` in round t with the round's gains of shape `(n_arms,)`, and return what it pays.
+        """Play `arm` in round t with the round's gains of shape `(n_arms,)`, and return its payoff.
 
         Raises:
-            PayoffRangeError: If the payoff of any arm or of a constant play is not in [0, 1]; then nothing was played.
+            PayoffRangeError: If the payoff of any arm or of a constant play is not in [0, 1]; the round is then not
+                played.
         """
         # A copy: a view would let the function read other rounds through its base.
         row = _frozen(gains.copy())

@@ -25,13 +25,13 @@ MADE_UP: Final = (
 
 
 class TableAdversary(Adversary):
-    """An adversary that plays the rows of a table, one a round.
+    """An adversary that plays the rows of a table, one per round.
 
     Args:
         table: Shape `(rows, n_arms)`; made read-only, so that copies share it.
         horizon: Number of rounds T, from 1 to the number of rows, which is the default.
-        rows: What an error calls the rows.
-        persons: The most rows of a person; or whose each row is, one entry a row. None if it is not known.
+        rows: Name of the rows in errors.
+        persons: The largest number of rows per person, or the person of each row; None if unknown.
     """
 
     def __init__(
@@ -62,14 +62,14 @@ class TableAdversary(Adversary):
 
 
 class GainTable(TableAdversary):
-    """Plays a table of gains, one row a round.
+    """Plays a table of gains, one row per round.
 
-    They count as made up, so that the seed is a known one, unless persons are given. Play real data by `Replay`.
+    Without persons, gains count as made up, and the seed need not be secret. Use `Replay` for real data.
 
     Args:
         table: Gains, shape `(rounds, n_arms)`, in [0, 1].
         horizon: Number of rounds T, from 1 to the number of rows, which is the default.
-        persons: The most rows of a person; or whose each row is, one entry a row. None if it is not known.
+        persons: The largest number of rows per person, or the person of each row; None if unknown.
     """
 
     def __init__(
@@ -83,16 +83,16 @@ class GainTable(TableAdversary):
 
 
 class VectorTable(TableAdversary):
-    """Plays a table of gain vectors, one row a round, on the ball, the cube or the simplex.
+    """Plays a table of gain vectors, one row per round, on the ball, the cube or the simplex.
 
-    They count as real data, so that the seed is a secret one unless one is given: set `is_real` to False for made-up
-    vectors. The game refuses rows outside of its set of gain vectors: L2 norm at most 1 for the ball, L1 norm at most 1
-    for the cube, entries in [0, 1] for the simplex.
+    They count as real data, so the seed is secret unless one is given: set `is_real` to False for made-up vectors. The
+    game refuses rows outside its set of gain vectors: L2 norm at most 1 for the ball, L1 norm at most 1 for the cube,
+    entries in [0, 1] for the simplex.
 
     Args:
         vectors: Gain vectors, shape `(rounds, dimension)`, entries in [-1, 1], at least 2 columns.
         horizon: Number of rounds T, from 1 to the number of rows, which is the default.
-        persons: The most rows of a person; or whose each row is, one entry a row. None if it is not known.
+        persons: The largest number of rows per person, or the person of each row; None if unknown.
         ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget.
     """
 
@@ -118,20 +118,20 @@ class Replay(Adversary):
     Plays a table of gains row by row, or lets each arm pay its recorded gains in random order.
 
     Args:
-        gains: A table of shape `(rounds, n_arms)`, played row by row; or records in two columns called `arm` and
-            `gain`, of which each arm pays its own in random order, reshuffled when used up (`OutcomePools`). Either is
-            an array, a DataFrame, an Arrow table, or the path of a file saved as `.npy` (a table), `.csv` or `.csv.gz`;
-            a `DataFile`, which holds the bytes of a file, can replace a path. True is 1 and False is 0. A first line of
-            names in a file of a table is skipped if no name is a number. By default a made-up table of 4 arms and 1,000
-            rounds, with a warning.
+        gains: A table of shape `(rounds, n_arms)`, played row by row; or records in two columns `arm` and `gain`: each
+            arm pays its own records in random order, reshuffled when used up (`OutcomePools`). Either is an array, a
+            DataFrame, an Arrow table, or the path of a file `.npy` (table only), `.csv` or `.csv.gz`; a `DataFile`,
+            which holds the bytes of a file, can replace a path. True is 1 and False is 0. In a table's file, a first
+            line of names is skipped if no name is a number. By default a made-up table of 4 arms and 1,000 rounds, with
+            a warning.
         horizon: Number of rounds T, at least 1; by default all rows. A table cannot be played beyond its end.
-        persons: What guarantees need to know to say what holds for a person: the most records (or rows) that belong to
-            one person; or the name of the column, of a CSV file or a DataFrame, that says whose each row is, in any
-            words. That column is not an arm, and who owns which rows counts as public. None if it is not known.
+        persons: For per-person guarantees: the largest number of records (or rows) per person; or the name of a column,
+            of a CSV file or a DataFrame, that identifies the person of each row. That column is not an arm, and the
+            assignment of rows to persons is public. None if unknown.
         ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget. Give
-            the same one to all environments over the same data.
-        arm_names: The arms' names, as given; the attribute `arm_names` has them in the order of the game. By default
-            "0", "1", ...
+            the same ledger to all environments over the same data.
+        arm_names: The arms' names in the order of the data; the attribute `arm_names` has them in the order of the
+            game. By default "0", "1", ...
 
     Source: your own data.
 
@@ -177,7 +177,7 @@ class Replay(Adversary):
 
     @property
     def arm_order(self) -> str:
-        """Whether arms are numbered as given, or anew in each game."""
+        """`"given"` or `"random"`: how arms are numbered."""
         return self._source.arm_order
 
     @arm_order.setter

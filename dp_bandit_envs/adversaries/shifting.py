@@ -1,4 +1,4 @@
-"""Shifting coins: which arm is best changes at unknown rounds, or the arms' means drift."""
+"""Shifting coins: the best arm changes at unknown rounds, or the arms' means drift."""
 
 from typing import SupportsFloat, SupportsIndex
 
@@ -11,13 +11,12 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class Shifting(Adversary):
-    r"""Every arm is a coin; which arm is best changes at unknown rounds, or the means drift within a budget.
+    r"""Every arm is a coin; the best arm changes at unknown rounds, or the means drift within a budget.
 
-    One arm has mean (1 + gap) / 2 and the others (1 - gap) / 2. At `shifts` rounds, uniform among those after the
-    first and drawn anew for each game, another arm, uniform among the others, becomes the best one.
-
-    With a `budget` V nothing jumps. Each arm's mean goes up and down between (1 - gap) / 2 and (1 + gap) / 2, from a
-    uniform place and in a uniform direction, and moves by V / (T - 1) from each round to the next, so that
+    One arm has mean (1 + gap) / 2 and the others (1 - gap) / 2. At `shifts` rounds, drawn uniformly after the first
+    round for each game, another arm, uniform among the others, becomes the best. With a `budget` V, means do not jump.
+    Each arm's mean moves up and down between (1 - gap) / 2 and (1 + gap) / 2, from a uniform start in a uniform
+    direction, by V / (T - 1) per round, so that
 
     .. math:: \sum_{t=2}^T \max_i |\mu_t(i) - \mu_{t-1}(i)| \le V
 
@@ -25,8 +24,8 @@ class Shifting(Adversary):
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1.
         shifts: Number S of changes of the best arm, from 0 to T - 1; by default 5, or as many as fit.
-        gap: How far the best arm is ahead, or how far apart means can be, in (0, 1].
-        budget: The total variation V of the means, at least 0, in place of `shifts`; by default means jump.
+        gap: Gap of the best arm, or range of the drifting means, in (0, 1].
+        budget: The total variation V of the means, at least 0, instead of `shifts`; by default means jump.
 
     Source: Garivier and Moulines (2011), section 2, for abrupt changes; Besbes, Gur and Zeevi (2014), for the budget.
     """
@@ -76,7 +75,7 @@ class Shifting(Adversary):
         return (self._rng.random((rounds, self.n_arms)) < means).astype(float)
 
     def means_at(self, rounds: ArrayLike) -> FloatArray:
-        """Return the arms' means in rounds of this game, the first of which is 1, shape `(len(rounds), n_arms)`."""
+        """Return the arms' means in rounds of this game, counted from 1, shape `(len(rounds), n_arms)`."""
         t = np.asarray(rounds)
         if self.budget is None:
             best = self._best[np.searchsorted(self._changes, t, side="right")]

@@ -1,4 +1,4 @@
-"""The stochastic adversary: every arm is a coin with a bias of its own, given or drawn from a prior."""
+"""The stochastic adversary: every arm is a coin with its own bias, given or drawn from a prior."""
 
 from typing import NamedTuple, SupportsFloat, SupportsIndex
 
@@ -23,10 +23,10 @@ def toss(state: Coins, t: int, row: FloatArray, rng: np.random.Generator) -> Non
 
 
 class Stochastic(RoundByRound):
-    """Every arm is a coin with a bias of its own.
+    """Every arm is a coin with its own bias.
 
-    Gains are independent Bernoulli draws; one arm, drawn anew for each game, has mean 0.55 and the others 0.5, unless
-    `means` says otherwise. If the order of arms is given, it is arm 0.
+    Gains are independent Bernoulli draws; by default one arm, drawn for each game, has mean 0.55 and the others 0.5. If
+    the order of arms is given, it is arm 0.
 
     Args:
         n_arms: Number of arms K, at least 2; by default the length of `means`, or 4 without `means`.

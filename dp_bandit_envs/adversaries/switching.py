@@ -1,4 +1,4 @@
-"""The switching-cost adversary: one arm is better by a tiny gap, and a round in which the agent switches pays 0."""
+"""The switching-cost adversary: one arm is better by a tiny gap, and a round with a switch pays 0."""
 
 from typing import NamedTuple, SupportsIndex
 
@@ -37,7 +37,7 @@ def next_round(state: MultiScaleWalk, t: int, row: FloatArray, rng: np.random.Ge
 
 
 def next_step(state: MultiScaleWalk, t: int, rng: np.random.Generator) -> float:
-    """Return the walk in round t, one step from that of its parent, t with its lowest set bit cleared.
+    """Return the walk in round t, one step from its value at the parent of t, t with its lowest set bit cleared.
 
     The parent's entry is intact, because rounds between a round and its parent have lower lowest bits than the parent.
     """
@@ -48,27 +48,27 @@ def next_step(state: MultiScaleWalk, t: int, rng: np.random.Generator) -> float:
 
 
 def lowest_bit(number: int) -> int:
-    """Return the place of the lowest set bit of a number in [1, 2^62]: the exponent of that power of two."""
+    """Return the position of the lowest set bit of a number in [1, 2^62]: the exponent of that power of two."""
     return int(parted(float(number & -number))[1]) - 1
 
 
 def write_step(state: MultiScaleWalk, t: int, row: FloatArray, rng: np.random.Generator) -> None:
-    """Write the walk in place of gains."""
+    """Write the walk instead of gains."""
     row[0] = next_step(state, t, rng)
 
 
 class SwitchingCost(RoundByRound):
-    r"""One arm is better by a tiny gap, and a round in which the agent switches pays 0.
+    r"""One arm is better by a tiny gap, and a round with a switch pays 0.
 
     All gains follow one multi-scale random walk, which hides the gap:
 
     .. math:: g_t(i) = 1 - \mathrm{clip}(W_t + 1/2 - \text{gap} \cdot [i = \chi], 0, 1), \quad
               W_t = W_{\rho(t)} + \xi_t, \quad \xi_t \sim N(0, \sigma^2), \quad W_0 = 0
 
-    for t = 1, ..., T, with :math:`\rho(t)` = t with its lowest set bit cleared, :math:`\sigma = 1 / (9 \log_2 T)`,
-    gap = :math:`K^{1/3} T^{-1/3} \sigma` and the best arm :math:`\chi` uniform. An agent that does not switch cannot
-    see in the walk which arm is better, and in a round with a change of arm the gain is 0 (memory 1). The first round
-    is not a change.
+    for t = 1, ..., T, with :math:`\rho(t)` = t with its lowest set bit cleared, :math:`\sigma = 1 / (9 \log_2 T)`, gap
+    = :math:`K^{1/3} T^{-1/3} \sigma` and the best arm :math:`\chi` uniform. An agent that does not switch cannot tell
+    from the walk which arm is better, and in a round with a change of arm the gain is 0 (memory 1). The first round is
+    not a change.
 
     Args:
         n_arms: Number of arms K, at least 2.
@@ -77,8 +77,8 @@ class SwitchingCost(RoundByRound):
     Source: Dekel, Ding, Koren and Peres (2014), Bandits with Switching Costs: T^(2/3) Regret, STOC, figure 1, with the
     charge of Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.
 
-    Differs from the source in: gains instead of losses, so the best arm's numbers are larger rather than smaller; and
-    the charge for a switch is the gain of that round (Tossou and Dimitrakakis 2017, section 2.1), not 1.
+    Differs from the source in: gains instead of losses, so the best arm's numbers are larger rather than smaller; a
+    switch costs the gain of that round (Tossou and Dimitrakakis 2017, section 2.1), not 1.
     """
 
     memory = 1
@@ -101,7 +101,7 @@ class SwitchingCost(RoundByRound):
         return int(self._state.best_arm[0])
 
     def next_walk(self, rounds: int) -> FloatArray:
-        """Return the walk W_t of the next `rounds` rounds, shape `(rounds,)`, in place of their gains."""
+        """Return the walk W_t of the next `rounds` rounds, shape `(rounds,)`, instead of their gains."""
         walk = np.empty((rounds, 1))
         self._draw(write_step, walk)
         return walk[:, 0]

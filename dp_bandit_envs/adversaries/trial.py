@@ -18,15 +18,14 @@ class Trial(OutcomePools):
     """A real clinical trial: every round is a patient with HIV, every arm one of four treatments.
 
     AIDS Clinical Trials Group Study 175: each arm pays the recorded outcomes of its own patients. They come in random
-    order and are reshuffled when all have been used (see `OutcomePools` for what that means for privacy: every patient
-    has one outcome, which at the full length can serve in five rounds). A gain is 1 for a good outcome and 0 otherwise.
-    Arms, which each game numbers anew (`arm_names`): zidovudine; zidovudine + didanosine; zidovudine + zalcitabine;
-    didanosine.
+    order and are reshuffled when used up. Every patient has one outcome, which at the full length can be used in five
+    rounds (for its privacy see `OutcomePools`). A gain is 1 for a good outcome and 0 otherwise. Arms, numbered at
+    random in each game (`arm_names`): zidovudine; zidovudine + didanosine; zidovudine + zalcitabine; didanosine.
 
     Args:
         horizon: Number of rounds (patients) T, at least 1; the trial had 2,139.
         outcome: `"event_free"`: no primary event was observed (CD4 count halved, AIDS, or death); or
-            `"cd4_not_fallen"`: the CD4 count at 20 weeks was at least the one at the start.
+            `"cd4_not_fallen"`: the CD4 count at 20 weeks was at least the initial count.
         ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget.
 
     Source: Hammer et al. (1996), A trial comparing nucleoside monotherapy with combination therapy in HIV-infected

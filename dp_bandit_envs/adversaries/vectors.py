@@ -13,7 +13,7 @@ class Leaning(Adversary):
     """Gain vectors for the ball that lean in one direction: (1 - gap) u + gap v.
 
     Each round draws u uniformly from the unit sphere; the direction v is drawn in the same way at the start of each
-    game. The best fixed point is near v, and earns about gap a round.
+    game. The best fixed point is near v and earns about gap per round.
 
     Args:
         dimension: Number of coordinates d, at least 2.
@@ -44,7 +44,7 @@ class Leaning(Adversary):
 
 
 class OneAxis(Adversary):
-    """Gain vectors +-e_i for the ball and the cube: one axis a round.
+    """Gain vectors +-e_i for the ball and the cube: one axis per round.
 
     The axis is uniform; its sign is the axis's good sign with probability (1 + gap) / 2. Good signs are drawn at the
     start of each game.
@@ -83,8 +83,8 @@ class OneAxis(Adversary):
 class Alternating(Adversary):
     """Gain vectors along the first axis, with alternating signs: half of e_1, then -e_1, e_1, -e_1, ...
 
-    After each round the best fixed point so far is the one that loses the next round, so following the leader has
-    linear regret. Nothing is random.
+    After each round the best fixed point loses in the next round, so follow-the-leader has linear regret. The gains are
+    deterministic.
 
     Args:
         dimension: Number of coordinates d, at least 2.
@@ -99,7 +99,7 @@ class Alternating(Adversary):
         super().__init__(dimension, horizon)
 
     def begin(self, rng: np.random.Generator) -> None:
-        """Start a new game at round 1; nothing is random."""
+        """Start a new game at round 1; its gains are deterministic."""
         self._round = 0
 
     def next_gains(self, rounds: int) -> FloatArray:

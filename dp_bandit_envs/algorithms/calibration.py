@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, Self, SupportsFloat, SupportsIndex, TypeAlias
 
 from dp_bandit_envs import checks
@@ -25,6 +25,7 @@ CLOSE: Final = 1e-6
 FARTHEST: Final = 2.0**40
 """The search ends at this factor from its start."""
 TRIES: Final = 100
+AS_DATA_SAY: Final = 0
 
 
 class PrivacyRequest(NamedTuple):
@@ -35,7 +36,8 @@ class PrivacyRequest(NamedTuple):
         delta: For all algorithms that take one, or None for T^-2.
         at_guarantee: Whether epsilon, with `delta` or else 0, is a guarantee that an algorithm's real one has to meet
             as closely as possible from below.
-        rounds_per_person: The most rounds of a person, whom that guarantee is for; None if it is for a round.
+        rounds_per_person: The most rounds of a person, whom that guarantee is for; None if it is for a round, and
+            `AS_DATA_SAY` for the number that the game's data have.
     """
 
     epsilon: float | None = None
@@ -48,6 +50,15 @@ class PrivacyRequest(NamedTuple):
         cls, epsilon: Any = None, delta: Any = None, *, at_guarantee: Any = False, rounds_per_person: Any = None
     ) -> Self:
         """Return a request after checking it; the arguments are those of `compare`."""
+        if isinstance(at_guarantee, str):
+            if at_guarantee != "person":
+                raise ValueError(
+                    f"at_guarantee must be True, False or 'person'; received {checks.shown(at_guarantee)}."
+                )
+            if rounds_per_person is not None:
+                raise ValueError("rounds_per_person must be left out with at_guarantee='person': the data say it.")
+            request = cls.checked(epsilon, delta, at_guarantee=True)
+            return request._replace(rounds_per_person=AS_DATA_SAY)
         epsilon = None if epsilon is None else checks.epsilon(epsilon)
         if delta is not None:
             delta = checks.delta(delta, or_zero=at_guarantee)
@@ -64,13 +75,19 @@ class PrivacyRequest(NamedTuple):
             rounds_per_person = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
         return cls(epsilon, delta, at_guarantee, rounds_per_person)
 
-    def refuse_for(self, name: str) -> None:
-        """Raise if an epsilon or a delta is requested of what takes none, which has this name."""
-        if self.epsilon is not None or self.delta is not None:
-            raise ValueError(
-                f"{'delta' if self.epsilon is None else 'epsilon'} must be left out for {name}, which takes none or has"
-                " its own; name an algorithm, such as 'DP-KLUCB', to give one."
-            )
+    def refuse_for(self, players: Mapping[str, Any]) -> None:
+        """Raise if an epsilon or a delta is requested, which none of these players by name has got."""
+        if self.epsilon is None and self.delta is None:
+            return
+        parameter, example = ("delta", "DP-UCB-INT") if self.epsilon is None else ("epsilon", "DP-KLUCB")
+        having = [name for name, player in players.items() if parameter in getattr(player, "parameters", {})]
+        taking_none = [name for name in players if name not in having]
+        parts = [f"{', '.join(taking_none)} take{'s' * (len(taking_none) == 1)} none"] * bool(taking_none)
+        parts += [f"{', '.join(having)} {'has its' if len(having) == 1 else 'have their'} own already"] * bool(having)
+        raise ValueError(
+            f"{parameter} is for none of these: {'; '.join(parts)}. Leave it out, or name an algorithm that takes one,"
+            f" such as '{example}'; of your own, give the function that takes {parameter}, not what it returns."
+        )
 
 
 NO_REQUEST: Final = PrivacyRequest()
@@ -96,14 +113,23 @@ def with_privacy(spec: AlgorithmSpec, request: PrivacyRequest, game: Environment
         asked = epsilon if spec.takes_epsilon else None
         return dataclasses.replace(spec, parameters=spec.parameters_at(epsilon, request.delta, horizon), asked=asked)
     assert game is not None
-    rounds = request.rounds_per_person or 1
     adversary: Any = game.unwrapped.adversary  # type: ignore[attr-defined]
-    participation = None if request.rounds_per_person is None else adversary.data_use
-    if participation is not None and participation.person is not None and participation.person > rounds:
-        raise ValueError(
-            f"rounds_per_person must be at least {participation.person:,} here, the rounds in which the data of one"
-            f" person can serve; received {rounds:,}."
-        )
+    per_person = None if adversary.data_use is None else adversary.data_use.person
+    if request.rounds_per_person == AS_DATA_SAY:
+        if per_person is None:
+            raise ValueError(
+                "at_guarantee='person' needs data that say whose each line is, as a file with persons='the column' or"
+                " DPBandit-Trial-v0; here nobody knows in how many rounds a person can serve. Give"
+                " rounds_per_person=3, say, which is a promise of yours."
+            )
+        rounds = per_person
+    else:
+        rounds = request.rounds_per_person or 1
+        if request.rounds_per_person is not None and per_person is not None and per_person > rounds:
+            raise ValueError(
+                f"rounds_per_person must be at least {per_person:,} here, the rounds in which the data of one person"
+                f" can serve; received {rounds:,}. at_guarantee='person' takes that number."
+            )
     needed = {key: epsilon if key == "epsilon" else 1e-6 for key in spec.needed}
     built = dataclasses.replace(spec, parameters={**spec.parameters, **needed}).build()
     built.check_game(game)
@@ -141,7 +167,7 @@ def read_single_player(algorithm: Any, request: PrivacyRequest, env: Environment
     """
     player, is_filled = read_player(algorithm, None, request, env)
     if not is_filled:
-        request.refuse_for(player.name)
+        request.refuse_for({player.name: player})
     return player
 
 
@@ -200,6 +226,7 @@ def calibrate(
     return dataclasses.replace(spec, parameters=parameters_there).build()
 
 
+@checks.answers_wrong_calls
 def calibrate_in(
     algorithm: Player | AlgorithmSpec,
     target: Target,

@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import importlib
 import inspect
+import itertools
 import os
 import re
 import unicodedata
@@ -318,6 +319,11 @@ def read_game(game: Any, persons: str | int | None = None) -> GameSpec:
         return _spec_of_factory(type(game).__name__, functools.partial(BanditEnv, game))
     if _is_environment(game):
         return _spec_of_environment(game)
+    if isinstance(game, gym.vector.VectorEnv):
+        raise WrongTypeError(
+            f"an environment must be one game; received {type(game).__name__}, which plays {game.num_envs} at a time."
+            " Give what gymnasium.make returns for the same id; simulate(..., trials=...) plays many games of it."
+        )
     if callable(game) and not (isinstance(game, type) and not issubclass(game, (gym.Env, gym.Wrapper))):
         checks.function("a maker of environments", game)
         return _spec_of_factory(getattr(game, "__name__", type(game).__name__), game)
@@ -447,12 +453,13 @@ def _registered_id(written: str) -> str:
     if re.search(r"\.\w{2,8}$", written):  # no name of a game has a point
         raise ValueError(UNREAD.format(written))
     if written in gym.registry:
-        raise WrongTypeError(NOT_A_BANDIT_ENV.format("a game", written))
+        raise WrongTypeError(
+            f"{written} is an environment of Gymnasium, and no bandit of this package. One with a single state becomes"
+            " a game in Python, with dp_bandit_envs.adapters.from_gymnasium(env, horizon=..., low=..., high=...)."
+        )
     short = {short_name(id_): id_ for id_ in IDS}
     if written.lower() in {name.lower() for name in ALGORITHMS} - {name.lower() for name in short}:
-        raise UnknownNameError(
-            f"environment must be a known name; received {written!r}, which is an algorithm. Environments come first."
-        )
+        raise UnknownNameError(f"{written!r} is an algorithm, no environment. Environments come first.")
     return short[checks.known_name("environment", written.removeprefix("DPBandit-"), short)]
 
 
@@ -512,13 +519,7 @@ def read_algorithm(
     if isinstance(algorithm, AlgorithmSpec):
         return algorithm
     if isinstance(algorithm, str):
-        named = read_import(algorithm)
-        if named is None:
-            return _spec_in_table(*read_call(algorithm), label)
-        if named.imported is None:
-            return _spec_in_table(named.name, named.parameters, label)
-        spec = read_algorithm(named.imported, named.name, named.parameters)
-        return spec if label is None else dataclasses.replace(spec, label=label, base_label=label)
+        return _spec_of_named(_read_named(algorithm), label)
     parameters = dict(parameters or {})
     if isinstance(algorithm, Algorithm):
         refuse_unknown_parameters(algorithm.name, parameters, {})
@@ -531,6 +532,44 @@ def read_algorithm(
             way_out = f" Use dp_bandit_envs.adapters.{adapter}(...) of it."
         raise WrongTypeError(WANTED.format(checks.kind_of(algorithm)) + way_out)
     return _spec_of_callable(algorithm, label, parameters)
+
+
+def read_sweep(text: str, label: str | None = None) -> list[AlgorithmSpec]:
+    """Return the spec that a text names, or one for each value where a parameter has a list of them.
+
+    Several lists are combined: `EXP3-tau:batch_size=[10,100],exploration_rate=[.1,.2]` names four algorithms. A list
+    that is itself a value stands in another one: `mine:Agent:weights=[[1,2]]` names one algorithm.
+
+    Args:
+        text: As for `read_algorithm`.
+        label: Its name for readers, which the chosen values follow in brackets.
+    """
+    named = _read_named(text)
+    lists = {name: values for name, values in named.parameters.items() if isinstance(values, list)}
+    for name, values in lists.items():
+        if not values:
+            raise ValueError(f"{name} must have at least one value; received an empty list in {checks.shown(text)}.")
+    specs = []
+    for values in itertools.product(*lists.values()):
+        chosen = dict(zip(lists, values, strict=True))
+        label_here = None if label is None else f"{label}{in_brackets(chosen)}"
+        specs.append(_spec_of_named(named._replace(parameters=named.parameters | chosen), label_here))
+    return specs
+
+
+def _read_named(text: str) -> "ImportedSpec":
+    """Return what a text names, in a module or in the table of algorithms."""
+    if (named := read_import(text)) is not None:
+        return named
+    name, parameters = read_call(text)
+    return ImportedSpec(name, None, parameters)
+
+
+def _spec_of_named(named: "ImportedSpec", label: str | None) -> AlgorithmSpec:
+    if named.imported is None:
+        return _spec_in_table(named.name, named.parameters, label)
+    spec = read_algorithm(named.imported, named.name, named.parameters)
+    return spec if label is None else dataclasses.replace(spec, label=label, base_label=label)
 
 
 def _spec_of_callable(function: Callable[..., Any], label: str | None, parameters: dict[str, Any]) -> AlgorithmSpec:
@@ -603,6 +642,8 @@ def build_algorithm(algorithm: Any) -> Algorithm:
 
 
 def _spec_in_table(written: str, parameters: dict[str, Any], label: str | None) -> AlgorithmSpec:
+    if written in {*IDS, *map(short_name, IDS)} - {*ALGORITHMS}:
+        raise UnknownNameError(f"{written!r} is an environment, no algorithm. Environments come first.")
     name = checks.known_name("algorithm", written, ALGORITHMS)
     signature = {key: one for key, one in inspect.signature(ALGORITHMS[name]).parameters.items() if key != "label"}
     refuse_unknown_parameters(name, parameters, signature)
@@ -614,7 +655,7 @@ class ImportedSpec(NamedTuple):
 
     Attributes:
         name: Its name.
-        imported: What the module has under this name; None for an algorithm that it registers.
+        imported: What the module has under this name; None for an algorithm in the table, which it may register.
         parameters: The parameters that follow.
     """
 

@@ -127,7 +127,7 @@ def command_line() -> str:
     epilog=examples(
         "run Switching EXP3 EXP3-tau:batch_size=100 --trials 50",
         "run Stochastic Oblivious DP-KLUCB DP-IMED --epsilon 0.1,1",
-        "run my.csv Batched-Lap-HTINF --epsilon 0.5",
+        "run my.csv Batched-Lap-HTINF --epsilon 0.5 --at-guarantee person --persons name",
         "run Stochastic EXP3 mine:MyAgent --horizon 1e5",
     )
 )
@@ -152,7 +152,7 @@ def run(
         typer.Option(
             "--at-guarantee",
             help="Take --epsilon, and --delta or else 0, as what each algorithm really has to guarantee, and find the"
-            " parameter for it.",
+            " parameter for it. --at-guarantee person: for a person, in as many rounds as the data say (--persons).",
         ),
     ] = False,
     rounds_per_person: RoundsPerPerson = None,

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 MOST_OF_NAME = 24
 """How many letters of the environments' names are in the name of a folder."""
+PERSON = "person"
+"""The word after --at-guarantee that asks for the guarantee of a person."""
 EXAMPLES_OF = {"epsilon": "0.1,1", "arms": "2,10", "horizon": "1000,1e4"}
 
 
@@ -72,6 +74,8 @@ def run_games(
     **arguments: Any,
 ) -> None:
     """Play algorithms in environments, and write figure, tables and report; more as for `experiment_from`."""
+    if arguments["at_guarantee"] and PERSON in names:
+        names, arguments["at_guarantee"] = [name for name in names if name != PERSON], PERSON
     environments, algorithms = sort_names(names)
     checks.one_of("measure", measure, MEASURES)
     across = {"epsilon": arguments["epsilon"], "arms": arguments["n_arms"], "horizon": arguments["horizon"]}

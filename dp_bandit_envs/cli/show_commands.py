@@ -307,7 +307,9 @@ def open_lab(name: str | None, folder: Path, *, read_only: bool, host: str, port
     require("marimo", extra="labs")
     copied = copy_labs(folder)
     if copied:
-        say(f"Copied {len(copied)} notebooks to {folder}.")
+        labs = len(set(copied) - {START_PAGE})
+        also = " and the page of all" * (START_PAGE in copied)
+        say(f"Copied {labs} lab{'s' * (labs != 1)}{also} to {folder}.")
     for file in outdated(folder):
         say(
             f"{folder / file} is a copy from another version of dp-bandit-envs and does not run with this one: rename"

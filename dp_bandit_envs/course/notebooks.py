@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.checks import require
+from dp_bandit_envs.errors import UnknownNameError
 from dp_bandit_envs.files import clear_partial_files, write_whole
 
 if TYPE_CHECKING:
@@ -66,6 +67,10 @@ def find(name: str) -> Lab:
     word = name.strip().lower().removesuffix(".py").replace("_", "-").replace(" ", "-")
     if word.isdecimal() and 1 <= int(word) <= len(LABS):
         return LABS[int(word) - 1]
+    if re.fullmatch(r"[+-]?\d+", word):
+        raise UnknownNameError(
+            f"labs have the numbers 1 to {len(LABS)}; received {word}. `dp-bandit list labs` names them."
+        )
     begin_so = [lab for lab in LABS if word and lab.name.startswith(word)]
     if len(begin_so) == 1:
         return begin_so[0]

@@ -4,7 +4,7 @@ import contextlib
 import copy
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Final, SupportsIndex
+from typing import Any, ClassVar, Final, NoReturn, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
@@ -87,6 +87,15 @@ class ArmFacts:
     def values(self) -> ValueRange:
         """What is public about the values that a round of one game reveals."""
         return gains_of_arms(self.sensitivity)
+
+    @property
+    def guarantee(self) -> NoReturn:
+        """Nothing: only a privacy wrapper has one."""
+        raise AttributeError(
+            "a game without a privacy wrapper guarantees nothing; put one around it, as in"
+            " dp_bandit_envs.LaplaceClipRescale(env, epsilon=1.0).guarantee, or ask an algorithm, as in"
+            " make_algorithm('DP-KLUCB').guarantee(n_arms=4, horizon=1000)."
+        )
 
     def best(self, totals: FloatArray) -> FloatArray:
         """Return what the best fixed arm collects on summed gains of shape `(..., n_arms)`, shape `(...)`."""

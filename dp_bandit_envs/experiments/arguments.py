@@ -3,7 +3,7 @@
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from dp_bandit_envs.algorithms.specs import (
     read_algorithm,
     read_game,
     read_import,
+    read_sweep,
 )
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import LedgerError, WrongTypeError
@@ -35,7 +36,7 @@ def experiment_from(
     *,
     epsilon: Any = None,
     delta: float | None = None,
-    at_guarantee: bool = False,
+    at_guarantee: bool | Literal["person"] = False,
     rounds_per_person: int | None = None,
     horizon: Any = None,
     n_arms: Any = None,
@@ -142,7 +143,7 @@ def _read_algorithms(algorithms: Any) -> list[AlgorithmSpec]:
         for label in algorithms:
             if not isinstance(label, str) or not label.strip():
                 raise WrongTypeError(f"an algorithm's name for readers must be text; received {label!r}.")
-        specs = [read_algorithm(algorithm, label) for label, algorithm in algorithms.items()]
+        specs = [spec for label, algorithm in algorithms.items() for spec in _specs_of(algorithm, label)]
     else:
         specs = _labelled([algorithms] if is_single_algorithm(algorithms) else list(algorithms))
     if not specs:
@@ -153,13 +154,19 @@ def _read_algorithms(algorithms: Any) -> list[AlgorithmSpec]:
 
 def _labelled(algorithms: Sequence[Any]) -> list[AlgorithmSpec]:
     """Return the specs of algorithms; a name that several have, such as `MyAgent`, gets the module: `anna:MyAgent`."""
-    specs = [read_algorithm(algorithm) for algorithm in algorithms]
+    pairs = [(algorithm, spec) for algorithm in algorithms for spec in _specs_of(algorithm)]
+    specs = [spec for _, spec in pairs]
     names = [spec.label for spec in specs]
-    for index, (algorithm, spec) in enumerate(zip(algorithms, specs, strict=True)):
+    for index, (algorithm, spec) in enumerate(pairs):
         if names.count(spec.label) > 1 and (module := _module_of(algorithm)):
             label = f"{module}:{spec.label}"
             specs[index] = dataclasses.replace(spec, label=label, base_label=label)
     return specs
+
+
+def _specs_of(algorithm: Any, label: str | None = None) -> list[AlgorithmSpec]:
+    """Return the spec of an algorithm, or several of a text that has lists of values."""
+    return read_sweep(algorithm, label) if isinstance(algorithm, str) else [read_algorithm(algorithm, label)]
 
 
 def _module_of(algorithm: Any) -> str:
@@ -184,18 +191,10 @@ def _algorithms_in(
 def _refuse_unused(games: Sequence[GameSpec], epsilons: list[float], delta: float | None) -> None:
     """Raise if no algorithm got an epsilon or a delta that was given for all."""
     specs = [spec for game in games for spec in game.algorithms or ()]
-    names = ", ".join(dict.fromkeys(spec.base_label for spec in specs))
     if epsilons and all(spec.asked is None for spec in specs):
-        raise ValueError(
-            f"epsilon must be for at least one algorithm; {names} would not get it, taking none or having it written"
-            " after the name. Leave epsilon out, or add an algorithm that takes one, such as DP-KLUCB; of your own,"
-            " give the function that takes epsilon, not what it returns."
-        )
+        PrivacyRequest(epsilons[0]).refuse_for({spec.base_label: spec.build() for spec in specs})
     if delta is not None and all(spec.parameters.get("delta") != delta for spec in specs):
-        raise ValueError(
-            f"delta must be for at least one algorithm; {names} would not get it. Leave delta out, or add an"
-            " algorithm that takes one, such as DP-UCB-INT."
-        )
+        PrivacyRequest(delta=delta).refuse_for({spec.base_label: spec.build() for spec in specs})
 
 
 def _refuse_duplicates(what: str, names: list[str]) -> None:

@@ -4,7 +4,7 @@ import dataclasses
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,8 +22,10 @@ from dp_bandit_envs.experiments.ranking import Ranking, ranking
 from dp_bandit_envs.experiments.running import StoredArrays, run
 from dp_bandit_envs.experiments.store import RESULTS, ResultsFolder, read_finished
 from dp_bandit_envs.experiments.tables import summary_csv, summary_of_folder, table, wide_table
+from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.seeding import Seed, warn_of_known_seed
 from dp_bandit_envs.simulation.results import MEASURES
+from dp_bandit_envs.text import aligned_table
 
 if TYPE_CHECKING:
     import pandas
@@ -52,9 +54,28 @@ class Comparison(Entries):
     """
 
     def __repr__(self) -> str:
-        seed = "secret seed" if self.seed is None else f"seed {self.seed}"
         names = ", ".join(self.algorithms)
-        return f"Comparison({names} on {'; '.join(self.titles)}: {len(self)} results, {seed})"
+        return f"Comparison({names} on {'; '.join(self.titles)}: {len(self)} results, {self._seed_in_words})"
+
+    def __str__(self) -> str:
+        """Return an aligned table of the external regret after the last round, with every guarantee."""
+        titles, counts = self.titles, {entry.trials for entry in self.entries}
+        rows = []
+        for entry in self.entries:
+            mean, error = map(float, mean_and_standard_error(entry.values("external_regret")[:, -1]))
+            regret = f"{mean:,.1f} ± {error:,.1f}" if entry.trials > 1 else f"{mean:,.1f}"
+            level = str(entry.level).strip("()")
+            rows.append([entry.title, entry.name, level, f"{entry.trials:,}", regret])
+        columns = [0] * (len(titles) > 1) + [1, 2] + [3] * (len(counts) > 1) + [4]
+        head = ["environment", "algorithm", "guarantee", "trials", "mean ± s.e."]
+        lines = [[line[column] for column in columns] for line in (head, *rows)]
+        about = ["External regret after the last round", *(titles if len(titles) == 1 else [])]
+        about += [f"{count:,} trial{'s' * (count != 1)}" for count in counts if len(counts) == 1]
+        return f"{', '.join([*about, self._seed_in_words])}\n{aligned_table(lines)}"
+
+    @property
+    def _seed_in_words(self) -> str:
+        return "secret seed" if self.seed is None else f"seed {self.seed}"
 
     def _repr_html_(self) -> str:
         return self.table("html")
@@ -316,7 +337,7 @@ def load(folder: "str | Path") -> Comparison:
         >>> from dp_bandit_envs import compare, load
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = compare("Stochastic", "Uniform", horizon=100, trials=2).save(f"{folder}/results")
-        ...     print(load(path))
+        ...     load(path)
         Comparison(Uniform on Stochastic: 1 results, seed 0)
     """
     path = folder_of(folder)
@@ -349,7 +370,7 @@ def compare(
     *,
     epsilon: float | Sequence[float] | None = None,
     delta: float | None = None,
-    at_guarantee: bool = False,
+    at_guarantee: bool | Literal["person"] = False,
     rounds_per_person: int | None = None,
     horizon: int | Sequence[int] | None = None,
     n_arms: int | Sequence[int] | None = None,
@@ -372,6 +393,7 @@ def compare(
         delta: For every algorithm that takes one beside an epsilon; by default T^-2, or that of your own function.
         at_guarantee: Whether each epsilon, with `delta` or else 0, is a guarantee that every algorithm's real one meets
             as closely as possible from below, as with `calibrate`. Algorithms that guarantee nothing play as they are.
+            With `"person"` it is that of a person, in as many rounds as the data say.
         rounds_per_person: The most rounds of one person, whom that guarantee is for; by default it is for a round.
         horizon: One or several numbers of rounds T; by default each environment's own.
         n_arms: One or several numbers of arms K; by default each environment's own.

@@ -1,7 +1,6 @@
 """Ranks algorithms by paired differences on the same gains, with intervals and a test for many comparisons."""
 
 import dataclasses
-import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,20 +8,17 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.checks import require
-from dp_bandit_envs.experiments.entries import Entry, by_epsilon
+from dp_bandit_envs.experiments.entries import Entry
+from dp_bandit_envs.experiments.paired_tests import LEAST_TRIALS, ROUNDING, last_values, pair_tests
 from dp_bandit_envs.experiments.tables import amount, written
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation.results import MEASURES
 
-LEAST_RESAMPLES = 9_999
-LEAST_TRIALS = 6
-"""With fewer trials no sign test can reach a p-value of 5 %."""
-ROUNDING = 1e-12
-"""Relative differences below this one are due to rounding, and have no spread to resample."""
-LARGER_IS_BETTER = ("collected",)
+RESAMPLES = 9_999
+"""Of the bootstrap."""
 WHAT_IS_TESTED = (
-    "p: sign-flip test of symmetric differences, not of equal means. An algorithm that is slightly better in most"
-    " trials and far worse in a few often gets a small p although the means are equal; look at the quantiles too."
+    "The last column is a test of symmetric differences, not of equal means, so look at the quantiles too;"
+    " table_of_pairs() has every pair."
 )
 
 
@@ -92,12 +88,14 @@ class Ranking:
         confidence: That of the intervals; 1 minus it is the level of the test.
         standings: By game, the best mean first.
         pairs: All pairs within each game.
+        least_adjusted: No adjusted p-value can be smaller, with so many pairs, trials and flips of signs.
     """
 
     measure: str
     confidence: float
     standings: tuple[RankingRow, ...]
     pairs: tuple[Pair, ...]
+    least_adjusted: float = 0.0
 
     def table(self, format: str = "markdown") -> str:
         """Return the standings as a table: `"markdown"`, `"latex"`, `"csv"` or `"html"`."""
@@ -122,7 +120,13 @@ class Ranking:
         return written([*head, "better in"], rows, format)
 
     def __str__(self) -> str:
-        return f"{self.table()}\n\n{self.table_of_pairs()}\n\n{WHAT_IS_TESTED}"
+        floor = ""
+        if self.least_adjusted > (1 - self.confidence) / 10:
+            floor = (
+                f" With {len(self.pairs):,} pairs and so few trials no p (Holm) is below {self.least_adjusted:.2g}:"
+                " play more trials, or select fewer algorithms."
+            )
+        return f"{WHAT_IS_TESTED}{floor}\n\n{self.table()}"
 
     def _repr_html_(self) -> str:
         return self.table("html")
@@ -136,26 +140,16 @@ def ranking(entries: Sequence[Entry], measure: str, confidence: float) -> Rankin
     """
     confidence = checks.in_range("confidence", confidence, 0.5, 0.9999)
     checks.one_of("measure", measure, MEASURES)
-    sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
-    games = dict(by_epsilon(entries, lambda entry: entry.title))
     for entry in entries:
         if entry.trials < LEAST_TRIALS:
             raise ValueError(f"trials must be at least {LEAST_TRIALS} to rank algorithms; received {entry.trials}.")
-    count = sum(len(group) * (len(group) - 1) // 2 for group in games.values())
-    # So many that the smallest p-value survives the correction.
-    resamples = max(LEAST_RESAMPLES, 40 * count)
+    games, tests, least = pair_tests(entries, measure)
     pairs = []
-    for title, group in games.items():
-        # By what a reader of the table sees first.
-        group.sort(key=lambda entry: sign * float(_last(entry, measure).mean()))
-        for better, worse in itertools.combinations(group, 2):
-            difference = sign * _paired(worse, better, measure)
-            low, high = interval(difference, confidence)
-            p_value = sign_flip_p_value(difference, resamples)
-            mean, wins = float(difference.mean()), float((difference > 0).mean())
-            pairs.append(Pair(title, better.name, worse.name, mean, low, high, p_value, p_value, wins))
-    adjusted = holm(np.array([pair.p_value for pair in pairs]))
-    pairs = [pair._replace(adjusted=float(value)) for pair, value in zip(pairs, adjusted, strict=True)]
+    for test in tests:
+        ends = interval(test.difference, confidence)
+        mean, wins = float(test.difference.mean()), float((test.difference > 0).mean())
+        names = (test.title, test.better.name, test.worse.name)
+        pairs.append(Pair(*names, mean, *ends, test.p_value, test.adjusted, wins))
     against_best = {
         (pair.title, pair.worse): pair.adjusted for pair in pairs if pair.better == games[pair.title][0].name
     }
@@ -164,7 +158,7 @@ def ranking(entries: Sequence[Entry], measure: str, confidence: float) -> Rankin
         for title, group in games.items()
         for entry in group
     )
-    return Ranking(measure, confidence, standings, tuple(pairs))
+    return Ranking(measure, confidence, standings, tuple(pairs), least)
 
 
 def interval(samples: FloatArray, confidence: float) -> tuple[float, float]:
@@ -178,69 +172,18 @@ def interval(samples: FloatArray, confidence: float) -> tuple[float, float]:
     if np.ptp(samples) <= ROUNDING * np.abs(samples).max():
         return float(samples[0]), float(samples[0])
     ends = stats.bootstrap(
-        (samples,), np.mean, confidence_level=confidence, n_resamples=LEAST_RESAMPLES, rng=np.random.default_rng(0)
+        (samples,), np.mean, confidence_level=confidence, n_resamples=RESAMPLES, rng=np.random.default_rng(0)
     ).confidence_interval
     return float(ends.low), float(ends.high)
 
 
-def sign_flip_p_value(differences: FloatArray, resamples: int) -> float:
-    """Return the two-sided p-value of "differences are symmetric about 0", by flipping the signs of trials at random.
-
-    Exact where there are no more flips than `resamples`. It is no test of "the mean difference is 0": if one algorithm
-    is slightly better in most trials and far worse in a few, equal means are often rejected.
-
-    Args:
-        differences: Shape `(trials,)`.
-        resamples: Number of random flips.
-    """
-    stats = require("scipy.stats", extra="audits")
-    if not differences.any():
-        return 1.0
-    test = stats.permutation_test(
-        (differences,),
-        np.mean,
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=resamples,
-        batch=max(1, 2**22 // len(differences)),
-        rng=np.random.default_rng(0),
-    )
-    return float(test.pvalue)
-
-
-def holm(p_values: FloatArray) -> FloatArray:
-    """Return p-values adjusted for many tests: at level a, some true hypothesis is rejected with probability a at most.
-
-    Args:
-        p_values: Shape `(tests,)`.
-
-    Source: Holm (1979).
-    """
-    order = np.argsort(p_values, kind="stable")
-    steps = np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1))
-    adjusted = np.empty_like(p_values)
-    adjusted[order] = np.minimum(steps, 1.0)
-    return adjusted
-
-
 def _standing(title: str, entry: Entry, measure: str, confidence: float, against_best: float) -> RankingRow:
-    last = _last(entry, measure)
+    last = last_values(entry, measure)
     low, high = interval(last, confidence)
     median, ninety, ninety_nine = (float(value) for value in np.quantile(last, (0.5, 0.9, 0.99)))
     epsilon, delta, _ = entry.level
     mean, tied = float(last.mean()), against_best > 1 - confidence
     return RankingRow(title, entry.name, epsilon, delta, mean, low, high, median, ninety, ninety_nine, tied)
-
-
-def _last(entry: Entry, measure: str) -> FloatArray:
-    last: FloatArray = entry.values(measure)[:, -1]
-    return last
-
-
-def _paired(entry: Entry, other: Entry, measure: str) -> FloatArray:
-    """Return the differences in the trials that both have played."""
-    common = min(entry.trials, other.trials)
-    return _last(entry, measure)[:common] - _last(other, measure)[:common]
 
 
 def _interval(row: Any) -> str:

@@ -463,11 +463,11 @@ def _regrets(comparison: Entries, view: View) -> str:
             "algorithm": entry.name,
             f"guarantee ({CONVENTION})": str(entry.level),
             "trials": f"{len(last):,}",
+            "mean ± s.e.": f"{numbers['mean']:,.1f} ± {numbers['standard_error']:,.1f}",
+            "median / 99 % quantile": f"{numbers['median']:,.1f} / {numbers['quantile_99']:,.1f}",
             "median of means": f"{numbers['median_of_means']:,.1f}",
             f"its interval ({confidence:.3f})": f"{numbers['interval_low']:,.1f} to {numbers['interval_high']:,.1f}",
             "Gini's mean difference below / above": f"{numbers['gini_below']:,.1f} / {numbers['gini_above']:,.1f}",
-            "mean ± s.e.": f"{numbers['mean']:,.1f} ± {numbers['standard_error']:,.1f}",
-            "median / 99 % quantile": f"{numbers['median']:,.1f} / {numbers['quantile_99']:,.1f}",
             EXTREMES: f"{last.min():,.1f} to {last.max():,.1f}",
             "bound on the mean": f"{entry.bounds[view.measure]:,.0f}" if view.measure in entry.bounds else "none known",
         }

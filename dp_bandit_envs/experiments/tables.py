@@ -4,36 +4,61 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Final
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.experiments.entries import Entry, entries_of
+from dp_bandit_envs.experiments.paired_tests import LEAST_TRIALS, pair_tests
 from dp_bandit_envs.experiments.store import ResultsFolder, read_finished
 from dp_bandit_envs.metrics import summary
 from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, WITH_EXACT_NOISE
 from dp_bandit_envs.text import html_table
 
 Rows = Sequence[Sequence[str]]
-LETTERS: Final = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"} | {
-    letter: f"\\{letter}" for letter in "&%$#_{}"
+LETTERS: Final = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "±": r"$\pm$",
+} | {letter: f"\\{letter}" for letter in "&%$#_{}"}
+"""How LaTeX writes letters that have a meaning there, or none."""
+NUMBER: Final = r"\d[\d.]*(?:e[+-]?\d+)?"
+MATHEMATICS: Final = re.compile(
+    # A parameter, alone or with its number; a number with an exponent; the minus of a number.
+    rf"\b(?P<name>epsilon|delta)(?!\w)(?:(?: = |=| )(?P<setting>{NUMBER})(?!\w))?"
+    r"|(?<![\w.])(?P<number>\d[\d.]*e[+-]?\d+)(?!\w)"
+    r"|(?<![\w.)\]}-])(?P<minus>-)(?=\d)"
+)
+LEVEL: Final = 0.05
+"""That of the test behind what is bold."""
+MOST_DECIMALS: Final = 6
+ABOUT_BOLD: Final = (
+    "Bold: the best of those with a guarantee, at each epsilon in each environment, and all that a paired sign-flip"
+    " test (5 %, Holm) does not separate from it"
+)
+SHARED: Final = {
+    "epsilon": "epsilon = {}",
+    "delta": "delta = {}",
+    "epsilon for a record": "epsilon = {} for a record",
+    "epsilon for a person": "epsilon = {} for a person",
+    "guarantee": "guarantee: {}",
+    "trials": "{} trials each",
 }
-SYMBOLS: Final = {
-    "epsilon": r"$\varepsilon$",
-    "delta": r"$\delta$",
-    "asked epsilon": r"asked $\varepsilon$",
-}
-"""Words of a head as LaTeX writes them; below, `INFINITY` is another one."""
-INFINITY: Final = {"inf": r"$\infty$"}
+"""What a caption says of a column that is the same in each row."""
 
 
 def table(entries: Sequence[Entry], format: str, measure: str) -> str:
     """Return a row for each result, of a measure after the last round; see `Comparison.table`."""
     exact = checks.one_of("format", format, tuple(FORMATS)) == "csv"
+    name = measure.replace("_", " ")
     rows = []
     for entry in entries:
-        seen = summary(entry.values(measure)[:, -1])
-        number = "{:.10g}".format if exact else amount
+        seen = {name: float(number) for name, number in summary(entry.values(measure)[:, -1]).items()}
+        number: Callable[[float], str] = "{:.10g}".format if exact else _same_decimals(seen)
         row = {
             "environment": entry.title,
             "algorithm": entry.algorithm,
@@ -46,16 +71,25 @@ def table(entries: Sequence[Entry], format: str, measure: str) -> str:
         guarantee = "none" if entry.model == "none" else f"{entry.model}; {entry.covers}"
         row["guarantee"] = "; ".join(filter(None, [guarantee, entry.silence]))
         row["trials"] = str(entry.trials)
-        row[f"mean {measure.replace('_', ' ')}"] = number(float(seen["mean"]))
-        row["standard error"] = number(float(seen["standard_error"]))
-        row["median"] = number(float(seen["median"]))
-        row["99 % quantile"] = number(float(seen["quantile_99"]))
+        row[f"mean {name}"] = number(seen["mean"])
+        row["standard error"] = number(seen["standard_error"])
+        row["median"] = number(seen["median"])
+        row["99 % quantile"] = number(seen["quantile_99"])
         rows.append(row)
     left_out = {f"epsilon for a {unit}" for unit in UNITS if not any(unit in entry.units for entry in entries)}
     if len({entry.asked for entry in entries}) < 2:
         left_out.add("asked epsilon")
-    head = [name for name in rows[0] if name not in left_out]
-    return written(head, [[row[name] for name in head] for row in rows], format)
+    head = [column for column in rows[0] if column not in left_out]
+    if format != "latex":
+        return written(head, [[row[column] for column in head] for row in rows], format)
+    shared = [column for column in head if column in SHARED and len({row[column] for row in rows}) == 1]
+    head = [column for column in head if column not in shared]
+    cells = [[row[column] for column in head] for row in rows]
+    best = _as_good_as_the_best(entries, measure)
+    bold = {(index, head.index(f"mean {name}")) for index, entry in enumerate(entries) if _key(entry) in best}
+    what = "; ".join([name.capitalize(), *(SHARED[column].format(rows[0][column]) for column in shared)])
+    sentences = [f"{what}; {CONVENTION}"]
+    return latex_table(head, cells, [*sentences, *_about_bold(best)], bold)
 
 
 def wide_table(entries: Sequence[Entry], format: str, measure: str) -> str:
@@ -64,23 +98,60 @@ def wide_table(entries: Sequence[Entry], format: str, measure: str) -> str:
     of_players: dict[tuple[str, float | None], dict[str, Entry]] = {}
     for entry in entries:
         of_players.setdefault((entry.algorithm, entry.asked), {})[entry.title] = entry
-    rows = []
-    for (algorithm, _), games in of_players.items():
-        guarantees = dict.fromkeys(map(_guarantee, games.values()))
-        means = [_mean(games[title], measure) if title in games else "" for title in titles]
-        rows.append([algorithm, " / ".join(guarantees), *means])
-    text = written(["algorithm", "guarantee", *titles], rows, format)
-    note = f"Mean {measure.replace('_', ' ')} ± standard error; {CONVENTION}."
-    if format == "latex":
-        # In the cells and below them, as an author writes them.
-        text = re.sub(r"\b(epsilon|delta) (\S*\d)", r"$\\var\1 = \2$", text).replace(r"\vardelta", r"\delta")
-        note = (
-            note.replace("±", r"$\pm$")
-            .replace("epsilon", r"$\varepsilon$")
-            .replace("delta = 1e-6", r"$\delta = 10^{-6}$")
-        )
-        return f"{text}\n\n\\smallskip{{\\footnotesize {note}}}"
-    return {"csv": text, "html": f"{text}\n<p>{note}</p>"}.get(format, f"{text}\n\n{note}")
+    guarantees = [" / ".join(dict.fromkeys(map(_guarantee, games.values()))) for games in of_players.values()]
+    head = ["algorithm", "guarantee", *titles]
+    rows = [
+        [algorithm, guarantee, *(_mean(games[title], measure) if title in games else "" for title in titles)]
+        for ((algorithm, _), games), guarantee in zip(of_players.items(), guarantees, strict=True)
+    ]
+    what = f"Mean {measure.replace('_', ' ')} ± standard error"
+    if format != "latex":
+        text = written(head, rows, format)
+        note = f"{what}; {CONVENTION}."
+        return {"csv": text, "html": f"{text}\n<p>{note}</p>"}.get(format, f"{text}\n\n{note}")
+    best = _as_good_as_the_best(entries, measure)
+    players = enumerate(of_players.values())
+    first = 2
+    sentences = [f"{what}; {CONVENTION}"]
+    if len(set(guarantees)) == 1:
+        head, rows, first = ["algorithm", *titles], [[row[0], *row[2:]] for row in rows], 1
+        sentences.insert(0, f"Guarantee of all: {guarantees[0]}")
+    bold = {
+        (index, first + titles.index(title))
+        for index, games in players
+        for title, entry in games.items()
+        if _key(entry) in best
+    }
+    return latex_table(head, rows, [*sentences, *_about_bold(best)], bold)
+
+
+def _key(entry: Entry) -> tuple[str, str]:
+    return entry.key, entry.name
+
+
+def _as_good_as_the_best(entries: Sequence[Entry], measure: str) -> set[tuple[str, str]]:
+    """Return the results that are the best of their game and epsilon, or cannot be told from it, by `_key`.
+
+    Those without a guarantee count only where no other has one. With too few trials for a test there are none.
+    """
+    if any(entry.trials < LEAST_TRIALS for entry in entries):
+        return set()
+    games, tests, _ = pair_tests(entries, measure)
+    as_good = set()
+    for title, group in games.items():
+        private = [entry for entry in group if entry.model != "none"] or group
+        as_good.add(_key(private[0]))
+        as_good |= {
+            _key(test.worse)
+            for test in tests
+            if test.title == title and test.better is private[0] and test.worse in private and test.adjusted > LEVEL
+        }
+    return as_good
+
+
+def _about_bold(best: Container[Any]) -> list[str]:
+    """Return the sentence of a caption on what is bold, if anything is."""
+    return [ABOUT_BOLD] if best else []
 
 
 def summary_csv(entries: Sequence[Entry], measure: str = "external_regret") -> str:
@@ -118,9 +189,18 @@ def _guarantee(entry: Entry) -> str:
 
 
 def _mean(entry: Entry, measure: str) -> str:
-    seen = summary(entry.values(measure)[:, -1])
-    mean, error = amount(float(seen["mean"])), amount(float(seen["standard_error"]))
-    return f"{mean} ± {error}" if entry.trials > 1 else mean
+    seen = {name: float(number) for name, number in summary(entry.values(measure)[:, -1]).items()}
+    number = _same_decimals(seen)
+    return f"{number(seen['mean'])} ± {number(seen['standard_error'])}" if entry.trials > 1 else number(seen["mean"])
+
+
+def _same_decimals(seen: Mapping[str, float]) -> Callable[[float], str]:
+    """Return what writes a mean and all beside it with as many decimals as the error has in two digits."""
+    mean, error = seen["mean"], seen["standard_error"]
+    if not error > 1e-9 * abs(mean):  # one trial has none, and that of equal numbers is rounding
+        return amount
+    decimals = min(max(1 - math.floor(math.log10(error)), 0), MOST_DECIMALS)
+    return lambda value: f"{value:,.{decimals}f}" if math.isfinite(value) else ""
 
 
 def written(head: Sequence[str], rows: Rows, format: str) -> str:
@@ -135,26 +215,72 @@ def amount(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.1f}" if abs(value) >= 1 else f"{value:.3g}"
 
 
-def latex(head: Sequence[str], rows: Rows) -> str:
-    """Return a LaTeX tabular that needs the package booktabs."""
+def latex(head: Sequence[str], rows: Rows, bold: Container[tuple[int, int]] = ()) -> str:
+    """Return a LaTeX tabular that needs the package booktabs; numbers are set to the right.
 
-    def line(cells: Sequence[str], symbols: Mapping[str, str]) -> str:
-        escaped = ("".join(LETTERS.get(letter, letter) for letter in cell) for cell in cells)
-        return " & ".join(symbols.get(cell, text) for cell, text in zip(cells, escaped, strict=True)) + r" \\"
+    Args:
+        head: The names of the columns.
+        rows: The cells.
+        bold: The places (row, column) of bold cells.
+    """
+
+    def line(index: int, row: Sequence[str]) -> str:
+        cells = map(in_latex, row)
+        return (
+            " & ".join(rf"\textbf{{{cell}}}" if (index, n) in bold else cell for n, cell in enumerate(cells)) + r" \\"
+        )
 
     columns = "".join("r" if all(_is_number(row[index]) for row in rows) else "l" for index in range(len(head)))
-    begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
     return "\n".join(
         [
-            begin,
+            rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
-            line(head, SYMBOLS),
+            line(-1, head),
             r"\midrule",
-            *(line(row, INFINITY) for row in rows),
+            *(line(index, row) for index, row in enumerate(rows)),
             r"\bottomrule",
-            end,
+            r"\end{tabular}",
         ]
     )
+
+
+def latex_table(head: Sequence[str], rows: Rows, caption: Sequence[str], bold: Container[tuple[int, int]]) -> str:
+    """Return a LaTeX table, as for `latex`, below a caption of these sentences."""
+    text = in_latex(" ".join(f"{sentence}." for sentence in caption))
+    return "\n".join([r"\begin{table}", r"\centering", rf"\caption{{{text}}}", latex(head, rows, bold), r"\end{table}"])
+
+
+def in_latex(text: str) -> str:
+    """Return plain text as LaTeX, with epsilon, delta and numbers such as 1e-06 as mathematics."""
+    text = " ".join(text.split())
+    if text == "inf":
+        return r"$\infty$"
+    pieces: list[str] = []
+    end = 0
+    for match in MATHEMATICS.finditer(text):
+        pieces += [_escaped(text[end : match.start()]), _mathematics(match)]
+        end = match.end()
+    return "".join([*pieces, _escaped(text[end:])])
+
+
+def _escaped(text: str) -> str:
+    return "".join(LETTERS.get(letter, letter) for letter in text)
+
+
+def _mathematics(match: re.Match[str]) -> str:
+    if match["name"] is None:
+        return "$-$" if match["minus"] else f"${_power_of_ten(match['number'])}$"
+    symbol = {"epsilon": r"\varepsilon", "delta": r"\delta"}[match["name"]]
+    return f"${symbol}$" if match["setting"] is None else f"${symbol} = {_power_of_ten(match['setting'])}$"
+
+
+def _power_of_ten(number: str) -> str:
+    """Return a number with an exponent as LaTeX writes it in mathematics, and others as they are."""
+    digits, _, exponent = number.partition("e")
+    if not exponent:
+        return number
+    power = f"10^{{{int(exponent)}}}"
+    return power if digits == "1" else rf"{digits} \times {power}"
 
 
 def markdown_table(head: Sequence[str], rows: Rows) -> str:
@@ -180,8 +306,10 @@ FORMATS: Final[dict[str, Callable[[Sequence[str], Rows], str]]] = {
 
 
 def _is_number(text: str) -> bool:
+    """Return whether a cell is a number, a mean with its error, an interval, a share or empty."""
     try:
-        float(text.replace(",", "") or "nan")
+        for part in re.split(r" ± | to ", text.removesuffix("%")):
+            float(part.replace(",", "") or "nan")
     except ValueError:
         return False
     return True

@@ -1,7 +1,6 @@
-"""The arithmetic of guarantees: composition of known laws, Renyi curves, zCDP, and what fast draws add to delta.
+"""The arithmetic of guarantees: composition of noise laws, Renyi curves, zCDP, and the delta of fast draws.
 
-Every number that is returned holds: errors of searches and of doubles cost tightness only. The proofs are in
-docs/accounting.md.
+Every returned number is a valid bound: numerical errors only make it less tight. Proofs: docs/notes/accounting.md.
 """
 
 import functools
@@ -40,12 +39,12 @@ CHUNK: Final = 2**19
 
 
 class DominatingNoise(NamedTuple):
-    """Independent draws that dominate a whole game: whoever sees it learns no more than from these.
+    """Independent draws that dominate a whole game: observing the game reveals no more than observing these draws.
 
     Attributes:
         laplace: Pairs (distance, number): that many Laplace draws, each moved by so many of its scales.
         gaussian: Sum of the squared distances of Gaussian draws, in standard deviations.
-        responses: Pairs (epsilon, number): that many randomised responses, which dominate all that is epsilon-DP.
+        responses: Pairs (epsilon, number): that many randomised responses; one dominates any epsilon-DP mechanism.
     """
 
     laplace: tuple[tuple[float, int], ...] = ()
@@ -61,21 +60,21 @@ class DominatingNoise(NamedTuple):
 
     @property
     def draws(self) -> int:
-        """The number of draws, all Gaussian ones as one."""
+        """The number of draws; all Gaussian draws count as one."""
         return sum(number for _, number in (*self.laplace, *self.responses)) + (self.gaussian > 0)
 
     def times(self, games: int) -> "DominatingNoise":
-        """Return the law of so many games."""
+        """Return the law of n games (composition)."""
         return DominatingNoise(_often(self.laplace, games), games * self.gaussian, _often(self.responses, games))
 
     def of_group(self, rounds: int) -> "DominatingNoise":
-        """Return the law where up to so many rounds change; it needs what docs/accounting.md says of groups."""
+        """Return the law if up to that many rounds change (group privacy; conditions in docs/notes/accounting.md)."""
         return DominatingNoise(
             _for_group(self.laplace, rounds), rounds * rounds * self.gaussian, _for_group(self.responses, rounds)
         )
 
     def epsilon(self, delta: float) -> float:
-        """Return an epsilon for which (epsilon, delta)-DP holds, nearly always within .1 % of the smallest.
+        """Return an epsilon such that (epsilon, delta)-DP holds, nearly always within .1 % of the smallest.
 
         Args:
             delta: In (0, 1).
@@ -83,7 +82,7 @@ class DominatingNoise(NamedTuple):
         return _law_epsilon(self, delta)
 
     def delta(self, epsilon: float) -> float:
-        """Return a delta for which (epsilon, delta)-DP holds, in [0, 1]; the inverse of `epsilon`.
+        """Return a delta such that (epsilon, delta)-DP holds, in [0, 1]; the inverse of `epsilon`.
 
         Args:
             epsilon: In [0, inf].
@@ -96,7 +95,7 @@ class DominatingNoise(NamedTuple):
 
 
 def laplace_law(distances: ArrayLike) -> DominatingNoise:
-    """Return the law of Laplace draws at these distances in scales, nearly equal ones at the largest of them."""
+    """Return the law of Laplace draws at these distances in scales; nearly equal distances share the largest."""
     falling = np.sort(np.asarray(distances, dtype=float).ravel())[::-1]
     if not np.all((falling >= 0) & (falling < math.inf)):
         raise ValueError(f"distances must be finite numbers of at least 0; received {distances!r}.")
@@ -109,7 +108,7 @@ def laplace_law(distances: ArrayLike) -> DominatingNoise:
 
 
 def one_laplace(epsilon: float) -> DominatingNoise:
-    """Return the law of values that are each released once, with Laplace noise, and change by `epsilon` together."""
+    """Return the law of values released once each with Laplace noise, whose changes sum to `epsilon` scales."""
     return DominatingNoise(laplace=((epsilon, 1),))
 
 
@@ -157,7 +156,7 @@ def _law_curve(noise: DominatingNoise) -> RenyiCurve:
 
 
 def _is_extreme(noise: DominatingNoise) -> bool:
-    """Whether doubles would not hold the moments; what is pure then says nearly all."""
+    """Whether the moments would overflow doubles; the pure epsilon is then nearly tight."""
     largest = max((each for each, _ in (*noise.laplace, *noise.responses)), default=0.0)
     return largest > 1e5 or noise.pure < 1e-9
 
@@ -213,12 +212,12 @@ def _law_delta(noise: DominatingNoise, epsilon: float) -> float:
 
 
 def _truth(noise: DominatingNoise) -> float:
-    """Return the chance of the truth in a randomised response."""
+    """Return the probability that a randomised response is truthful."""
     return 1 / (1 + math.exp(-noise.pure))
 
 
 def _of_one(noise: DominatingNoise, delta: float) -> float:
-    """Return the epsilon of one Laplace draw or response; the pure one if delta saves a thousandth at most."""
+    """Return the epsilon of one Laplace draw or response; the pure epsilon if delta saves at most a thousandth."""
     saved = -2 * math.log1p(-delta) if noise.laplace else -math.log1p(-min(1 - 1e-16, delta / _truth(noise)))
     return noise.pure if saved <= 1e-3 * noise.pure else max(0.0, noise.pure - saved * (1 - ROUNDING))
 
@@ -226,7 +225,7 @@ def _of_one(noise: DominatingNoise, delta: float) -> float:
 def _best_renyi_order(
     noise: DominatingNoise, paid: Callable[[FloatArray, FloatArray], FloatArray]
 ) -> tuple[float, float]:
-    """Return the order less 1 of the Renyi divergence that pays least, and what it pays."""
+    """Return the order minus 1 of the Renyi divergence that gives the smallest bound, and that bound."""
     largest = max((each for each, _ in (*noise.laplace, *noise.responses)), default=1.0)
     low, high = math.log(1e-6), math.log(600 / min(largest, 600 / 4096))
     theta = least = math.inf
@@ -241,7 +240,7 @@ def _best_renyi_order(
 
 
 def _bound(noise: DominatingNoise, theta: float, delta: float) -> Callable[[float], float]:
-    """Return the upper bound on delta at epsilon, for a tilt, with the step that suits deltas of this size."""
+    """Return the upper bound on delta at epsilon, for one tilt, with a step size that fits the size of delta."""
     square = noise.gaussian + math.fsum(number * each**2 for each, number in (*noise.laplace, *noise.responses))
     smoothing = SMOOTHING**2 * square
     c = math.sqrt(smoothing)
@@ -271,7 +270,7 @@ def _bound(noise: DominatingNoise, theta: float, delta: float) -> Callable[[floa
 
 
 def epsilon_from_renyi(curve: Sequence[tuple[float, float]], delta: float) -> float:
-    r"""Return the smallest epsilon for which (epsilon, delta)-DP follows from one of the divergences.
+    r"""Return the smallest epsilon such that (epsilon, delta)-DP follows from one of the divergences.
 
     For order :math:`\alpha` and divergence D, in both directions,
 
@@ -295,7 +294,7 @@ def epsilon_from_renyi(curve: Sequence[tuple[float, float]], delta: float) -> fl
 
 
 def delta_from_renyi(curve: Sequence[tuple[float, float]], epsilon: float) -> float:
-    r"""Return the smallest delta for which (epsilon, delta)-DP follows from one of the divergences; at most 1.
+    r"""Return the smallest delta such that (epsilon, delta)-DP follows from one of the divergences; at most 1.
 
     The inverse of `epsilon_from_renyi`,
 
@@ -318,7 +317,7 @@ def delta_from_renyi(curve: Sequence[tuple[float, float]], epsilon: float) -> fl
 
 
 def at_orders(curve: Sequence[tuple[float, float]]) -> RenyiCurve:
-    """Return a curve at `ORDERS`; a divergence is at most that at the next order which is stated."""
+    """Return a curve at `ORDERS`; a divergence is bounded by the divergence at the next stated order."""
     stated = np.array([order for order, _ in curve])
     divergences = np.append([divergence for _, divergence in curve], math.inf)
     places = np.searchsorted(stated, np.array(ORDERS), side="left")
@@ -326,10 +325,10 @@ def at_orders(curve: Sequence[tuple[float, float]]) -> RenyiCurve:
 
 
 def curve_of_group(curve: RenyiCurve, rounds: int) -> RenyiCurve | None:
-    """Return what holds of games that differ in up to `rounds` rounds, or None if that is nothing.
+    """Return the curve of games that differ in up to `rounds` rounds (group privacy), or None if no bound follows.
 
     Args:
-        curve: That of neighbouring games.
+        curve: The curve of neighbouring games.
         rounds: At least 1.
     """
     group_curve: RenyiCurve | None = None
@@ -344,9 +343,9 @@ def curve_of_group(curve: RenyiCurve, rounds: int) -> RenyiCurve | None:
 
 
 def _chained(first: RenyiCurve, second: RenyiCurve) -> RenyiCurve:
-    r"""Return a curve for P and R, if P and Q are as close as `first` says, and Q and R as close as `second` says.
+    r"""Return a curve for (P, R), given the curve `first` for (P, Q) and the curve `second` for (Q, R).
 
-    By Hölder's inequality with 1 / p + 1 / q = 1, for :math:`P^\alpha R^{1 - \alpha}` as the product of
+    Apply Hölder's inequality, 1 / p + 1 / q = 1, to :math:`P^\alpha R^{1 - \alpha}`, the product of
     :math:`P^\alpha Q^{1 / p - \alpha}` and :math:`Q^{\alpha - 1 / p} R^{1 - \alpha}`,
 
     .. math:: D_\alpha(P, R) \le \frac{\alpha - 1 / p}{\alpha - 1} D_{p \alpha}(P, Q) + D_\beta(Q, R), \quad
@@ -375,12 +374,12 @@ def _chained(first: RenyiCurve, second: RenyiCurve) -> RenyiCurve:
 def rho_from_renyi(curve: Sequence[tuple[float, float]], pure: float) -> float:
     """Return a rho that is at least (divergence at an order) / order for every order greater than 1.
 
-    Divergences grow with the order, so between two orders of the curve the divergence is at most that at the upper one,
-    and beyond the last order at most `pure`.
+    Divergences grow with the order: between two orders of the curve, the divergence is at most its value at the upper
+    order, and beyond the last order at most `pure`.
 
     Args:
         curve: Pairs (order, divergence), ascending, at least one.
-        pure: An epsilon for which pure epsilon-DP holds.
+        pure: An epsilon of pure differential privacy that holds.
     """
     below, largest = 1.0, 0.0
     for order, divergence in curve:
@@ -398,7 +397,7 @@ OF_SUM: Final = 1e-15
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
-    """Return the smallest epsilon for which rho-zCDP is known to give (epsilon, delta)-DP.
+    """Return the smallest epsilon such that rho-zCDP is known to imply (epsilon, delta)-DP.
 
     Args:
         rho: In [0, inf].
@@ -413,7 +412,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
-    """Return the smallest delta for which rho-zCDP is known to give (epsilon, delta)-DP, at most 1.
+    """Return the smallest delta such that rho-zCDP is known to imply (epsilon, delta)-DP, at most 1.
 
     Args:
         rho: In [0, inf].
@@ -432,10 +431,10 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
 
 
 def zcdp_within(epsilon: float, delta: float) -> float:
-    """Return the largest rho, nearly, for which rho-zCDP gives (epsilon, delta)-DP by the optimal conversion.
+    """Return nearly the largest rho such that rho-zCDP implies (epsilon, delta)-DP by the optimal conversion.
 
-    It is the inverse of `zcdp_epsilon` in rho, so that what is guaranteed at delta is epsilon, less a millionth of it
-    at most. A tiny epsilon gets the rho of epsilon = 0, which is about 1.36 delta^2.
+    The inverse of `zcdp_epsilon` in rho: the guaranteed epsilon at delta is below the target by at most a millionth of
+    it. A tiny epsilon gets the rho of epsilon = 0, which is about 1.36 delta^2.
 
     Args:
         epsilon: Greater than 0; inf gives inf.
@@ -456,7 +455,7 @@ def zcdp_within(epsilon: float, delta: float) -> float:
 
 
 def gaussian_curve_epsilon(sigma: float, delta: float) -> float:
-    """Return the smallest epsilon at which a Gaussian mechanism is (epsilon, delta)-DP.
+    """Return the smallest epsilon such that a Gaussian mechanism is (epsilon, delta)-DP.
 
     Args:
         sigma: Standard deviation at L2 sensitivity 1, in [0, inf].
@@ -477,7 +476,7 @@ def gaussian_curve_epsilon(sigma: float, delta: float) -> float:
 
 
 def gaussian_curve_delta(sigma: float, epsilon: float) -> float:
-    """Return the smallest delta at which a Gaussian mechanism is (epsilon, delta)-DP.
+    """Return the smallest delta such that a Gaussian mechanism is (epsilon, delta)-DP.
 
     Args:
         sigma: Standard deviation at L2 sensitivity 1, in [0, inf].
@@ -489,7 +488,7 @@ def gaussian_curve_delta(sigma: float, epsilon: float) -> float:
 
 
 def _root(rising: Callable[[float], float]) -> float:
-    """Return where a rising function of a positive number changes its sign, or an end of the range."""
+    """Return the root of an increasing function of a positive number, or an end of the range."""
     low, high = -FAR, FAR
     for _ in range(100):
         middle = (low + high) / 2
@@ -501,12 +500,12 @@ def _root(rising: Callable[[float], float]) -> float:
 
 
 class Distance(NamedTuple):
-    """What is declared for one draw, for each grid step in its scale, or standard deviation; from 8 steps on.
+    """Declared distance of one fast draw, by the number of grid steps in its scale or deviation; from 8 steps on.
 
     Attributes:
         whole: Total variation distance.
-        tail: That of the cells beyond a probability of 1e-7 (t).
-        bulk: Root of the chi-square divergence of the others (X).
+        tail: Total variation distance of the cells beyond a probability of 1e-7 (t).
+        bulk: Root of the chi-square divergence of the other cells (X).
     """
 
     whole: float
@@ -526,13 +525,13 @@ RADIUS: Final = 1e-15
 
 
 def distance_of_draws(scale: float, grid: float, draws: int = 1, *, normal: bool = False) -> float:
-    """Return the distance of independent fast draws together, in [0, 1]; 0 without noise.
+    """Return the joint distance of independent fast draws from exact noise, in [0, 1]; 0 without noise.
 
     Args:
-        scale: The scale of each draw, or its standard deviation, in the units of what is released.
-        grid: The step between released numbers; 0 if they are not rounded, where nothing can be said.
+        scale: The scale of each draw, or its standard deviation, in the units of the releases.
+        grid: The step between released numbers; 0 if they are not rounded, for which no bound is known.
         draws: The number of draws that one round influences.
-        normal: Whether they are normal; otherwise Laplace or exponential.
+        normal: Whether the draws are normal; otherwise Laplace or exponential.
     """
     return distance_of_all([(scale, draws)], grid, normal=normal)
 
@@ -545,8 +544,8 @@ def distance_of_all(
     Args:
         draws: Pairs of a scale and the number of draws that have it.
         grid: As in `distance_of_draws`.
-        normal: As there.
-        used_twice: Whether draws can be rounded in two releases.
+        normal: As in `distance_of_draws`.
+        used_twice: Whether a draw can be rounded in two releases.
     """
     pairs = [(scale, number) for scale, number in draws if scale > 0 and number > 0]
     if not grid > 0:
@@ -562,7 +561,7 @@ def distance_of_all(
 
 
 def delta_for_exact_draws(epsilon: float, delta: float, distance: float) -> float:
-    """Return what is left of a delta for exact noise; it is nearly all of it.
+    """Return the part of delta that remains for exact noise, nearly all of it.
 
     Raises:
         WrongGameError: If fast draws need half of delta or more.
@@ -585,12 +584,12 @@ def added_delta(epsilon: float, distance: float) -> float:
 
 
 def epsilon_with_draws(exact: Callable[[float], float], delta: float, distance: float) -> float:
-    """Return the smallest epsilon at which the delta of exact noise and that of the draws together are `delta`, or inf.
+    """Return the smallest epsilon whose delta for exact noise plus the delta of the draws is `delta`, or inf.
 
     Args:
-        exact: For each delta, an epsilon that holds for exact noise; it falls with delta.
+        exact: For each delta, an epsilon that holds for exact noise, decreasing in delta.
         delta: In (0, 1).
-        distance: That of the draws.
+        distance: Distance of the draws from exact noise.
     """
     epsilon = 0.0
     for _ in range(100):
@@ -604,12 +603,12 @@ def epsilon_with_draws(exact: Callable[[float], float], delta: float, distance: 
 
 
 def delta_with_draws(exact: Callable[[float], float], epsilon: float, distance: float) -> float:
-    """Return the smallest sum of the two deltas at an epsilon up to this one, which then holds here too.
+    """Return the smallest sum of the two deltas over all epsilons up to this one; it is valid here too.
 
     Args:
         exact: For each epsilon, a delta that holds for exact noise.
         epsilon: In [0, inf).
-        distance: That of the draws.
+        distance: Distance of the draws from exact noise.
     """
     if not distance > 0:
         return exact(epsilon)

@@ -1,8 +1,8 @@
-"""How a game on data with a ledger begins: each is charged once, with what surrounds it, and not if it showed nothing.
+"""Admission of games on data with a ledger: each game is charged once, with its wrappers, before its first round.
 
-An adversary over real data does not know what surrounds its game. Those that do, a privacy boundary, `play` and
-`simulate`, say it around the reset (`playing_under`). The environment asks for admission there, and pays right before
-the first round: a reset alone shows nothing and costs nothing. A game of which nobody said anything is refused.
+An adversary over real data cannot see the wrappers around its game. The privacy boundary, `play` and `simulate` can:
+they declare them around the reset (`playing_under`). The environment requests admission there and pays right before the
+first round: a reset alone reveals no data and is free. A game without such a declaration is refused.
 """
 
 import contextlib
@@ -26,12 +26,12 @@ UNKNOWN: Final = (
 
 @dataclasses.dataclass
 class Ticket:
-    """What all that surrounds one beginning shares; each part is used once.
+    """State shared by all wrappers around one reset; each field is used once.
 
     Attributes:
-        reservation: What was counted before, for the first game that it covers.
+        reservation: Games charged in advance, for the first game that it covers.
         seed: A secret seed, for the outermost boundary that begins without one; wrappers above it are public.
-        refusal: Why the game may not begin, which boundaries show; they withhold all other errors from below.
+        refusal: Reason why the game may not begin. Boundaries show it; they withhold all other errors from below.
     """
 
     reservation: Reservation | None = None
@@ -46,14 +46,14 @@ class Ticket:
 
 @dataclasses.dataclass(frozen=True)
 class Conditions:
-    """What games are played under.
+    """The conditions under which games are played.
 
     Attributes:
-        games: What one reset begins, on the same gains.
-        secret: Whether nobody knows the seed of the noise.
-        players: Who plays each of them; empty if that is not known.
-        ticket: What all conditions around one reset share.
-        admissions: Of the games that began under these conditions.
+        games: The games that one reset begins, on the same gains.
+        secret: Whether the seed of the noise is secret.
+        players: The player of each game; empty if unknown.
+        ticket: State shared by all conditions around one reset.
+        admissions: Admissions of the games that began under these conditions.
     """
 
     games: Games
@@ -67,7 +67,7 @@ _conditions: contextvars.ContextVar[Conditions | None] = contextvars.ContextVar(
 
 
 def current() -> Conditions | None:
-    """Return what the game that begins now is played under, or None."""
+    """Return the conditions of a game that begins now, or None."""
     return _conditions.get()
 
 
@@ -80,14 +80,14 @@ def playing_under(
     seed: int | None = None,
     reservation: Reservation | None = None,
 ) -> Iterator[Conditions]:
-    """Say what the games that begin in this `with` statement are played under; within another one, both hold.
+    """Declare the conditions of the games that begin in this `with` statement; nested statements combine.
 
     Args:
-        games: What one reset begins; empty if it is not known here.
-        secret: Whether nobody knows the seed of the noise; None if it is given from above.
-        players: Who plays each, for the ledger.
+        games: The games that one reset begins; empty if unknown here.
+        secret: Whether the seed of the noise is secret; None if it is given from above.
+        players: The player of each game, for the ledger.
         seed: A secret seed for the outermost boundary.
-        reservation: What was counted before for one beginning.
+        reservation: Games charged in advance for one reset.
     """
     outer = current() or Conditions((), secret is not None)
     if games and outer.games:
@@ -107,7 +107,7 @@ def playing_under(
 
 @contextlib.contextmanager
 def on_its_own() -> Iterator[None]:
-    """Let what begins in this `with` statement, such as games that an agent plays in its game, be under none so far."""
+    """Clear the conditions within this `with` statement, for example for games that an agent plays inside its game."""
     token = _conditions.set(None)
     try:
         yield
@@ -116,11 +116,11 @@ def on_its_own() -> Iterator[None]:
 
 
 class Admission:
-    """Leave to begin games on data with a ledger: asked for at the reset, and paid for before the first round.
+    """Permission to begin games on data with a ledger: granted at the reset, paid for before the first round.
 
     Args:
-        ledgers: The ledgers of the data, each of which is paid.
-        participation: In how many rounds of a game a record, and a person, can serve.
+        ledgers: The ledgers of the data; all of them are charged.
+        participation: The most rounds of a game in which a record, and a person, can take part.
         n_games: How many games begin with this reset.
         holders: The adversaries in these games that have a ledger of their own.
 
@@ -128,7 +128,7 @@ class Admission:
         is_over: Whether another game has begun in the same environment.
 
     Raises:
-        LedgerError: If nothing private is said of the games, the seed is known, or they would pass a budget.
+        LedgerError: If the games have no guarantee, the seed is known, or they would exceed a budget.
     """
 
     def __init__(
@@ -145,28 +145,28 @@ class Admission:
             self._conditions.admissions.append(self)
 
     def pay(self) -> None:
-        """Count the games, whose first round is about to be played; once, also for copies of this very game.
+        """Charge the games, whose first round is about to be played; once, also if this game was copied.
 
-        What is refused stays unpaid, so that no copy plays on.
+        A refused game stays unpaid, so that no copy can continue it.
         """
         while self._unpaid:
             self._charge(self._unpaid[-1])
             self._unpaid.pop()
 
     def waits_for(self, ledger: Any) -> bool:
-        """Return whether its first round is still to come, and to be paid for in this ledger."""
+        """Return whether its first round is still to come and unpaid in this ledger."""
         return not self.is_over and any(unpaid.id == ledger.id for unpaid in self._unpaid)
 
     def knows(self, holder: Any) -> bool:
-        """Return whether an adversary was there when the ledger was asked, so that what it serves is counted."""
+        """Return whether an adversary was included when the ledger was asked, so that its records are counted."""
         return any(known is holder for known in self._holders)
 
     def __deepcopy__(self, memo: Any) -> Self:
-        """Return one that is paid together with this: a copy of a game that has begun is the same game."""
+        """Return a copy that shares payment with this one: a copy of a begun game is the same game."""
         return copy.copy(self)
 
     def _ask(self, ledger: Any) -> None:
-        """Raise unless a ledger admits the games, with those that wait for their first round in the same reset."""
+        """Raise unless a ledger admits the games, together with unpaid games of the same reset."""
         with self._refusing() as now:
             reservation = now.ticket.reservation
             if reservation is not None and self._n_games == 1:
@@ -179,7 +179,7 @@ class Admission:
             ledger.admit(now.games, self._participation, n_games, secret=now.secret)
 
     def _charge(self, ledger: Any) -> None:
-        """Count the games in a ledger, unless the reservation pays for them."""
+        """Charge the games to a ledger, unless the reservation pays for them."""
         with self._refusing() as now:
             reservation, costs = now.ticket.reservation, self._reserved_costs.get(ledger.id, [])
             if reservation is not None and reservation.pay(ledger.id, now.players, costs):
@@ -189,7 +189,7 @@ class Admission:
 
     @contextlib.contextmanager
     def _refusing(self) -> Iterator[Conditions]:
-        """Yield what the games are played under; let boundaries show why a ledger refuses them."""
+        """Yield the conditions of the games; let boundaries show why a ledger refuses them."""
         if self._conditions is None:
             raise UnprotectedGameError(UNPROTECTED.format("none is above this one"))
         try:
@@ -200,12 +200,12 @@ class Admission:
 
 
 def admission_to(data: Any, *copies: Any, previous: Admission | None = None) -> Admission | None:
-    """Return the admission of games on some data, an adversary say, that begin now; None if these have no ledger.
+    """Return the admission of games on some data (such as an adversary) that begin now; None without a ledger.
 
     Args:
-        data: What has `ledgers`, `data_use` and `holders`.
+        data: An object with `ledgers`, `data_use` and `holders`.
         copies: The same for more games.
-        previous: The admission of the game before in the same environment, which is over then.
+        previous: The admission of the previous game in the same environment, which ends here.
     """
     if previous is not None:
         previous.is_over = True
@@ -234,6 +234,6 @@ def refuse(error: Exception) -> NoReturn:
 
 
 def public_seed(seed: int | None) -> int | None:
-    """Return a seed that others may see, where Gymnasium keeps it; None if it is a secret."""
+    """Return the seed for Gymnasium to store publicly; None if it is secret."""
     now = current()
     return seed if now is None or not now.secret else None

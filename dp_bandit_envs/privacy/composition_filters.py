@@ -1,16 +1,16 @@
-r"""The composition filters of a ledger: whether a charge may begin, from the sums of all charges with it.
+r"""The composition filters of a ledger: they admit a charge by the sums of all charges including it.
 
-Games, their algorithms and parameters may be chosen by what earlier ones showed; only the budget is fixed. A charge is
-one game, or all games of a `simulate`. It may begin if one of these filters holds:
+Games, algorithms and parameters may be chosen adaptively from earlier releases; only the budget is fixed. A charge is
+one game, or all games of a `simulate`. It is admitted if one of these filters holds:
 
 1. **pure**: the epsilons add up to at most the budget's, and the deltas (own ones, and (1 + e^epsilon) times the draw
    distance of fast draws) to at most d;
 2. **Renyi**, at one order and one epsilon' up to the budget's, both fixed by the first charge: the divergences of that
    order give epsilon' at c, and (1 + e^epsilon') times the sum of all draw distances is at most d.
 
-delta = d + c + d, so both together are (epsilon, delta)-DP. A first charge that neither admits, but whose own epsilon
-at delta is within the budget, is admitted and closes the ledger. The proof is in docs/accounting.md, beside the reason
-why the least over several orders is no filter.
+delta = d + c + d, so both together are (epsilon, delta)-DP. If neither filter admits the first charge, but its own
+epsilon at delta is within the budget, it is admitted and closes the ledger. For the proof, and why the minimum over
+several orders is not a valid filter, see docs/notes/accounting.md.
 """
 
 import decimal
@@ -28,12 +28,12 @@ EXACTLY: Final = decimal.Context(prec=60, rounding=decimal.ROUND_CEILING, Emin=-
 
 
 class Cost(NamedTuple):
-    """What one game costs, whatever was played before.
+    """The cost of one game, whatever was played before.
 
     Attributes:
         epsilon: In [0, inf].
-        delta: The delta that holds at `epsilon`, with what the draws add, in [0, 1).
-        draw_distance: How far the draws are from exact noise, in [0, 1].
+        delta: The delta at `epsilon`, including the part of the draws, in [0, 1).
+        draw_distance: Distance of the draws from exact noise, in [0, 1].
         curve: Its Renyi divergences with exact noise, at `ORDERS`.
     """
 
@@ -43,13 +43,13 @@ class Cost(NamedTuple):
     curve: tuple[float, ...]
 
     def covers(self, other: "Cost") -> bool:
-        """Return whether a game of the other cost is paid for by this one: none of its numbers is larger."""
+        """Return whether this cost covers another: no number of the other is larger."""
         pairs = zip((*self[:3], *self.curve), (*other[:3], *other.curve), strict=True)
         return all(ours >= theirs for ours, theirs in pairs)
 
 
 class Total(NamedTuple):
-    """What games cost together: sums of the numbers of their costs, which are added as they are written."""
+    """The total cost of games: sums of their numbers, added as the decimals they are written as."""
 
     games: int
     epsilon: Decimal
@@ -59,12 +59,12 @@ class Total(NamedTuple):
 
 
 class CompositionFilters(NamedTuple):
-    """What the first charge fixes.
+    """Choices fixed by the first charge.
 
     Attributes:
-        order: The index in `ORDERS` at which divergences are added up; None where no order admits a game.
-        epsilon: What they may give.
-        closed: Whether that charge was admitted by its own epsilon, and no other may follow.
+        order: The index in `ORDERS` of the divergences to add up; None if no order admits a game.
+        epsilon: The largest epsilon that they may give.
+        closed: Whether that charge was admitted by its own epsilon, so that no other may follow.
     """
 
     order: int | None
@@ -73,12 +73,12 @@ class CompositionFilters(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """What may be spent.
+    """A privacy budget.
 
     Attributes:
         epsilon: In (0, inf).
         delta: In [0, 1).
-        unit: What is protected: `"record"` or `"person"`.
+        unit: Unit of privacy: `"record"` or `"person"`.
         own_delta: The part of delta that is kept for games with a delta of their own.
     """
 
@@ -94,12 +94,12 @@ class Budget(NamedTuple):
 
     @property
     def for_draws(self) -> float:
-        """What draws may add to delta in the Renyi filter."""
+        """The most that draws may add to delta in the Renyi filter."""
         return self.delta / SHARE
 
     @property
     def for_curve(self) -> float:
-        """The delta at which the Renyi filter turns a divergence into an epsilon."""
+        """The delta used by the Renyi filter to convert a divergence to an epsilon."""
         return self.delta - self.for_sums - self.for_draws
 
     def __str__(self) -> str:
@@ -108,12 +108,12 @@ class Budget(NamedTuple):
 
 
 def pure_filter(budget: Budget, total: Total) -> float:
-    """Return the epsilon of games by the pure filter; inf where their deltas are too large."""
+    """Return the epsilon of games by the pure filter; inf if their deltas are too large."""
     return upper_float(total.epsilon) if total.delta <= written(budget.for_sums) else math.inf
 
 
 def renyi_filter(budget: Budget, total: Total, filters: CompositionFilters | None) -> float:
-    """Return the epsilon of games by the Renyi filter; inf where it is too large, or their draws add too much."""
+    """Return the epsilon of games by the Renyi filter; inf if it is too large or the draws add too much delta."""
     if filters is None or filters.order is None:
         return math.inf
     if delta_of_draws(total, filters.epsilon) > budget.for_draws:
@@ -123,24 +123,24 @@ def renyi_filter(budget: Budget, total: Total, filters: CompositionFilters | Non
 
 
 def least_epsilon(budget: Budget, total: Total, filters: CompositionFilters | None) -> float:
-    """Return the epsilon of games by the filter that gives less; inf if neither holds."""
+    """Return the smaller epsilon of the two filters; inf if both refuse."""
     return min(pure_filter(budget, total), renyi_filter(budget, total, filters))
 
 
 def delta_of_draws(total: Total, epsilon: float) -> float:
-    """Return what the draws of these games add to delta at an epsilon."""
+    """Return the delta that the draws of these games add at an epsilon."""
     distance = upper_float(total.draw_distance)
     return (1 + math.exp(min(epsilon, FAR))) * distance * (1 + ROUNDING) if distance > 0 else 0.0
 
 
 def conversion_cost(budget: Budget, order: int) -> float:
-    """Return what the epsilon at the Renyi filter's delta is above the divergence of an order."""
+    """Return the difference between the epsilon at the Renyi filter's delta and the divergence of an order."""
     alpha = ORDERS[order]
     return -(math.log(budget.for_curve) + math.log(alpha)) / (alpha - 1) + math.log1p(-1 / alpha) + ROUNDING
 
 
 def fixed_by(budget: Budget, first: Total) -> CompositionFilters:
-    """Return the order and the epsilon up to the budget's that admit a first charge most often."""
+    """Return the order and the epsilon (at most the budget's) that admit the most repetitions of a first charge."""
     most, filters = 0.0, CompositionFilters(None, budget.epsilon)
     if not budget.for_curve > 0:
         return filters
@@ -157,7 +157,7 @@ def fixed_by(budget: Budget, first: Total) -> CompositionFilters:
 
 
 def _best_epsilon(budget: Budget, first: Total, divergence: float, conversion: float) -> float:
-    """Return where as many such charges are admitted by their divergence as by their draws, or the budget's."""
+    """Return the epsilon at which divergence and draws admit equally many such charges, or the budget's."""
 
     def draws_are_more(epsilon: float) -> bool:
         by_draws = _ratio(budget.for_draws, delta_of_draws(first, epsilon))
@@ -173,7 +173,7 @@ def _best_epsilon(budget: Budget, first: Total, divergence: float, conversion: f
 
 
 def cost_of(guarantee: PrivacyGuarantee, most_delta: float) -> Cost:
-    """Return what a game costs: pure, or the pair that is stated if that is less and its delta at most `most_delta`."""
+    """Return the cost of a game: pure, or the stated pair if that is less and its delta at most `most_delta`."""
     pure, distance = guarantee.pure_epsilon, guarantee.draw_distance
     pairs = [(pure, added_delta(pure, distance))] if math.isfinite(pure) else []
     if guarantee.delta > 0 and math.isfinite(guarantee.epsilon):
@@ -184,7 +184,7 @@ def cost_of(guarantee: PrivacyGuarantee, most_delta: float) -> Cost:
 
 
 def total_of(costs: Iterable[tuple[Cost, int]]) -> Total:
-    """Return what games cost together, from each cost and the number of games that have it."""
+    """Return the total cost of games, given each cost and its number of games."""
     games, epsilon, delta, distance = 0, Decimal(0), Decimal(0), Decimal(0)
     curve = [0.0] * len(ORDERS)
 
@@ -200,12 +200,12 @@ def total_of(costs: Iterable[tuple[Cost, int]]) -> Total:
 
 
 def written(number: float) -> Decimal:
-    """Return a number as it is written, 0.1 as one tenth."""
+    """Return a number as the decimal it is written as: 0.1 as one tenth."""
     return Decimal(repr(float(number)))
 
 
 def upper_float(number: Decimal) -> float:
-    """Return a double that is at least a decimal, and the same one if that is how the double is written."""
+    """Return a double at least as large as a decimal; the same double if it is written as that decimal."""
     near = float(number)
     return near if written(near) >= number else math.nextafter(near, math.inf)
 

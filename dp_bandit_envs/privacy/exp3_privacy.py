@@ -1,8 +1,9 @@
-"""The privacy of EXP3's own randomness: arms are drawn at random, and one gain changes the probabilities only so far.
+"""The privacy of EXP3's own randomness: arms are drawn at random, and one gain changes probabilities only a little.
 
-Each draw after the changed round loses at most s, the sensitivity of the changed gain; where the exploration rate is
-not too large, little more than .341 s, and over a whole game far less, as the arms for which it loses so much are drawn
-seldom. What is declared is the smallest of all at each order. The proofs are in docs/notes/exp3-privacy.md.
+The privacy loss of each draw after the changed round is at most s, the sensitivity of the changed gain. If the
+exploration rate is not too large, it is little more than .341 s. Over a whole game the loss is far smaller, because
+arms with such a loss are rarely drawn. The guarantee uses the smallest of these bounds at each order. The proofs are in
+docs/notes/exp3-privacy.md.
 """
 
 import functools
@@ -25,13 +26,13 @@ FINE, COARSE = 1.02, 1.1
 def exp3_guarantee(*, n_arms: int, draws: int, exploration_rate: float, sensitivity: float = 1.0) -> PrivacyGuarantee:
     """Return the guarantee of EXP3's own randomness when it sees gains without noise.
 
-    It has a Renyi curve where the condition of `draw_loss` holds; there `epsilon_at` is far below what `rho` gives.
+    If the condition of `draw_loss` holds, it has a Renyi curve, and `epsilon_at` is far smaller than from `rho` alone.
 
     Args:
         n_arms: Number of arms K, at least 2.
         draws: Number of times that the agent draws an arm.
         exploration_rate: The gamma of equation 2.1, in (0, 1].
-        sensitivity: By how much one gain that the agent sees differs between neighbouring games at most, in [0, 1].
+        sensitivity: Largest difference of one observed gain between neighbouring games, in [0, 1].
     """
     ratio = math.log((n_arms * (1 - exploration_rate) + exploration_rate) / exploration_rate)
     per_draw = min(sensitivity, ratio)
@@ -59,7 +60,7 @@ def exp3_guarantee(*, n_arms: int, draws: int, exploration_rate: float, sensitiv
 
 
 class DrawLoss(NamedTuple):
-    """What bounds the privacy loss of one draw.
+    """Bounds on the privacy loss of one draw.
 
     Attributes:
         log_ratio: b, the largest log ratio of probabilities, in nats.
@@ -80,14 +81,14 @@ class DrawLoss(NamedTuple):
 
 
 def draw_loss(n_arms: int, exploration_rate: float, sensitivity: float) -> DrawLoss | None:
-    """Return what bounds the loss of one draw of EXP3, or None where the theorem's condition fails, or floats do.
+    """Return bounds on the loss of one draw of EXP3; None if the theorem's condition fails or floats overflow.
 
     The bounds are rounded up.
 
     Args:
         n_arms: Number of arms K, at least 2.
         exploration_rate: gamma, in (0, 1].
-        sensitivity: By how much a gain that the agent sees may differ, s, in [0, 1].
+        sensitivity: s, the largest difference of an observed gain, in [0, 1].
     """
     gamma = exploration_rate
     if gamma >= 1 or gamma < 1e-300:  # so small a rate divided by K may be 0
@@ -138,8 +139,8 @@ class WholeGame:
 
     Args:
         n_arms: Number of arms K, at least 2.
-        exploration_rate: gamma, for which `draw_loss` finds its condition met.
-        sensitivity: By how much a gain that the agent sees may differ, s, in [0, 1].
+        exploration_rate: gamma, which must meet the condition of `draw_loss`.
+        sensitivity: s, the largest difference of an observed gain, in [0, 1].
     """
 
     def __init__(self, n_arms: int, exploration_rate: float, sensitivity: float) -> None:

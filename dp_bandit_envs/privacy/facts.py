@@ -1,4 +1,4 @@
-"""What is public about what a round reveals: values, how far neighbouring rounds are apart, and noise."""
+"""Public facts about a round's values: their range, distances between neighbouring rounds, and noise."""
 
 import math
 from typing import Any, NamedTuple, SupportsFloat
@@ -23,8 +23,8 @@ class ValueRange(NamedTuple):
         low: The smallest possible value.
         high: The largest possible value.
         l2: L2 distance between the values of neighbouring rounds.
-        norm: The norm whose unit ball has the shape of all differences of two rounds' values (`"sup"`, `"l1"` or
-            `"l2"`), for noise of that shape; `""` if none is known, as where rounds reveal different values.
+        norm: The norm (`"sup"`, `"l1"` or `"l2"`) whose unit ball has the shape of all differences of two rounds'
+            values, for K-norm noise; `""` if unknown, as when rounds reveal different values.
         norm_distance: Distance between the values of neighbouring rounds in that norm; inf if none is known.
         complete: Whether every round reveals every value.
     """
@@ -43,12 +43,12 @@ class ValueRange(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """What is public about the noise in released values, for agents whose confidence terms depend on it.
+    """Public facts about the noise in released values, for agents whose confidence terms depend on it.
 
     Attributes:
-        sensitivity: L1 distance between the values before noise in neighbouring games: the noise for epsilon is as
-            large as that for epsilon / sensitivity where a round reveals one gain.
-        scale: Scale of the Laplace noise in each released gain, in units of gain; 0 where there is none.
+        sensitivity: L1 distance between the values before noise in neighbouring games: noise for epsilon is as large as
+            noise for epsilon / sensitivity in a game that reveals one gain per round.
+        scale: Scale of the Laplace noise in each released gain, in units of gain; 0 for none.
         bound: A released gain v corresponds to the noisy gain v (2 bound + 1) - bound, if gains are in [0, 1]; in
             general, [low - bound, high + bound] was rescaled to [low, high].
     """
@@ -62,17 +62,17 @@ class InputFacts(NamedTuple):
     """Public facts about the gains that a mechanism receives.
 
     Attributes:
-        n_values: Number of values that a round can reveal: of arms, or of coordinates; 1 where only a payoff is seen.
-        horizon: Number of steps in which it receives gains.
+        n_values: Number of values that a round can reveal: arms or coordinates; 1 if only a payoff is seen.
+        horizon: Number of steps with gains.
         sensitivity: L1 distance between these gains in neighbouring games, with the noise below fixed.
         gains_in_a_round: The most gains that one round of the game reveals.
-        guarantee: What the mechanisms below guarantee; None if there are none.
+        guarantee: The guarantee of the mechanisms below; None without any.
         withheld: Whether a gain may be withheld because of its value, without a guarantee below that covers it; no
             noise above hides that.
-        noise: What is public about noise below.
+        noise: Public facts about noise below.
         values: The range of the values and their distances in other norms.
-        lower_noise_keys: What distinguishes the mechanisms below from others of the same sizes, the innermost first:
-            a hash of each, which shows nothing that somebody else's mechanism may hold.
+        lower_noise_keys: A hash of each mechanism below, innermost first, which distinguishes it from others of the
+            same sizes without revealing its contents.
     """
 
     n_values: int
@@ -92,7 +92,7 @@ class InputFacts(NamedTuple):
 
 
 def gains_of_arms(sensitivity: float) -> ValueRange:
-    """Return the facts for gains in [0, 1], of which some are revealed, with this L1 distance between neighbours.
+    """Return the facts for gains in [0, 1] that are partly revealed, with this L1 distance between neighbours.
 
     No gain changes by more than 1, so the squared L2 distance is at most the L1 distance.
     """
@@ -109,12 +109,12 @@ def check_values(facts: InputFacts, name: str) -> None:
     """Raise if the values that a game or a mechanism declares are not possible, or do not fit its sensitivity.
 
     Args:
-        facts: What it declares.
-        name: Its name, or that of the wrapper around it, for the message.
+        facts: The declared facts.
+        name: Name of the game, mechanism or wrapper for the message.
 
     Raises:
-        WrongTypeError: If the declared `values` are no `ValueRange`.
-        ValueError: If no noise could be scaled to them, or some noise would be too small.
+        WrongTypeError: If the declared `values` are not a `ValueRange`.
+        ValueError: If noise cannot be scaled to them, or some noise would be too small.
     """
     check_range(facts.values, name)
     check_distances(facts, name)
@@ -142,10 +142,10 @@ def check_range(values: Any, name: str) -> None:
 
 
 def check_distances(facts: InputFacts, name: str) -> None:
-    """Raise `ValueError` if the declared distances in L2 or in `norm` are ruled out by the sensitivity, in L1.
+    """Raise `ValueError` if the declared distances in L2 or in `norm` contradict the sensitivity, in L1.
 
-    The L1 norm of n values is at least as large as the others, and at most sqrt(n) times their L2 norm and n times the
-    largest of them.
+    The L1 norm of n values is at least their L2 norm and their sup norm, and at most sqrt(n) times the former and n
+    times the latter.
     """
     n, values = facts.gains_in_a_round, facts.values
     most = {"l2": math.sqrt(n), "sup": float(n), "l1": 1.0}
@@ -185,7 +185,7 @@ def to_item(gain: float) -> float:
 
 
 def number_or_nan(value: SupportsFloat) -> float:
-    """Return an item that a user gave as a float, or nan if it is no number."""
+    """Return a user's item as a float, or nan if it is not a number."""
     try:
         # NumPy before 2.4 makes a number of an array with one entry.
         return math.nan if isinstance(value, np.ndarray) and value.ndim > 0 else float(value)
@@ -196,7 +196,7 @@ def number_or_nan(value: SupportsFloat) -> float:
 def distance_l1(inputs: InputFacts) -> float:
     """Return the L1 distance between the rounded values of neighbouring rounds.
 
-    Rounding moves two values apart by less than 2^-30, and not at all where they already are the range's width apart.
+    Rounding increases the distance of two values by less than 2^-30, and not at all if it is already the range's width.
     """
     gains = inputs.gains_in_a_round
     return _apart(inputs.sensitivity, gains, gains * inputs.values.width)

@@ -10,7 +10,7 @@ from dp_bandit_envs.privacy.laplace import MARGIN
 
 
 def draw_normal(scale: float, rng: np.random.Generator) -> float:
-    """Return a normal draw of that standard deviation, or 0 without drawing for 0."""
+    """Return a normal draw of this standard deviation; for 0, return 0 without drawing."""
     return rng.normal(0.0, scale) if scale > 0.0 else 0.0
 
 
@@ -48,7 +48,7 @@ def concentrated(sigma: float) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def gaussian_epsilon(sigma: float, delta: float) -> float:
-    """Return an epsilon, at most 1 + 1e-9 times the smallest, for which `gaussian_sigma` asks for at most this sigma.
+    """Return an epsilon, at most 1 + 1e-9 times the smallest, for which `gaussian_sigma` returns at most this sigma.
 
     Args:
         sigma: Standard deviation at L2 sensitivity 1, greater than 0.
@@ -66,9 +66,9 @@ def gaussian_epsilon(sigma: float, delta: float) -> float:
 
 
 def smallest_delta(sigma: float, epsilon: float) -> float:
-    """Return the smallest delta for which the Gaussian mechanism is (epsilon, delta)-DP at L2 sensitivity 1.
+    """Return the smallest delta such that the Gaussian mechanism is (epsilon, delta)-DP at L2 sensitivity 1.
 
-    The two terms nearly cancel where delta is small, so a bound on the rounding error is added.
+    The two terms nearly cancel for small delta, so a bound on the rounding error is added.
     """
     first = math.erfc((epsilon * sigma - 1 / (2 * sigma)) / math.sqrt(2)) / 2
     # exp(epsilon) Phi(x) by logarithms, because the first factor may overflow while the second underflows.

@@ -1,4 +1,4 @@
-"""A privacy guarantee as one object: what is known of a game, what follows at every delta, and how tables show it."""
+"""A privacy guarantee as one object: stated bounds, their consequence at every delta, and how tables show it."""
 
 import dataclasses
 import math
@@ -37,36 +37,36 @@ LARGEST: Final = {"epsilon": math.inf, "delta": 1, "rho": math.inf, "pure": math
 class PrivacyGuarantee:
     r"""A differential privacy guarantee for one game: for all arms played, and for all releases if it covers them.
 
-    For neighbouring games and every set S of outcomes, :math:`P(S) \le e^\epsilon P'(S) + \delta`. What is known
-    beside `epsilon` and `delta` says more: `epsilon_at` and `delta_at` return the least that follows from all of it.
+    For neighbouring games and every set S of outcomes, :math:`P(S) \le e^\epsilon P'(S) + \delta`. The other fields can
+    imply more: `epsilon_at` and `delta_at` return the smallest values that follow from all fields.
 
-    The numbers that a computer draws are not exact noise: `draw_distance` says how far they are from it, and
-    `epsilon_at` and `delta_at` count that. A `delta` greater than 0 has it in it, too; a pure `epsilon`, `noise_law`,
-    `rho`, `curve` and `pure` are those of exact noise. Secure draws have distance 0. Draws of noise are counted, not
-    those by which an agent chooses among its arms. The proofs are in docs/accounting.md.
+    Floating-point draws are not exact noise: `draw_distance` bounds the difference, and `epsilon_at` and `delta_at`
+    include it, as does a `delta` greater than 0. A pure `epsilon`, `noise_law`, `rho`, `curve` and `pure` hold for
+    exact noise. Secure draws have distance 0. The distance covers noise draws, not an agent's draws of arms. The proofs
+    are in docs/notes/accounting.md.
 
     Attributes:
-        epsilon: In [0, inf]; inf means that this pair says nothing.
+        epsilon: In [0, inf]; inf means that this pair is vacuous.
         delta: In [0, 1).
-        rho: A zCDP parameter that holds, or None where none is claimed.
+        rho: A zCDP parameter that holds, or None.
         neighbours: How two neighbouring games differ.
-        model: `"local"`: the gain is noisy before anyone stores it; `"central"`: a trusted part sees true gains;
-            `"none"`: nothing is guaranteed.
+        model: `"local"`: each gain is randomised before it is stored; `"central"`: a trusted curator sees true gains;
+            `"none"`: no guarantee.
         theorem: Why it holds, in a form short enough to check.
-        agents: For which agents it holds.
-        covers: What may be published: `"arms"`, where the agent's own randomness hides gains that it sees in full;
-            `"arms and releases"` for a privacy wrapper, which sets this; `"releases"` for a counter used alone;
+        agents: The agents for which it holds.
+        covers: The data that may be published: `"arms"`, if the agent's own randomness protects gains that it sees in
+            full; `"arms and releases"` for a privacy wrapper, which sets this; `"releases"` for a counter used alone;
             `"nothing"` without a guarantee.
-        steps: One line for each layer, the innermost first, with what it contributes and the theorem for it. Wrappers
-            and algorithms fill it in.
-        noise_law: Draws that dominate the whole game, or None where they are not known. Whoever states one also states
-            that up to k changed rounds move each of its draws by at most k times as much.
-        curve: Pairs (order, divergence) of the whole game, orders greater than 1 and ascending, or None: the Renyi
-            divergences of these orders are at most that, in both directions.
-        pure: Where `delta` is greater than 0, an epsilon of pure differential privacy that holds as well, or None.
-        draw_distance: Total variation distance, at most, between what is published and the same with exact noise in
+        steps: One line per layer, innermost first, with its contribution and the theorem. Wrappers and algorithms fill
+            it in.
+        noise_law: Draws that dominate the whole game, or None if unknown. Stating a law also claims that up to k
+            changed rounds move each of its draws by at most k times as much.
+        curve: Pairs (order, divergence) of the whole game, with ascending orders greater than 1: upper bounds on the
+            Renyi divergences, in both directions; or None.
+        pure: If `delta` is greater than 0, an epsilon of pure differential privacy that holds as well, or None.
+        draw_distance: Upper bound on the total variation distance between the releases and releases with exact noise in
             all draws that one round influences, in [0, 1].
-        data: Where the game is played on recorded data, in how many rounds a record, and a person, can serve.
+        data: For games on recorded data, the participation of a record and of a person.
 
     Example:
         >>> from dp_bandit_envs import make_algorithm
@@ -96,7 +96,7 @@ class PrivacyGuarantee:
     data: Participation | None = dataclasses.field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse numbers that no guarantee has: a ledger would add them up, and a negative one would pay it back."""
+        """Refuse impossible numbers: a ledger would add them up, and a negative number would refund it."""
         for name, allowed in (("model", MODELS), ("covers", COVERS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} of a guarantee must be one of {allowed}; received {getattr(self, name)!r}.")
@@ -113,14 +113,14 @@ class PrivacyGuarantee:
 
     @classmethod
     def none(cls, reason: str) -> "PrivacyGuarantee":
-        """Make the statement that nothing is guaranteed, with the reason."""
+        """Return the statement that there is no guarantee, with the reason."""
         return cls(epsilon=math.inf, model="none", theorem=reason, covers="nothing")
 
     def epsilon_at(self, delta: SupportsFloat) -> float:
-        """Return the least epsilon for which an (epsilon, delta) guarantee follows from what is known; inf if none.
+        """Return the smallest epsilon such that (epsilon, delta)-DP follows from all fields; inf if none does.
 
-        The least of `epsilon`, if `delta` allows it; what is pure; and what follows from `noise_law`, `curve` and
-        `rho`, with what the draws add to delta.
+        The minimum of `epsilon` (if `delta` allows it), the pure epsilon, and the conversions of `noise_law`, `curve`
+        and `rho`, including the delta of fast draws.
 
         Args:
             delta: In (0, 1).
@@ -134,9 +134,9 @@ class PrivacyGuarantee:
         return min(epsilon, self.epsilon) if 0 < self.delta <= asked else epsilon
 
     def delta_at(self, epsilon: SupportsFloat) -> float:
-        """Return the least delta in [0, 1] for which an (epsilon, delta) guarantee follows from what is known.
+        """Return the smallest delta in [0, 1] such that (epsilon, delta)-DP follows from all fields.
 
-        The inverse of `epsilon_at`; 1 where nothing is known.
+        The inverse of `epsilon_at`; 1 if no bound is known.
 
         Args:
             epsilon: At least 0; inf gives 0.
@@ -175,7 +175,7 @@ class PrivacyGuarantee:
         return min(deltas)
 
     def renyi(self) -> RenyiCurve:
-        """Return the least divergences that follow for exact noise, at the orders at which ledgers add them up."""
+        """Return the smallest known divergences for exact noise, at the orders that ledgers use."""
         noise_law = self._composable
         curves = [() if noise_law is None else noise_law.renyi(), () if self.curve is None else at_orders(self.curve)]
         rho, pure = math.inf if self.rho is None else self.rho, self.pure_epsilon
@@ -184,20 +184,21 @@ class PrivacyGuarantee:
 
     @property
     def _composable(self) -> DominatingNoise | None:
-        """The noise law, or for what is pure and nothing else the randomised response that dominates it."""
+        """The noise law, or for a guarantee that is only pure, the randomised response that dominates it."""
         stated = (self.noise_law, self.curve, self.rho)
         if any(claim is not None for claim in stated) or math.isinf(self.pure_epsilon):
             return self.noise_law
         return DominatingNoise(responses=((self.pure_epsilon, 1),))
 
     def for_group(self, rounds: SupportsIndex) -> "PrivacyGuarantee":
-        r"""Return what holds if up to k rounds are replaced, such as all rounds of one person.
+        r"""Return the guarantee if up to k rounds are replaced, such as all rounds of one person (group privacy).
 
-        The distances of `noise_law` and what is pure are multiplied by k, rho by :math:`k^2` (Bun and Steinke 2016,
-        proposition 1.9); `curve` follows by Hölder's inequality (`accounting.curve_of_group`). Of a pair a chain of k
-        neighbours leaves :math:`k \epsilon` and :math:`\delta (e^{k \epsilon} - 1) / (e^\epsilon - 1)`. For what is
-        stated for exact noise, only the two ends are compared with what is drawn, where k rounds influence k times as
-        many draws: `draw_distance` is multiplied by k. Where delta would reach 1, what else is known remains.
+        The distances of `noise_law` and pure epsilons are multiplied by k, rho by :math:`k^2` (Bun and Steinke 2016,
+        proposition 1.9); `curve` follows by Hölder's inequality (`accounting.curve_of_group`). A pair becomes
+        :math:`k \epsilon` and :math:`\delta (e^{k \epsilon} - 1) / (e^\epsilon - 1)`, by a chain of k neighbours.
+        Bounds for exact noise are compared with the actual draws only at the two ends of the chain, and k rounds
+        influence k times as many draws: `draw_distance` is multiplied by k. If delta would reach 1, the other fields
+        remain.
 
         Args:
             rounds: k, at least 1.
@@ -222,7 +223,7 @@ class PrivacyGuarantee:
         return changed._with(k * self.epsilon, self.delta * _chain(k, self.epsilon) if self.delta else 0.0, why)
 
     def for_record(self) -> "PrivacyGuarantee":
-        """Return what holds if one record of the data is replaced, which can serve in `data.record` rounds.
+        """Return the guarantee for one record, which takes part in up to `data.record` rounds (group privacy).
 
         Raises:
             ValueError: If the game is not played on recorded data.
@@ -230,19 +231,19 @@ class PrivacyGuarantee:
         return for_unit(self, "record")
 
     def for_person(self) -> "PrivacyGuarantee":
-        """Return what holds if all records of one person are replaced, which can serve in `data.person` rounds.
+        """Return the guarantee for one person, whose records take part in up to `data.person` rounds (group privacy).
 
         Raises:
-            ValueError: If it is not known whose the records are; `Replay(persons=)` says it.
+            ValueError: If the records' persons are unknown; pass `Replay(persons=)`.
         """
         return for_unit(self, "person")
 
     def for_games(self, n: SupportsIndex) -> "PrivacyGuarantee":
-        r"""Return what holds for n games over the same data together, each with independent noise of its own.
+        r"""Return the guarantee of n games on the same data, each with its own independent noise (composition).
 
-        Laws join, so that `epsilon_at` of many games is far below n epsilon; curves, rho, pure epsilons, pairs and
-        `draw_distance` add up. If the games shared their noise, differences of their releases would show gains, and
-        nothing would be guaranteed.
+        Noise laws are combined, so `epsilon_at` of many games is far below n epsilon; curves, rho, pure epsilons, pairs
+        and `draw_distance` add up. Games that share their noise have no guarantee: differences of their releases would
+        reveal gains.
 
         Args:
             n: Number of games, at least 1.
@@ -265,7 +266,7 @@ class PrivacyGuarantee:
         return changed._with(games * self.epsilon, games * delta, why)
 
     def _with(self, epsilon: float, delta: float, why: str) -> "PrivacyGuarantee":
-        """Return it with this pair, if it says anything, and one more step."""
+        """Return the guarantee with this pair, unless it is vacuous, and one more step."""
         if not delta < 1 or math.isinf(epsilon):
             if self.rho is None and self.noise_law is None and self.curve is None and self.pure is None:
                 return PrivacyGuarantee.none(f"{why}; no useful delta remains")
@@ -281,7 +282,7 @@ class PrivacyGuarantee:
         return stated if self.pure is None else min(stated, self.pure)
 
     def numbers(self) -> str:
-        """Return epsilon and delta in words, with rho, and with epsilon at delta = 1e-6 where much less is known."""
+        """Return epsilon and delta in words, with rho, and with epsilon at delta = 1e-6 if it is much smaller."""
         delta = self.delta
         if not delta > 0 and math.isfinite(self.epsilon):
             delta = added_delta(self.epsilon, self.draw_distance)
@@ -300,7 +301,7 @@ class PrivacyGuarantee:
         return ", ".join(parts)
 
     def scope(self) -> str:
-        """Return in words who is trusted, what it covers, how neighbours differ, and for which agents it holds."""
+        """Return in words the model, the covered outputs, the neighbours, and the agents for which it holds."""
         return f"{self.model}; covers {self.covers}; {self.neighbours}; {self.agents}"
 
     def __str__(self) -> str:
@@ -310,7 +311,7 @@ class PrivacyGuarantee:
 
 
 def at_delta(guarantee: PrivacyGuarantee, delta: float) -> PrivacyGuarantee:
-    """Return a pure guarantee with the pair that follows from it at a delta; what else it says stays."""
+    """Return a pure guarantee with the pair that follows from it at a delta; other fields stay."""
     return dataclasses.replace(guarantee, epsilon=guarantee.epsilon_at(delta), delta=delta)
 
 
@@ -323,7 +324,7 @@ def _chain(rounds: int, epsilon: float) -> float:
 
 
 def with_agent(guarantee: PrivacyGuarantee, layers: tuple[str, ...]) -> PrivacyGuarantee:
-    """Return a guarantee that comes from the agent, with the steps of the layers below it and one of its own."""
+    """Return a guarantee that comes from the agent, with the steps of the layers below it and its own step."""
     what = (
         f"no guarantee: {guarantee.theorem}"
         if guarantee.model == "none"
@@ -345,23 +346,23 @@ UNKNOWN: Final = {
 
 
 def rounds_of(guarantee: PrivacyGuarantee, unit: Unit) -> int | None:
-    """Return in how many rounds of the game a record, or a person, can serve; None if it is not known."""
+    """Return the most rounds in which a record, or a person, can take part; None if unknown."""
     rounds: int | None = None if guarantee.data is None else getattr(guarantee.data, unit)
     return rounds
 
 
 def for_unit(guarantee: PrivacyGuarantee, unit: Unit) -> PrivacyGuarantee:
-    """Return what a guarantee for a round gives a record, or a person.
+    """Convert a per-round guarantee to one per record or per person (group privacy).
 
-    Whatever the random order in which records serve, replacing those of one unit changes at most that many rounds; so
-    the guarantee for a group of rounds holds in every order, and on average over them, too.
+    In any random order of the records, replacing the records of one unit changes at most that many rounds. So the
+    guarantee for a group of rounds holds for every order, and for a random order.
 
     Args:
         guarantee: A `PrivacyGuarantee` for a round.
         unit: `"record"` or `"person"`.
 
     Raises:
-        ValueError: If it is not known in how many rounds the unit can serve.
+        ValueError: If the unit's number of rounds is unknown.
     """
     rounds = rounds_of(guarantee, unit)
     if rounds is None:
@@ -374,7 +375,7 @@ def for_unit(guarantee: PrivacyGuarantee, unit: Unit) -> PrivacyGuarantee:
 
 
 def units_in_words(guarantee: PrivacyGuarantee) -> str:
-    """Return what holds for a record and for a person, as the end of a sentence; "" without data or guarantee."""
+    """Return the guarantees for a record and a person, as the end of a sentence; "" without data or guarantee."""
     if guarantee.model == "none":
         return ""
     parts = []
@@ -408,7 +409,7 @@ WITH_EXACT_NOISE: Final = "with exact noise"
 
 
 class ShownEpsilon(NamedTuple):
-    """A guaranteed (epsilon, delta); epsilon is inf if there is no guarantee. `exact`: fast draws are not counted."""
+    """A guaranteed (epsilon, delta); epsilon is inf without a guarantee. `exact`: fast draws are not counted."""
 
     epsilon: float
     delta: float
@@ -419,11 +420,11 @@ class ShownEpsilon(NamedTuple):
 
 
 def shown_epsilon(guarantee: PrivacyGuarantee) -> ShownEpsilon:
-    """Return the level at which a guarantee is shown, in every table and legend.
+    """Return the (epsilon, delta) shown for a guarantee in every table and legend.
 
-    That is pure differential privacy up to `PURE`, and above it where nothing less holds at `DELTA`, as where it was
-    asked for; else the least epsilon at `DELTA`, with what draws add; else the guarantee's own pair. A pure epsilon
-    above `EXACT` is that of exact noise: fast draws add a delta to it.
+    This is pure epsilon-DP up to `PURE`, or if no smaller epsilon holds at `DELTA`; otherwise the smallest epsilon at
+    `DELTA`, including fast draws; otherwise the guarantee's own pair. A pure epsilon above `EXACT` holds for exact
+    noise: fast draws add a delta.
     """
     if guarantee.model == "none":
         return ShownEpsilon(math.inf, 0.0)

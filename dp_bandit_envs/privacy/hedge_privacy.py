@@ -1,7 +1,8 @@
 """The privacy of Hedge's own randomness: only the arms drawn are published, and each draw reveals little.
 
 After the changed round the scores differ by at most the learning rate a, so each later draw has a bounded range of 2 a.
-Lazy Hedge adds one bit, whether its arm is kept, and draws seldom. The proofs are in docs/own-draws.md.
+Lazy Hedge also reveals one bit per round, whether its arm is kept, and rarely draws. The proofs are in
+docs/own-draws.md.
 """
 
 import functools
@@ -17,7 +18,7 @@ LAZY_ONLY = "LazyHedge with these settings, publishing the arms played only"
 
 
 def hedge_guarantee(*, draws: int, learning_rate: float) -> PrivacyGuarantee:
-    """Return the guarantee of all arms that Hedge draws when it sees gains without noise.
+    """Return the guarantee for all arms drawn by Hedge on gains without noise.
 
     Args:
         draws: Number of draws, at least 1.
@@ -51,7 +52,7 @@ class LazySettings(NamedTuple):
 
     @property
     def kept_range(self) -> float:
-        """The bounded range of whether the arm is kept."""
+        """The bounded range of the outcome "kept or not"."""
         a, p = self.learning_rate, self.fresh_probability
         if p == 1:
             return 0.0
@@ -64,14 +65,14 @@ class LazySettings(NamedTuple):
 
     @property
     def kept_loss(self) -> float:
-        """The largest log ratio of either outcome: whether the arm is kept is so much differentially private."""
+        """The largest log ratio of either outcome: the pure epsilon of the bit "kept or not"."""
         low, high = self.kept_chances
         if low == high:
             return 0.0
         return max(math.log(high / low), math.log((1 - low) / (1 - high)) if high < 1 else math.inf)
 
     def kept_divergence(self, order: float) -> float:
-        """Return the Renyi divergence of an order greater than 1 of whether the arm is kept, in both directions."""
+        """Return the Renyi divergence of the bit "kept or not", for an order greater than 1, in both directions."""
         low, high = self.kept_chances
         if low == high or high == 1:
             return 0.0 if low == high else math.inf
@@ -87,12 +88,12 @@ class LazySettings(NamedTuple):
 
     @property
     def redraw_probability(self) -> float:
-        """The largest probability of a fresh draw in a round: that after a gain of 0."""
+        """The largest probability of a fresh draw in a round, reached after a gain of 0."""
         return 1 - (1 - self.fresh_probability) * math.exp(-self.learning_rate)
 
 
 def lazy_hedge_guarantee(settings: LazySettings) -> PrivacyGuarantee:
-    """Return the guarantee of all arms that lazy Hedge plays when it sees gains without noise."""
+    """Return the guarantee for all arms played by lazy Hedge on gains without noise."""
     a, p, draws = settings
     return PrivacyGuarantee(
         epsilon=settings.kept_loss + draws * 2 * a,
@@ -111,8 +112,8 @@ def lazy_hedge_guarantee(settings: LazySettings) -> PrivacyGuarantee:
 def lazy_settings(horizon: int, rho: float, best_rate: float) -> LazySettings:
     """Return the settings with the largest learning rate that rho allows, but not above `best_rate`.
 
-    The most draws are their largest expected number M and four standard deviations, M + 4 sqrt(M), and never more than
-    T - 1. At p = 1 these are the settings of Hedge, so the rate is at least that of Hedge with the same rho.
+    `most_draws` is the largest expected number M plus four standard deviations, M + 4 sqrt(M), but at most T - 1. At p
+    = 1 these are the settings of Hedge, so the rate is at least Hedge's rate at the same rho.
 
     Args:
         horizon: Number of rounds T, at least 1.
@@ -137,10 +138,10 @@ def lazy_settings(horizon: int, rho: float, best_rate: float) -> LazySettings:
 
 
 def _spending_all(horizon: int, rho: float, settings: LazySettings) -> LazySettings:
-    """Return settings with as many draws and a rate that spends rho to the last, if that is possible.
+    """Return settings with the same number of draws and a rate that uses up rho, if possible.
 
-    A larger rate needs more draws, of which there is a whole number. Instead p falls, so that the expected number of
-    fresh draws stays the largest M with M + 4 sqrt(M) <= n: 1 - p = (1 - M / (T - 1)) e^a.
+    A larger rate needs more draws, and their number is an integer. So p is lowered instead, such that the expected
+    number of fresh draws stays the largest M with M + 4 sqrt(M) <= n: 1 - p = (1 - M / (T - 1)) e^a.
     """
     low, fresh, draws = settings
     if not 0 < draws < horizon - 1 or fresh == 1:
@@ -162,7 +163,7 @@ def _spending_all(horizon: int, rho: float, settings: LazySettings) -> LazySetti
 
 
 def _cheapest(horizon: int, learning_rate: float) -> LazySettings:
-    """Return the settings of the least rho at this learning rate, with p on a grid from 1 / T to 1."""
+    """Return the settings with the smallest rho at this learning rate, with p on a grid from 1 / T to 1."""
     steps = 256
     grid = (float(horizon) ** (step / steps - 1) for step in range(steps + 1))
     return min((_with_draws(horizon, learning_rate, p) for p in grid), key=lambda settings: settings.rho)

@@ -1,4 +1,4 @@
-"""When the intervals of `IntervalSums` end, and what the releases at their ends spend together."""
+"""The ends of the intervals of `IntervalSums`, and the privacy loss of all releases together."""
 
 import functools
 import math
@@ -12,21 +12,21 @@ from dp_bandit_envs.protocols import IntArray
 
 
 class IntervalLoss(NamedTuple):
-    """What all releases spend: rho, a pure epsilon, and the law that says what they spend at every delta."""
+    """The privacy loss of all releases: rho, a pure epsilon, and a noise law for any delta."""
 
     rho: float
     pure: float
     noise_law: DominatingNoise
 
     def epsilon(self, delta: float) -> float:
-        """Return what they spend at a delta; of one release what is pure."""
+        """Return the epsilon at a delta; for a single release the pure epsilon."""
         least = self.noise_law.epsilon(delta)
         return self.pure if self.noise_law.draws <= 1 or least >= self.noise_law.pure else least
 
 
 @functools.lru_cache(maxsize=256)
 def interval_loss(epsilon_in: float, v: float, horizon: int, intervals: str) -> IntervalLoss:
-    """Return what the releases of `interval_ends` spend."""
+    """Return the privacy loss of the releases at `interval_ends`."""
     # A power may be rounded down; its inverse is the distance of neighbours in scales.
     distances = interval_ends(epsilon_in, v, horizon, intervals) ** (-v / 2) * (1 + 1e-14)
     rho = math.fsum(distances**2) / 2 * (1 + 1e-12)
@@ -36,7 +36,7 @@ def interval_loss(epsilon_in: float, v: float, horizon: int, intervals: str) -> 
 def paper_input(epsilon: float, delta: float, v: float, horizon: int = 0, intervals: str = "lemma") -> float:
     r"""Return the input parameter for a target, by Tossou and Dimitrakakis (2016), at most 1.
 
-    Corollary 3.2, and for the target to be pure corollary 3.1, with the sum itself in place of the bound on it:
+    By corollary 3.2; for a pure target by corollary 3.1, with the sum itself instead of its bound:
 
     .. math:: \epsilon_{in} = \Big( \sqrt{\frac{L + 4 \epsilon'}{8 \zeta(v)}} - \sqrt{\frac{L}{8 \zeta(v)}} \Big)^2,
               \quad L = \ln(1 / \delta'); \qquad \epsilon_{in} = \epsilon' \Big/ \sum_{n=1}^T n^{-v/2}

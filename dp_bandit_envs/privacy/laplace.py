@@ -23,7 +23,7 @@ ROUNDER = 1.5 * 2.0**52
 
 
 def draw(scale: float, rng: np.random.Generator) -> float:
-    """Return a Laplace draw, or 0 without drawing for scale 0."""
+    """Return a Laplace draw; for scale 0, return 0 without drawing."""
     return rng.laplace(0.0, scale) if scale > 0.0 else 0.0
 
 
@@ -35,10 +35,10 @@ def noisy(value: float, scale: float, grid: float, rng: np.random.Generator) -> 
 def to_grid(number: float, grid: float) -> float:
     """Return the multiple of `grid` nearest to a number; the number itself for grid 0.
 
-    Doubles are spaced unevenly, so gain + noise skips some doubles, and which ones depends on the gain: a release that
-    a gain cannot produce rules that gain out with certainty, whatever epsilon is (Mironov 2012). On a coarse grid all
-    points near a gain can be reached from every other gain. Far from it, where fast draws are sparser than the grid
-    (from 38 scales on), some are not: `privacy.accounting` counts what that costs, and secure draws avoid it.
+    Doubles are unevenly spaced, so gain + noise skips some doubles, depending on the gain. A release that a gain cannot
+    produce rules that gain out with certainty, whatever epsilon is (Mironov 2012). On a coarse grid, all points near a
+    gain can be reached from every other gain. Beyond 38 scales, fast draws are sparser than the grid, and some points
+    cannot: `privacy.accounting` includes this cost, and secure draws avoid it.
     """
     # A grid is a power of two, so this is ROUNDER's rounding of number / grid, times grid, to the last bit.
     shift = ROUNDER * grid
@@ -46,7 +46,7 @@ def to_grid(number: float, grid: float) -> float:
 
 
 def to_grid_array(numbers: FloatArray, grid: float) -> FloatArray:
-    """Return what `to_grid` returns, for each number of an array."""
+    """Apply `to_grid` to each number of an array."""
     if grid == 0:
         return numbers
     shift = ROUNDER * grid
@@ -58,8 +58,8 @@ def grid_of(deviation: float) -> float:
     """Return the grid for noise of this standard deviation; 0 for noise that needs none.
 
     It is the power of two in (1/512, 1/256] of the deviation, so that rounding adds less than a millionth to the
-    variance. As it rounds what is noisy already, any grid is private; on a finer one more of the draws' own steps would
-    show (`privacy.accounting`).
+    variance. Rounding noisy values is post-processing, so any grid is private; a finer grid would reveal more of the
+    draws' own step size (`privacy.accounting`).
     """
     if deviation < SMALLEST_GRIDDED:
         return 0.0

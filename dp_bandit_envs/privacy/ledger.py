@@ -1,7 +1,6 @@
-"""A ledger over data: counts every game before its first round, and refuses the one that would pass the budget.
+"""A privacy ledger over data: charges every game before its first round, and refuses games beyond the budget.
 
-What may begin is decided by `composition_filters`, where it is counted by `ledger_store`, and how a game pays by
-`admission`.
+`composition_filters` decides which games may begin, `ledger_store` stores the charges, and `admission` makes games pay.
 """
 
 import contextlib
@@ -42,12 +41,12 @@ UNPROTECTED: Final = (
 
 
 class Spending(NamedTuple):
-    """What the games on a ledger cost together.
+    """The total cost of the games on a ledger.
 
     Attributes:
         games: Number of games that have begun.
-        epsilon: What they spend of the budget's epsilon, by the filter that gives less.
-        delta: What they spend of its delta: the deltas of the games, and for the Renyi filter its own part.
+        epsilon: The part of the budget's epsilon that is spent, by the smaller of the two filters.
+        delta: The part of its delta that is spent: the deltas of the games, and for the Renyi filter its own part.
     """
 
     games: int
@@ -56,12 +55,12 @@ class Spending(NamedTuple):
 
 
 class Charge(NamedTuple):
-    """What one player spent.
+    """The charges of one player.
 
     Attributes:
         player: The player's name, or "" for games that began with a reset.
-        games: How many.
-        epsilon: What they cost alone, at the delta of the Renyi filter or less.
+        games: Number of games.
+        epsilon: The cost of these games alone, at a delta of at most the Renyi filter's.
     """
 
     player: str
@@ -70,16 +69,16 @@ class Charge(NamedTuple):
 
 
 class Reservation:
-    """Games that were counted before they begin: it pays for those of the same players and at most the same costs.
+    """Games charged in advance; it pays for games of the same players at no more than the same costs.
 
-    What it has not paid for can be refunded. In other processes it pays, and refunds nothing: what is sent there counts
-    as begun here.
+    Unused games can be refunded. A copy in another process pays but cannot refund: games sent there count as begun
+    here.
 
     Args:
         ledger_id: The `id` of the ledger.
         lines: The player and the cost of each game.
-        times: How often it pays for each.
-        ledger: The ledger, which takes back what is refunded.
+        times: How often it pays for each game.
+        ledger: The ledger that receives refunds.
     """
 
     def __init__(
@@ -90,7 +89,7 @@ class Reservation:
         self._lock = threading.Lock()
 
     def covers(self, ledger_id: str, players: Sequence[str], costs: Sequence[Sequence[Cost]]) -> bool:
-        """Return whether it can pay for games of these players now, each of which has any of its costs."""
+        """Return whether it can pay now for games of these players, each at one of its alternative costs."""
         return bool(self._lines_for(ledger_id, players, costs))
 
     def pay(self, ledger_id: str, players: Sequence[str], costs: Sequence[Sequence[Cost]]) -> bool:
@@ -102,7 +101,7 @@ class Reservation:
         return bool(lines)
 
     def _lines_for(self, ledger_id: str, players: Sequence[str], costs: Sequence[Sequence[Cost]]) -> list[int]:
-        """Return the line that pays for each game; none if it does not pay for all of them."""
+        """Return the line that pays for each game; empty if it cannot pay for all of them."""
         lines = []
         for player, of_game in zip(players, costs, strict=False):
             for line, (name, paid) in enumerate(self._lines):
@@ -112,9 +111,9 @@ class Reservation:
         return lines if ledger_id == self._ledger_id and len(set(lines)) == len(costs) else []
 
     def count_as_begun(self, players: Sequence[str], times: int) -> bool:
-        """Note that nobody here will see whether so many games of these players begin.
+        """Count these games as begun, because they will begin in another process.
 
-        Return whether they may: not where they were given back, as they pay elsewhere with what was sent before.
+        Return whether they may begin: False after a refund, as the other process would pay with its old copy.
         """
         with self._lock:
             lines = [line for line, (player, _) in enumerate(self._lines) if player in players]
@@ -123,7 +122,7 @@ class Reservation:
         return bool(lines)
 
     def refund(self) -> None:
-        """Give back the games that it has not paid for, in one transaction; it pays for none after that."""
+        """Refund the unused games in one transaction; it pays for no games after that."""
         with self._lock:
             games = [(*line, int(left)) for line, left in zip(self._lines, self._left, strict=True) if left]
             self._lines, self._left = [], []
@@ -143,30 +142,30 @@ class Ledger:
 
     Give one ledger to every environment over these data: `Replay(..., ledger=ledger)`, `Trial(ledger=ledger)`,
     `gym.make("DPBandit-Replay-v0", gains=..., ledger=ledger)` or `env_kwargs={"ledger": ledger, ...}` of `simulate`.
-    Every game is charged once, before its first round, and not if it showed nothing: each game after a reset, each game
-    of a vector and each time these start again, each trial of each algorithm. A reset that would pass the budget is
-    refused. `simulate` counts all of its games before the first one begins, after everything is checked and compiled,
-    and refunds those that never began.
+    Every game is charged once, right before its first round: each game after a reset, each game of a vector and each of
+    its restarts, each trial of each algorithm. A reset without a round is free. A reset that would exceed the budget is
+    refused. `simulate` charges all of its games in advance, after everything is checked and compiled, and refunds games
+    that never began.
 
-    A game counts with what it is played under: the guarantee of the privacy wrappers, or of the algorithm that
-    `play` or `simulate` plays. A game with neither is refused, and so is one with a seed: only noise that nobody can
-    repeat is independent of that of other games. What the guarantees cover is protected; the results of `simulate` are
-    computed from true gains, for the evaluator.
+    A game is charged the guarantee of its privacy wrappers, or of the algorithm that `play` or `simulate` plays. The
+    ledger refuses games without a guarantee and games with a seed: only noise that cannot be repeated is independent of
+    other games' noise. The guarantees protect the outputs that they cover; the results of `simulate` are computed from
+    true gains, for the evaluator.
 
-    **Guarantee.** Everything that the games show is (epsilon, delta)-DP for the unit, also if games and parameters are
-    chosen by what earlier ones have shown; the composition filters are those of
-    `dp_bandit_envs.privacy.composition_filters`. It holds for the budget; `spent` says how much of it is used.
+    **Guarantee.** All releases of the games together are (epsilon, delta)-DP for the unit, also if games and parameters
+    are chosen adaptively from earlier releases, by the filters of `dp_bandit_envs.privacy.composition_filters`. The
+    guarantee is the whole budget; `spent` is the part used.
 
     `Ledger(...)` counts in memory, and only in the process that made it: copies are the same ledger, and in another
-    process it refuses every game that was not counted before. It is closed at the end of `with Ledger(...) as ledger:`,
-    or as nothing refers to it any more. `Ledger.create(path, ...)` makes a file, and
+    process it refuses every game that was not charged in advance. It is closed at the end of
+    `with Ledger(...) as ledger:`, or when it is garbage-collected. `Ledger.create(path, ...)` makes a file, and
     `Ledger.load(path)` opens it, in any process; it is an SQLite database, for a disk of this machine.
 
     Args:
         epsilon: The budget, in (0, inf).
         delta: In [0, 1). With 0, only games without a delta may begin, such as with `draws="secure"`.
-        unit: What is protected: `"record"`: one record (a row of a table), in all rounds in which it can serve; or
-            `"person"`: all records of one person, where the environment knows them (`persons=`).
+        unit: Unit of privacy. `"record"`: one record (a row of a table), in all rounds that use it. `"person"`: all
+            records of one person, if the environment knows them (`persons=`).
         own_delta: The part of delta that is kept for games that state a delta of their own and no `noise_law` or
             `curve`, in [0, .98 delta).
 
@@ -213,10 +212,10 @@ class Ledger:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the ledger of a file, with the budget that it was made with.
+        """Return the ledger of a file, with its original budget.
 
         Raises:
-            LedgerFileError: If there is no such file, or it is no ledger.
+            LedgerFileError: If the file does not exist or is not a ledger.
         """
         store = LedgerStore(checks.path("path", path))
         with store.connected() as db:
@@ -226,7 +225,7 @@ class Ledger:
         return ledger
 
     def close(self) -> None:
-        """Let go of what is counted in memory, after which no game may begin; a file is never left open."""
+        """Discard the charges in memory; no game may begin afterwards. A file is never left open."""
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -240,7 +239,7 @@ class Ledger:
 
     @property
     def budget(self) -> Budget:
-        """What may be spent."""
+        """The privacy budget."""
         return self._budget
 
     @property
@@ -250,21 +249,21 @@ class Ledger:
 
     @property
     def spent(self) -> Spending:
-        """What the games cost that have begun so far."""
+        """The total cost of the games that have begun."""
         with self._opened() as db:
             rows, filters = read_charges(db), read_filters(db)
         return self._spent(_total(rows), filters)
 
     @property
     def is_closed(self) -> bool:
-        """Whether the first charge was admitted by what it costs alone, so that no other may follow."""
+        """Whether the first charge was admitted by its own cost, so that no other may follow."""
         with self._opened() as db:
             filters = read_filters(db)
         return filters is not None and filters.closed
 
     @property
     def charges(self) -> list[Charge]:
-        """What each player spent."""
+        """The charges of each player."""
         with self._opened() as db:
             rows = read_charges(db)
         charges = []
@@ -278,7 +277,7 @@ class Ledger:
         return charges
 
     def admit(self, games: Games, participation: Participation | None, times: int = 1, *, secret: bool) -> None:
-        """Raise unless these games may begin now; nothing is counted. The arguments and errors are those of `spend`."""
+        """Raise unless these games may begin now, without charging them. Arguments and errors as for `spend`."""
         options = self._for_unit(games, participation, times, secret)
         with self._opened() as db:
             self._least_costs(read_charges(db), read_filters(db), options, times)
@@ -292,17 +291,17 @@ class Ledger:
         secret: bool,
         players: Sequence[str] = (),
     ) -> Reservation:
-        """Count games, all or none of them; return what pays for them when they begin, or gives them back.
+        """Charge games, all or none; return a reservation that pays when they begin, or refunds them.
 
         Args:
-            games: For each game the guarantees that hold for a round of it, any of which may be counted.
-            participation: In how many rounds of a game a record, and a person, can serve.
-            times: How often each of them is played, at least 1.
-            secret: Whether nobody knows the seed of their noise.
-            players: Who plays each of them.
+            games: For each game its alternative per-round guarantees, any of which may be charged.
+            participation: The most rounds of a game in which a record, and a person, can take part.
+            times: How often each game is played, at least 1.
+            secret: Whether the seed of their noise is secret.
+            players: The player of each game.
 
         Raises:
-            BudgetSpentError: If they would pass the budget.
+            BudgetSpentError: If they would exceed the budget.
             UnprotectedGameError: If one of them has no guarantee, or the seed is known.
             LedgerFileError: If the file cannot be read and written.
         """
@@ -317,7 +316,7 @@ class Ledger:
         return Reservation(self._id, lines, times, self)
 
     def costs(self, games: Games, participation: Participation | None, *, secret: bool) -> list[list[Cost]]:
-        """Return what each of these games may count as, by each of its guarantees; the errors are those of `spend`."""
+        """Return the alternative costs of each game, one per guarantee; errors as for `spend`."""
         options = self._for_unit(games, participation, 1, secret)
         return [[cost_of(guarantee, self._budget.for_sums) for guarantee in guarantees] for guarantees in options]
 
@@ -328,7 +327,7 @@ class Ledger:
         options: Sequence[list[PrivacyGuarantee]],
         times: int,
     ) -> tuple[list[Cost], CompositionFilters | None]:
-        """Return the costs at which these games use the least epsilon, and the filters fixed with them; or raise."""
+        """Return the costs that use the least epsilon, and the filters fixed with them; or raise."""
         budget, total = self._budget, _total(rows)
         admitted: list[tuple[float, list[Cost], CompositionFilters | None]] = []
         for epsilon_of in (self._pure, self._at_delta):
@@ -399,7 +398,7 @@ class Ledger:
     def _for_unit(
         self, games: Games, participation: Participation | None, times: int, secret: bool
     ) -> list[list[PrivacyGuarantee]]:
-        """Return what may be counted for each game: its guarantees for a record, or for a person."""
+        """Return the guarantees that may be charged for each game, per record or per person."""
         checks.integer("times", times, at_least=1)
         unit: Unit = self._budget.unit
         if not secret:
@@ -446,7 +445,7 @@ class Ledger:
         return self
 
     def __reduce__(self) -> Any:
-        """Be sent to another process as the file, or as a ledger that can only tell which games were counted before."""
+        """Pickle as the file, or as a ledger that can only check which games were charged in advance."""
         return _arrived, (type(self), self._id, self._budget, self._store.path)
 
 
@@ -455,7 +454,7 @@ _made_here: "weakref.WeakValueDictionary[str, Ledger]" = weakref.WeakValueDictio
 
 
 def _arrived(kind: type[Ledger], number: str, budget: Budget, path: os.PathLike[str] | None) -> Ledger:
-    """Return the ledger that was sent."""
+    """Return the unpickled ledger."""
     ledger_here = _made_here.get(number)
     if path is None and ledger_here is not None:
         return ledger_here

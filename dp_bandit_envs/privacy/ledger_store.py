@@ -1,4 +1,4 @@
-"""Where a ledger counts: an SQLite database in a file, or in the memory of the process that made it."""
+"""Storage of a ledger: an SQLite database in a file, or in the memory of the process that made it."""
 
 import contextlib
 import json
@@ -36,11 +36,11 @@ ChargeRow = tuple[str, Cost, int]
 
 
 class LedgerStore:
-    """An SQLite database: a file, or memory of the process that made it; a transaction is one question and answer.
+    """An SQLite database in a file, or in the memory of the process that made it.
 
     Args:
         path: The file; None for memory.
-        elsewhere: Whether the memory is that of another process, in which nothing can be counted from here.
+        elsewhere: Whether the memory belongs to another process and cannot be written from here.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, *, elsewhere: bool = False) -> None:
@@ -56,7 +56,7 @@ class LedgerStore:
             self._closing = weakref.finalize(self, self._memory.close)
 
     def close(self) -> None:
-        """Forget what was counted in memory; files are closed after each transaction."""
+        """Discard charges in memory; files are closed after each transaction."""
         if self._memory is not None and self._process == os.getpid():
             with self._lock:
                 self._closing()
@@ -154,7 +154,7 @@ class LedgerStore:
 
 
 def read_charges(db: "sqlite3.Connection") -> list[ChargeRow]:
-    """Return what was counted."""
+    """Return the charges."""
     rows = []
     for player, text, games in db.execute("SELECT player, cost, games FROM charges ORDER BY rowid"):
         epsilon, delta, draw_distance, curve = json.loads(text)
@@ -163,18 +163,18 @@ def read_charges(db: "sqlite3.Connection") -> list[ChargeRow]:
 
 
 def read_filters(db: "sqlite3.Connection") -> CompositionFilters | None:
-    """Return what the first charge has fixed; None before it."""
+    """Return the filters fixed by the first charge; None before it."""
     (text,) = db.execute("SELECT filters FROM ledger").fetchone()
     return None if text is None else CompositionFilters(*json.loads(text))
 
 
 def write_filters(db: "sqlite3.Connection", filters: CompositionFilters | None) -> None:
-    """Keep what the first charge has fixed."""
+    """Store the filters fixed by the first charge."""
     db.execute("UPDATE ledger SET filters = ?", (None if filters is None else json.dumps(filters),))
 
 
 def add_games(db: "sqlite3.Connection", player: str, cost: Cost, games: int) -> None:
-    """Count so many games of this cost more, or less where the number is negative."""
+    """Add this number of games of this cost; negative numbers subtract."""
     db.execute(
         "INSERT INTO charges VALUES (?, ?, ?) ON CONFLICT (player, cost) DO UPDATE SET games = games + ?",
         (player, json.dumps(cost), games, games),

@@ -4,17 +4,17 @@ A mechanism is written once, as plain functions over a state, which is a NamedTu
 
     release(state, arm, gain, rng) -> (value, count)
 
-takes one gain that a round revealed and returns what is released about its arm: for mechanisms that release gains, a
-value in [0, 1] and 1; for those that release sums, the arm's released sum and the number of gains in it. A count of 0
-means that nothing (new) is released. Arrays of the state are changed in place; its other fields never change.
+takes one gain that a round revealed and returns a release about its arm. Mechanisms that release gains return a value
+in [0, 1] and 1; mechanisms that release sums return the arm's released sum and the number of gains in it. A count of 0
+means no (new) release. Arrays of the state are changed in place; its other fields never change.
 
 A few mechanisms also define one or both of these functions:
 
     idle(state, arm, rng) -> (value, count)     in a round that reveals other arms, but not this one
     forget(state) -> None                       after each batch of `batch_size` rounds
 
-Three drivers run the same code: the scalar boundary, the vector boundary and the compiled loop. The rest of the
-handling of private gains is theirs: they check ranges, count rounds and releases, replace errors and return copies.
+Three drivers run the same code: the scalar boundary, the vector boundary and the compiled loop. The drivers also check
+ranges, count rounds and releases, replace errors and return copies.
 """
 
 import abc
@@ -24,6 +24,7 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeAlias
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.facts import InputFacts, Noise, ValueRange
 from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
 from dp_bandit_envs.text import written_value
@@ -34,8 +35,8 @@ Release: TypeAlias = Callable[..., tuple[float, int]]
 class Mechanism(abc.ABC):
     """Base class of mechanisms: parameters, the functions above, and public facts about the releases.
 
-    A mechanism of your own sets `release = staticmethod(my_release)` to a module-level function, so that it can be
-    compiled, and defines `new_state` and `guarantee`. `PrivacyBoundary(env, mechanism)` applies it to an environment.
+    Your own mechanism sets `release = staticmethod(my_release)` to a module-level function, so that it can be compiled,
+    and defines `new_state` and `guarantee`. `PrivacyBoundary(env, mechanism)` applies it to an environment.
     """
 
     release: Any
@@ -62,6 +63,11 @@ class Mechanism(abc.ABC):
     example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}
     """Arguments with which a mechanism of the table is shown and tested."""
 
+    def __init_subclass__(cls) -> None:
+        """Let the constructors of this package's mechanisms answer wrong calls."""
+        super().__init_subclass__()
+        checks.answer_wrong_calls_of(cls, "__init__")
+
     @abc.abstractmethod
     def new_state(self, inputs: InputFacts) -> Any:
         """Return the state before the first round, with arrays of its own."""
@@ -72,16 +78,16 @@ class Mechanism(abc.ABC):
 
     @abc.abstractmethod
     def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
-        """Return the guarantee that its own noise gives one game, if nothing below adds any or withholds gains.
+        """Return the guarantee of its own noise for one game, if no layer below adds noise or withholds gains.
 
-        What is below, `covers` and `steps` are taken into account by the boundary: see `composed`.
+        The boundary takes layers below, `covers` and `steps` into account: see `composed`.
         """
 
     def sensitivity(self, inputs: InputFacts) -> float:
         """Return the L1 distance between releases in neighbouring games, with the noise fixed.
 
-        Each gain that a round reveals changes one released gain, which lies in the game's range or is withheld. For
-        sums there is no bound, because a changed gain stays in all later ones.
+        Each gain that a round reveals changes one released gain, which lies in the game's range or is withheld. Sums
+        are unbounded, because a changed gain stays in all later sums.
         """
         if self.releases_sums:
             return math.inf
@@ -92,19 +98,19 @@ class Mechanism(abc.ABC):
         return inputs.horizon // self.batch_size
 
     def first_release(self, inputs: InputFacts) -> int:
-        """Return the least number of steps below after which anything can be released; it may be above the horizon."""
+        """Return the number of steps below before the first possible release; it may exceed the horizon."""
         return self.batch_size
 
     def noise(self, inputs: InputFacts) -> Noise:
-        """Return what is public about the noise in what is released; noise of a mechanism's own hides that below it."""
+        """Return public facts about the noise in the releases; a mechanism's own noise hides noise below it."""
         return Noise(inputs.sensitivity)
 
     def values(self, inputs: InputFacts) -> ValueRange:
-        """Return the range of what is released, and its distances in other norms than L1, with the noise fixed.
+        """Return the range of the released values, and their distances in other norms than L1, with the noise fixed.
 
-        The default assumes that each gain which a round reveals changes one released gain by the range's width at most.
-        Where it changes several, `gains_in_a_round` says so. These are released after different rounds, so that sums
-        above count all of them, and noise of any kind is scaled to their distance in L1.
+        The default assumes that each revealed gain changes one released gain by at most the range's width. If it
+        changes several, `gains_in_a_round` is larger; these are released after different rounds, so sums above count
+        all of them, and noise of any kind is scaled to their L1 distance.
         """
         values = inputs.values
         spread = self.gains_in_a_round(inputs) > inputs.gains_in_a_round
@@ -125,7 +131,7 @@ class Mechanism(abc.ABC):
 
 
 def output_facts(mechanism: Mechanism, inputs: InputFacts) -> InputFacts:
-    """Return the public facts about what a mechanism releases, for everything above; not checked yet."""
+    """Return the public facts about a mechanism's releases, for the layers above; not checked yet."""
     guarantee = mechanism.guarantee(inputs)
     if isinstance(guarantee, PrivacyGuarantee):
         guarantee = composed(mechanism, guarantee, inputs)
@@ -144,10 +150,10 @@ def output_facts(mechanism: Mechanism, inputs: InputFacts) -> InputFacts:
 
 
 def noise_key(mechanism: Mechanism, inputs: InputFacts) -> str:
-    """Return what distinguishes a mechanism's noise from that of others with the same seed: all that determines it.
+    """Return the key that separates a mechanism's noise from other mechanisms' noise at the same seed.
 
-    If two releases of one gain had the same draws with different scales, the noise would cancel; and so it would if the
-    same draws were added to what different mechanisms below make of one gain. Other words here would draw other noise.
+    If two releases of one gain had the same draws with different scales, the noise would cancel; likewise if the same
+    draws were added to one gain after different mechanisms below. Changing this text changes all noise.
     """
     sizes = [written_value(size) for size in inputs[: InputFacts._fields.index("guarantee")]]
     if inputs.values.norm or (inputs.values.low, inputs.values.high) != (0.0, 1.0):
@@ -158,7 +164,7 @@ def noise_key(mechanism: Mechanism, inputs: InputFacts) -> str:
 
 
 def noise_of(env: Any) -> Noise:
-    """Return what is public about the noise in an environment's observations."""
+    """Return public facts about the noise in an environment's observations."""
     if env.has_wrapper_attr("noise"):
         noise: Noise = env.get_wrapper_attr("noise")
         return noise
@@ -166,7 +172,7 @@ def noise_of(env: Any) -> Noise:
 
 
 def composed(mechanism: Mechanism, guarantee: PrivacyGuarantee, inputs: InputFacts) -> PrivacyGuarantee:
-    """Return the guarantee of a mechanism and everything below it: what it covers, and one step for each layer."""
+    """Return the guarantee of a mechanism and all layers below it, with its coverage and one step per layer."""
     total = after_noise_below(guarantee, inputs)
     if inputs.is_private:
         step = "post-processing of what is released below, which costs nothing (Dwork and Roth 2014, proposition 2.1)"

@@ -1,10 +1,10 @@
-r"""The noise of one node of a counter on vectors: as many numbers as coordinates, from one of three distributions.
+r"""The noise of one node of a counter on vectors: one number per coordinate, from three distributions.
 
 `"laplace"`: independent Laplace draws, for values that differ by at most 1 in L1. `"gaussian"`: independent normal
-draws, for values that differ by at most 1 in L2. `"own-norm"`: density proportional to
-:math:`e^{-\lVert z \rVert / b}` in the norm whose unit ball has the shape of the values' differences, for values that
-differ by at most 1 in that norm (the K-norm mechanism). If a node's vector moves by z, its log-density changes by at
-most :math:`\lVert z \rVert / b`, as with Laplace noise.
+draws, for values that differ by at most 1 in L2. `"own-norm"`: the K-norm mechanism. Its density is proportional to
+:math:`e^{-\lVert z \rVert / b}`, in the norm whose unit ball has the shape of the values' differences; for values that
+differ by at most 1 in that norm. If a node's vector moves by z, its log-density changes by at most
+:math:`\lVert z \rVert / b`, as with Laplace noise.
 
 Source: Hardt and Talwar (2010), On the Geometry of Differential Privacy, section 4.
 """
@@ -33,17 +33,17 @@ def deviation(noise: str, norm: str, d: int) -> float:
 
 
 def equivalent_laplace_scale(noise: str, norm: str, d: int) -> float:
-    """Return the scale of the draw as which a coordinate counts in `privacy.accounting`, in scales."""
+    """Return the Laplace scale that stands for a coordinate in `privacy.accounting`, in scales."""
     if noise != "own-norm" or norm == "l1":
         return 1.0
     return (d + 2) / 2 if norm == "sup" else (d + 1) * (1 + math.sqrt(d))
 
 
 def fill(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) -> None:
-    """Write independent Laplace draws into a node; 0 without drawing for scale 0. The norm is not used.
+    """Fill a node with independent Laplace draws; for scale 0 with zeros, without drawing. The norm is not used.
 
-    Counters call this name, which is replaced by one of the two functions below for other noise. Its stream must be one
-    of `dp_bandit_envs.draws`, as NumPy's generators cannot fill an array.
+    Counters call this name, which is replaced by one of the two functions below for other noise. The stream must be
+    from `dp_bandit_envs.draws`, as NumPy's generators cannot fill an array.
     """
     if scale > 0.0:
         rng.laplaces(node, scale)  # type: ignore[attr-defined]
@@ -52,13 +52,13 @@ def fill(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) ->
 
 
 def fill_normal(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) -> None:
-    """Write independent normal draws into a node."""
+    """Fill a node with independent normal draws."""
     for i in range(len(node)):
         node[i] = draw_normal(scale, rng)
 
 
 def fill_own_norm(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) -> None:
-    """Write one draw of K-norm noise into a node.
+    """Fill a node with one draw of K-norm noise.
 
     The sup norm: r u with u uniform in the cube [-1, 1]^d and r from Gamma(d + 1). L2: r v with v uniform on the sphere
     and r from Gamma(d), one less because v has length 1. L1: independent Laplace draws.
@@ -84,13 +84,13 @@ def fill_own_norm(node: FloatArray, scale: float, norm: int, rng: np.random.Gene
 
 
 def add(to: FloatArray, first: FloatArray, second: FloatArray) -> None:
-    """Write the sums of two vectors into a third one, which may be one of them."""
+    """Write the sum of two vectors into a third vector, which may be one of them."""
     for i in range(len(to)):
         to[i] = first[i] + second[i]
 
 
 def add_twice(to: FloatArray, first: FloatArray, second: FloatArray) -> None:
-    """Add a vector to another one, and write the sum into a third one too."""
+    """Add one vector to another, and write the sum into a third vector too."""
     for i in range(len(to)):
         first[i] += second[i]
         to[i] = first[i]

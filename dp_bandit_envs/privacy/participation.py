@@ -1,4 +1,4 @@
-"""How often recorded data serve in one game: what a guarantee for a round is worth for a record and for a person."""
+"""Participation: in how many rounds of a game the data of one record, or of one person, are used."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -11,14 +11,14 @@ from dp_bandit_envs.errors import WrongTypeError
 
 
 class Participation(NamedTuple):
-    """In how many rounds of one game a record, and all records of one person, can serve at most.
+    """The most rounds of one game that can use one record, and the records of one person.
 
-    Both are public: they follow from the number of records of each arm, the horizon, and which records belong together,
-    never from a gain.
+    Both are public: they depend on the number of records per arm, the horizon, and which records belong together, never
+    on a gain.
 
     Attributes:
         record: Number of rounds, at least 1.
-        person: Number of rounds, at least 1; None if it is not known which records belong to one person.
+        person: Number of rounds, at least 1; None if the records' persons are unknown.
     """
 
     record: int
@@ -26,12 +26,12 @@ class Participation(NamedTuple):
 
 
 def use_of_table(rounds: int, rows: int, persons: SupportsIndex | Sequence[Hashable] | None = None) -> Participation:
-    """Return how often the rows of a table serve, of which the first T are played once each.
+    """Return the participation for a table whose first T rows are played once each.
 
     Args:
         rounds: Number of rounds T.
         rows: Number of rows of the table, at least T.
-        persons: The most rows of a person; or whose each row is, one entry a row; None if it is not known.
+        persons: The largest number of rows per person, or the person of each row; None if unknown.
     """
     if persons is None:
         return Participation(1)
@@ -47,15 +47,15 @@ def use_of_table(rounds: int, rows: int, persons: SupportsIndex | Sequence[Hasha
 def use_of_pools(
     sizes: Sequence[int], rounds: int, persons: SupportsIndex | Sequence[Sequence[Hashable]] | None = None
 ) -> Participation:
-    r"""Return how often records serve where each arm goes through its own again and again.
+    r"""Return the participation if each arm cycles through its own records.
 
-    In T rounds an arm with n records begins :math:`\lceil T / n \rceil` passes through them, and a record serves once
-    in each.
+    In T rounds an arm with n records begins :math:`\lceil T / n \rceil` passes through them, and each pass uses a
+    record once.
 
     Args:
         sizes: Number of records of each arm.
         rounds: Number of rounds T.
-        persons: The most records of a person; or for each arm whose each record is; None if it is not known.
+        persons: The largest number of records per person, or for each arm the person of each record; None if unknown.
     """
     passes = [-(-rounds // size) for size in sizes]
     if persons is None:
@@ -72,10 +72,10 @@ def use_of_pools(
 
 
 def combine_participation(uses: Sequence[Participation], rounds: int) -> Participation:
-    """Return how often a record serves in T rounds that are made of several adversaries, which may have the same data.
+    """Return the participation in T rounds combined from several adversaries, which may share data.
 
     Args:
-        uses: How often it serves in each of them.
+        uses: The participation in each of them.
         rounds: Number of rounds T.
     """
     persons = [use.person for use in uses if use.person is not None]
@@ -84,10 +84,10 @@ def combine_participation(uses: Sequence[Participation], rounds: int) -> Partici
 
 
 def checked_persons(persons: Any) -> int | Sequence[Any]:
-    """Return the most records of a person as an int, or whose records are whose as a sequence.
+    """Return the largest number of records per person as an int, or the persons of the records as a sequence.
 
     Raises:
-        WrongTypeError: If it is neither; the message shows no person.
+        WrongTypeError: If it is another type; the message shows no person.
     """
     if isinstance(persons, np.ndarray):
         persons = persons.tolist()
@@ -107,7 +107,7 @@ def _check_length(owners: Sequence[object], records: int) -> None:
 
 
 def _add_rounds_per_person(served: Counter[Hashable], owners: Sequence[Hashable], turns: int) -> None:
-    """Add to how many rounds each owner's records serve in, for records that serve so many times."""
+    """Add to each owner's number of rounds, for records that are used this often."""
     try:
         for owner in owners:
             served[owner] += turns
@@ -118,7 +118,7 @@ def _add_rounds_per_person(served: Counter[Hashable], owners: Sequence[Hashable]
 
 
 def _most(served: Counter[Hashable]) -> int:
-    """Return the most rounds of a person; refuse ids that would make one person several."""
+    """Return the most rounds of a person; refuse ids that would split a person into several."""
     if any(_is_missing(owner) for owner in served):
         raise ValueError(
             "persons must say whose each record is; for some it is missing (None or NaN), which may all be the same"

@@ -1,22 +1,22 @@
 r"""Exact noise from a cryptographic source: `draws="secure"` of a mechanism.
 
-Fast draws are repeatable and have 64 bits, which costs a delta (`privacy.accounting`). Secure draws are
-those of OpenDP: integers with exactly the discrete Laplace law :math:`P(z) \propto e^{-|z| / r}` or the discrete normal
-law :math:`P(z) \propto e^{-z^2 / (2 r^2)}`, from a cryptographic generator (Canonne, Kamath and Steinke 2020). An
-integer counts steps of a grid, which is a power of two.
+Fast draws are repeatable and have 64 bits, which costs a delta (`privacy.accounting`). Secure draws come from OpenDP:
+integers with exactly the discrete Laplace law :math:`P(z) \propto e^{-|z| / r}` or the discrete normal law
+:math:`P(z) \propto e^{-z^2 / (2 r^2)}`, from a cryptographic generator (Canonne, Kamath and Steinke 2020). An integer
+counts steps of a grid, which is a power of two.
 
-What makes a release exact:
+Why releases are exact:
 
 - A value is rounded to the grid, towards 0, before noise is added. Rounding may move neighbouring values apart by a
   step each, and the scale is that of the larger distance.
 - Grid, values and sums are such that every sum in it is a double: below 2^50 steps for values, 2^31 for scales.
-- What comes after the sum (rejecting, clipping, rescaling, adding up blocks) is post-processing. Counters that weigh
-  their draws by fractions (Honaker's and the square-root counter) have no secure form.
+- Later steps (rejecting, clipping, rescaling, adding up blocks) are post-processing. Counters that weight their draws
+  by fractions (Honaker's and the square-root counter) have no secure form.
 
-So Laplace noise has delta 0. Normal noise keeps its rho exactly; the epsilon and delta of the theorem are those of real
-normal noise, from which the discrete law, as rounded real noise, is less than 1 / (20 r^2) away: about 1e-20.
+So Laplace noise has delta 0. Normal noise keeps its rho exactly. The theorem's epsilon and delta hold for real normal
+noise; the distance between the discrete law and rounded real noise is less than 1 / (20 r^2), about 1e-20.
 
-A secure stream has methods of its own, so that a function which was not made for it fails and draws nothing.
+A secure stream has its own methods, so that a function not written for it fails before it draws.
 """
 
 import copy
@@ -59,7 +59,7 @@ class SecureStream:
         return _checked(_measurement("make_gaussian", scale)(0))
 
     def random(self) -> float:
-        """Return a multiple of 2^-53 in [0, 1), all with the same chance, as NumPy's generators do."""
+        """Return a uniform multiple of 2^-53 in [0, 1), as NumPy's generators do."""
         return secrets.randbits(53) * 2.0**-53
 
 
@@ -81,29 +81,29 @@ def _checked(steps: int) -> float:
 
 
 def draw_steps(scale: float, rng: Any) -> float:
-    """Return a Laplace draw in steps, or 0 without drawing for scale 0; in place of `laplace.draw`."""
+    """Return a Laplace draw in steps; for scale 0, return 0 without drawing. Replaces `laplace.draw`."""
     return float(rng.laplace_steps(scale)) if scale > 0.0 else 0.0
 
 
 def draw_normal_steps(scale: float, rng: Any) -> float:
-    """Return a normal draw in steps, or 0 without drawing for scale 0; in place of `gaussian.draw_normal`."""
+    """Return a normal draw in steps; for scale 0, return 0 without drawing. Replaces `gaussian.draw_normal`."""
     return float(rng.normal_steps(scale)) if scale > 0.0 else 0.0
 
 
 def fill_steps(node: FloatArray, scale: float, norm: int, rng: Any) -> None:
-    """Write independent Laplace draws in steps; in place of `node_noise.fill`."""
+    """Fill an array with discrete Laplace noise in grid steps; secure replacement of `node_noise.fill`."""
     for i in range(len(node)):
         node[i] = draw_steps(scale, rng)
 
 
 def fill_normal_steps(node: FloatArray, scale: float, norm: int, rng: Any) -> None:
-    """Write independent normal draws in steps; in place of `node_noise.fill_normal`."""
+    """Fill an array with discrete normal noise in grid steps; secure replacement of `node_noise.fill_normal`."""
     for i in range(len(node)):
         node[i] = draw_normal_steps(scale, rng)
 
 
 def noisy_exact(value: float, scale: float, grid: float, rng: Any) -> float:
-    """Return the value on the grid plus exact Laplace noise; the value itself for scale 0; in place of `noisy`."""
+    """Return the value on the grid plus exact Laplace noise (none for scale 0); secure replacement of `noisy`."""
     return on_grid(value, grid) + grid * draw_steps(scale / grid, rng) if scale > 0.0 else value
 
 
@@ -123,8 +123,8 @@ def secure_grid(scale: float, most: float) -> float:
 def distance_on_grid(distance: float, grid: float, inputs: InputFacts, *, l2: bool = False) -> float:
     """Return the L1 or L2 distance of neighbouring values after rounding to a grid.
 
-    Each number that a round changes moves by less than a step. If the step divides the width of their range, two
-    numbers that are at most this width apart stay so.
+    Rounding moves each changed number by less than a step. If the step divides the width of their range, two numbers at
+    most this width apart stay so.
 
     Args:
         distance: The distance before.
@@ -141,7 +141,7 @@ def distance_on_grid(distance: float, grid: float, inputs: InputFacts, *, l2: bo
 
 
 def normal_distance(scale: float, draws: int) -> float:
-    """Return the distance of discrete normal draws from real ones that are rounded, in [0, 1].
+    """Return the distance between discrete normal draws and rounded real normal draws, in [0, 1].
 
     In a cell of width 1 around z the real mass is the density times 1 + (z^2 / r^2 - 1) / (24 r^2) and smaller terms,
     and the mean of |z^2 / r^2 - 1| is .97; the distance is half of that.
@@ -154,26 +154,26 @@ def normal_distance(scale: float, draws: int) -> float:
 
 
 class ChoosesDraws(Mechanism):
-    """A mechanism with the argument `draws`: `"fast"`, of `dp_bandit_envs.draws`, or `"secure"`, of this module."""
+    """A mechanism with the argument `draws`: `"fast"` (`dp_bandit_envs.draws`) or `"secure"` (this module)."""
 
     # A default of the class: fast draws keep the streams that the other parameters determine.
     draws: str = "fast"
 
     def _use_draws(self, draws: str) -> None:
-        """Keep the choice, or raise if OpenDP is missing."""
+        """Store the choice, or raise if OpenDP is missing."""
         if checks.one_of("draws", draws, DRAWS) == "secure":
             require("opendp.prelude", extra="secure")
             self.draws = draws
 
     def secured(self) -> Self:
-        """Return the same mechanism with secure draws, or raise if it can have none."""
+        """Return the same mechanism with secure draws, or raise if it has no secure form."""
         other = copy.deepcopy(self)
         other._use_draws("secure")
         other._check_draws()
         return other
 
     def _check_draws(self) -> None:
-        """Raise if the draws are secure, and the other parameters do not allow that; constructors end with it."""
+        """Raise if the other parameters do not allow secure draws; called at the end of constructors."""
 
     @property
     def _secure(self) -> bool:
@@ -185,7 +185,7 @@ class ChoosesDraws(Mechanism):
         return bind(release, {"noisy": noisy_exact}) if self._secure else release
 
     def _scale(self, distance: float, most: float, inputs: InputFacts) -> float:
-        """Return the scale of Laplace noise for this distance before values, up to `most`, are rounded to a grid."""
+        """Return the Laplace scale for this distance, measured before values up to `most` are rounded to a grid."""
         epsilon = getattr(self, "epsilon", math.inf)
         scale = noise_scale(distance, epsilon)
         if not self._secure:
@@ -203,7 +203,7 @@ class ChoosesDraws(Mechanism):
         return secure_grid(scale, most) if self._secure else grid_of(DEVIATION * scale)
 
     def _distance(self, scale: float, grid: float, draws: int) -> float:
-        """Return how far this many Laplace draws are from exact ones."""
+        """Return the distance between this many Laplace draws and exact noise."""
         return 0.0 if self._secure else distance_of_draws(scale, grid, draws)
 
 

@@ -1,10 +1,12 @@
 """Plays one game in ordinary Python: `begin` resets, then `play_to_the_end` selects, steps and updates."""
 
 import dataclasses
+import functools
 import inspect
+import math
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any, Self, SupportsFloat, SupportsIndex
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self, SupportsFloat, SupportsIndex
 
 import numpy as np
 
@@ -16,14 +18,18 @@ from dp_bandit_envs.algorithms.calibration import PrivacyRequest, read_single_pl
 from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
-from dp_bandit_envs.metrics import external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.metrics import Band, external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.privacy.admission import Admission, current, on_its_own, playing_under
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, shown_epsilon
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
 from dp_bandit_envs.seeding import AGENT, Seed, checked_seed, chosen_seed, draw_seed, stream, warn_of_known_seed
+from dp_bandit_envs.simulation.results import MEASURES
 from dp_bandit_envs.text import name_of
 from dp_bandit_envs.wrappers.layers import Boundary, layers_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def play_to_the_end(env: Environment, agent: Any) -> bool:
@@ -50,9 +56,13 @@ def play_to_the_end(env: Environment, agent: Any) -> bool:
     return not terminated
 
 
-@dataclasses.dataclass(frozen=True)
+MOST_PLACES: Final = 1000
+"""The most rounds at which a plotted line has a place."""
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
 class Game:
-    """One game, round by round, as the evaluator sees it; T is the number of rounds played.
+    """One game, round by round, as the evaluator sees it; T is the number of rounds played. It prints as one line.
 
     Attributes:
         arms: The arm played, shape `(T,)`.
@@ -66,11 +76,14 @@ class Game:
         dynamic_regret: The same against the best arm of each round, shape `(T,)`; the pseudo-regret where means stay,
             and more where they change (`DPBandit-Shifting-v0`). None where the means of a round are unknown.
         n_plays: Number of arms; 1 where actions are points, for which arm 0 stands.
+        name: The algorithm or agent that played.
 
     Example:
         >>> import gymnasium as gym
         >>> from dp_bandit_envs import Exp3, play
         >>> game = play(gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000), Exp3(), seed=0)
+        >>> game
+        Game(Exp3: 1,000 rounds, pseudo-regret 54.6, no privacy)
         >>> game.arms[:5], game.gains[:5]
         (array([0, 0, 0, 0, 0]), array([0., 1., 1., 0., 0.]))
         >>> print(f"collected {game.gains.sum():.0f}, {game.external_regret[-1]:.0f} less than the best arm")
@@ -84,6 +97,61 @@ class Game:
     pseudo_regret: FloatArray | None
     n_plays: int
     dynamic_regret: FloatArray | None = None
+    name: str = ""
+    find_guarantee: Callable[[], PrivacyGuarantee] | None = dataclasses.field(default=None, compare=False)
+    """Returns the guarantee; it is asked when somebody wants to see it."""
+
+    @functools.cached_property
+    def guarantee(self) -> PrivacyGuarantee:
+        """The guarantee of the game, as it was played."""
+        if self.find_guarantee is None:
+            return PrivacyGuarantee.none("nothing is known of who played it")
+        return self.find_guarantee()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the environment, which may hold what cannot be pickled."""
+        return vars(self) | {"guarantee": self.guarantee, "find_guarantee": None}
+
+    def __repr__(self) -> str:
+        rounds, level = len(self.arms), str(shown_epsilon(self.guarantee)).strip("()")
+        measure = "external_regret" if self.pseudo_regret is None else "pseudo_regret"
+        last = float(getattr(self, measure)[-1])
+        name = measure.replace("pseudo_", "pseudo-").replace("_", " ")
+        outcome = f"{name} {last:,.1f}" if math.isfinite(last) else f"collected {self.collected[-1]:,.1f}"
+        return f"Game({self.name}: {rounds:,} round{'s' * (rounds != 1)}, {outcome}, {level})"
+
+    def plot(self, measure: str | None = None, *, columns: int | None = None) -> "Figure":
+        """Draw a measure against the round.
+
+        Args:
+            measure: One of those of `Simulation.plot`; by default the pseudo-regret, or where it is unknown the
+                external one.
+            columns: 1 for a figure as narrow as a column or a telephone.
+
+        Raises:
+            ImportError: If the extra `plots` is not installed.
+            ValueError: If it is none of these, or unknown in this game.
+
+        Example:
+            >>> from dp_bandit_envs import play
+            >>> figure = play("Stochastic", "DP-KLUCB", horizon=1000).plot()
+            >>> figure.axes[0].get_ylabel()
+            'pseudo-regret (gain)'
+        """
+        from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, curves_figure
+
+        if measure is None:
+            measure = "external_regret" if self.pseudo_regret is None else "pseudo_regret"
+        values = getattr(self, checks.known_name("measure", measure, MEASURES))
+        if values is None:
+            raise ValueError(
+                f"{measure} is unknown in this game, whose arms have no known means. Use 'external_regret'."
+            )
+        rounds = np.unique(np.linspace(1, len(values), MOST_PLACES).astype(np.int64))
+        line = np.asarray(values, dtype=np.float64)[rounds - 1]
+        curve = Curve(self.name, label_of(self.name, [shown_epsilon(self.guarantee)]), rounds, Band(line, line, line))
+        panel = Panel(f"T = {len(values):,}", [curve])
+        return curves_figure([panel], across=ROUND, measure=measure, band=None, columns=columns)
 
     @property
     def collected(self) -> FloatArray:
@@ -152,21 +220,25 @@ def play(
         raise TypeError(NOT_A_BANDIT_ENV.format("play", game))
     agent = _player(algorithm, PrivacyRequest.checked(epsilon, delta), env)
     player = ""
+    find_guarantee = functools.partial(_guarantee_of_wrappers, env)
     guarantees: list[PrivacyGuarantee] = []
     if isinstance(agent, Algorithm):
         player = agent.player
         agent.check_game(env)
         owned = not any(isinstance(layer, Boundary) for layer in layers_of(env))
         inside = agent.wrap(env)
+        find_guarantee = functools.partial(agent.guarantee_inside, inside, env)
         if game.adversary.ledger is not None:
             guarantees = [to_count(agent, env, inside)]
-        env, agent = inside, agent.agent(env)
+        played_by, env, agent = agent.name, inside, agent.agent(env)
         # Who made the game has its data, and may read an error that a boundary would hide from what is above it.
         for layer in layers_of(env) if owned else ():
             if isinstance(layer, Boundary):
                 layer._shows_errors = True
-    elif needs_all(agent) and hides_gains(env):
-        raise WrongGameError(HIDDEN.format(name_of(type(agent))))
+    else:
+        played_by = type(agent).__name__
+        if needs_all(agent) and hides_gains(env):
+            raise WrongGameError(HIDDEN.format(name_of(type(agent))))
     points = isinstance(game, PointEnv)
     check_methods(agent, points=points)
     seed = number = chosen_seed(seed, game.adversary.is_real)
@@ -187,7 +259,7 @@ def play(
                 f"the game of this {type(game).__name__} was begun anew by someone else while it was played, and"
                 " counted with that one's guarantee. Make an environment for each."
             )
-    result = recorder.result()
+    result = dataclasses.replace(recorder.result(), name=played_by, find_guarantee=find_guarantee)
     if truncated and alone:
         warnings.warn(
             f"the game was cut after {len(result.arms)} of its {game.horizon} rounds by a wrapper that truncates, such"
@@ -375,8 +447,16 @@ def _player(agent: Any, privacy: PrivacyRequest, env: Environment) -> Any:
     named = isinstance(agent, (str, type)) or (callable(agent) and not isinstance(agent, Algorithm))
     if (named and not hasattr(agent, "update")) or isinstance(agent, type):
         return read_single_player(agent, privacy, env)
-    privacy.refuse_for(getattr(agent, "name", type(agent).__name__))
+    privacy.refuse_for({getattr(agent, "name", type(agent).__name__): agent})
     return agent
+
+
+def _guarantee_of_wrappers(env: Environment) -> PrivacyGuarantee:
+    """Return the guarantee of the wrappers of a game, which holds for any agent."""
+    if env.has_wrapper_attr("guarantee"):
+        guarantee: PrivacyGuarantee = env.get_wrapper_attr("guarantee")
+        return guarantee
+    return PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")
 
 
 def to_count(player: Algorithm, env: Environment, inside: Environment) -> PrivacyGuarantee:

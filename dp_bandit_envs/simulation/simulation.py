@@ -1,16 +1,18 @@
 """Simulates many games: compiled if all parts can be compiled and it takes no longer, otherwise with `play`."""
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, SupportsFloat, SupportsIndex, get_args
+from typing import Any, Final, Literal, SupportsFloat, SupportsIndex, get_args
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm
 from dp_bandit_envs.algorithms.calibration import NO_REQUEST, PrivacyRequest, read_player
 from dp_bandit_envs.algorithms.specs import Game, GameSpec, Player, is_single_algorithm, read_game
-from dp_bandit_envs.compiling.compiled import say_once, says_compiling, why_no_numba
+from dp_bandit_envs.compiling.compiled import say_once, says_compiling, why_no_numba, why_not_compiled
+from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.errors import SeedRefusedError, UnprotectedGameError, WrongTypeError
 from dp_bandit_envs.protocols import Environment, IntArray
@@ -103,12 +105,8 @@ def named_players(
         players[player.name] = player
     if not players:
         raise ValueError("algorithms must name at least one; received none.")
-    if privacy != NO_REQUEST and not use:
-        raise ValueError(
-            f"{'delta' if privacy.epsilon is None else 'epsilon'} must be for at least one algorithm;"
-            f" {', '.join(players)} would not get it, taking none or having it already. Leave it out, or add one that"
-            " takes it, such as DP-UCB-INT."
-        )
+    if not use:
+        privacy.refuse_for(players)
     return players
 
 
@@ -127,21 +125,83 @@ def prepare(
     privacy: PrivacyRequest = NO_REQUEST,
     trials: int = 1,
 ) -> SimulationSetup:
-    """Make the game and choose who plays so many trials of each algorithm; the arguments are those of `simulate`."""
+    """Make the game and choose who plays so many trials of each algorithm; the arguments are those of `simulate`.
+
+    The last few games that are named by text and numbers alone are kept without their seed, as making one takes longer
+    than a short game. Only parts of this package are in them, so that nothing that a user defines again is missed.
+    """
     if env_kwargs is not None and not isinstance(env_kwargs, Mapping):
         raise WrongTypeError(
             f"env_kwargs must be a dict, such as {{'n_arms': 3}}; received {checks.shown(env_kwargs)}."
         )
-    make_env = read_game(game).with_arguments(**(env_kwargs or {})).with_size(n_arms=n_arms, horizon=horizon).make
-    env = make_env()
-    game = env.unwrapped
-    if not isinstance(game, BanditEnv):
-        raise TypeError(NOT_A_BANDIT_ENV.format("simulate", game))
-    number = chosen_seed(seed, game.adversary.is_real)
+    arguments = (game, algorithms, horizon, n_arms, checkpoints, env_kwargs or {}, privacy)
+    key = repr(arguments) if is_plain(arguments) and not why_not_compiled() else ""
+    is_kept = (setup := _kept_setups.pop(key, None)) is not None
+    if setup is None:
+        setup = _make_setup(*arguments)
+    number = chosen_seed(seed, setup.game.adversary.is_real)
     secret = number is None
     if number is None:
         refuse_backend_elsewhere()
         number = draw_seed()
+    if key and (is_kept or _may_be_kept(setup)):
+        _kept_setups[key] = setup
+        for oldest in list(_kept_setups)[:-MOST_KEPT]:
+            _kept_setups.pop(oldest, None)
+    # Whoever gets the results may write to their checkpoints.
+    setup = dataclasses.replace(setup, seed=number, secret=secret, checkpoints=setup.checkpoints.copy())
+    return choose_engines(setup, trials)
+
+
+MOST_KEPT: Final = 8
+"""The most setups that are kept."""
+MOST_WORDS_KEPT: Final = 2**16
+"""The most words, half a megabyte, of which the games of a setup that is kept begin."""
+MOST_PARTS: Final = 64
+"""The longest list among the arguments of a setup that is kept: no table of gains."""
+_kept_setups: dict[str, SimulationSetup] = {}
+
+
+def is_plain(value: Any) -> bool:
+    """Return whether a value is a number, text, None, or some of these together, and so is what its repr says."""
+    if type(value) is dict:
+        value = [*value.items()]
+    if type(value) in (list, tuple, PrivacyRequest):
+        return len(value) <= MOST_PARTS and all(map(is_plain, value))
+    return value is None or type(value) in (bool, int, float, str)
+
+
+def _may_be_kept(setup: SimulationSetup) -> bool:
+    """Return whether a setup is small, compiled as a whole, and made of this package's parts and of numbers alone."""
+    spec, games = setup.game.spec, setup.compiled_games
+    builtin = {name.lower() for name, maker in ALGORITHMS.items() if is_builtin(maker)}
+    return (
+        spec is not None
+        and is_builtin(type(setup.game.adversary))
+        and setup.game.adversary.data_use is None
+        # Text may name a file, which may change.
+        and not any(isinstance(value, str) for value in spec.kwargs.values())
+        and all(name.partition(":")[0].lower() in builtin for name in setup.players)
+        and not setup.refusals
+        and sum(game.image.words for game in games.values()) <= MOST_WORDS_KEPT
+    )
+
+
+def _make_setup(
+    game: Game | GameSpec,
+    algorithms: Algorithms,
+    horizon: SupportsIndex | None,
+    n_arms: SupportsIndex | None,
+    checkpoints: Checkpoints,
+    env_kwargs: Mapping[str, Any],
+    privacy: PrivacyRequest,
+) -> SimulationSetup:
+    """Make the game, and find out how the algorithms can be played; there is no seed and no engine yet."""
+    make_env = read_game(game).with_arguments(**env_kwargs).with_size(n_arms=n_arms, horizon=horizon).make
+    env = make_env()
+    game = env.unwrapped
+    if not isinstance(game, BanditEnv):
+        raise TypeError(NOT_A_BANDIT_ENV.format("simulate", game))
     rounds = _rounds(checkpoints, game.horizon)
     players = named_players(algorithms, privacy, game)
     wrapped = {}
@@ -162,10 +222,7 @@ def prepare(
                 say_slow(name, refusals[name])
     if why_no_numba():
         say_once("missing", f"games are played in ordinary Python, which is slow: {why_no_numba()}")
-    setup = SimulationSetup(
-        game, env, make_env, number, secret, rounds, players, wrapped, unchecked, compiled_games, refusals
-    )
-    return choose_engines(setup, trials)
+    return SimulationSetup(game, env, make_env, 0, False, rounds, players, wrapped, unchecked, compiled_games, refusals)
 
 
 def _outcome(setup: SimulationSetup, name: str, table: ResultTable) -> Outcome:
@@ -212,7 +269,7 @@ def simulate(
     *,
     epsilon: SupportsFloat | None = None,
     delta: SupportsFloat | None = None,
-    at_guarantee: bool = False,
+    at_guarantee: bool | Literal["person"] = False,
     horizon: SupportsIndex | None = None,
     n_arms: SupportsIndex | None = None,
     trials: SupportsIndex = 1,
@@ -239,7 +296,8 @@ def simulate(
         delta: For every algorithm that takes one beside an epsilon; by default T^-2, or that of your own function.
         at_guarantee: Whether (epsilon, delta), with 0 for a delta that is not given, is a guarantee that every
             algorithm's real one in this game meets as closely as possible from below, as with `calibrate`. Algorithms
-            that guarantee nothing play as they are.
+            that guarantee nothing play as they are. With `"person"` it is that of a person, in as many rounds as the
+            data say.
         horizon: Number of rounds T; by default the environment's.
         n_arms: Number of arms K; by default the environment's.
         trials: Number of games of each algorithm.

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Ledger, calibrate, make_algorithm, simulate
+from dp_bandit_envs import Ledger, calibrate, compare, make_algorithm, simulate
 from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError
 from dp_bandit_envs.experiments.arguments import experiment_from
 from tests.tools.refusals import missing, refused
@@ -169,3 +169,35 @@ def test_at_guarantee_is_for_a_person_if_their_rounds_are_given():
     assert guarantee.epsilon == pytest.approx(1 / 3) and guarantee.for_group(3).epsilon <= 1
     with refused(ValueError, "rounds_per_person", "1", "0"):
         experiment_from(["Stochastic"], ["DP-IMED"], rounds_per_person=0, **asked_for)
+
+
+def test_at_guarantee_person_takes_the_number_of_the_data(dp_bandit, tmp_path):
+    """Twelve lines of five persons, of whom one has four; the game of 12 rounds plays each line twice at most."""
+    lines = [f"{person},{row % 2},0.5" for row, person in enumerate("aaaabbccddee")]
+    (tmp_path / "my.csv").write_text("\n".join(["person,arm,gain", *lines]), encoding="utf-8")
+    game = {"trials": 1, "seed": 1, "persons": "person"}
+    env = experiment_from([str(tmp_path / "my.csv")], ["DP-IMED"], **game)
+    rounds = env.make_game(env.games[0]).adversary.data_use.person
+    words = "run my.csv DP-IMED --persons person --epsilon 1 --at-guarantee person --trials 1 --seed 1 --out mine"
+    code, _, _ = dp_bandit(*words.split())
+    assert code == 0 and rounds > 1
+    saved = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))
+    (result,) = saved["described"][0]["results"]
+    (same,) = experiment_from(
+        [str(tmp_path / "my.csv")], ["DP-IMED"], epsilon=1.0, at_guarantee=True, rounds_per_person=rounds, **game
+    ).all_algorithms
+    assert result["parameters"] == dict(same.parameters)
+    assert float(result["units"]["person"][0]) == pytest.approx(1, rel=1e-5)
+
+
+@pytest.mark.parametrize("door", [simulate, compare], ids=["simulate", "compare"])
+def test_person_needs_data_that_say_who_is_who(door):
+    with refused(ValueError, "at_guarantee='person'", "persons=", "rounds_per_person=3"):
+        door("Stochastic", "DP-IMED", epsilon=1, at_guarantee="person", horizon=300, trials=2)
+    with refused(ValueError, "at_guarantee", "True, False or 'person'", "record"):
+        door("Stochastic", "DP-IMED", epsilon=1, at_guarantee="record", horizon=300, trials=2)
+
+
+def test_person_and_a_number_are_not_asked_for_together():
+    with refused(ValueError, "rounds_per_person must be left out"):
+        compare("Trial", "DP-IMED", epsilon=1, at_guarantee="person", rounds_per_person=3, trials=2, seed=1)

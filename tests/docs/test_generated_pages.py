@@ -41,6 +41,7 @@ from generators import (  # noqa: E402, F401 (after the lines above; other tests
     rule_tables,
     settings,
     shown_games,
+    who_plays,
 )
 
 OURS = [id_ for id_ in GAMES if isinstance(GAMES[id_].adversary, str) or GAMES[id_].adversary is None]

@@ -8,9 +8,11 @@ import sys
 import pytest
 
 import dp_bandit_envs
+from dp_bandit_envs import algorithm_names
 from dp_bandit_envs.course.notebooks import LABS
-from tests.docs.test_generated_pages import pages
-from tests.tools.pages import PAGES, ROOT
+from dp_bandit_envs.envs.registration import IDS
+from tests.docs.test_generated_pages import pages, who_plays
+from tests.tools.pages import PAGES, ROOT, anchors
 from tests.tools.site_links import broken
 
 
@@ -22,20 +24,29 @@ def part(name):
     return module
 
 
-navigation, api_pages = part("navigation"), part("api_pages")
+navigation, api_pages, search_order = part("navigation"), part("api_pages"), part("search_order")
 PLACES = [page for pages in (*navigation.CAPTIONS.values(), *navigation.BELOW.values()) for page in pages]
-ROOTS = {"README", "CONTRIBUTING", "CHANGELOG"}
+ROOTS = {"CONTRIBUTING", "SECURITY", "CHANGELOG"}
 
 
 def test_every_page_has_one_place_in_the_contents():
-    pages = {name.removesuffix(".md") for name in PAGES} | ROOTS
+    pages = {name.removesuffix(".md") for name in PAGES if name != "README.md"} | ROOTS
     written = [page for page in PLACES if navigation.exists(page) and not page.startswith(navigation.GENERATED)]
     assert sorted([*written, navigation.HOME]) == sorted(pages)
 
 
 def test_the_contents_are_added_to_the_first_page_under_their_captions():
     added = navigation.contents_of(navigation.HOME)
-    assert re.findall(":caption: (.+)", added) == list(navigation.CAPTIONS)
+    captions = re.findall(":caption: (.+)", added)
+    assert captions == list(navigation.CAPTIONS)
+    assert [caption for caption in captions if "," not in caption] == [
+        "Tutorials",
+        "How-to",
+        "Reference",
+        "Background",
+        "Proofs",
+        "Project",
+    ]
     assert "\n/docs/first-game\n" in added and "docs/nowhere" not in added
     assert "\n/docs/nowhere\n" not in navigation.contents(["docs/nowhere"])
 
@@ -50,6 +61,44 @@ def test_the_api_has_every_subpackage_with_public_names():
     assert {"agents", "metrics", "privacy.counters", "wrappers.vector"} <= set(names) and "cli" not in names
     text = api_pages.pages()
     assert "   privacy.counters\n" in text["index"] and ".. autoclass:: BinaryCounter" in text["privacy.counters"]
+
+
+def test_the_pages_of_names_and_of_the_registry_are_those_of_the_code():
+    """If one is old, `python docs/generators tables` writes both."""
+    assert PAGES["docs/api.md"] == api_pages.in_markdown()
+    assert PAGES["docs/who-plays-what.md"] == who_plays.page()
+
+
+def test_every_name_of_the_api_has_a_line():
+    rows = [row for names in api_pages.listed().values() for row in names]
+    assert {"compare", "BinaryCounter", "exact_loss"} <= {name for name, _, _ in rows}
+    assert [name for name, _, text in rows if not text.endswith((".", "`", "?", ":"))] == []
+
+
+def test_the_index_of_the_api_can_be_filtered_by_feedback():
+    index = api_pages.index_in_html()
+    tags = {
+        name: kind.split() for kind, name in re.findall(r'data-feedback="([\w ]*)"><td><a [^>]+><code>([^<]+)<', index)
+    }
+    assert len(tags) > 200
+    assert tags["Exp3"] == ["bandit", "graph", "full"] and tags["Ledger"] == [] and tags["Scrible"] == ["payoff"]
+    assert tags["DPBandit-Ball-v0"] == ["payoff", "vector"] and tags["DPBandit-Graph-v0"] == ["graph"]
+    assert tags["DP-Epochs"] == ["full"] and tags["SCRiBLe"] == ["payoff"] and "graph" in tags["TS-N"]
+    script = (ROOT / "docs" / "_static" / "api_filter.js").read_text(encoding="utf-8")
+    ids = set(re.findall(r'id="([\w-]+)"', index))
+    assert ids == set(re.findall(r'getElementById\("([\w-]+)"\)', script))
+
+
+def test_the_table_of_the_registry_lists_each_algorithm_where_it_can_play():
+    text = PAGES["docs/who-plays-what.md"]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")][2:]
+    named = {name for row in rows for cell in row[3:] for name in re.findall("`([^`]+)`", cell)}
+    assert named == set(algorithm_names())
+    assert {name for row in rows for name in re.findall("`([^`]+)`", row[0])} == {
+        id_.removeprefix("DPBandit-").removesuffix("-v0") for id_ in IDS
+    }
+    (epochs,) = [row for row in rows if "`DP-Epochs`" in row[3]]
+    assert epochs[:2] == ["`Experts`", "the gains of all arms"]
 
 
 def test_every_formula_of_a_docstring_can_be_written():
@@ -71,6 +120,22 @@ def test_words_that_the_search_answers_with_a_page_have_one():
     assert {"docs/guarantees", "docs/labs"} <= set(first) and all(map(navigation.exists, first))
 
 
+def test_the_search_answers_the_terms_of_the_glossary_with_the_glossary():
+    text, headings = search_order.text(), re.findall(r"^## (.+)$", PAGES["docs/glossary.md"], re.MULTILINE)
+    assert len(headings) >= 30 and search_order.PLACE not in text
+    assert {heading.lower() for heading in headings} <= set(search_order.terms())
+    words = {"group privacy", "curator", "post-processing", "sensitivity", "zcdp", "reward", "neighbouring datasets"}
+    assert words <= set(search_order.terms())
+
+
+def test_every_term_of_the_glossary_is_linked_from_a_page():
+    links = set(re.findall(r"glossary\.md#([\w-]+)", "\n".join(PAGES.values())))
+    own = set(re.findall(r"\]\(#([\w-]+)\)", PAGES["docs/glossary.md"]))
+    assert anchors(PAGES["docs/glossary.md"]) - {"glossary"} - links == set() and own <= anchors(
+        PAGES["docs/glossary.md"]
+    )
+
+
 def test_links_that_lead_nowhere_are_found(tmp_path):
     (tmp_path / "other.html").write_text('<p id="there">', encoding="utf-8")
     links = ("other.html", "other.html#there", "#here", "https://elsewhere.org/x#y", "other.html#gone", "gone.png")
@@ -90,7 +155,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
     build = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-b", "html", "-c", "docs", "-d", tmp_path / "trees"]
     done = subprocess.run([*build, ".", tmp_path / "html"], cwd=ROOT, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
-    for page in ("index", "README", "docs/first-game", "docs/generated/examples/01_first_game"):
+    for page in ("index", "docs/index", "docs/first-game", "docs/generated/examples/01_first_game"):
         assert (tmp_path / "html" / f"{page}.html").is_file()
     assert broken(tmp_path / "html") == []
     for lab in LABS:

@@ -7,15 +7,22 @@ import pytest
 from scipy import stats
 
 from dp_bandit_envs import compare
-from dp_bandit_envs.experiments.ranking import Ranking, holm, interval, sign_flip_p_value
+from dp_bandit_envs.experiments import paired_tests
+from dp_bandit_envs.experiments.paired_tests import holm, least_p_value, sign_flip_p_values
+from dp_bandit_envs.experiments.ranking import Ranking, interval
 from tests.tools.refusals import refused
+
+
+def sign_flip_p_value(differences, pairs=1):
+    (p_value,) = sign_flip_p_values([differences], pairs)
+    return p_value
 
 
 def test_skewed_differences_with_mean_0_are_told_apart_and_the_ranking_says_so():
     """19 trials of -1 and one of 19 have mean 0, so any signs are as extreme; of 19 equal ones only two of 2^19 are."""
     common = np.full(19, -1.0)
-    assert sign_flip_p_value(np.append(common, 19.0), 9_999) > 0.9
-    assert sign_flip_p_value(common, 9_999) < 0.001
+    assert sign_flip_p_value(np.append(common, 19.0)) > 0.9
+    assert sign_flip_p_value(common) < 0.001
     assert "not of equal means" in str(Ranking("external_regret", 0.95, (), ()))
 
 
@@ -27,17 +34,17 @@ def test_holm_by_hand():
 
 def test_few_signs_are_all_flipped():
     """Six positive differences: of 64 sign patterns only two are as extreme, whatever their sizes."""
-    assert sign_flip_p_value(np.array([1.0, 2, 3, 4, 5, 60]), 9_999) == pytest.approx(2 / 64)
-    assert sign_flip_p_value(np.zeros(10), 9_999) == 1.0
+    assert sign_flip_p_value(np.array([1.0, 2, 3, 4, 5, 60])) == pytest.approx(2 / 64)
+    assert sign_flip_p_value(np.zeros(10)) == 1.0
 
 
 def test_the_test_keeps_its_level_and_finds_what_is_there():
     """Of 400 samples of a symmetric law the 5 % test rejects Binomial(400, .05). False alarm: 1e-4."""
     rng = np.random.default_rng(0)
     draws = rng.standard_t(3, (400, 12))
-    rejected = sum(sign_flip_p_value(one, 999) <= 0.05 for one in draws)
+    rejected = sum(sign_flip_p_value(one) <= 0.05 for one in draws)
     assert rejected <= stats.binom.isf(1e-4, 400, 0.05)
-    assert sign_flip_p_value(rng.standard_t(3, 60) + 2.0, 9_999) < 0.001
+    assert sign_flip_p_value(rng.standard_t(3, 60) + 2.0) < 0.001
 
 
 def test_intervals_cover_the_mean():
@@ -102,3 +109,34 @@ def test_too_few_trials_are_refused():
         enough.ranking(measure="regret")
     with refused(ValueError, "confidence"):
         enough.ranking(confidence=1.0)
+
+
+def test_the_least_p_value_is_no_floor_with_90_pairs_and_is_said_where_it_is_one():
+    """Of 100 trials all with one sign, no flip is as far: 1 / (flips + 1), with 1,000 flips a pair at least 9,999."""
+    clear = np.linspace(1.0, 2.0, 100)
+    assert sign_flip_p_value(clear) == least_p_value(100, 1) == 1 / 10_000
+    assert 90 * sign_flip_p_value(clear, 90) == pytest.approx(1e-3, rel=1e-3)
+    assert least_p_value(6, 90) == 2 / 64  # all 64 patterns
+    compared = compare("Stochastic", ["UCB", "Uniform", "EXP3"], horizon=30, trials=6).ranking()
+    assert compared.least_adjusted == pytest.approx(3 * 2 / 64)
+    assert "3 pairs" in str(compared) and "below 0.094" in str(compared) and "more trials" in str(compared)
+    many = Ranking("external_regret", 0.95, (), (), 0.004)
+    assert "below" not in str(many)
+
+
+def test_many_trials_and_pairs_are_bounded_in_work(monkeypatch):
+    monkeypatch.setattr(paired_tests, "MOST_SUMMED", 0)
+    assert least_p_value(1_000, 10_000) == 1 / 10_000
+
+
+def test_pairs_of_different_numbers_of_trials_are_tested_together_as_alone():
+    draws = np.random.default_rng(4)
+    samples = [draws.normal(0.5, 1.0, trials) for trials in (9, 30, 9, 30)]
+    together = sign_flip_p_values(samples, 1)
+    assert together == [sign_flip_p_value(one) for one in samples] and len(set(together)) == 4
+
+
+def test_a_printed_ranking_is_one_sentence_and_the_standings(ranked):
+    words, empty, *rows = str(ranked).split("\n")
+    assert words.count(". ") == 0 and not empty and rows == ranked.table().split("\n")
+    assert "table_of_pairs()" in words

@@ -2,10 +2,15 @@
 
 import csv
 import io
+import itertools
 import math
+import re
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
+from matplotlib.mathtext import MathTextParser
 
 from dp_bandit_envs import compare
 from dp_bandit_envs.experiments.tables import amount, latex
@@ -41,17 +46,17 @@ def test_a_wide_table_has_a_column_for_each_game():
             (entry,) = compared.select(environment=title, algorithm=row["algorithm"], epsilon=epsilon)
             last = entry.values("external_regret")[:, -1]
             mean, error = map(float, row[title].split(" ± "))
-            assert mean == pytest.approx(last.mean(), abs=0.06) and error == pytest.approx(
-                last.std(ddof=1) / 3, abs=0.06
-            )
+            # Two digits of the error, and as many decimals of the mean.
+            assert error == pytest.approx(last.std(ddof=1) / 3, rel=0.05)
+            assert mean == pytest.approx(last.mean(), abs=0.051 * error)
             if epsilon is not None:
                 assert row["guarantee"] == f"epsilon {entry.level.epsilon:.4g}, central"
                 assert entry.level.epsilon == epsilon
     # What a cell is, below: in a paper the header has no room for it.
     text = compared.table("latex", wide=True)
     assert r"algorithm & guarantee & " in text and r"DP-UCB & $\varepsilon = 5$, central & " in text
-    assert text.endswith(r"is pure up to 30, or else the least at $\delta = 10^{-6}$.}")
-    assert r"{\footnotesize Mean external regret $\pm$ standard error; $\varepsilon$ is" in text
+    assert r"is pure up to 30, or else the least at $\delta = 10^{-6}$. Bold: " in text
+    assert r"\caption{Mean external regret $\pm$ standard error; $\varepsilon$ is" in text
     for format in ("markdown", "html"):
         assert "Mean switches ± standard error; epsilon is pure" in compared.table(
             format, wide=True, measure="switches"
@@ -71,6 +76,111 @@ def test_latex_takes_every_letter():
         r"\bottomrule",
         r"\end{tabular}",
     ]
+
+
+# ---- LaTeX of a paper
+
+
+def cells_of_latex(text):
+    """Return the head and the rows of a table, each as its cells."""
+    _, rest = text.split("\\toprule\n")
+    return [line.removesuffix(r" \\").split(" & ") for line in rest.split("\n") if line.endswith(r"\\")]
+
+
+def check_latex(text):
+    """Check braces, that each row has as many cells as the table has columns, and that mathtext reads mathematics."""
+    plain = re.sub(r"\\[\\{}&%$#_]", "", text)
+    depths = list(itertools.accumulate((letter == "{") - (letter == "}") for letter in plain))
+    assert min(depths) == 0 == depths[-1]
+    columns = re.search(r"\\begin\{tabular\}\{(\w+)\}", text)[1]
+    assert {len(cells) for cells in cells_of_latex(text)} == {len(columns)}
+    outside, *formulas = re.split(r"(?<!\\)\$", re.sub(r"\\\$", "", text))
+    assert len(formulas) % 2 == 0
+    for formula in formulas[::2]:
+        MathTextParser("path").parse(f"${formula}$")
+    outside += "".join(formulas[1::2])
+    assert not re.search(r"(?<!\\)[_^#]|\de[-+]\d|\bepsilon\b", outside)
+    return columns
+
+
+GAMES = ["Stochastic:means=[.9,.5]", "Switching"]
+PAIR = {"horizon": 300, "trials": 12}
+
+
+def tables_of(compared):
+    ranked = compared.ranking()
+    return [
+        compared.table("latex"),
+        compared.table("latex", wide=True),
+        ranked.table("latex"),
+        ranked.table_of_pairs("latex"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def of_a_paper():
+    """Names with letters that LaTeX reads as commands, a delta, and baselines without a guarantee."""
+    algorithms = {"UCB": "UCB", "DP_1 & <50 %> {x}~^#$": "DP-UCB-INT", "DP-KLUCB": "DP-KLUCB", "EXP3": "EXP3"}
+    return compare(GAMES, algorithms, epsilon=[0.5, 4], delta=1e-6, **PAIR)
+
+
+def test_latex_is_well_formed_and_its_numbers_stand_right(of_a_paper):
+    long, wide, standings, pairs = map(check_latex, tables_of(of_a_paper))
+    assert long.startswith("llrrr") and long.endswith("rrrr") and wide == "llrr"
+    assert standings == "llrrrrrrrl" and pairs == "lllrrrrr"
+    text = of_a_paper.table("latex", wide=True)
+    assert r"$\delta = 10^{-6}$, central & " in text and r"DP\_1 \& \textless{}50 \%\textgreater{}" in text
+
+
+def test_mean_and_error_have_the_same_decimals(of_a_paper):
+    for wide in (True, False):
+        _, *rows = cells_of_latex(of_a_paper.table("latex", wide=wide))
+        for row in rows:
+            cells = [cell.removeprefix(r"\textbf{").removesuffix("}") for cell in row]
+            pairs = [cell.split(r" $\pm$ ") for cell in cells[2:]] if wide else [cells[-4:-2]]
+            for mean, error in pairs:
+                assert len(mean.partition(".")[2]) == len(error.partition(".")[2])
+                assert len(error.replace(".", "").lstrip("0")) == 2 or float(error) >= 100
+
+
+def test_the_best_private_one_and_what_cannot_be_told_from_it_are_bold():
+    """UCB guarantees nothing, and so is in no competition; two names of one algorithm are equal in every trial."""
+    algorithms = {"UCB": "UCB", "one": "DP-KLUCB", "other": "DP-KLUCB", "worse": "DP-UCB"}
+    compared = compare(GAMES[0], algorithms, epsilon=1, **PAIR)
+    for wide in (True, False):
+        text = compared.table("latex", wide=wide)
+        bold = {cells[0 if wide else 1] for cells in cells_of_latex(text) if r"\textbf" in "".join(cells)}
+        assert bold == {"one", "other"} and "Bold: the best of those with a guarantee" in text
+    alone = compared.select(algorithm="UCB")
+    assert r"\textbf" in alone.table("latex", wide=True)
+    few = compare(GAMES[0], algorithms, epsilon=1, horizon=300, trials=5).table("latex", wide=True)
+    assert "textbf" not in few and "Bold" not in few
+    gains = compared.table("latex", wide=True, measure="collected")
+    assert {cells[0] for cells in cells_of_latex(gains) if r"\textbf" in "".join(cells)} == {"one", "other"}
+
+
+def test_a_guarantee_that_all_share_is_said_once():
+    same = compare(GAMES, ["DP-KLUCB", "DP-IMED"], epsilon=1, horizon=100, trials=6)
+    wide, long = same.table("latex", wide=True), same.table("latex")
+    assert cells_of_latex(wide)[0] == ["algorithm", "Stochastic (means=[0.9, 0.5])", "Switching"]
+    assert wide.count("central") == long.count("central") == 1
+    assert r"Guarantee of all: $\varepsilon = 1$, central." in wide
+    assert r"; $\varepsilon = 1$; $\delta = 0$; guarantee: central; arms and releases; 6 trials each;" in long
+    assert "guarantee" not in cells_of_latex(long)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(of_a_paper, tmp_path):
+    body = "\n\n".join(
+        [*tables_of(of_a_paper), rf"\begin{{figure}}\caption{{{of_a_paper.plot_note('latex')}}}\end{{figure}}"]
+    )
+    document = rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{body}\end{{document}}"
+    (tmp_path / "paper.tex").write_text(document, encoding="utf-8")
+    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "paper.pdf").stat().st_size > 10_000
 
 
 def test_amounts_are_short():

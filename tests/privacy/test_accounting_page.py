@@ -20,7 +20,7 @@ def page(name):
 
 
 def test_accounting():
-    text = page("accounting.md")
+    text = page("notes/accounting.md")
     assert f"{len(ORDERS)} fixed orders, $\\alpha - 1$ geometric from .01 to 4,095" in text
     assert ORDERS[0] - 1 == pytest.approx(0.01) and ORDERS[-1] - 1 == pytest.approx(4095)
     assert f"c = \\sigma / {1 / SMOOTHING:.0f}$" in text and f"one in {1 / (RATIO - 1):,.0f}" in text

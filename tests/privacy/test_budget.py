@@ -175,7 +175,7 @@ def test_the_least_over_orders_is_no_filter():
     assert delta(admitted) <= c
 
 
-# ---- check values of docs/accounting.md
+# ---- check values of docs/notes/accounting.md
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 8.0, 30.0])

@@ -187,7 +187,7 @@ def test_extreme_epsilons_have_guarantees_for_many_games(epsilon):
     assert len(many.renyi()) == 60 and all(0 <= each <= many.epsilon for _, each in many.renyi())
 
 
-# ---- the check values of docs/accounting.md
+# ---- the check values of docs/notes/accounting.md
 
 
 def test_games_of_dp_ucb_int_by_its_law():

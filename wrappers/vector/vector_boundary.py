@@ -56,8 +56,8 @@ from dp_bandit_envs.wrappers.layers import (
 class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[override]
     """Applies a privacy mechanism to many games; game i behaves like the scalar boundary with the seed of game i.
 
-    The rules are those of `PrivacyBoundary`. The games below must be in lockstep and start again at the next step
-    (`AutoresetMode.NEXT_STEP`), as those of `gym.make_vec` do.
+    See `PrivacyBoundary` for the rules. The games below must run in lockstep and reset at the next step
+    (`AutoresetMode.NEXT_STEP`), as `gym.make_vec` does.
     """
 
     def __init__(self, env: VectorEnvironment, mechanism: Mechanism) -> None:
@@ -83,9 +83,9 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         self._graphs: list[tuple[FeedbackGraph, FeedbackGraph]] = []
 
     def _look_below(self, env: VectorEnvironment, name: str) -> tuple[Any, int, gym.Space[Any]]:
-        """Keep what is public about the games below, or raise if they differ in it or do not start again together.
+        """Store the public facts about the games below, or raise if these differ or do not reset together.
 
-        Returned are what is played, the number of boundaries below, and the space of one game's observation.
+        Returns the action set, the number of boundaries below, and the observation space of one game.
         """
         boundaries = boundaries_below(env, name, PASS_VECTOR_OBSERVATIONS_THROUGH)
         refuse_sums(boundaries, name)
@@ -138,7 +138,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         return public_attribute(env, plays, name), len(boundaries), space
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Start new games below with fresh noise streams; nothing has been released yet."""
+        """Start new games below with fresh noise streams; return the observations before the first release."""
         seeds, options = spread_seeds(seed, self.num_envs), checked_options(options)
         for game_seed in seeds:
             self._checked_seed(game_seed)
@@ -181,7 +181,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         return released, rewards, terminated, truncated, every_game("round", rounds.copy())
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return one picture for each game of the values released so far."""
+        """Return one picture of the released values for each game."""
         self._check_started()
         self._refuse_games_of_above()
         if not self._scoreboards:
@@ -216,7 +216,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         self._guarded(functools.partial(self.env.close, **kwargs))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Close what is special to the environments below."""
+        """Close resources of the environments below."""
         self._guarded(functools.partial(self.env.close_extras, **kwargs))
 
     def __repr__(self) -> str:
@@ -307,7 +307,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
 
 
 def widest_range(values: list[ValueRange]) -> ValueRange:
-    """Return facts that hold for all of these values: those of the largest distances in each norm."""
+    """Return facts that hold for all of these values: the largest distance in each norm."""
     widest = max(values, key=lambda facts: facts.l2)
     distances = [facts.norm_distance for facts in values if facts.norm or not widest.norm]
     return widest._replace(norm_distance=max(distances))

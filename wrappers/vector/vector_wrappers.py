@@ -1,4 +1,4 @@
-"""The vector forms of the privacy wrappers, two of which have drivers of their own, and of `ProjectToSet`."""
+"""The vector forms of the privacy wrappers (two with their own drivers) and of `ProjectToSet`."""
 
 from collections.abc import Iterable
 from typing import Any, SupportsFloat, SupportsIndex

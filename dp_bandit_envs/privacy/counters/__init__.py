@@ -1,4 +1,4 @@
-"""Counters release a running sum again and again, all releases together under one epsilon."""
+"""Counters release a running sum repeatedly (continual release); one epsilon covers all releases."""
 
 from dp_bandit_envs.privacy.counters.counter import Counter
 from dp_bandit_envs.privacy.counters.k_ary import KAryCounter

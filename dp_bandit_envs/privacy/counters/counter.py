@@ -1,9 +1,9 @@
-"""Continual release of sums: what every counter offers.
+"""Continual release of sums: the interface of every counter.
 
-A counter releases noisy running sums of numbers in [0, 1] after every item. All counters here are matrix mechanisms:
-the noise does not depend on the data, so a release is the exact sum plus the noise of some nodes, and an item that is
-counted in m nodes with Laplace noise of scale b has epsilon = m / b. Numbers may be chosen after seeing earlier
-releases: the density of the outputs is that of the noise, shifted, so adaptivity costs nothing.
+A counter releases a noisy running sum of numbers in [0, 1] after every item. All counters here are matrix mechanisms:
+the noise does not depend on the data. A release is the exact sum plus the noise of some nodes, and an item counted in m
+nodes with Laplace noise of scale b has epsilon = m / b. Items may be chosen adaptively, from earlier releases, at no
+extra cost, because the density of the outputs is the shifted density of the noise.
 
 The noise of each counter is written once, as plain functions over arrays with one row for each arm:
 
@@ -11,14 +11,14 @@ The noise of each counter is written once, as plain functions over arrays with o
 
 `next_noise` advances the counter of one arm by one item and returns the noise of its release, and whether there is a
 new release after this item (see `Counter.after_every_item`). Wrappers and simulator use the same functions. A release
-is rounded to a grid, and what that changes is given to the draws that are new in it:
+is rounded to a grid, and the rounding error is assigned to the draws that are new in it:
 
     settle(state, arm, noise)
 
-stores the noise that the release has after rounding, on which later releases build. So every draw is rounded in one
-release (in two, for some nodes of the k-ary counter), and later ones see it rounded; `privacy.accounting` needs it.
+stores the noise of the release after rounding, for use in later releases. So every draw is rounded in one release (in
+two, for some nodes of the k-ary counter), and later releases use the rounded draw; `privacy.accounting` relies on this.
 
-Where every coordinate gets an item in every round, all of them share one position, and a node is a vector:
+If every coordinate gets an item in every round, all coordinates share one position, and a node is a vector:
 
     insert_all(state, rng) -> fresh
 
@@ -26,7 +26,7 @@ advances that position and writes the noise of the release of each coordinate in
 
     settle_all(state, place, noise)
 
-settles one coordinate. The cost is about one draw and one addition a coordinate. Both forms release the same
+settles one coordinate. The cost is about one draw and one addition per coordinate. Both forms release the same
 mechanism's noise, from different streams.
 """
 
@@ -61,22 +61,22 @@ REPLACE_ONE_ITEM = "replace one item"
 class Counter(abc.ABC):
     """A private running sum of numbers in [0, 1].
 
-    Protects: one item (neighbours differ in the value of one item), centrally, over all releases together.
+    Protects: one item (neighbours differ in the value of one item) in the central model, over all releases together.
 
     Args:
         epsilon: Privacy parameter, in (0, inf]; `math.inf` means no noise.
         horizon: Number of items T; some counters do not need it.
-        rng: A NumPy generator, which draws by the formulas of `dp_bandit_envs.draws` here; by default a fresh one from
-            the operating system's entropy.
-        delta: Privacy failure probability, in (0, 1), with which all draws are Gaussian; None for Laplace draws.
-        values: How many coordinates an item has, each with draws of its own, which need a little of delta; 0 for exact
+        rng: A NumPy generator, used with the formulas of `dp_bandit_envs.draws`; by default seeded by the operating
+            system.
+        delta: Privacy failure probability, in (0, 1), for Gaussian draws; None for Laplace draws.
+        values: Number of coordinates of an item. Each has its own fast draws, which use a little of delta; 0 for exact
             draws.
 
     Attributes:
-        sigma: Standard deviation of the Gaussian mechanism for (epsilon, delta) at L2 distance 1, less what the draws
-            of one item add to delta; 0 without `delta`.
-        nodes_per_item: The most nodes in which one item is counted.
-        inserted: Number of items so far.
+        sigma: Standard deviation of the Gaussian mechanism at L2 distance 1, for (epsilon, delta minus the part of fast
+            draws); 0 without `delta`.
+        nodes_per_item: The largest number of nodes that count one item.
+        inserted: Number of items inserted.
         released: Number of items that the current release covers.
     """
 
@@ -107,8 +107,9 @@ class Counter(abc.ABC):
     nodes_per_item: int
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """A class with noise of its own says itself how it is settled, and what dominates it."""
+        """Reset `settled` and the dominating noise for a subclass with its own noise, and answer wrong calls."""
         super().__init_subclass__(**options)
+        checks.answer_wrong_calls_of(cls, "__init__")
         for noise, settled in (("noise", "settled"), ("joint_noise", "joint_settled")):
             if noise in vars(cls) and settled not in vars(cls):
                 setattr(cls, settled, None)
@@ -163,7 +164,7 @@ class Counter(abc.ABC):
         raise NotImplementedError(f"{type(self).__name__} has no joint form")
 
     def scale_of(self, shares: int) -> float:
-        """Return the scale of a node, if the reciprocals of the shares of an item's nodes add up to at most 1.
+        """Return the scale of a node; the reciprocals of the shares of an item's nodes must sum to at most 1.
 
         Laplace scale shares / epsilon; or standard deviation sqrt(shares) sigma, as an item's nodes compose to one
         Gaussian mechanism if the reciprocals of their variances add up to at most 1 / sigma^2.
@@ -176,17 +177,17 @@ class Counter(abc.ABC):
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the scales of the draws in the release after `items` items, each with its number of terms.
 
-        Laplace scales, or standard deviations of Gaussian draws.
+        These are Laplace scales, or standard deviations of Gaussian draws.
         """
 
     def noisiest(self, places: int, ones: int) -> list[tuple[float, int]]:
         """Return the scales of the noisiest release among those after t items with a given number of ones in base 2.
 
-        This is the t with its other ones at the lowest levels, as no node is noisier than one at a lower level.
+        This is the t whose remaining one bits are at the lowest levels, where nodes are at least as noisy as above.
 
         Args:
             places: t is in [2^places, 2^(places + 1)).
-            ones: Number of ones of t in base 2, from 1 to places + 1.
+            ones: Number of one bits of t, from 1 to places + 1.
         """
         return self.scales((1 << places) + (1 << ones - 1) - 1)
 
@@ -194,7 +195,7 @@ class Counter(abc.ABC):
         """Return some numbers of items up to this one; after one of them the variance is largest.
 
         For counters whose variance is a sum over the ones in base 2. A smaller number has a 0 at some place where this
-        one has a 1; among those with the same higher places, the variance is largest with ones at all lower places.
+        one has a 1; among numbers with the same higher places, the variance is largest with ones at all lower places.
         """
         return [items, *((items >> place << place) - 1 for place in range(items.bit_length()) if items >> place & 1)]
 
@@ -215,7 +216,7 @@ class Counter(abc.ABC):
                 self.settled(self.state, 0, self._total - self._exact)
 
     def release(self) -> float:
-        """Return the noisy sum of the first `released` items; asking again gives the same number."""
+        """Return the noisy sum of the first `released` items; repeated calls return the same number."""
         return self._total
 
     @functools.cached_property
@@ -264,7 +265,8 @@ class Counter(abc.ABC):
     def error_width(self, failure_probability: SupportsFloat) -> float:
         """Return a width that the current release's error exceeds with at most this probability, in (0, 1).
 
-        Up to a probability of 0.2 it is less than 1.6 times the smallest such width; above, it can be 2.4 times that.
+        It is less than 1.6 times the smallest such width up to a probability of 0.2; above, it can be 2.4 times as
+        large.
         """
         probability = checks.real("failure_probability", failure_probability)
         if not 0 < probability < 1:
@@ -296,13 +298,13 @@ class Counter(abc.ABC):
 
     @property
     def _reason(self) -> str:
-        """Why they spend no more."""
+        """The reason why all releases spend no more."""
         kind = "Laplace" if self.delta is None else "Gaussian"
         return f"an item is counted in at most {self.nodes_per_item} {kind} nodes"
 
     @property
     def noise_law(self) -> DominatingNoise:
-        """The draws that dominate what an item changes; see docs/accounting.md."""
+        """The draws that dominate the effect of one item; see docs/notes/accounting.md."""
         if self.delta is not None:
             return gaussian_law(self.sigma)
         if self.dominated_by == "levels":
@@ -317,12 +319,12 @@ class Counter(abc.ABC):
         return distance_of_all(draws, self.grid, normal=self.delta is not None, used_twice=self.ahead_of_items)
 
     def item_draws(self) -> list[tuple[float, int]]:
-        """Return the scales of the draws that one item influences, each with the most of its draws."""
+        """Return the scales of the draws that one item influences, each with the largest number of such draws."""
         return [(self.scale_of(self.nodes_per_item), self.nodes_per_item)]
 
 
 def gaussian_form(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a counter's plain function with normal draws in place of Laplace draws."""
+    """Return a counter's plain function with normal instead of Laplace draws."""
     return bind(function, {"draw": draw_normal, "fill": fill_normal}, missing_ok=True)
 
 
@@ -339,8 +341,8 @@ def laplace_width(scales: Sequence[tuple[float, int]], failure_probability: floa
               - \sum_i \ln(1 - b_i^2 s^2) \Big), \quad b = \max_i b_i
 
     The sum comes from the Chernoff bound: :math:`1 / (1 - b_i^2 s^2)` is the moment generating function of a draw. The
-    term before it uses the overshoot: beyond w the density of the sum falls no faster than that of its widest draw, so
-    :math:`E[e^{s (S - w)} \mid S > w] \ge 1 / (1 - s b)`. For a single draw the width is exact.
+    term before it uses the overshoot: beyond w the density of the sum falls no faster than the density of its widest
+    draw, so :math:`E[e^{s (S - w)} \mid S > w] \ge 1 / (1 - s b)`. For a single draw the width is exact.
 
     Args:
         scales: Scales b, each with the number of terms that have it; scales of 0 and numbers of 0 are ignored.

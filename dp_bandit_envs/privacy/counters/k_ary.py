@@ -1,4 +1,4 @@
-"""The k-ary counter with subtraction: few levels, and nodes that are added or subtracted, whichever takes fewer."""
+"""The k-ary counter with subtraction: few levels; nodes are added or subtracted, whichever takes fewer."""
 
 import functools
 from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
@@ -17,9 +17,8 @@ class State(NamedTuple):
 
     Attributes:
         digits: Balanced digits of the number of items, `(n_arms, levels)`, each from -half to half.
-        upward: At each level, the noise of the last release at which all digits below this level were 0,
-            `(n_arms, levels)`.
-        ahead: Noise of the nodes that are subtracted while a digit is negative, nearest last, `(n_arms, levels, half)`.
+        upward: At each level, the noise of the last release for which all lower digits were 0, `(n_arms, levels)`.
+        ahead: Noise of the nodes subtracted while a digit is negative, nearest last, `(n_arms, levels, half)`.
         scale: The scale of all nodes.
     """
 
@@ -56,7 +55,7 @@ def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
 
 
 def settle(state: State, arm: int, noise: float) -> None:
-    """Keep the noise of the last release, which later ones build on, as it is after rounding."""
+    """Store the rounded noise of the last release, which later releases use."""
     digits, upward = state.digits[arm], state.upward[arm]
     level = 0
     upward[level] = noise
@@ -140,17 +139,17 @@ def balanced_digits(number: int, base: int) -> list[int]:
 
 
 class KAryCounter(Counter):
-    r"""A tree of odd base k whose sums are written in balanced digits (Count on Your Elders, FORC 2025).
+    r"""A tree of odd base k with sums in balanced digits (Count on Your Elders, FORC 2025).
 
-    There are h levels, for the smallest h with :math:`(k^h - 1) / 2 \ge T`. On each, a release adds or subtracts as
-    many nodes as its digit says. An item is counted in one node on each level: Laplace scale :math:`h / \epsilon`.
-    Nodes may cover future items; the release is still the exact sum plus noise, as the noise does not depend on the
-    data.
+    It has h levels, for the smallest h with :math:`(k^h - 1) / 2 \ge T`. On each level, the digit gives the number of
+    nodes that a release adds or subtracts. An item is counted in one node on each level: Laplace scale
+    :math:`h / \epsilon`. Nodes may cover future items; the release is still the exact sum plus noise, as the noise does
+    not depend on the data.
 
     Args:
         epsilon: Privacy parameter.
         horizon: Number of items T.
-        base: Odd base k, at least 3; by default the one with the smallest mean variance for T.
+        base: Odd base k, at least 3; by default the base with the smallest mean variance for T.
         more: As in `Counter`: `rng`, `delta` and `values`.
     """
 
@@ -212,8 +211,8 @@ class KAryCounter(Counter):
     def peaks(self, items: int) -> list[int]:
         """Return some numbers of items up to this one; after one of them the variance is largest.
 
-        A smaller number has a smaller digit at some place. The variance is largest if that digit is one less or the
-        smallest one, and all lower digits are the largest.
+        A smaller number has a smaller digit at some place. The variance is largest if that digit is one less, or the
+        smallest digit, and all lower digits are the largest.
         """
         base, numbers = self.base, [items]
         above, power = items, 1

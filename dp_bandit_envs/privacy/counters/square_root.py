@@ -1,13 +1,12 @@
-r"""The square-root counter: (epsilon, delta) by Gaussian noise through nearly the square root of the matrix of sums.
+r"""The square-root counter: Gaussian noise, correlated by nearly the square root of the prefix-sum matrix.
 
-L is lower triangular and Toeplitz, close to that square root, and a sum of a few exponentials. The square root has
-entries :math:`f_k = \frac{1}{\pi} \int_0^1 \frac{u^k}{\sqrt{u (1 - u)}} du`. With :math:`u = e^{-e^s}` the trapezoidal
-rule in s gives :math:`l_k = \sum_i w_i \theta_i^k`, the entries of L. The other factor C of the matrix of sums,
-with L C = that matrix, is exact for this L: its generating function is
-:math:`C(x) = \frac{1}{(1 - x) L(x)}`. Written as a function of z = 1 / x, it is
-:math:`\frac{1}{(z - 1) \sum_i w_i / (z - \theta_i)}`, whose poles are 1 and one number between each two neighbours
-among the :math:`\theta_i`, all with positive residues. So its entries are a sum of exponentials, too, and no digits are
-lost in any of the sums here, whose terms are all positive.
+L is lower triangular and Toeplitz, close to that square root, with entries that are sums of a few exponentials. The
+square root has entries :math:`f_k = \frac{1}{\pi} \int_0^1 \frac{u^k}{\sqrt{u (1 - u)}} du`. With :math:`u = e^{-e^s}`
+the trapezoidal rule in s gives :math:`l_k = \sum_i w_i \theta_i^k`, the entries of L. The other factor C, with L C
+equal to the prefix-sum matrix, is exact for this L. Its generating function is :math:`C(x) = \frac{1}{(1 - x) L(x)}`.
+Written as a function of z = 1 / x, it is :math:`\frac{1}{(z - 1) \sum_i w_i / (z - \theta_i)}`, with poles at 1 and
+between adjacent :math:`\theta_i`, all with positive residues. So its entries are sums of exponentials too, and all sums
+here have positive terms and lose no digits.
 
 Source: McMahan, Xu and Zhang (2024), A Hassle-free Algorithm for Private Learning in Practice, for noise from a sum of
 exponentials (BLT); they choose them by optimisation.
@@ -44,7 +43,7 @@ class Exponentials(NamedTuple):
     Attributes:
         first: Entry 0.
         weights: w, `(terms,)`, greater than 0.
-        gaps: g, `(terms,)`, in [0, 1), so that numbers close to 1 keep their digits.
+        gaps: g, `(terms,)`, in [0, 1); stored as gaps so that bases close to 1 keep their digits.
     """
 
     first: float
@@ -91,7 +90,7 @@ def sum_of_geometric(gaps: FloatArray, most: int) -> FloatArray:
 
 
 def number_of_terms(horizon: int) -> int:
-    """Return how many exponentials are used for a number of items T: 8 at 2^10, 12 at 2^20, and 19 from 2^40 on."""
+    """Return the number of exponentials for T items: 8 at 2^10, 12 at 2^20, and 19 from 2^40 on."""
     return 1 + math.ceil((math.log(min(horizon, 2**40)) + BELOW + HIGHEST) / STEP)
 
 
@@ -129,12 +128,11 @@ class State(NamedTuple):
     """The state of independent arms.
 
     Attributes:
-        sums: For each exponential, the sum of the draws before the last one, each times its decay since then,
-            `(n_arms, terms)`.
-        decay: The factor by which a draw falls from item to item, `(terms,)`.
+        sums: For each exponential, the decayed sum of all draws but the last, `(n_arms, terms)`.
+        decay: The factor of a draw's decay per item, `(terms,)`.
         weights: The exponentials' weights in a release, `(terms,)`.
         last_draw: The last draw, `(n_arms,)`.
-        before: The noise of the last release without it, `(n_arms,)`.
+        before: The noise of the last release without the last draw, `(n_arms,)`.
         first: The sum of the weights.
         scale: The standard deviation of a draw.
     """
@@ -152,7 +150,7 @@ class SquareRootJointState(NamedTuple):
     """The state of all coordinates together.
 
     Attributes:
-        sums: As those of `State`, `(terms, n_values)`.
+        sums: As in `State`, `(terms, n_values)`.
         last_draw, before: As in `State`, `(n_values,)`.
         noise: The noise of the present releases, `(n_values,)`.
         decay, weights, first, scale: As in `State`.
@@ -169,7 +167,7 @@ class SquareRootJointState(NamedTuple):
 
 
 def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Add the last draw to every exponential, let it decay by one item, add them up with their weights, and draw."""
+    """Add the last draw to every exponential, decay each by one item, sum them by weight, and make a new draw."""
     sums, decay, weights = state.sums[arm], state.decay, state.weights
     last, before = state.last_draw[arm], 0.0
     for term in range(len(decay)):
@@ -181,7 +179,7 @@ def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
 
 
 def settle(state: State, arm: int, noise: float) -> None:
-    """Let the last draw take what rounding the release changed."""
+    """Assign the rounding error of the release to the last draw."""
     state.last_draw[arm] = (noise - state.before[arm]) / state.first
 
 
@@ -208,16 +206,14 @@ def settle_all(state: SquareRootJointState, coordinate: int, noise: float) -> No
 class SquareRootCounter(Counter):
     r"""Nearly the square-root factorisation of Fichtenberger, Henzinger and Upadhyay (2023), with Gaussian noise.
 
-    The matrix of sums is :math:`M = L C` with L lower triangular and Toeplitz, with entries :math:`l_k = \sum_i w_i
-    \theta_i^k`, q terms, close to those of the square root of M, and C exactly what makes the product M (see
-    the module). An item's column of C has L2 norm at most :math:`\sqrt{\sum_{k < T} c_k^2}`; this times
-    :math:`\sigma(\epsilon, \delta)` is the standard deviation of independent Gaussian noise z, and the noise of the
-    releases is :math:`L z`: the Gaussian mechanism releases C times the items, and L times that is post-processing.
-    Compared with the square root of M itself, the mean variance is at most 0.3% larger for any T up to 2^40 (for T
-    below 1,000 it may be smaller, by 0.7% at most), and the largest variance at most 0.1%.
-
-    Takes memory of q numbers for each arm or coordinate (8 for T = 2^10, 12 for T = 2^20), and one draw and q additions
-    for each item.
+    The prefix-sum matrix is :math:`M = L C`. L is lower triangular and Toeplitz, with entries
+    :math:`l_k = \sum_i w_i \theta_i^k` of q terms, close to the square root of M; C makes the product exactly M (see
+    the module). An item's column of C has L2 norm at most :math:`\sqrt{\sum_{k < T} c_k^2}`; times
+    :math:`\sigma(\epsilon, \delta)`, this is the standard deviation of independent Gaussian noise z. The Gaussian
+    mechanism releases C times the items plus z; multiplying by L is post-processing and gives releases with noise
+    :math:`L z`. Compared with the exact square root of M, the mean variance is at most 0.3% larger for any T up to 2^40
+    (for T below 1,000 it may be smaller, by at most 0.7%). The largest variance is at most 0.1% larger. Memory is q
+    numbers per arm or coordinate (8 for T = 2^10, 12 for T = 2^20); time is one draw and q additions per item.
 
     Args:
         epsilon: Privacy parameter, in (0, inf].
@@ -262,11 +258,11 @@ class SquareRootCounter(Counter):
         return SquareRootJointState(sums, decay.copy(), weights.copy(), *vectors, float(weights.sum()), self._scale)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
-        """Return nothing: the terms of a release have different weights, see `variance`."""
+        """Return an empty result: the terms of a release have different weights, see `variance`."""
         return []
 
     def item_draws(self) -> list[tuple[float, int]]:
-        """Return the standard deviation and number of the draws that one item influences: all that follow."""
+        """Return the standard deviation and number of the draws that one item influences: all later draws."""
         assert self.horizon is not None
         return [(self._scale, self.horizon)]
 
@@ -278,8 +274,8 @@ class SquareRootCounter(Counter):
     def grid_for(self, factor: float) -> float:
         """Return the grid, 1/8 to 1/16 of the standard deviation of a draw.
 
-        Rounding to it adds a thousandth to the variance on average. As an item influences all draws that follow, a
-        finer grid would show more of the draws' own steps: see `privacy.accounting`.
+        Rounding to it adds a thousandth to the variance on average. An item influences all later draws, and a finer
+        grid would reveal more of the draws' own step size: see `privacy.accounting`.
         """
         return COARSER * grid_of(factor * self._scale)
 

@@ -41,7 +41,8 @@ def make_counter(name: str, **arguments: Any) -> Counter:
 
     Args:
         name: A key of `COUNTERS`.
-        arguments: What it takes: `epsilon`, `horizon`, `rng`, and `delta`, `base` or `budget` where it has one.
+        arguments: Arguments of the counter: `epsilon`, `horizon`, `rng`, and `delta`, `base` or `budget` if it has
+            them.
     """
     key = checks.known_name("counter", name, COUNTERS)
     # Some counters take the common arguments as **arguments and pass them to the base class.
@@ -63,7 +64,7 @@ class CounterVariance(NamedTuple):
 
 
 def compare(horizon: int, epsilon: float, delta: float | None = None) -> list[CounterVariance]:
-    """Return the counters that release after every item, the one with the smallest mean variance first.
+    """Return the counters that release after every item, by increasing mean variance.
 
     Args:
         horizon: Number of items T.

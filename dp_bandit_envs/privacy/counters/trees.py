@@ -1,13 +1,13 @@
-r"""Counters whose releases add up the noise of nodes of a tree: seven of the nine, each with a rule for its nodes.
+r"""Counters on trees of nodes: seven of the nine counters, each with its own rule for the nodes of a release.
 
-An item is counted in one node on each of some levels, and a release adds up nodes that together hold every item once.
-So a state keeps one number for each level, `upward`: the noise of the nodes of the last release from this level up. The
-node that ends with an item is added to those above it, which stay from an earlier release:
+An item is counted in one node on each of some levels, and a release adds up nodes that together contain every item
+once. The state keeps one number per level, `upward`: the noise of the last release's nodes from this level up. The node
+that ends with a new item is added to the nodes above it, which stay from an earlier release:
 
     node(state, arm, none) -> (level, above, scale)
 
-moves on by one item and returns the level of that node, the level from which `upward` stays (`none`, where it is 0, if
-the node is alone), and the scale of its draw; level -1 if there is no release. The rules, after t items:
+advances by one item. It returns the level of the new node, the level above which `upward` stays (`none`, where it is 0,
+if the node is alone), and the scale of the draw; level -1 without a release. The rules, after t items:
 
 | counter | level | above | scale |
 | --- | --- | --- | --- |
@@ -17,8 +17,8 @@ the node is alone), and the scale of its draw; level -1 if there is no release. 
 | segment trees | as binary | as hybrid | by the present segment's depth |
 | smooth | highest new one of the next leaf | next one of the leaf | one |
 
-What is added is the node's draw; Honaker's counter refines it by the draws of nodes below. Releases of the padded and
-the smooth counter have draws of empty nodes besides, which hold no item and are there for the law of the release only.
+The added noise is the node's draw; Honaker's counter refines it by the draws of nodes below. The padded and the smooth
+counter also add draws of empty nodes, which contain no item and only fix the law of the release.
 """
 
 import abc
@@ -46,12 +46,12 @@ class State(NamedTuple):
     """A tree for each arm.
 
     Attributes:
-        position: Items so far, or the leaf of the last release in the smooth counter; the level of the last node that
-            holds items; the number of levels of the present tree where trees grow: `(n_arms, 3)`.
-        upward: At each level, the noise of the nodes from this level up, `(n_arms, levels + 1)`; the last one is 0.
-        empty: The part of a release's noise that empty nodes have: from each level up below `LEVEL` in the smooth
-            counter, `(n_arms, levels)`; all of it in the padded one, first.
-        scales: The scale of a node, `(1,)`; at each depth where trees grow.
+        position: Number of items (in the smooth counter the leaf of the last release), the level of the last node with
+            items, and the number of levels of a growing tree, `(n_arms, 3)`.
+        upward: At each level, the noise of the nodes from this level up, `(n_arms, levels + 1)`; the last entry is 0.
+        empty: Noise of empty nodes in a release, `(n_arms, levels)`: from each level up below `LEVEL` in the smooth
+            counter; in total, first, in the padded counter.
+        scales: The scale of a node, `(1,)`; for growing trees at each depth.
     """
 
     position: IntArray
@@ -65,8 +65,7 @@ class TreeJointState(NamedTuple):
 
     Attributes:
         position, scales: As in `State`, with one arm.
-        upward, empty: As in `State`, `(..., n_values)`; the last row of `empty` is for one node's draw where a release
-            has several.
+        upward, empty: As in `State`, `(..., n_values)`; the last row of `empty` is a buffer for one node's draw.
         noise: The noise of the present releases, `(n_values,)`.
         norm: The norm of own-norm noise.
     """
@@ -85,7 +84,7 @@ def node(state: Any, arm: int, none: int) -> tuple[int, int, float]:
 
 
 def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Add the node that ends with this item to those above it."""
+    """Add the node that ends with this item to the nodes above it."""
     level, above, scale = node(state, arm, state.upward.shape[1] - 1)
     noise: float = state.upward[arm, above]
     if level < 0:
@@ -97,7 +96,7 @@ def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
 
 
 def settle(state: State, arm: int, noise: float) -> None:
-    """Let the last node take what rounding the release changed."""
+    """Assign the rounding error of the release to the last node."""
     state.upward[arm, state.position[arm, LEVEL]] = noise
 
 
@@ -121,14 +120,14 @@ def settle_all(state: TreeJointState, coordinate: int, noise: float) -> None:
 
 
 def logarithmic_node(state: Any, arm: int, none: int) -> tuple[int, int, float]:
-    """Release at powers of two only: all items since the last one are in one node, which is added to its release."""
+    """Release at powers of two only: a node of all items since the last release is added to that release."""
     state.position[arm, ITEMS] += 1
     t = state.position[arm, ITEMS]
     return (0 if t & (t - 1) == 0 else -1), 0, state.scales[0]
 
 
 def binary_node(state: Any, arm: int, none: int) -> tuple[int, int, float]:
-    """Add up one node for each one of the time in base 2; nothing after the last of 2^levels items."""
+    """Add up one node per one bit of the time; no release after the last of 2^levels items."""
     state.position[arm, ITEMS] += 1
     t = state.position[arm, ITEMS]
     level = trailing_zeros(t)
@@ -138,7 +137,7 @@ def binary_node(state: Any, arm: int, none: int) -> tuple[int, int, float]:
 
 
 def hybrid_node(state: Any, arm: int, none: int) -> tuple[int, int, float]:
-    """At a power of two do what the logarithmic counter does, and begin a tree: 2^k < t < 2^(k + 1) has k levels."""
+    """At a power of two do as the logarithmic counter, and begin a tree: 2^k < t < 2^(k + 1) has k levels."""
     level, above, _ = binary_node(state, arm, none)
     if above == none:
         state.position[arm, DEPTH] = level
@@ -154,9 +153,9 @@ def segment_node(state: Any, arm: int, none: int) -> tuple[int, int, float]:
 
 
 def smooth_node(state: Any, arm: int, none: int) -> tuple[int, int, float]:
-    """Move to the next leaf: the next larger number with as many ones (Gosper).
+    """Move to the next leaf: the next larger number with as many one bits (Gosper).
 
-    Its highest new one is the node of the items that end with this one.
+    Its highest new bit is the node whose last item is the current one.
     """
     last = state.position[arm, ITEMS]
     lowest = last & -last
@@ -181,9 +180,9 @@ def trailing_zeros(number: int) -> int:
 
 
 def refined_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Average each node that ends with this item with its two children, weighted by inverse variances, from the leaf.
+    """Average each node that ends with this item with its two children, by inverse variances, from the leaf up.
 
-    A left child is what `upward` at its level has more than above it.
+    A left child is the difference of `upward` at its level and above.
     """
     level, above, scale = node(state, arm, state.upward.shape[1] - 1)
     upward, variance = state.upward[arm], 1.0
@@ -218,7 +217,7 @@ def insert_all_refined(state: TreeJointState, rng: np.random.Generator) -> bool:
 
 @functools.lru_cache(maxsize=64)
 def weights(level: int) -> list[tuple[float, int]]:
-    """Return the weights of the draws in the refined noise of a node, each with the number of draws that have it."""
+    """Return the weights of the draws in the refined noise of a node, each with its number of draws."""
     terms = [(1.0, 1)]
     variance = 1.0
     for _ in range(level):
@@ -244,7 +243,7 @@ def padded_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[floa
 
 
 def settle_padded(state: State, arm: int, noise: float) -> None:
-    """Let the last node that holds items take what rounding the release changed."""
+    """Assign the rounding error of the release to the last node with items."""
     state.upward[arm, state.position[arm, LEVEL]] = noise - state.empty[arm, 0]
 
 
@@ -268,9 +267,9 @@ def settle_all_padded(state: TreeJointState, coordinate: int, noise: float) -> N
 
 
 def smooth_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Renew the nodes at a leaf's ones below the highest new one, too.
+    """Also renew the nodes at a leaf's one bits below the highest new bit.
 
-    No leaf with so many ones lies between the last one and this, so they hold no item.
+    They contain no item, as no leaf with so many one bits lies between the previous leaf and this one.
     """
     noise, fresh = next_noise(state, arm, rng)
     upward, empty, drawn = state.upward[arm], state.empty[arm], 0.0
@@ -284,7 +283,7 @@ def smooth_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[floa
 
 
 def settle_smooth(state: State, arm: int, noise: float) -> None:
-    """Let the last node that holds items take what rounding the release changed, in all sums that it is in."""
+    """Assign the rounding error of the release to the last node with items, in all sums that contain it."""
     level, upward, empty = state.position[arm, LEVEL], state.upward[arm], state.empty[arm]
     upward[level] = noise - empty[0]
     for below in range(level):
@@ -321,7 +320,7 @@ def settle_all_smooth(state: TreeJointState, coordinate: int, noise: float) -> N
 
 
 class TreeCounter(Counter):
-    """A counter of nodes of a tree. A class gives its rule, and which functions use it, as arguments.
+    """A counter on a tree of nodes. Subclasses pass their rule, and the functions that use it, as class arguments.
 
     Attributes:
         levels: Number of levels.
@@ -376,7 +375,7 @@ class TreeCounter(Counter):
         return [(float(self._scales[0]), self._nodes_in(items))]
 
     def _nodes_in(self, items: int) -> int:
-        """Return how many nodes the last release up to this number of items adds up."""
+        """Return the number of nodes in the last release up to this number of items."""
         return items.bit_count()
 
     def _sum_of_variances(self, items: int) -> float:
@@ -388,8 +387,8 @@ class BinaryCounter(TreeCounter, node=binary_node):
     r"""The binary mechanism of Chan, Shi and Song (2011) for a known horizon.
 
     An item is counted in one node on each of :math:`h = \lfloor \lg T \rfloor + 1` levels, so a node has Laplace scale
-    :math:`h / \epsilon`; a release after t items adds up as many nodes as t has ones in base 2. With levels counted by
-    the natural logarithm, as in some published code, the noise is too small by a factor of 1.44.
+    :math:`h / \epsilon`; a release after t items adds up one node per one bit of t. Some published code counts levels
+    by the natural logarithm; its noise is too small by a factor of 1.44.
     """
 
     dominated_by = "levels"
@@ -402,8 +401,8 @@ class BinaryCounter(TreeCounter, node=binary_node):
 class HonakerCounter(BinaryCounter, node=binary_node, noise=refined_noise, joint_noise=insert_all_refined):
     r"""The binary tree with Honaker's (2015) refinement from below: post-processing that halves the variance.
 
-    The noise of a node is that of `BinaryCounter`, with scale :math:`(\lfloor \lg T \rfloor + 1) / \epsilon`; a node's
-    estimate is the average of its own noisy sum and its children's refined ones, weighted by inverse variances:
+    The noise of a node is as in `BinaryCounter`, with scale :math:`(\lfloor \lg T \rfloor + 1) / \epsilon`. A node's
+    estimate is the average of its own noisy sum and its children's refined sums, weighted by inverse variances:
     :math:`v_0 = 1, v_i = 1 / (1 + 1 / (2 v_{i-1}))`.
     """
 
@@ -428,9 +427,9 @@ class PaddedBinaryCounter(
 ):
     r"""The binary mechanism with padding: a release has the noise of :math:`h = \lceil \lg T \rceil` nodes.
 
-    After t items, h less the number of ones of t are fresh draws, so that the noise of every release has the same law,
-    which a proof of regret needs. Privacy does not need it, and the noise is larger. If T is a power of two there is no
-    release after the last item, which would need one more level, and which no play uses.
+    After t items, one node for each zero among the h bits of t is a fresh draw, so the noise of every release has the
+    same law. A regret proof needs this; privacy does not, and the noise is larger. If T is a power of two, the last
+    item has no release: it would need one more level, and no decision uses it.
 
     Source: Agarwal and Singh (2017), algorithm 2.
     """
@@ -459,12 +458,11 @@ class SmoothBinaryCounter(
 ):
     r"""The smooth binary mechanism of Andersson and Pagh (2023): the same noise in every release.
 
-    A tree of the smallest even height h with :math:`\binom{h}{h/2} > T`, of which only the leaves with m = h / 2 ones
-    are used. A release adds up the left siblings on the path to its leaf, one for each of m ones. An item is counted in
-    one left node for each of its own leaf's zeros; but of those above the last leaf's first one none is ever released.
-    With b the smallest height at which :math:`\binom{b}{m} > T`, there are b - m others at most, where the source
-    counts m, up to 1.5 times as many. Laplace scale :math:`(b - m) / \epsilon`, variance
-    :math:`2 m (b - m)^2 / \epsilon^2`.
+    A tree of the smallest even height h with :math:`\binom{h}{h/2} > T` that uses only leaves with m = h / 2 one bits.
+    A release adds up the left siblings on the path to its leaf, one per one bit (m nodes). An item is counted in one
+    left node for each zero bit of its leaf, but nodes above the last leaf's first one bit are never released. With b
+    the smallest height with :math:`\binom{b}{m} > T`, at most b - m nodes remain, where the source counts m, up to 1.5
+    times as many. Laplace scale :math:`(b - m) / \epsilon`, variance :math:`2 m (b - m)^2 / \epsilon^2`.
     """
 
     dominated_by = "laplace"
@@ -490,7 +488,7 @@ class SmoothBinaryCounter(
 class LogarithmicCounter(TreeCounter, node=logarithmic_node):
     """The logarithmic mechanism of Chan, Shi and Song (2011): each item is counted in one draw of scale 1 / epsilon.
 
-    The release after 2^k items contains the k + 1 draws made so far; in between there is no release.
+    The release after 2^k items contains all k + 1 draws; releases occur only at powers of two.
     """
 
     dominated_by = "laplace"
@@ -508,7 +506,7 @@ class LogarithmicCounter(TreeCounter, node=logarithmic_node):
 
 
 class GrowingTrees(TreeCounter):
-    """A counter for any number of items, with deeper and deeper trees: a tree of k levels has k shares on each."""
+    """A counter for any number of items, with growing trees: in a tree of k levels, each level has k shares."""
 
     shares: int = 1
 
@@ -533,7 +531,7 @@ class HybridCounter(GrowingTrees, node=hybrid_node):
     Args:
         epsilon: Privacy parameter of both parts together.
         budget: `"split"`; or `"paper"`, which gives each part all of epsilon, as Tossou and Dimitrakakis (2016) do
-            (lemma B.2). That is 2 epsilon-DP and no better, and the guarantee says so; not for Gaussian draws.
+            (lemma B.2). That is 2 epsilon-DP and no better, as the guarantee states; not for Gaussian draws.
         horizon: Not needed.
         rng: The stream of the noise.
     """
@@ -556,7 +554,7 @@ class HybridCounter(GrowingTrees, node=hybrid_node):
         return [(float(self._scales[1]), items.bit_length()), (float(self._scales[levels]), in_tree)]
 
     def item_draws(self) -> list[tuple[float, int]]:
-        """Return the scales of the draws that one item influences: one of the logarithmic part and one a level."""
+        """Return the scales of the draws that one item influences: one of the logarithmic part and one per level."""
         levels = MOST_LEVELS if self.horizon is None else self.horizon.bit_length() - 1
         return [(float(self._scales[1]), 1), (float(self._scales[levels]), levels)]
 
@@ -583,8 +581,8 @@ class SegmentTreesCounter(GrowingTrees, node=segment_node):
     r"""One tree for each doubling of time, each with the full epsilon, because an item is in one segment only.
 
     In segment :math:`(2^j, 2^{j+1}]` an item is counted in one node on each of j + 1 levels, of Laplace scale
-    :math:`(j + 1) / \epsilon`; a closed segment contributes its root. The idea is that of the hybrid mechanism, but
-    epsilon is not split between two parts, so the variance is less than half.
+    :math:`(j + 1) / \epsilon`; a closed segment contributes its root. Unlike in the hybrid mechanism, epsilon is not
+    split between two parts, so the variance is less than half.
     """
 
     dominated_by = "laplace"
@@ -599,7 +597,7 @@ class SegmentTreesCounter(GrowingTrees, node=segment_node):
         return [*closed, (scales[full + 1], (items - (1 << full)).bit_count())]
 
     def item_draws(self) -> list[tuple[float, int]]:
-        """Return the scales of the draws that one item influences, in the last segment: one a level."""
+        """Return the scales of the draws that one item influences, in the last segment: one per level."""
         levels = MOST_LEVELS if self.horizon is None else max(1, (self.horizon - 1).bit_length())
         return [(float(self._scales[levels]), levels)]
 
@@ -621,16 +619,13 @@ class SegmentTreesCounter(GrowingTrees, node=segment_node):
 
 
 def _ones(items: int, level: int) -> int:
-    """Return how many of the numbers 0, ..., items have a one at `level` in base 2."""
+    """Return how many of the numbers 0, ..., items have a one bit at `level`."""
     periods, remainder = divmod(items + 1, 2 << level)
     return (periods << level) + max(remainder - (1 << level), 0)
 
 
 def _octaves(items: int) -> list[tuple[int, int, int]]:
-    """Return (k, numbers, ones) for each place k: how many of 1, ..., items are in [2^k, 2^(k + 1)), and their ones.
-
-    The ones are those below place k, of all these numbers together.
-    """
+    """Return (k, how many of 1, ..., items are in [2^k, 2^(k + 1)), their total of one bits below k) for each k."""
     octaves = []
     for octave in range(items.bit_length()):
         last = min(items - (1 << octave), (1 << octave) - 1)

@@ -21,13 +21,14 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
 class State(NamedTuple):
-    """The batch so far.
+    """The current batch.
 
     Attributes:
         totals: Sum of each arm's gains in the batch, `(n_arms,)`.
         revealed: In how many rounds of the batch each arm's gain was revealed, `(n_arms,)`.
         batch_size: Rounds in a batch (tau).
-        rounder: What is added to a gain and subtracted, so that totals are exact; 0 where there is nothing to add up.
+        rounder: Constant that is added to a gain and subtracted to round it, so that totals are exact; 0 for batches of
+            one.
         low: The smallest possible gain.
         high: The largest possible gain.
     """
@@ -62,11 +63,10 @@ def forget(state: State) -> None:
 class MiniBatchAverage(Mechanism):
     """Plays each chosen arm for `batch_size` rounds (tau) and then releases the average gain; T // tau releases in all.
 
-    Each round influences one average, by at most 1 / tau. To ensure this, an arm's average is released only if its
-    gain was revealed in all tau rounds, and the last T mod tau rounds are one more step, which releases nothing.
-
-    Averaging alone guarantees nothing for an arbitrary agent. It lowers the sensitivity to 1 / tau for a mechanism
-    above, such as `LaplaceClipRescale`, or for the agent's own randomness (EXP3-tau).
+    Each round influences one average, by at most 1 / tau. To ensure this, an arm's average is released only if its gain
+    was revealed in all tau rounds, and the last T mod tau rounds form one more step without a release. Averaging alone
+    gives no guarantee for an arbitrary agent. It lowers the sensitivity to 1 / tau for a mechanism above, such as
+    `LaplaceClipRescale`, or for the agent's own randomness (EXP3-tau).
 
     Args:
         batch_size: Rounds in a batch (tau), from 1 to the horizon.
@@ -101,7 +101,7 @@ class MiniBatchAverage(Mechanism):
         )
 
     def sensitivity(self, inputs: InputFacts) -> float:
-        """Return the sensitivity below, with what rounding gains may add to it, divided by tau."""
+        """Return the sensitivity below plus the effect of rounding gains, divided by tau."""
         if self.batch_size == 1:
             return inputs.sensitivity
         return distance_l1(inputs) / self.batch_size
@@ -117,23 +117,23 @@ class MiniBatchAverage(Mechanism):
         return values._replace(l2=distance_l2(inputs) / self.batch_size, norm_distance=distance)
 
     def horizon(self, inputs: InputFacts) -> int:
-        """Return T // tau; the last T mod tau rounds are one more step, which releases nothing."""
+        """Return T // tau; the last T mod tau rounds form one more step without a release."""
         return inputs.horizon // batch_size_within(self.batch_size, inputs.horizon)
 
     def noise(self, inputs: InputFacts) -> Noise:
-        """Return what is below, as nothing is added."""
+        """Return the noise below; averaging adds none."""
         return inputs.noise
 
     def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
-        """Return none: averaging adds nothing to the guarantee below."""
+        """Return no guarantee: averaging adds none of its own."""
         return PrivacyGuarantee.none("an average without noise guarantees nothing for an arbitrary agent")
 
 
 def rounder_of(batch_size: int) -> float:
-    """Return what rounds gains that are added up to multiples of 2^-30, as those of sums are: totals are then exact.
+    """Return the constant that rounds gains to multiples of 2^-30, as for sums, so that totals are exact.
 
-    Otherwise a changed gain changes how all later additions round. With made-up gains and batches of 2^20 rounds, an
-    average then moves by 1.00003 / tau; up to batches of 2^22 rounds there is now no rounding at all.
+    Otherwise a changed gain changes how all later additions round: with synthetic gains and batches of 2^20 rounds, an
+    average moved by 1.00003 / tau. Up to batches of 2^22 rounds, totals now have no rounding error.
     """
     return TO_STEPS if batch_size > 1 else 0.0
 

@@ -34,8 +34,8 @@ class State(NamedTuple):
         total, filled: Sum and number of an arm's gains in the open batch, `(n_arms,)`.
         rounds: Rounds of the open batch that have passed, `(n_arms,)`.
         batch: The number of the open batch, `(n_arms,)`.
-        lengths: The lengths of the batches in rounds; the last one repeats.
-        scale: Laplace scale, or standard deviation, of the noise in a sum.
+        lengths: The lengths of the batches in rounds; the last length repeats. scale: Laplace scale, or standard
+            deviation, of the noise in a sum.
         grid: The step between noisy sums; 0 without noise.
         normal: Whether the noise is Gaussian.
     """
@@ -58,7 +58,7 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 
 def close(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
-    """Count a round for an arm; release its sum, if the batch ends and has gains of it."""
+    """Count a round for an arm; release its sum if the batch ends and contains gains of it."""
     state.rounds[arm] += 1
     if state.rounds[arm] < state.lengths[min(state.batch[arm], len(state.lengths) - 1)]:
         return 0.0, 0
@@ -79,7 +79,7 @@ def add_noise(value: float, scale: float, grid: float, normal: bool, rng: np.ran
 
 
 def add_exact_noise(value: float, scale: float, grid: float, normal: bool, rng: Any) -> float:
-    """Return the value on the grid plus exact noise; in place of `add_noise` for secure draws."""
+    """Return the value on the grid plus exact noise; replaces `add_noise` for secure draws."""
     if not scale > 0.0:
         return value
     steps = draw_normal_steps(scale / grid, rng) if normal else draw_steps(scale / grid, rng)
@@ -89,19 +89,18 @@ def add_exact_noise(value: float, scale: float, grid: float, normal: bool, rng: 
 class BatchSums(ChoosesDraws):
     r"""Sums each arm's gains in a batch of rounds; at its end all of these sums are released, each with noise once.
 
-    The batches end after numbers of rounds that are fixed beforehand, however often each arm is played in them, so an
-    agent may divide a batch among the arms as it likes. A gain is in one sum of one batch, so no composition is needed.
-    The noise of a sum is Laplace noise of scale sensitivity / epsilon; with `delta` it is Gaussian noise, for which
-    every release together is rho-zCDP with :math:`\rho = 1 / (2 \sigma^2)`. An arm without gains in a batch has no new
-    release.
+    Batch lengths are fixed in advance, independent of the arms played, so an agent may divide a batch among the arms as
+    it likes. A gain is in one sum of one batch, so no composition is needed. The noise of a sum is Laplace noise of
+    scale sensitivity / epsilon. With `delta` it is Gaussian noise, and all releases together are rho-zCDP with
+    :math:`\rho = 1 / (2 \sigma^2)`. An arm without gains in a batch has no new release.
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
-        lengths: The lengths of the batches in rounds, each at least 1; the last one repeats.
-        delta: Privacy failure probability of Gaussian noise, in (0, 1); by default the noise is Laplace noise.
+        lengths: The lengths of the batches in rounds, each at least 1; the last length repeats. delta: Privacy failure
+            probability of Gaussian noise, in (0, 1); by default the noise is Laplace noise.
         draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
 
-    Protects: one round's gains of all arms, centrally.
+    Protects: one round's gains of all arms, in the central model.
 
     Source: Hanna, Girgis, Fragouli and Diggavi (2022), for batches that the arms share; Azize and Basu (2023), for
     Gaussian noise.
@@ -188,7 +187,7 @@ class BatchSums(ChoosesDraws):
         )
 
     def _sigma(self, inputs: InputFacts) -> float:
-        """Return the standard deviation for L2 distance 1, for what fast draws leave of delta."""
+        """Return the standard deviation for L2 distance 1, at delta minus the part of fast draws."""
         if math.isinf(self.epsilon):
             return 0.0
         assert self.delta is not None

@@ -23,10 +23,10 @@ class State(NamedTuple):
         total, filled: Sum and number of the gains in each arm's open block, `(n_arms,)`.
         block: The number of the open block, `(n_arms,)`.
         sums, counts: The released sums and how many gains they cover, `(n_arms,)`.
-        lengths: The lengths of the blocks; the last one repeats.
-        scale: Laplace scale of the noise in one block's sum.
+        lengths: The lengths of the blocks; the last length repeats. scale: Laplace scale of the noise in one block's
+            sum.
         grid: The step between noisy block sums; 0 without noise.
-        keep: Whether block sums are added up; otherwise only the last one is released.
+        keep: Whether block sums are added up; otherwise only the last block's sum is released.
     """
 
     total: FloatArray
@@ -62,21 +62,22 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 class BlockSums(ChoosesDraws):
     """Sums each arm's gains in growing blocks; a block's sum is released with Laplace noise once the block is full.
 
-    The scale is sensitivity / epsilon for every block: a gain is in one block of one arm, so it is released once, and
-    no composition is needed. In one block of n gains, the noise of the mean has scale sensitivity / (epsilon n).
+    The scale is sensitivity / epsilon for every block: a gain is released once, in one block of one arm, so no
+    composition is needed. In one block of n gains, the noise of the mean has scale sensitivity / (epsilon n).
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
-        ratio: Factor by which an arm's number of released gains grows from release to release, at least 1. With 2,
-            blocks have 1, 1, 2, 4, 8, ... gains; with 1, all have `first`, and blocks of 1 give local privacy.
+        ratio: Growth factor of an arm's number of released gains per release, at least 1. With 2, blocks have 1, 1, 2,
+            4, 8, ... gains; with 1, all have `first` gains; blocks of 1 give local privacy.
         first: The number of gains in an arm's first block, at least 1.
-        keep: Whether `sum` and `count` cover all full blocks, each with its own noise; otherwise the last one only.
-        lengths: The lengths of the blocks, each at least 1, in place of `ratio` and `first`; the last one repeats.
+        keep: Whether `sum` and `count` cover all full blocks, each with its own noise; otherwise only the last full
+            block.
+        lengths: The lengths of the blocks, each at least 1, instead of `ratio` and `first`; the last length repeats.
         draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
 
-    Protects: one round's gains of all arms, centrally (locally, with blocks of 1).
+    Protects: one round's gains of all arms, in the central model (local, with blocks of 1).
 
-    Source: Azize and Basu (2022) and Hu and Hegde (2022) for doubling blocks, only the last of which counts; Azize, Wu,
+    Source: Azize and Basu (2022) and Hu and Hegde (2022) for doubling blocks (only the last block counts); Azize, Wu,
     Honda, Orabona, Ito and Basu (2025) for geometric blocks with `keep`; Sajed and Sheffet (2019) for `lengths`.
 
     Example:
@@ -110,10 +111,10 @@ class BlockSums(ChoosesDraws):
         self.lengths = None if lengths is None else checked_lengths(lengths)
 
     def blocks(self, horizon: int) -> tuple[int, ...]:
-        """Return the lengths of an arm's blocks; the last one repeats.
+        """Return the lengths of an arm's blocks; the last length repeats.
 
         Args:
-            horizon: Number of steps; a longer block is never full, so its length does not matter.
+            horizon: Number of steps; longer blocks are never full, so their length does not matter.
         """
         if self.lengths is None:
             return geometric_blocks(self.ratio, horizon, first=self.first)
@@ -170,20 +171,20 @@ class RestartedState(NamedTuple):
 
 
 def release_until_restart(state: RestartedState, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
-    """Add a gain to its arm's open block, as `release` does, and let the arm's round pass."""
+    """Add a gain to its arm's open block, as `release` does, and count the arm's round."""
     total, count = release(state.blocks, arm, gain, rng)
     pass_round(state, arm)
     return total, count
 
 
 def idle_until_restart(state: RestartedState, arm: int, rng: np.random.Generator) -> tuple[float, int]:
-    """Let the round of an arm pass that was not revealed."""
+    """Count the round of an arm that was not revealed."""
     pass_round(state, arm)
     return 0.0, 0
 
 
 def pass_round(state: RestartedState, arm: int) -> None:
-    """Count a round; at the end of a period drop the open block, so that the next gain begins a first one."""
+    """Count a round; at the end of a period drop the open block, so that the next gain begins the first block."""
     state.rounds[arm] += 1
     if state.rounds[arm] == state.period:
         state.rounds[arm] = 0
@@ -193,17 +194,17 @@ def pass_round(state: RestartedState, arm: int) -> None:
 
 
 class RestartedSums(BlockSums):
-    """Block sums that begin with the first block again after every `period` rounds.
+    """Block sums that restart with the first block every `period` rounds.
 
-    An open block is then dropped: its gains are never released. So a gain is still in one released sum at most, and
-    epsilon is that of one period: periods have no round in common, and restarts come at rounds that no gain decides.
+    An open block is then dropped, and its gains are never released. So a gain is still in at most one released sum, and
+    epsilon is the same as for one period: periods are disjoint, and restarts do not depend on gains.
 
     Args:
         epsilon: As for `BlockSums`, whose doubling blocks these are.
         period: Rounds H from one restart to the next, at least 1.
         draws: As for `BlockSums`.
 
-    Protects: one round's gains of all arms, centrally.
+    Protects: one round's gains of all arms, in the central model.
     """
 
     release = staticmethod(release_until_restart)  # type: ignore[assignment]
@@ -222,9 +223,9 @@ def geometric_blocks(ratio: float, horizon: int, *, first: int = 1, totals: bool
     """Return the lengths of growing blocks, until they reach the horizon.
 
     Args:
-        ratio: At least 1; with 1, all blocks have the first one's length.
+        ratio: At least 1; with 1, all blocks have length `first`.
         horizon: Number of rounds.
-        first: The length of the first block; longer than the horizon has the same effect as one round longer.
+        first: The length of the first block, effectively at most horizon + 1.
         totals: Whether each release multiplies the arm's total number of gains by the ratio (for 2: totals 1, 2, 4, 8
             from blocks 1, 1, 2, 4); otherwise it multiplies the length of the block (1, 2, 4, 8: totals 1, 3, 7, 15).
     """

@@ -1,4 +1,4 @@
-"""Running sums released by one counter for each arm, or by one counter on vectors; and exact ones."""
+"""Running sums: released by one counter per arm, by one counter on vectors, or exactly."""
 
 import dataclasses
 import functools
@@ -38,12 +38,12 @@ class State(NamedTuple):
     """The exact sums, and the counters' state.
 
     Attributes:
-        exact: Sums of the gains so far, `(n_values,)`.
-        inserted: Numbers of gains so far, `(n_values,)`.
-        counters: The counters' own state, with a position for each arm; of one arm, and not used, if `joint`.
-        together: The counter's joint state; of one coordinate or `NoJointState`, and not used, unless `joint`.
+        exact: Sums of the gains, `(n_values,)`.
+        inserted: Numbers of gains, `(n_values,)`.
+        counters: The counters' own state, with a position for each arm; a dummy of one arm if `joint`.
+        together: The counter's joint state; a dummy of one coordinate, or `NoJointState`, unless `joint`.
         joint: Whether all coordinates share one position.
-        shared: The coordinate that used the shared position last, and whether that has a new release: `(2,)`.
+        shared: The coordinate that used the shared position last, and whether it has a new release, `(2,)`.
         grid: The step between sums that can be released; 0 without noise.
         in_steps: Whether noise is counted in these steps, and sums are exact, as for secure draws.
     """
@@ -59,7 +59,7 @@ class State(NamedTuple):
 
 
 class NoJointState(NamedTuple):
-    """In place of the joint state where there is none."""
+    """Stands for the joint state of counters without one."""
 
     noise: FloatArray
 
@@ -107,7 +107,7 @@ def pad(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
 
 
 def pad_own(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
-    """Advance a counter of the arm's own."""
+    """Advance the arm's own counter."""
     noise, fresh = next_noise(state.counters, arm, rng)
     if not fresh:
         return 0.0, 0
@@ -118,17 +118,16 @@ def pad_own(state: State, arm: int, rng: np.random.Generator) -> tuple[float, in
 
 
 def pad_shared(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
-    """Take a coordinate's noise at the position that all coordinates share; the first one of a round advances it.
+    """Take a coordinate's noise at the shared position; the first coordinate of a round advances it.
 
-    Every driver passes a round's coordinates in ascending order. So a coordinate that is not above the last one begins
-    a new round, and then `insert_all` moves to the next position, with noise for all coordinates.
-
-    Why this is private: between two advances the coordinates ascend, so none uses a position twice, and positions only
-    grow. A coordinate's releases are therefore those of its own counter, with a 0 at each position that it does not
-    use, as when a mechanism below withholds its gain. And all values of one round are at one position, because only
-    the first of them can advance it: a changed round moves one vector of values in one node on each level, as the
-    guarantee assumes. (If all coordinates of a round are above the last one, it shares the position of the round
-    before, whose coordinates are others; no two rounds are changed, so this has no effect on the argument.)
+    Every driver passes a round's coordinates in ascending order. So a coordinate that is not above the previous
+    coordinate begins a new round, and `insert_all` moves to the next position, with noise for all coordinates. Why this
+    is private: between two advances the coordinates ascend, so each uses a position at most once, and positions only
+    grow. A coordinate's releases are therefore the releases of its own counter, with a 0 at each position that it
+    skips, as when a mechanism below withholds its gain. All values of one round are at one position, because only the
+    first of them can advance it: a changed round moves one vector of values in one node on each level, as the guarantee
+    assumes. (If all coordinates of a round are above the last coordinate of the previous round, both share a position;
+    their coordinates are disjoint, and only one round is changed, so the argument still holds.)
     """
     if arm <= state.shared[0]:
         state.shared[1] = 1 if insert_all(state.together, rng) else 0
@@ -158,35 +157,34 @@ def noise_of_object(state: tuple[Counter, Any], arm: int, rng: np.random.Generat
 class CounterSums(ChoosesDraws):
     r"""Releases running sums, with one private counter for each arm, or one on vectors.
 
-    Each counter has the full epsilon: a round's gain is added to the sum of the arm played only, so arms compose in
-    parallel. Where one round reveals several values, the noise grows with the distance of neighbouring rounds' values:
-    in L1 (sensitivity s), in their own norm, or in L2 (square root of s for gains in [0, 1]).
-
-    Where every round reveals every value, as in games with expert advice, all coordinates share one position of one
-    counter, whose nodes are vectors of noise; see `pad_shared` for why that is as private. ValueRange are rounded to
-    multiples of 2^-30, towards 0, so that sums below 2^22 are exact; see `privacy.facts`.
+    Each counter has the full epsilon: a round's gain is added to the sum of the arm played only (parallel composition).
+    If a round reveals several values, the noise grows with the distance of neighbouring rounds' values: in L1
+    (sensitivity s), in their own norm, or in L2 (square root of s for gains in [0, 1]). If every round reveals every
+    value, as with expert advice, all coordinates share one position of one counter, whose nodes are vectors of noise;
+    `pad_shared` explains why this is as private. Values are rounded to multiples of 2^-30, towards 0, so that sums
+    below 2^22 are exact; see `privacy.facts`.
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
         counter: A key of `dp_bandit_envs.privacy.counters.COUNTERS`; `dp-bandit show counters` compares them.
-        noise: `"laplace"`, independent draws for epsilon-DP; `"own-norm"`, less noise for epsilon-DP where every round
-            reveals every value (K-norm mechanism, density :math:`e^{-\epsilon \lVert z \rVert / (m D)}` in a node if
-            an item is in m of them and neighbours' values differ by at most D); `"gaussian"`, independent normal draws
-            for (epsilon, delta)-DP. By default `"laplace"`; the square-root counter has `"gaussian"` only.
-        delta: Privacy failure probability of Gaussian noise, in (0, 1), by default 1e-6, with what fast draws need of
-            it; not for other noise. Games in which they need half of it or more are refused.
-        pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round, so that all
-            arms have the same noise (DP-UCB). Their counts do not change.
-        draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`):
-            neither for own-norm noise nor for the counters `"honaker"` and `"square-root"`, which weigh their draws.
-        options: Further arguments of the counter: `budget` of the hybrid one, `base` of the k-ary one.
+        noise: `"laplace"`, independent draws for epsilon-DP; `"own-norm"`, smaller noise for epsilon-DP if every round
+            reveals every value; `"gaussian"`, independent normal draws for (epsilon, delta)-DP. Own-norm noise is the
+            K-norm mechanism: density :math:`e^{-\epsilon \lVert z \rVert / (m D)}` per node, for items in m nodes and
+            neighbours at distance at most D. By default `"laplace"`; the square-root counter has `"gaussian"` only.
+        delta: Privacy failure probability of Gaussian noise, in (0, 1), by default 1e-6, including the part of fast
+            draws; not for other noise. Games in which fast draws need half of it or more are refused.
+        pad_unplayed: Whether to feed a 0 to the counters of unrevealed arms, so that all arms have the same noise
+            (DP-UCB). Counts do not change.
+        draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`). Secure draws
+            exclude own-norm noise and the counters `"honaker"` and `"square-root"`, which weight their draws.
+        options: Further arguments of the counter: `budget` (hybrid), `base` (k-ary).
 
-    Protects: one round's gains of all arms, centrally.
+    Protects: one round's gains of all arms, in the central model.
 
     Source: Chan, Shi and Song (2011); Tossou and Dimitrakakis (2016), algorithms 1 and 2; Agarwal and Singh (2017),
     algorithm 2, for sums of vectors; Hardt and Talwar (2010) for own-norm noise.
-    Differs from Agarwal and Singh in: noise scaled to the L1 distance of neighbours times the number of nodes, where
-    they have the largest L1 norm and ln T (which is (2 ceil(log2 T) / ln T) epsilon-DP), and no padding of nodes.
+    Differs from Agarwal and Singh in: noise scaled to the L1 distance of neighbours times the number of nodes (they use
+    the largest L1 norm and ln T, which is (2 ceil(log2 T) / ln T) epsilon-DP); no padding of nodes.
 
     Example:
         >>> import gymnasium as gym
@@ -263,10 +261,10 @@ class CounterSums(ChoosesDraws):
             )
 
     def counter(self, horizon: int) -> Counter:
-        """Return the counter that each arm has one of.
+        """Return the counter of one arm.
 
         Args:
-            horizon: The most gains of one arm.
+            horizon: The largest number of gains of one arm.
         """
         return self._make_counter(horizon, 0 if self._secure else 1)
 
@@ -275,10 +273,10 @@ class CounterSums(ChoosesDraws):
         return make_counter(self.counter_name, epsilon=self.epsilon, horizon=horizon, **self.options, **for_delta)
 
     def _counter(self, inputs: InputFacts) -> Counter:
-        """Return the counter of a game from a few that are kept, as some take long to make; nobody else gets these.
+        """Return the game's counter from a small private cache, as some counters are slow to construct.
 
         Raises:
-            WrongGameError: If fast draws need so much of delta that it cannot be kept.
+            WrongGameError: If fast draws need too much of delta.
         """
         options = self.options
         if self.delta is not None:
@@ -289,7 +287,7 @@ class CounterSums(ChoosesDraws):
 
     @property
     def draws_laplace(self) -> bool:  # type: ignore[override]
-        """Whether its counter is of this package, and its noise Laplace noise."""
+        """Whether its counter belongs to this package and has Laplace noise."""
         return self.noise_kind == "laplace" and is_builtin(COUNTERS[self.counter_name])
 
     @property
@@ -303,7 +301,7 @@ class CounterSums(ChoosesDraws):
         return self._with_noise(pad) if self.pad_unplayed else None
 
     def release_for(self, inputs: InputFacts) -> Release:
-        """Return `release` without the question of whether coordinates share a position."""
+        """Return a `release` that need not check whether coordinates share a position."""
         if self._has_own_release:
             return self.release
         kind = {"pad": pad_shared if self._is_joint(inputs) else pad_own}
@@ -311,7 +309,7 @@ class CounterSums(ChoosesDraws):
 
     @property
     def _has_own_release(self) -> bool:
-        """Whether it is of a derived class with another `release`."""
+        """Whether a subclass overrides `release`."""
         return inspect.getattr_static(self, "release") is not vars(CounterSums)["release"]
 
     def new_state(self, inputs: InputFacts) -> State:
@@ -350,7 +348,7 @@ class CounterSums(ChoosesDraws):
     def noise(self, inputs: InputFacts) -> Noise:
         """Return the factor of the noise; its scale differs from release to release.
 
-        For own-norm noise it is that of Laplace noise, whose moments are larger.
+        For own-norm noise it is the factor of Laplace noise, whose moments are larger.
         """
         return Noise(inputs.values.l2 if self.noise_kind == "gaussian" else inputs.sensitivity)
 
@@ -388,7 +386,7 @@ class CounterSums(ChoosesDraws):
         return dataclasses.replace(guarantee, neighbours=REPLACE_ONE_ROUND, theorem=f"{guarantee.theorem}; {reason}")
 
     def _off(self, counter: Counter, factor: float, grid: float, inputs: InputFacts) -> float:
-        """Return the distance of the draws that one round influences from exact ones, in [0, 1]."""
+        """Return the distance between the draws that one round influences and exact noise, in [0, 1]."""
         normal, values = self.noise_kind == "gaussian", inputs.gains_in_a_round
         longer = factor * equivalent_laplace_scale(self.noise_kind, inputs.values.norm, inputs.n_values)
         draws = [(scale * longer, number * values) for scale, number in counter.item_draws()]
@@ -401,7 +399,7 @@ class CounterSums(ChoosesDraws):
         return min(1.0, off)
 
     def _is_joint(self, inputs: InputFacts) -> bool:
-        """Return whether all coordinates share one position, as padded counters do, too."""
+        """Return whether all coordinates share one position; padded counters do too."""
         # Only where it is the same game to the last bit: one draw of each coordinate, in their order.
         padded = self.pad_unplayed and vars(COUNTERS[self.counter_name]).get("draws_once", False) and not self._secure
         return (inputs.values.complete or padded) and self._joint is not None
@@ -455,7 +453,7 @@ def in_steps(state: Any, factor: float, grid: float) -> Any:
 
 
 def distance_for(noise: str, inputs: InputFacts) -> float:
-    """Return how far the values of neighbouring rounds differ, in the norm that the noise is for.
+    """Return the distance of neighbouring rounds' values in the norm of the noise.
 
     Args:
         noise: `"laplace"`, `"own-norm"` or `"gaussian"`.
@@ -479,19 +477,19 @@ def distance_for(noise: str, inputs: InputFacts) -> float:
 class HybridSums(CounterSums):
     """Releases running sums, with one hybrid counter for each arm.
 
-    Each counter has the full epsilon: a round's gain is added to the sum of the arm played only, so arms compose in
-    parallel. Where one round reveals several values, the noise is larger; see `CounterSums`.
+    Each counter has the full epsilon: a round's gain is added to the sum of the arm played only (parallel composition).
+    If a round reveals several values, the noise is larger; see `CounterSums`.
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
         noise: `"laplace"`, `"own-norm"` or `"gaussian"`; see `CounterSums`.
         delta: Privacy failure probability of Gaussian noise, in (0, 1), by default 1e-6; not for other noise.
-        pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round, so that all
-            arms have the same noise (DP-UCB). Their counts do not change.
+        pad_unplayed: Whether to feed a 0 to the counters of unrevealed arms, so that all arms have the same noise
+            (DP-UCB). Counts do not change.
         draws: `"fast"` or `"secure"`; see `CounterSums`.
         options: `budget`: `"split"`, or `"paper"`, which is 2 epsilon-DP.
 
-    Protects: one round's gains of all arms, centrally.
+    Protects: one round's gains of all arms, in the central model.
 
     Source: Chan, Shi and Song (2011); Tossou and Dimitrakakis (2016), algorithms 1 and 2.
 
@@ -530,7 +528,7 @@ class HybridSums(CounterSums):
 
 
 class ExactState(NamedTuple):
-    """Sum and number of each arm's gains so far, `(n_arms,)`."""
+    """Sum and number of each arm's gains, `(n_arms,)`."""
 
     exact: FloatArray
     inserted: IntArray
@@ -570,9 +568,9 @@ class ExactSums(Mechanism):
         return ExactState(np.zeros(inputs.n_values), np.zeros(inputs.n_values, np.int64))
 
     def noise(self, inputs: InputFacts) -> Noise:
-        """Return what is below, as nothing is added."""
+        """Return the noise below; summing adds none."""
         return inputs.noise
 
     def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
-        """Return none: summing adds nothing to the guarantee below."""
+        """Return no guarantee: summing adds none of its own."""
         return PrivacyGuarantee.none("sums without noise guarantee nothing")

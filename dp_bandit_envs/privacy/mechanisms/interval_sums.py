@@ -1,9 +1,10 @@
-r"""Sums of all of an arm's gains, released at the ends of intervals with less and less noise (DP-UCB-INT).
+r"""Sums of all of an arm's gains, released at the ends of intervals with decreasing noise (DP-UCB-INT).
 
 When an arm has revealed n gains, and n is the end :math:`W_j` of an interval, its mean is released with noise of scale
-:math:`n^{v/2 - 1}`. Every release covers all gains so far, so the releases compose: release j is :math:`W_j^{-v/2}`-DP,
-and together they are rho-zCDP with :math:`\rho = \frac{1}{2} \sum_j W_j^{-v}`, which is finite because v > 1. The
-epsilon stated is that of their exact composition (`privacy.accounting`), which is about a quarter less.
+:math:`n^{v/2 - 1}`. Every release covers all of the arm's gains, so the releases compose: release j is
+:math:`W_j^{-v/2}`-DP, and together they are rho-zCDP with :math:`\rho = \frac{1}{2} \sum_j W_j^{-v}`, which is finite
+because v > 1. The stated epsilon comes from their exact composition (`privacy.accounting`) and is about a quarter
+smaller.
 """
 
 import math
@@ -29,10 +30,10 @@ class State(NamedTuple):
     """The exact sums, and the intervals with their noise.
 
     Attributes:
-        exact: Sums of the gains so far, `(n_arms,)`.
-        inserted: Numbers of gains so far, `(n_arms,)`.
-        passed: How many ends each arm has reached, `(n_arms,)`.
-        ends: The ends of the intervals, ascending, followed by one that is never reached.
+        exact: Sums of the gains, `(n_arms,)`.
+        inserted: Numbers of gains, `(n_arms,)`.
+        passed: Number of ends that each arm has reached, `(n_arms,)`.
+        ends: The ends of the intervals, ascending, followed by a sentinel.
         scales: Laplace scale of the sum released at each end.
         grids: The step between sums that can be released there; 0 without noise.
     """
@@ -57,7 +58,7 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 
 def redraw(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
-    """Draw the noise of an arm's last release again until the arm's next gain, as algorithm 3 is printed."""
+    """Redraw the noise of an arm's last release in every round until its next gain, as algorithm 3 is printed."""
     end = state.passed[arm] - 1
     if end < 0 or state.inserted[arm] != state.ends[end]:
         return 0.0, 0
@@ -65,25 +66,25 @@ def redraw(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int
 
 
 class IntervalSums(ChoosesDraws):
-    r"""Releases an arm's mean over all of its gains at the ends of growing intervals, with less and less noise.
+    r"""Releases an arm's mean over all of its gains at the ends of growing intervals, with decreasing noise.
 
     After :math:`n = W_1, W_2, \ldots` gains the mean gets Laplace noise of scale :math:`n^{v/2 - 1}`; `sum` is n times
-    the noisy mean, and `count` is n. Each release covers all gains so far and is :math:`n^{-v/2}`-DP. Together they are
-    rho-zCDP with :math:`\rho = \frac{1}{2} \sum_j W_j^{-v}`, and (epsilon, delta)-DP with an epsilon from the exact
-    composition of their losses. A round's gain is added to the sum of one arm only.
+    the noisy mean, and `count` is n. Each release covers all of the arm's gains and is :math:`n^{-v/2}`-DP. Together
+    they are rho-zCDP with :math:`\rho = \frac{1}{2} \sum_j W_j^{-v}`, and (epsilon, delta)-DP with an epsilon from the
+    exact composition of their losses. A round's gain is added to the sum of one arm only.
 
     Args:
-        epsilon: Target for all releases together, in (0, inf]; the paper's input parameter is computed from it by
-            corollary 3.2. The guarantee states the epsilon spent, which is smaller.
-        v: Exponent that sets how fast the noise falls, in (1, 1.5].
+        epsilon: Target for all releases together, in (0, inf]; the paper's input parameter follows by corollary 3.2.
+            The guarantee states the smaller epsilon that is spent.
+        v: Exponent of the noise's decay, in (1, 1.5].
         delta: The delta of the target, in (0, 1).
-        release: `"once"` draws the noise of each release once. `"redraw"` draws it again in every round, as algorithm 3
-            of the paper is printed; it has no guarantee, and exists to show what such releases reveal.
-        intervals: `"lemma"` for y of lemma B.1, `"pure"` for x, where the target is pure and corollary 3.1 has the
-            input, `"uniform"` for ceil(1 / input) gains each.
+        release: `"once"` draws the noise of each release once. `"redraw"` redraws it in every round, as algorithm 3 of
+            the paper is printed. It has no guarantee and is there to demonstrate the leak.
+        intervals: `"lemma"` for y of lemma B.1; `"pure"` for x, with a pure target and the input of corollary 3.1;
+            `"uniform"` for ceil(1 / input) gains each.
         draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
 
-    Protects: one round's gains of all arms, centrally.
+    Protects: one round's gains of all arms, in the central model.
 
     Source: Tossou and Dimitrakakis (2016), algorithm 3, theorem 3.4, lemma B.1.
 
@@ -124,7 +125,7 @@ class IntervalSums(ChoosesDraws):
         return redraw if self.mode == "redraw" else None
 
     def ends(self, horizon: int) -> IntArray:
-        """Return the numbers of gains at which an arm's sum is released, up to the horizon."""
+        """Return the numbers of gains after which an arm's sum is released, up to the horizon."""
         if horizon > checks.MOST_ROUNDS_IN_MEMORY:
             raise ValueError(
                 f"IntervalSums needs a horizon of at most {checks.MOST_ROUNDS_IN_MEMORY:,} rounds, as it stores their"
@@ -163,14 +164,14 @@ class IntervalSums(ChoosesDraws):
         return Noise(inputs.sensitivity)
 
     def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
-        """Return what the releases spend, at most the target; or the guarantee below, if there is one."""
+        """Return the guarantee of the releases, at most the target; or the guarantee below, if there is one."""
         pairs = zip(*self._scales_and_grids(self.ends(inputs.horizon), inputs), strict=True)
         # Each release has a grid of its own, so scales are counted in its steps.
         steps = [(float(scale / grid), inputs.gains_in_a_round) for scale, grid in pairs if grid > 0]
         return self._guarantee_with_draws(inputs, 0.0 if self._secure else distance_of_all(steps, 1.0))
 
     def _guarantee_with_draws(self, inputs: InputFacts, off: float) -> PrivacyGuarantee:
-        """Return the guarantee with draws at this distance."""
+        """Return the guarantee for draws at this distance from exact noise."""
         if self.mode == "redraw":
             return PrivacyGuarantee.none(
                 "the noise on the same mean is drawn again in every round, so averaging the releases reveals the mean;"
@@ -204,6 +205,6 @@ class IntervalSums(ChoosesDraws):
             theorem=(
                 f"{releases} releases of an arm's mean, each with one draw of noise, number j"
                 f" W_j^(-v/2)-DP, composed exactly; a round {influence} (corrected theorem 3.4 of Tossou and"
-                f" Dimitrakakis 2016; target {self.epsilon:g}; proof in docs/accounting.md)"
+                f" Dimitrakakis 2016; target {self.epsilon:g}; proof in docs/notes/accounting.md)"
             ),
         )

@@ -1,4 +1,4 @@
-"""Laplace noise on every gain; noisy gains far outside the range are rejected or clipped, the others rescaled to it."""
+"""Laplace noise on every gain; noisy gains far outside the range are rejected or clipped, the others are rescaled."""
 
 import math
 from typing import NamedTuple, SupportsFloat
@@ -59,8 +59,8 @@ class LaplaceClipRescale(ChoosesDraws):
     another range, such as payoffs in [-1, 1], are rescaled to that range in the same way; 0 then stays 0.
 
     Between neighbouring games the values before noise differ by at most `sensitivity` in L1 (1 for one gain, 1 / tau
-    for the average of a batch), so the noisy values are epsilon-DP. Each round influences one release only, and an
-    agent may adapt to earlier releases at no cost, because the noise does not depend on the data. Rejecting, clipping,
+    for the average of a batch), so the noisy values are epsilon-DP. Each round influences one release only, and agents
+    may adapt to earlier releases at no cost, because the noise does not depend on the data. Rejecting, clipping,
     rescaling and the agent itself are post-processing.
 
     If a privacy wrapper below already has a guarantee, this wrapper's noise is post-processing, and that guarantee
@@ -70,11 +70,11 @@ class LaplaceClipRescale(ChoosesDraws):
         epsilon: Privacy parameter, in (0, inf]; `math.inf` means no noise.
         bound: How far outside its range a noisy gain may fall (b, in units of gain, at least 0). By default the noise
             scale times ln(number of releases), which for a bare environment is ln(T) / epsilon.
-        outside: What happens beyond the bound: `"reject"` withholds the gain, as in the paper; `"clip"` moves it to the
-            nearest end, with a bias of at most :math:`\frac{s}{2} e^{-b / s}` at noise scale s.
+        outside: Treatment of gains beyond the bound: `"reject"` withholds the gain, as in the paper; `"clip"` moves it
+            to the nearest end, with a bias of at most :math:`\frac{s}{2} e^{-b / s}` at noise scale s.
         draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
 
-    Protects: one round's gains of all arms. Local, if nothing below it averages; central otherwise.
+    Protects: one round's gains of all arms. Local model, or central model above averages.
 
     Source: Tossou and Dimitrakakis (2017), algorithm 1 and theorem 3.2; above `MiniBatchAverage`, Asi, Raman and
     Talwar (2025).

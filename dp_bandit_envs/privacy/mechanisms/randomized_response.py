@@ -1,4 +1,4 @@
-"""Randomized response: a random bit in place of a gain, more often 1 for larger gains."""
+"""Randomized response: a random bit replaces each gain, more often 1 for larger gains."""
 
 import math
 from typing import Any, NamedTuple, SupportsFloat
@@ -38,15 +38,15 @@ class RandomizedResponse(ChoosesDraws):
 
     The probability of either bit changes by a factor of at most :math:`e^\epsilon` between any two gains. The bits of
     an arm with mean :math:`\mu` have mean :math:`\frac{1 + \mu (e^\epsilon - 1)}{e^\epsilon + 1}`: the order of the
-    arms stays, and gaps shrink by the factor :math:`\frac{e^\epsilon - 1}{e^\epsilon + 1}`. Where one round reveals
-    s > 1 gains, each bit gets epsilon / s. It is the same for averages of batches: their lower sensitivity is not used.
+    arms stays, and gaps shrink by the factor :math:`\frac{e^\epsilon - 1}{e^\epsilon + 1}`. If a round reveals s > 1
+    gains, each bit gets epsilon / s. Averages of batches are treated like gains: their lower sensitivity is not used.
 
     Args:
         epsilon: Privacy parameter, in (0, inf]; at `math.inf` the bit is a Bernoulli draw with the gain as its mean.
         draws: `"fast"`, repeatable; or `"secure"`, from the operating system, without a seed. Either way epsilon holds
             with delta 0, because a uniform number of 53 bits gives the two probabilities exactly.
 
-    Protects: one round's gains of all arms, locally.
+    Protects: one round's gains of all arms, in the local model.
 
     Source: Warner (1965); for bandits, Ren, Zhou, Liu and Shroff (2020), Multi-Armed Bandits with Local Differential
     Privacy.
@@ -72,11 +72,11 @@ class RandomizedResponse(ChoosesDraws):
         return coin_chances(self.epsilon / inputs.gains_in_a_round)
 
     def release_for(self, inputs: InputFacts) -> Any:
-        """Return `release`: a uniform double is an exact coin, and secure draws only change the stream it is from."""
+        """Return `release`: a uniform double is an exact coin; secure draws only change its source."""
         return self.release
 
     def noise(self, inputs: InputFacts) -> Noise:
-        """Return by how much epsilon is divided."""
+        """Return the noise facts: epsilon is divided by the number of revealed gains."""
         return Noise(float(inputs.gains_in_a_round))
 
     def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
@@ -97,7 +97,7 @@ def coin_chances(epsilon: float) -> State:
     """Return the probabilities of one bit for an epsilon, in (0, inf].
 
     The probability of the less likely bit is rounded up to a multiple of 2^-53, where 1 - floor is exact too. So a
-    uniform double yields both probabilities exactly, and neither bit is impossible.
+    uniform double yields both probabilities exactly, and both bits remain possible.
     """
     if math.isinf(epsilon):
         return State(0.0, 1.0)
