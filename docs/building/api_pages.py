@@ -125,12 +125,15 @@ def title_of(page: str) -> str:
 
 def in_markdown() -> str:
     """Return `docs/api.md`."""
+    tables = importlib.import_module("generators.registry_tables")
     lines = [
         "# Every public name",
         "",
-        "Made from the docstrings by `python docs/generators tables`. `help(name)` in Python, or the API of the site"
-        " (`make docs`), has arguments, shapes, errors and an example.",
+        "This page is made from the docstrings and the registry by `python docs/generators tables`. `help(name)` in"
+        " Python, or the API of the site (`make docs`), has arguments, shapes, errors and an example.",
         "",
+        tables.who_plays_what(),
+        tables.sources(),
     ]
     for page, names in listed().items():
         heading = title_of(page)
@@ -145,19 +148,19 @@ def _escaped(text: str) -> str:
 
 def index_in_html() -> str:
     """Return the table of all names, environments and algorithms, which `api_filter.js` filters by feedback."""
-    who_plays = importlib.import_module("generators.who_plays")
+    registry_tables = importlib.import_module("generators.registry_tables")
     slugs = (
         importlib.import_module("generators.environment_pages"),
         importlib.import_module("generators.algorithm_pages"),
     )
     from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names
 
-    parts = [_controls(who_plays.FEEDBACK)]
+    parts = [_controls(registry_tables.FEEDBACK)]
     for page, names in listed().items():
         rows = [(name, f"{page}.html#{anchor}", text, _feedback_of_name(anchor)) for name, anchor, text in names]
         parts.append(_table(title_of(page), rows))
     first_line: Callable[[str], str] = slugs[0].first_line
-    environments = dict.fromkeys(game.name for game in who_plays.games())
+    environments = dict.fromkeys(game.name for game in registry_tables.games())
     parts.append(
         _table(
             "Environments",
@@ -166,7 +169,7 @@ def index_in_html() -> str:
                     f"DPBandit-{name}-v0",
                     f"../environments/{slugs[0].slug(f'DPBandit-{name}-v0')}.html",
                     first_line(f"DPBandit-{name}-v0"),
-                    who_plays.feedback_of_environment(name),
+                    registry_tables.feedback_of_environment(name),
                 )
                 for name in environments
             ],
@@ -180,7 +183,7 @@ def index_in_html() -> str:
                     name,
                     f"../algorithms/{slugs[1].slug(name)}.html",
                     first_sentence(ALGORITHMS[name]).partition(": ")[2],
-                    who_plays.feedback_of_algorithm(name),
+                    registry_tables.feedback_of_algorithm(name),
                 )
                 for name in algorithm_names()
             ],

@@ -46,7 +46,6 @@ CAPTIONS = {
     "Reference": [
         "docs/environments",
         "docs/algorithms",
-        "docs/who-plays-what",
         f"{GENERATED}/api/index",
         "docs/api",
         "docs/command-line",
@@ -71,11 +70,11 @@ CAPTIONS = {
         "docs/reproductions/figure-2",
         "docs/reproductions/figure-graph",
         "docs/reproductions/price-of-privacy",
-        "docs/reproductions/more-measurements",
+        "docs/notes/more-measurements",
     ],
     "Proofs": [
         "docs/notes/accounting",
-        "docs/own-draws",
+        "docs/notes/own-draws",
         "docs/notes/exp3-privacy",
         "docs/notes/thompson-privacy",
         "docs/notes/own-norm-noise",

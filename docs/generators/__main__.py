@@ -3,7 +3,7 @@
 `python docs/generators results [NAME ...]` takes the numbers of reproductions from results and draws their pictures.
 `python docs/generators pictures` draws the README's comparison and the counters.
 `python docs/generators suite` writes the tables and the picture of the suite from its reference.
-`python docs/generators tables` writes `docs/api.md` and `docs/who-plays-what.md` from docstrings and the registry.
+`python docs/generators tables` writes `docs/api.md` from docstrings and the registry.
 """
 
 import sys
@@ -23,10 +23,7 @@ if __name__ == "__main__":
     elif sys.argv[1:] == ["tables"]:
         from building import api_pages
 
-        from generators import ROOT, who_plays
-
-        (ROOT / "docs" / "api.md").write_text(api_pages.in_markdown(), encoding="utf-8")
-        (ROOT / "docs" / "who-plays-what.md").write_text(who_plays.page(), encoding="utf-8")
+        (api_pages.ROOT / "docs" / "api.md").write_text(api_pages.in_markdown(), encoding="utf-8")
     else:
         from generators.reproduction_pages import PAGES, remake
 

@@ -1,4 +1,4 @@
-"""The picture and the tables of docs/suite.md, and the scores in docs/algorithms.md, from the suite's reference."""
+"""The picture and the tables of docs/suite.md, from the suite's reference."""
 
 import re
 
@@ -80,10 +80,9 @@ def with_tables(text: str) -> str:
 
 
 def remake_suite() -> None:
-    """Write the tables into the pages, and draw the picture."""
-    for name in ("suite", "algorithms"):
-        page = ROOT / "docs" / f"{name}.md"
-        page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write the tables into the page, and draw the picture."""
+    page = ROOT / "docs" / "suite.md"
+    page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
     (ROOT / "examples" / "suite.png").write_bytes(as_bytes(picture_of_reference(DOTS, SIZE), "png"))
 
 

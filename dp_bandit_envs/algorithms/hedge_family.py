@@ -135,7 +135,7 @@ def lazy_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> 
     The guarantee also holds if an adversary reacts to the arms; the regret bound does not.
 
     Differs from the source in: the arm is kept with a probability that makes the law exact, with constants and
-        accounting of its own (docs/own-draws.md).
+        accounting of its own (docs/notes/own-draws.md).
     """
     epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
     rho = zcdp_within(epsilon, delta)

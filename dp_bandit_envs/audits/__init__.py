@@ -1,8 +1,8 @@
-"""Audits compare what a guarantee declares with the privacy that is really lost.
+"""Audits compare a declared guarantee with the actual privacy loss.
 
-`exact_loss` works out the loss of the noise, or of an agent's own draws, in one game; `sampled_loss` attacks an
-algorithm from its arms alone; `float_loss` looks for releases that doubles make impossible for another gain. A
-mechanism of your own is audited in the same way. `gallery` holds parts that are broken on purpose.
+`exact_loss` computes the loss of the noise, or of an agent's own draws, in one game. `sampled_loss` attacks an
+algorithm through its arms or releases. `float_loss` looks for releases that floating-point numbers make impossible for
+another gain. Your own mechanism is audited in the same way. `gallery` contains intentionally broken parts.
 """
 
 from dp_bandit_envs.audits.exact import ExactLoss, exact_loss

@@ -1,6 +1,6 @@
-"""The exact loss of uniform draws: an agent's own draws of arms, or a mechanism's bits instead of gains.
+"""The exact loss of uniform draws: an agent's own draws of arms, or the random bits of a mechanism.
 
-Both are step functions of uniform numbers, whose steps are found by looking and halving.
+Both are step functions of uniform numbers; the steps are found on a grid and by bisection.
 """
 
 import copy
@@ -46,13 +46,13 @@ class Branch(NamedTuple):
 
 
 class DrawLosses(NamedTuple):
-    """What one changed round changes in the law of the arms.
+    """The effect of one changed round on the law of the arms.
 
     Attributes:
-        by_round: The smallest epsilon that holds at the given delta if a round's gains change, `(rounds,)`.
+        by_round: The smallest epsilon that holds at the given delta if the gains of this round change, `(rounds,)`.
         rho: The largest Renyi divergence divided by its order.
         arms: The sequence of arms with the largest log ratio.
-        losses: What each round loses at most.
+        losses: The largest loss of each round.
     """
 
     by_round: FloatArray
@@ -64,13 +64,12 @@ class DrawLosses(NamedTuple):
 def draw_losses(algorithm: Algorithm, env: Environment, delta: float) -> DrawLosses:
     """Return the losses over all pairs of tables of gains 0 and 1 that differ in one round.
 
-    The law of the arms is worked out from the agent's `select` and `update`. Along one sequence of arms, gains that
-    depend on earlier arms are those of some table; so at delta = 0 no adversary with gains 0 and 1 makes it lose more.
-
-    The gains of the game are replaced.
+    The law of the arms is computed from the agent's `select` and `update`. Along one sequence of arms, gains that
+    depend on earlier arms equal the gains of some table; so at delta = 0 no adversary with gains 0 and 1 causes a
+    larger loss. The gains of the game are replaced.
 
     Raises:
-        NotAuditedError: If the agent is not made of plain functions, or the game is too long.
+        NotAuditedError: If the agent does not consist of plain functions, or the game is too long.
     """
     laws = _Laws(algorithm, env)
     rounds, width = laws.rounds, laws.n_arms
@@ -103,7 +102,7 @@ def draw_losses(algorithm: Algorithm, env: Environment, delta: float) -> DrawLos
 
 
 def _neighbour_numbers(tables: int, rounds: int, width: int, t: int) -> tuple[IntArray, IntArray]:
-    """Return the numbers of all tables, and of those that differ from them in round t; every pair comes once."""
+    """Return the indices of all pairs of tables that differ in round t, each pair once."""
     shift = width * (rounds - 1 - t)
     numbers = np.arange(tables)
     pairs = [(numbers, numbers ^ (change << shift)) for change in range(1, 2**width)]
@@ -131,7 +130,7 @@ def epsilon_of(first: FloatArray, second: FloatArray, delta: float) -> float:
 
 
 def divergence_over_order(first: FloatArray, second: FloatArray) -> float:
-    """Return the largest Renyi divergence over its order, for the laws in all pairs of rows; inf where one is."""
+    """Return the largest Renyi divergence over its order, for the laws in all pairs of rows; inf if one is infinite."""
     if ((second == 0) & (first > 0)).any():
         return math.inf
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -146,7 +145,7 @@ def divergence_over_order(first: FloatArray, second: FloatArray) -> float:
 
 
 class _Laws:
-    """Works out laws of the arms of one algorithm in one kind of game."""
+    """Computes laws of the arms of one algorithm in one kind of game."""
 
     def __init__(self, algorithm: Algorithm, env: Environment) -> None:
         self._algorithm, self._game = algorithm, env
@@ -212,7 +211,7 @@ class _Laws:
         return after
 
     def _released_after(self, table: FloatArray, arms: tuple[int, ...]) -> Any:
-        """Return what is released after the last of these arms, by playing them; it depends on earlier rounds only."""
+        """Return the release after the last of these arms, by playing them; it depends on earlier rounds only."""
         key = table[: len(arms) * self._rounds_a_step].tobytes(), arms
         if key not in self._observed:
             game = copy.deepcopy(self._game)
@@ -227,7 +226,7 @@ class _Laws:
 
 
 class _NeedsMoreError(Exception):
-    """`select` asked for one more uniform number than was given."""
+    """`select` needs one more uniform number."""
 
 
 class _Uniforms:
@@ -237,7 +236,7 @@ class _Uniforms:
         self._left, self._spent, self._kind = numbers[::-1], spent, kind
 
     def random(self) -> float:
-        """Return the next one."""
+        """Return the next number."""
         if not self._left:
             raise self._spent
         return self._left.pop()
@@ -263,11 +262,11 @@ def as_tuples(state: Any) -> Hashable:
 def select_law(select: Callable[[Any, Any], int], state: Any, uniforms: list[float] | None = None) -> list[Branch]:
     """Return every outcome of `select` with its probability, exact up to 2^-53 for each.
 
-    Every uniform number that it asks for, after those given, is followed: the arm is a step function of it, whose steps
-    are bisected. The state, as `copy_with_lists` returns it, is not changed.
+    Each further uniform number is explored: the arm is a step function of it, whose steps are bisected. The state, as
+    `copy_with_lists` returns it, is not changed.
 
     Raises:
-        NotAuditedError: If it draws anything but uniform numbers, or its state keeps more than which arm they led to.
+        NotAuditedError: If it draws other than uniform numbers, or its state keeps more about them than the arm.
     """
     numbers = uniforms or []
 
@@ -298,9 +297,9 @@ def select_law(select: Callable[[Any, Any], int], state: Any, uniforms: list[flo
 
 
 def step_intervals(result: Callable[[float], Value], *, places: int = 9) -> list[tuple[float, float, Value]]:
-    """Return the intervals [low, high) of [0, 1) in which a step function is constant, with its value there.
+    """Return the intervals [low, high) of [0, 1) on which a step function is constant, with its value there.
 
-    It is looked at at so many places, before the intervals with a step are halved.
+    It is evaluated at this many points first; intervals with a step are then bisected.
     """
     intervals: list[tuple[float, float, Value]] = []
     looked_at = np.linspace(0.0, np.nextafter(1.0, 0.0), places).tolist()
@@ -318,12 +317,11 @@ def step_intervals(result: Callable[[float], Value], *, places: int = 9) -> list
 
 
 def law_losses(game: FixedGame, draw: str) -> tuple[FloatArray, TrueLoss]:
-    """Return the exact loss of each round, `(rounds,)`, and that of the worst one.
+    """Return the exact loss of each round, `(rounds,)`, and the loss of the worst round.
 
-    The loss of a round is the number of gains it reveals times the loss of one.
-
-    The lowest mechanism draws one uniform number for each gain, as a call of the method `draw`, and keeps nothing
-    between gains. What is done above it is post-processing, so its loss is an upper bound on that of all.
+    The loss of a round is the number of gains it reveals times the loss of one gain. The lowest mechanism draws one
+    uniform number per gain, through the method `draw`, and keeps no state between gains. The layers above are
+    post-processing, so its loss is an upper bound on the total loss.
     """
     mechanism, inputs = game.layers[0]
     if draw != "random":
@@ -354,7 +352,7 @@ def _one_uniform(u: float) -> _Uniforms:
 
 
 def _check_forgets(game: FixedGame) -> None:
-    """Check on random games that what is released for a gain and a draw is the same after other gains."""
+    """Check on random games that the release for a gain and a draw does not depend on other gains."""
     mechanism, inputs = game.layers[0]
     rng = np.random.default_rng(0)
     for table in range(GAMES):

@@ -1,7 +1,8 @@
-"""Events that tell two neighbouring games apart, and confidence bounds on what their frequencies say of epsilon.
+"""Events that tell two neighbouring games apart, and confidence bounds on epsilon from their frequencies.
 
-An event of the arms is a set of sequences, one of releases a score of released numbers with a cutoff; checks that know
-only features of a game look for a threshold. Each is chosen on samples of its own, and judged on fresh ones.
+An event of the arms is a set of sequences; an event of releases is a score of released numbers with a cutoff; checks
+that know only features of a game look for a threshold. Each event is chosen on its own samples and tested on fresh
+samples.
 """
 
 import dataclasses
@@ -24,9 +25,9 @@ def clopper_pearson(hits: int, games: int, failure: float) -> tuple[float, float
     """Return Clopper and Pearson's (1934) lower and upper bound on a probability.
 
     Args:
-        hits: How often the event happened.
-        games: In how many independent games, at least 1.
-        failure: The probability with which each of the two bounds may be wrong, in (0, 1).
+        hits: Number of games in which the event occurred.
+        games: Number of independent games, at least 1.
+        failure: The probability that each of the two bounds may be wrong, in (0, 1).
 
     Raises:
         ImportError: If SciPy is missing (extra `audits`).
@@ -38,14 +39,14 @@ def clopper_pearson(hits: int, games: int, failure: float) -> tuple[float, float
 
 
 def least_epsilon(more: int, less: int, games: int, delta: float, failure: float) -> float:
-    """Return a lower confidence bound on the epsilon for which an event's probabilities fit, or -inf.
+    """Return a lower confidence bound on the epsilon that an event's probabilities allow, or -inf.
 
     ln((p - delta) / q) with Clopper-Pearson bounds on p from below and on q from above, each wrong with at most half
     the failure probability.
 
     Args:
-        more: Hits among the games on the table on which the event is more frequent.
-        less: Hits on the other one.
+        more: Hits among the games on the table with the more frequent event.
+        less: Hits on the other table.
         games: Games on each table.
         delta: In [0, 1).
         failure: In (0, 1).
@@ -56,10 +57,10 @@ def least_epsilon(more: int, less: int, games: int, delta: float, failure: float
 
 
 def cautious_log_ratio(more: IntArray, less: IntArray, games: int, delta: float) -> FloatArray:
-    """Return ln((p - delta) / q) with a margin on either side, to compare events by.
+    """Return ln((p - delta) / q) with a margin on either side, to compare events.
 
-    The margin is that of the square root of the hits, whose standard error is about 1/2 however few they are: among
-    many rare events, some with 20 hits and none on the other table would else seem better than any that is.
+    The margin is for the square root of the hits, whose standard error is about 1/2 for any number of hits. Without it,
+    among many rare events, some with 20 hits and none on the other table would seem better than truly better events.
     """
     hits = [np.asarray(each, np.float64) for each in (more, less)]
     half = [MARGIN / 2 * np.sqrt(1 - each / games) for each in hits]
@@ -77,11 +78,11 @@ MOST_BITS = 62
 
 @dataclasses.dataclass(frozen=True)
 class ArmEvent:
-    """The event that the arms of the first rounds are one of a set of sequences.
+    """The event that the arms of the first rounds are in a set of sequences.
 
     Attributes:
-        rounds: How many rounds it looks at.
-        n_arms: More than every arm in it.
+        rounds: Number of rounds.
+        n_arms: Larger than every arm in it.
         codes: The sequences, each as a number with the first round as its highest digit in base `n_arms`, sorted.
         first: Whether it is more frequent on the first of two tables.
         score: A cautious estimate of the log ratio of its probabilities, on the samples that it was chosen on.
@@ -94,7 +95,7 @@ class ArmEvent:
     score: float
 
     def hits(self, games: Transcripts) -> int:
-        """Return in how many games it happened."""
+        """Return the number of games in which the event occurred."""
         return int(np.isin(arm_codes(games.arms[:, : self.rounds], self.n_arms), self.codes).sum())
 
 
@@ -107,10 +108,10 @@ def arm_codes(arms: NDArray[Any], n_arms: int) -> IntArray:
 
 
 def strongest_arm_event(first_look: Looks, second_look: Looks, *, n_arms: int, delta: float) -> ArmEvent:
-    """Return the set of sequences that most seems to tell games on two tables apart, in either direction.
+    """Return the set of sequences that appears to tell games on two tables apart best, in either direction.
 
-    Sequences are put in the order of their likelihood ratio in the games of a first look, which is best for an event of
-    any size; how many rounds and how many sequences it has is chosen in those of a second look.
+    Sequences are ordered by their likelihood ratio in a first set of games, which is optimal for an event of any size.
+    A second set of games selects the number of rounds and of sequences.
     """
     length = min(first_look[0].arms.shape[1], int(MOST_BITS / math.log2(n_arms)))
     looks = [arm_codes(shown.arms[:, :length], n_arms) for shown in (*first_look, *second_look)]
@@ -145,12 +146,12 @@ CUTOFFS = 200
 
 
 class ScoreTerm(NamedTuple):
-    """What one released number adds to the score.
+    """The contribution of one released number to the score.
 
     Attributes:
-        column: Which of `release_features`.
-        edges: The bins are [edge, next edge), and what lies below the first edge, `(bins - 1,)`.
-        weights: What a number in each bin adds, `(bins,)`.
+        column: Index in `release_features`.
+        edges: The bins are [edge, next edge), and the numbers below the first edge, `(bins - 1,)`.
+        weights: The score of a number in each bin, `(bins,)`.
     """
 
     column: int
@@ -163,8 +164,8 @@ class ReleaseEvent:
     """The event that the weights of some released numbers add up to a cutoff or more.
 
     Attributes:
-        terms: One for each number.
-        cutoff: See above.
+        terms: One term per number.
+        cutoff: The least sum of weights.
         first: Whether it is more frequent on the first of two tables.
         score: A cautious estimate of the log ratio of its probabilities, on the samples that it was chosen on.
     """
@@ -175,12 +176,12 @@ class ReleaseEvent:
     score: float
 
     def hits(self, games: Transcripts) -> int:
-        """Return in how many games it happened."""
+        """Return the number of games in which the event occurred."""
         return int((event_scores(self.terms, release_features(games)) >= self.cutoff).sum())
 
 
 class Draft(NamedTuple):
-    """An event whose cutoff is not chosen yet; the fields are those of `ReleaseEvent`, and cutoffs to try, sorted."""
+    """An event whose cutoff is not chosen yet: the fields of `ReleaseEvent`, and sorted cutoffs to try."""
 
     terms: tuple[ScoreTerm, ...]
     first: bool
@@ -188,7 +189,7 @@ class Draft(NamedTuple):
 
 
 def release_features(games: Transcripts) -> FloatArray:
-    """Return what is looked at in each game, `(games, numbers)`.
+    """Return the features of each game, `(games, numbers)`.
 
     After each step: every released value, its change since the step before, its difference to the next value's, and
     its count.
@@ -206,9 +207,9 @@ def event_scores(
     """Return the score of each game, `(games,)`.
 
     Args:
-        terms: What adds to it.
-        numbers: As from `release_features`.
-        known_bins: The bins of columns that were looked up before, where all scores have the same edges; it grows.
+        terms: The terms of the score.
+        numbers: From `release_features`.
+        known_bins: Cache of the bins of columns, for scores with the same edges; updated.
     """
     known_bins = {} if known_bins is None else known_bins
     total = np.zeros(len(numbers))
@@ -220,11 +221,11 @@ def event_scores(
 
 
 def draft_events(look: Looks, *, delta: float, thorough: bool = True) -> list[Draft]:
-    """Return events that may tell games on two tables apart; none if nothing is released that is random.
+    """Return events that may tell games on two tables apart; none if no random number is released.
 
-    Thresholds of single numbers are joined ("and") as long as that helps. Beside them, if `thorough`, stands the log
-    likelihood ratio that is best if some of the numbers have independent Laplace noise: each is cut to the range
-    between its medians on the two tables, and the weights are those of a logistic regression.
+    Thresholds of single numbers are joined ("and") as long as that helps. If `thorough`, the log likelihood ratio is
+    added, which is optimal if some of the numbers have independent Laplace noise: each number is clipped to the range
+    between its medians on the two tables, and the weights come from a logistic regression.
     """
     samples = [release_features(shown) for shown in look]
     columns, edges = _random_columns(samples)
@@ -257,8 +258,8 @@ def strongest_draft(options: list[Draft], looks: Iterable[Looks], *, delta: floa
 
     Args:
         options: The events, from one call of `draft_events`.
-        looks: Other games than those of the drafts.
-        delta: What the guarantee allows besides epsilon.
+        looks: Games that were not used for the drafts.
+        delta: The delta of the guarantee.
     """
     hits = [np.zeros((2, len(option.cutoffs)), np.int64) for option in options]
     games = 0
@@ -283,7 +284,7 @@ def strongest_draft(options: list[Draft], looks: Iterable[Looks], *, delta: floa
 
 
 def _random_columns(samples: list[FloatArray]) -> tuple[list[int], list[FloatArray]]:
-    """Return the columns that are random and not equal to an earlier one, and the edges of the bins of each."""
+    """Return the random columns that do not equal an earlier column, and the edges of their bins."""
     both = np.concatenate(samples)
     columns: list[int] = []
     edges: list[FloatArray] = []
@@ -304,9 +305,9 @@ def _random_columns(samples: list[FloatArray]) -> tuple[list[int], list[FloatArr
 
 
 def _thresholds(more: IntArray, less: IntArray, delta: float) -> list[tuple[int, int, bool]]:
-    """Return thresholds, each of which raises the estimated log ratio of all so far together.
+    """Return thresholds; each raises the estimated log ratio of the joint event.
 
-    Both arrays are the bins of each number in the games of a table, `(games, places)`. Each threshold is the place of
+    Both arrays are the bins of each number in the games of a table, `(games, places)`. Each threshold is the index of
     the number, the first bin above it, and whether the event is above it.
     """
     games, best = len(more), -np.inf
@@ -329,7 +330,7 @@ def _thresholds(more: IntArray, less: IntArray, delta: float) -> list[tuple[int,
 
 
 def _histograms(bins: IntArray) -> IntArray:
-    """Return in how many games each number is in each bin, `(places, BINS)`."""
+    """Return the number of games with each number in each bin, `(places, BINS)`."""
     places = bins.shape[1]
     flat = bins + BINS * np.arange(places)
     return np.bincount(flat.ravel(), minlength=BINS * places).reshape(places, BINS)
@@ -355,16 +356,16 @@ RIDGE = 1e-6
 
 
 def log_odds(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the weights w for which `w @ numbers`, but for a constant, is the log odds that a row is from `first`.
+    """Return the weights w such that `w @ numbers` is, up to a constant, the log odds that a row is from `first`.
 
     Logistic regression by Newton's method.
 
     Args:
         first: Rows of numbers of about unit size, `(rows, numbers)`.
-        second: Others, of as many numbers.
+        second: Other rows of the same length.
 
     Returns:
-        The weights, `(numbers,)`; 0 for each number that says nothing beyond the others, or too little to be seen.
+        The weights, `(numbers,)`; 0 for redundant or insignificant numbers.
     """
     rows = np.vstack([first, second])
     target = np.repeat([1.0, 0.0], [len(first), len(second)])
@@ -384,7 +385,7 @@ def log_odds(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def _fit(rows: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the weights of all columns but the last, which is 1, and their standard errors."""
+    """Return the weights of all columns except the last (the constant 1), and their standard errors."""
     weights = np.zeros(rows.shape[1])
     ridge = RIDGE * len(rows) * np.eye(len(weights))
     for _ in range(ITERATIONS):
@@ -413,17 +414,17 @@ def fresh_excess(
     claims: Sequence[tuple[float, float]],
     failure: float,
 ) -> tuple[float, tuple[float, float]]:
-    """Return by how much a threshold of some feature violates a claim in fresh games, and the claim most violated.
+    """Return the largest excess of a feature's threshold over a claim in fresh games, and the claim.
 
-    Above 0 it is a violation. The threshold and the pair of tables that seem to show most of the first claim are chosen
-    in games of their own, and all claims are held to the same two bounds, so these need no correction: of what keeps
-    its guarantee this is above 0 with at most the failure probability.
+    An excess above 0 is a violation. The threshold and the pair of tables that appear to violate the first claim most
+    are chosen on separate games, and all claims are tested by the same two bounds, so no correction is needed: if the
+    guarantee holds, the excess is above 0 with at most the failure probability.
 
     Args:
         pairs: Neighbouring tables of gains.
-        sample: Plays games; no number is given to it twice.
-        tries: Games on each table in which the threshold is chosen.
-        games: Games on each of two tables in which it is tested.
+        sample: Plays games; it receives each number only once.
+        tries: Games on each table to choose the threshold.
+        games: Games on each of two tables to test it.
         claims: Pairs of epsilon and delta that are guaranteed.
         failure: In (0, 1).
     """
@@ -443,14 +444,14 @@ def fresh_excess(
 
 
 class FeatureEvent(NamedTuple):
-    """The event that a feature is above a threshold, or that it is not.
+    """The event that a feature is, or is not, above a threshold.
 
     Attributes:
         column: The number of the feature.
         threshold: In the feature's unit.
         above: True for "above the threshold", False for "not above".
         first: Whether the event is more frequent in the first sample.
-        score: An estimate of the log ratio by which it is more frequent than the guarantee allows.
+        score: An estimate of the log ratio of its frequency to the frequency that the guarantee allows.
     """
 
     column: int
@@ -461,9 +462,9 @@ class FeatureEvent(NamedTuple):
 
 
 def threshold_features(releases: FloatArray) -> FloatArray:
-    """Return the values of releases, `(games, steps, numbers)`, their changes and totals so far, `(games, features)`.
+    """Return values of releases `(games, steps, numbers)`, their changes and running totals as `(games, features)`.
 
-    Totals detect a gain that is released repeatedly with fresh noise each time.
+    Totals detect a gain that is released repeatedly with fresh noise.
     """
     games = len(releases)
     changes = np.diff(releases, axis=1, prepend=0.0)
@@ -472,7 +473,7 @@ def threshold_features(releases: FloatArray) -> FloatArray:
 
 
 def strongest_event(first: FloatArray, second: FloatArray, epsilon: float, delta: float) -> FeatureEvent:
-    """Return the threshold that most seems to break the guarantee, from features of games on two neighbouring tables.
+    """Return the threshold that appears to violate the guarantee most, from features on two neighbouring tables.
 
     Both arrays are `(games, features)`.
     """
@@ -500,7 +501,7 @@ def _slack(rates: FloatArray, n: int) -> FloatArray:
 def claim_excess(
     event: FeatureEvent, first: FloatArray, second: FloatArray, epsilon: float, delta: float, failure: float
 ) -> float:
-    """Return by how much an event violates the guarantee in fresh samples, with Chernoff's bounds; or -inf."""
+    """Return the excess of an event over the guarantee in fresh samples, by Chernoff's bounds; or -inf."""
     samples = (first, second) if event.first else (second, first)
     more, less = (((part[:, event.column] > event.threshold) == event.above).sum() for part in samples)
     low = chernoff_lower_bound(np.array(more), len(first), failure / 2) - delta

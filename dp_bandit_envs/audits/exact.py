@@ -1,4 +1,4 @@
-"""The exact privacy loss of an algorithm's noise for a changed round, beside what is declared."""
+"""The exact privacy loss of an algorithm's noise for one changed round, compared with the declared guarantee."""
 
 import contextlib
 import copy
@@ -70,20 +70,20 @@ LAW = 1e-12
 
 @dataclasses.dataclass(frozen=True)
 class ExactLoss:
-    """The exact privacy loss of one game, and what is declared.
+    """The exact privacy loss of one game, and the declared guarantee.
 
     Attributes:
         name: The algorithm's or mechanism's name.
-        declared: The guarantee that is declared.
-        by_round: The pure loss if a round's gains change, `(rounds,)`, in nats; for normal draws rho instead. For an
-            agent's own draws, and where the pure loss of Laplace draws is above the claim, that at the declared delta.
+        declared: The declared guarantee.
+        by_round: The pure loss if a round's gains change, `(rounds,)`, in nats; rho for normal draws. The loss at the
+            declared delta for an agent's own draws, and if the pure loss of Laplace draws is above the claim.
         gaussian: Whether the noise is normal.
-        arms: The arms that were held, `(rounds,)`, all 0 where actions are points; for an agent's own draws, the arms
-            that tell neighbours apart best.
+        arms: The fixed arms, `(rounds,)`, all 0 for points; for an agent's own draws, the arms that tell neighbours
+            apart best.
         drawn_rho: For an agent's own draws, the largest Renyi divergence over its order; otherwise None.
-        differs: The drivers that released something else for the same draws, of those that were asked for.
-        attained: Whether so much is really lost; otherwise it is an upper bound, as where noisy numbers are clipped.
-        too_low: Which of `noise_law`, `curve`, `rho` and `pure` in the guarantee say less than is lost.
+        differs: The requested drivers that released different values for the same draws.
+        attained: Whether the loss is attained; otherwise it is an upper bound, as for clipped noise.
+        too_low: The fields of `noise_law`, `curve`, `rho` and `pure` in the guarantee that state less than the loss.
     """
 
     name: str
@@ -103,7 +103,7 @@ class ExactLoss:
 
     @property
     def verdict(self) -> str:
-        """What follows, in words."""
+        """The conclusion, in words."""
         if self.declared.model == "none" and not self.differs:
             return "nothing is declared"
         if self.holds:
@@ -114,12 +114,12 @@ class ExactLoss:
 
     @property
     def refuted(self) -> bool:
-        """Whether more than is declared is really lost, or a driver releases something else."""
+        """Whether the actual loss exceeds the declared loss, or a driver releases different values."""
         return not self.holds and (self.attained or bool(self.differs))
 
     @property
     def rho(self) -> float | None:
-        """The exact zCDP parameter of the worst round for normal draws and for an agent's own, otherwise None."""
+        """The exact zCDP parameter of the worst round for normal draws and an agent's own draws, otherwise None."""
         return float(self.by_round.max()) if self.gaussian else self.drawn_rho
 
     @property
@@ -134,13 +134,13 @@ class ExactLoss:
 
     @property
     def ratio(self) -> float:
-        """The exact epsilon over the declared one; nan where none is declared, or 0 is."""
+        """The exact epsilon over the declared epsilon; nan if that is missing or 0."""
         claim = self.declared.epsilon
         return self.epsilon / claim if 0 < claim < math.inf else math.nan
 
     @property
     def holds(self) -> bool:
-        """Whether the exact loss is within the claim, where any is declared, and no driver releases something else."""
+        """Whether the exact loss is within the claim, if any, and all drivers release the same."""
         if self.differs or self.too_low:
             return False
         if self.declared.model == "none":
@@ -163,35 +163,35 @@ def exact_loss(
     seed: int = 0,
     drivers: Sequence[str] = (),
 ) -> ExactLoss:
-    """Work out the exact privacy loss of an algorithm's noise in one game, over all rounds and whole rows of gains.
+    """Compute the exact privacy loss of an algorithm's noise in one game, over all rounds and whole rows of gains.
 
-    The agent plays one game with real noise; then its arms are held. They may be: the agent sees released values only,
-    so the density of what is released, given the arms, changes by the same factor as the joint density. How the
-    releases depend on gains and draws is found by calling the mechanisms' `release` with fake draws. The loss is that
-    of the released numbers before they are rounded to the grid, so it is an upper bound after that. It belongs to the
-    arms of this game: a longer one, or other arms, can lose more.
+    The agent plays one game with real noise; then its arms are fixed. This is allowed: the agent sees released values
+    only, so the density of the releases given the arms changes by the same factor as the joint density. Calls of the
+    mechanisms' `release` with fake draws show how the releases depend on gains and draws. The loss is computed for the
+    released numbers before rounding to the grid, so it is an upper bound afterwards. It holds for the arms of this
+    game: a longer game, or other arms, can lose more.
 
-    Where the noise is an agent's own draws, as in EXP3, the law of all arms is worked out on every table of gains 0
-    and 1 of a short game; see `draw_laws`.
+    If the noise is an agent's own draws, as in EXP3, the law of all arms is computed on every table of gains 0 and 1 of
+    a short game; see `draw_laws`.
 
     Args:
-        algorithm: An algorithm, or what names one, as for `play`; or a mechanism, for which the worst of a few
-            sequences of arms (one arm only, and arms in turn) is taken.
-        horizon: Number of rounds, at least 1; by default 16, or where the agent's own draws are the noise, as many as
-            8 gains allow. Only without `environment`.
+        algorithm: An algorithm or its name, as for `play`; or a mechanism, audited on the worst of a few sequences of
+            arms (one arm only, and arms in turn).
+        horizon: Number of rounds, at least 1; by default 16, or for an agent's own draws the rounds that 8 gains allow.
+            Only without `environment`.
         n_arms: Number of arms, at least 2. Only without `environment`.
-        environment: The game, without the algorithm's wrappers, or what names one, as for `play`; by default random
-            gains in [0, 1], all of which are revealed if the algorithm needs them all, or the ball in two dimensions
-            for one that plays points only. The gains of a game whose noise is the agent's own draws are replaced.
+        environment: The game, without the algorithm's wrappers, or its name, as for `play`. By default random gains in
+            [0, 1], all revealed if the algorithm needs that, or the ball in two dimensions for algorithms on points.
+            For an agent's own draws, the gains are replaced.
         seed: The seed of that game.
-        drivers: Which of `"scalar"`, `"vector"` and `"compiled"` must release exactly what was audited, for the same
-            draws. (`"compiled"` takes seconds the first time.)
+        drivers: The drivers among `"scalar"`, `"vector"` and `"compiled"` that must release exactly the audited values
+            for the same draws. (`"compiled"` takes seconds the first time.)
 
     Raises:
         WrongTypeError: If `algorithm` is none of these, such as a wrapper's class.
-        NotAuditedError: If a draw is of no known kind, if releases are not linear in the draws, or if an agent draws
-            more than arms; the message says why.
-        NothingReleasedError: If nothing is released in the game, so that nothing can be said.
+        NotAuditedError: If a draw is of an unknown kind, if releases are not linear in the draws, or if an agent draws
+            more than arms; the message gives the reason.
+        NothingReleasedError: If the game has no release.
         BoundaryError: If a mechanism fails on the environment's gains, which `drivers` play.
         ImportError: If SciPy is needed and missing (extra `audits`).
 
@@ -231,7 +231,7 @@ def _draw_loss(algorithm: Algorithm, env: Environment) -> ExactLoss:
 
 
 def _with_claims(loss: ExactLoss, losses: Sequence[TrueLoss]) -> ExactLoss:
-    """Return a loss with the fields of the guarantee that say less than is lost."""
+    """Return a loss with the fields of the guarantee that state less than the loss."""
     return dataclasses.replace(loss, too_low=too_low(loss.declared, losses))
 
 
@@ -289,10 +289,10 @@ DriverReleases = tuple[FloatArray, FloatArray]
 
 
 def find_differing_drivers(fixed_play: FixedPlay, drivers: Sequence[str], seed: int) -> tuple[str, ...]:
-    """Return the drivers, of some of `DRIVERS`, that release something else than the audited game does.
+    """Return the drivers, among these, whose releases differ from the audited game.
 
-    One game is played by the scalar boundary, by the vector boundary and by the compiled loop, with the noise of one
-    seed, and what comes out is compared bit for bit.
+    The scalar boundary, the vector boundary and the compiled loop play one game with the noise of one seed, and the
+    releases are compared bit for bit.
     """
     drivers_that_differ = []
     for driver in drivers:
@@ -304,7 +304,7 @@ def find_differing_drivers(fixed_play: FixedPlay, drivers: Sequence[str], seed: 
 
 
 def _audited_releases(fixed_play: FixedPlay, seed: int) -> DriverReleases:
-    """Return what the audited game releases, on the grid; its gains are the environment's and may be private."""
+    """Return the audited game's releases, on the grid; its gains are the environment's and may be private."""
     gains, revealed = _private_gains(fixed_play, seed)
     streams = [
         stream(seed, role=FIRST_WRAPPER + depth, player=fixed_play.player, noise_key=noise_key(mechanism, inputs))
@@ -428,7 +428,7 @@ HEIGHT = 2.0**20
 
 
 class FakeNodes:
-    """A random generator for own-norm noise in which some nodes lie on an axis, and all others are 0.
+    """A random generator for own-norm noise that puts some nodes on an axis and sets all others to 0.
 
     A node of the sup norm is one Gamma(d + 1) draw times d numbers of [-1, 1]; of L2, a Gamma(d) draw times a normal
     vector of length 1.
@@ -481,12 +481,12 @@ def own_norm_losses(game: FixedGame) -> FloatArray:
 
     Its density on nodes is proportional to :math:`e^{-\lVert z \rVert / b}`, and every coordinate has the same map L
     from nodes to releases. A change of round t by a vector v is hidden by a change of node n by :math:`R_n v` with L R
-    = the step of that round, at the cost :math:`\sum_n |R_n| \lVert v \rVert` in units of the scale. No other change
-    is cheaper: let u be a vector with :math:`\langle u, v \rangle = \lVert v \rVert` that no vector's product with
-    exceeds its norm; then its products with the nodes' changes solve the same problem for numbers.
+    = the step of that round, at the cost :math:`\sum_n |R_n| \lVert v \rVert` in units of the scale. No other change is
+    cheaper: let u be a vector of dual norm 1 with :math:`\langle u, v \rangle = \lVert v \rVert`; its products with the
+    nodes' changes solve the same problem for numbers.
 
     Raises:
-        NotAuditedError: If the noise is of another norm than the values' differences, or not as above.
+        NotAuditedError: If the noise has another norm than the values' differences, or another form.
     """
     inputs = game.layers[0][1]
     d, values = inputs.n_values, inputs.values

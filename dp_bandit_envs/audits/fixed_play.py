@@ -1,4 +1,4 @@
-"""A game with its arms held: what mechanisms release when gains and noise are given, and how such games are found."""
+"""A game with fixed arms: the mechanisms' releases for given gains and noise, and how such games are found."""
 
 import copy
 import math
@@ -38,7 +38,7 @@ class FakeDraws:
     """A random generator whose draw number i is `heights[i]` times its scale, and 0 beyond them; it keeps the scales.
 
     Attributes:
-        requests: The kind (`"laplace"` or `"normal"`) and the scale of each draw so far.
+        requests: The kind (`"laplace"` or `"normal"`) and the scale of each draw.
     """
 
     def __init__(self, heights: Sequence[float] = ()) -> None:
@@ -68,11 +68,11 @@ class FakeDraws:
 
 
 class UnknownDrawError(Exception):
-    """A mechanism asked for a draw that is neither Laplace nor normal; the only argument is the method's name."""
+    """A mechanism requested a draw other than Laplace or normal; the only argument is the method's name."""
 
 
 class GameReleases(NamedTuple):
-    """Everything that one game released.
+    """All releases of one game.
 
     Attributes:
         values: The released numbers in their order, `(releases,)`.
@@ -86,12 +86,12 @@ class GameReleases(NamedTuple):
 
 
 class FixedGame:
-    """One game whose arms are held: what each round reveals is fixed, whatever the gains and the noise are.
+    """One game with fixed arms: gains and noise do not affect which values each round reveals.
 
     Args:
         layers: Each mechanism with the facts about its input, from the innermost.
         revealed: The numbers of the values that each round reveals.
-        on_grid: Whether released numbers are rounded to the grid, as in a real game.
+        on_grid: Whether to round released numbers to the grid, as in a real game.
     """
 
     def __init__(self, layers: Sequence[Layer], revealed: Sequence[Sequence[int]], *, on_grid: bool = False) -> None:
@@ -99,7 +99,7 @@ class FixedGame:
         self.on_grid = on_grid
 
     def play(self, gains: FloatArray, rng: Any) -> GameReleases:
-        """Return what is released for gains `(rounds, n_values)`, with a generator for all layers or one for each.
+        """Return the releases for gains `(rounds, n_values)`, with one generator for all layers or one per layer.
 
         Raises:
             NotAuditedError: If a mechanism that is given `FakeDraws` fails; with true draws its own error is raised.
@@ -129,7 +129,7 @@ class FixedGame:
 
 
 class _FixedRun:
-    """One pass through a held game, driven as `PrivacyBoundary` drives it."""
+    """One pass through a fixed game, driven as `PrivacyBoundary` drives it."""
 
     def __init__(self, game: FixedGame, gains: FloatArray, rng: Any) -> None:
         self._game, self._gains = game, gains.tolist()
@@ -169,7 +169,7 @@ class _FixedRun:
 def without_grid(state: Any) -> Any:
     """Return a state whose fields `grid` and `grids`, if it has any, are 0: releases are then not rounded.
 
-    Rounding a noisy number is post-processing, so the loss of what is rounded is an upper bound on that of the result.
+    Rounding a noisy number is post-processing, so the loss before rounding is an upper bound on the loss after it.
     """
     fields = getattr(state, "_fields", ())
     zeros: dict[str, Any] = {name: np.zeros_like(getattr(state, name)) for name in ("grids",) if name in fields}
@@ -185,14 +185,14 @@ def layers_of_game(env: Environment) -> list[Layer]:
 
 
 class FixedPlay(NamedTuple):
-    """One game with what is played in it.
+    """One game with fixed actions.
 
     Attributes:
         wrapping: Puts the privacy wrappers around an environment.
-        player: Who plays, for the streams of the noise.
-        env: The game without them.
+        player: The player, for the streams of the noise.
+        env: The game without wrappers.
         layers: Their mechanisms, with the facts about their input, innermost first.
-        arms: The arm of each round; where points are played, one point is held.
+        arms: The arm of each round; for points, one fixed point.
     """
 
     wrapping: Callable[[Environment], Environment]
@@ -203,7 +203,7 @@ class FixedPlay(NamedTuple):
 
     @property
     def plays(self) -> Any:
-        """What is played in each step above, `(steps,)`, or the point of all of them, `(dimension,)`."""
+        """The arm of each step above, `(steps,)`, or the point of all steps, `(dimension,)`."""
         if plays_points(self.env):
             inside = self.env.get_wrapper_attr("decision_set")
             return inside.project(np.linspace(0.5, 0.1, inside.dimension))
@@ -250,7 +250,7 @@ def fixed_plays(subject: Algorithm | Mechanism, env: Environment, seed: int) -> 
 
 
 def fixed_game(play: FixedPlay, seed: int) -> FixedGame:
-    """Return what each round of a held game reveals, by playing its arms again."""
+    """Return the values that each round of a fixed game reveals, by playing its arms again."""
     if plays_points(play.env):
         return FixedGame(play.layers, [list(range(play.layers[0][1].n_values))] * len(play.arms))
     options: dict[str, Any] = {"trial": 0, "player": play.player} if play.player else {"trial": 0}
@@ -262,7 +262,7 @@ def fixed_game(play: FixedPlay, seed: int) -> FixedGame:
 def first_release(
     subject: Algorithm | Mechanism, plays: list[FixedPlay], seed: int, make: Callable[[int], Environment] | None
 ) -> FixedPlay | None:
-    """Return the first of some held games in which anything is released; or a longer one, or None if there is none.
+    """Return the first of some fixed games with a release; else a longer game, or None if there is none.
 
     `make` makes a game of another length; it is None if games cannot be longer.
     """
@@ -282,10 +282,10 @@ def check_something_released(
     seed: int,
     make: Callable[[int], Environment] | None,
 ) -> None:
-    """Refuse games in which nothing is released; the arguments are those of `first_release`, with a name.
+    """Refuse games without a release; arguments as in `first_release`, with a name.
 
     Raises:
-        NothingReleasedError: With the horizon at which something is.
+        NothingReleasedError: With a horizon that has a release.
     """
     rounds, play = len(plays[0].arms), first_release(subject, plays, seed, make)
     if play is None or len(play.arms) > rounds:
@@ -297,7 +297,7 @@ def check_something_released(
 
 
 def horizon_with_release(make: Callable[[int], Algorithm | Mechanism], horizon: int, seed: int) -> int:
-    """Return the first horizon, doubled from one, at which an algorithm made for it releases something; 0 for none."""
+    """Return the first horizon among powers of two with a release by an algorithm made for it; 0 for none."""
     while (horizon := 2 * horizon) <= LONGEST:
         subject = make(horizon)
         if (
@@ -309,7 +309,7 @@ def horizon_with_release(make: Callable[[int], Algorithm | Mechanism], horizon: 
 
 
 def check_repeats(game: FixedGame) -> None:
-    """Refuse to audit a game that releases other numbers for the same gains and draws.
+    """Raise if a game releases other numbers for the same gains and draws.
 
     Raises:
         NotAuditedError: If it does.
@@ -325,7 +325,7 @@ def check_repeats(game: FixedGame) -> None:
 
 
 def _releases_anything(game: FixedGame) -> bool:
-    """Whether anything is released in a game in which all gains are low, or high, or random."""
+    """Whether a game with all gains low, or high, or random has a release."""
     inputs = game.layers[0][1]
     shares = np.zeros((3, len(game.revealed), inputs.n_values))
     shares[1], shares[2] = 1.0, np.random.default_rng(0).random(shares[2].shape)

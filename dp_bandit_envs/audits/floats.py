@@ -1,6 +1,6 @@
-"""Releases that reveal a gain because of how floating-point numbers are spaced, whatever epsilon is.
+"""Releases that reveal a gain through the spacing of floating-point numbers, whatever epsilon is.
 
-Nothing here knows how draws are made, but that they lie within `REACH`, and releases rise or fall with them.
+The audit assumes only that draws lie within `REACH` and that releases are monotone in them.
 """
 
 import dataclasses
@@ -62,12 +62,12 @@ class FloatLoss:
 
     Attributes:
         name: The mechanism's or algorithm's name.
-        impossible: Releases of a gain at one end of its range that no draw can produce from the one at the other end.
-        games: Releases that were looked at.
+        impossible: Number of releases of a gain at one end of its range that no draw can produce from the other end.
+        games: Number of releases examined.
         delta: With the confidence, no finite epsilon holds with a delta below this; at least 0.
-        declared_delta: The delta that is declared, with what the draws add.
-        numbers: Which releases of a game were looked at, from 1; those of which nothing can be said are left out.
-        releases: How many releases a game has.
+        declared_delta: The declared delta, including fast draws.
+        numbers: The releases of a game that were examined, from 1; releases that cannot be analysed are left out.
+        releases: Number of releases of a game.
     """
 
     name: str
@@ -95,21 +95,21 @@ def float_loss(
 ) -> FloatLoss:
     """Release the smallest gain many times, and look for a draw that gives the same number from the largest gain.
 
-    The game is played up to each of its releases in turn, or if there are more than 16, up to the first four, the last
-    and eleven that the seed draws. If a release is a function of one draw that never changes direction, a draw that
-    gives a number, if there is one, is found by bisection over all doubles. Fast draws are fewer, so more releases may
-    be impossible than are counted. In every second game of each release the two gains change places.
+    The game is played up to each of its releases in turn; of more than 16, up to the first four, the last and eleven
+    random releases (by the seed). If a release is a monotone function of one draw, bisection over all doubles finds a
+    draw that gives a number, if one exists. Fast draws are fewer, so more releases may be impossible than are counted.
+    In every second game of each release the two gains are swapped.
 
     Args:
-        part: A mechanism, an algorithm, or what names one, as for `play`.
-        games: Number of releases, at least 1; fewer are looked at where the first one is late.
+        part: A mechanism, an algorithm, or its name, as for `play`.
+        games: Number of releases, at least 1; fewer are examined if the first release is late.
         confidence: In (0, 1).
-        horizon: Number of rounds of the game; if nothing is released in it, a longer one is played.
+        horizon: Number of rounds of the game; without a release, a longer game is played.
         seed: The seed of the draws.
 
     Raises:
-        NotAuditedError: If the first release has draws of another kind, or several that might explain it; later ones
-            are left out then.
+        NotAuditedError: If the first release has draws of another kind, or several that might explain it; later
+            releases are then left out.
         ImportError: If SciPy is needed and missing (extra `audits`).
 
     Source: Mironov (2012), On Significance of the Least Significant Bits For Differential Privacy.
@@ -149,7 +149,7 @@ def float_loss(
 
 
 class ImpossibleCount(NamedTuple):
-    """How many releases rule out that one gain was at the other end; the others are as in `FloatLoss`."""
+    """The number of releases that rule out one of the two gains; other fields as in `FloatLoss`."""
 
     impossible: int
     looked_at: int
@@ -158,7 +158,7 @@ class ImpossibleCount(NamedTuple):
 
 
 def count_impossible(game: FixedGame, games: int, seed: int) -> ImpossibleCount:
-    """Look at so many releases, about as many of each number; later ones of which nothing can be said are left out.
+    """Examine this many releases, equally many of each number; later releases that cannot be analysed are left out.
 
     Raises:
         NotAuditedError: See `float_loss`.
@@ -184,7 +184,7 @@ def count_impossible(game: FixedGame, games: int, seed: int) -> ImpossibleCount:
 
 
 def _is_impossible(release: "_Release", trial: int, seed: int, turn: int) -> bool:
-    """Whether the release of a game cannot be one of the other table; in every second turn they change places."""
+    """Whether the other table cannot produce the release of a game; the tables are swapped in every second turn."""
     rng = Stream(np.random.SFC64([seed, trial]))
     table, neighbour = release.tables if turn % 2 == 0 else release.tables[::-1]
     draws = RecordedDraws(rng=rng)
@@ -193,7 +193,7 @@ def _is_impossible(release: "_Release", trial: int, seed: int, turn: int) -> boo
 
 
 class Draw(NamedTuple):
-    """One draw, and between which numbers it lies."""
+    """A draw and the interval that contains it."""
 
     value: float
     low: float
@@ -201,11 +201,11 @@ class Draw(NamedTuple):
 
 
 class RecordedDraws(FakeDraws):
-    """A random generator that returns given draws, as they are, and then true ones; it keeps them all.
+    """A random generator that returns given draws unchanged, and then real draws; it records all.
 
     Args:
         first: The first draws.
-        rng: Draws the others; without it there are none.
+        rng: Generator of further draws; None for none.
     """
 
     def __init__(self, first: Sequence[float] = (), rng: Any = None) -> None:
@@ -241,7 +241,7 @@ class RecordedDraws(FakeDraws):
 
 
 class _Release(NamedTuple):
-    """A game up to one release, its step and which value it is of, and two tables that differ in one gain of it."""
+    """A game up to one release, its step and value index, and two tables that differ in one of its gains."""
 
     game: FixedGame
     step: int
@@ -256,7 +256,7 @@ class _Release(NamedTuple):
 
 
 def chosen_numbers(releases: int, seed: int) -> list[int]:
-    """Return which of a game's releases are looked at, from 1: all, if they are few."""
+    """Return the numbers, from 1, of a game's releases to examine: all, if they are few."""
     numbers = range(1, releases + 1)
     if releases <= MOST_NUMBERS:
         return list(numbers)
@@ -265,7 +265,7 @@ def chosen_numbers(releases: int, seed: int) -> list[int]:
 
 
 def _releases_of(game: FixedGame, seed: int) -> tuple[dict[int, _Release], int]:
-    """Return the game up to each release that is looked at, by its number from 1, and how many there are."""
+    """Return the game up to each examined release, by its number from 1, and the number of releases."""
     inputs = game.layers[0][1]
     values, step_rounds = inputs.values, math.prod(mechanism.batch_size for mechanism, _ in game.layers)
     for end in (values.low, values.high):
@@ -286,10 +286,10 @@ def _releases_of(game: FixedGame, seed: int) -> tuple[dict[int, _Release], int]:
 
 
 def _is_possible(game_to_release: _Release, table: FloatArray, released: float, draws: list[Draw], rng: Stream) -> bool:
-    """Whether some draws release this number from a table: as they were, but for one of them.
+    """Whether a table can release this number if one draw is changed.
 
     Raises:
-        NotAuditedError: If no such draws are found, and there may be others.
+        NotAuditedError: If no such draw is found, but other changes may exist.
     """
     by_one = 0
     for index in reversed(range(len(draws))):
@@ -341,7 +341,7 @@ def _direction(release: Callable[[float], float], draw: Draw) -> int:
 
 
 def _changes_nothing(release: Callable[[float], float], draw: Draw, released: float) -> bool:
-    """Whether a draw seems to change nothing, as most earlier ones do not: the other looks take much longer."""
+    """Whether a draw seems to have no effect, as most earlier draws; a quick test before slower ones."""
     numbers = (draw.low, (draw.low + draw.high) / 2, draw.high, draw.value - LITTLE, draw.value, draw.value + LITTLE)
     seen = [repr(release(min(max(number, draw.low), draw.high))) for number in numbers]  # nan, if withheld, is like nan
     return len({*seen}) == 1 and seen[0] != repr(released)

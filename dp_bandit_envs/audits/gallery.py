@@ -1,6 +1,6 @@
-"""A gallery of broken mechanisms: each with its repaired twin, the audit that tells them apart, and what shows.
+"""A gallery of broken mechanisms, each with its repaired twin, the audit that tells them apart, and the visible leak.
 
-None of them is in a table of mechanisms, so no name leads to one; each says that it is broken in its own.
+They are not in any table of mechanisms, so they cannot be selected by name, and all class names begin with Broken.
 
     from dp_bandit_envs.audits import exact_loss
     from dp_bandit_envs.audits.gallery import LESSONS
@@ -38,7 +38,7 @@ ROUNDS = 16
 
 
 def refuted_exactly(mechanism: Mechanism, game: Environment) -> bool:
-    """Whether the exact loss of a mechanism is above its claim."""
+    """Whether the exact loss of a mechanism exceeds its claim."""
     return not exact_loss(mechanism, environment=game).holds
 
 
@@ -53,7 +53,7 @@ def two_arms() -> Environment:
 
 
 def complete_graph() -> Environment:
-    """Return a game in which every round reveals the gains of all three arms."""
+    """Return a game that reveals the gains of all three arms in every round."""
     env: Any = GraphEnv("complete", n_arms=3, gains=GainTable(np.zeros((ROUNDS, 3))))
     return env  # type: ignore[no-any-return]
 
@@ -69,9 +69,9 @@ class Lesson(NamedTuple):
 
     Attributes:
         broken_kind: Makes the broken mechanism for an `epsilon=`.
-        repaired_kind: Makes its twin without the fault, which keeps what it claims.
-        seen: What an attacker sees, in one sentence.
-        game: Makes a game in which the fault shows.
+        repaired_kind: Makes its repaired twin, which satisfies its claim.
+        seen: The attacker's view, in one sentence.
+        game: Makes a game that exposes the fault.
         audit: Whether the audit for this fault refutes a mechanism in that game.
     """
 
@@ -95,7 +95,7 @@ class Lesson(NamedTuple):
 
 
 class BrokenHybridBudget(HybridSums):
-    """A hybrid counter in which both parts get all of epsilon: the two together show a gain twice as clearly."""
+    """A hybrid counter whose two parts get all of epsilon each, although they compose: they spend 2 epsilon."""
 
     def __init__(self, *, epsilon: SupportsFloat) -> None:
         super().__init__(epsilon=epsilon, budget="paper")
@@ -106,7 +106,7 @@ class BrokenHybridBudget(HybridSums):
 
 
 class BrokenTreeLevels(CounterSums):
-    """A binary counter whose levels are counted with ln in place of lg: an item is in more nodes than paid for."""
+    """A binary counter that computes its levels with ln instead of lg: an item is in more nodes than paid for."""
 
     def __init__(self, *, epsilon: SupportsFloat) -> None:
         super().__init__(epsilon=epsilon, counter="binary")
@@ -129,7 +129,7 @@ class BrokenRange(LaplaceClipRescale):
 
 
 class SharedState(NamedTuple):
-    """Releases of each arm so far `(n_values,)`, all draws so far `(horizon,)`, their number `(1,)`, and the scale."""
+    """Number of releases of each arm `(n_values,)`, all draws `(horizon,)`, their number `(1,)`, and the scale."""
 
     releases: IntArray
     draws: FloatArray
@@ -156,7 +156,7 @@ class BrokenSharedDraw(BlockSums):
         super().__init__(epsilon=epsilon, ratio=1)
 
     def new_state(self, inputs: InputFacts) -> Any:
-        """Return no draws yet."""
+        """Return the state before the first draw."""
         numbers = np.zeros(inputs.n_values, np.int64), np.zeros(1, np.int64)
         return SharedState(numbers[0], np.zeros(inputs.horizon), numbers[1], self.noise(inputs).scale)
 
@@ -171,13 +171,13 @@ def release_first_exactly(
 
 
 class BrokenFirstMean(BlockSums):
-    """The first mean of each arm, which starts its index, has no noise: the first gain is released as it is."""
+    """The first mean of each arm, which initialises its index, has no noise: the first gain is released exactly."""
 
     release = staticmethod(release_first_exactly)
 
 
 class BrokenGraphNoise(BlockSums):
-    """Noise for one arm's sum where a round enters several: all sums of a round together show its gains."""
+    """Noise calibrated to one arm's sum although a round enters several: its sums together reveal its gains."""
 
     def noise(self, inputs: InputFacts) -> Noise:
         """Return the scale for a sensitivity of 1."""
@@ -201,7 +201,7 @@ class RedrawState(NamedTuple):
 
 
 def release_last(state: RedrawState, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
-    """Release a gain with a draw of its own."""
+    """Release a gain with a fresh draw."""
     state.last[arm] = gain
     state.counts[arm] += 1
     return gain + draw(state.scale, rng), state.counts[arm]
@@ -222,7 +222,7 @@ class BrokenRedraw(BlockSums):
         super().__init__(epsilon=epsilon, ratio=1)
 
     def new_state(self, inputs: InputFacts) -> Any:
-        """Return no gains yet."""
+        """Return the state before the first gain."""
         return RedrawState(np.zeros(inputs.n_values), np.zeros(inputs.n_values, np.int64), self.noise(inputs).scale)
 
 

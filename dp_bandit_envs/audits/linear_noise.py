@@ -1,16 +1,17 @@
-r"""Additive noise: the releases of a game as a linear map of gains and draws, and what a changed round loses.
+r"""Additive noise: the releases of a game as a linear map of gains and draws, and the loss of a changed round.
 
-Additive noise that does not depend on gains makes what is released o = D g + L z, with gains g and draws z of scale 1.
-A change v of one round's gains is hidden by a change r of the draws with L r = D v. For Laplace draws it costs the sum
-of |r_i| in log-density, attained far out in the direction of r; for normal draws, half the sum of r_i^2 is the
-Renyi divergence of order 1 (rho). The cheapest r gives the exact loss. Nothing here reads what a mechanism declares.
+With additive noise that does not depend on gains, the releases are o = D g + L z, for gains g and draws z of scale 1. A
+change v of one round's gains is compensated by a change r of the draws with L r = D v. For Laplace draws it costs the
+sum of |r_i| in log-density, attained far out in the direction of r; for normal draws, half the sum of r_i^2 is the
+Renyi divergence of order 1 (rho). The cheapest r gives the exact loss. This module does not read a mechanism's declared
+guarantee.
 
-What is done after the noise was added is post-processing of n = D g + L z if the same is released for all gains and
-draws with the same n. The loss of n is then an upper bound. It is also a lower bound if what is released shows the n
-that lose most, as those of unclipped noise do. Noise that is clipped loses less: with one draw F for each release, all
-that is left of n between two ends is n itself, so that the best events are n up to a threshold c between these ends,
-and their complements. For Laplace and normal draws, whose likelihood ratios are monotone, the loss at delta is the
-largest of :math:`\ln((F(c) - \delta) / F(c - r))`, if the changed gain moves n by r scales.
+Later steps are post-processing of n = D g + L z if all gains and draws with the same n give the same release. The loss
+of n is then an upper bound. It is also a lower bound if the releases determine the n with the largest loss, as with
+unclipped noise. Clipped noise loses less. With one draw of distribution function F per release, a release between two
+ends equals n, so the best events are "n at most c", for a threshold c between these ends, and their complements. For
+Laplace and normal draws, whose likelihood ratios are monotone, the loss at delta is the largest of
+:math:`\ln((F(c) - \delta) / F(c - r))`, if the changed gain moves n by r scales.
 """
 
 import itertools
@@ -40,13 +41,13 @@ MOST_SIGNS = 10
 
 
 class LinearNoise(NamedTuple):
-    """The map of one game.
+    """The linear map of one game.
 
     Attributes:
         noise: L, `(releases, draws)`, for draws of scale 1.
-        moves: D, `(releases, rounds, n_values)`: how a change of one gain by 1 moves what is released.
-        kind: `"laplace"` or `"normal"`; `""` if nothing is drawn.
-        of_value: The number of the value that each release is of.
+        moves: D, `(releases, rounds, n_values)`: the change of the releases per unit change of one gain.
+        kind: `"laplace"` or `"normal"`; `""` without draws.
+        of_value: The index of the value of each release.
     """
 
     noise: FloatArray
@@ -56,7 +57,7 @@ class LinearNoise(NamedTuple):
 
 
 def linear_noise(game: FixedGame) -> LinearNoise:
-    """Return the map of a game.
+    """Return the linear map from gains and noise draws to releases.
 
     Raises:
         NotAuditedError: If its noise is not additive, depends on gains, or is of two kinds.
@@ -105,7 +106,7 @@ def linear_noise(game: FixedGame) -> LinearNoise:
 
 
 def nearly_equal(numbers: FloatArray, expected: FloatArray) -> bool:
-    """Whether two arrays are equal but for rounding."""
+    """Whether two arrays are equal up to rounding."""
     return bool(np.abs(numbers - expected).max(initial=0.0) <= SAME * (1 + np.abs(expected).max(initial=0.0)))
 
 
@@ -116,12 +117,12 @@ def _difference(base: GameReleases, other: GameReleases) -> FloatArray:
 
 
 class RowLoss(NamedTuple):
-    """What one round loses.
+    """The loss of one round.
 
     Attributes:
-        loss: For the worst change of its values; rho for normal draws, inf if nothing hides it.
+        loss: The loss of the worst change of its values; rho for normal draws, inf if no draws compensate it.
         change: That change, `(n_values,)`.
-        draws: The change of the draws that hides it, `(draws,)`, in units of their scales; None if nothing does.
+        draws: The change of the draws that compensates it, `(draws,)`, in units of their scales; None if there is none.
     """
 
     loss: float
@@ -141,7 +142,7 @@ def row_loss(noise_map: LinearNoise, game: FixedGame, t: int) -> RowLoss:
 
 
 def _loss_of_change(noise_map: LinearNoise, moves: FloatArray, change: FloatArray) -> RowLoss:
-    """Return the loss for one change, and what hides it."""
+    """Return the loss for one change, and the change of draws that compensates it."""
     draws = cheapest_change(noise_map, moves @ change)
     if draws is None:
         return RowLoss(math.inf, change, None)
@@ -150,7 +151,7 @@ def _loss_of_change(noise_map: LinearNoise, moves: FloatArray, change: FloatArra
 
 
 def _ball_loss(noise_map: LinearNoise, moves: FloatArray, seen: list[int], diameter: float) -> RowLoss:
-    """Return the loss for two rows in an L2 ball, where every value has draws of its own.
+    """Return the loss for two rows in an L2 ball, if every value has its own draws.
 
     Then the costs c_i of a change of value i by 1 add up: for Laplace draws to sum c_i |v_i|, which on |v| = D is at
     most D |c|; for normal draws to sum c_i v_i^2, at most D^2 max c_i. Both are attained.
@@ -176,10 +177,10 @@ def norm(numbers: FloatArray) -> float:
 
 
 def row_changes(seen: list[int], n_values: int, values: ValueRange) -> list[FloatArray]:
-    """Return the changes of one round's values that can lose most, each `(n_values,)`.
+    """Return the changes of one round's values that can have the largest loss, each `(n_values,)`.
 
-    The loss is convex in the change, so the extreme points of all differences of two rows suffice: all signs where
-    every value has a range of its own, single values in the L1 norm. A change and its negative lose the same.
+    The loss is convex in the change, so the extreme points of all differences of two rows suffice: all signs if every
+    value has its own range, single values in the L1 norm. A change and its negative lose the same.
     """
     changes = []
     if values.norm == "l1":
@@ -196,9 +197,9 @@ def row_changes(seen: list[int], n_values: int, values: ValueRange) -> list[Floa
 
 
 def cheapest_change(noise_map: LinearNoise, move: FloatArray) -> FloatArray | None:
-    """Return the cheapest change of the draws, in their scales, that moves what is released by `move`; or None.
+    """Return the cheapest change of the draws, in their scales, that moves the releases by `move`; or None.
 
-    That is the least sum of absolute values for Laplace draws, and least squares for normal ones.
+    Cheapest is the least sum of absolute values for Laplace draws, and least squares for normal draws.
     """
     if not move.any():
         return np.zeros(noise_map.noise.shape[1])
@@ -241,9 +242,9 @@ FLOOR = 1e-13
 def epsilon_of_moves(moves: FloatArray, delta: float) -> float:
     r"""Return an epsilon that holds at delta, at most a hundredth above the smallest for a few hundred draws.
 
-    If a change is hidden by moving draw i by :math:`r_i` scales, and by nothing else, the privacy loss is the sum of
-    :math:`|z_i + r_i| - |z_i|`, which are independent. Each lies in [-r, r], is r with probability 1/2, and at most
-    l < r with probability :math:`e^{(l - r) / 2} / 2`. They are rounded up to a grid and added by Fourier transforms.
+    If a change is compensated only by moving draw i by :math:`r_i` scales, the privacy loss is the sum of
+    :math:`|z_i + r_i| - |z_i|`, which are independent. Each lies in [-r, r], is r with probability 1/2, and at most l <
+    r with probability :math:`e^{(l - r) / 2} / 2`. They are rounded up to a grid and added by Fourier transforms.
     """
     distances = np.abs(moves[moves != 0])
     pure = float(distances.sum())
@@ -274,13 +275,13 @@ def epsilon_of_moves(moves: FloatArray, delta: float) -> float:
 
 
 def dominates(larger: FloatArray, smaller: FloatArray) -> bool:
-    """Whether every draw is moved at least as far by one change as by another, in some order: then it loses more."""
+    """Whether one change moves every draw at least as far as another, in some order: then it loses more."""
     first, second = (np.sort(np.abs(moves))[::-1] for moves in (larger, smaller))
     return bool((first >= second * (1 - 1e-12)).all())
 
 
 def losses_at_delta(rows: list[RowLoss], delta: float) -> FloatArray:
-    """Return the loss of each round at a delta, for Laplace draws and the changes that lose most at delta = 0."""
+    """Return the loss of each round at a delta, for Laplace draws and the worst changes at delta = 0."""
     known_losses: list[tuple[FloatArray, float]] = []
     losses = np.zeros(len(rows))
     for t in sorted(range(len(rows)), key=lambda t: -rows[t].loss):
@@ -296,10 +297,10 @@ def losses_at_delta(rows: list[RowLoss], delta: float) -> FloatArray:
 
 
 def true_losses_of_rows(noise_map: LinearNoise, rows: list[RowLoss], *, independent: bool) -> list[TrueLoss]:
-    """Return the losses of all rounds, less those that another one dominates.
+    """Return the losses of all rounds, without dominated rounds.
 
-    Where draws are not `independent` given the releases, others may hide a change, too: only the largest log ratio of
-    Laplace draws is known.
+    If draws are not `independent` given the releases, other draws may compensate a change, too: then only the largest
+    log ratio of Laplace draws is known.
     """
     most = max(row.loss for row in rows)
     if math.isinf(most) or not independent:
@@ -330,7 +331,7 @@ LARGEST = 700.0
 
 
 def check_hidden(game: FixedGame, rows: list[RowLoss]) -> None:
-    """Check that gains show in nothing but the noisy numbers: on random tables, at 0 and 1, and with draws far out."""
+    """Check that releases depend on gains only through noisy numbers: on random tables, at 0 and 1, and large draws."""
     values = game.layers[0][1].values
     changes = np.array([row.change for row in rows])
     is_hidden = np.array([row.draws is not None for row in rows])
@@ -339,7 +340,7 @@ def check_hidden(game: FixedGame, rows: list[RowLoss]) -> None:
     rng = np.random.default_rng(0)
 
     def check(first: FloatArray, second: FloatArray, draws: FloatArray, what: str) -> None:
-        """Compare two tables: each round at a place from -1 to 1 between the ends of its change."""
+        """Compare two tables: each round at a position from -1 to 1 between the ends of its change."""
         second = np.where(is_hidden, second, first)
         middle = (values.low + values.high) / 2
         tables = [middle + place[:, np.newaxis] / 2 * changes for place in (first, second)]
@@ -371,7 +372,7 @@ def _same_releases(first: GameReleases, second: GameReleases) -> bool:
 
 
 def _table(game: FixedGame, t: int, change: FloatArray) -> FloatArray:
-    """Return gains in the middle of the range, but for round t at the lower end of its change."""
+    """Return gains in the middle of the range, except round t at the lower end of its change."""
     values = game.layers[0][1].values
     gains = np.full((len(game.revealed), len(change)), (values.low + values.high) / 2)
     gains[t] -= change / 2
@@ -379,10 +380,10 @@ def _table(game: FixedGame, t: int, change: FloatArray) -> FloatArray:
 
 
 def attains_loss(game: FixedGame, noise_map: LinearNoise, t: int, row: RowLoss) -> bool:
-    """Whether what is released shows the noisy numbers by which round t loses most, so that its loss is attained.
+    """Whether the releases determine the noisy numbers with the largest loss of round t, so that its loss is attained.
 
-    For Laplace draws these are all that lie beyond the gains, seen from the other gains, or at these gains; for normal
-    ones, all up to `NORMAL_FAR` standard deviations. They are shown if releases follow a small change of any draw.
+    For Laplace draws these are all numbers at or beyond the gains, seen from the other gains; for normal draws, all
+    numbers up to `NORMAL_FAR` standard deviations. Releases determine them if they follow a small change of any draw.
     """
     if row.draws is None or not row.draws.any():
         return True
@@ -399,7 +400,7 @@ def attains_loss(game: FixedGame, noise_map: LinearNoise, t: int, row: RowLoss) 
 
 
 def _releases_follow(game: FixedGame, noise_map: LinearNoise, gains: FloatArray, draws: FloatArray) -> bool:
-    """Whether a small change of all draws at once moves what is released as the map says."""
+    """Whether a small change of all draws at once moves the releases as the map predicts."""
     small = TINY / 4 * np.cos(1 + np.arange(len(draws)))
     first, second = (game.play(gains, FakeDraws(each.tolist())) for each in (draws, draws + small))
     if (
@@ -415,7 +416,7 @@ def _releases_follow(game: FixedGame, noise_map: LinearNoise, gains: FloatArray,
 def clipped_draws(
     game: FixedGame, noise_map: LinearNoise, t: int, row: RowLoss
 ) -> list[tuple[float, float, float]] | None:
-    """Return by how much round t moves each draw, and between which ends its release shows it; None if unknown."""
+    """Return the shift of each draw by round t, and the ends between which its release follows it; None if unknown."""
     if row.draws is None:
         return None
     gains, clipped = _table(game, t, row.change), []
@@ -440,7 +441,7 @@ def clipped_loss(kind: str, draws: list[tuple[float, float, float]] | None, delt
 
 
 def clipped_true_loss(kind: str, draws: list[tuple[float, float, float]]) -> TrueLoss:
-    """Return what is lost by draws that are clipped; of several draws, only the pure loss is known."""
+    """Return the loss of clipped draws; for several draws, only the pure loss is known."""
     pure = sum(loss_between(kind, *each, 0.0) for each in draws)
     if len(draws) != 1:
         return loss_of_pure(pure)
@@ -450,7 +451,7 @@ def clipped_true_loss(kind: str, draws: list[tuple[float, float, float]]) -> Tru
 def _clip_ends(
     game: FixedGame, gains: FloatArray, draw: int, release: int, distance: float
 ) -> tuple[float, float] | None:
-    """Return between which heights of a draw its release is a line; None if it is not constant beyond them."""
+    """Return the ends of the interval on which a release is linear in its draw; None if it is not constant outside."""
     heights = [0.0] * (draw + 1)
 
     def released(height: float) -> float:
@@ -499,7 +500,7 @@ def _log_ratio(kind: str, distance: float, low: float) -> float:
 
 
 def delta_between(kind: str, distance: float, low: float, high: float, epsilon: float) -> float:
-    """Return the delta at epsilon, at most `LARGEST`, of what `loss_between` is about."""
+    """Return the delta at epsilon, at most `LARGEST`, for the mechanism of `loss_between`."""
     best = (distance - epsilon) / 2 if kind == "laplace" else distance / 2 - epsilon / distance
     if kind == "laplace" and epsilon >= distance:
         best = -math.inf

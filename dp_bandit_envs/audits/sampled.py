@@ -1,7 +1,7 @@
 """A lower bound on the privacy loss from many games on two neighbouring tables: from arms alone, or from releases.
 
-Pairs of neighbouring tables, with an event for each (see `events`), are searched for from many looks to few; what seems
-strongest is tested in fresh games.
+The search narrows down pairs of neighbouring tables, each with an event (see `events`); the strongest are tested in
+fresh games.
 """
 
 import dataclasses
@@ -69,7 +69,7 @@ class TablePair(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A pair of neighbouring tables, with the arm of each step where arms are held."""
+    """A pair of neighbouring tables, with the arm of each step if arms are fixed."""
 
     pair: TablePair
     held: tuple[int, ...] = ()
@@ -81,15 +81,16 @@ class SampledLoss:
 
     Attributes:
         name: The algorithm's or mechanism's name.
-        declared: The guarantee that is declared.
-        epsilon: With the confidence, no (epsilon', declared delta)-DP with epsilon' below this holds; at least 0.
+        declared: The declared guarantee.
+        epsilon: With the confidence, (epsilon', declared delta)-DP is false for all epsilon' below this; at least 0.
         confidence: The probability of that statement, in (0, 1).
         games: Games on each of two tables, for each event that was tested.
         pair: The two tables of gains, each `(rounds, n_arms)`, and the round that differs.
-        event: What is more frequent on one of the tables; None if the bound is 0.
-        held: The arms that were held, one for each step; empty for events of the arms.
+        event: The event that is more frequent on one of the tables; None if the bound is 0.
+        held: The fixed arms, one per step; empty for events of the arms.
         note: Why games were played in ordinary Python; "" if they were compiled.
-        too_low: Which of `noise_law`, `curve`, `rho` and `pure` in the guarantee the event refutes at another delta.
+        too_low: The fields of `noise_law`, `curve`, `rho` and `pure` in the guarantee that the event refutes at another
+            delta.
     """
 
     name: str
@@ -109,14 +110,14 @@ class SampledLoss:
 
     @property
     def verdict(self) -> str:
-        """What follows, in words."""
+        """The conclusion, in words."""
         if self.declared.model == "none":
             return "nothing is declared"
         return "not refuted" if self.holds else refuted_in_words(self.too_low)
 
     @property
     def holds(self) -> bool:
-        """Whether the claim survives: no bound is above what is declared. A low bound proves nothing."""
+        """Whether the claim survives: no bound exceeds the declared loss. A low bound is not a proof of privacy."""
         return self.epsilon <= self.declared.epsilon and not self.too_low
 
 
@@ -136,32 +137,31 @@ def sampled_loss(
 ) -> SampledLoss:
     """Attack an algorithm: find neighbouring tables and an event that tells them apart.
 
-    Neighbours are searched for among tables of constant, alternating and random gains with one changed round, and
-    among small variations of the best of them. An event of the arms is a set of sequences. An event of what is released
-    is a set of released numbers while given arms are played, which is allowed: the agent sees releases only, so given
-    the arms their density changes by the same factor as the joint one. All this is chosen on samples of its own. On
-    fresh games, each of the last two events gets a Clopper-Pearson lower bound on its probability on one table and an
-    upper bound on the other; all of them hold together with the confidence (Bonferroni). What the guarantee says at
-    deltas from 0.1 to 1e-6 is held to them, too.
+    The search covers neighbouring tables of constant, alternating and random gains with one changed round, and small
+    variations of the best pairs. An event of the arms is a set of sequences. An event of releases is a set of released
+    numbers while fixed arms are played. This is allowed: the agent sees releases only, so given the arms their density
+    changes by the same factor as the joint density. All choices use separate samples. On fresh games, each of the last
+    two events gets a Clopper-Pearson lower bound on its probability on one table and an upper bound on the other; all
+    of them hold jointly with the confidence (Bonferroni). They also test the guarantee at deltas from 0.1 to 1e-6.
 
     Args:
-        algorithm: An algorithm that plays arms, or what names one, as for `play`; or a mechanism, of which releases are
-            attacked.
+        algorithm: An algorithm that plays arms, or its name, as for `play`; or a mechanism, attacked through its
+            releases.
         of: `"arms"` or `"releases"`, that is, what the attacker sees.
         games: Fresh games on each table for each event, at least 100; the search takes about 40 times as many in all.
-            By default 200,000, and 1,000 for what cannot be compiled.
+            By default 200,000, and 1,000 without compilation.
         confidence: In (0, 1).
-        horizon: Number of rounds T, at least 2. From arms, long enough for several releases of each arm.
+        horizon: Number of rounds T, at least 2. For arms, long enough for several releases of each arm.
         n_arms: Number of arms, at least 2.
-        game: Makes a game of a table of gains, `(rounds, n_arms)`; by default one that reveals the arm played, or all
-            arms if the algorithm needs them.
-        seed: The seed of tables and games, which are the same whatever the number of cores.
-        last: Of releases, only those of so many steps at the end are looked at, as in long games; 0 for all.
-        progress: Whether to say on stderr how far games are that cannot be compiled, and take long.
+        game: Makes a game of a table of gains, `(rounds, n_arms)`; by default a game that reveals the arm played, or
+            all arms if the algorithm needs them.
+        seed: The seed of tables and games, independent of the number of cores.
+        last: Use only releases of this many last steps, for long games; 0 for all.
+        progress: Whether to print the progress of slow, uncompiled games on stderr.
 
     Raises:
-        NotAuditedError: If the algorithm plays no arms, or releases are asked for that its guarantee does not cover.
-        NothingReleasedError: If nothing is released in so few rounds.
+        NotAuditedError: If the algorithm does not play arms, or its guarantee does not cover releases.
+        NothingReleasedError: If this number of rounds has no release.
         ImportError: If SciPy is missing (extra `audits`).
 
     Source: Ding, Wang, Wang, Zhang and Kifer (2018) for the search for events; Bichsel, Steffen, Bogunovic and Vechev
@@ -238,19 +238,19 @@ def sampled_loss(
 
 
 class PlayedInPython:
-    """Says on stderr that games are played in ordinary Python, how long that will take, and how far it is."""
+    """Prints on stderr that games are played in ordinary Python, the expected time, and the progress."""
 
     def __init__(self, name: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._name, self._clock, self._began = name, clock, clock()
         self._next, self._done, self._total, self._why = QUIET, 0, 0, ""
 
     def begins(self, why: str, games: int, total: int) -> None:
-        """Take why nothing is compiled, the games of each test, and about how many games there are in all."""
+        """Start with the reason for ordinary Python, the games of each test, and roughly the total number of games."""
         self._why, self._total = f"{self._name} is played in ordinary Python: {why}", total
         self._games = games
 
     def __call__(self, games: int, candidate: Candidate) -> None:
-        """Take some more games."""
+        """Count more games."""
         self._done += games
         seconds = self._clock() - self._began
         if not self._total or seconds < self._next or sys.stderr is None:
@@ -285,8 +285,8 @@ def _experts_game(table: FloatArray) -> BanditEnv:
 def neighbours_of(table: FloatArray, changed: int) -> list[TablePair]:
     """Return a table with two changes of one round: all gains from 0 to 1; the first arm's back, all others' up.
 
-    Where one gain is revealed, these are all changes from one end of the range to the other. The second is for agents
-    that see all gains, and to which a gain that is the same for every arm says nothing.
+    With one revealed gain, these are all changes from one end of the range to the other. The second is for agents that
+    see all gains and ignore a gain common to all arms.
     """
     first = np.eye(table.shape[1])[0]
     pairs = []
@@ -306,15 +306,15 @@ def candidate_pairs(
     tables: int = RANDOM_TABLES,
     changed: list[int] | None = None,
 ) -> list[TablePair]:
-    """Return pairs that are worth a look: tables of several kinds, with an early or a later round changed.
+    """Return promising pairs: tables of several kinds, with an early or a later round changed.
 
     Args:
         rounds: At least 2.
         n_arms: At least 2.
         rng: Draws the random tables, whose gains are 0, 1/2 or 1.
-        plain: How many of the tables that are constant or alternate to begin with: zeros, ones, halves, and so on.
-        tables: How many random tables there are.
-        changed: The rounds that are changed; by default early ones, one in the middle and the last.
+        plain: Number of constant or alternating tables, in order: zeros, ones, halves, and so on.
+        tables: Number of random tables.
+        changed: The rounds to change; by default early rounds, a middle round and the last.
     """
     lead = np.zeros(n_arms)
     lead[0] = 1.0
@@ -327,7 +327,7 @@ def candidate_pairs(
 
 
 def vary_pair(pair: TablePair, rng: np.random.Generator) -> TablePair:
-    """Return a pair with one or two other rows drawn anew, in both tables, or with another round changed."""
+    """Return a pair with one or two other rows redrawn in both tables, or with another changed round."""
     first, second, changed = pair.one.copy(), pair.other.copy(), pair.changed
     rounds, n_arms = first.shape
     if rng.random() < 0.2:
@@ -343,14 +343,14 @@ def vary_pair(pair: TablePair, rng: np.random.Generator) -> TablePair:
 
 
 class Effort(NamedTuple):
-    """How long the search takes.
+    """The effort of the search.
 
     Attributes:
-        looks: For each look over all candidates, by what the number of games of the test is divided, and how many
-            candidates remain.
+        looks: For each look over all candidates, the divisor of the test's number of games, and the number of
+            candidates that remain.
         most: The most games of such a look.
-        generations: How often the candidates that remain are varied.
-        children: How many variations of each are looked at.
+        generations: Number of times that the remaining candidates are varied.
+        children: Number of variations of each.
     """
 
     looks: tuple[tuple[int, int], ...]
@@ -372,7 +372,7 @@ FEWEST = 100
 
 
 def games_at_once(candidate: Candidate) -> int:
-    """Return the most games of a candidate's length that are kept in memory: fewer of long ones."""
+    """Return the most games of a candidate's length to keep in memory: fewer if they are long."""
     return max(2**10, AT_ONCE * SHORT // max(SHORT, len(candidate.pair.one)))
 
 
@@ -380,14 +380,14 @@ Attack = tuple[ArmEvent | ReleaseEvent, Candidate]
 
 
 class Sampler:
-    """Plays games of which no two have the same random numbers.
+    """Plays games that never share random numbers.
 
     Args:
-        algorithm: What is attacked.
+        algorithm: The algorithm under attack.
         game: Makes a game of a table of gains.
-        releases: Whether arms are held and releases looked at; otherwise the arms are.
-        seed: The seed of everything.
-        last: If above 0, how many steps at the end are looked at; otherwise all are.
+        releases: Whether to fix the arms and observe releases; otherwise arms are observed.
+        seed: The seed of all randomness.
+        last: If above 0, the number of last steps to observe; otherwise all.
         told: Called after each piece of work with the number of games played and the candidate.
     """
 
@@ -408,7 +408,7 @@ class Sampler:
         self._games: dict[tuple[int, ...], TranscriptSampler] = {}
 
     def hits(self, attack: Attack, games: int) -> tuple[int, int]:
-        """Return in how many fresh games on each table an event happens."""
+        """Return the number of fresh games on each table in which an event occurs."""
         event, candidate = attack
         first = self._reserve(candidate, games)
         looks = self._chunks(candidate, games, first, threads=0)
@@ -416,9 +416,9 @@ class Sampler:
         return int(first_hits), int(second_hits)
 
     def events(self, candidates: Sequence[Candidate], games: int, delta: float, *, last: bool = False) -> list[Attack]:
-        """Return the strongest event for each candidate that has one, the strongest first.
+        """Return the strongest event of each candidate, strongest first.
 
-        There are so many games on each table for each of two looks; `last` events are for the test, and take longer.
+        Each of two looks plays this many games on each table; `last` events are for the test, and take longer.
         """
         if not candidates:
             return []
@@ -454,7 +454,7 @@ class Sampler:
     def _chunks(
         self, candidate: Candidate, games: int, first: int, *, threads: int = 1
     ) -> Iterator[tuple[Transcripts, Transcripts]]:
-        """Yield games on both tables, some at a time."""
+        """Yield games on both tables, in chunks."""
         most = games_at_once(candidate)
         for start in range(0, games, most):
             number = min(most, games - start)

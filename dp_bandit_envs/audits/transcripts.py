@@ -1,8 +1,9 @@
-"""What many games on one table of gains show an attacker: the arms played, or what is released for given arms.
+"""Transcripts of many games on one table of gains: the arms played, or the releases for given arms.
 
 An audit needs 10^6 games of a few rounds, and one call of the compiled loop plays many of them (`stages.play_games`).
-Games of one chunk go on with the same random streams, those of the trial with the chunk's number: they are independent,
-as no random number is used twice, but only the first of them is a game that `play` and `simulate` would play.
+Games of one chunk continue the same random streams, the streams of the trial with the chunk's number. They are
+independent, as no random number is used twice, but only the first of them is a game that `play` and `simulate` would
+play.
 """
 
 import dataclasses
@@ -39,12 +40,12 @@ WORDS_AT_ONCE = 2**17
 
 
 class Transcripts(NamedTuple):
-    """What many games show.
+    """Transcripts of many games.
 
     Attributes:
         arms: The arm of each step, `(games, steps)`.
-        values: What was released after each step, `(games, releases, n_values)`; `(games, 0, 0)` if it is not kept.
-        counts: Which gains were released, or the numbers of gains in sums; as large as `values`.
+        values: The releases after each step, `(games, releases, n_values)`; `(games, 0, 0)` if they are not kept.
+        counts: Flags of released gains, or the numbers of gains in sums; same shape as `values`.
     """
 
     arms: NDArray[np.int16]
@@ -53,14 +54,14 @@ class Transcripts(NamedTuple):
 
 
 class Transcript(NamedTuple):
-    """What one game shows; arrays, so that compiled code can write to them.
+    """Transcript of one game; arrays, so that compiled code can write to them.
 
     Attributes:
-        step: Number of arms chosen so far, `(1,)`.
+        step: Number of arms chosen, `(1,)`.
         arms: The arm of each step, `(steps,)`; one more step than releases if the last batch of rounds is not full. Or
             the point of all steps, `(dimension,)`.
         values: The released gains or sums after each step, `(releases, n_values)`.
-        counts: Which gains were released, or the numbers of gains in the sums, `(releases, n_values)`.
+        counts: Flags of released gains, or the numbers of gains in sums, `(releases, n_values)`.
     """
 
     step: IntArray
@@ -70,7 +71,7 @@ class Transcript(NamedTuple):
 
 
 class RecordedState(NamedTuple):
-    """An agent's state beside the transcript."""
+    """An agent's state and the transcript."""
 
     agent: Any
     transcript: Transcript
@@ -86,7 +87,7 @@ agent_tidy: Any = agent_select
 
 
 def select_and_record(state: RecordedState, rng: np.random.Generator) -> int:
-    """Let the agent choose an arm, and write it down."""
+    """Let the agent choose an arm, and record it."""
     arm = agent_select(state.agent, rng)
     transcript = state.transcript
     transcript.arms[transcript.step[0]] = arm
@@ -118,7 +119,7 @@ def select_fixed_point(state: Transcript, point: FloatArray, rng: np.random.Gene
 
 
 def record_release(state: Transcript, arm: int, seen: Gains | Sums) -> Transcript:
-    """Write down what was released: gains and which they are, or sums and their numbers of gains."""
+    """Record the release: gains and their flags, or sums and their numbers of gains."""
     step = state.step[0] - 1
     for i in range(len(seen[0])):
         state.values[step, i] = seen[0][i]
@@ -127,7 +128,7 @@ def record_release(state: Transcript, arm: int, seen: Gains | Sums) -> Transcrip
 
 
 class RecordingAgent(FunctionalAgent):
-    """Another agent, whose arms are written down in each of so many steps; it plays by its own functions."""
+    """Wraps an agent and records its arms for this many steps."""
 
     def __init__(self, agent: FunctionalAgent, steps: int) -> None:
         self._agent, self._steps = agent, steps
@@ -145,12 +146,12 @@ class RecordingAgent(FunctionalAgent):
 
 
 class FixedArms(FunctionalAgent):
-    """Plays given arms and writes down what is released.
+    """Plays given arms and records the releases.
 
     Args:
         plays: The arm of each step, `(steps,)`.
         n_values: Number of values that a round can reveal.
-        sums: Whether sums are released, instead of gains.
+        sums: Whether the releases are sums instead of gains.
     """
 
     functions = Functions(select_fixed_arm, record_release)
@@ -160,12 +161,12 @@ class FixedArms(FunctionalAgent):
         self.learns_from = Sums if sums else Gains  # type: ignore[misc]
 
     def initial_state(self, n_arms: int, horizon: int) -> Transcript:
-        """Return a transcript in which the plays are written."""
+        """Return a transcript that contains the plays."""
         return _empty_transcript(self._plays, horizon, self._n_values)
 
 
 class FixedPoint(FunctionalPointAgent):
-    """The same for a point, `(dimension,)`, which it plays in all steps; perhaps where payoffs alone are revealed."""
+    """The same for a point, `(dimension,)`, played in all steps; also with bandit feedback."""
 
     functions = Functions(select_fixed_point, record_release)  # type: ignore[arg-type]
     initial_state = FixedArms.initial_state
@@ -181,16 +182,16 @@ def _empty_transcript(arms: Any, releases: int, n_values: int) -> Transcript:
 
 
 class TranscriptSampler:
-    """Plays games of one size on any table of gains, and keeps what is shown.
+    """Plays games of one size on any table of gains, and keeps their transcripts.
 
-    What cannot be compiled is played in ordinary Python, with a note.
+    Games that cannot be compiled are played in ordinary Python, with a note.
 
     Args:
-        env: A game of that size whose adversary draws nothing, such as one on a `GainTable`; without wrappers, payoff
+        env: A game of that size with a deterministic adversary, such as a `GainTable`; without wrappers, payoff
             function or points.
         algorithm: The algorithm.
-        fixed_arms: The arm of each step, `(steps,)`: one for each round, or for each batch of rounds. The agent then
-            plays no part, and what the wrappers release is kept. By default the agent plays, and its arms are kept.
+        fixed_arms: The arm of each step, `(steps,)`: one per round, or per batch of rounds. The agent is then not used,
+            and the releases are kept. By default the agent plays, and its arms are kept.
 
     Attributes:
         note: Why the games are played in ordinary Python; "" if they are compiled.
@@ -219,14 +220,14 @@ class TranscriptSampler:
         """Play independent games.
 
         Args:
-            env: A game of the same kind and size, with gains of its own.
+            env: A game of the same kind and size, with its own gains.
             games: Number of games.
             seed: The seed of all of them.
             first_trial: The first trial whose streams are used; they take `trials_of(games)`, or one for each game.
-            threads: How many threads play; 0 for as many as there are cores.
+            threads: Number of threads; 0 for the number of cores.
 
         Returns:
-            The arms of each round, `(games, rounds)`, or what was released in each step.
+            The arms of each round, `(games, rounds)`, or the releases of each step.
         """
         if self.note:
             trials = range(first_trial, first_trial + games)
@@ -308,7 +309,7 @@ def trials_of(games: int) -> int:
 
 
 def steps_of(env: BanditEnv, algorithm: Algorithm) -> int:
-    """Return the number of steps in which an algorithm's wrappers take an arm."""
+    """Return the number of steps at which an algorithm's wrappers take an arm."""
     return -(-env.adversary.horizon // _batch(algorithm.wrap(env)))
 
 

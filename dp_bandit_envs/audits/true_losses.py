@@ -1,4 +1,4 @@
-"""What a changed round truly loses, and which of law, curve, rho and pure epsilon in a guarantee say less than that."""
+"""The true loss of a changed round, and the fields of a guarantee (law, curve, rho, pure) that state less."""
 
 import bisect
 import dataclasses
@@ -28,14 +28,14 @@ NOWHERE: Final = np.zeros(0)
 
 
 class TrueLoss(NamedTuple):
-    """What one changed round loses.
+    """The true loss of one changed round.
 
     Attributes:
         pure: The largest log ratio, in nats.
-        epsilons: Where deltas are compared, `(places,)`.
+        epsilons: The epsilons at which deltas are compared, `(places,)`.
         delta: The least delta at one of these.
-        divergence: The Renyi divergence of an order greater than 1; None if it is not known.
-        noise_law: Independent draws that lose this, if it is known by them.
+        divergence: The Renyi divergence of an order greater than 1; None if unknown.
+        noise_law: Independent draws with this loss, if known.
     """
 
     pure: float
@@ -60,7 +60,7 @@ def loss_of(noise_law: DominatingNoise) -> TrueLoss:
 
 
 def loss_of_pure(pure: float) -> TrueLoss:
-    """Return a loss of which only the largest log ratio is known."""
+    """Return a loss with only a known largest log ratio."""
     return TrueLoss(pure, divergence=(lambda order: math.inf) if math.isinf(pure) else None)
 
 
@@ -86,10 +86,11 @@ def loss_of_outcomes(first: FloatArray, second: FloatArray) -> TrueLoss:
 
 
 def too_low(declared: PrivacyGuarantee, losses: Sequence[TrueLoss]) -> tuple[str, ...]:
-    """Return the fields of a guarantee that say less than is lost.
+    """Return the fields of a guarantee that state less than the loss.
 
-    Every field is held alone to the delta at some dozens of epsilons, the curve and rho at every order, and a law and
-    what is pure to the largest log ratio. All of them are stated for exact noise, so `draw_distance` is left out.
+    Each field is tested separately: by the delta at some dozens of epsilons, the curve and rho also at every order, and
+    the law and pure epsilons also by the largest log ratio. All of them hold for exact noise, so `draw_distance` is
+    left out.
     """
     said = {field: dataclasses.replace(_with_one_field(declared, field), draw_distance=0.0) for field in FIELDS}
     stated = [field for field in FIELDS if getattr(declared, field) is not None and declared.model != "none"]
@@ -97,23 +98,23 @@ def too_low(declared: PrivacyGuarantee, losses: Sequence[TrueLoss]) -> tuple[str
 
 
 def fields_below(declared: PrivacyGuarantee, epsilon: float, delta: float) -> tuple[str, ...]:
-    """Return the fields from which alone a smaller epsilon follows at a delta in (0, 1)."""
+    """Return the fields that alone imply a smaller epsilon at a delta in (0, 1)."""
     return tuple(field for field in FIELDS if _with_one_field(declared, field).epsilon_at(delta) < epsilon)
 
 
 def refuted_in_words(fields: tuple[str, ...]) -> str:
-    """Return the verdict on a claim that is refuted, with the fields of `too_low`."""
+    """Return the verdict on a refuted claim, with the fields of `too_low`."""
     return "refuted" + (f": {' and '.join(fields)} of the guarantee too low" if fields else "")
 
 
 def _with_one_field(declared: PrivacyGuarantee, field: str) -> PrivacyGuarantee:
-    """Return what one field says, with exact noise but for `draw_distance`."""
+    """Return the guarantee of one field, for exact noise except for `draw_distance`."""
     kept: dict[str, Any] = dict.fromkeys(FIELDS) | {field: getattr(declared, field)}
     return dataclasses.replace(declared, epsilon=math.inf, delta=0.0, **kept)
 
 
 def _loses_more(lost: TrueLoss, said: PrivacyGuarantee) -> bool:
-    """Whether a loss is above what a guarantee of one field says."""
+    """Whether a loss exceeds a guarantee of one field."""
     pure = said.pure_epsilon if said.noise_law is None else said.noise_law.pure
     if lost.pure > pure * (1 + TOLERANCE) + FLOOR:
         return True
@@ -128,7 +129,7 @@ def _loses_more(lost: TrueLoss, said: PrivacyGuarantee) -> bool:
 
 
 def _covers(said: DominatingNoise, noise_law: DominatingNoise) -> bool:
-    """Whether the draws of a law fit into those that are said: one draw loses at least what its parts do together."""
+    """Whether the stated draws dominate the draws of a law: one draw loses at least as much as its parts together."""
     for kind in ("laplace", "responses"):
         rooms = sorted(radius for radius, number in getattr(said, kind) for _ in range(number))
         slack = TOLERANCE * math.fsum(rooms)

@@ -1,1 +1,1 @@
-"""Compiles plain functions with Numba: machine code on disk, random streams and arithmetic in it, lanes of arrays."""
+"""Compiles plain functions with Numba: a disk cache of machine code, random streams, arithmetic, lanes of arrays."""

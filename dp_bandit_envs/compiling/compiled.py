@@ -1,9 +1,8 @@
 """Compiles an algorithm's plain functions with Numba and caches the machine code until its source changes.
 
 Numba's own cache does not notice an edit in another file, so it would silently play an old version of an algorithm.
-Here the key of an entry is a fingerprint of the function and of everything it calls.
-
-Numba is loaded when something is compiled, not with this module: it may be missing.
+Here the key of an entry is a fingerprint of the function and of everything it calls. Numba, which may be missing, is
+loaded when a function is compiled, not with this module.
 """
 
 import contextlib
@@ -32,12 +31,10 @@ def not_cancelled() -> bool:
 def run_in_thread(compile_parts: Callable[[IsCancelled], object]) -> None:
     """Compile in another thread and wait for it; an error there is raised here.
 
-    Python runs signal handlers in the main thread only. If that thread compiled, Ctrl-C would be raised in one of
-    LLVM's callbacks, which cannot propagate it, and be lost. Here the wait ends at once, and the current function is
-    compiled to its end in the background.
-
-    While a module is being imported, everything is compiled in this thread: Numba imports the module of each function
-    that it compiles, and another thread would wait for an import that waits for it.
+    Python runs signal handlers in the main thread only. If that thread compiled, Ctrl-C would be raised in an LLVM
+    callback, which cannot propagate it, and be lost. With another thread the wait ends at once, and the current
+    function finishes compiling in the background. During the import of a module, we compile in this thread: Numba
+    imports the module of each function that it compiles, so another thread would deadlock with the import.
     """
     specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
     if any(getattr(spec, "_initializing", False) for spec in specs):
@@ -70,18 +67,18 @@ _waiting: list[Sequence[str]] = []
 
 
 def say_once(kind: str, line: str) -> None:
-    """Write a line, unless one of this kind has been written by this process."""
+    """Write a line, unless this process has already written a line of this kind."""
     if kind not in _said:
         _said.add(kind)
         _log.warning(line)
 
 
 def say_compiling(names: Sequence[str], *, kept: bool) -> None:
-    """Say that algorithms are compiled.
+    """Print that algorithms are being compiled.
 
     Args:
         names: Their names.
-        kept: Whether their machine code is kept on disk.
+        kept: Whether their machine code is cached on disk.
     """
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     once = "once on this machine" if kept else f"once in each process that plays {'it' if len(names) == 1 else 'them'}"
@@ -91,7 +88,7 @@ def say_compiling(names: Sequence[str], *, kept: bool) -> None:
 
 @contextlib.contextmanager
 def says_compiling(names: Sequence[str]) -> Iterator[None]:
-    """Say so if something is compiled in this block, in any thread; what is loaded from disk is not announced."""
+    """Print it if a function is compiled in this block, in any thread; loading from disk is silent."""
     _waiting.append(names)
     try:
         yield
@@ -107,9 +104,9 @@ class MissingCodeError(Exception):
 
 
 def loads_from_disk(compile_parts: Callable[[IsCancelled], object]) -> bool:
-    """Load machine code in another thread, if all of it is on disk; return whether it is.
+    """Load machine code in another thread if all of it is on disk; return whether it is.
 
-    Functions that are never kept on disk are compiled all the same.
+    Functions that are never cached are compiled anyway.
     """
 
     def load(is_cancelled: IsCancelled) -> None:
@@ -127,7 +124,7 @@ def loads_from_disk(compile_parts: Callable[[IsCancelled], object]) -> bool:
 
 
 def _about_to_compile() -> None:
-    """Say that something is compiled, if somebody waits for it; or raise if this thread may only load."""
+    """Announce a compilation if someone waits for it; raise if this thread may only load."""
     if getattr(_this_thread, "only_loads", False):
         raise MissingCodeError
     if _waiting and _waiting[-1]:
@@ -139,7 +136,7 @@ FAST = "pip install 'dp-bandit-envs[fast]'"
 
 
 def why_not_compiled() -> str:
-    """Return why nothing can be compiled in this process; empty if Numba is there and not switched off."""
+    """Return why this process cannot compile; empty if Numba is installed and not switched off."""
     if why_no_numba():
         return why_no_numba()
     from numba.core import config
@@ -149,7 +146,7 @@ def why_not_compiled() -> str:
 
 @functools.cache
 def why_no_numba() -> str:
-    """Return why Numba is not there, and what installs it; empty if it is there."""
+    """Return why Numba is missing, and how to install it; empty if it is installed."""
     if not installed("numba"):
         return f"numba, which compiles, is not installed: {FAST}"
     try:
@@ -168,12 +165,12 @@ def _load(is_cancelled: IsCancelled) -> None:
 class CompiledFunction:
     """A function that is compiled at its first call, without Numba's runtime if it allocates no arrays.
 
-    It runs without the interpreter's lock, with the values that its parts use when it is made. Its machine code is
+    It runs without the interpreter's lock, with the values that its parts had when it was created. Its machine code is
     cached on disk if all parts belong to this package.
 
     Args:
         function: A plain function.
-        replacements: Plain functions or constants to which global names in it are rebound, as by `bind`.
+        replacements: Plain functions or constants for global names in it, as in `bind`.
     """
 
     _without: ClassVar = {"no_cfunc_wrapper": True}
@@ -240,9 +237,9 @@ class CompiledFunction:
 
 
 class AddressedFunction(CompiledFunction):
-    """A loop over lanes, called at its address by machine code; without what calls it from Python, it compiles faster.
+    """A loop over lanes that machine code calls by address; it compiles faster without a Python entry point.
 
-    It must return nothing and allocate no arrays.
+    It must not return a value or allocate arrays.
     """
 
     _without: ClassVar = {**CompiledFunction._without, "no_cpython_wrapper": True}
@@ -253,11 +250,11 @@ class AddressedFunction(CompiledFunction):
         return ForLanes
 
     def __call__(self, *arguments: Any) -> Any:
-        """Raise: there is no code for it."""
+        """Raise: it cannot be called from Python."""
         raise TypeError(f"{self._function.__name__} is called by machine code only; use address.")
 
     def address(self, *arguments: Any) -> int:
-        """Compile it for arguments of these types, or load it from disk; return the address for `functions.call_at`."""
+        """Compile for these argument types, or load from disk; return the address for `functions.call_at`."""
         from numba import typeof, types
 
         result = self._dispatcher.get_compile_result(types.none(*map(typeof, arguments)))

@@ -1,4 +1,4 @@
-"""Plain functions that are compiled: what they reach, what their machine code depends on, and placeholders in them."""
+"""Plain functions for compilation: the functions they call, the dependencies of machine code, and placeholders."""
 
 import contextlib
 import ctypes
@@ -25,12 +25,12 @@ def stream_at(address: int) -> Any:
 
 
 def put_back(address: int, stream: Any) -> None:
-    """Write such a copy back to the address."""
+    """Write the copy of a stream back to its address."""
     raise NotImplementedError
 
 
 def read_only(array: Any) -> Any:
-    """Return the same array, which must not be written to: a function that does is not compiled."""
+    """Return the same array, marked read-only: a function that writes to it does not compile."""
     raise NotImplementedError
 
 
@@ -71,17 +71,17 @@ def is_builtin(function: Callable[..., Any] | type[Any]) -> bool:
 def bind(function: Callable[..., Any], parts: Mapping[str, Any], *, missing_ok: bool = False) -> Callable[..., Any]:
     """Return a copy of a function with global names rebound, in it and in the functions of this package that it calls.
 
-    A closure would do the same in ordinary Python, but the simulator could not compile it. The same arguments give
-    the same copy, so that it is compiled once; but for a function of somebody else's, whose globals may have changed.
+    A closure would do the same in ordinary Python, but the simulator could not compile it. The same arguments give the
+    same copy, so that it is compiled once; except for users' functions, whose globals may have changed.
 
     Args:
         function: A plain function, which does not call itself.
-        parts: What the names mean instead: functions, in which nothing is rebound, or constants. Where none of the
-            names is used, the function itself is returned.
-        missing_ok: Whether a function may lack some of the names, such as a counter's that draws in another way.
+        parts: The new values of the names: functions (used unchanged) or constants. If no name is used, the function
+            itself is returned.
+        missing_ok: Whether a function may lack some of the names, for example a counter's that draws in another way.
 
     Raises:
-        NameError: If a name is a global neither of the function nor of one in which names are rebound.
+        NameError: If a name is not a global of the function or of a called function in which names are rebound.
     """
     unknown = set() if missing_ok else parts.keys() - function.__globals__.keys()
     if unknown and (unknown := unknown - _globals_below(function)):
@@ -92,13 +92,13 @@ def bind(function: Callable[..., Any], parts: Mapping[str, Any], *, missing_ok: 
 
 
 def _globals_below(function: Any) -> set[str]:
-    """Return the globals of a function and of all functions in which `bind` rebinds names."""
+    """Return the globals of a function and of all called functions in which `bind` rebinds names."""
     called = (_rebound_too(function, name) for name in global_names(function.__code__))
     return set(function.__globals__).union(*(_globals_below(callee) for callee in called if callee is not None))
 
 
 def _rebound_too(function: Any, name: str) -> FunctionType | None:
-    """Return the function that a global is, if `bind` rebinds names in it as well."""
+    """Return a global's function if `bind` rebinds names in it as well."""
     callee = function.__globals__.get(name)
     plain = isinstance(callee, FunctionType) and (is_builtin(callee) or callee.__module__ == function.__module__)
     return callee if plain else None
@@ -134,7 +134,7 @@ _kept = functools.lru_cache(maxsize=4096)(_bound)
 
 
 class Use(NamedTuple):
-    """What a function uses: its name there, its value and the line."""
+    """A value that a function uses: its name there, the value and the line."""
 
     name: str
     value: Any
@@ -142,7 +142,7 @@ class Use(NamedTuple):
 
 
 def called_functions(function: Callable[..., Any]) -> dict[FunctionType, tuple[Use, ...]]:
-    """Return the function and all plain functions that it calls, directly or not, each with what it uses."""
+    """Return the function and all plain functions that it calls, also indirectly, each with the values it uses."""
     assert isinstance(function, FunctionType)
     used: dict[FunctionType, tuple[Use, ...]] = {}
     waiting = [function]
@@ -156,7 +156,7 @@ def called_functions(function: Callable[..., Any]) -> dict[FunctionType, tuple[U
 
 
 def _plain(value: Any) -> FunctionType | None:
-    """Return the plain function that a value is, or of which Numba has made it; none of Numba's own."""
+    """Return the plain function behind a value (unwrapping Numba's), or None; excludes Numba's own functions."""
     if type(value).__module__.startswith("numba."):
         value = getattr(value, "py_func", None) or getattr(value, "_defn", None)
     ours = isinstance(value, FunctionType) and str(value.__module__).partition(".")[0] not in COMPILER
@@ -164,7 +164,7 @@ def _plain(value: Any) -> FunctionType | None:
 
 
 def uses(function: FunctionType) -> Iterator[Use]:
-    """Yield defaults, and the values of globals, of enclosing functions' variables and of attributes of modules."""
+    """Yield the values of defaults, globals, closure variables and attributes of modules."""
     code, names = function.__code__, dict(function.__globals__)
     for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
         yield Use("default", value, code.co_firstlineno)
@@ -178,7 +178,7 @@ def uses(function: FunctionType) -> Iterator[Use]:
 
 
 def followed(name: str, value: Any, attributes: list[str], line: int, code: CodeType) -> Iterator[Use]:
-    """Yield what attributes of a value lead to; if it is a module, also what code names of that."""
+    """Yield the values of a value's attributes; for a module, also of the names that the code uses."""
     while attributes and isinstance(value, ModuleType):
         name, value = f"{name}.{attributes[0]}", getattr(value, attributes[0], None)
         attributes = attributes[1:]
@@ -226,9 +226,9 @@ def all_names(code: CodeType) -> list[str]:
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
-    """Return a digest of what a function's machine code depends on, the same in every process.
+    """Return a digest of all dependencies of a function's machine code, the same in every process.
 
-    That is its byte code, the constants it uses, all plain functions it calls, Numba's version, and what is beneath.
+    These are its byte code, its constants, all plain functions it calls, Numba's version, and this folder's code.
     """
     import numba
 
@@ -237,7 +237,7 @@ def fingerprint(function: Callable[..., Any]) -> str:
 
 @functools.cache
 def _beneath() -> str:
-    """Return a digest of what functions reach without naming it: the methods of streams, and types of this folder."""
+    """Return a digest of implicit dependencies: the methods of streams, and types of this folder."""
     parts = [content(formula) for _, formula in sorted(draws.FORMULAS.items())]
     for module in sorted(pkgutil.iter_modules([str(Path(__file__).parent)]), key=lambda module: module.name):
         loader = importlib.util.find_spec(f"{__package__}.{module.name}").loader  # type: ignore[union-attr]
@@ -247,12 +247,12 @@ def _beneath() -> str:
 
 
 def content(function: Callable[..., Any], objects: list[Any] | None = None) -> str:
-    """Return as text what a function and all plain functions that it calls are, and the values that they use.
+    """Return the code of a function and of all plain functions that it calls, and the values they use, as text.
 
     Args:
         function: A plain function.
-        objects: If given, classes and what cannot be written out count by identity, and are put into this list; and so
-            do the functions' places, of which messages tell.
+        objects: If given, classes and other objects without a text form are identified by identity and appended to this
+            list; the functions' file positions, used in messages, are then included too.
     """
     used = called_functions(function)
     places = [(one.__qualname__, one.__code__.co_filename, one.__code__.co_firstlineno) for one in used]
@@ -290,7 +290,7 @@ def _written(value: Any, numbers: Mapping[FunctionType, int], objects: list[Any]
 
 @dataclasses.dataclass(frozen=True)
 class _Now:
-    """A function with what it is now; equal content is equal."""
+    """A function with its current content; compares by content."""
 
     content: str
     function: FunctionType = dataclasses.field(compare=False)
@@ -299,11 +299,11 @@ class _Now:
 
 
 def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a copy of a function, and of what it calls that is not ours, with the values that they use now.
+    """Return a copy of a function and of the users' functions that it calls, with their current values.
 
-    In a notebook a global, a default or an array changes while the function that uses it stays the same object. Equal
-    content gives the same copy: what is made of it may be looked up by it. A function that calls only ours is returned
-    itself.
+    In a notebook a global, a default or an array can change while the function that uses it stays the same object.
+    Equal content gives the same copy, which can serve as a key. A function that calls only this package's functions is
+    returned itself.
     """
     if calls_only_builtin(function):
         return function
@@ -314,7 +314,7 @@ def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.lru_cache(maxsize=4096)
 def calls_only_builtin(function: Callable[..., Any]) -> bool:
-    """Return whether a plain function and all plain functions that it calls are this package's; it stays so."""
+    """Return whether a plain function and all plain functions that it calls are this package's (cached)."""
     return is_builtin(function) and all(map(is_builtin, called_functions(function)))
 
 
@@ -350,14 +350,14 @@ def _value(value: Any, copies: Mapping[FunctionType, FunctionType]) -> Any:
 
 
 def uses_other_randomness(functions: Iterable[Callable[..., Any]], owners: Mapping[Any, str]) -> str | None:
-    """Return in one sentence which function draws from another generator than `rng`, and where; None if none does.
+    """Return a sentence that names the function and line that draw from a generator other than `rng`, or None.
 
-    Numba has global generators of its own in place of those of `numpy.random` and `random`, so that equal calls would
-    give different games.
+    Numba replaces the global generators of `numpy.random` and `random` by its own, so equal calls would give different
+    games.
 
     Args:
         functions: Plain functions.
-        owners: What to write behind the names of some of them, such as " of MyAgent".
+        owners: Suffixes for the names of some of them, such as " of MyAgent".
     """
     for function in functions:
         for use in uses(function):  # type: ignore[arg-type]
@@ -371,7 +371,7 @@ def uses_other_randomness(functions: Iterable[Callable[..., Any]], owners: Mappi
 
 
 def owner_of(function: Callable[..., Any], owners: Mapping[Any, str]) -> str:
-    """Return what to write behind a function's name; a copy of a function has its code."""
+    """Return the suffix for a function's name, found by its code, which copies share."""
     return {getattr(one, "__code__", one): words for one, words in owners.items()}.get(function.__code__, "")
 
 

@@ -1,8 +1,9 @@
 # mypy: disable-error-code="no-untyped-call, no-untyped-def, attr-defined, untyped-decorator"
-"""Numba intrinsics: streams and functions at given addresses, arrays that are read only, and the bits of doubles.
+"""Numba intrinsics: streams and functions at given addresses, read-only arrays, and the bits of doubles.
 
-A stream in machine code is the address of the four words of an SFC64, a fixed number of words apart: 1 for the state of
-a NumPy generator, which goes on where machine code left it, and the number of lanes for games side by side.
+A stream in machine code is the address of the four words of an SFC64, a fixed number of words apart. This stride is 1
+for the state of a NumPy generator, which continues where machine code stopped, and the number of lanes for games side
+by side.
 """
 
 from typing import Any
@@ -43,7 +44,7 @@ class _StreamModel(models.PrimitiveModel):
 
 
 def local_stream(builder: Any, address: Any) -> Any:
-    """Return a copy of the stream at an address, which stays in registers: nothing else can be where it is."""
+    """Return a copy of the stream at an address; the copy stays in registers, as no other pointer can alias it."""
     copy = cgutils.alloca_once(builder, WORD, size=STREAM_WORDS)
     _copy_stream(builder, builder.inttoptr(address, ir.PointerType(WORD)), copy)
     return copy
@@ -155,7 +156,7 @@ def parted(typing_context, x):
 
 @intrinsic
 def read_only(typing_context, array):
-    """Return an array as one that must not be written to."""
+    """Return an array with a read-only type."""
 
     def generate(context, builder, signature, arguments):
         return impl_ret_borrowed(context, builder, signature.return_type, arguments[0])
@@ -165,7 +166,7 @@ def read_only(typing_context, array):
 
 @intrinsic
 def call_at(typing_context, address, arguments):
-    """Call machine code at an address; what it raises is raised here."""
+    """Call machine code at an address; its errors are raised here."""
 
     def generate(context, builder, signature, values):
         kinds = tuple(arguments)

@@ -1,12 +1,12 @@
 # mypy: disable-error-code="no-untyped-call, no-untyped-def, attr-defined, name-defined, call-arg"
 # mypy: disable-error-code="untyped-decorator, misc"
-"""Numba types for the arrays of one of many games whose words stand side by side in a block of memory.
+"""Numba types for the arrays of one game in a block of memory that holds many games side by side.
 
 A block has one column of 8-byte words for each game, and a row for each word of a game's state. A `Lane` is one array
 of one game: `size` words, `stride` words apart, both part of its type. So addresses grow by one word from game to game,
-and LLVM turns a loop over games into vector registers. An index that differs between games would break that: such an
-element is selected from all of them, and written by writing all of them again, which is cheap for the few arms that
-lanes are for. A `Slot` is an array with at most one element that is not 0, such as the gains that one round releases.
+and LLVM turns a loop over games into vector registers. An index that differs between games would break that. Such an
+element is read by selecting from all elements, and written by rewriting all, which is cheap for the few arms that lanes
+are for. A `Slot` is an array with at most one element that is not 0, such as the gains that one round releases.
 """
 
 import operator
@@ -21,7 +21,7 @@ from dp_bandit_envs.compiling.intrinsics import WORD
 
 
 class Lane(types.IterableType):
-    """One array of a game: the type's name says all there is to know, as machine code is kept by it."""
+    """One array of a game; the type's name is complete, as it is part of the cache key of machine code."""
 
     def __init__(self, dtype: Any, size: int, stride: int, same: bool) -> None:
         self.dtype, self.size, self.stride, self.same = dtype, size, stride, same
@@ -29,14 +29,14 @@ class Lane(types.IterableType):
 
     @property
     def iterator_type(self) -> Any:
-        """The type of what `for` goes through."""
+        """The type of the iterator of a `for` loop."""
         return LaneIterator(self)
 
     mutable = True
 
 
 class Slot(types.Type):
-    """An array of a game of which at most one element is not 0: two words, the place and the element."""
+    """An array of a game with at most one nonzero element: two words, the index and the element."""
 
     def __init__(self, dtype: Any, size: int, stride: int) -> None:
         self.dtype, self.size, self.stride = dtype, size, stride
@@ -44,7 +44,7 @@ class Slot(types.Type):
 
 
 class LaneIterator(types.SimpleIteratorType):
-    """Goes through the elements of a lane."""
+    """Iterates over the elements of a lane."""
 
     def __init__(self, lane: Lane) -> None:
         self.lane = lane
@@ -66,7 +66,7 @@ class _IteratorModel(models.StructModel):
 
 
 def _at(context: Any, builder: Any, lane: Any, base: Any, index: Any, dtype: Any = None) -> Any:
-    """Return a pointer to an element, whose place is an int or a value."""
+    """Return a pointer to an element, whose index is an int or a value."""
     offset = WORD(index * lane.stride) if isinstance(index, int) else builder.mul(index, WORD(lane.stride))
     kind = context.get_value_type(dtype or lane.dtype)
     return builder.bitcast(builder.gep(base, [offset], inbounds=True), ir.PointerType(kind))

@@ -1,9 +1,9 @@
 """Places nested tuples of arrays, numbers and streams in a block of words; `layout_code` reads and writes them there.
 
-There are two kinds of blocks. In one for games side by side, a column is a game, and the elements of an array are in
-the rows; sizes are constants of machine code, which LLVM needs for vector registers. In one for single games, a row is
-a game: an array is its address and its shape, and the elements follow behind; a stream is an address. So machine code
-for single games depends on types only, and an array can be elsewhere, such as that of a graph which changes.
+There are two kinds of blocks. In a block for games side by side, each game is a column, and an array's elements are in
+rows; sizes are constants of the machine code, as LLVM needs them for vector registers. In a block for single games,
+each game is a row: an array is an address and a shape, followed by the elements, and a stream is an address. So machine
+code for single games depends on types only, and an array may be elsewhere, such as the array of a changing graph.
 """
 
 import ctypes
@@ -32,12 +32,12 @@ _Stream = ctypes.c_int64 * STREAM_WORDS
 
 
 class Single(NamedTuple):
-    """Stands for an array, in a layout, of which at most one element is not 0.
+    """Stands for an array with at most one nonzero element in a layout.
 
     Attributes:
-        dtype, size: Of the array.
-        kept: Whether it has a place in the block; otherwise it is all 0 whenever a game is read, and what is written to
-            it is seen in what was read then.
+        dtype, size: Element type and size of the array.
+        kept: Whether it is stored in the block; otherwise it is all 0 whenever a game is read, and writes affect only
+            that copy.
     """
 
     dtype: str
@@ -46,16 +46,16 @@ class Single(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a part of a game is.
+    """The position of a part of a game.
 
     Attributes:
         kind: `"number"`; side by side also `"array"`, `"slot"`, `"stream"`, or `"variable"` (a slot of machine code,
             not in the block); of a single game `"reference"` (an array) or `"address"` (a stream).
         row: Its first word.
         lanes: Number of games side by side; 1 for single games.
-        dtype: Of an array, a slot or a number.
-        size: Of an array or a slot; of a reference the number of dimensions.
-        same: Whether all games index it alike.
+        dtype: Type of an array's or slot's elements, or of a number.
+        size: Size of an array or a slot; for a reference the number of dimensions.
+        same: Whether all games use the same index.
     """
 
     kind: str
@@ -77,17 +77,17 @@ class Parts(NamedTuple):
 
 
 class Layout:
-    """Where a nested tuple of arrays, numbers and streams is in a block of games side by side.
+    """The layout of a nested tuple of arrays, numbers and streams in a block of games side by side.
 
     Args:
         example: The tuple; an array is one row of float64 or int64, and a generator, or the class, stands for a stream.
         lanes: Number of games.
-        same: Whether all games index arrays alike, so that their elements need not be selected.
-        start: The row at which it begins.
+        same: Whether all games use the same array indices, so that elements need not be selected.
+        start: The first row.
 
     Attributes:
-        form: The places of all parts, nested as they are: a constant of machine code.
-        rows: Number of words of a game, with those before `start`.
+        form: The positions of all parts, nested like the tuple: a constant of machine code.
+        rows: Number of words of a game, including those before `start`.
 
     Raises:
         TypeError: If a part cannot be placed.
@@ -128,7 +128,7 @@ class Layout:
         return Place(kind, self.rows - rows, self.lanes, dtype, size, self._same)
 
     def write(self, block: NDArray[np.int64], games: Sequence[tuple[Any, ...]], form: Any = None) -> None:
-        """Write games, one in each column, of the example's types and shapes; or a part of them that has this form."""
+        """Write games of the example's types and shapes, one per column; or a part of them with this form."""
         for place, *parts in zip(leaves(form or self.form), *map(_values, games), strict=True):
             if place.kind == "variable":
                 continue
@@ -143,11 +143,11 @@ class Layout:
 
 
 class Image(Layout):
-    """Where a nested tuple is in a row of words that is a game of its own, and what is there when a game begins.
+    """The layout of a nested tuple in a row of words (one game), with the initial words of a game.
 
     Args:
         example: The tuple, with arrays of any shape and type of numbers.
-        spare: Whether arrays may be replaced by new ones, which then are copied to where the old ones are.
+        spare: Whether arrays may be replaced; replacements are copied to the old arrays' memory.
     """
 
     def __init__(self, example: tuple[Any, ...], *, spare: bool = False) -> None:
@@ -190,7 +190,7 @@ class Image(Layout):
 
     @property
     def words(self) -> int:
-        """Number of words of a game, with the elements of its arrays."""
+        """Number of words of a game, including array elements."""
         return len(self._first)
 
     def games(self, streams: Sequence[Sequence[int]]) -> NDArray[np.int64]:
@@ -200,7 +200,7 @@ class Image(Layout):
         return block
 
     def begin(self, block: NDArray[np.int64], streams: Sequence[Sequence[int]]) -> None:
-        """Write games before their first round into a block; those of one row of addresses share the streams."""
+        """Write games before their first round into a block; games of one row of addresses share the streams."""
         block[...] = self._first
         starts = block.ctypes.data + block.strides[0] * np.arange(len(block))
         block[:, self._pointers] += starts[:, np.newaxis]
@@ -211,9 +211,9 @@ class Image(Layout):
 
         Args:
             game: Its words.
-            form: That of a part, if not all of them are wanted.
-            contents_of: What was read or replaced in this game before, of an array by its row: it is read once. What is
-                read now is put into it, for `replace`.
+            form: The form of a part, to read only that part.
+            contents_of: Arrays of this game that were read or replaced before, by row, to read each array once. Arrays
+                read now are added, for `replace`.
         """
         form, contents_of = form or self.form, {} if contents_of is None else contents_of
         if isinstance(form, Parts):
@@ -242,7 +242,7 @@ class Image(Layout):
         return np.ndarray((len(block), *shape), array.dtype, block, start, (block.strides[0], *inner))
 
     def replace(self, game: NDArray[np.int64], contents: Any, form: Any, contents_of: dict[int, Any]) -> None:
-        """Write a part that has this form; arrays that are not in `contents_of` are copied and put there to stay alive.
+        """Write a part with this form; arrays that are not in `contents_of` are copied and stored there, to stay alive.
 
         Raises:
             TypeError: If an array has another type than in the example.
@@ -264,7 +264,7 @@ class Image(Layout):
 
 
 def empty_words(*shape: int) -> NDArray[np.int64]:
-    """Return zeros that begin at a line of the processor's cache."""
+    """Return zeros aligned to a cache line."""
     words, size = LINE_BYTES // WORD_BYTES, math.prod(shape)
     # Lines of their own before and behind them: no two threads write to one.
     room = np.zeros(size + 4 * words, np.int64)
@@ -297,7 +297,7 @@ def _words_of(dtype: str) -> int:
 
 
 def _as_words(array: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the elements of an array in C's order, filled up to whole words at whose multiples another may begin."""
+    """Return the elements of an array in C order, padded to whole words."""
     content = array.tobytes()
     whole = ALIGNED if array.ndim else 1
     return np.frombuffer(content + bytes(-len(content) % (WORD_BYTES * whole)), np.int64)

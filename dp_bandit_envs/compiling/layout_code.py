@@ -1,8 +1,8 @@
 # mypy: disable-error-code="no-untyped-call, no-untyped-def, misc"
-"""Machine code that reads and writes the parts of a game where its layout places them; loading it loads Numba.
+"""Machine code that reads and writes the parts of a game at the positions of its layout; loading it loads Numba.
 
-`reader` makes the function that gives a plain function one game's tuple, with lanes for arrays and loaded numbers;
-`writer` makes the one that stores the numbers of a state that a function returned.
+`reader` makes a function that returns one game's tuple, with lanes for arrays and loaded numbers; `writer` makes a
+function that stores the numbers of a returned state.
 """
 
 import functools
@@ -27,7 +27,7 @@ def _dtype(number: Place) -> Any:
 
 
 def _name(what: str, form: Parts) -> str:
-    """Return a name of its own for each layout: of two functions of one name from disk, a process sees the first."""
+    """Return a unique name for each layout: of two functions with one name on disk, a process finds only the first."""
     return f"{what}_{hashlib.sha256(repr(form).encode()).hexdigest()[:12]}"
 
 
@@ -69,9 +69,9 @@ def _array_at(context: Any, builder: Any, kind: Any, words: Any) -> Any:
 
 
 def _put_back(context: Any, builder: Any, moved: list[tuple[Any, Any, Any]]) -> None:
-    """Copy arrays that are new, or have changed places, to where they belong, all to spare memory first.
+    """Copy replaced or swapped arrays to their positions, through spare memory.
 
-    `moved` has, for each array, its words, its type and what it is now.
+    `moved` has, for each array, its words, its type and its current value.
     """
     new = []
     for words, kind, contents in moved:

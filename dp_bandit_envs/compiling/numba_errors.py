@@ -1,4 +1,4 @@
-"""Says in one sentence why Numba cannot compile somebody's function: which one, in which line, and the way out."""
+"""Explains in one sentence why Numba cannot compile a user's function: function, line and solution."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -20,12 +20,12 @@ _ARGUMENT = re.compile(r"argument \d+: Cannot determine Numba type of")
 
 
 def in_short(error: Exception, functions: Sequence[Callable[..., Any]], owners: Mapping[Any, str]) -> str:
-    """Return why something cannot be compiled.
+    """Return why compilation failed.
 
     Args:
-        error: What Numba raised.
+        error: The error from Numba.
         functions: The functions that are not of this package.
-        owners: What to write behind the names of some of them, such as " of MyAgent".
+        owners: Suffixes for the names of some of them, such as " of MyAgent".
     """
     text = re.sub(r"\x1b\[[\d;]*m", "", str(error))
     function, line = _found(text, functions)
@@ -40,7 +40,7 @@ def _named(function: Any, line: int | None, owners: Mapping[Any, str]) -> str:
 
 
 def _found(text: str, functions: Sequence[Any]) -> tuple[FunctionType | None, int | None]:
-    """Return the innermost of the functions that a message names, and the line."""
+    """Return the innermost function that a message names, and the line."""
     for first_file, first, second_file, second in _PLACE.findall(text):
         file, line = PurePath(first_file or second_file).name, int(first or second)
         for function in functions:
@@ -61,7 +61,7 @@ def _last_line(code: CodeType) -> int:
 
 
 def _words(text: str) -> str:
-    """Return the first sentence of a message that says something."""
+    """Return the first informative sentence of a message."""
     missing, attribute, draw = _NO_FUNCTION.search(text), _NO_ATTRIBUTE.search(text), _DRAW.search(text)
     if attribute and attribute[2]:
         words = (

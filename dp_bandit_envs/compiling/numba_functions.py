@@ -34,7 +34,7 @@ from dp_bandit_envs.compiling.functions import global_names, is_builtin
 
 
 class _NoCode(JITCodeLibrary):
-    """A module that other modules take in as it is, and optimise as a part of them; overrides Numba's methods."""
+    """A module that other modules link unoptimised and optimise as their part; overrides Numba's methods."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
         # As Numba does, but it makes a manager of passes for each function, also for those that are only declared.
@@ -69,11 +69,11 @@ class _NoEnvironments:
         return getattr(self._codegen, name)
 
     def set_env(self, name: str, environment: Any) -> None:
-        """Do nothing."""
+        """Ignore the environment."""
 
 
 class _Flags(Flags):
-    """Options of a function that are quickly compared: Numba asks for each value, for each call that it resolves."""
+    """Options of a function with a fast comparison: Numba compares each value for each call that it resolves."""
 
     _hash = hash(Flags())  # Numba's hash is of the options' names
 
@@ -94,7 +94,7 @@ class QuickCompiler(Compiler):
         super().__init__(*first, _Flags(flags), local)
 
     def compile_extra(self, function: Any) -> Any:
-        """Compile a function, with few searches for garbage: Numba makes hardly any, and each takes longer."""
+        """Compile with rare garbage collections: Numba produces little garbage, and collections get slower."""
         own = QuickCompiler
         with own._lock:
             if not own._depth:
@@ -111,7 +111,7 @@ class QuickCompiler(Compiler):
 
 
 class InliningCompiler(QuickCompiler):
-    """Numba's compiler, of functions that others inline."""
+    """Numba's compiler for functions that others inline."""
 
     def __init__(self, typing_context: Any, target_context: Any, library: Any, *rest: Any) -> None:
         super().__init__(typing_context, target_context, _NoCode(target_context.codegen(), "inlined"), *rest)
@@ -132,10 +132,10 @@ class _FullVectors(JITCodeLibrary):
 
 
 def _use_vectors(function: Any, doubles: int) -> None:
-    """Let LLVM use vector registers in the innermost loops that call functions, whatever it thinks of the gain.
+    """Make LLVM vectorise the innermost loops that call functions, regardless of its cost model.
 
-    These are the loops over lanes. From 11 arms on it often thinks that vectors do not pay, but they take a half to a
-    quarter of the time. Where it can use none, it does not warn, as of `llvm.loop.vectorize.enable`.
+    These are the loops over lanes. From 11 arms on the cost model often rejects vectors, although they take a half to a
+    quarter of the time. Unlike `llvm.loop.vectorize.enable`, this gives no warning where vectors are impossible.
     """
     module, before, called = function.module, -1, -1
     # A block's name has its place in the byte code. The last block of a loop jumps back; of nested loops the inner one
@@ -156,7 +156,7 @@ def _place(block: Any) -> int:
 
 
 class ForLanes(QuickCompiler):
-    """Numba's compiler, of loops over lanes."""
+    """Numba's compiler for loops over lanes."""
 
     def __init__(self, typing_context: Any, target_context: Any, library: Any, *rest: Any) -> None:
         own = _FullVectors(target_context.codegen(), "lanes")
@@ -228,7 +228,7 @@ def clone(function: Callable[..., Any], options: Options) -> FunctionType:
 
 
 def _give_method(name: str, formula: Callable[..., Any]) -> None:
-    """Let streams in machine code have a method that is a formula of `draws`."""
+    """Give streams in machine code a method from a formula of `draws`."""
     copy = clone(formula, tuple(LEAN.items()))
 
     def method(*arguments: Any, **named: Any) -> Callable[..., Any]:
@@ -261,7 +261,7 @@ def whole(number: Any) -> Any:
 
 
 def only_calls(code: CodeType, name: str) -> bool:
-    """Whether a function loads a global name, always to call it: `int` is also a type of numbers in arrays."""
+    """Whether a function uses a global name only in calls: `int` is also used as an array type."""
     loads = [step for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL" and step.argval == name]
     nested = any(name in const.co_names for const in code.co_consts if isinstance(const, CodeType))
     return bool(loads) and not nested and all((step.arg or 0) & 1 for step in loads)
@@ -276,19 +276,19 @@ OUR_FILES = re.compile(r"-[0-9a-f]{32}\.nbc(\.[0-9a-f]{32})?$")
 
 
 class MachineCode(FunctionCache):
-    """One file for each fingerprint, signature and processor: a SHA-256 digest, then the code it belongs to.
+    """One file for each fingerprint, signature and processor: a SHA-256 digest, followed by the code.
 
-    Numba's own cache raises, or kills the process, when one of its files is damaged (after a power cut, on a full disk,
-    by a flipped bit); and it numbers its entries, so that of two processes that compile at once, one can load the
-    other's code. Each edit of what a function depends on makes a new file: those that nobody uses are removed.
+    Numba's own cache raises, or kills the process, when a file is damaged (by a power cut, a full disk, a flipped bit).
+    It also numbers its entries, so if two processes compile at once, one can load the other's code. Each edit of a
+    dependency makes a new file; unused files are removed.
 
     Args:
         function: The function; its module determines the folder, as in Numba.
         key: The fingerprint of everything that determines the machine code.
-        before: Called before a function is compiled that has no file; what it raises is raised instead.
+        before: Called before compiling a function without a file; its error, if any, is raised instead.
 
     Raises:
-        RuntimeError, OSError: If there is no writable folder.
+        RuntimeError, OSError: If no folder is writable.
     """
 
     def __init__(self, function: Callable[..., Any], key: str, before: Callable[[], None]) -> None:
@@ -296,7 +296,7 @@ class MachineCode(FunctionCache):
         self._key, self._before = key, before
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled function, or None if there is no intact file."""
+        """Return the compiled function, or None without an intact file."""
         loaded = self._loaded(sig, target_context)
         if loaded is None:
             self._before()
@@ -320,7 +320,7 @@ class MachineCode(FunctionCache):
         return loaded
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write the compiled function; where that fails, the next process compiles it again."""
+        """Write the compiled function; if that fails, the next process compiles it again."""
         with contextlib.suppress(Exception):
             if not self._impl.check_cachable(data):
                 return

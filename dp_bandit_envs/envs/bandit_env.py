@@ -1,4 +1,4 @@
-"""The bandit game as a Gymnasium environment: the agent plays an arm and sees its gain; the evaluator sees the rest."""
+"""The bandit game as a Gymnasium environment: an agent plays an arm and sees its gain; the evaluator sees all."""
 
 import contextlib
 import copy
@@ -48,10 +48,10 @@ LATE: Final = (
 
 
 class Spec(EnvSpec):
-    """A specification whose `to_json` writes the arrays among the game's arguments as lists, which it takes, too."""
+    """A specification whose `to_json` writes array arguments as lists, which the game accepts too."""
 
     def to_json(self) -> str:
-        """Return it as JSON, which `EnvSpec.from_json` reads."""
+        """Return JSON for `EnvSpec.from_json`."""
         plain = copy.copy(self)
         arrays = {name: value for name, value in self.kwargs.items() if hasattr(value, "__array__")}
         plain.kwargs = {**self.kwargs, **{name: np.asarray(value).tolist() for name, value in arrays.items()}}
@@ -59,7 +59,7 @@ class Spec(EnvSpec):
 
 
 class ArmFacts:
-    """What games of arms and their vector forms share: the public facts, and what the best fixed arm collects."""
+    """Common base of games of arms and their vector forms: public facts, and the gain of the best fixed arm."""
 
     adversary_class: ClassVar[type[Adversary] | None] = None
     sensitivity: float = 1.0
@@ -69,7 +69,7 @@ class ArmFacts:
 
     @property
     def spec(self) -> EnvSpec | None:
-        """How `gym.make` or `gym.make_vec` made it, which sets it; None if neither did."""
+        """The specification, set by `gym.make` or `gym.make_vec`; None without them."""
         return self._spec
 
     @spec.setter
@@ -85,7 +85,7 @@ class ArmFacts:
 
     @property
     def values(self) -> ValueRange:
-        """What is public about the values that a round of one game reveals."""
+        """Public facts about the values that a round of one game reveals."""
         return gains_of_arms(self.sensitivity)
 
     @property
@@ -98,7 +98,7 @@ class ArmFacts:
         )
 
     def best(self, totals: FloatArray) -> FloatArray:
-        """Return what the best fixed arm collects on summed gains of shape `(..., n_arms)`, shape `(...)`."""
+        """Return the total gain of the best fixed arm, shape `(...)`, from summed gains `(..., n_arms)`."""
         largest: FloatArray = np.max(totals, axis=-1)
         return largest
 
@@ -107,39 +107,39 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
     """A game of `horizon` rounds against an adversary.
 
     ## Action Space
-    `Discrete(n_arms)`: the arm to play in this round. `step` takes what `action_space.contains`, as `1`, `np.int64(1)`
-    and `np.array(1)`, and refuses the rest, as `1.0` and `np.array([1])`.
+    `Discrete(n_arms)`: the arm to play in this round. `step` accepts members of `action_space`, such as `1`,
+    `np.int64(1)` and `np.array(1)`, and refuses others, such as `1.0` and `np.array([1])`.
 
     ## Observation Space
-    `Dict(gain=Box(0, 1, (n_arms,), float64), observed=MultiBinary(n_arms))`: the gain of each arm whose gain was
-    revealed in this round, 0 elsewhere, and which arms those are: the one played, and on a graph its neighbours.
+    `Dict(gain=Box(0, 1, (n_arms,), float64), observed=MultiBinary(n_arms))`: the gain of each arm revealed in this
+    round, 0 elsewhere, and a flag for each revealed arm: the arm played and, on a graph, its neighbours.
 
     ## Rewards
-    The gain of the arm played, in [0, 1], larger is better. Against an adversary with memory m it counts only if
-    the same arm was also played in the m rounds before (or in all of them, while there are fewer); otherwise it is 0.
-    Where the adversary has a payoff function, the reward is what that returns, and the observation shows it.
+    The gain of the arm played, in [0, 1], larger is better. Against an adversary with memory m it counts only if the
+    same arm was also played in the m rounds before (or in all earlier rounds if fewer); otherwise it is 0. If the
+    adversary has a payoff function, the reward is its return value, and the observation shows it.
 
     ## Starting State
-    Round 0, nothing observed. The gains are drawn from a stream of their own, so an agent may use the same seed.
+    Round 0, with an empty observation. The gains have their own random stream, so an agent may use the same seed.
     `reset(seed=s, options={"trial": i})` starts trial i of seed s; the default trial is 0.
 
     ## Episode End
-    `terminated` after round `horizon`: the horizon is part of the problem. Never `truncated`.
-    `info` is `{"round": t}` and nothing else, t from 1.
+    `terminated` after round `horizon`: the horizon is part of the problem. Never `truncated`. `info` is exactly
+    `{"round": t}`, t from 1.
 
     For the evaluator only, on `env.unwrapped`: `external_regret()`, `policy_regret()`, `cumulative_gains`, `collected`.
 
     Args:
-        adversary: The adversary that chooses the gains; a copy of it plays, `env.unwrapped.adversary`, so that several
-            environments may be given one. The registered ids make it from the remaining arguments.
-        arm_order: `"given"`: arms are numbered as they are given; `"random"`: each game numbers them anew, with their
-            features, graph and names. By default as given where these, or what arms pay, are the user's own, and random
-            where they are the package's.
+        adversary: The adversary that chooses the gains. A copy of it plays (`env.unwrapped.adversary`), so several
+            environments may share one. The registered ids make it from the remaining arguments.
+        arm_order: `"given"`: arms keep their numbers; `"random"`: each game numbers arms at random, with their
+            features, graph and names. By default given if these, or the gains, are the user's own, and random if they
+            are the package's.
         observe_charge: Whether the agent observes a charge for switching (a gain of 0), or only the reward contains it;
             with a payoff function, whether the agent observes payoffs or the gains behind them.
         render_mode: None, `"rgb_array"` or `"ansi"`.
-        block_length: The most rounds for which gains are fetched at once; it changes nothing but speed and memory.
-        arguments: What the adversary of a registered id takes, such as `n_arms` and `horizon`.
+        block_length: The most rounds of gains to fetch at once; it affects only speed and memory.
+        arguments: Arguments of the registered id's adversary, such as `n_arms` and `horizon`.
 
     Example:
         >>> from dp_bandit_envs import BanditEnv
@@ -153,7 +153,7 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 10}  # type: ignore[misc]
 
     def __init_subclass__(cls) -> None:
-        """Append the headings that a subclass's docstring lacks, from the nearest class that has them."""
+        """Append missing headings to a subclass's docstring, from the nearest base class."""
         # Python 3.13 removes the indentation of docstrings, and no earlier one does.
         docs, first = inspect.cleandoc(cls.__doc__ or ""), "## Action Space"
         # Python drops docstrings with -OO.
@@ -246,7 +246,7 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
     _point: list[float] | None = None  # the point played last, for which arm 0 stands
 
     def _set_spaces(self, width: int) -> None:
-        """Set what can be played and what is seen, for gains with this many columns."""
+        """Set action and observation spaces, for gains with this many columns."""
         refuse_vectors(self.adversary)
         self.n_arms = self._n_plays = width
         self.action_space = spaces.Discrete(width)  # type: ignore[assignment]
@@ -257,7 +257,7 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
         return checks.arm(action, self.n_arms)
 
     def _payoff(self, gains: list[float]) -> float:
-        """Return what the point played last earns."""
+        """Return the payoff of the point played last."""
         raise NotImplementedError
 
     def _check_gains(self) -> None:
@@ -270,7 +270,7 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
         return int(np.argmax(self._totals_of_fixed_arms()))
 
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
-        """Start what a subclass adds to the game, such as its graph."""
+        """Start a subclass's additions to the game, such as its graph."""
 
     def _reveal(self, arm: int, gain: float) -> Observation:
         """Return the observation of this round: the arm played, with `gain` as the gain to show."""
@@ -281,7 +281,7 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
         return {"gain": gains, "observed": observed}
 
     def _shown(self) -> FloatArray:
-        """Return what each arm would show in the round just played, shape `(n_arms,)`: its gain or its payoff."""
+        """Return each arm's observable value in the last round, shape `(n_arms,)`: its gain or its payoff."""
         payments = self._payments if self.observe_charge else None
         row: FloatArray = self._block[len(self._arms) - 1] if payments is None else payments.options
         return row
@@ -295,20 +295,21 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
 
     @property
     def cumulative_gains(self) -> FloatArray:
-        """Each arm's gains of all rounds so far, shape `(n_arms,)`, before any charge or payoff. For the evaluator."""
+        """Each arm's total gain, shape `(n_arms,)`, before any charge or payoff. For the evaluator."""
         self._check_started()
         return self._totals(len(self._arms))
 
     @property
     def collected(self) -> float:
-        """The gains that counted so far. For the evaluator."""
+        """The agent's total reward. For the evaluator."""
         self._check_started()
         return self._collected
 
     def external_regret(self) -> float:
-        """Return what the best fixed arm would have collected so far, less what was collected. For the evaluator.
+        """Return the total gain of the best fixed arm, minus the collected gain.
 
-        A fixed arm pays no charge; with a payoff function it takes the last place of the arms really played.
+        For the evaluator. A fixed arm pays no charge; with a payoff function it replaces the last of the arms really
+        played.
         """
         return float(self.best(self._totals_of_fixed_arms()) - self._collected)
 
@@ -317,15 +318,15 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
         return totals if self._payments is None else self._payments.option_totals
 
     def policy_regret(self) -> float:
-        """Return what the best constant play would have collected, less what was collected. For the evaluator."""
+        """Return the total payoff of the best constant play, minus the collected gain. For the evaluator."""
         totals = self.cumulative_gains
         best = totals if self._payments is None else self._payments.constant_totals
         return float(self.best(best) - self._collected)
 
     def comparisons(self) -> tuple[FloatArray, FloatArray]:
-        """Return what each fixed arm, and each arm played throughout, would have earned in each round of this block.
+        """Return the payoffs of each fixed arm, and of each arm under constant play, in each round of this block.
 
-        Two arrays of shape `(rounds, n_arms)`, which are the same array without a payoff function. For the evaluator.
+        Two arrays of shape `(rounds, n_arms)`; the same array without a payoff function. For the evaluator.
         """
         table = self._block[: len(self._arms)]
         if self._payments is None:
@@ -346,7 +347,7 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
         return running
 
     def render(self) -> Any:
-        """Return a picture of the game so far: an array `(height, width, 3)` or text, by `render_mode`."""
+        """Return a picture of the game: an array `(height, width, 3)` or text, by `render_mode`."""
         self._check_started()
         if self._scoreboard is None:
             gym.logger.warn("render() shows nothing: make the environment with render_mode='rgb_array' or 'ansi'.")
@@ -385,7 +386,7 @@ def observation_space(n_values: int, low: float = 0.0, high: float = 1.0) -> spa
 
 
 def empty_observation(n_values: int) -> Observation:
-    """Return a fresh observation in which nothing was observed."""
+    """Return a fresh, empty observation."""
     return {"gain": np.zeros(n_values), "observed": np.zeros(n_values, np.int8)}
 
 
@@ -396,12 +397,12 @@ def refuse_vectors(adversary: Adversary) -> None:
 
 
 def next_length(played: int, horizon: int, most: int) -> int:
-    """Return the number of rounds of the next block: first few, later at most three times those played.
+    """Return the number of rounds of the next block: few at first, later at most three times the rounds played.
 
-    So a short game draws little more than it plays, and a long one draws nearly all of its gains in long blocks.
+    So a short game draws little more than it plays, and a long game draws nearly all of its gains in long blocks.
 
     Args:
-        played: Rounds played so far.
+        played: Rounds played.
         horizon: Rounds of the game.
         most: The longest block.
     """
@@ -410,11 +411,11 @@ def next_length(played: int, horizon: int, most: int) -> int:
 
 @contextlib.contextmanager
 def checked_beginning(adversary: Adversary) -> Iterator[None]:
-    """Check what an adversary's `begin` does in this `with` statement.
+    """Check an adversary's `begin` in this `with` statement.
 
     Raises:
-        LateDataError: If it makes real data, as the seed was chosen without them.
-        WrongGameError: If arms were to be numbered anew, and it did not.
+        LateDataError: If it adds real data, because the seed was chosen without them.
+        WrongGameError: If it did not number arms at random although it should.
     """
     was_real = adversary.is_real
     yield
@@ -427,7 +428,7 @@ def checked_beginning(adversary: Adversary) -> Iterator[None]:
 def make_adversary(
     env_class: type, adversary: Adversary | None, arguments: dict[str, Any], arm_order: str | None
 ) -> Adversary:
-    """Return a copy of the given adversary, so that several environments may be given one; or make that of a class."""
+    """Return a copy of the given adversary, so that several environments may share it; or make one from its class."""
     adversary = _copied_or_new(env_class, adversary, arguments)
     if arm_order is not None:
         adversary.arm_order = arm_order
@@ -477,7 +478,7 @@ def refuse_unknown(env_class: type, arguments: dict[str, Any]) -> None:
 
 
 def with_own_size(gains: Adversary, **sizes: SupportsIndex | None) -> Adversary:
-    """Return an adversary, or raise ValueError if a size that is given, such as `n_arms=3`, is not its own."""
+    """Return an adversary, or raise ValueError if a size argument, such as `n_arms=3`, differs from its own."""
     for name, wanted in sizes.items():
         size = gains.horizon if name == "horizon" else gains.n_arms
         if wanted is not None and checks.integer(name, wanted, at_least=1) != size:

@@ -34,20 +34,20 @@ BLOCK_BYTES = 2**25
 class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]]):
     """`num_envs` independent games against the same kind of adversary, in lockstep.
 
-    Game i with seed s plays exactly as `BanditEnv` does with that seed; `reset(seed=s)` gives game i the seed s + i,
-    as everywhere in Gymnasium, and `reset(seed=[...])` gives each its own. So take seeds at least `num_envs` apart:
-    games with one seed have one noise behind a privacy wrapper, which cancels in a difference. All games end after
-    round `horizon`; the next `step` ignores its actions and starts new ones (autoreset mode NEXT_STEP).
-
-    Observations, rewards and flags are those of `BanditEnv` with a first axis of length `num_envs`.
+    Game i with seed s plays exactly as `BanditEnv` does with that seed. `reset(seed=s)` gives game i the seed s + i, as
+    everywhere in Gymnasium, and `reset(seed=[...])` gives each game its own. So take seeds at least `num_envs` apart:
+    two games with one seed have the same noise behind a privacy wrapper, and it cancels in a difference. All games end
+    after round `horizon`; the next `step` ignores its actions and starts new games (autoreset mode NEXT_STEP).
+    Observations, rewards and flags are as in `BanditEnv`, with a first axis of length `num_envs`.
 
     Args:
         num_envs: Number of games.
-        adversary: The adversary that chooses the gains; each game gets a copy. Registered ids make it from the others.
+        adversary: The adversary that chooses the gains; each game gets a copy. Registered ids make it from the other
+            arguments.
         arm_order: As in `BanditEnv`; each game numbers its own arms.
         observe_charge: As in `BanditEnv`.
         render_mode: None, `"rgb_array"` or `"ansi"`.
-        arguments: What the adversary of a registered id takes, such as `n_arms` and `horizon`.
+        arguments: Arguments of the registered id's adversary, such as `n_arms` and `horizon`.
 
     Example:
         >>> import gymnasium as gym
@@ -148,7 +148,7 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
         return observation, earned, terminated, never, every_game("round", np.full(self.num_envs, self._round))
 
     def _set_spaces(self, width: int) -> None:
-        """Set what can be played and what is seen in one game, for gains with this many columns."""
+        """Set action and observation spaces of one game, for gains with this many columns."""
         refuse_vectors(self.adversaries[0])
         self.n_arms = width
         self.single_action_space = gym.spaces.Discrete(width)
@@ -174,23 +174,23 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
 
     @property
     def cumulative_gains(self) -> FloatArray:
-        """Each arm's gains so far before any charge or payoff, shape `(num_envs, n_arms)`. For the evaluator."""
+        """Each arm's total gain before any charge or payoff, shape `(num_envs, n_arms)`. For the evaluator."""
         self._check_started()
         self._add_up()
         return self._totals.copy()
 
     @property
     def collected(self) -> FloatArray:
-        """The gains that counted so far, shape `(num_envs,)`. For the evaluator."""
+        """The agents' total rewards, shape `(num_envs,)`. For the evaluator."""
         self._check_started()
         return self._collected.copy()
 
     def external_regret(self) -> FloatArray:
-        """Return the external regret of every game so far, shape `(num_envs,)`. For the evaluator."""
+        """Return the external regret of every game, shape `(num_envs,)`. For the evaluator."""
         return self.best(self._totals_of_fixed_arms()) - self._collected
 
     def policy_regret(self) -> FloatArray:
-        """Return the policy regret of every game so far, shape `(num_envs,)`. For the evaluator."""
+        """Return the policy regret of every game, shape `(num_envs,)`. For the evaluator."""
         totals = [payments.constant_totals for payments in self._payments]
         return self.best(self._or_gains(totals)) - self._collected
 
@@ -220,10 +220,10 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
         )
 
     def _begin(self, seeds: list[int | None], options: dict[str, Any] | None) -> None:
-        """Start what a subclass adds to the games, such as graphs."""
+        """Start a subclass's additions to the games, such as graphs."""
 
     def _reveal(self, arms: IntArray, row: FloatArray, to_show: FloatArray) -> Observation:
-        """Return the observations of a round with gains `row`: the arms played, with `to_show` as the gains to show."""
+        """Return the observations of a round with gains `row`: the arms played and their gains `to_show`."""
         chosen = self._first_of_game + arms
         observation = self._nothing()
         observation["gain"].ravel()[chosen] = to_show
@@ -241,7 +241,7 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
         return gains * gain_counts(self._runs, self._round, self._memory)  # type: ignore[no-any-return]
 
     def _pay(self, row: FloatArray, arms: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return what the arms played earn, shape `(num_envs,)`, and what all arms show, `(num_envs, n_arms)`."""
+        """Return the rewards of the plays, `(num_envs,)`, and the values of all arms, `(num_envs, n_arms)`."""
         earned = np.zeros(self.num_envs)
         for game, payments in enumerate(self._payments):
             earned[game] = payments.play(row[game], int(arms[game]), self._round + 1)

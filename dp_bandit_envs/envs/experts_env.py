@@ -22,13 +22,13 @@ class ExpertsEnv(BanditEnv):
     The reward is the gain of the arm played; the observation holds the gains of all arms, so `observed` is all 1. This
     is full information, as on the graph `"complete"` of `DPBandit-Graph-v0`, without the graph. A round reveals K
     gains, so `sensitivity` is K. A charge for switching applies to the arm played only; if the adversary has a payoff
-    function, the other arms show what they would have paid after the same arms.
+    function, the other arms show their payoffs after the same earlier arms.
 
     ## Arguments
-    `n_arms=10`, `horizon=65_536`; `means=None`: the means of Bernoulli arms, by default .55 for one and .5 for the
-    others; or `gains=`: another adversary by the name of its environment, such as `"Switching"`, or an adversary that
-    you made, which has its own number of arms and horizon. `arm_order=None`: `"given"`, as by default with `means`, or
-    `"random"`: each game numbers the arms anew.
+    `n_arms=10`, `horizon=65_536`; `means=None`: the means of Bernoulli arms, by default .55 for one arm and .5 for the
+    others. `gains=`: alternatively another adversary, by the name of its environment, such as `"Switching"`, or your
+    own adversary, with its own number of arms and horizon. `arm_order=None`: `"given"` (the default with `means`) or
+    `"random"`: each game numbers the arms at random.
 
     ## Version History
     v0: first version.
@@ -64,7 +64,7 @@ class ExpertsEnv(BanditEnv):
 
     @property
     def values(self) -> ValueRange:
-        """What is public about the gains that a round reveals."""
+        """Public facts about the gains that a round reveals."""
         return all_gains_of_arms(self.n_arms)
 
     def _reveal(self, arm: int, gain: float) -> Observation:
@@ -110,7 +110,7 @@ class ExpertsVectorEnv(BanditVectorEnv):
 
     @property
     def values(self) -> ValueRange:
-        """What is public about the gains that a round of one game reveals."""
+        """Public facts about the gains that a round of one game reveals."""
         return all_gains_of_arms(self.n_arms)
 
     def _reveal(self, arms: IntArray, row: FloatArray, to_show: FloatArray) -> Observation:

@@ -28,7 +28,7 @@ class GameClass(type):
 
 
 def __getattr__(name: str) -> Any:
-    """Make the class of a game of the table, unless it was made before."""
+    """Return the class of a game of the table, made on first access."""
     for game in GAMES.values():
         for kind, base in (("Env", BanditEnv), ("VectorEnv", BanditVectorEnv)):
             if name == f"{game.name}{kind}" and game.adversary_class is not None:
@@ -43,7 +43,7 @@ def __dir__() -> list[str]:
 
 
 def found_again(class_name: str, game_name: str, adversary_class: type[Adversary]) -> Any:
-    """Return the class of a game in another process, where the game may be unknown yet."""
+    """Return the class of a game in another process, where the game may not be registered yet."""
     if not any(game.name == game_name for game in GAMES.values()):
         register_adversary(game_name, adversary_class)
     return __getattr__(class_name)
@@ -61,7 +61,7 @@ copyreg.pickle(GameClass, _reduced)
 
 
 def _class(game: str, kind: str, base: type, adversary_class: type[Adversary]) -> GameClass:
-    """Make a class whose arguments are those of an adversary and those of all games."""
+    """Make a class that takes an adversary's arguments and the arguments of all games."""
     parameters = inspect.signature(base).parameters
     common = {key: one for key, one in parameters.items() if key != "adversary" and one.kind is not one.VAR_KEYWORD}
     docs = f"Many games of `{game}Env` in lockstep; it takes the same arguments.\n"
@@ -90,7 +90,7 @@ def _class(game: str, kind: str, base: type, adversary_class: type[Adversary]) -
 
 
 def game_docs(adversary_class: type[Adversary], common: Mapping[str, inspect.Parameter]) -> str:
-    """Return the docstring of a game against `adversary_class`; what all games share is added by `BanditEnv`.
+    """Return the docstring of a game against `adversary_class`; `BanditEnv` adds the common headings.
 
     Args:
         adversary_class: Its first line, its description, its `Args` and its paragraph `Source: ...` are used.
@@ -112,7 +112,7 @@ def game_docs(adversary_class: type[Adversary], common: Mapping[str, inspect.Par
 
 
 def argument_texts(class_: type) -> dict[str, str]:
-    """Return what the docstrings of a class and its bases say about each argument; the class's own text comes first."""
+    """Return the documentation of each argument from a class and its bases; the class's own text comes first."""
     texts: dict[str, str] = {}
     for base in class_.__mro__:
         for paragraph in inspect.cleandoc(base.__dict__.get("__doc__") or "").split("\n\n"):

@@ -29,24 +29,24 @@ class GraphEnv(BanditEnv):
     information `"complete"`. The graph is public: it never depends on gains, and agents may use it
     (`env.get_wrapper_attr("graph")`, a `FeedbackGraph`; this project's agents receive it by the method `see_graph`).
     `sensitivity` is the most gains that one round can reveal, and privacy wrappers scale their noise by it. A random
-    graph may connect an arm to all others, so its sensitivity is K, whatever its degree, unless `max_revealed` caps it.
+    graph may connect an arm to all others, so its sensitivity is K, for any degree, unless `max_revealed` caps it.
     `observed` is the closed neighbourhood of the arm played. A charge for switching applies to the arm played only; if
-    the adversary has a payoff function, a neighbour shows what it would have paid after the same arms.
+    the adversary has a payoff function, a neighbour shows its payoff after the same earlier arms.
 
     ## Arguments
     `graph="karate-club"`: a name (`dp_bandit_envs.graphs.NAMES`: complete, empty, star, cycle, cliques, erdos-renyi,
-    planted-partition, power-law, and real social graphs), a networkx graph, a matrix, or a file with two arm numbers a
-    line; named graphs take `degree=10` (mean; even for a power law), `groups=10` or `size=5`, where they have them.
-    `n_arms=None`: the graph's own, or 10. `horizon=10_000`.
-    `redraw_every=None`: number of rounds after which a random graph is drawn anew; by default once in a game.
-    `max_revealed=None`: the most gains a round may reveal (the arm's own and others drawn at random among the
-    neighbours, independently of gains).
-    `self_loops=True`: every arm reveals its own gain; otherwise only those with an edge to themselves.
-    `means=None`: fixed means of Bernoulli arms; or `prior=(1, 1)`: the Beta prior from which each game draws the means;
-    or `gains=`: another adversary by the name of its environment, such as `"Switching"`, or an adversary that you made,
-    which has its own horizon.
-    `arm_order=None`: `"given"`, as by default with `means` or a graph of your own, or `"random"`: each game numbers the
-    arms anew, in the graph, too.
+    planted-partition, power-law, and real social graphs), a networkx graph, a matrix, or a file with two arm numbers
+    per line. Named graphs take `degree=10` (mean; even for a power law), `groups=10` or `size=5`, if they have them.
+    `n_arms=None`: the graph's own number, or 10. `horizon=10_000`.
+    `redraw_every=None`: number of rounds between draws of a random graph; by default one draw per game.
+    `max_revealed=None`: the most gains a round may reveal (the arm's own and random neighbours', drawn independently of
+    gains).
+    `self_loops=True`: every arm reveals its own gain; otherwise only arms with an edge to themselves.
+    Gains: `means=None`, fixed means of Bernoulli arms; or `prior=(1, 1)`, the Beta prior of each game's means; or
+    `gains=`, another adversary by the name of its environment, such as `"Switching"`, or your own adversary, with its
+    own horizon.
+    `arm_order=None`: `"given"` (the default with `means` or your own graph) or `"random"`: each game numbers the arms
+    at random, also in the graph.
 
     ## Version History
     v0: first version.
@@ -101,7 +101,7 @@ class GraphEnv(BanditEnv):
 
     @property
     def values(self) -> ValueRange:
-        """What is public about the gains that a round reveals."""
+        """Public facts about the gains that a round reveals."""
         return all_gains_of_arms(self.n_arms) if self.source.reveals_all else super().values
 
     @property
@@ -110,7 +110,7 @@ class GraphEnv(BanditEnv):
         return self.source.graph
 
     def render(self) -> Any:
-        """Return a picture of the graph: what was played and seen so far, and in the last round."""
+        """Return a picture of the graph: plays and observations in total and in the last round."""
         if self._picture is None:
             return super().render()
         self._check_started()
@@ -165,7 +165,7 @@ class GraphVectorEnv(BanditVectorEnv):
 
     @property
     def values(self) -> ValueRange:
-        """What is public about the gains that a round of one game reveals."""
+        """Public facts about the gains that a round of one game reveals."""
         return all_gains_of_arms(self.n_arms) if self._sources[0].reveals_all else super().values
 
     @property
@@ -203,7 +203,7 @@ class GraphVectorEnv(BanditVectorEnv):
 
 
 def _row(graph: FeedbackGraph, arm: int, sensitivity: float) -> IntArray:
-    """Return the arms that `arm` reveals, or raise if they are more than the noise is scaled to."""
+    """Return the arms that `arm` reveals, or raise if their number exceeds the sensitivity of the noise."""
     seen = graph.revealed_by(arm)
     if len(seen) > sensitivity:
         raise ValueError(

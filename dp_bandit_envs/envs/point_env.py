@@ -29,7 +29,7 @@ FOR_SETS: dict[str, tuple[type[Adversary], ...]] = {
 
 
 class PointFacts:
-    """What games of points and their vector forms share: the public facts that follow from set and feedback."""
+    """Common base of games of points and their vector forms: public facts from set and feedback."""
 
     decision_set: DecisionSet
     feedback: str
@@ -45,7 +45,7 @@ class PointFacts:
         self.sensitivity = decision_set.l1 if feedback == "full" else self._high - self._low
 
     def _check_adversary(self, adversary: Adversary) -> None:
-        """Refuse an adversary of another dimension, or one whose payments depend on earlier plays."""
+        """Refuse an adversary of another dimension, or with payoffs that depend on earlier plays."""
         if adversary.n_arms != self.dimension:
             raise ValueError(
                 "gain vectors and decision set must have one dimension; received"
@@ -68,11 +68,11 @@ class PointFacts:
 
     @property
     def values(self) -> ValueRange:
-        """What is public about the values that a round of one game reveals."""
+        """Public facts about the values that a round of one game reveals."""
         return self.decision_set.vectors if self.feedback == "full" else self.decision_set.payoff_values
 
     def best(self, totals: FloatArray) -> FloatArray:
-        """Return what the best fixed point collects on summed gain vectors `(..., dimension)`, shape `(...)`."""
+        """Return the payoff of the best fixed point, shape `(...)`, on summed gain vectors `(..., dimension)`."""
         return self.decision_set.support(totals)
 
 
@@ -81,7 +81,7 @@ class PointEnv(PointFacts, BanditEnv):
 
     Args:
         adversary: Chooses the gain vectors: its arms are the coordinates.
-        decision_set: What can be played.
+        decision_set: The set of points.
         feedback: `"full"` or `"bandit"`.
         render_mode: None, `"rgb_array"` or `"ansi"`.
         block_length: As in `BanditEnv`.
@@ -89,8 +89,8 @@ class PointEnv(PointFacts, BanditEnv):
     Source: Agarwal and Singh (2017), The Price of Differential Privacy for Online Learning, ICML.
 
     ## Action Space
-    `PointSpace(decision_set)`, a box of which only the points of the set, shape `(dimension,)`, are members. `step`
-    refuses others with `WrongPointError`; `dp_bandit_envs.wrappers.ProjectToSet(env)` plays the nearest point.
+    `PointSpace(decision_set)`: a box whose members are only the points of the set, shape `(dimension,)`. `step` refuses
+    others with `WrongPointError`; `dp_bandit_envs.wrappers.ProjectToSet(env)` plays the nearest point.
 
     ## Observation Space
     `Dict(gain=Box(low, 1, (n,), float64), observed=MultiBinary(n))`: with `feedback="full"` the round's gain vector,
@@ -114,7 +114,7 @@ class PointEnv(PointFacts, BanditEnv):
         super().__init__(adversary, render_mode=render_mode, block_length=block_length)
 
     def best_point(self) -> FloatArray:
-        """Return the best fixed point so far, shape `(dimension,)`. For the evaluator."""
+        """Return the best fixed point, shape `(dimension,)`. For the evaluator."""
         return self.decision_set.best_point(self.cumulative_gains)
 
     def _set_spaces(self, width: int) -> None:
@@ -185,8 +185,8 @@ class BallEnv(NamedSetEnv):
 
     ## Arguments
     `dimension=10`, `horizon=65_536`; `feedback="full"` or `"bandit"`; `gains="Leaning"`, `"OneAxis"` or
-    `"Alternating"`, an adversary that you made, or an array of your own gain vectors, shape `(horizon, dimension)`;
-    `gap=0.1`, how far the best point is ahead, in [0, 1], for the first two.
+    `"Alternating"`, your own adversary, or an array of your own gain vectors, shape `(horizon, dimension)`; `gap=0.1`,
+    the lead of the best point, in [0, 1], for the first two.
 
     ## Version History
     v0: first version.
@@ -206,9 +206,9 @@ class CubeEnv(NamedSetEnv):
     gain vector; its L1 `sensitivity` is 2, which is also the distance in the cube's own norm.
 
     ## Arguments
-    `dimension=10`, `horizon=65_536`; `feedback="full"` or `"bandit"`; `gains="OneAxis"` or `"Alternating"`, an
-    adversary that you made, or an array of your own gain vectors, shape `(horizon, dimension)`; `gap=0.1`, how far the
-    good signs are ahead, in [0, 1].
+    `dimension=10`, `horizon=65_536`; `feedback="full"` or `"bandit"`; `gains="OneAxis"` or `"Alternating"`, your own
+    adversary, or an array of your own gain vectors, shape `(horizon, dimension)`; `gap=0.1`, the lead of the good
+    signs, in [0, 1].
 
     ## Version History
     v0: first version.
@@ -221,17 +221,17 @@ class CubeEnv(NamedSetEnv):
 
 
 class SimplexEnv(NamedSetEnv):
-    """Prediction with expert advice where mixtures of experts are played: the probability simplex.
+    """Prediction with expert advice, with mixtures of experts as actions: the probability simplex.
 
     ## Description
-    Gain vectors have entries in [0, 1], and so has the payoff <g, x>: what an expert drawn from the mixture x earns in
-    expectation. With full information a round reveals all gains, as in `DPBandit-Experts-v0`; its L1 `sensitivity` is
-    d, its distance in the sup norm, the set's own norm, 1.
+    Gain vectors have entries in [0, 1], and so has the payoff <g, x>: the expected gain of an expert drawn from the
+    mixture x. With full information a round reveals all gains, as in `DPBandit-Experts-v0`; its L1 `sensitivity` is d,
+    its distance in the sup norm, the set's own norm, 1.
 
     ## Arguments
     `dimension=10`, `horizon=65_536`; `feedback="full"` or `"bandit"`; `gains="Stochastic"` or another adversary by the
-    name of its environment, an adversary that you made, or an array of gains, shape `(horizon, dimension)`; `gap=None`,
-    how far the mean of one expert, drawn anew for each game, is ahead of the others (0.05 by default), in [0, 1].
+    name of its environment, your own adversary, or an array of gains, shape `(horizon, dimension)`; `gap=None`, the
+    lead of one expert's mean, drawn for each game, over the others (0.05 by default), in [0, 1].
 
     ## Version History
     v0: first version.
@@ -257,7 +257,7 @@ def point_adversary(
         gains: An adversary or an array of gain vectors, which have their own size; or a name; None for the default.
         dimension: Number of coordinates; None for the adversary's own, or the default.
         horizon: Number of rounds; None for the adversary's own, or the default.
-        gap: How far the best point is ahead, in [0, 1], for adversaries that take it.
+        gap: Lead of the best point, in [0, 1], for adversaries that take it.
     """
     if gains is not None and not isinstance(gains, str):
         if gap is not None:

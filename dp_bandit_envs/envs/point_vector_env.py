@@ -21,7 +21,7 @@ class PointVectorEnv(PointFacts, BanditVectorEnv):
     Args:
         num_envs: Number of games.
         adversary: Chooses the gain vectors; each game gets a copy.
-        decision_set: What can be played in each game.
+        decision_set: The set of points of each game.
         feedback: `"full"` or `"bandit"`.
         render_mode: None, `"rgb_array"` or `"ansi"`.
     """
@@ -72,11 +72,11 @@ class PointVectorEnv(PointFacts, BanditVectorEnv):
         )
 
     def _point_of(self, game: int) -> list[float] | None:
-        """Return the point that a game played last."""
+        """Return the last point of a game."""
         return None if self._points is None else self._points[game].tolist()
 
     def _best_point_of(self, game: int) -> FloatArray:
-        """Return the best fixed point of a game so far."""
+        """Return the best fixed point of a game."""
         return self.decision_set.best_point(self.cumulative_gains[game])
 
 

@@ -25,12 +25,12 @@ class RegisteredGame:
     """A row of the table. Classes may be given as `"module:Class"`, which is imported on first use.
 
     Attributes:
-        name: X of the id `DPBandit-X-v0`, in which `XEnv` is the class of one game and `XVectorEnv` that of many.
-        adversary: The adversary's class, whose arguments and docstring become the environment's; None for a game
-            whose environments are classes of their own.
+        name: X of the id `DPBandit-X-v0`; `XEnv` is the class of one game, `XVectorEnv` of many.
+        adversary: The adversary's class, whose arguments and docstring become the environment's; None for games with
+            their own environment classes.
         env: The class of one game.
         vector_env: The class of many games in lockstep.
-        sent: Whether another process registered it, whose games are played here.
+        sent: Whether another process registered it and plays its games here.
     """
 
     name: str
@@ -107,7 +107,7 @@ IDS = GAMES.keys()
 
 
 def environment_names() -> list[str]:
-    """Return every registered id, which `gym.make` knows; elsewhere `"Stochastic"` is enough.
+    """Return all registered ids for `gym.make`; other functions accept short names such as `"Stochastic"`.
 
     Example:
         >>> from dp_bandit_envs import environment_names
@@ -131,8 +131,8 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
     class's arguments and their defaults become the environment's, and so does its docstring: the first line, the
     description, `Args`, and a paragraph `Source: ...`.
 
-    A class that is defined again, as by a cell that is run again or by `importlib.reload`, takes the place of the older
-    one; environments that were made before keep that.
+    Defining a class again, as by rerunning a notebook cell or by `importlib.reload`, replaces the older class; existing
+    environments keep the old one.
 
     Each process has its own table. `simulate(..., jobs=2)` repeats the registration in its workers, and so does a
     pickled environment or its class; the adversary must then be importable there, or be sent by cloudpickle. For other
@@ -147,10 +147,10 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
         The id.
 
     Raises:
-        WrongTypeError: If the name is not text, or the class is not that of an adversary.
+        WrongTypeError: If the name is not text, or the class is not an adversary class.
         ValueError: If the name is not as above, or the class has an argument that every environment has.
-        NameTakenError: If a game of this name exists, ignoring case, and it is not that of a class of the same name at
-            the top level of the same module.
+        NameTakenError: If a game of this name exists, ignoring case, unless its class has the same name at the top
+            level of the same module.
 
     Example:
         >>> import gymnasium as gym
@@ -206,7 +206,7 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
 
 
 def is_defined_again(older: Any, newer: Any) -> bool:
-    """Return whether it is that of the same name at the top level of the same module, which is not ours."""
+    """Return whether a class redefines another: same name, same module at top level, not of this package."""
     names = [(getattr(one, "__module__", None), getattr(one, "__qualname__", "<")) for one in (older, newer)]
     return names[0] == names[1] and "<" not in names[0][1] and not is_builtin(newer)
 
@@ -222,9 +222,9 @@ def foreign_games() -> list[RegisteredGame]:
 
 
 def register_here(name: str, adversary_class: "type[Adversary]") -> None:
-    """Register a game that another process has registered, in place of an older one of that name.
+    """Register a game from another process, replacing an older game of that name.
 
-    Workers outlive a simulation; the class may have been edited and registered again since.
+    Workers outlive a simulation; the class may have been edited and registered again.
     """
     registered = next((game for game in foreign_games() if game.name == name), None)
     if registered is not None and registered.adversary is not adversary_class:
@@ -236,7 +236,7 @@ def register_here(name: str, adversary_class: "type[Adversary]") -> None:
 
 
 def sized_adversaries() -> "dict[str, type[Adversary]]":
-    """Return the adversaries that need no arguments besides `n_arms` and `horizon`, by the name of their game."""
+    """Return the adversaries that need only `n_arms` and `horizon`, by the name of their game."""
     adversaries = {}
     for game in GAMES.values():
         if game.adversary_class is not None:

@@ -1,4 +1,4 @@
-"""Frames and text of a game so far: a scoreboard of arms, the points of a set, a feedback graph."""
+"""Frames and text of a game: a scoreboard of arms, the points of a set, a feedback graph."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +20,7 @@ BEST: Final = {"color": RED, "markersize": 13, "markerfacecolor": "none", "marke
 
 
 class _Board:
-    """What is common to scoreboards of arms and of points: the round, the best play so far, the curve of regret."""
+    """Base class of scoreboards of arms and of points: the round, the best play, the curve of regret."""
 
     _text: Callable[[str, str], str]
     _draw: Callable[[Any, Any, str], None]
@@ -33,7 +33,7 @@ class _Board:
         self._round = 0
 
     def render(self, mode: str | None, *, title: str, total: str) -> Any:
-        """Draw; `total` says what was added up, such as "gain" or "released gain"."""
+        """Draw; `total` names the summed quantity, such as "gain" or "released gain"."""
         title = f"{title}, round {self._round:,} of {self._horizon:,}"
         return self._text(title, total) if mode == "ansi" else self._frame(title, total)
 
@@ -68,7 +68,7 @@ class Scoreboard(_Board):
     Args:
         n_arms: Number of arms.
         horizon: Number of rounds.
-        best: Returns the best fixed arm so far; above a privacy boundary there is none, and no curve of regret.
+        best: Returns the best fixed arm; None above a privacy boundary, where there is no curve of regret.
     """
 
     def __init__(self, n_arms: int, horizon: int, best: Callable[[], int] | None = None) -> None:
@@ -87,7 +87,7 @@ class Scoreboard(_Board):
         self._gains[arm] += gain
 
     def show_totals(self, totals: FloatArray) -> None:
-        """Show these totals, shape `(n_arms,)`, instead of those that were added up."""
+        """Show these totals, shape `(n_arms,)`, instead of the accumulated totals."""
         self._gains = np.array(totals, dtype=float)
 
     def _text(self, title: str, total: str) -> str:
@@ -120,13 +120,13 @@ class Scoreboard(_Board):
 
 
 class PointBoard(_Board):
-    """Shows the last points played in their set, the best one, and regret over time, with the methods of `Scoreboard`.
+    """Shows the last points played, the best point, and regret over time, with the methods of `Scoreboard`.
 
     Args:
         decision_set: The set.
         horizon: Number of rounds.
         point: Returns the point played last.
-        best: Returns the best fixed point so far; above a privacy boundary there is none.
+        best: Returns the best fixed point; None above a privacy boundary.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class PointBoard(_Board):
         self._total += gain
 
     def show_totals(self, totals: FloatArray) -> None:
-        """Show nothing of released sums: the picture is of points."""
+        """Ignore released sums: the picture shows points."""
 
     def _text(self, title: str, total: str) -> str:
         point, best = self._point(), self._best_so_far()
@@ -170,7 +170,7 @@ class PointBoard(_Board):
         return "\n".join(lines) + "\n"
 
     def _draw(self, left: Any, right: Any, total: str) -> None:
-        """Draw the path in the first two coordinates of the set, and all coordinates of the last and the best point."""
+        """Draw the path in the first two coordinates of the set, and the last and the best point in all coordinates."""
         point, best = self._point(), self._best_so_far()
         places, second = np.arange(self._set.dimension), min(1, self._set.dimension - 1)
         left.fill(*self._set.outline().T, facecolor="#F0F0F0", edgecolor=GREY, zorder=0)
@@ -190,7 +190,7 @@ class PointBoard(_Board):
 
 
 class GraphPicture:
-    """Counts for each arm how often it was played and observed, and draws the counts on the feedback graph.
+    """Counts plays and observations of each arm, and draws the counts on the feedback graph.
 
     Args:
         graph: The graph of the first round.
@@ -257,7 +257,7 @@ class GraphPicture:
 
 
 def _figure(width: float, height: float) -> Any:
-    """Return a figure of this size in inches, which no window shows."""
+    """Return an off-screen figure of this size in inches."""
     require("matplotlib", extra="plots")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -2,7 +2,7 @@
 
 After the changed round the scores differ by at most the learning rate a, so each later draw has a bounded range of 2 a.
 Lazy Hedge also reveals one bit per round, whether its arm is kept, and rarely draws. The proofs are in
-docs/own-draws.md.
+docs/notes/own-draws.md.
 """
 
 import functools
@@ -31,7 +31,7 @@ def hedge_guarantee(*, draws: int, learning_rate: float) -> PrivacyGuarantee:
         theorem=(
             f"exponential mechanism: {later} draws after the first, each from scores that one round moves by"
             f" {learning_rate:.3g} either way, so of bounded range {2 * learning_rate:.3g} (proof in"
-            " docs/own-draws.md)"
+            " docs/notes/own-draws.md)"
         ),
         agents=HEDGE_ONLY,
     )
@@ -101,7 +101,7 @@ def lazy_hedge_guarantee(settings: LazySettings) -> PrivacyGuarantee:
         curve=tuple((order, settings.kept_divergence(order) + draws * a * min(order * a / 2, 2)) for order in ORDERS),
         theorem=(
             f"one round changes once whether the arm is kept (Renyi curve of that bit), and at most"
-            f" {draws} fresh draws, each of bounded range {2 * a:.3g} (proof in docs/own-draws.md;"
+            f" {draws} fresh draws, each of bounded range {2 * a:.3g} (proof in docs/notes/own-draws.md;"
             f" learning rate {a:.3g}, fresh probability {p:.3g})"
         ),
         agents=LAZY_ONLY,

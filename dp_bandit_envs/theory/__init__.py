@@ -1,1 +1,1 @@
-"""Theory: regret bounds from above and below, and the divergences, batch sizes and constants they are made of."""
+"""Theory: upper and lower regret bounds, and their divergences, batch sizes and constants."""

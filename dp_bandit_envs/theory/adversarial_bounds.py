@@ -1,8 +1,8 @@
-"""Upper bounds on the expected external regret against oblivious adversaries, at any horizon and with every constant.
+"""Upper bounds on the expected external regret against oblivious adversaries, non-asymptotic, with explicit constants.
 
-K is the number of arms and T the horizon; all bounds are in units of gain. With them stand the batch sizes that papers
-choose by a formula, and the epsilons that Tossou and Dimitrakakis (2017) print for EXP3's own randomness. Some of these
-are wrong; `dp_bandit_envs.privacy.exp3_privacy` says what holds instead.
+K is the number of arms and T the horizon; all bounds are in units of gain. The module also has the batch sizes of the
+papers, and the epsilons that Tossou and Dimitrakakis (2017) print for EXP3's own randomness. Some of these epsilons are
+wrong; see `dp_bandit_envs.privacy.exp3_privacy` for correct ones.
 """
 
 import math
@@ -17,7 +17,7 @@ SKIP_SHARE: Final = 1 - 2 ** (-1 / 3)
 
 @checked()
 def uniform_regret_bound(n_arms: int, horizon: int) -> float:
-    """Return T (1 - 1 / K): a round of uniform play costs at most 1, and nothing if it plays the best arm."""
+    """Return T (1 - 1 / K): a round of uniform play costs at most 1, and 0 if it plays the best arm."""
     return horizon * (1 - 1 / n_arms)
 
 
@@ -59,9 +59,9 @@ def exp3_set_regret_bound(n_arms: int, horizon: int, independent: int, cover: in
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1.
         independent: The size a of the independent set that sets the learning rate; K without a graph.
-        cover: The number chi of cliques that contain all arms, on an undirected graph with self-loops; K without one.
+        cover: The number chi of cliques that cover all arms, on an undirected graph with self-loops; K without a graph.
 
-    Source: Alon, Cesa-Bianchi, Gentile and Mansour (2013), with the independence number in place of chi.
+    Source: Alon, Cesa-Bianchi, Gentile and Mansour (2013), with the independence number instead of chi.
     """
     rate = math.sqrt(2 * math.log(n_arms) / (independent * horizon))
     return math.log(n_arms) / rate + rate * cover * horizon / 2
@@ -71,9 +71,9 @@ def exp3_set_regret_bound(n_arms: int, horizon: int, independent: int, cover: in
 def htinf_regret_bound(n_arms: int, horizon: int, sigma: float) -> float:
     r"""Return the bound of HTINF for losses with :math:`E[\ell^2] \le \sigma^2` and tail index 2; inf for sigma < 1.
 
-    Derived here, for losses whose part beyond any threshold is not negative on average (noise that is symmetric
-    around a loss in [0, 1]): the regulariser costs :math:`2 \sigma \sqrt T (\sqrt K - 1)`; each round costs at most
-    :math:`2 \eta_t \sigma^2 \sqrt K`, as the thresholds keep :math:`(1 - \Theta)^{-3} = 2`; and skipping costs
+    Derived here, for losses whose part beyond any threshold has a mean of at least 0 (noise that is symmetric around a
+    loss in [0, 1]). The regulariser costs :math:`2 \sigma \sqrt T (\sqrt K - 1)`. Each round costs at most
+    :math:`2 \eta_t \sigma^2 \sqrt K`, as the thresholds keep :math:`(1 - \Theta)^{-3} = 2`. Skipping costs
     :math:`E[|\ell|; |\ell| > r_i] \le \sigma^2 / r_i`, on average over the arms at most
     :math:`\eta_t \sigma^2 \sqrt K / \Theta`. Summed with :math:`\sum_t \eta_t \le 2 \sqrt T / \sigma`.
     """
@@ -89,7 +89,7 @@ def rescaled_regret_bound(bound: Callable[[int, int], float], n_arms: int, steps
     r"""Return the bound of a base algorithm on gains with Laplace noise, rescaled to [0, 1]; without `rejection_bias`.
 
     A noisy gain counts if it is in :math:`[-B, 1 + B]` with :math:`B = b \ln n` for n steps and noise of scale b, so
-    the base sees gains divided by :math:`2 B + 1`, and each unit of its regret is worth that many.
+    the base sees gains divided by :math:`2 B + 1`, and its regret is multiplied by this factor.
 
     Args:
         bound: The base's bound for `(n_arms, steps)` and gains in [0, 1].
@@ -104,9 +104,9 @@ def rescaled_regret_bound(bound: Callable[[int, int], float], n_arms: int, steps
 
 @checked()
 def rejection_bias(steps: int, noise_scale: float) -> float:
-    """Return what rejecting noisy gains outside the interval of `rescaled_regret_bound` adds to the regret, at most.
+    """Return a bound on the regret from rejecting noisy gains outside the interval of `rescaled_regret_bound`.
 
-    A rejected gain counts like an end of the interval: the lower end for EXP3, the upper one for agents that learn from
+    A rejected gain counts like an end of the interval: the lower end for EXP3, the upper end for agents that learn from
     losses. Over the game the bias differs between arms by at most (ln n + 1) b + 1/2, for n steps and a scale b > 0.
 
     Source: Tossou and Dimitrakakis (2017), theorem 3.1.
@@ -117,7 +117,7 @@ def rejection_bias(steps: int, noise_scale: float) -> float:
 
 @checked()
 def without_memory(bound: Callable[[int, int], float]) -> Callable[[int, int, int], float]:
-    """Turn a bound for oblivious adversaries into one that is inf for adversaries with memory."""
+    """Extend a bound for oblivious adversaries by inf for adversaries with memory."""
 
     def with_memory(n_arms: int, horizon: int, memory: int) -> float:
         return bound(n_arms, horizon) if memory == 0 else math.inf
@@ -127,7 +127,7 @@ def without_memory(bound: Callable[[int, int], float]) -> Callable[[int, int, in
 
 @checked()
 def capped_batch_size(batch_size: int, horizon: int) -> int:
-    """Return the batch size, but not more than the whole game, so that defaults work for short games too."""
+    """Return the batch size, capped at the horizon, so that defaults work for short games too."""
     return max(1, min(batch_size, horizon))
 
 
@@ -171,6 +171,6 @@ def exp3_tau_printed_epsilon(horizon: int, batch_size: int) -> float:
 
 @checked()
 def paper_epsilon(n_arms: int, horizon: int) -> float:
-    """Return 28 K ln K + sqrt(112 K ln K ln T): the epsilon of corollary 3.2, used throughout the paper's figure 1."""
+    """Return 28 K ln K + sqrt(112 K ln K ln T): the epsilon of corollary 3.2, used in all of the paper's figure 1."""
     share = n_arms * math.log(n_arms)
     return 28 * share + math.sqrt(112 * share * math.log(horizon))

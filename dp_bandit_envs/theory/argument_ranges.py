@@ -1,4 +1,4 @@
-"""What the arguments of bounds must be, by name: a symbol means the same, and has one range, in all of them."""
+"""Ranges of the arguments of bounds, by name: a symbol has the same meaning and range in all of them."""
 
 import functools
 import inspect
@@ -46,7 +46,7 @@ def _gaps(name: str, value: Any) -> list[float]:
 
 
 def function(name: str, value: Any) -> Callable[..., float]:
-    """Return a function that checks that a function returns a number, or raise if it is none."""
+    """Wrap a function so that it checks that its value is a number; raise if it is not a function."""
     if not callable(value):
         raise WrongTypeError(f"{name} must be a function; received {checks.kind_of(value)}.")
     return lambda *arguments: checks.real(f"what {name} returns", value(*arguments))
@@ -78,7 +78,7 @@ def _any_of(*choices: str) -> Rule:
 
 
 def or_none(rule: Rule) -> Rule:
-    """Return the rule that an argument is None or meets a rule."""
+    """Return the rule "None, or meets this rule"."""
     return lambda name, value: None if value is None else rule(name, value)
 
 
@@ -118,7 +118,7 @@ def checked(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator that checks a bound's arguments, by their names, and that its value is a number.
 
     Args:
-        rules: What holds for arguments of this function in place of `RULES`.
+        rules: Rules for arguments of this function that replace `RULES`.
     """
 
     def decorate(bound: Callable[P, R]) -> Callable[P, R]:

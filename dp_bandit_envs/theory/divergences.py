@@ -1,4 +1,4 @@
-"""Divergences between Bernoulli arms, in nats, with and without privacy, and their inverses: upper bounds on a mean.
+"""Divergences between Bernoulli arms in nats, with and without privacy, and their inverses: upper bounds on a mean.
 
 Plain functions of floats without checks, because compiled agents call them for every arm in every round. A caller with
 a noisy mean must clip it to [0, 1] first.
@@ -21,7 +21,7 @@ def bernoulli_kl(x: float, y: float) -> float:
 
     Args:
         x: A mean in [0, 1].
-        y: A mean in [0, 1]; at 0 and at 1 the divergence is inf, unless x is the same.
+        y: A mean in [0, 1]; at 0 and at 1 the divergence is inf, unless x = y.
     """
     if x == y:
         return 0.0
@@ -38,14 +38,14 @@ def bernoulli_kl(x: float, y: float) -> float:
 
 
 def private_divergence(x: float, y: float, epsilon: float) -> float:
-    r"""Return the divergence of Bernoulli(y) from Bernoulli(x), y > x, that epsilon-DP leaves, in nats; in [0, inf].
+    r"""Return the divergence of Bernoulli(y) from Bernoulli(x), y > x, under epsilon-DP, in nats; in [0, inf].
 
     .. math:: d_\epsilon(x, y) = \inf_z \{ \epsilon |z - x| + \mathrm{kl}(z, y) \} = \begin{cases} \mathrm{kl}(x, y) &
               \ln \frac{y (1 - x)}{x (1 - y)} \le \epsilon \\ -\epsilon x - \ln(1 - y (1 - e^{-\epsilon})) &
               \text{otherwise} \end{cases}
 
     The slope in z is :math:`\epsilon` minus the difference of the log-odds of y and z, so the infimum is at x, or where
-    the log-odds of z are those of y minus epsilon.
+    the log-odds of z equal the log-odds of y minus epsilon.
 
     Args:
         x: A mean in [0, 1].
@@ -67,9 +67,9 @@ def private_divergence(x: float, y: float, epsilon: float) -> float:
 def kl_upper(mean: float, level: float) -> float:
     r"""Return the largest q in [mean, 1] with :math:`\mathrm{kl}(\text{mean}, q)` at most a level: KL-UCB's index.
 
-    Found to about 1e-14, by Halley's iteration for :math:`s = \ln \frac{1 - \text{mean}}{1 - q}`, in which the
-    divergence is convex and every s > 0 corresponds to a q in (mean, 1). It starts at the solution for small levels and
-    ends after one to four steps (20 million arguments tried).
+    Accurate to about 1e-14, by Halley's iteration for :math:`s = \ln \frac{1 - \text{mean}}{1 - q}`. The divergence is
+    convex in s, and every s > 0 corresponds to a q in (mean, 1). It starts at the solution for small levels and ends
+    after one to four steps (20 million arguments tried).
 
     Args:
         mean: A mean in [0, 1].
@@ -101,7 +101,7 @@ def kl_upper(mean: float, level: float) -> float:
 
 
 def below_kl_upper(mean: float, level: float) -> float:
-    """Return a number a little below `kl_upper` in most cases, at a fraction of its price; nan if there is none."""
+    """Return a number usually slightly below `kl_upper`, at a fraction of its cost; nan if there is none."""
     rest = 1.0 - mean
     if not (level > 0.0 and mean >= SMALLEST_MEAN and level < rest):
         return math.nan
@@ -116,8 +116,8 @@ def private_upper(mean: float, level: float, epsilon: float) -> float:
               \epsilon (1 - m) + \ln(m + (1 - m) e^{-\epsilon}) < \text{level} < \epsilon (1 - m),
               \quad m = \text{mean}
 
-    and 1 for larger levels, which every mean meets; `kl_upper` for smaller ones, where q is within epsilon of
-    the mean in log-odds.
+    and 1 for larger levels, which every mean meets. For smaller levels it is `kl_upper`: q is within epsilon of the
+    mean in log-odds.
 
     Args:
         mean: A mean in [0, 1].

@@ -1,20 +1,19 @@
 r"""Upper bounds on the pseudo-regret of agents that forget: over a window, with a discount, or with restarts.
 
-They are what forgetting costs where nothing changes, at any horizon and with every constant, for independent gains in
-[0, 1]. Where means change they bound the dynamic regret, with more: see `window_ucb_bound`.
-
-All use one lemma. *An arm's gains since a fixed round, n in number, have a mean that is too low for their count:
-n kl(mean, mu) >= L with mean < mu, for some n in [1, m]. That has probability at most*
+They bound the cost of forgetting when means are constant, non-asymptotically and with explicit constants, for
+independent gains in [0, 1]. For changing means, with extra terms, they bound the dynamic regret: see
+`window_ucb_bound`. All use one lemma. *An arm's gains since a fixed round, n in number, have a mean that is too low for
+their count: n kl(mean, mu) >= L with mean < mu, for some n in [1, m]. That has probability at most*
 
 .. math:: \min_D D e^{-L / \beta}, \quad \beta = m^{1 / D}; \qquad
           \min_D D \exp \Big( -\frac{4 \sqrt \beta}{(1 + \sqrt \beta)^2} L \Big)
 
-*the second one for 2 n (mean - mu)^2 in place of n kl(mean, mu).* Proof. Cut [1, m] into D slices [n_0, beta n_0]. For
-fixed lam, e^(lam S - n psi(lam)) is a supermartingale, whenever the arm is played. With kl(z, mu) = L / (beta n_0) and
-the lam of z, a mean in the slice is at most z, so the exponent is at least n L / (beta n_0) >= L / beta. For squares
-psi(lam) is at most mu lam + lam^2 / 8; with sqrt(32 L / n_0) / (1 + sqrt(beta)) for -lam the exponent is the one above
-at both ends of a slice, and larger between them, as it is concave in sqrt(n). The same holds above mu, for counts from
-any m_0 to m_0 m, and for weights of at most 1, with the sum of weights for n.
+*the second bound with 2 n (mean - mu)^2 instead of n kl(mean, mu).* Proof. Cut [1, m] into D slices [n_0, beta n_0].
+For fixed lam, e^(lam S - n psi(lam)) is a supermartingale, whenever the arm is played. Choose z with kl(z, mu) = L /
+(beta n_0) and the lam of z: a mean in the slice is at most z, so the exponent is at least n L / (beta n_0) >= L / beta.
+For squares, psi(lam) is at most mu lam + lam^2 / 8. With -lam = sqrt(32 L / n_0) / (1 + sqrt(beta)), the exponent has
+the stated value at both ends of a slice, and larger values between them, because it is concave in sqrt(n). The same
+holds above mu, for counts from any m_0 to m_0 m, and for weights of at most 1, with n the sum of weights.
 """
 
 import math
@@ -35,14 +34,13 @@ def window_ucb_bound(means: Means, horizon: SupportsIndex, window: int, bonus: f
 
     .. math:: E[n_a] \le \lceil T / w \rceil N + 2 \sum_t p_t
 
-    Proof. With N gains in the window twice the bonus is at most the gap. In w rounds that follow each other arm a is
-    played at most N times with fewer, as the window holds its plays in them. Any other play needs the best arm's
-    mean, or arm a's, to be off by the bonus: the lemma with :math:`L = 2 \xi \ln m`, m = min(t, w), where fewer than
-    :math:`\xi \ln m` gains do not count, as their bonus is above 1; so the slices are those of
-    :math:`[\xi \ln m, m]`.
+    Proof. With N gains in the window, twice the bonus is at most the gap. In w consecutive rounds, arm a is played at
+    most N times with fewer gains, as the window contains its plays in them. Any other play requires the best arm's
+    mean, or arm a's, to be off by the bonus: the lemma with :math:`L = 2 \xi \ln m`, m = min(t, w). Fewer than
+    :math:`\xi \ln m` gains can be ignored, as their bonus is above 1; so the slices cover :math:`[\xi \ln m, m]`.
 
-    Where the best arm changes S times, all this holds in rounds whose window has no change, with the smallest gap for
-    the arms that are behind in some round; the others, at most S w, cost at most the largest gap each.
+    If the best arm changes S times, this holds in rounds without a change in their window, with the smallest positive
+    gap of each arm. The other rounds, at most S w, cost at most the largest gap each.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].
@@ -68,8 +66,8 @@ def discounted_ucb_bound(means: Means, horizon: SupportsIndex, discount: float, 
     .. math:: E[n_a] \le \lceil T / b \rceil (N \gamma^{-b} + 1) + 2 \sum_t p_t, \quad
               N = \frac{16 \xi \ln n_T}{\Delta_a^2}, \quad n_t = \frac{1 - \gamma^t}{1 - \gamma}
 
-    Proof. As for SW-UCB, with discounted numbers: j plays in a block count at least :math:`j \gamma^b`; and
-    :math:`p_t` is the lemma's with :math:`L = 8 \xi \ln n_t`, the bonus being twice as large.
+    Proof. As for SW-UCB, with discounted numbers: j plays in a block count at least :math:`j \gamma^b`, and :math:`p_t`
+    is from the lemma with :math:`L = 8 \xi \ln n_t`, because the bonus is twice as large.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].
@@ -100,9 +98,9 @@ def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilo
     .. math:: E[n_a] \le \lceil T / w \rceil N + T e^{-N \mathrm{kl}(x, \mu_a)} + \sum_t p_t, \quad
               N = \Big\lceil \frac{\ln w + 3 \ln \ln w}{\mathrm{kl}(x, \mu^*)} \Big\rceil
 
-    Proof. As for SW-UCB. The best arm's index is below its mean with probability :math:`p_t`, the lemma's with the
-    level as L. Otherwise arm a's is above it, so that its mean of n >= N coins is at least x: by Doob's inequality
-    for :math:`e^{\lambda S - n \psi(\lambda)}` with probability at most :math:`e^{-N \mathrm{kl}(x, \mu_a)}`.
+    Proof. As for SW-UCB. The best arm's index is below its mean with probability :math:`p_t`, by the lemma with the
+    level as L. Otherwise arm a's index is above it, so its mean of n >= N coins is at least x: by Doob's inequality for
+    :math:`e^{\lambda S - n \psi(\lambda)}` with probability at most :math:`e^{-N \mathrm{kl}(x, \mu_a)}`.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].
@@ -110,7 +108,7 @@ def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilo
         window: w, at least 1.
         epsilon: Privacy parameter of randomized response, in (0, inf].
 
-    Source: Gajane (2023), whose bound was not at hand.
+    Source: Gajane (2023), whose bound was not available to us.
     """
     horizon, blocks = checks.integer("horizon", horizon, at_least=1), -(-int(horizon) // window)
     kept = math.tanh(checks.epsilon(epsilon) / 2)
@@ -130,9 +128,9 @@ def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilo
 
 @checked()
 def restarted_bound(means: Means, horizon: SupportsIndex, period: int, epsilon: float, alpha: float) -> float:
-    """Return the bound of Restarted-AdaP-UCB: that of AdaP-UCB for each period of H rounds, and for what is left.
+    """Return the bound of Restarted-AdaP-UCB: AdaP-UCB's bound for each period of H rounds and for the remainder.
 
-    Where the best arm changes in S periods, each of these costs at most H times the largest gap instead.
+    If the best arm changes in S periods, each of these costs at most H times the largest gap instead.
     """
     whole, rest = divmod(checks.integer("horizon", horizon, at_least=1), period)
     bounds = [adap_ucb_bound(means, rounds, epsilon, alpha) if rounds else 0.0 for rounds in (period, rest)]
@@ -140,7 +138,7 @@ def restarted_bound(means: Means, horizon: SupportsIndex, period: int, epsilon: 
 
 
 def _over_square(level: float, gap: float, horizon: int) -> float:
-    """Return the level over the square of the gap, which may be too small for a float, but at most T."""
+    """Return the level over the squared gap (which may underflow), at most T."""
     square = gap * gap
     return min(level / square, float(horizon)) if square > 0 else float(horizon)
 
@@ -151,10 +149,10 @@ def _level(m: float) -> float:
 
 
 def _failures(horizon: int, size: Callable[[int], float], factor: float | None) -> float:
-    """Return twice the sum of the lemma's chances after t = 1, ..., T - 1 rounds, for counts of up to size(t).
+    """Return twice the sum of the lemma's probabilities after t = 1, ..., T - 1 rounds, for counts of up to size(t).
 
-    It is for bonuses sqrt(c ln m / n) of this factor c; None for the level of SW-KLUCB-CF. Rounds from 2^k to
-    2^(k + 1) - 1 count as if L were that of the first, and the largest count that of the last.
+    For bonuses sqrt(c ln m / n) with this factor c; None for the level of SW-KLUCB-CF. Rounds from 2^k to 2^(k + 1) - 1
+    use the L of the first of them, and the largest count of the last.
     """
     total = 0.0
     for power in range((horizon - 1).bit_length()):
@@ -167,7 +165,7 @@ def _failures(horizon: int, size: Callable[[int], float], factor: float | None) 
 
 
 def _slices(nats: float, reach: float, *, squares: bool) -> float:
-    """Return the lemma's chance for L and m; 0 where no count is large enough, and 1 where L is 0, or nearly."""
+    """Return the lemma's probability for L and m; 0 if no count is large enough, and 1 if L is nearly 0."""
     if not nats > 1e-100:
         return 1.0
     if reach <= 1:

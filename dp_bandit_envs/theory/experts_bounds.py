@@ -1,7 +1,7 @@
-r"""Upper bounds on regret in games that reveal the gains of all arms, at any horizon and with every constant.
+r"""Upper bounds on regret with full information, non-asymptotic, with explicit constants.
 
 K or d is the number of arms or coordinates, T the horizon, a the learning rate; all bounds are in units of gain. Gains
-are fixed in advance (an oblivious adversary); those of `epoch_leader_bound` are independent over the rounds.
+are fixed in advance (an oblivious adversary); in `epoch_leader_bound` they are independent across rounds.
 
 The second half is for leaders on noisy sums: regularised (FTRL) and perturbed (FTPL). The released sums are
 :math:`G_t + Z_t`, and the mean of a leader's payoff depends only on the law of each Z_t.
@@ -27,8 +27,8 @@ def lazy_hedge_regret_bound(
 ) -> float:
     """Return Hedge's bound, plus T times the probability that lazy Hedge runs out of draws.
 
-    Until then its arms have Hedge's law. A round wants a fresh draw with a probability of at most `redraw_probability`,
-    whatever was played before, so the number of draws is at most binomial.
+    Until then its arms have Hedge's law. A round needs a fresh draw with a probability of at most `redraw_probability`,
+    given any past, so the number of draws is dominated by a binomial.
 
     Args:
         n_arms: Number of arms K, at least 2.
@@ -75,11 +75,11 @@ def noisy_hedge_regret_bound(n_arms: int, horizon: int, learning_rate: float, no
     .. math:: \frac{\ln K}{a} + T \Big( \frac a 8 - \frac{\ln(1 - a^2 b^2)}{a} \Big) + \frac{b + 1}{2} [b > 0]
 
     Derived here. Let w be Hedge's probabilities and Y the clipped noisy gains of a round, independent of w. The
-    potential :math:`\ln \sum_i e^{a \sum Y_i} / a` grows by :math:`\ln E_w e^{a Y} / a`, in the mean over the noise at
-    most :math:`\ln E_w E e^{a Y} / a` (Jensen). Without clipping :math:`E e^{a Y} = e^{a g} / (1 - a^2 b^2)`, and
-    Hoeffding's lemma gives :math:`\ln E_w e^{a g} / a \le E_w g + a / 8`. Clipping adds to the first at most
-    :math:`a e^{a g} b e^{-B / b} / 2`, and takes from the comparator's mean at most :math:`e^{-B / b} / 2`, as
-    :math:`e^{-B / b} = 1 / T`; over all rounds these are b / 2 and 1 / 2.
+    potential :math:`\ln \sum_i e^{a \sum Y_i} / a` grows by :math:`\ln E_w e^{a Y} / a`, on average over the noise by
+    at most :math:`\ln E_w E e^{a Y} / a` (Jensen). Without clipping :math:`E e^{a Y} = e^{a g} / (1 - a^2 b^2)`, and
+    Hoeffding's lemma gives :math:`\ln E_w e^{a g} / a \le E_w g + a / 8`. Clipping increases the former by at most
+    :math:`a e^{a g} b e^{-B / b} / 2` and decreases the comparator's mean by at most :math:`e^{-B / b} / 2`. As
+    :math:`e^{-B / b} = 1 / T`, these are b / 2 and 1 / 2 over all rounds.
 
     Args:
         n_arms: Number of arms K, at least 2.
@@ -141,9 +141,9 @@ def equal_noise_bound(
 ) -> float:
     r"""Return :math:`A / a + B a T + E[(R / a)^*(Z)]`, for releases whose noise Z always has the same law.
 
-    This is Agarwal and Singh's theorem 3.4 with half of its last term: as the comparator is fixed, E<Z, u> = 0. The
-    conjugate is bounded in closed form. On the ball :math:`(R / a)^*(Z)` is a concave function of |Z|^2, so its mean is
-    at most its value at E |Z|^2; on the cube the same holds for each coordinate; on the simplex it is
+    This is Agarwal and Singh's theorem 3.4 with half of its last term: because the comparator is fixed, E<Z, u> = 0.
+    The conjugate is bounded in closed form. On the ball :math:`(R / a)^*(Z)` is a concave function of |Z|^2, so its
+    mean is at most its value at E |Z|^2. On the cube the same holds for each coordinate. On the simplex it is
     :math:`\frac 1 a \ln \frac 1 d \sum_i e^{a Z_i}`, a power mean that grows with a and is at most :math:`\max_i Z_i`.
 
     Args:
@@ -164,7 +164,7 @@ def growing_noise_bound(set_name: str, dimension: int, horizon: int, rate: float
     r"""Return :math:`A / a + B a T + \frac a 2 E|Z_T|^2` (simplex: :math:`a s_T^2 / 2`), for growing Gaussian noise.
 
     Holds if the standard deviations s_t of the noise in each coordinate do not decrease: then Z_t has the law of a sum
-    of independent increments, and an increment is independent of the point that it costs stability at.
+    of independent increments, and each increment is independent of the point whose stability it affects.
 
     Args:
         set_name: `"simplex"` (also for experts), `"ball"` or `"cube"`.
@@ -190,9 +190,9 @@ def fresh_noise_bound(set_name: str, dimension: int, horizon: int, rate: float, 
     r"""Return :math:`A / a + a T (1 + 2 d b^2) / 2 + c b`, c = sqrt(d) or d, for fresh Laplace noise in every round.
 
     On gain vectors Y_t that are independent of its point, the leader's regret is at most
-    :math:`A / a + \frac a 2 \sum_t E |Y_t|^2`, and :math:`E |Y_t|^2 \le 1 + 2 d b^2` for noise of scale b. Clipping
-    b ln T outside the range moves the mean of a coordinate by at most b / (2 T), which costs, over all rounds, the
-    distance of two points times that: sqrt(d) b on the ball, d b on the cube.
+    :math:`A / a + \frac a 2 \sum_t E |Y_t|^2`, and :math:`E |Y_t|^2 \le 1 + 2 d b^2` for noise of scale b. Clipping b
+    ln T outside the range moves the mean of a coordinate by at most b / (2 T). Over all rounds this costs at most the
+    distance of two points times the sum of these shifts: sqrt(d) b on the ball, d b on the cube.
 
     Args:
         set_name: `"ball"` or `"cube"`; for the simplex see `experts_bounds.noisy_hedge_regret_bound`.
@@ -211,7 +211,7 @@ def perturbed_leader_bound(set_name: str, dimension: int, deviations: Sequence[f
     r"""Return the bound of the perturbed leader with Gaussian noise of growing standard deviations s_1, ..., s_T.
 
     The potential :math:`\Phi_s(G) = E \max_x \langle x, G + s Z \rangle` costs :math:`\Phi_{s_T}(0)` at the start, and
-    in each round half its curvature at the noise of the release before; round 1 costs the width of the range.
+    in each round half its curvature at the noise of the previous release; round 1 costs the width of the range.
 
     * Ball: :math:`\Phi_s(0) \le s \sqrt d`, curvature at most :math:`1 / (s \sqrt d)`.
     * Cube: :math:`d s \sqrt{2 / \pi}`, and :math:`2 / (s \sqrt{2 \pi})` for each squared coordinate.
@@ -234,7 +234,7 @@ def perturbed_leader_bound(set_name: str, dimension: int, deviations: Sequence[f
 
 
 def _conjugate(set_name: str, dimension: int, rate: float, kind: str, scale: float, nodes: int) -> float:
-    """Return a bound on the mean of (R / a)^*(Z), where Z is a sum of so many nodes' noise."""
+    """Return a bound on the mean of (R / a)^*(Z), for Z the sum of this many nodes' noise."""
     if scale == 0:
         return 0.0
     if set_name == "ball":
@@ -255,7 +255,7 @@ def _conjugate(set_name: str, dimension: int, rate: float, kind: str, scale: flo
 
 
 def _huber(square: float, rate: float) -> float:
-    """Return a z^2 / 2 where a z is at most 1, and z - 1 / (2 a) beyond, for the z with this square."""
+    """Return a z^2 / 2 for a z of at most 1, and z - 1 / (2 a) beyond, given z^2."""
     root = math.sqrt(square)
     return rate * square / 2 if rate * root <= 1 else root - 1 / (2 * rate)
 

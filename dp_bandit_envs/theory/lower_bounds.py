@@ -1,4 +1,4 @@
-"""What no algorithm can beat: asymptotic lower bounds for given arms, and finite ones for the worst game of a size."""
+"""Lower bounds on regret: asymptotic bounds for given arms, and finite-time bounds for the worst game of a size."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def lai_robbins(means: Sequence[SupportsFloat], horizon: SupportsIndex) -> float
 
     Asymptotic: a policy that is consistent (its pseudo-regret on every set of Bernoulli arms grows slower than any
     power of T) has a pseudo-regret whose ratio to this is at least 1 in the limit. At a given horizon a policy may be
-    below it, such as one that always plays the arm that happens to be best.
+    below it, for example if it always plays an arm that happens to be best.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1]. With a best mean of 1 the bound is 0.
@@ -74,22 +74,21 @@ def minimax_lower_bound(
 ) -> float:
     r"""Return a regret, in units of gain, that every algorithm has on average in some game with coins.
 
-    The largest of what information allows, about :math:`\sqrt{T (K - 1)} / (32 \tanh(\epsilon / 2))` in the local model
-    and without the hyperbolic tangent otherwise; what pure differential privacy of the arms allows, about
-    :math:`(K - 1) / (8 e (1 - e^{-\epsilon}))`; and what it allows where one arm alone pays, as in
-    `experts_lower_bound`.
+    The maximum of three bounds. By information: about :math:`\sqrt{T (K - 1)} / (32 \tanh(\epsilon / 2))` in the local
+    model, and without the hyperbolic tangent otherwise. By pure differential privacy of the arms: about
+    :math:`(K - 1) / (8 e (1 - e^{-\epsilon}))`. By privacy if only one arm pays, as in `experts_lower_bound`.
 
     Args:
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1.
         epsilon: Privacy parameter, in (0, inf]; inf for algorithms without privacy.
-        model: `"central"`: the arms are epsilon-differentially private; `"local"`: the agent sees each gain through a
-            channel that is.
+        model: `"central"`: the arms are epsilon-differentially private; `"local"`: the agent sees each gain through an
+            epsilon-DP channel.
 
     Raises:
         ValueError: If an argument leaves its range.
 
-    Source: proved in docs/notes/lower-bounds.md; the orders are those of Azize and Basu (2022), and of Basu,
+    Source: proved in docs/notes/lower-bounds.md; the orders agree with Azize and Basu (2022), and with Basu,
     Dimitrakakis and Tossou (2019) in the local model.
     """
     k = checks.integer("n_arms", n_arms, at_least=2)
@@ -112,17 +111,17 @@ def minimax_lower_bound(
 def graph_lower_bound(independent: SupportsIndex, horizon: SupportsIndex) -> float:
     r"""Return a regret, in units of gain, that every algorithm has on average in some game on a feedback graph.
 
-    About :math:`\sqrt{T (\alpha - 1)} / 32` once T is far above :math:`\alpha^3`, where rounds that only look around do
-    not pay. There is no privacy in it: with it, `minimax_lower_bound` for so many arms says nothing on graphs.
+    About :math:`\sqrt{T (\alpha - 1)} / 32` once T is far above :math:`\alpha^3`, where purely exploratory rounds do
+    not pay off. The bound ignores privacy; `minimax_lower_bound` with privacy does not apply to graphs.
 
     Args:
-        independent: Size of a set of arms none of which reveals another, at least 2.
+        independent: Size of a set of arms that do not reveal each other, at least 2.
         horizon: Number of rounds T, at least 1.
 
     Raises:
         ValueError: If an argument leaves its range.
 
-    Source: proved in docs/notes/lower-bounds.md; the order is that of Mannor and Shamir (2011).
+    Source: proved in docs/notes/lower-bounds.md; the order agrees with Mannor and Shamir (2011).
     """
     k = checks.integer("independent", independent, at_least=2)
     t = checks.integer("horizon", horizon, at_least=1)
@@ -141,9 +140,9 @@ def graph_lower_bound(independent: SupportsIndex, horizon: SupportsIndex) -> flo
 def experts_lower_bound(n_arms: SupportsIndex, horizon: SupportsIndex, epsilon: SupportsFloat = math.inf) -> float:
     r"""Return a regret, in units of gain, that every algorithm has on average in some game that reveals all gains.
 
-    The larger of :math:`E \max_i G_i - T / 2` for fair coins, about :math:`\sqrt{T \ln N / 2}`, which is a bound on
-    the external regret; and of :math:`\sum_t (1 - e^{\epsilon (t - 1)} / N)_+`, about :math:`(\ln N - 1) / \epsilon`,
-    for what is epsilon-differentially private.
+    The larger of two bounds: :math:`E \max_i G_i - T / 2` for fair coins, about :math:`\sqrt{T \ln N / 2}`, a bound on
+    the external regret; and :math:`\sum_t (1 - e^{\epsilon (t - 1)} / N)_+`, about :math:`(\ln N - 1) / \epsilon`, for
+    epsilon-DP algorithms.
 
     Args:
         n_arms: Number of experts N, at least 2.

@@ -1,13 +1,12 @@
-"""Upper bounds on the pseudo-regret of UCB and its private forms, at any horizon and with every constant.
+"""Upper bounds on the pseudo-regret of UCB and its private forms, non-asymptotic, with explicit constants.
 
-All hold for independent gains in [0, 1] whose mean differs between arms but not between rounds. `means` are those of
-the arms, at least 2, each in [0, 1], and `horizon` is the number of rounds T, at least 1. The number of rounds played
-so far is t; an index policy plays each arm once and then the arm with the largest index. Each docstring proves its
-bound, from Hoeffding's inequality and the tails of Laplace noise; none is asymptotic. They are for UCB, for the sums of
-counters and of intervals, for blocks of gains (AdaP-UCB, DP-SE), for local privacy (LDP-UCB), and for KL-UCB,
-AdaP-KLUCB and Gaussian-TS. Why the others have none is in docs/notes/upper-bounds.md.
-
-The bounds ignore the rounding of released sums to a grid of less than a hundredth of the noise.
+All hold for independent gains in [0, 1] with constant means. `means` are the arms' means, at least 2, each in [0, 1],
+and `horizon` is the number of rounds T, at least 1. The number of rounds played is t; an index policy plays each arm
+once and then the arm with the largest index. Each docstring proves its bound, from Hoeffding's inequality and the tails
+of Laplace noise. There are bounds for UCB, for sums of counters and of intervals, for blocks of gains (AdaP-UCB,
+DP-SE), for local privacy (LDP-UCB), and for KL-UCB, AdaP-KLUCB and Gaussian-TS; docs/notes/upper-bounds.md explains why
+other algorithms have none. The bounds ignore the rounding of released sums to a grid of less than a hundredth of the
+noise.
 """
 
 import math
@@ -33,7 +32,7 @@ LDP_FORCED = 4.0
 def optimistic_bound(
     means: Means, horizon: SupportsIndex, enough: Callable[[float], float], failure_weight: float
 ) -> float:
-    r"""Return the regret of any index that is optimistic: an estimate of the mean from n gains, plus bonus(n, t).
+    r"""Return a regret bound for any optimistic index: an estimate of the mean from n gains, plus bonus(n, t).
 
     .. math:: E[n_a] \le n_0(\Delta_a) + 2 c \sum_{t \ge 2} t^{-3} = n_0(\Delta_a) + 2 c (\zeta(3) - 1)
 
@@ -42,15 +41,14 @@ def optimistic_bound(
     :math:`n \ge n_0` and :math:`t \le T`. Suppose that after t rounds arm a was played :math:`n \ge n_0` times and is
     played again. If its estimate is below :math:`\mu_a + \mathrm{bonus}`, its index is below :math:`\mu^*`; then the
     best arm's index is below :math:`\mu^*` too, so the best arm's estimate is too low. So one of the two estimates is
-    off by its bonus, for one of at most t values of n each, which has probability at most
-    :math:`2 t \cdot c\, t^{-4}`. (Auer et al. 2002 count pairs of values and get :math:`t^{-2}`.) As each arm is
-    played once first, t is at least 2.
+    off by its bonus, at one of at most t values of n, which has probability at most :math:`2 t \cdot c\, t^{-4}`. (Auer
+    et al. 2002 count pairs of values and get :math:`t^{-2}`.) As each arm is played once first, t is at least 2.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].
         horizon: Number of rounds T, at least 1.
-        enough: Gives for a gap the smallest n >= 1 from which on twice the bonus is at most the gap; the horizon if
-            there is none below it.
+        enough: Returns, for a gap, the smallest n >= 1 such that twice the bonus stays at most the gap; at most the
+            horizon.
         failure_weight: The factor c of the failure probability.
     """
     horizon = checks.integer("horizon", horizon, at_least=1)
@@ -82,7 +80,7 @@ def _regret_of_plays(gaps: list[float], pulls: list[float], horizon: int) -> flo
 
 @checked()
 def regret_of_gaps(means: Means, horizon: int, plays: Callable[[float], float]) -> float:
-    """Return `_regret_of_plays` for what a function says of each gap above 0."""
+    """Return `_regret_of_plays` with the pulls that a function returns for each gap above 0."""
     gaps = _gaps_of(means)
     most = {gap: plays(gap) if gap > 0 else 0.0 for gap in set(gaps)}
     return _regret_of_plays(gaps, [most[gap] for gap in gaps], horizon)
@@ -93,7 +91,7 @@ def ucb_bound(means: Means, horizon: SupportsIndex) -> float:
     r"""Return UCB's bound :math:`\sum_{a: \Delta_a > 0} \frac{8 \ln T}{\Delta_a} + (1 + \frac{\pi^2}{3}) \Delta_a`.
 
     The index is :math:`\hat\mu + \sqrt{2 \ln t / n}`. Twice the bonus is at most the gap from
-    :math:`n = \lceil 8 \ln T / \Delta^2 \rceil` on; the rest is in `optimistic_bound`, with c = 1 by Hoeffding.
+    :math:`n = \lceil 8 \ln T / \Delta^2 \rceil` on; the rest follows from `optimistic_bound`, with c = 1 by Hoeffding.
 
     Source: Auer, Cesa-Bianchi and Fischer (2002), theorem 1.
     Differs from the source in: all arms together get at most T rounds, so the bound is never above :math:`T \Delta`.
@@ -115,13 +113,13 @@ def counter_ucb_bound(means: Means, horizon: SupportsIndex, width: Width) -> flo
         means: The arms' means, at least 2, each in [0, 1].
         horizon: Number of rounds T, at least 1.
         width: The width w for a number of items and a failure probability in (0, 1): the same as in the agent's index.
-            Over the items :math:`2^k, ..., 2^{k+1} - 1` it must be largest at the last one. That is so for counters
-            whose noise follows the binary digits (hybrid, segment trees, binary) and for widths that never fall.
+            Over the items :math:`2^k, ..., 2^{k+1} - 1` it must be largest at the last item. This holds for counters
+            whose noise follows the binary digits (hybrid, segment trees, binary) and for non-decreasing widths.
 
     Source: Tossou and Dimitrakakis (2016), theorem 3.2.
-    Differs from the source in: its condition :math:`n \ge B (\ln B + 7)` is for one particular width, and misses a
-        factor of 2, a gap, the base 2 of a logarithm and the second half of epsilon. The proof only requires that noise
-        rarely exceeds the width, so the smaller width of `laplace_width` gives a smaller bound.
+    Differs from the source in: the source's condition :math:`n \ge B (\ln B + 7)` is for one particular width, and
+    misses a factor of 2, a gap, the base 2 of a logarithm and the second half of epsilon. The proof only requires that
+    noise rarely exceeds the width, so the smaller `laplace_width` gives a smaller bound.
     """
     horizon = checks.integer("horizon", horizon, at_least=1)
     root = math.sqrt(2 * math.log(horizon))
@@ -143,7 +141,7 @@ def counter_ucb_bound(means: Means, horizon: SupportsIndex, width: Width) -> flo
 def named_counter_bound(
     means: Means, horizon: SupportsIndex, counter: str, epsilon: SupportsFloat, **options: Any
 ) -> float:
-    """Return `counter_ucb_bound` with the width that `counter_width` of the agents gives for a counter.
+    """Return `counter_ucb_bound` with a counter's width from the agents' `counter_width`.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].
@@ -171,11 +169,12 @@ def private_ucb_bound(
         means: The arms' means, at least 2, each in [0, 1].
         horizon: Number of rounds T, at least 1.
         width: The index's :math:`\Gamma`, at least 0.
-        failure_probability: Probability that noise exceeds :math:`\Gamma` anywhere in the game, in [0, 1]. By the
-            union bound, :math:`K T` times that of one sum; `laplace_width` tests whether a :math:`\Gamma` is enough.
+        failure_probability: Probability that noise exceeds :math:`\Gamma` anywhere in the game, in [0, 1]. By the union
+            bound, :math:`K T` times the probability for one sum; `laplace_width` tests whether a :math:`\Gamma`
+            suffices.
 
     Source: Mishra and Thakurta (2015), theorem 4 and lemma 5.
-    Differs from the source in: the constants, which it does not give; and in expectation, not with high probability.
+    Differs from the source in: explicit constants; in expectation, not with high probability.
     """
     horizon = checks.integer("horizon", horizon, at_least=1)
     width = checks.at_least("width", width, 0)
@@ -229,10 +228,10 @@ def private_ucb_paper_bound(means: Means, horizon: int, epsilon: float, failure_
 def private_ucb_default_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
     r"""Return the bound of Private-UCB with :math:`\gamma = t^{-4}`: `optimistic_bound` with c = 2 and its width at T.
 
-    Proof. The noise of a sum is that of at most m = ceil(lg(T + 1)) nodes of scale b each. Chernoff's bound at
-    :math:`s = 1 / (\sqrt 2 b)`, where a node's moment generating function is 2, says that it exceeds
-    :math:`\sqrt 2 b (m \ln 2 + 4 \ln t)` with probability at most :math:`t^{-4}`. That and the width
-    :math:`\Gamma_t` are linear in ln t, so the width covers it for all t from 2 to T if it does at both ends.
+    Proof. The noise of a sum comes from at most m = ceil(lg(T + 1)) nodes of scale b each. By Chernoff's bound at
+    :math:`s = 1 / (\sqrt 2 b)`, where a node's moment generating function is 2, it exceeds
+    :math:`\sqrt 2 b (m \ln 2 + 4 \ln t)` with probability at most :math:`t^{-4}`. This threshold and the width
+    :math:`\Gamma_t` are linear in ln t, so the width covers it for all t from 2 to T if it does so at both ends.
     Otherwise, as in games of a few rounds, T times the largest gap is returned.
 
     Args:
@@ -271,10 +270,10 @@ def kl_ucb_bound(means: Means, horizon: SupportsIndex) -> float:
     :math:`\ln^3 T`: the level is ln t alone, without the 3 ln ln t of the source's theorem.
 
     Proof. Let arm a be played after t rounds with n >= N gains. If the best arm's index is below :math:`\mu^*`, then
-    its divergence from it exceeds ln t for some count up to t, with probability at most
-    :math:`e \lceil \ln^2 t \rceil e^{-\ln t}` (the source's theorem 10 at delta = ln t). Otherwise arm a's index is
-    at least :math:`\mu^*`, so :math:`\mathrm{kl}(\hat\mu, \mu^*) \le \ln T / n`, and its mean of n gains is at
-    least x. Chernoff: probability at most :math:`e^{-n k}`; and there is one play for each n.
+    its divergence from :math:`\mu^*` exceeds ln t for some count up to t, with probability at most
+    :math:`e \lceil \ln^2 t \rceil e^{-\ln t}` (the source's theorem 10 at delta = ln t). Otherwise arm a's index is at
+    least :math:`\mu^*`, so :math:`\mathrm{kl}(\hat\mu, \mu^*) \le \ln T / n`, and its mean of n gains is at least x.
+    Chernoff: probability at most :math:`e^{-n k}`; and there is one play for each n.
 
     Source: Garivier and Cappé (2011), theorem 10 and the proof of theorem 2.
     """
@@ -304,16 +303,16 @@ def gaussian_ts_bound(means: Means, horizon: SupportsIndex) -> float:
               \quad h_n = \int_0^\infty \Big( \frac{1}{\Phi(-u)} - 1 \Big) 4 v e^{-2 v^2} dv, \quad
               u = \frac{y - n (\mu^* - y)}{\sqrt{n + 1}} + v
 
-    Proof. Call p the chance that the best arm's draw is above y. Where arm a is played with a draw of at most y, all
-    draws are; given the others', that is 1 / p - 1 times as likely, at most, as that the best arm is played instead.
-    So such rounds are at most the sum of E(1 / p - 1) over the best arm's counts n. Its n gains are W below their
-    mean, :math:`1 / p = 1 / \Phi(-u)` with :math:`W / \sqrt{n + 1}` for v, and W is more than v sqrt(n) with
-    probability at most :math:`e^{-2 v^2}` (Hoeffding): that is :math:`h_n`, which falls with n. Other plays of arm a
-    have a mean above x, the last term (Hoeffding); or fewer than N gains; or else a draw more than y - x above its
-    mean.
+    Proof. Let p be the probability that the best arm's draw is above y. If arm a is played with a draw of at most y,
+    all draws are at most y. Given the other arms' draws, this is at most 1 / p - 1 times as likely as playing the best
+    arm instead. So the expected number of such rounds is at most the sum of E(1 / p - 1) over the best arm's counts n.
+    If its n gains are W below their mean, :math:`1 / p = 1 / \Phi(-u)` with :math:`W / \sqrt{n + 1}` for v, and W
+    exceeds v sqrt(n) with probability at most :math:`e^{-2 v^2}` (Hoeffding). This gives :math:`h_n`, which decreases
+    in n. Other plays of arm a have a mean above x, the last term (Hoeffding); or fewer than N gains; or else a draw
+    more than y - x above its mean.
 
     Source: the scheme of Agrawal and Goyal (2013), theorem 2.
-    Differs from the source in: the constants, which it does not give.
+    Differs from the source in: explicit constants.
     """
     horizon = checks.integer("horizon", horizon, at_least=1)
     best, shares = max(arm_means(means)), (0.06, 0.12, 0.18, 0.25, 0.32)
@@ -345,7 +344,7 @@ def _fewer_than_enough(between: float, horizon: int) -> float:
 
 
 def _rounds_below(y: float, gap: float, horizon: int) -> float:
-    """Return a bound on the sum of h_n of `gaussian_ts_bound`, in steps of n that grow; no h_n is above one before."""
+    """Return a bound on the sum of h_n of `gaussian_ts_bound`, in growing steps of n; h_n does not increase."""
     # Each step of v at its right end, where 1 / Phi is largest, with all the weight of the step.
     steps = [(math.exp(-2 * (v / 96) ** 2) - math.exp(-2 * ((v + 1) / 96) ** 2), (v + 1) / 96) for v in range(576)]
     total, n = 0.0, 0
@@ -359,7 +358,7 @@ def _rounds_below(y: float, gap: float, horizon: int) -> float:
 
 
 def _best_arm_too_low(horizon: int) -> float:
-    """Return a bound on the sum of min(1, e ceil(ln^2 t) / t) over t = 2, ..., T; the end of it by an integral."""
+    """Return a bound on the sum of min(1, e ceil(ln^2 t) / t) over t = 2, ..., T; its tail by an integral."""
     summed = min(horizon, 2**12)
     total = math.fsum(min(1.0, math.e * math.ceil(math.log(t) ** 2) / t) for t in range(2, summed + 1))
     low, high = math.log(summed), math.log(horizon)
@@ -375,23 +374,23 @@ def dp_ucb_int_bound(
     .. math:: E[n_a] \le W(\Delta_a) + \sum_{t \ge 2} 2 t \Big( t^{-4} + \frac{t^{-s}}{2} \Big)
               = W(\Delta_a) + 2 (\zeta(3) - 1) + \zeta(s - 1) - 1
 
-    with s the slope and W the first end from which on :math:`2\,\mathrm{bonus}(W, T) \le \Delta_a`. The index, from
-    the n gains of an arm's last release, is the noisy mean plus
+    with s the slope and W the first end such that :math:`2\,\mathrm{bonus}(W, T) \le \Delta_a` from there on. The
+    index, from the n gains of an arm's last release, is the noisy mean plus
     :math:`\mathrm{bonus}(n, t) = \sqrt{2 \ln t / n} + s \ln t\, n^{v/2 - 1}`.
 
     Proof. As in `optimistic_bound`: an average is off by the first term with probability at most :math:`t^{-4}`, by
-    Hoeffding, and its noise, of scale :math:`n^{v/2 - 1}`, by the second with :math:`t^{-s}/2`. An arm's n is one of at
-    most t ends. Until its release at W an arm is played at most W times; each play after that is a failure.
+    Hoeffding, and its noise, of scale :math:`n^{v/2 - 1}`, by the second with :math:`t^{-s}/2`. An arm's n takes at
+    most t values, the ends. Until its release at W an arm is played at most W times; each play after that is a failure.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].
         horizon: Number of rounds T, at least 1.
-        ends: The numbers of gains at which means are released, ascending.
-        v: How fast the noise falls, in (1, 1.5].
+        ends: The numbers of gains after which means are released, ascending.
+        v: Exponent of the noise's decay, in (1, 1.5].
         slope: s, greater than 2; or 0 for no noise, which also drops the last two terms.
 
     Source: Tossou and Dimitrakakis (2016), theorem 3.5.
-    Differs from the source in: the bonus for the noise, without which the theorem does not hold; and the constants.
+    Differs from the source in: a bonus for the noise, without which the theorem is false; explicit constants.
     """
     horizon = checks.integer("horizon", horizon, at_least=1)
     v, slope = checks.in_range("v", v, 1, 1.5), checks.at_least("slope", slope, 0)
@@ -417,18 +416,20 @@ def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat,
     .. math:: E[n_a] \le 2 N + \Big(2^{-\alpha} + \tfrac12\Big) \Big( \frac{r}{(1 - r)^2} + \frac{3 r}{1 - r} \Big),
               \quad r = 2^{2 - \alpha}
 
-    with N the smallest power of two from which on :math:`2\,\mathrm{bonus}(N, T) \le \Delta_a`. The index at an
-    episode's start, from the n gains of the arm's last episode alone, is :math:`\hat\mu + \mathrm{Lap}(1/(\epsilon n))`
-    plus the bonus :math:`\sqrt{\alpha \ln(2t) / (2n)} + \alpha \ln t / (\epsilon n)`.
+    with N the smallest power of two such that :math:`2\,\mathrm{bonus}(N, T) \le \Delta_a` from there on. The index at
+    an episode's start, from the n gains of the arm's last episode alone, is
+    :math:`\hat\mu + \mathrm{Lap}(1/(\epsilon n))` plus the bonus
+    :math:`\sqrt{\alpha \ln(2t) / (2n)} + \alpha \ln t / (\epsilon n)`.
 
     Proof. An estimate is off to one side by the bonus with probability at most :math:`c\, t^{-\alpha}`,
     :math:`c = 2^{-\alpha} + 1/2`: Hoeffding for the gains, :math:`e^{-x}/2` for the noise. An arm's count at an
     episode's start is 1, with n = 1, or 2n, and n is a power of two. As long as no estimate is off, an episode of arm a
-    starts with :math:`n \le N/2` only, and ends with a count of at most 2N. Any other starts after t rounds because the
-    best arm's estimate is too low, for one of at most :math:`\lfloor \lg t \rfloor + 1` counts, and is at most t
-    rounds long; or because arm a's is too high, and then is as long as its count, and the counts up to t add up to at
-    most 2t. So failures cost at most :math:`\sum_{t \ge 2} c\, t^{1 - \alpha} (\lfloor \lg t \rfloor + 3)` rounds. In
-    :math:`[2^k, 2^{k+1})` a term is at most :math:`2^{k (1 - \alpha)} (k + 3)`; sum over :math:`k \ge 1`.
+    starts with :math:`n \le N/2` only, and ends with a count of at most 2N. Any other episode starts after t rounds for
+    one of two reasons. Either the best arm's estimate is too low, at one of at most :math:`\lfloor \lg t \rfloor + 1`
+    counts; then it is at most t rounds long. Or arm a's estimate is too high; then it is as long as its count, and the
+    counts up to t add up to at most 2t. So failures cost at most
+    :math:`\sum_{t \ge 2} c\, t^{1 - \alpha} (\lfloor \lg t \rfloor + 3)` rounds. In :math:`[2^k, 2^{k+1})` a term is at
+    most :math:`2^{k (1 - \alpha)} (k + 3)`; sum over :math:`k \ge 1`.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].
@@ -446,14 +447,14 @@ def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat,
 
 @checked()
 def adap_klucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: SupportsFloat = 3.1) -> float:
-    r"""Return the bound of AdaP-KLUCB: that of AdaP-UCB with ln T for ln(2 T), and with c = 3/2.
+    r"""Return the bound of AdaP-KLUCB: the bound of AdaP-UCB with ln T for ln(2 T), and with c = 3/2.
 
     Proof. The index is the largest q with :math:`n \, \mathrm{kl}(\text{clip}(\hat\mu + Z + w), q) \le \alpha \ln t`,
     for noise Z of scale :math:`1/(\epsilon n)` and :math:`w = \alpha \ln t / (\epsilon n)`. It is below the mean only
     if Z < -w, with probability at most :math:`t^{-\alpha}/2`, or :math:`n \, \mathrm{kl}(\hat\mu, \mu) > \alpha \ln t`
-    with :math:`\hat\mu < \mu`, with :math:`t^{-\alpha}` by Chernoff's bound. By Pinsker's inequality it is at most
-    :math:`\hat\mu + Z + w + \sqrt{\alpha \ln t / (2 n)}`, or that root where the mean is clipped at 0: above the
-    mean by twice w plus the root only with the same probabilities. The rest is as for AdaP-UCB.
+    with :math:`\hat\mu < \mu`, with :math:`t^{-\alpha}` by Chernoff's bound. By Pinsker's inequality the index is at
+    most :math:`\hat\mu + Z + w + \sqrt{\alpha \ln t / (2 n)}`, or just the root if the mean is clipped at 0. So it is
+    above the mean by 2 w plus the root only with the same probabilities. The rest is as for AdaP-UCB.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].
@@ -470,7 +471,7 @@ def adap_klucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloa
 def _episodes_bound(
     means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: float, factor: float, weight: float
 ) -> float:
-    """Return the bound of `adap_ucb_bound` for ln(factor t) under its root, and so large a c."""
+    """Return the bound of `adap_ucb_bound` with ln(factor t) under its root and this c."""
     horizon = checks.integer("horizon", horizon, at_least=1)
     root = math.sqrt(alpha * math.log(factor * horizon) / 2)
     slope = alpha * math.log(horizon) / checks.epsilon(epsilon)
@@ -495,13 +496,13 @@ def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) ->
     for :math:`D = 2^{-e}`, :math:`\beta = 1/T`, and :math:`e_a` the first epoch with :math:`4 (h + c) < \Delta_a`,
     :math:`h^2 = \ln(8 K e^2/\beta) / (2 R_e)`, :math:`c = \ln(4 K e^2/\beta) / (\epsilon R_e)`. Epoch e plays every
     surviving arm :math:`R_e` times, adds :math:`\mathrm{Lap}(1/(\epsilon R_e))` to its mean, and drops it if the
-    largest is more than 2 (h + c) above.
+    largest mean is more than 2 (h + c) above.
 
     Proof. The average of :math:`R_e` gains is off by more than h, and the noise exceeds c, with probability at most
     :math:`\beta / (4 K e^2)` each: for all arms and epochs together at most :math:`\beta \pi^2 / 12`, at a cost of at
-    most :math:`T \max_a \Delta_a`. Otherwise the best arm is at most 2 (h + c) below any and stays, and an arm with
-    :math:`\Delta_a > 4 (h + c)` is more than 2 (h + c) below it and goes. As h and c are below D/8, that is so once
-    :math:`D \le \Delta_a`.
+    most :math:`T \max_a \Delta_a`. Otherwise the best arm is at most 2 (h + c) below any other and stays, and an arm
+    with :math:`\Delta_a > 4 (h + c)` is more than 2 (h + c) below it and is dropped. As h and c are below D/8, this
+    happens once :math:`D \le \Delta_a`.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].
@@ -509,7 +510,7 @@ def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) ->
         epsilon: Privacy parameter, in (0, inf].
 
     Source: Sajed and Sheffet (2019), algorithm 2.
-    Differs from the source in: the number of all arms K stands in place of the number of survivors.
+    Differs from the source in: the number of all arms K instead of the number of survivors.
     """
     gaps = _gaps_of(means)
     horizon = checks.integer("horizon", horizon, at_least=1)
@@ -554,9 +555,9 @@ def ldp_laplace_bonus(epsilon: SupportsFloat) -> tuple[float, float]:
         epsilon: Privacy parameter, in (0, inf]; inf gives UCB's bonus, (2, 0).
 
     Source: Ren, Zhou, Liu and Shroff (2020), algorithm LDP-UCB-L; Boucheron, Lugosi and Massart (2013), section 2.4.
-    Differs from the source in: the second term. A square root alone does not cover the noise of a few gains: that of
-        one exceeds 4 ln t / epsilon, not some square root of ln t, with probability t^-4 / 2. The source forces plays
-        instead, see `ldp_ucb_l_paper_bound`.
+    Differs from the source in: the second term. A square root alone does not cover the noise of a few gains: the noise
+    of one gain exceeds 4 ln t / epsilon, which is not of order sqrt(ln t), with probability t^-4 / 2. The source forces
+    plays instead, see `ldp_ucb_l_paper_bound`.
     """
     slope = 4 / checks.epsilon(epsilon)
     return 2 + slope * slope, slope
@@ -586,16 +587,15 @@ def ldp_paper_bonus(epsilon: float) -> float:
 
 @checked()
 def ldp_ucb_l_paper_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
-    r"""Return the bound of LDP-UCB-L as its authors run it: arms with at most 4 ln(t + 1) gains are played first.
+    r"""Return the bound of LDP-UCB-L as in the paper: arms with at most 4 ln(t + 1) gains are played first.
 
     Proof. The index is :math:`\hat\mu + \sqrt{2 \ln t / n} + \sqrt{32 b^2 \ln t / n}` with noise of scale
     :math:`b = 1/\epsilon`. By Hoeffding the average gain is off by the first root with probability at most
     :math:`t^{-4}`. The logarithm of the moment generating function of one draw of noise is
     :math:`-\ln(1 - b^2 s^2) \le 2 b^2 s^2` for :math:`b^2 s^2 \le 1/2`. Chernoff's bound at :math:`s = u / (4 b^2)`,
-    for u the second root, gives :math:`e^{-n u^2 / (8 b^2)} = t^{-4}`, and
-    :math:`b^2 s^2 = 2 \ln t / n \le 1/2` requires :math:`n \ge 4 \ln t`, which the forced plays ensure.
-    So `optimistic_bound` holds with c = 2 for the plays by index, and no arm with more than :math:`4 \ln T` gains is
-    forced. Without noise nothing is forced, and c = 1.
+    for u the second root, gives :math:`e^{-n u^2 / (8 b^2)} = t^{-4}`, and :math:`b^2 s^2 = 2 \ln t / n \le 1/2`
+    requires :math:`n \ge 4 \ln t`, which the forced plays ensure. So `optimistic_bound` holds with c = 2 for the plays
+    by index, and no arm with more than :math:`4 \ln T` gains is forced. Without noise no plays are forced, and c = 1.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].
@@ -619,8 +619,8 @@ def ldp_ucb_b_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat
 
     Proof. A gain g in [0, 1] is released as 1 with probability :math:`(g (e^\epsilon - 1) + 1) / (e^\epsilon + 1)` and
     as 0 otherwise, so UCB meets Bernoulli arms with gaps :math:`s \Delta_a`. `ucb_bound` bounds how often it plays
-    them, and each play costs :math:`\Delta_a`. Mapping the responses back to the scale of gains, bonus included,
-    leaves the order of the indices as it is.
+    them, and each play costs :math:`\Delta_a`. Mapping the responses, bonus included, back to the scale of gains does
+    not change the order of the indices.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].

@@ -1,4 +1,4 @@
-"""The pages of docs/adapters/: their code runs, and they say what is guaranteed."""
+"""The pages of docs/adapters/: their code runs, and they state the guarantee."""
 
 import importlib.util
 import subprocess
@@ -33,8 +33,8 @@ def test_the_code_of_a_page_runs(name, tmp_path):
     assert done.stdout
 
 
-def test_every_page_says_what_is_guaranteed_and_what_is_not():
+def test_every_page_states_the_guarantee_and_the_limits():
     assert len(NAMES) == 10 and set(NEEDS) <= set(NAMES)
     for name in NAMES:
         text = PAGES[f"{NEIGHBOURS}{name}.md"]
-        assert text.count("**What is guaranteed.**") == text.count("**Limits.**") >= 1, name
+        assert text.count("**Guarantee.**") == text.count("**Limits.**") >= 1, name

@@ -37,11 +37,11 @@ from generators import (  # noqa: E402, F401 (after the lines above; other tests
     measured,
     pages,
     papers,
+    registry_tables,
     reproduction_pages,
     rule_tables,
     settings,
     shown_games,
-    who_plays,
 )
 
 OURS = [id_ for id_ in GAMES if isinstance(GAMES[id_].adversary, str) or GAMES[id_].adversary is None]

@@ -1,4 +1,4 @@
-"""The table of environments, feedback and algorithms, `docs/who-plays-what.md`, from the registry."""
+"""The tables in `docs/api.md` that are made from the registry: who plays what, and the source of each algorithm."""
 
 import functools
 from collections.abc import Iterable
@@ -8,6 +8,8 @@ import gymnasium as gym
 
 from dp_bandit_envs.algorithms import algorithm_names, make_algorithm
 from dp_bandit_envs.envs.registration import GAMES
+from generators import docstrings
+from generators.papers import in_markdown
 from generators.settings import SETTINGS, setting_of
 
 FEEDBACK = {
@@ -73,8 +75,8 @@ def _cell(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def page() -> str:
-    """Return the page."""
+def who_plays_what() -> str:
+    """Return the section with environments, feedback and algorithms."""
     groups: dict[tuple[str, tuple[str, ...]], list[Game]] = {}
     for game in games():
         groups.setdefault((game.feedback, game.players), []).append(game)
@@ -96,13 +98,22 @@ def page() -> str:
                 f"| | | made for other feedback | {others} more algorithms for arms, listed in the other rows | |"
             )
     introduction = (
-        "Made from the registry by `python docs/generators tables`. The id of an [environment](environments.md) `X` is"
-        " `DPBandit-X-v0`. [Feedback](glossary.md#feedback) is what a round reveals. [Algorithms](algorithms.md) are"
-        " grouped by the gains for which they are made; in an environment for which an algorithm is not listed, it"
-        " raises an error."
+        "The id of an [environment](environments.md) `X` is `DPBandit-X-v0`. A round reveals different gains in"
+        " different environments ([feedback](glossary.md#feedback)). [Algorithms](algorithms.md) are grouped by their purpose. An"
+        " algorithm raises an error in an environment where it is not listed."
     )
     head = [
         "| environments | a round reveals | algorithms for | with a guarantee | without |",
         "| --- | --- | --- | --- | --- |",
     ]
-    return "\n".join(["# Which algorithm plays which environment", "", introduction, "", *head, *rows, ""])
+    return "\n".join(["## Which algorithm plays which environment", "", introduction, "", *head, *rows, ""])
+
+
+def sources() -> str:
+    """Return the section with the source of each algorithm; those of one source share a row."""
+    groups: dict[str, list[str]] = {}
+    for name in algorithm_names():
+        groups.setdefault(docstrings.escaped(make_algorithm(name).reference), []).append(name)
+    rows = [f"| {_cell(names)} | {reference} |" for reference, names in groups.items()]
+    head = ["| algorithm | source |", "| --- | --- |"]
+    return in_markdown("\n".join(["## Sources", "", *head, *rows, ""]))
