@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, curves_figure
-from dp_bandit_envs.plots.figure_layout import NOTE
+from dp_bandit_envs.plots.figure_layout import NOTE_COLOUR
 from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREEN, GREY, INDIGO, ORANGE, PURPLE, RC, SKY, VERMILION, WINE
 from dp_bandit_envs.protocols import FloatArray, plays_points
 from generators.measured import SEED
@@ -30,7 +30,7 @@ INK = "#010203"
 SHOWN = {
     INK: "currentColor",
     BLACK: "currentColor",
-    NOTE["color"]: "currentColor",
+    NOTE_COLOUR: "currentColor",
     INDIGO.lower(): f"var(--indigo, {INDIGO})",
     WINE.lower(): f"var(--wine, {WINE})",
 }

@@ -14,6 +14,7 @@ import typer.core
 from dp_bandit_envs import checks
 from dp_bandit_envs.cli.command_names import ABOUT, COMMANDS
 from dp_bandit_envs.cli.options import (
+    PICTURES,
     Arms,
     Epsilons,
     Jobs,
@@ -29,6 +30,7 @@ from dp_bandit_envs.cli.options import (
     parse_integers,
     parse_numbers,
     picture_option,
+    picture_or_table,
 )
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, say, write_any_letter
 
@@ -176,24 +178,6 @@ def run(
     checkpoints: Annotated[
         str, typer.Option(help="Spacing of the rounds that are recorded: linear or log.")
     ] = "linear",
-    measure: Annotated[
-        str,
-        typer.Option(
-            help="What to show: external_regret, pseudo_regret, dynamic_regret, policy_regret, collected or switches.",
-            metavar="MEASURE",
-        ),
-    ] = "external_regret",
-    band: Annotated[
-        str,
-        typer.Option(
-            help="Line and band: ci (mean, 95 % interval), quantiles (median, 10 % to 90 %) or spread (median of"
-            " means, Gini's mean difference).",
-        ),
-    ] = "ci",
-    against: Annotated[
-        str, typer.Option(help="Horizontal axis: round; or the last round against epsilon, arms or horizon.")
-    ] = "round",
-    y_scale: Annotated[str, typer.Option(help="Vertical axis: linear or log.")] = "linear",
     persons: Annotated[
         str | None,
         typer.Option(help="A file's column that says whose each line is, or the most lines of a person."),
@@ -220,10 +204,6 @@ def run(
         n_arms=parse_integers("--n-arms", n_arms),
         seed=seed,
         checkpoints=checkpoints,
-        measure=measure,
-        band=band,
-        against=against,
-        y_scale=y_scale,
         persons=persons,
         ledger=ledger,
         out=out,
@@ -337,32 +317,81 @@ def list_(
 @app.command(
     epilog=examples(
         "show DP-KLUCB",
+        "show results/mine --y-scale log --out regret.pdf",
+        "show results/mine --measure switches --out table.tex",
         "show counters --horizon 1e4 --epsilon 0.5",
     )
 )
 def show(
     name: Annotated[
-        str, typer.Argument(help="An environment, algorithm, agent, wrapper or counter; or counters, to compare them.")
+        str,
+        typer.Argument(
+            help="An environment, algorithm, agent, wrapper or counter; a folder of results; or counters, to compare"
+            " them."
+        ),
     ],
-    horizon: Annotated[int | None, integer_option("show counters: number of items T; by default 100000.")] = None,
-    epsilon: Annotated[
-        float | None, float_option("show counters: privacy parameter of all releases together; by default 1.")
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            help="A folder: external_regret, pseudo_regret, dynamic_regret, policy_regret, collected or switches; by"
+            " default external_regret.",
+            metavar="MEASURE",
+        ),
     ] = None,
-    delta: Annotated[float | None, float_option("show counters: also the Gaussian counter, at this delta.")] = None,
+    band: Annotated[
+        str | None,
+        typer.Option(
+            help="A folder: ci (mean, 95 % interval), quantiles (median, 10 % to 90 %), spread (median of means, Gini's"
+            " mean difference) or none; by default ci.",
+        ),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="A folder: the horizontal axis is round, or the last round is drawn against epsilon, arms or horizon."
+        ),
+    ] = None,
+    y_scale: Annotated[str | None, typer.Option(help="A folder: the vertical axis is linear or log.")] = None,
+    horizon: Annotated[int | None, integer_option("counters: number of items T; by default 100000.")] = None,
+    epsilon: Annotated[
+        float | None, float_option("counters: privacy parameter of all releases together; by default 1.")
+    ] = None,
+    delta: Annotated[float | None, float_option("counters: also the Gaussian counter, at this delta.")] = None,
     out: Annotated[
-        Path | None, picture_option("show counters: save a plot of the errors against time here, .png or .svg.")
+        Path | None,
+        typer.Option(
+            parser=picture_or_table,
+            metavar="FILE",
+            help="A folder: where the figure goes (.png, .svg, .pdf; by default figure-shown.png in the folder), or the"
+            " table (.tex, .md, .html, .csv). counters: where a plot of the errors goes.",
+        ),
     ] = None,
 ) -> None:
-    """Show all about one name: parameters, guarantee, bound, source; or which counter has the least noise."""
-    from dp_bandit_envs.cli.show_commands import describe_name, show_counters
+    """Show all about one name, table and figure of a finished run anew, or which counter has the least noise."""
+    from dp_bandit_envs.cli.show_commands import describe_name, is_folder_of_results, show_counters, show_results
 
+    of_folder = {"--measure": measure, "--band": band, "--against": against, "--y-scale": y_scale}
+    of_counters = {"--horizon": horizon, "--epsilon": epsilon, "--delta": delta}
     if name.lower() == "counters":
+        refuse_options(of_folder, "a folder of results", name)
+        if out is not None and out.suffix not in PICTURES:
+            raise ValueError(f"--out must be a picture for counters ({', '.join(PICTURES)}); received {str(out)!r}.")
         show_counters(100_000 if horizon is None else horizon, 1.0 if epsilon is None else epsilon, delta, out)
-        return
-    options = {"--horizon": horizon, "--epsilon": epsilon, "--delta": delta, "--out": out}
-    for option in [option for option, setting in options.items() if setting is not None]:
-        raise ValueError(f"{option} is for `dp-bandit show counters`; received it with {name!r}. Leave it out.")
-    say(describe_name(name))
+    elif is_folder_of_results(name):
+        refuse_options(of_counters, "`dp-bandit show counters`", name)
+        look = {option[2:].replace("-", "_"): setting for option, setting in of_folder.items() if setting is not None}
+        show_results(Path(name), out, **look)
+    else:
+        refuse_options(of_folder, "a folder of results", name)
+        refuse_options({**of_counters, "--out": out}, "`dp-bandit show counters` or a folder of results", name)
+        say(describe_name(name))
+
+
+def refuse_options(options: dict[str, Any], whose: str, name: str) -> None:
+    """Raise if an option is given that is for something else."""
+    for option, setting in options.items():
+        if setting is not None:
+            raise ValueError(f"{option} is for {whose}; received it with {name!r}. Leave it out.")
 
 
 @app.command(

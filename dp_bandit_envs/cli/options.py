@@ -84,11 +84,26 @@ def folder(text: Any) -> Path:
     return path
 
 
+PICTURES = (".png", ".svg", ".pdf")
+TABLES = {".tex": "latex", ".md": "markdown", ".html": "html", ".csv": "csv"}
+"""The format of a table, by the ending of its file."""
+
+
 def picture(text: Any) -> Path:
     """Return a file for a picture, or raise if it has another ending or is in no folder."""
+    return _file_with_ending(text, PICTURES)
+
+
+def picture_or_table(text: Any) -> Path:
+    """Return a file for a picture or a table, or raise if it has another ending or is in no folder."""
+    return _file_with_ending(text, (*PICTURES, *TABLES))
+
+
+def _file_with_ending(text: Any, endings: Sequence[str]) -> Path:
     path = Path(text)
-    if path.suffix not in (".png", ".svg") or not path.parent.is_dir() or path.is_dir():
-        raise typer.BadParameter(f"it must be a .png or .svg file in a folder that exists; received {str(text)!r}")
+    if path.suffix not in endings or not path.parent.is_dir() or path.is_dir():
+        known = f"{', '.join(endings[:-1])} or {endings[-1]}"
+        raise typer.BadParameter(f"it must be a {known} file in a folder that exists; received {str(text)!r}")
     return path
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.table import Table
 
-from dp_bandit_envs import checks, text
+from dp_bandit_envs import text
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.gain_files import ENDINGS
 from dp_bandit_envs.algorithms import ALGORITHMS
@@ -23,12 +23,10 @@ from dp_bandit_envs.compiling.compiled import says_compiling
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.arguments import experiment_from
 from dp_bandit_envs.experiments.comparison import Comparison, comparison_of
-from dp_bandit_envs.experiments.drawing import AGAINST
 from dp_bandit_envs.experiments.entries import Entry
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.progress import ShownProgress
 from dp_bandit_envs.experiments.report import (
-    CENTRES,
     SECRET_SEED,
     Note,
     Study,
@@ -40,20 +38,18 @@ from dp_bandit_envs.experiments.report import (
     report_on,
     run_study,
 )
-from dp_bandit_envs.experiments.store import ResultsFolder
+from dp_bandit_envs.experiments.store import ResultsFolder, find_growing
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
-from dp_bandit_envs.plots.curves_figure import SCALES
 from dp_bandit_envs.privacy.guarantee import CONVENTION
-from dp_bandit_envs.simulation.results import MEASURES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_OF_NAME = 24
 """How many letters of the environments' names are in the name of a folder."""
+OF_MEANS = View("external_regret", "mean")
 PERSON = "person"
 """The word after --at-guarantee that asks for the guarantee of a person."""
-EXAMPLES_OF = {"epsilon": "0.1,1", "arms": "2,10", "horizon": "1000,1e4"}
 
 
 def run_games(
@@ -62,10 +58,6 @@ def run_games(
     trials: int | None,
     seed: int | None,
     checkpoints: str,
-    measure: str,
-    band: str,
-    against: str,
-    y_scale: str,
     persons: str | None,
     ledger: Path | None,
     out: Path | None,
@@ -77,11 +69,6 @@ def run_games(
     if arguments["at_guarantee"] and PERSON in names:
         names, arguments["at_guarantee"] = [name for name in names if name != PERSON], PERSON
     environments, algorithms = sort_names(names)
-    checks.one_of("measure", measure, MEASURES)
-    across = {"epsilon": arguments["epsilon"], "arms": arguments["n_arms"], "horizon": arguments["horizon"]}
-    if checks.one_of("against", against, AGAINST) != "round" and len(across[against] or ()) < 2:
-        option = "n-arms" if against == "arms" else against
-        raise ValueError(f"--against {against} needs several values of it, such as --{option} {EXAMPLES_OF[against]}.")
     if persons is not None and not persons.strip():
         raise ValueError("persons must name a column, or be the most lines of a person; it is empty.")
     if ledger is not None and seed is not None:
@@ -90,8 +77,6 @@ def run_games(
             " Leave --seed out."
         )
     budget = None if ledger is None else open_ledger(ledger)
-    centre = CENTRES[checks.one_of("band", band, tuple(CENTRES))]
-    view = View(measure, centre, checks.one_of("y_scale", y_scale, SCALES))
     trials = (100 if budget is None else 1) if trials is None else trials
     of_games: dict[str, Any] = {
         "trials": trials,
@@ -101,10 +86,8 @@ def run_games(
     }
     experiment = experiment_from(environments, algorithms, checkpoints=checkpoints, **of_games, **arguments)
     experiment.check()
-    _refuse_unknown_measure(experiment, measure)
     labels = ", ".join(dict.fromkeys(spec.base_label for spec in experiment.all_algorithms))
-    games = dict.fromkeys((re.findall(r"\w+", game.key) or ["game"])[0] for game in experiment.games)
-    folder = out or Path("results") / f"run-{'-'.join(games)[:MOST_OF_NAME].strip('-')}-{experiment.digest()}"
+    folder = out or _usual_folder(experiment)
     # A report is not private, but the gains themselves have no place in it.
     publish: Callable[[str], str] = _without_tables if experiment.is_real else str
     title = publish(f"{labels} on {readable(', '.join(environments))}")
@@ -117,10 +100,9 @@ def run_games(
         return [*notes_on(comparison_of(results[0])), *spent]
 
     def draw(results: Sequence[Results], columns: int | None = None) -> "dict[str, Figure]":
-        comparison = comparison_of(results[0])
-        return {"": comparison.plot(against, measure=measure, band=band, y_scale=y_scale, columns=columns)}
+        return {"": comparison_of(results[0]).plot(columns=columns)}
 
-    study = Study(experiment.name, title, (experiment,), view, notes=make_notes, draw=draw)
+    study = Study(experiment.name, title, (experiment,), OF_MEANS, notes=make_notes, draw=draw)
     try:
         produce(study, folder, jobs=jobs, command=publish(command))
     except KeyboardInterrupt:
@@ -134,6 +116,14 @@ def run_games(
             soft_wrap=True,
         )
         leave_at_once(INTERRUPTED)
+
+
+def _usual_folder(experiment: Experiment) -> Path:
+    """Return the folder below `results/` of a run, or that of a finished one that is part of it and can grow."""
+    games = dict.fromkeys((re.findall(r"\w+", game.key) or ["game"])[0] for game in experiment.games)
+    results = Path("results")
+    folder = results / f"run-{'-'.join(games)[:MOST_OF_NAME].strip('-')}-{experiment.digest()}"
+    return folder if folder.exists() else find_growing(results, experiment.configuration()) or folder
 
 
 def produce(
@@ -152,19 +142,11 @@ def produce(
     seconds = time.perf_counter() - started
     comparisons = list(map(comparison_of, results))
     report = report_on(study, results, comparisons, command=command, folders=folders)
-    view, measure = study.view, format_measure(study.view.measure)
-    console.print(
-        f"{measure} after the last round: {view.centre} (median / 99 % quantile); {CONVENTION}",
-        highlight=False,
-        style="italic",
-    )
-    console.print(_regret_table(comparisons[0], view))
+    print_regrets(comparisons[0], study.view)
     console.print("The report explains why each guarantee holds.", highlight=False)
     for claim in report.claims:
         console.print(f"{claim.says} [bold]{claim.answer}[/bold]", highlight=False)
-    for note in report.notes:
-        if note.warning or note.on_terminal:
-            console.print(f"{note.warning} {note.text}".strip(), markup=False, highlight=False)
+    print_notes(report.notes)
     speed = (
         f"{rounds:,} rounds in {seconds:,.1f} s, {rate(rounds / seconds)}. "
         if rounds
@@ -174,6 +156,23 @@ def produce(
     if not report.is_written:
         where = f"{out} is read-only: its figure, tables and report are those of an earlier run. {where}"
     say(f"{speed}{where}")
+
+
+def print_regrets(comparison: Comparison, view: View) -> None:
+    """Print a table with a row for each algorithm in each game, and what its numbers are."""
+    console.print(
+        f"{format_measure(view.measure)} after the last round: {view.centre} (median / 99 % quantile); {CONVENTION}",
+        highlight=False,
+        style="italic",
+    )
+    console.print(_regret_table(comparison, view))
+
+
+def print_notes(notes: Sequence[Note]) -> None:
+    """Print what a reader must know, as far as the terminal shows it."""
+    for note in notes:
+        if note.warning or note.on_terminal:
+            console.print(f"{note.warning} {note.text}".strip(), markup=False, highlight=False)
 
 
 def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[list[Results], int]:
@@ -276,29 +275,6 @@ def _kind(word: str) -> str:
         return ""
     is_game = named is not None and isinstance(named.imported, type) and issubclass(named.imported, Adversary)
     return "environment" if is_game else "algorithm"
-
-
-def _refuse_unknown_measure(experiment: Experiment, measure: str) -> None:
-    """Raise if a game has no such regret: its arms have no means, or its actions are points or payoffs."""
-    if measure not in ("pseudo_regret", "dynamic_regret"):
-        return
-    games = {game.title: experiment.make_game(game) for game in experiment.games}
-    unknown = next((title for title, game in games.items() if not _knows(game, measure)), None)
-    if unknown is not None:
-        common = ", ".join(name for name in MEASURES if all(_knows(game, name) for game in games.values()))
-        raise ValueError(
-            f"--measure must be known in every game; {measure} is not in {unknown}, where arms have no"
-            f" {'known' if measure == 'dynamic_regret' else 'fixed'} means. Use one of {common}."
-        )
-
-
-def _knows(game: Any, measure: str) -> bool:
-    """Return whether a game has this regret."""
-    if measure not in ("pseudo_regret", "dynamic_regret"):
-        return True
-    adversary = game.adversary
-    moves = measure == "dynamic_regret" and adversary.means_move
-    return hasattr(game, "n_arms") and adversary.payoff is None and (adversary.means is not None or moves)
 
 
 def _without_tables(text: str) -> str:

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import math
+import os
 import re
 import signal
 import textwrap
@@ -19,10 +20,12 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.algorithms.specs import import_by_name, read_algorithm, read_import, short_name
+from dp_bandit_envs.cli.options import TABLES
 from dp_bandit_envs.cli.terminal import console, say
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
+from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.counters.table import compare
@@ -296,6 +299,51 @@ def show_counters(horizon: int, epsilon: float, delta: float | None, out: Path |
         figure = counters_figure(rows, horizon)
         write_whole(out, as_bytes(figure, out.suffix[1:]))
         console.print(f"See {out}.", highlight=False, soft_wrap=True)
+
+
+def is_folder_of_results(name: str) -> bool:
+    """Return whether a name is that of a folder: it is written as a path, or a folder and nothing else is called so."""
+    if any(separator in name for separator in ("/", os.sep)):
+        return True
+    known = (spelling for of_kind in KINDS.values() for full in of_kind() for spelling in (full, short_name(full)))
+    return Path(name).is_dir() and name.lower() not in {spelling.lower() for spelling in known}
+
+
+def show_results(folder: Path, out: Path | None, **look: str) -> None:
+    """Print the table of a finished folder, and draw its figure or write its table.
+
+    Args:
+        folder: The folder.
+        out: The file of the figure, or of the table; by default the figure is in the folder.
+        look: As for `Comparison.plot`; a band may be `"none"`.
+    """
+    from dp_bandit_envs.cli.run_commands import print_notes, print_regrets
+    from dp_bandit_envs.experiments.comparison import load
+    from dp_bandit_envs.experiments.report import CENTRES, View, notes_on
+    from dp_bandit_envs.plots.plot_style import as_bytes
+
+    comparison = load(folder)
+    settings: dict[str, Any] = {**look, "band": None if look.get("band") == "none" else look.get("band", "ci")}
+    measure = look.get("measure", "external_regret")
+    file = out or folder / "figure-shown.png"
+    content: bytes
+    if file.suffix in TABLES:
+        drawn = [option for option in ("band", "against", "y_scale") if option in look]
+        if drawn:
+            raise ValueError(
+                f"--{drawn[0].replace('_', '-')} is for a figure; received it with the table {file}. Leave it out."
+            )
+        wide = file.suffix != ".csv"
+        content = f"{comparison.table(TABLES[file.suffix], measure=measure, wide=wide)}\n".encode()
+    else:
+        content = as_bytes(comparison.plot(**settings), file.suffix[1:])
+    print_regrets(comparison, View(measure, CENTRES.get(settings["band"] or "ci", "mean")))
+    print_notes(notes_on(comparison))
+    try:
+        write_whole(file, content)
+    except OSError as error:
+        raise ResultsError(f"{file} must be writable; {error.strerror}. Name another file with --out.") from None
+    say(f"See {file}.")
 
 
 def open_lab(name: str | None, folder: Path, *, read_only: bool, host: str, port: int | None, headless: bool) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.specs import Game, Player
@@ -29,6 +30,7 @@ from dp_bandit_envs.text import aligned_table
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from dp_bandit_envs.experiments.report import Report
@@ -155,27 +157,82 @@ class Comparison(Entries):
         against: str = "round",
         *,
         measure: str = "external_regret",
-        band: str = "ci",
+        band: str | None = "ci",
         x_scale: str | None = None,
         y_scale: str = "linear",
         columns: int | None = None,
+        ax: "Axes | Sequence[Axes] | NDArray[Any] | None" = None,
+        size: tuple[float, float] | None = None,
+        colors: Mapping[str, Any] | None = None,
+        labels: Mapping[str, str] | None = None,
+        legend: str | bool | None = None,
+        note: bool | None = None,
     ) -> "Figure":
         """Draw a measure, one panel a game.
+
+        Settings of matplotlib that you changed (`plt.rcParams`, `plt.style.use`) are obeyed, the size of letters too:
+        they have 8 points unless `font.size` is another than matplotlib's own 10, or the axes are yours.
 
         Args:
             against: `"round"`; or the last round against `"epsilon"`, `"arms"` or `"horizon"`.
             measure: One of `MEASURES`.
             band: `"ci"`, the mean with its 95 % bootstrap interval; `"quantiles"`, the median with the 10 % and 90 %
-                quantiles; or `"spread"`, the median of means with Gini's mean difference below and above it.
+                quantiles; `"spread"`, the median of means with Gini's mean difference below and above it; or None, the
+                mean alone.
             x_scale: `"linear"` or `"log"`; by default linear for rounds, unless they were recorded on a log scale, and
                 log for the others.
             y_scale: `"linear"` or `"log"`. Panels of one game at several epsilons share their scale.
             columns: Number of panels in a row; 1 for a figure as narrow as a column of a paper or a telephone. By
                 default a figure is as wide as a page.
-        """
-        from dp_bandit_envs.experiments.drawing import draw
+            ax: Axes of yours to draw on, one for each panel, so that one figure can show several comparisons. An
+                algorithm that was drawn in a figure already looks the same again.
+            size: Width and height in inches of the whole figure, as in `(3.4, 2.2)`; by default what the panels need.
+            colors: A colour by algorithm; others keep away from these.
+            labels: What the legend says of an algorithm, in place of its name and its guarantee.
+            legend: `"below"` the panels, `"inside"` the first one, or False. By default below, and on axes of yours
+                inside.
+            note: Whether to say below the figure what line and band are. By default only where neither `size` nor `ax`
+                is given: `plot_note` returns it as text for a caption.
 
-        return draw(self, against, measure=measure, band=band, x_scale=x_scale, y_scale=y_scale, columns=columns)
+        Raises:
+            ValueError: If something is unknown or out of range, or the size leaves too little room for the panels.
+            WrongTypeError: If something is of another type.
+
+        Example:
+            >>> from dp_bandit_envs import compare
+            >>> comparison = compare("Stochastic", ["DP-KLUCB", "UCB"], epsilon=1, horizon=200, trials=5)
+            >>> figure = comparison.plot(size=(3.4, 2.2), labels={"DP-KLUCB": "ours"}, colors={"UCB": "black"})
+            >>> print(comparison.plot_note(labels={"DP-KLUCB": "ours"}))
+            Line: ...
+        """
+        from dp_bandit_envs.experiments.drawing import View, draw
+
+        view = View(against, measure, band, x_scale, y_scale, labels)
+        return draw(self, view, columns=columns, ax=ax, size=size, colors=colors, legend=legend, note=note)
+
+    def plot_note(
+        self,
+        against: str = "round",
+        *,
+        measure: str = "external_regret",
+        band: str | None = "ci",
+        y_scale: str = "linear",
+        labels: Mapping[str, str] | None = None,
+        format: str = "text",
+    ) -> str:
+        """Return what line and band of a plot are, and every guarantee, as text for a caption.
+
+        Args:
+            against: As for `plot`.
+            measure: As for `plot`.
+            band: As for `plot`.
+            y_scale: As for `plot`.
+            labels: As for `plot`.
+            format: `"text"` or `"latex"`.
+        """
+        from dp_bandit_envs.experiments.drawing import View, write_note
+
+        return write_note(self, View(against, measure, band, None, y_scale, labels), format)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return a table with a row for each algorithm, epsilon, environment, trial and recorded round.
@@ -235,6 +292,8 @@ class Comparison(Entries):
         if not isinstance(other, Comparison):
             raise WrongTypeError(f"join needs another comparison; received {checks.kind_of(other)}.")
         mine, theirs = self._configuration(), other._configuration()
+        if mine == theirs:
+            return self
         if reason := why_not_joined(theirs, mine):
             raise ResultsError(f"comparisons must agree to be joined. Different: {reason}.")
         longest: dict[tuple[str, str], Entry] = {}

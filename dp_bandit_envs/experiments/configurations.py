@@ -76,10 +76,16 @@ def why_not_joined(stored: Configuration, wanted: Configuration) -> str:
         return difference(stored, wanted)
     if stored["seed"] is None and wanted["seed"] is None:
         return SECRET
+    formats = stored.get("format"), wanted.get("format")
+    if formats != (FORMAT, FORMAT):
+        return (
+            f"format: {formats[0]} there, {formats[1]} here; what an older version made can be read, but neither grows"
+            " nor joins"
+        )
     reasons = [
-        f"{key}: {stored.get(key)!r} there, {wanted[key]!r} here"
-        for key in ("format", "seed", "checkpoints")
-        if stored.get(key) != wanted[key] or (key == "format" and wanted[key] != FORMAT)
+        f"{key}: {stored[key]!r} there, {wanted[key]!r} here"
+        for key in ("seed", "checkpoints")
+        if stored[key] != wanted[key]
     ]
     reasons += _changed_data(stored, wanted) + _changed_code(stored, wanted)
     return "; ".join(reasons or _clashes(stored, wanted))

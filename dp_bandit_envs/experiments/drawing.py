@@ -1,59 +1,220 @@
 """Draws comparisons: against the round, one panel a game; or the last round against epsilon, arms or horizon."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.entries import Entries, Entry, by_epsilon
-from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, curves_figure
-from dp_bandit_envs.privacy.guarantee import label_of
+from dp_bandit_envs.experiments.tables import in_latex
+from dp_bandit_envs.metrics import BANDS
+from dp_bandit_envs.plots.curves_figure import (
+    ROUND,
+    Appearance,
+    Curve,
+    Drawing,
+    Panel,
+    curves_figure,
+    draw_on_axes,
+)
+from dp_bandit_envs.privacy.guarantee import CONVENTION, ShownEpsilon, format_levels, label_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AGAINST = ("round", "epsilon", "arms", "horizon")
 LABELS = {"round": ROUND, "epsilon": "epsilon asked for", "arms": "number of arms K", "horizon": "horizon T"}
+MOST_INCHES = 100
 IN_A_ROW = {2: 2, 3: 3, 4: 2}
 """How many panels over rounds stand in a row, by the number of epsilons."""
 
 
+class View(NamedTuple):
+    """What a figure of a comparison shows; see `Comparison.plot`."""
+
+    against: str
+    measure: str
+    band: str | None
+    x_scale: str | None
+    y_scale: str
+    labels: Any
+
+    def panels(self, comparison: Entries) -> list[Panel]:
+        """Return the panels, with the labels that readers gave.
+
+        Raises:
+            ValueError: If something is unknown, or the comparison has fewer than two places on the horizontal axis.
+        """
+        panels = PANELS[checks.one_of("against", self.against, AGAINST)](comparison, self.measure)
+        if self.against != "round" and max(len(curve.at) for panel in panels for curve in panel.curves) < 2:
+            raise ValueError(
+                f"a plot against {self.against} needs at least two values of it; this comparison has one. Give compare"
+                f" several, such as {EXAMPLES[self.against]}, or plot against 'round'."
+            )
+        labels = _checked_labels(comparison, self.labels)
+        return [
+            panel._replace(curves=[one._replace(label=labels.get(one.name, one.label)) for one in panel.curves])
+            for panel in panels
+        ]
+
+    def settings(self, comparison: Entries) -> dict[str, Any]:
+        """Return arguments of `curves_figure`."""
+        if not (self.band is None or isinstance(self.band, str)):
+            known = ", ".join(map(repr, BANDS))
+            raise WrongTypeError(f"band must be {known}, or None for lines alone; received {self.band!r}.")
+        usual = str(comparison.configuration["checkpoints"]) if self.against == "round" else "log"
+        return {
+            "across": LABELS[self.against],
+            "measure": self.measure,
+            "band": "ci" if self.band is None else self.band,
+            "x_scale": usual if self.x_scale is None else self.x_scale,
+            "y_scale": self.y_scale,
+        }
+
+
 def draw(
     comparison: Entries,
-    against: str,
+    view: View,
     *,
-    measure: str,
-    band: str,
-    x_scale: str | None,
-    y_scale: str,
     columns: int | None = None,
+    ax: Any = None,
+    size: Any = None,
+    colors: Any = None,
+    legend: Any = None,
+    note: Any = None,
 ) -> "Figure":
     """Return the figure; see `Comparison.plot`.
 
     Raises:
-        ValueError: If something is unknown, or the comparison has fewer than two places on the horizontal axis.
+        ValueError: If something is unknown or out of range, or a size leaves panels too little room.
+        WrongTypeError: If something is of another type.
     """
-    checks.one_of("against", against, AGAINST)
-    panels = PANELS[against](comparison, measure)
-    if against == "round":
-        scale = str(comparison.configuration["checkpoints"])
-    else:
-        scale = "log"
-        if max(len(curve.at) for panel in panels for curve in panel.curves) < 2:
-            raise ValueError(
-                f"a plot against {against} needs at least two values of it; this comparison has one. Give compare"
-                f" several, such as {EXAMPLES[against]}, or plot against 'round'."
-            )
-    if columns is None and against == "round":
-        columns = IN_A_ROW.get(len(comparison.epsilons))
-    return curves_figure(
-        panels,
-        across=LABELS[against],
-        measure=measure,
-        band=band,
-        x_scale=scale if x_scale is None else x_scale,
-        y_scale=y_scale,
-        columns=columns,
+    panels, settings = view.panels(comparison), view.settings(comparison)
+    appearance = Appearance(
+        size=_size_of_settings(panels, columns) if size is None else _checked_size(size),
+        colours=_checked_colours(comparison, colors),
+        legend=("below" if ax is None else "inside") if legend is None else _checked_legend(legend),
+        note=size is None if note is None else checks.boolean("note", note),
+        is_shaded=view.band is not None,
     )
+    if ax is None:
+        if columns is None and view.against == "round":
+            columns = IN_A_ROW.get(len(comparison.epsilons))
+        return curves_figure(panels, **settings, columns=columns, appearance=appearance)
+    for name, setting in {"size": size, "columns": columns, "note": note or None}.items():
+        if setting is not None:
+            way_out = "plot_note() returns its text" if name == "note" else "Give it to plt.subplots"
+            raise ValueError(f"{name} must be left out with ax, whose figure is yours; received {setting}. {way_out}.")
+    return draw_on_axes(_checked_axes(ax, [panel.title for panel in panels]), panels, appearance, **settings)
+
+
+def write_note(comparison: Entries, view: View, format: str) -> str:
+    """Return what line and band are, and every guarantee; see `Comparison.plot_note`."""
+    checks.one_of("format", format, ("text", "latex"))
+    panels, appearance = view.panels(comparison), Appearance(is_shaded=view.band is not None)
+    drawing = Drawing.prepare(panels, **view.settings(comparison), appearance=appearance)
+    shown = {curve.name: curve.shown_name for panel in panels for curve in panel.curves}
+    levels: dict[str, dict[ShownEpsilon, None]] = {}
+    for entry in comparison.entries:
+        levels.setdefault(entry.algorithm, {})[entry.level] = None
+    names_by_guarantee: dict[str, list[str]] = {}
+    for name, of_name in levels.items():
+        names_by_guarantee.setdefault(format_levels(of_name).strip("()"), []).append(shown[name])
+    guarantees = "; ".join(f"{', '.join(names)}: {words}" for words, names in names_by_guarantee.items())
+    words = f"{drawing.note}. {guarantees}; {CONVENTION}."
+    if format == "latex":
+        return in_latex(re.sub(r"\beps (?=\d)", "epsilon ", f"{words[0].upper()}{words[1:]}"))
+    return re.sub(r"\beps (?=\d)", "epsilon = ", f"{words[0].upper()}{words[1:]}")
+
+
+def _checked_size(size: Any) -> tuple[float, float]:
+    if isinstance(size, str) or not isinstance(size, (Sequence, np.ndarray)) or len(size) != 2:
+        raise WrongTypeError(f"size must be a width and a height in inches, as in size=(3.4, 2.2); received {size!r}.")
+    width, height = (checks.greater_than("size", side, 0) for side in size)
+    if max(width, height) > MOST_INCHES:
+        raise ValueError(
+            f"size must be in inches, at most {MOST_INCHES} each; received {width:g} x {height:g}. A point is 1/72 of"
+            " an inch."
+        )
+    return width, height
+
+
+def _size_of_settings(panels: Sequence[Panel], columns: int | None) -> tuple[float, float] | None:
+    """Return the size that a reader has set for all figures, which is for figures of one panel."""
+    width, height = mpl.rcParams["figure.figsize"]
+    is_set = [width, height] != mpl.rcParamsDefault["figure.figsize"]
+    return (width, height) if is_set and len(panels) == 1 and columns is None else None
+
+
+def _checked_legend(legend: Any) -> str | bool:
+    if legend is False or (isinstance(legend, str) and legend in ("below", "inside")):
+        return legend
+    raise ValueError(f"legend must be 'below', 'inside' or False; received {legend!r}.")
+
+
+def _checked_colours(comparison: Entries, colors: Any) -> dict[str, str]:
+    given = _by_algorithm(comparison, "colors", colors, "'black'")
+    for name, colour in given.items():
+        if not mpl.colors.is_color_like(colour):
+            raise ValueError(
+                f"colors must be colours of matplotlib, such as 'black', '#0072B2' or 'C0'; received {colour!r} for"
+                f" {name}."
+            )
+    return {name: mpl.colors.to_hex(colour).upper() for name, colour in given.items()}
+
+
+def _checked_labels(comparison: Entries, labels: Any) -> dict[str, str]:
+    given = _by_algorithm(comparison, "labels", labels, "'ours'")
+    for name, label in given.items():
+        if not isinstance(label, str) or not label.strip():
+            raise WrongTypeError(f"labels must be text; received {label!r} for {name}. legend=False leaves all out.")
+    others = [name for name in comparison.algorithms if name not in given]
+    for label in given.values():
+        if [*given.values(), *others].count(label) > 1:
+            raise ValueError(f"labels must differ, so that lines can be told apart; received {label!r} twice.")
+    return given
+
+
+def _by_algorithm(comparison: Entries, what: str, given: Any, example: str) -> dict[str, Any]:
+    """Return a mapping from algorithms, or raise if it is none or names another one."""
+    if given is None:
+        return {}
+    names = comparison.algorithms
+    if not isinstance(given, Mapping):
+        raise WrongTypeError(
+            f"{what} must be a mapping from algorithms, as in {{{names[0]!r}: {example}}}; received"
+            f" {checks.kind_of(given)}."
+        )
+    for name in given:
+        if name not in names:
+            raise ValueError(f"{what} must be of algorithms that are drawn: {', '.join(names)}; received {name!r}.")
+    return dict(given)
+
+
+def _checked_axes(ax: Any, titles: Sequence[str]) -> list[Axes]:
+    """Return axes, one for each panel."""
+    axes = [ax] if isinstance(ax, Axes) else list(np.ravel(ax)) if isinstance(ax, (Sequence, np.ndarray)) else []
+    wrong = next((one for one in axes or [ax] if not isinstance(one, Axes)), None)
+    if wrong is not None or not axes:
+        raise WrongTypeError(
+            "ax must be axes of matplotlib, or a list of them, such as plt.subplots(1, 2)[1]; received"
+            f" {checks.kind_of(ax if wrong is None else wrong)}."
+        )
+    if len(axes) != len(titles):
+        raise ValueError(
+            f"ax must be axes for each panel, here {len(titles)}: {'; '.join(titles)}; received {len(axes)}. Choose"
+            " panels with select(), or make more axes with plt.subplots."
+        )
+    for one in axes:
+        if one.name != "rectilinear" or one.figure is None:
+            kind = "removed ones" if one.figure is None else f"a {one.name} projection"
+            raise ValueError(f"ax must be ordinary axes of a figure; received {kind}. Make them with plt.subplots().")
+    return axes
 
 
 EXAMPLES = {"epsilon": "epsilon=[0.1, 1]", "arms": "n_arms=[2, 10]", "horizon": "horizon=[1_000, 10_000]"}

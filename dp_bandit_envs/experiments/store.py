@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import files
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments.configurations import DESCRIBED, SECRET, difference, why_not_joined
+from dp_bandit_envs.experiments.configurations import DESCRIBED, SECRET, cells_of, difference, union, why_not_joined
 
 CONFIGURATION = "configuration.json"
 CHUNKS = "chunks"
@@ -224,8 +224,8 @@ class ResultsFolder:
     def __init__(self, path: Path, configuration: Mapping[str, Any]) -> None:
         self.path = path
         self.configuration = configuration
-        text = json.dumps(configuration, indent=2) + "\n"
-        self._digest = hashlib.sha256(text.encode()).hexdigest()
+        text = _written(configuration)
+        self._digest = hashlib.sha256(text).hexdigest()
         try:
             # Results on real data are not private.
             real = _is_real(configuration)
@@ -322,7 +322,7 @@ class ResultsFolder:
             return ResultsError(f"{target}: was written, but is not safe on the disk; {_reason(error)}. Try again.")
         return ResultsError(f"{target}: could not be written; {_reason(error)}. Earlier results are unchanged.")
 
-    def _take(self, text: str) -> bool:
+    def _take(self, text: bytes) -> bool:
         """Write the configuration, or compare it with the folder's; return whether it was written."""
         file = self.path / CONFIGURATION
         if not file.exists():
@@ -331,9 +331,9 @@ class ResultsFolder:
                     f"{self.path}: a results folder must be empty or made by this command; it contains other files."
                     " Choose another."
                 )
-            if files.create_once(file, text.encode()):
+            if files.create_once(file, text):
                 return True
-        if (there := _configuration_file(self.path).read_bytes()) != text.encode():
+        if (there := _configuration_file(self.path).read_bytes()) != text:
             try:
                 stored = json.loads(there)
             except ValueError:
@@ -436,6 +436,31 @@ def read_finished(path: Path) -> tuple[dict[str, Any], Archive]:
         raise ResultsError(
             f"{path}: the run must be finished; this one is not. Give the same command again; it goes on from there."
         ) from None
+
+
+def find_growing(parent: Path, wanted: Mapping[str, Any]) -> Path | None:
+    """Return the finished run below a folder all of which is part of a configuration, the largest; None if none is.
+
+    A run that has begun to grow to something else does not count.
+    """
+    runs: list[tuple[int, Path]] = []
+    for folder in sorted(parent.glob("run-*")):
+        try:
+            stored, _ = read_finished(folder)
+        except ResultsError:
+            continue
+        if why_not_joined(stored, wanted) or (_is_real(wanted) and not _is_real(stored) and _is_open(folder)):
+            continue
+        trials = {cell.identity: cell.trials for cell in cells_of(wanted)}
+        is_part = all(cell.trials <= trials.get(cell.identity, 0) for cell in cells_of(stored))
+        growth = folder / GROWTH / CONFIGURATION
+        if is_part and not (growth.exists() and growth.read_bytes() != _written(union(stored, wanted))):
+            runs.append((sum(cell.trials for cell in cells_of(stored)), folder))
+    return max(runs, default=(0, None))[1]
+
+
+def _written(configuration: Mapping[str, Any]) -> bytes:
+    return f"{json.dumps(configuration, indent=2)}\n".encode()
 
 
 def _configuration_file(path: Path) -> Path:

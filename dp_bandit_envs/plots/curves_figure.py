@@ -1,7 +1,10 @@
 """Lines with bands in panels that share one legend: regret against the round, epsilon, arms, or the horizon."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+import dataclasses
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
 
 import matplotlib as mpl
 import numpy as np
@@ -16,11 +19,24 @@ from dp_bandit_envs.plots.figure_layout import (
     grid_of,
     log_limits,
     outer_labels_only,
+    place_legend,
     places_axis,
     set_titles,
     values_axis,
 )
-from dp_bandit_envs.plots.plot_style import BLACK, DASHES, LONG, RC, THREE_DOTS, Dash, Style, again, styles_for, typeset
+from dp_bandit_envs.plots.plot_style import (
+    BLACK,
+    DASHES,
+    LONG,
+    THREE_DOTS,
+    Dash,
+    Style,
+    again,
+    style,
+    styles_for,
+    typeset,
+    with_colour,
+)
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MARKERS_ON_A_LINE = 8
@@ -61,6 +77,11 @@ class Curve(NamedTuple):
     samples: FloatArray | Sequence[FloatArray] | Band
     end: str = ""
 
+    @property
+    def shown_name(self) -> str:
+        """The name for readers: that of the label, without the guarantee."""
+        return self.name if self.label.startswith(self.name) else self.label
+
 
 class Reference(NamedTuple):
     """A line that is no algorithm, such as a bound: its label, its places and heights `(places,)`, and its look."""
@@ -95,6 +116,131 @@ class Panel(NamedTuple):
     y_scale: str = ""
 
 
+class Appearance(NamedTuple):
+    """How readers want a figure.
+
+    Attributes:
+        size: Width and height in inches, of which legend and note have their parts; None for what the panels need.
+        colours: A colour for each of some algorithms.
+        legend: `"below"` the panels, `"inside"` the first one, or False for none.
+        note: Whether to say below all what line and band are.
+        is_shaded: Whether bands are drawn.
+    """
+
+    size: tuple[float, float] | None = None
+    colours: Mapping[str, str] = MappingProxyType({})
+    legend: str | bool = "below"
+    note: bool = True
+    is_shaded: bool = True
+
+
+PLAIN = Appearance()
+_LOOKS: weakref.WeakKeyDictionary[Figure, dict[Key, Style]] = weakref.WeakKeyDictionary()
+"""How algorithms look in figures of readers, who may draw several comparisons in one."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Drawing:
+    """Panels with everything that is decided before they are drawn on axes.
+
+    Attributes:
+        panels: What to draw.
+        bands: The line and band of each curve, by panel.
+        legend: Labels, looks and what holds in some panels only.
+        across: The label of the horizontal axis.
+        measure: What the samples are.
+        band: The kind of line and band; None if all curves have their own.
+        is_shaded: Whether bands are drawn.
+        x_scale: That of the horizontal axes.
+        is_log: Whether the vertical axis is logarithmic, by panel.
+    """
+
+    panels: Sequence[Panel]
+    bands: Sequence[Sequence[Band]]
+    legend: "_Legend"
+    across: str
+    measure: str
+    band: str | None
+    is_shaded: bool
+    x_scale: str
+    is_log: Sequence[bool]
+
+    @classmethod
+    def prepare(
+        cls,
+        panels: Sequence[Panel],
+        *,
+        across: str,
+        measure: str,
+        band: str | None,
+        x_scale: str = "linear",
+        y_scale: str = "linear",
+        appearance: Appearance = PLAIN,
+        looks: Mapping[Key, Style] = MappingProxyType({}),
+    ) -> Self:
+        """Return it; arguments as for `curves_figure`, and looks that algorithms have already."""
+        if not panels:
+            raise ValueError("panels must have at least one panel; received none.")
+        x_scale, y_scale = (checks.known_name("scale", scale, SCALES) for scale in (x_scale, y_scale))
+        band = None if band is None else checks.known_name("band", band, BANDS)
+        bands = [[_band(curve, band) for curve in panel.curves] for panel in panels]
+        if not appearance.is_shaded:
+            bands = [[Band(one.line, one.line, one.line) for one in of_panel] for of_panel in bands]
+        fixed = dict(looks)
+        for name, colour in appearance.colours.items():
+            fixed[name, ""] = with_colour(name, colour, fixed.values())
+        is_log = [(panel.y_scale or y_scale) == "log" for panel in panels]
+        legend = _legend_of(panels, bands, fixed)
+        return cls(panels, bands, legend, across, measure, band, appearance.is_shaded, x_scale, is_log)
+
+    def draw(self, grid: Sequence[Axes]) -> dict[str, Any]:
+        """Draw each panel on its axes; return the lines by label, those that are no algorithms last."""
+        legend, bars = self.legend, [len(panel.curves) > MOST_BANDS for panel in self.panels]
+        shared_limits = {panel.up: _log_limits(panel.up, self._logarithmic) for panel, _ in self._logarithmic}
+        algorithms: dict[str, Any] = {}
+        others: dict[str, Any] = {}
+        for axes, panel, bands, is_log, has_bars in zip(grid, self.panels, self.bands, self.is_log, bars, strict=False):
+            floor = shared_limits[panel.up][0] if is_log else None
+            for index, (curve, band) in enumerate(zip(panel.curves, bands, strict=True)):
+                key = _key(curve, legend.several)
+                look: dict[str, Any] = {"floor": floor, "turn": index / len(bands), "bars": has_bars}
+                line = draw_band(axes, curve.at, band, legend.looks[key], **look, is_shaded=self.is_shaded)
+                line.set_label(typeset(legend.labels[key]))
+                if curve.end:
+                    _write_at_end(axes, curve, band, legend.looks[key])
+                algorithms.setdefault(typeset(legend.labels[key]), line)
+            for reference in panel.references:
+                others[typeset(reference.label)] = draw_reference(axes, reference, log=is_log)
+            label = panel.across or self.across
+            places = [curve.at for curve in panel.curves] + [reference.at for reference in panel.references]
+            places_axis(axes, places, self.x_scale, rounds=label == ROUND)
+            axes.set_xlabel(typeset(label))
+            axes.set_ylabel(typeset(panel.up) or LABELS.get(self.measure) or typeset(self.measure))
+        limits = _up_to_the_same(grid, self.panels)
+        for axes, panel, is_log, limit in zip(grid, self.panels, self.is_log, limits, strict=False):
+            values_axis(axes, shared_limits[panel.up] if is_log else None, limit)
+        return algorithms | others
+
+    @property
+    def note(self) -> str:
+        """What line and band are; empty if curves have their own."""
+        if self.band is None:
+            return ""
+        thin = [len(panel.curves) > MOST_BANDS for panel in self.panels]
+        drawn = "bar" if all(thin) else "band or bar" if any(thin) else "band"
+        note = describe_band(self.band, *_trials_in_words(self.panels), drawn)
+        if not self.is_shaded:
+            note = note.partition(";")[0]
+        if any(np.any(band.line <= 0) for _, bands in self._logarithmic for band in bands):
+            note += "; a line begins where it is above 0"
+        return note
+
+    @property
+    def _logarithmic(self) -> list[tuple[Panel, Sequence[Band]]]:
+        pairs = zip(self.panels, self.bands, strict=True)
+        return [pair for pair, is_log in zip(pairs, self.is_log, strict=True) if is_log]
+
+
 def curves_figure(
     panels: Sequence[Panel],
     *,
@@ -105,11 +251,13 @@ def curves_figure(
     y_scale: str = "linear",
     note: str = "",
     columns: int | None = None,
+    appearance: Appearance = PLAIN,
 ) -> Figure:
     """Draw a line with a band for each curve, panel by panel, with one legend and a note that explains line and band.
 
     All texts are plain, such as "eps 1" and "1e-06", and are typeset. Where a label differs between panels, the legend
-    has the name alone, and each panel says below its title what follows it there.
+    has the name alone, and each panel says below its title what follows it there. Settings of matplotlib that the
+    reader has changed are obeyed.
 
     Args:
         panels: What to draw.
@@ -121,57 +269,55 @@ def curves_figure(
             0 or below.
         note: What to say after the meaning of line and band.
         columns: Number of panels in a row, 1 for a narrow figure; None for at most three.
+        appearance: How the reader wants it.
 
     Raises:
-        ValueError: If there is no panel, or `band` or a scale is unknown.
+        ValueError: If there is no panel, `band` or a scale is unknown, or a given size leaves panels too little room.
     """
-    if not panels:
-        raise ValueError("panels must have at least one panel; received none.")
-    x_scale, y_scale = (checks.known_name("scale", scale, SCALES) for scale in (x_scale, y_scale))
-    band = None if band is None else checks.known_name("band", band, BANDS)
     columns = None if columns is None else checks.integer("columns", columns, at_least=1, at_most=100)
-    bands = [[_band(curve, band) for curve in panel.curves] for panel in panels]
-    legend = _legend_of(panels, bands)
-    is_log = [(panel.y_scale or y_scale) == "log" for panel in panels]
-    logarithmic = [pair for pair, log in zip(zip(panels, bands, strict=True), is_log, strict=True) if log]
-    every_limits = {panel.up: _log_limits(panel.up, logarithmic) for panel, _ in logarithmic}
-    thin = [len(panel.curves) > MOST_BANDS for panel in panels]
-    with mpl.rc_context(RC):
-        figure, grid = grid_of(len(panels), columns)
-        algorithms: dict[str, Any] = {}
-        others: dict[str, Any] = {}
-        for axes, panel, of, bars, log in zip(grid, panels, bands, thin, is_log, strict=False):
-            limits = every_limits[panel.up] if log else None
-            for index, (curve, band_of_curve) in enumerate(zip(panel.curves, of, strict=True)):
-                key, floor = _key(curve, legend.several), None if limits is None else limits[0]
-                turn = index / len(of)
-                line = draw_band(axes, curve.at, band_of_curve, legend.looks[key], floor=floor, turn=turn, bars=bars)
-                line.set_label(typeset(legend.labels[key]))
-                if curve.end:
-                    _write_at_end(axes, curve, band_of_curve, legend.looks[key])
-                algorithms.setdefault(typeset(legend.labels[key]), line)
-            for reference in panel.references:
-                others[typeset(reference.label)] = draw_reference(axes, reference, log=limits is not None)
-            label = panel.across or across
-            places = [curve.at for curve in panel.curves] + [reference.at for reference in panel.references]
-            places_axis(axes, places, x_scale, rounds=label == ROUND)
-            axes.set_xlabel(typeset(label))
-            axes.set_ylabel(typeset(panel.up) or LABELS.get(measure) or typeset(measure))
-        for axes, panel, log, limit in zip(grid, panels, is_log, _up_to_the_same(grid, panels), strict=False):
-            values_axis(axes, every_limits[panel.up] if log else None, limit)
+    scales = {"x_scale": x_scale, "y_scale": y_scale}
+    drawing = Drawing.prepare(panels, across=across, measure=measure, band=band, **scales, appearance=appearance)
+    with mpl.rc_context(style()):
+        figure, grid = grid_of(len(panels), columns, appearance.size)
+        labelled = drawing.draw(grid)
         for axes in grid[len(panels) :]:
             axes.axis("off")
-        set_titles(grid, [panel.title for panel in panels], legend.notes)
+        grows = appearance.size is None
+        set_titles(grid, [panel.title for panel in panels], drawing.legend.notes, grows=grows)
         outer_labels_only(grid[: len(panels)])
-        says = ""
-        if band is not None:
-            trials, fewest = _trials_in_words(panels)
-            says = describe_band(band, trials, fewest, "bar" if all(thin) else "band or bar" if any(thin) else "band")
-            if any(np.any(band_of_curve.line <= 0) for _, of in logarithmic for band_of_curve in of):
-                says += "; a line begins where it is above 0"
+        if appearance.legend == "inside":
+            place_legend(grid[0], labelled, inside=True)
+        words = typeset(". ".join(filter(None, (drawing.note, note)))) if appearance.note else ""
         cell = grid[len(panels)] if len(grid) > len(panels) else None
-        add_legend_and_note(figure, algorithms | others, typeset(". ".join(filter(None, (says, note)))), cell)
+        below = labelled if appearance.legend == "below" else {}
+        add_legend_and_note(figure, below, words, cell, grows=grows)
         return figure
+
+
+def draw_on_axes(grid: Sequence[Axes], panels: Sequence[Panel], appearance: Appearance, **settings: Any) -> Figure:
+    """Draw panels on axes that are there already, each with a legend of its own, and return their figure.
+
+    An algorithm that such a call drew in this figure before looks the same again. A title that is there stays.
+
+    Args:
+        grid: Axes for each panel.
+        panels: The panels.
+        appearance: How the reader wants it; its size and note do not count.
+        settings: As for `curves_figure`.
+    """
+    figure = grid[0].get_figure(root=True)
+    assert figure is not None
+    looks = _LOOKS.setdefault(figure, {})
+    with mpl.rc_context(style(letters=False)):
+        for axes, panel in zip(grid, panels, strict=True):
+            drawing = Drawing.prepare([panel], **settings, appearance=appearance, looks=looks)
+            looks |= drawing.legend.looks
+            labelled = drawing.draw([axes])
+            if not any(axes.get_title(place) for place in ("left", "center", "right")):
+                axes.set_title(typeset(panel.title))
+            if appearance.legend:
+                place_legend(axes, labelled, inside=appearance.legend == "inside")
+    return figure
 
 
 def _band(curve: Curve, band: str | None) -> Band:
@@ -207,6 +353,7 @@ def draw_band(
     floor: float | None = None,
     turn: float = 0.0,
     bars: bool = False,
+    is_shaded: bool = True,
 ) -> Any:
     """Draw a line with its band at places of shape `(places,)`, and return the line.
 
@@ -219,6 +366,7 @@ def draw_band(
         turn: The share of the distance between two markers by which they are moved, in [0, 1), so that those of
             lines which coincide are seen; where each place has a marker they stay.
         bars: Whether the band is drawn as bars at the markers.
+        is_shaded: Whether it is drawn.
     """
     line, low, high = band
     if floor is not None:
@@ -227,9 +375,9 @@ def draw_band(
         low = np.where(low > 0, low, floor)
     every = 1 if len(at) <= FEW else len(at) // MARKERS_ON_A_LINE
     marked = slice(int(turn * every), None, every)
-    if bars:
+    if bars and is_shaded:
         axes.vlines(np.asarray(at)[marked], low[marked], high[marked], color=style.colour, linewidth=1.1, zorder=1.9)
-    else:
+    elif is_shaded:
         axes.fill_between(at, low, high, color=style.colour, alpha=0.18, linewidth=0)
     drawn = axes.plot(
         at,
@@ -238,7 +386,6 @@ def draw_band(
         linestyle=style.line,
         marker=style.marker,
         markevery=(marked.start, every),
-        markersize=4,
         zorder=2 + SHARES_OF_GAPS[style.line],
     )
     return drawn[0]
@@ -271,7 +418,7 @@ def _trials_in_words(panels: Sequence[Panel]) -> tuple[str, int]:
             # Where numbers differ between places, the smallest counts.
             uniform = isinstance(curve.samples, np.ndarray)
             trials = len(curve.samples) if uniform else min(map(len, curve.samples), default=0)
-            names_by_trials.setdefault(trials, {})[curve.name] = None
+            names_by_trials.setdefault(trials, {})[curve.shown_name] = None
     if not names_by_trials:
         return "0", 0
     usual = max(names_by_trials, key=lambda trials: (len(names_by_trials[trials]), -trials))
@@ -290,7 +437,9 @@ class _Legend(NamedTuple):
     notes: list[str]
 
 
-def _legend_of(panels: Sequence[Panel], bands: Sequence[Sequence[Band]]) -> _Legend:
+def _legend_of(
+    panels: Sequence[Panel], bands: Sequence[Sequence[Band]], fixed: Mapping[Key, Style] = MappingProxyType({})
+) -> _Legend:
     """Return what the legend and the panels say: names, looks, guarantees that differ between panels, equal curves.
 
     A label that is the same in all panels is the legend's. Otherwise the legend has the name, and each panel says what
@@ -312,21 +461,26 @@ def _legend_of(panels: Sequence[Panel], bands: Sequence[Sequence[Band]]) -> _Leg
     for panel in panels:
         differing = [curve for curve in panel.curves if len(labels_by_key[_key(curve, several)]) > 1]
         notes.append(_guarantees(differing, named=any(curve.label == curve.name for curve in panel.curves)))
-    same, equal_here = _equal(panels, bands, several)
+    names = {_key(curve, several): curve.shown_name for panel in panels for curve in panel.curves}
+    same, equal_here = _equal(panels, bands, several, names)
     for key, other in same.items():
-        labels[key] += f", the same as {other[1] or other[0]}"
+        labels[key] += f", the same as {other[1] or names[other]}"
     notes = ["; ".join(filter(None, (note, *equal))) for note, equal in zip(notes, equal_here, strict=True)]
-    return _Legend(several, labels, _looks(panels, labels_by_key), notes)
+    return _Legend(several, labels, _looks(panels, labels_by_key, fixed), notes)
 
 
 def _key(curve: Curve, several: frozenset[str]) -> Key:
     return curve.name, curve.label if curve.name in several else ""
 
 
-def _looks(panels: Sequence[Panel], keys: Iterable[Key]) -> dict[Key, Style]:
+def _looks(panels: Sequence[Panel], keys: Iterable[Key], fixed: Mapping[Key, Style]) -> dict[Key, Style]:
     """Return a look for each line; those of one algorithm share its colour, and those of one guarantee their dash."""
     keys = list(keys)
-    first = styles_for((name for name, _ in keys), together=[[curve.name for curve in each.curves] for each in panels])
+    first = styles_for(
+        (name for name, _ in keys),
+        together=[[curve.name for curve in each.curves] for each in panels],
+        fixed={name: look for (name, _), look in fixed.items()},
+    )
     looks = {key: first[key[0]] for key in keys if not key[1]}
     guarantees = list(dict.fromkeys(label.removeprefix(name) for name, label in keys if label))
     for key in keys:
@@ -359,7 +513,7 @@ def _guarantees(curves: Sequence[Curve], *, named: bool = False) -> str:
 
 
 def _equal(
-    panels: Sequence[Panel], bands: Sequence[Sequence[Band]], several: frozenset[str]
+    panels: Sequence[Panel], bands: Sequence[Sequence[Band]], several: frozenset[str], names: Mapping[Key, str]
 ) -> tuple[dict[Key, Key], list[list[str]]]:
     """Return which lines are equal to an earlier one wherever both are drawn, and what the panels of others say."""
     together: dict[tuple[Key, Key], list[int]] = {}
@@ -380,7 +534,7 @@ def _equal(
             same[key] = other
         else:
             for index in where:
-                notes[index].append(f"{key[1] or key[0]} is the same as {other[1] or other[0]}")
+                notes[index].append(f"{key[1] or names[key]} is the same as {other[1] or names[other]}")
     return same, notes
 
 

@@ -2,14 +2,17 @@
 
 import math
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend import Legend
 from matplotlib.text import Text
@@ -22,8 +25,9 @@ from matplotlib.ticker import (
     NullFormatter,
     NullLocator,
 )
+from matplotlib.transforms import ScaledTranslation
 
-from dp_bandit_envs.plots.plot_style import TITLE, typeset
+from dp_bandit_envs.plots.plot_style import LETTERS, typeset
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 SHEET, COLUMN, ALONE = 7.2, 3.6, (6.0, 3.3)
@@ -39,11 +43,14 @@ EDGE = 0.12
 """Space around a legend or note."""
 DIGITS = 7
 """Decimal places of a panel's edges, as shares of the sheet: thousandths of a pixel."""
-NOTE: dict[str, Any] = {"fontsize": 7.5, "color": "#444444"}
-SMALL = NOTE | {"fontsize": 7}
+NOTE_COLOUR = "#444444"
+NOTE, SMALL = 7.5, 7.0
+"""Points of a note, and of small letters, where others have `LETTERS`; all have 7 at least, if the others have."""
+LEAST_PANEL = (0.9, 0.5)
+"""The least width and height of a panel without its labels, where a figure's size is given."""
 SHORTER = 2
 """So many more columns than of the longest label are tried in a legend."""
-LETTERS = 15
+LETTERS_IN_AN_INCH = 15
 """About how many letters of a note fit in an inch."""
 FEW = 12
 """Up to this number of places, each is marked on the axis and on the line."""
@@ -68,30 +75,40 @@ class RoundedLayout(ConstrainedLayoutEngine):
                 axes.set_in_layout(True)  # which a position set by hand ends
 
 
-def grid_of(number: int, columns: int | None = None) -> tuple[Figure, list[Axes]]:
+def _look(points: float) -> dict[str, Any]:
+    """Return the look of letters that have so many points where others have `LETTERS`."""
+    size = mpl.rcParams["font.size"]
+    return {"fontsize": max(points * size / LETTERS, min(SMALL, size)), "color": NOTE_COLOUR}
+
+
+def grid_of(
+    number: int, columns: int | None = None, size: tuple[float, float] | None = None
+) -> tuple[Figure, list[Axes]]:
     """Return a figure in constrained layout, and its cells row by row, at least as many as `number`.
 
     Args:
         number: Number of panels.
         columns: Number of panels in a row, 1 for a narrow figure; None for two of four panels, and else for at most
             three.
+        size: Width and height of the figure; by default what the panels need.
     """
     across = columns or (2 if number == 4 else min(3, number))
     rows = math.ceil(number / across)
     wide, tall = CELLS[min(3, across)]
     width, height = ALONE if number == 1 and columns is None else (wide * across, tall * rows)
-    figure = Figure(figsize=(width, height), layout=RoundedLayout())
+    figure = Figure(figsize=size or (width, height), layout=RoundedLayout())
     FigureCanvasAgg(figure)
     return figure, list(figure.subplots(rows, across, squeeze=False).ravel())
 
 
-def set_titles(grid: Sequence[Axes], titles: Sequence[str], notes: Sequence[str] = ()) -> None:
+def set_titles(grid: Sequence[Axes], titles: Sequence[str], notes: Sequence[str] = (), *, grows: bool = True) -> None:
     """Write the titles of panels, lettered if there are several, and below in small letters what holds there only.
 
     Args:
         grid: The axes of the panels.
         titles: Their titles.
         notes: What holds in each panel; "" for nothing, and what the title says already is not repeated.
+        grows: Whether the figure grows by what they need.
     """
     figure, cell = grid[0].get_figure(root=True), grid[0].get_subplotspec()
     assert figure is not None and cell is not None
@@ -99,21 +116,23 @@ def set_titles(grid: Sequence[Axes], titles: Sequence[str], notes: Sequence[str]
     width = figure.get_figwidth() / across - BESIDE
     texts = [typeset(title) for title in titles]
     said = [typeset(note) for note in notes] or [""] * len(texts)
+    small, title_points = _look(SMALL), FontProperties(size=mpl.rcParams["axes.titlesize"]).get_size_in_points()
     below = [
-        "" if note in title else fitting(figure, note, width, **SMALL) for note, title in zip(said, texts, strict=True)
+        "" if note in title else fitting(figure, note, width, **small) for note, title in zip(said, texts, strict=True)
     ]
     lettered = [f"({chr(97 + index)}) {title}" if len(texts) > 1 else title for index, title in enumerate(texts)]
     # Beside a long title there may be another one; a panel alone has its own room.
     several = len(texts) > 1 or figure.get_figwidth() < ALONE[0]
-    above = [fitting(figure, title, width, fontsize=TITLE) if several else title for title in lettered]
-    room = SMALL["fontsize"] * 1.3 * max((text.count("\n") + 1 for text in below if text), default=0)
-    more = 1.2 * TITLE * max(title.count("\n") for title in above)
-    figure.set_figheight(figure.get_figheight() + rows * (room + more) / 72)
+    above = [fitting(figure, title, width, fontsize=title_points) if several else title for title in lettered]
+    room = small["fontsize"] * 1.3 * max((text.count("\n") + 1 for text in below if text), default=0)
+    more = 1.2 * title_points * max(title.count("\n") for title in above)
+    if grows:
+        figure.set_figheight(figure.get_figheight() + rows * (room + more) / 72)
     for axes, title, text in zip(grid, above, below, strict=False):
         axes.set_title(title, loc="left", pad=6 + room + 2 * bool(room))
         if text:
             points: Any = {"xycoords": "axes fraction", "textcoords": "offset points"}
-            axes.annotate(text, (0, 1), xytext=(0, 4), **points, **SMALL)
+            axes.annotate(text, (0, 1), xytext=(0, 4), **points, **small)
 
 
 def places_axis(axes: Axes, places: Sequence[FloatArray | IntArray], scale: str, *, rounds: bool) -> None:
@@ -234,50 +253,98 @@ def _plain(value: float, _: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
-def add_legend_and_note(figure: Figure, labelled: Mapping[str, Any], note: str, cell: Axes | None = None) -> None:
+def add_legend_and_note(
+    figure: Figure, labelled: Mapping[str, Any], note: str, cell: Axes | None = None, *, grows: bool = True
+) -> None:
     """Add a legend in a cell without a panel, or if it does not fit there below the panels, and a note below all.
 
-    Below the panels a legend has as many columns as fit, and the figure grows by what legend and note need.
+    Below the panels a legend has as many columns as fit.
 
     Args:
         figure: The figure with all its panels, in constrained layout.
         labelled: The drawn line of each label.
         note: One line, which is wrapped.
         cell: Axes without a panel.
+        grows: Whether the figure grows by what legend and note need, or else the panels shrink.
+
+    Raises:
+        ValueError: If the figure does not grow, and the panels have too little room.
     """
     if cell is not None and labelled:
         inside = cell.legend(labelled.values(), labelled, loc="center")
         wide, tall = _size(figure, inside)
         width, height = _room(figure, cell)
         if wide <= width and tall <= height:
-            _add_below(figure, [], note)
+            _add_below(figure, [], note, grows)
             return
         inside.remove()
-    _add_below(figure, [_legend(figure, labelled)] if labelled else [], note)
+    _add_below(figure, [_legend(figure, labelled)] if labelled else [], note, grows)
 
 
-def _add_below(figure: Figure, legends: list[Legend], note: str) -> None:
-    """Let a figure grow by legends and a note, and place them below its panels."""
+def _add_below(figure: Figure, legends: list[Legend], note: str, grows: bool) -> None:
+    """Place legends and a note below a figure's panels."""
     sizes = [_size(figure, legend) for legend in legends]
     width, height = figure.get_size_inches()
-    width = max([width, *(wide + 2 * EDGE for wide, _ in sizes)])
-    figure.set_figwidth(width)
-    text = figure.supxlabel(fitting(figure, note, width - EDGE, **NOTE), y=0.0, va="bottom", **NOTE) if note else None
+    look = _look(NOTE)
+    if grows:
+        width = max([width, *(wide + 2 * EDGE for wide, _ in sizes)])
+        figure.set_figwidth(width)
+    text = figure.supxlabel(fitting(figure, note, width - EDGE, **look), y=0.0, va="bottom", **look) if note else None
     note_height = EDGE + _size(figure, text)[1] if text is not None else 0.0
     below = note_height + sum(tall + EDGE for _, tall in sizes)
-    figure.set_figheight(height + below)
+    whole = height + below if grows else height
+    figure.set_figheight(whole)
     top = below - EDGE / 2
     for legend, (_, tall) in zip(legends, sizes, strict=True):
         legend.set_loc("upper center")
-        legend.set_bbox_to_anchor((0.5, top / (height + below)), figure.transFigure)
+        legend.set_bbox_to_anchor((0.5, top / whole), figure.transFigure)
         top -= tall + EDGE
     if text is not None:
         # A fixed place, which the layout of the panels leaves alone.
-        text.set_position((0.5, EDGE / 2 / (height + below)))
+        text.set_position((0.5, EDGE / 2 / whole))
     engine = figure.get_layout_engine()
     assert isinstance(engine, ConstrainedLayoutEngine)
-    share = below / (height + below)
+    share = min(below / whole, 0.99)
     engine.set(rect=(0, share, 1, 1 - share))
+    if not grows:
+        _refuse_small_panels(figure, max((wide for wide, _ in sizes), default=0.0))
+
+
+def _refuse_small_panels(figure: Figure, widest: float) -> None:
+    """Raise if the panels of a figure whose size is given have too little room, or the legend has."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        figure.draw_without_rendering()
+    extents = [axes.get_window_extent() for axes in figure.axes if axes.axison]
+    wide, tall = (min(getattr(box, side) for box in extents) / figure.dpi for side in ("width", "height"))
+    if warned:  # of a layout that finds no room, and leaves the panels where they were
+        wide = tall = 0.0
+    width, height = figure.get_size_inches()
+    if wide < LEAST_PANEL[0] or tall < LEAST_PANEL[1] or widest > width:
+        raise ValueError(
+            f"size must leave each panel {LEAST_PANEL[0]:g} x {LEAST_PANEL[1]:g} inches, and the legend its width;"
+            f" {width:g} x {height:g} leaves {wide:.1f} x {tall:.1f}, and the legend is {widest:.1f}"
+            " wide. Give more, or shorter labels=, legend=False, or fewer panels by select()."
+        )
+
+
+def place_legend(axes: Axes, labelled: Mapping[str, Any], *, inside: bool) -> None:
+    """Add the legend of one panel, within it where lines leave most room, or below its labels."""
+    if inside:
+        frame = {} if mpl.rcParams["legend.frameon"] else {"frameon": True, "edgecolor": "none", "framealpha": 0.8}
+        axes.legend(labelled.values(), labelled, loc="best", **frame)
+        return
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    box, labels = axes.get_window_extent(), axes.xaxis.get_tightbbox()
+    # In inches below the panel, as a layout may change its height.
+    down = 0.0 if labels is None else (box.y0 - labels.y0) / figure.dpi
+    place = axes.transAxes + ScaledTranslation(0, -down, figure.dpi_scale_trans)
+    look: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": place}
+    legend = axes.legend(labelled.values(), labelled, ncols=2, **look)
+    if legend.get_window_extent().width > box.width * 1.15:
+        axes.legend(labelled.values(), labelled, **look)
 
 
 def _size(figure: Figure, artist: Legend | Text) -> tuple[float, float]:
@@ -338,7 +405,7 @@ def fitting(figure: Figure, text: str, width: float, **look: Any) -> str:
     """Return text in as few lines as fit in a width in inches, all about equally long."""
     if not text:
         return ""
-    letters = int(width * LETTERS * NOTE["fontsize"] / look.get("fontsize", NOTE["fontsize"]))
+    letters = int(width * LETTERS_IN_AN_INCH * NOTE / look.get("fontsize", NOTE))
     probe = figure.text(0, 0, "", **look)
     while True:
         probe.set_text(wrapped(text, letters))

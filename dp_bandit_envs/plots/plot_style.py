@@ -4,7 +4,8 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Collection, Container, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import matplotlib as mpl
@@ -100,27 +101,43 @@ STYLES = {
 }
 """The look of each algorithm where its colour is free in the figure."""
 
-TITLE = 8.5
-"""Points of a panel's title."""
+LETTERS, TITLE = 8.0, 8.5
+"""Points of letters, and of a panel's title."""
 RC: dict[Any, Any] = {
-    "font.size": 8,
+    "font.size": LETTERS,
     "axes.titlesize": TITLE,
     "axes.grid": True,
     "grid.alpha": 0.3,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "legend.frameon": False,
-    "legend.fontsize": 8,
     "legend.handlelength": 2.8,
     "legend.columnspacing": 1.3,
     "lines.linewidth": 1.4,
+    "lines.markersize": 4,
     "svg.hashsalt": "dp-bandit-envs",
     "svg.fonttype": "none",
 }
+OF_LETTERS = ("font.size", "axes.titlesize")
+
+
+def style(*, letters: bool = True) -> dict[Any, Any]:
+    """Return the settings of `RC` that readers have not changed from matplotlib's own: theirs are obeyed.
+
+    Args:
+        letters: Whether sizes of letters are among them; on axes that are there already, all letters are the reader's.
+    """
+    settings = {name: setting for name, setting in RC.items() if mpl.rcParams[name] == mpl.rcParamsDefault[name]}
+    if "axes.titlesize" in settings and "font.size" not in settings:
+        settings["axes.titlesize"] = mpl.rcParams["font.size"] * TITLE / LETTERS
+    return settings if letters else {name: one for name, one in settings.items() if name not in OF_LETTERS}
 
 
 def styles_for(
-    names: Iterable[str], together: Iterable[Collection[str]] = (), reserved: Collection[str] = ()
+    names: Iterable[str],
+    together: Iterable[Collection[str]] = (),
+    reserved: Collection[str] = (),
+    fixed: Mapping[str, Style] = MappingProxyType({}),
 ) -> dict[str, Style]:
     """Return the look of each algorithm of a figure; no two are alike in colour and dash, and up to 15 not in marker.
 
@@ -132,15 +149,16 @@ def styles_for(
         names: The algorithms of all panels; parameters in brackets after a name belong to the same algorithm.
         together: The algorithms of each panel; where colours return, they do in other panels if possible.
         reserved: Colours of lines that are no algorithms, which no other look gets than an algorithm's own.
+        fixed: Looks that are given, which others do not get.
     """
     panels = list(together)
     order = list(dict.fromkeys(names))
     wishes = {name: STYLES.get(name) or STYLES.get(name.partition(" (")[0]) for name in order}
-    styles: dict[str, Style] = {}
+    styles = dict(fixed)
     # First those who keep their colour, so that unknown algorithms do not take it away.
     for name in order:
         wish = wishes[name]
-        if wish is not None and wish.colour not in {each.colour for each in styles.values()}:
+        if name not in styles and wish is not None and wish.colour not in {each.colour for each in styles.values()}:
             styles[name] = wish._replace(marker=_free_marker(wish.marker, styles.values()))
     for name in order:
         if name not in styles:
@@ -148,6 +166,12 @@ def styles_for(
             others = {styles[one].colour for one in near if one in styles}
             styles[name] = _next_look(wishes[name], styles.values(), others, reserved)
     return {name: styles[name] for name in order}
+
+
+def with_colour(name: str, colour: str, taken: Iterable[Style]) -> Style:
+    """Return the look of an algorithm in a colour that is given, with a marker that is free."""
+    wish = STYLES.get(name) or STYLES.get(name.partition(" (")[0]) or Style(colour, "-", MARKERS[0])
+    return Style(colour, wish.line, _free_marker(wish.marker, taken))
 
 
 def again(style: Style, taken: Iterable[Style]) -> Style:
@@ -274,9 +298,9 @@ def _horizon(text: str) -> str:
 
 
 def as_bytes(figure: Figure, kind: str) -> bytes:
-    """Return a figure as the bytes of a `"png"` or `"svg"` file; equal figures give equal bytes."""
+    """Return a figure as the bytes of a `"png"`, `"svg"` or `"pdf"` file; equal figures give equal bytes."""
     buffer = io.BytesIO()
-    metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
-    with mpl.rc_context(RC):
+    metadata: dict[str, Any] = {{"svg": "Date", "png": "Software", "pdf": "CreationDate"}[kind]: None}
+    with mpl.rc_context(style()):
         figure.savefig(buffer, format=kind, dpi=200, metadata=metadata)
     return buffer.getvalue()

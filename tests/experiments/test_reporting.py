@@ -23,12 +23,11 @@ def test_the_files_are_those_of_the_command_line(tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     words = "run Stochastic:means=[.9,.5] Switching EXP3 DP-SE --epsilon 1,2 --horizon 30 --trials 7 --out there"
-    options = "--measure switches --against epsilon --band quantiles --y-scale log"
-    monkeypatch.setattr(sys, "argv", ["dp-bandit", *words.split(), *options.split()])
+    monkeypatch.setattr(sys, "argv", ["dp-bandit", *words.split()])
     main()
     words = (["Stochastic:means=[.9,.5]", "Switching"], ["EXP3", "DP-SE"])
     compared = compare(*words, epsilon=[1, 2], horizon=30, trials=7, folder="here")
-    report = compared.report("here", measure="switches", against="epsilon", band="quantiles", y_scale="log")
+    report = compared.report("here")
     there = {path.name: path.read_bytes() for path in (tmp_path / "there").iterdir()}
     here = {path.name: path.read_bytes() for path in (tmp_path / "here").iterdir()}
     one, other = (files.pop("report.md").decode().splitlines() for files in (here, there))
@@ -37,6 +36,14 @@ def test_the_files_are_those_of_the_command_line(tmp_path, monkeypatch):
     assert [line for line in one[1:] if "same call" not in line] == [
         line for line in other[3:] if "same command" not in line
     ]
+
+
+def test_mean_and_error_come_first_in_a_report(compared):
+    (head,) = [line for line in compared.report().text.splitlines() if "mean ± s.e." in line]
+    columns = [cell.strip() for cell in head.strip("|").split("|")]
+    first = columns.index("trials") + 1
+    assert columns[first : first + 3] == ["mean ± s.e.", "median / 99 % quantile", "median of means"]
+    assert columns.index("median of means") < columns.index("Gini's mean difference below / above")
 
 
 def test_a_selection_is_reported_alone_and_without_a_folder_nothing_is_written(compared, tmp_path, monkeypatch):

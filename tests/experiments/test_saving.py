@@ -57,6 +57,9 @@ def test_a_finished_folder_of_before_growth_loads_and_reports_and_does_not_grow(
         compare("Switching", "EXP3", **SMALL, folder=tmp_path / "old")
     with refused(ResultsError, "format"):
         old + compared
+    with refused(ResultsError, "format: 3 there, 3 here", "neither grows nor joins"):
+        old + old.select(algorithm=old.algorithms[0])
+    assert old + old is old
 
 
 def test_what_is_saved_is_loaded(compared, saved):

@@ -173,7 +173,7 @@ def test_a_guarantee_that_all_share_is_said_once():
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(of_a_paper, tmp_path):
     body = "\n\n".join(
-        [*tables_of(of_a_paper), rf"\begin{{figure}}\caption{{{of_a_paper.plot_note('latex')}}}\end{{figure}}"]
+        [*tables_of(of_a_paper), rf"\begin{{figure}}\caption{{{of_a_paper.plot_note(format='latex')}}}\end{{figure}}"]
     )
     document = rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{body}\end{{document}}"
     (tmp_path / "paper.tex").write_text(document, encoding="utf-8")
