@@ -36,7 +36,7 @@ def draw_results(folder: Path, picture: str) -> None:
         with np.load(part_folder / "results.npz") as arrays:
             results.append(Results(experiment, dict(arrays)))
     for end, columns in WIDTHS.items():
-        for name, figure in draw_figures(study, results, columns).items():
+        for name, figure in draw_figures(study, results, columns, note=False).items():
             stem = f"{picture}-{name}" if name else picture
             (FOLDER / f"{stem}{end}.png").write_bytes(as_bytes(figure, "png"))
 

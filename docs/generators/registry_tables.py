@@ -99,8 +99,8 @@ def who_plays_what() -> str:
             )
     introduction = (
         "The id of an [environment](environments.md) `X` is `DPBandit-X-v0`. A round reveals different gains in"
-        " different environments ([feedback](glossary.md#feedback)). [Algorithms](algorithms.md) are grouped by their purpose. An"
-        " algorithm raises an error in an environment where it is not listed."
+        " different environments ([feedback](glossary.md#feedback)). [Algorithms](algorithms.md) are grouped by"
+        " purpose. An algorithm raises an error in an environment where it is not listed."
     )
     head = [
         "| environments | a round reveals | algorithms for | with a guarantee | without |",
