@@ -6,8 +6,9 @@ from dp_bandit_envs.agents.epoch_leader import EpochLeader
 from dp_bandit_envs.agents.exp2 import Exp2
 from dp_bandit_envs.agents.exp3 import Exp3
 from dp_bandit_envs.agents.exp3_set import Exp3Set
-from dp_bandit_envs.agents.functional import FunctionalAgent, FunctionalPointAgent
+from dp_bandit_envs.agents.functional import FunctionalAgent, FunctionalPointAgent, StoppingAgent
 from dp_bandit_envs.agents.gaussian_thompson import GaussianThompsonSampling
+from dp_bandit_envs.agents.gaussian_ucb import GaussianUcb
 from dp_bandit_envs.agents.hedge import Hedge
 from dp_bandit_envs.agents.imed import Imed
 from dp_bandit_envs.agents.kl_ucb import KlUcb
@@ -20,6 +21,7 @@ from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.agents.scrible import Scrible, ScribleOnVectors
 from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination
 from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
+from dp_bandit_envs.agents.top_two import TopTwo
 from dp_bandit_envs.agents.tsallis_inf import Htinf, TsallisInf
 from dp_bandit_envs.agents.ucb import LocalUcb, Ucb
 from dp_bandit_envs.agents.uniform import Uniform
@@ -34,6 +36,7 @@ __all__ = [
     "FunctionalAgent",
     "FunctionalPointAgent",
     "GaussianThompsonSampling",
+    "GaussianUcb",
     "Hedge",
     "Htinf",
     "Imed",
@@ -49,8 +52,10 @@ __all__ = [
     "Scrible",
     "ScribleOnVectors",
     "SlidingWindow",
+    "StoppingAgent",
     "SuccessiveElimination",
     "ThompsonSampling",
+    "TopTwo",
     "TsMaxN",
     "TsallisInf",
     "Ucb",

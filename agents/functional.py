@@ -30,8 +30,8 @@ from dp_bandit_envs.text import name_of
 
 CURE: Final = {
     Gains: "Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or MiniBatchAverage"
-    " around it; both are in dp_bandit_envs.",
-    Sums: "wrap it in ExactSums(env) or HybridSums(env, epsilon=...); both are in dp_bandit_envs.",
+    " around it; both are in dp_bandit_envs.wrappers.",
+    Sums: "wrap it in ExactSums(env) or HybridSums(env, epsilon=...); both are in dp_bandit_envs.wrappers.",
 }
 SINGLE: Final = "the arrays of the state are lists in play: read and write single elements, as state.sums[arm] += 1.0"
 
@@ -64,12 +64,16 @@ class Functions(NamedTuple):
         tidy: Called after every 32nd update; rare work goes here, which keeps the other functions short.
         update_own: A shorter `update` for games in which only the arm played can have a new release; `select` must
             return the same after either. The compiled loop calls it there.
+        recommend: Returns the arm that seems best, for agents that look for it.
+        is_done: Returns whether such an agent has stopped.
     """
 
     select: Callable[[Any, np.random.Generator], int]
     update: Callable[[Any, int, Any], Any]
     tidy: Callable[[Any], Any] | None = None
     update_own: Callable[[Any, int, Any], Any] | None = None
+    recommend: Callable[[Any], int] | None = None
+    is_done: Callable[[Any], bool] | None = None
 
     def after(self, state: Any, arm: int, seen: Any, step: int) -> Any:
         """Return the state after a step; steps count from 1."""
@@ -303,6 +307,27 @@ def _listed(state: Any) -> Any:
     if isinstance(state, np.ndarray):
         return state.tolist()
     return type(state)(*map(_listed, state)) if isinstance(state, tuple) else state
+
+
+class StoppingAgent(FunctionalAgent):
+    """An agent that looks for the best arm and stops; `recommend` and `is_done` of its functions say which and when.
+
+    A game goes on to its horizon. After the end the agent plays the arm that it recommends and learns nothing more, so
+    that its state, and with it the recommendation, stays.
+    """
+
+    def recommend(self) -> int:
+        """Return the arm that seems best; the final one once it is `done`."""
+        self._check_begun()
+        assert self.functions.recommend is not None
+        return self.functions.recommend(self._state)
+
+    @property
+    def done(self) -> bool:
+        """Whether it has stopped."""
+        self._check_begun()
+        assert self.functions.is_done is not None
+        return self.functions.is_done(self._state)
 
 
 class FunctionalPointAgent(FunctionalAgent):

@@ -105,7 +105,7 @@ class Hedge(FunctionalAgent):
     information (the gains of all arms in every round).
 
     Args:
-        learning_rate: a in 1 / gain, at least 0, or a function of `(n_arms, horizon)` that returns it; by default
+        learning_rate: a in 1 / gain, at least 0, or a function of `(n_arms, horizon)` that returns it. By default
             sqrt(8 ln K / T), with T the number of steps that the agent will see.
 
     Source: Freund and Schapire (1997), A Decision-Theoretic Generalization of On-Line Learning, JCSS; rate and

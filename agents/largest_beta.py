@@ -16,7 +16,7 @@ bound can be the coin's probability.
 
 Source: rejection from exponential tangents of a log-concave density, Devroye (1986), Non-Uniform Random Variate
 Generation, chapter VII. The second bound: ln f falls from the mode to c by n kl(k / n, c), which is at least x, and
-faster than x grows; so x = 1.5 is the worst case, where the tests find a factor below exp(-0.93).
+faster than x grows. So x = 1.5 is the worst case, where the tests find a factor below exp(-0.93).
 
 **Many arms** (`among_many`). Here the coins' probabilities are chances to exceed a *line* below the floor. The line
 stays for several rounds, so a chance is recomputed only when the arm's posterior changes. One number decides the coins
@@ -36,7 +36,7 @@ import numpy as np
 from dp_bandit_envs.draws import exp, log, log1p
 
 LAZY_FROM: Final = 1.5
-"""The smallest x for which the second bound holds."""
+"""The smallest x of the second bound."""
 
 TANGENT_MARGIN: Final = 0.9
 """At x of LAZY_FROM or more, the mass under the tangent is at most exp(-x - TANGENT_MARGIN)."""
@@ -57,10 +57,10 @@ BELOW: Final = 2.5
 """Standard deviations of the leader's posterior from its mean down to the line."""
 
 ROUNDS_OF_A_LINE: Final = 64
-"""Rounds after which the line is drawn again."""
+"""Rounds between choices of the line."""
 
 CROWD: Final = 0.1
-"""The mean chance to exceed the line from which on the line is the floor."""
+"""The mean chance to exceed the line above which the floor replaces the line."""
 
 STALE: Final = -1.0
 """Takes the place of a chance that was not computed."""

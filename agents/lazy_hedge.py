@@ -85,13 +85,13 @@ class LazyHedge(FunctionalAgent):
     `most_draws` draws are needed. Requires full information (the gains of all arms in every round).
 
     Args:
-        learning_rate: a in 1 / gain, at least 0, or a function of `(n_arms, horizon)` that returns it; by default
+        learning_rate: a in 1 / gain, at least 0, or a function of `(n_arms, horizon)` that returns it. By default
             sqrt(8 ln K / T), with T the number of steps that the agent will see.
         fresh_probability: p in [0, 1], or such a function; 1 draws in every round, as Hedge does.
         most_draws: Number of draws after the first round, at least 0, or such a function; by default T.
 
     Source: Geulen, Vöcking and Winkler (2010), Regret Minimization for Online Buffering Problems Using the Weighted
-    Majority Algorithm, COLT (the shrinking dartboard); Asi, Feldman, Koren and Talwar (2023), Private Online Prediction
+    Majority Algorithm, COLT (the shrinking dartboard). Asi, Feldman, Koren and Talwar (2023), Private Online Prediction
     from Experts: Separations and Faster Rates, COLT.
     Differs from the source in: the arm is kept with a probability that depends on its gain, so that the law is exact.
     """

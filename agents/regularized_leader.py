@@ -89,7 +89,7 @@ class RegularizedLeader(FunctionalPointAgent):
     that minimises R.
 
     Args:
-        learning_rate: a, greater than 0, or a function of `(set_name, dimension, horizon)` that returns it; by default
+        learning_rate: a, greater than 0, or a function of `(set_name, dimension, horizon)` that returns it. By default
             1 / sqrt(T) on the ball, sqrt(d / T) on the cube and sqrt(8 ln d / T) on the simplex, which minimise the
             regret bound without noise.
 

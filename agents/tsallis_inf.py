@@ -129,6 +129,18 @@ class TsallisInf(FunctionalAgent):
         self._check_begun()
         return np.array(self._state.probabilities)
 
+    def use_probability(self, arm: int, probability: float) -> None:
+        """Divide the next loss by this probability, with which its arm was drawn: other losses may have come since.
+
+        By the present one, which these made smaller, several late losses of an arm would grow without bound.
+
+        Args:
+            arm: The arm of the next `update`.
+            probability: In (0, 1].
+        """
+        self._check_begun()
+        self._state.probabilities[arm] = probability
+
 
 class Htinf(TsallisInf):
     r"""HTINF: Tsallis-INF for noisy or heavy-tailed losses, which skips losses that are too large for their arm.
@@ -140,7 +152,7 @@ class Htinf(TsallisInf):
     of that wrapper. `play` and `simulate` pass it this bound and the scale of the noise through `see_noise`.
 
     Args:
-        sigma: Root of the second moment of the noisy losses, greater than 0; None for sqrt(1 + 2 s^2) with s the scale
+        sigma: Root of the second moment of the noisy losses, greater than 0. None for sqrt(1 + 2 s^2) with s the scale
             of the noise, the smallest that covers a gain in [0, 1] with Laplace noise. Asi, Raman and Talwar (2025) use
             sqrt(6). If a round reveals several gains, the noise is larger, and sigma is raised to sqrt(1 + 2 s^2).
 

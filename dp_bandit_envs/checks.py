@@ -37,6 +37,7 @@ DOORS: Final = {
     " checkpoints folder jobs progress",
     "calibrate": "algorithm epsilon delta n_arms horizon rounds_per_person parameters",
     "reproduce": "name folder horizon trials seed jobs progress",
+    "OutsideGame": "algorithm n_arms horizon arm_names epsilon delta low high clip seed trial persons ledger diary",
 }
 """Functions of the package, and their arguments, which are named where another function is given one of these."""
 MEANT: Final = {
@@ -61,7 +62,7 @@ MEANT: Final = {
 
 
 def answers_wrong_calls(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function with an error for arguments it does not take that says which it takes, and what does.
+    """Wrap the function so that a wrong call raises an error that lists its arguments and suggests alternatives.
 
     Raises:
         UnknownArgumentError: When it is called with a name that it does not take.
@@ -97,7 +98,7 @@ def _wrong_call(
         name = f"{type(unnamed[0]).__name__}.begin"
     n_positional = len(unnamed) - (len(signature.parameters) - len(takes))
     takes_any = any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
-    for unknown in (one for one in named if one not in takes and not takes_any):
+    for unknown in (one for one in named if one not in takes):
         meant = MEANT.get(unknown.lower(), unknown)
         listed = isinstance(named[unknown], (list, tuple))
         if listed and "arm_names" in takes and meant in ("n_arms", "arms", "actions", "labels", "names"):
@@ -105,6 +106,8 @@ def _wrong_call(
         near = near_names(meant if meant in takes else unknown, takes)
         hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
         doors = [door for door, arguments in DOORS.items() if meant in arguments.split()]
+        if takes_any and not doors:
+            continue
         if doors:
             near = [one for one in near if one in meant or meant in one]
             hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
@@ -128,7 +131,7 @@ def _wrong_call(
 
 
 def level_of_caller() -> int:
-    """Return the `stacklevel` at which a warning of the function that calls this names a line outside this package."""
+    """Return the `stacklevel` with which the calling function's warning names a line outside this package."""
     level, frame = 1, inspect.currentframe()
     frame = frame.f_back if frame is not None else None
     while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("dp_bandit_envs"):
@@ -137,7 +140,7 @@ def level_of_caller() -> int:
 
 
 def kind_of(value: Any) -> str:
-    """Return what was received in words: "the class Exp3", "a str" or "an int"."""
+    """Return the kind of a value in words: "the class Exp3", "a str" or "an int"."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     name = type(value).__name__
@@ -145,7 +148,7 @@ def kind_of(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return what was received as an error shows it: a plain value itself, else its kind, as it may hold gains."""
+    """Return a received value for an error: a plain value itself, else its kind, as it may hold gains."""
     plain = value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic))
     return repr(value) if plain else kind_of(value)
 
@@ -218,10 +221,18 @@ def epsilon(value: SupportsFloat) -> float:
 
 
 def delta(value: SupportsFloat, *, or_zero: bool = False) -> float:
-    """Return a privacy failure probability as a float, or raise if it is not in (0, 1), nor an allowed 0."""
+    """Return a privacy failure probability as a float, or raise if it is not in (0, 1) or an allowed 0."""
     number = real("delta", value)
     if not (0 < number < 1 or (or_zero and number == 0)):
         raise ValueError(f"delta must be in (0, 1); received {shown(value)}.")
+    return number
+
+
+def probability(name: str, value: SupportsFloat) -> float:
+    """Return a probability as a float, or raise if it is not in (0, 1)."""
+    number = real(name, value)
+    if not 0 < number < 1:
+        raise ValueError(f"{name} must be in (0, 1); received {shown(value)}.")
     return number
 
 
@@ -263,7 +274,7 @@ def real(name: str, value: SupportsFloat) -> float:
 
 
 def path(name: str, value: Any) -> Path:
-    """Return `value` as a path, or raise if no file system can have one of that name."""
+    """Return `value` as a path, or raise if the name is impossible in every file system."""
     if not isinstance(value, (str, os.PathLike)):
         raise WrongTypeError(f"{name} must be a path, such as 'results/mine'; received {kind_of(value)}.")
     text = os.fsdecode(value)
@@ -273,7 +284,7 @@ def path(name: str, value: Any) -> Path:
 
 
 def function(name: str, value: Any, *arguments: str) -> Any:
-    """Return `value`, or raise if it is no function that can be called with so many arguments."""
+    """Return `value`, or raise if it is not a function that accepts this number of arguments."""
     try:
         inspect.signature(value).bind(*arguments)
     except ValueError:  # what is written in C may have no signature
@@ -289,7 +300,7 @@ def function(name: str, value: Any, *arguments: str) -> Any:
 
 
 def boolean(name: str, value: bool) -> bool:
-    """Return `value`, or raise if it is neither True nor False: the text "false" would count as true."""
+    """Return `value`, or raise if it is not True or False: the text "false" would count as true."""
     if not isinstance(value, (bool, np.bool_)):
         raise WrongTypeError(f"{name} must be True or False; received {shown(value)}.")
     return bool(value)
@@ -313,12 +324,14 @@ ELSEWHERE: Final = {
 """Names that other packages have, in lower case, and those of the same thing here."""
 
 
+MOST_LISTED: Final = 60
+"""The most names that an error lists."""
 EVERY: Final = ("all", "any", "every", "everything", "*")
 """Words for all names of a kind."""
 
 
 def near_names(typed: str, names: Iterable[str]) -> list[str]:
-    """Return at most three names that may have been meant, the likeliest first.
+    """Return at most three suggestions for a name, the most likely first.
 
     They are of like letters, or a word in them begins with what was typed.
     """
@@ -341,7 +354,7 @@ def near_names(typed: str, names: Iterable[str]) -> list[str]:
 
 
 def known_name(kind: str, value: str, names: Iterable[str]) -> str:
-    """Return the name in `names` that `value` spells, ignoring case; raise with the nearest ones otherwise."""
+    """Return the name in `names` that `value` spells, ignoring case; otherwise raise and suggest the nearest names."""
     names = list(names)
     by_lower = {name.lower(): name for name in names}
     match = by_lower.get(str(value).lower())
@@ -349,11 +362,22 @@ def known_name(kind: str, value: str, names: Iterable[str]) -> str:
         return match
     near = near_names(str(value).partition("(")[0], names)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(names)}."
+    if not near and len(names) > MOST_LISTED:
+        hint = "`dp-bandit list` shows all."
     if str(value).lower() in EVERY:
         hint = f"No word stands for all of them: name each, as {', '.join(names[:2])}."
     if "(" in str(value) and near:
         hint += f" Parameters follow a colon: {near[0]}:parameter=value."
     raise UnknownNameError(f"unknown {kind} {value!r}. {hint}")
+
+
+def unknown_attribute(owner: Any, name: str) -> AttributeError:
+    """Return the error for an attribute that an object does not have, with the nearest ones that it has."""
+    # Python and notebooks ask for many names that begin with _.
+    public = [one for one in (*dir(type(owner)), *vars(owner)) if not one.startswith("_")]
+    near = [] if name.startswith("_") else near_names(name, public)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}.{hint}")
 
 
 def installed(module: str) -> bool:

@@ -1,4 +1,4 @@
-"""The decision sets of online linear optimisation: simplex, ball and cube, what points are in them, and the best one.
+"""The decision sets of online linear optimisation: simplex, ball and cube, with membership and best points.
 
 A point x of the set X earns the scalar product <g, x> with the round's gain vector g, which comes from a set Y of gain
 vectors. Each X has its own Y, chosen so that payoffs stay in a fixed range.
@@ -30,7 +30,7 @@ WAY_OUT = "The set's method project returns the nearest point, and the wrapper P
 
 
 def payoff(gains: Sequence[float], point: Sequence[float], low: float, high: float) -> float:
-    """Return the scalar product of gains and point, cut to [low, high], which only rounding errors exceed."""
+    """Return the scalar product of gains and point, clipped to [low, high], which only rounding errors exceed."""
     total = 0.0
     for index in range(len(point)):
         total += gains[index] * point[index]
@@ -38,7 +38,7 @@ def payoff(gains: Sequence[float], point: Sequence[float], low: float, high: flo
 
 
 def payoffs(gains: FloatArray, points: FloatArray, low: float, high: float) -> FloatArray:
-    """Return what `payoff` returns for each row of `(..., dimension)`, to the last bit: shape `(...)`."""
+    """Return the same as `payoff` for each row of `(..., dimension)`, to the last bit: shape `(...)`."""
     # Accumulated coordinate by coordinate; 0.0 is where `payoff` starts, which matters to the sign of 0 only.
     totals = np.add.accumulate(gains * points, axis=-1)[..., -1] + 0.0
     within: FloatArray = np.minimum(np.maximum(totals, low), high)
@@ -46,7 +46,7 @@ def payoffs(gains: FloatArray, points: FloatArray, low: float, high: float) -> F
 
 
 class DecisionSet(abc.ABC):
-    """A set of points that can be played, and the set of gain vectors that belongs to it.
+    """A set of points that can be played, and its set of gain vectors.
 
     Args:
         dimension: Number of coordinates d, at least 1.
@@ -72,7 +72,7 @@ class DecisionSet(abc.ABC):
         return PointSpace(self)
 
     def checked(self, point: Any) -> FloatArray:
-        """Return a point as a fresh array, or raise `WrongPointError` if it is none of this set."""
+        """Return a point as a fresh array, or raise `WrongPointError` if it is not in this set."""
         numbers = self._numbers(point, (self.dimension,), "an action")
         if not self.contains(numbers.tolist()):
             raise WrongPointError(f"an action must be {self._wanted()}; received one outside of it, or NaN. {WAY_OUT}")
@@ -111,8 +111,8 @@ class DecisionSet(abc.ABC):
     def contains(point: Any) -> Any:
         """Return whether a point is in the set, up to `TOLERANCE`; False for NaN.
 
-        A plain function of numbers, which the simulator compiles. It also takes one array for each coordinate, and then
-        answers for many points: so use &, not `and`.
+        A plain function of numbers, which the simulator compiles. It also accepts one array per coordinate, for many
+        points: so use &, not `and`.
         """
 
     @abc.abstractmethod
@@ -121,7 +121,7 @@ class DecisionSet(abc.ABC):
 
     @abc.abstractmethod
     def support(self, totals: FloatArray) -> FloatArray:
-        """Return what the best fixed point collects on summed gain vectors `(..., dimension)`: shape `(...)`."""
+        """Return the payoff of the best fixed point on summed gain vectors `(..., dimension)`: shape `(...)`."""
 
     @abc.abstractmethod
     def best_point(self, direction: FloatArray) -> FloatArray:
@@ -173,13 +173,13 @@ class DecisionSet(abc.ABC):
 
 
 class PointSpace(spaces.Box):
-    """A box of which only the points of a decision set are members.
+    """A box whose members are only the points of a decision set.
 
-    `low` and `high` are those of the box around the set, most of whose points may be outside of the set.
+    `low` and `high` describe the box around the set; most points of the box may be outside the set.
 
     Args:
         decision_set: The set; it is copied.
-        games: None for one point, shape `(dimension,)`; or a number of games, with a point for each.
+        games: None for one point, shape `(dimension,)`; or a number of games, with one point per game.
     """
 
     def __init__(self, decision_set: DecisionSet, games: int | None = None) -> None:
@@ -196,7 +196,7 @@ class PointSpace(spaces.Box):
         return np.array([self.decision_set.project(row) for row in drawn])
 
     def contains(self, x: Any) -> bool:
-        """Return whether `x` is a point of the set, or one for each game."""
+        """Return whether `x` is a point of the set, or one point per game."""
         try:
             if self._games is None:
                 self.decision_set.checked(x)
@@ -257,13 +257,13 @@ class Simplex(DecisionSet):
         return largest
 
     def best_point(self, direction: FloatArray) -> FloatArray:
-        """Return the corner of the largest coordinate, the first of several."""
+        """Return the corner of the first largest coordinate."""
         corner = np.zeros(self.dimension)
         corner[np.argmax(direction)] = 1.0
         return corner
 
     def _nearest(self, point: FloatArray) -> FloatArray:
-        """Lower all coordinates by one number, and cut them at 0."""
+        """Lower all coordinates by one number, and clip them at 0."""
         # What is more than 1 below the largest coordinate becomes 0, however far below it is.
         with np.errstate(over="ignore"):
             point = np.maximum(point - point.max(), -1.0)

@@ -1,14 +1,13 @@
 """Exponentials, logarithms and random draws with the same bits in Python, in machine code and on every processor.
 
-C libraries differ in the last bits of `exp` and `log`, vector registers have none, and one such bit decides in time
-which arm an agent plays. So rules and noise use the functions here: additions, multiplications, divisions and powers of
-two only, each rounded as IEEE 754 says, without fused multiply-adds. Relative errors are below 4e-16. Compiled code
-replaces `power_of_two` and `parted`, the two functions that read or write the bits of a double.
+C libraries differ in the last bits of `exp` and `log`, vector registers lack them, and one such bit can eventually
+change which arm an agent plays. So rules and noise use the functions here: additions, multiplications, divisions and
+powers of two only, each rounded as IEEE 754 says, without fused multiply-adds. Relative errors are below 4e-16.
+Compiled code replaces `power_of_two` and `parted`, the two functions that read or write the bits of a double.
 
 NumPy's own draws depend on the C library, and vector registers cannot follow their tables and rejections. Here every
-draw but a gamma draw is a formula of exactly one word of the stream: all 64 bits where it is noise
-(`signed_uniform`), the upper 53 where it is a uniform number. How far that is from exact noise is in
-`dp_bandit_envs.privacy.accounting`.
+draw except a gamma draw is a formula of exactly one word of the stream: all 64 bits for noise (`signed_uniform`), the
+upper 53 for a uniform number. `dp_bandit_envs.privacy.accounting` bounds the distance from exact noise.
 """
 
 import functools
@@ -30,7 +29,7 @@ LARGEST: Final = 709.0
 SMALLEST: Final = -707.0
 """Exponentials of smaller numbers are 0."""
 TINY: Final = 2.0**-1022
-"""Logarithms of smaller numbers are that of 0."""
+"""Smaller numbers have the logarithm of 0."""
 ROOT_HALF: Final = 0.7071067811865476
 HALF_STEP: Final = 2.0**-54
 """Takes the place of the uniform number 0, which has no logarithm."""
@@ -42,11 +41,11 @@ AHEAD: Final = 256
 
 
 def signed_uniform(rng: np.random.Generator) -> float:
-    """Return v or -v: by the first bit of a word its sign, by the other 63 the middle v of one of 2^63 cells of [0, 1].
+    """Return v or -v: the first bit of a word is the sign, the others choose v, a midpoint of 2^63 cells of [0, 1].
 
-    A word w and its complement have the same v, (2 m + 1) 2^-64, in which m is whichever of them is below 2^63. It is
-    rounded once, to a double; so v has the relative precision of doubles next to 0, is never 0, and is 1 for the last
-    512 cells. Noise is a function that falls from inf at v = 0, and 1 - v would lose these digits.
+    A word w and its complement have the same v, (2 m + 1) 2^-64, with m the smaller of the two. It is rounded once, to
+    a double; so v has the relative precision of doubles next to 0, is never 0, and is 1 for the last 512 cells. Noise
+    is a decreasing function of v, inf at v = 0, and 1 - v would lose these digits.
     """
     word = next_word(rng)
     return -float(2 * word + 1) * 2.0**-64 if word < SIGN_BIT else float(2 * (ALL_BITS - word) + 1) * 2.0**-64
@@ -69,7 +68,7 @@ def laplace(rng: np.random.Generator, loc: float = 0.0, scale: float = 1.0) -> f
 
 
 def laplaces(rng: np.random.Generator, numbers: NDArray[np.float64], scale: float) -> None:
-    """Fill an array with the numbers of `laplace`; in two loops, of which the second fits into vector registers."""
+    """Fill an array with the numbers of `laplace`, in two loops; the second fits into vector registers."""
     for i in range(len(numbers)):
         numbers[i] = rng.signed_uniform()  # type: ignore[attr-defined]
     for i in range(len(numbers)):
@@ -87,7 +86,7 @@ def laplace_array(rng: np.random.Generator, number: int, scale: float) -> NDArra
 
 
 def standard_exponential(rng: np.random.Generator) -> float:
-    """Return an exponential draw with mean 1, up to 45.1: minus the logarithm of one of 2^64 middles of cells."""
+    """Return an exponential draw with mean 1, up to 45.1: minus the logarithm of a midpoint of 2^64 cells."""
     half = 0.5 * rng.signed_uniform()  # type: ignore[attr-defined]
     # Shares below 1/2 keep all their digits.
     return 0.0 - log(half if half > 0.0 else 1.0 + half)
@@ -146,7 +145,7 @@ def gamma(rng: np.random.Generator, shape: float, scale: float = 1.0) -> float:
 
 
 def beta(rng: np.random.Generator, a: float, b: float) -> float:
-    """Return a beta draw: the first share of two gamma draws; where both are 0, as for tiny parameters, a coin's."""
+    """Return a beta draw: the first gamma draw's share of two; if both are 0, as for tiny parameters, a coin flip."""
     x = standard_gamma(rng, a)
     y = standard_gamma(rng, b)
     if x + y > 0.0:
@@ -215,7 +214,7 @@ FORMULAS: Final = {
         uniform,
     )
 }
-"""The formulas by the names of the generator's methods that they replace; `laplaces` is one that NumPy has not."""
+"""The formulas by the names of the generator's methods that they replace; NumPy has no `laplaces`."""
 
 
 class Stream(np.random.Generator):
@@ -225,12 +224,12 @@ class Stream(np.random.Generator):
     """
 
     def __reduce__(self) -> Any:
-        """Return how to make it again, with the state of its bit generator."""
+        """Pickle the class and the state of its bit generator."""
         return Stream, (self.bit_generator,)
 
 
 class LaplacesAhead:
-    """Takes the place of a stream of which only Laplace draws are taken: the same numbers, computed many at once."""
+    """Replaces a stream that makes only Laplace draws: the same numbers, computed in blocks."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng, self._ahead = rng, list[float]()
@@ -251,7 +250,7 @@ class LaplacesAhead:
 
 
 def with_formulas(rng: np.random.Generator) -> np.random.Generator:
-    """Return a stream that goes on with a NumPy generator's numbers; anything else as it is."""
+    """Return a stream that continues a NumPy generator's numbers; other objects unchanged."""
     return Stream(rng.bit_generator) if type(rng) is np.random.Generator else rng
 
 
@@ -338,7 +337,7 @@ def log1p(x: float) -> float:
 
 
 def map_array(function: Callable[[float], float], numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Return a function of this module of each number of an array; NumPy's own differ from processor to processor."""
+    """Apply a function of this module to each number of an array; NumPy's own functions differ between processors."""
     return np.array([function(float(number)) for number in numbers.ravel()]).reshape(numbers.shape)
 
 

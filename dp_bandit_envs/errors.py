@@ -15,9 +15,10 @@ class WrongTypeError(TypeError):
 
 
 class UnknownArgumentError(WrongTypeError):
-    """A keyword argument has an unknown name. It begins with Python's own words, which other packages look for.
+    """A keyword argument has an unknown name.
 
-    TorchRL and Stable-Baselines3 offer arguments that not every environment takes, and leave out those refused so.
+    The message begins with Python's own words, which other packages look for: TorchRL and Stable-Baselines3 try
+    arguments that not every environment takes, and omit an argument that is refused with these words.
     """
 
     def __init__(self, called: str, name: str = "", hint: str = "") -> None:
@@ -31,7 +32,7 @@ class NotAnIntegerError(WrongTypeError, ValueError):
 
 
 class SeedRefusedError(ValueError):
-    """Something with secure draws was given a seed, or was to be simulated; the message says why, and a way out."""
+    """A part with secure draws was given a seed, or was to be simulated; the message names the reason and a way out."""
 
 
 class StepOutsideGameError(gymnasium.error.ResetNeeded):
@@ -39,7 +40,7 @@ class StepOutsideGameError(gymnasium.error.ResetNeeded):
 
 
 class BoundaryError(RuntimeError):
-    """Something below a privacy boundary failed; its message is withheld because it may carry private gains."""
+    """Code below a privacy boundary failed; its message is withheld because it may carry private gains."""
 
 
 class WrongObservationError(ValueError):
@@ -47,19 +48,19 @@ class WrongObservationError(ValueError):
 
 
 class WrongGameError(ValueError):
-    """An algorithm, agent or mechanism has no meaning in a game; the message says why and which games it is for."""
+    """An algorithm, agent or mechanism does not fit a game; the message names the reason and suitable games."""
 
 
 class NotAuditedError(ValueError):
-    """No audit here covers a mechanism or an algorithm; the message says why and what to use instead."""
+    """No audit covers a mechanism or an algorithm; the message names the reason and an alternative."""
 
 
 class NothingReleasedError(NotAuditedError):
-    """Nothing was released in an audited game; the message says in which games something is."""
+    """An audited game has no release; the message names games that have."""
 
 
 class WrongPointError(ValueError):
-    """A point is outside the decision set, or no point at all; the message shows no gain."""
+    """An action is not a point of the decision set; the message shows no gain."""
 
 
 class GainRangeError(ValueError):
@@ -96,7 +97,7 @@ class GraphFileError(DataFileError):
 
 
 class UnknownNameError(KeyError, ValueError):
-    """A name is in no table; the message suggests the nearest ones."""
+    """A name is unknown; the message suggests the nearest names."""
 
     def __str__(self) -> str:
         # KeyError shows the repr of its argument; a sentence should read as one.
@@ -104,31 +105,31 @@ class UnknownNameError(KeyError, ValueError):
 
 
 class NameTakenError(ValueError):
-    """A name to be registered is already taken; the message says by which id."""
+    """A name to be registered is already taken; the message names the id."""
 
 
 class NotSendableError(TypeError):
-    """A part cannot be sent to another process; the message says what to do instead."""
+    """A part cannot be sent to another process; the message suggests an alternative."""
 
 
 class UnreachableGuaranteeError(ValueError):
-    """No parameter of an algorithm gives the guarantee that was asked for; the message names the target."""
+    """No parameter of an algorithm gives the requested guarantee; the message names the target."""
 
 
 class ConformanceError(AssertionError):
-    """A part breaks a rule of its contract; the message says which, what was received, and a way out."""
+    """A part breaks a rule of its contract; the message names the rule, the value received, and a way out."""
 
 
 class ResultsError(RuntimeError):
-    """A results folder cannot be used as asked; nothing in it was changed."""
+    """A results folder cannot be used as requested; it is unchanged."""
 
 
 class FileAccessError(OSError):
-    """A file could not be read or written; the message names it, and says what is there now."""
+    """A file could not be read or written; the message names it and its present state."""
 
 
 class ClusterError(RuntimeError):
-    """Workers that may be on other machines would get a secret seed, or have other code."""
+    """Workers, possibly on other machines, would get a secret seed, or have other code."""
 
 
 class LedgerError(RuntimeError):
@@ -136,19 +137,19 @@ class LedgerError(RuntimeError):
 
 
 class BudgetSpentError(LedgerError):
-    """One more game would pass a ledger's budget; the message shows budget, what is spent, and what the game costs."""
+    """One more game would exceed a ledger's budget; the message shows budget, spending and the game's cost."""
 
 
 class UnprotectedGameError(LedgerError):
-    """A game on data with a ledger would show them: nothing private is above it, or its seed is known."""
+    """A game would expose data with a ledger: it has no guarantee, or its seed is known."""
 
 
 class LedgerFileError(LedgerError):
-    """A ledger's file is missing, damaged, of another ledger, or cannot be written; nothing was played."""
+    """A ledger's file is missing, damaged, of another ledger, or cannot be written; no game was played."""
 
 
 class WrongGainsError(ValueError):
-    """An adversary returned gains of another shape than it was asked for, or (received None) what are no numbers."""
+    """An adversary returned gains of the wrong shape, or (received None) not numbers."""
 
     def __init__(self, adversary: str, asked: tuple[int, ...], received: tuple[int, ...] | None) -> None:
         super().__init__(adversary, asked, received)
@@ -163,20 +164,20 @@ class WrongGainsError(ValueError):
 
 
 class NotRepeatableError(ValueError):
-    """An adversary or a mechanism gave two games for one random stream; the message names it, and no gain."""
+    """An adversary or a mechanism gave two different games for one random stream; the message names it, but no gain."""
 
 
 class LateDataError(ValueError):
-    """An adversary got real data, or a ledger, when seed and guarantees, or copies of it, were made without them."""
+    """An adversary got real data, or a ledger, after its seed, guarantees or copies had been made without them."""
 
 
 class MadeUpGainsWarning(UserWarning):
-    """A game on one's own data was given none, and plays a made-up table."""
+    """A game for the user's data was given none, and plays a made-up table."""
 
 
 class KnownSeedWarning(UserWarning):
-    """A game on real data was given a seed: whoever knows it or finds it by trying can subtract all noise."""
+    """A game on real data was given a seed: anyone who knows or guesses it can subtract all noise."""
 
 
 class TooLongError(BaseException):
-    """A check of the course has taken too long. It is no `Exception`, which a check would take for its own failure."""
+    """A check of the course has taken too long. Not an `Exception`, which checks treat as their own failure."""

@@ -1,4 +1,4 @@
-"""Files: a user's is read once; ours are written atomically, so that a crash leaves each complete or absent; locks."""
+"""File access: users' files are read once, our files are written atomically (complete or absent); locks."""
 
 import contextlib
 import dataclasses
@@ -44,8 +44,8 @@ HELD = (errno.EAGAIN, errno.EACCES)
 class DataFile:
     """A file's name and content, read once.
 
-    A file may change between hashing it and reading it again; a `DataFile` does not. It can be given to `Replay` and
-    to `as_feedback_graph` in place of a path, and it can be pickled.
+    A file may change between hashing it and reading it again; a `DataFile` does not. `Replay` and `as_feedback_graph`
+    accept it instead of a path, and it can be pickled.
 
     Args:
         name: The path, for messages; its ending decides how the content is read.
@@ -56,7 +56,7 @@ class DataFile:
     content: bytes = dataclasses.field(repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse text and other objects in place of bytes."""
+        """Refuse text and other objects instead of bytes."""
         for attribute, kind in (("name", str), ("content", bytes)):
             if not isinstance(getattr(self, attribute), kind):
                 received = type(getattr(self, attribute)).__name__
@@ -73,8 +73,8 @@ class DataFile:
             error: The class of the errors to raise.
 
         Raises:
-            WrongTypeError: If `path` is no path.
-            DataFileError: As an `error`, if there is no such file, or it is a folder, unreadable or too large.
+            WrongTypeError: If `path` is not a path.
+            DataFileError: As an `error`, if the file is missing, a folder, unreadable or too large.
         """
         if not isinstance(path, (str, os.PathLike)):
             raise WrongTypeError(
@@ -186,11 +186,11 @@ def _lines_before(data: bytes, position: int) -> int:
 
 @contextlib.contextmanager
 def whole_file(target: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
-    """Open a new file, which gets the name `target` only once all of it is on the disk.
+    """Open a new file, which gets the name `target` only once it is completely on disk.
 
     Args:
         target: Its name.
-        mode: Its permissions, less those that the process withholds; `PRIVATE` for private data.
+        mode: Its permissions, minus the process's umask; `PRIVATE` for private data.
 
     Raises:
         NotSyncedError: If it is written, but its name may not be on the disk yet.
@@ -213,7 +213,7 @@ def whole_file(target: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
 
 
 def replace(file: Path, target: Path) -> None:
-    """Move a file that is on the disk to the name of another one, which is gone then.
+    """Move a file that is on disk to the name of another file, replacing it.
 
     Raises:
         OSError: If it cannot be moved, or its name may not be on the disk yet.
@@ -242,14 +242,14 @@ def write_whole(target: Path, content: str | bytes) -> None:
 
 
 def inaccessible(path: Path, what: str, error: OSError) -> FileAccessError:
-    """Return the error that names a file, and says what happened to it and why."""
+    """Return an error that names a file, its state, and the reason."""
     named = FileAccessError(f"{path} {what}; {error.strerror or error}. Correct that and try again.")
     named.errno = error.errno
     return named
 
 
 def create_once(target: Path, content: bytes, mode: int = 0o666) -> bool:
-    """Write a file unless it exists; return True for the one call, of all processes, that wrote it."""
+    """Write a file unless it exists; only one call among all processes writes it and returns True."""
     partial = _partial(target)
     try:
         _write_new(partial, content, mode)
@@ -279,9 +279,9 @@ def _write_new(path: Path, content: bytes, mode: int) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the system's lock on a file, which is made for it; a process that is killed loses it.
+    """Hold the operating system's lock on a file, which is created for it; a killed process releases it.
 
-    On a disk without locks a warning says so, and nothing is held.
+    On a disk without locks, a warning is given and no lock is held.
 
     Raises:
         BlockingIOError: If another process, or another thread, holds it; with its process and machine, if known.
@@ -348,7 +348,7 @@ else:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def _unlock(descriptor: int) -> None:
-        """Unlock, also if a fork has a copy of the descriptor."""
+        """Unlock, even if a fork has a copy of the descriptor."""
         with contextlib.suppress(ImportError, OSError):
             import fcntl
 
@@ -404,7 +404,7 @@ def clear_partial_files(folder: Path) -> None:
 def sync_folder(folder: Path) -> None:
     """Sync the names in a folder to the disk, unless another process has removed it.
 
-    Windows cannot open folders, so nothing is done there.
+    Windows cannot open folders; there this has no effect.
     """
     if os.name == "posix":
         with contextlib.suppress(FileNotFoundError):

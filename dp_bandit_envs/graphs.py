@@ -1,4 +1,4 @@
-"""Feedback graphs: for each arm, the arms whose gains are seen when it is played; and where graphs come from."""
+"""Feedback graphs: for each arm, the arms whose gains its play reveals; and sources of graphs."""
 
 import dataclasses
 import functools
@@ -59,10 +59,10 @@ class FeedbackGraph:
 
         Args:
             n_arms: Number of arms K.
-            sources: Where each edge begins, in [0, K).
-            targets: Where each edge leads.
-            directed: Whether playing a source reveals its target, but not the other way round.
-            self_loops: Whether every arm reveals itself; otherwise only those with an edge to themselves.
+            sources: Source of each edge, in [0, K).
+            targets: Target of each edge.
+            directed: Whether playing a source reveals its target, but not vice versa.
+            self_loops: Whether every arm reveals itself; otherwise only arms with an edge to themselves.
             names: As in the attribute.
         """
         first, second = (
@@ -91,7 +91,7 @@ class FeedbackGraph:
 
     @property
     def directed(self) -> bool:
-        """Whether an arm may reveal one that does not reveal it."""
+        """Whether revealing may be one-sided."""
         return self.revealers is not self.revealed
 
     @property
@@ -113,7 +113,7 @@ class FeedbackGraph:
 
     @functools.cached_property
     def independent_arms(self) -> int:
-        """The size of an independent set, in which no arm reveals another, found greedily by degree: at most alpha."""
+        """The size of an independent set (no arm reveals another), found greedily by degree: at most alpha."""
         taken = np.zeros(self.n_arms, np.bool_)
         size = 0
         for arm in np.argsort(np.diff(self.starts), kind="stable"):
@@ -126,10 +126,10 @@ class FeedbackGraph:
 
     @functools.cached_property
     def clique_cover(self) -> list[list[int]]:
-        """Cliques that together contain all arms, found greedily by degree.
+        """A clique cover of the arms, found greedily by degree.
 
-        In a clique every arm reveals every other. The number of these cliques is an upper bound on the clique cover
-        number, the chromatic number of the complement.
+        In a clique every arm reveals every other. The number of cliques is an upper bound on the clique cover number,
+        the chromatic number of the complement.
         """
         rows = [set(self.revealed_by(arm).tolist()) for arm in range(self.n_arms)]
         left = set(range(self.n_arms))
@@ -147,7 +147,7 @@ class FeedbackGraph:
         return cover
 
     def revealed_by(self, arm: int) -> IntArray:
-        """Return the arms whose gains are seen when `arm` is played, ascending."""
+        """Return the arms that playing `arm` reveals, ascending."""
         return self.revealed[self.starts[arm] : self.starts[arm + 1]]
 
     def copy(self) -> "FeedbackGraph":
@@ -158,7 +158,7 @@ class FeedbackGraph:
         return FeedbackGraph(starts, revealed, self.revealer_starts.copy(), self.revealers.copy(), self.names)
 
     def in_order(self, order: IntArray) -> "FeedbackGraph":
-        """Return the same graph with its arms numbered anew: arm i is the one that was arm `order[i]`."""
+        """Return the same graph with renumbered arms: arm i was arm `order[i]`."""
         number = np.argsort(order)
         rows = np.repeat(np.arange(self.n_arms), np.diff(self.starts))
         return FeedbackGraph.from_edges(
@@ -171,7 +171,7 @@ class FeedbackGraph:
         )
 
     def capped(self, most: int, rng: np.random.Generator) -> "FeedbackGraph":
-        """Return a graph in which an arm reveals at most `most` arms: itself, if it did before, and others at random.
+        """Return a graph with at most `most` revealed arms per arm: itself, if it did before, and others at random.
 
         The draw depends on the graph only, never on gains, so the result is public.
         """
@@ -199,14 +199,13 @@ def as_feedback_graph(graph: Any, *, n_arms: SupportsIndex | None = None, self_l
     """Return the feedback graph of a networkx graph, a square matrix, or a file of edges.
 
     Args:
-        graph: A networkx graph: nodes 0, ..., K - 1 are the arms of those numbers; any others become arms 0, 1, ... in
-            the graph's order, and `names` keeps their names. Or a matrix, dense or one of scipy's sparse ones, in
-            which a number other than 0 in row i and column j means that playing i reveals j; undirected if it is
-            symmetric. Or the path of a file with two arm numbers a line, the first arm being 0 (and `#` before
-            comments), read as undirected; networkx reads files of other kinds. A `DataFile` can replace a path. A
-            `FeedbackGraph` is returned unchanged.
-        n_arms: Number of arms of a file, some of which may have no edge; None for one more than the largest number.
-        self_loops: Whether every arm reveals its own gain; otherwise only those with an edge to themselves.
+        graph: A networkx graph: nodes 0, ..., K - 1 are the arms of those numbers; other nodes become arms 0, 1, ... in
+            the graph's order, and `names` keeps their names. Or a dense or scipy sparse matrix: a nonzero entry in row
+            i and column j means that playing i reveals j; undirected if it is symmetric. Or the path of a file with two
+            arm numbers per line, from 0 (and `#` before comments), read as undirected; for other formats use networkx.
+            A `DataFile` can replace a path. A `FeedbackGraph` is returned unchanged.
+        n_arms: Number of arms of a file, including arms without an edge; None for one more than the largest number.
+        self_loops: Whether every arm reveals its own gain; otherwise only arms with an edge to themselves.
 
     Raises:
         GraphFileError: If a file breaks a rule; the message names file, line and column.
@@ -255,7 +254,7 @@ def _from_sparse(entries: Any, self_loops: bool) -> FeedbackGraph:
 
 
 def _from_entries(n_arms: int, rows: Any, columns: Any, self_loops: bool) -> FeedbackGraph:
-    """Make a graph from the places where a matrix is not 0; it is undirected if they are symmetric."""
+    """Make a graph from the nonzero entries of a matrix; it is undirected if they are symmetric."""
     edges = [*zip(rows.tolist(), columns.tolist(), strict=True)]
     directed = {(column, row) for row, column in edges} != set(edges)
     return _graph_of_edges(n_arms, edges, directed, self_loops)
@@ -323,7 +322,7 @@ SIMPLE: dict[str, Callable[[int], Pairs]] = {
 
 
 def cliques(n_arms: int, *, size: int = 5) -> Pairs:
-    """Return the edges of separate cliques of `size` arms; the last one may be smaller."""
+    """Return the edges of separate cliques of `size` arms; the last clique may be smaller."""
     starts = range(0, n_arms, size)
     members = (range(start, min(start + size, n_arms)) for start in starts)
     return itertools.chain.from_iterable(itertools.combinations(clique, 2) for clique in members)
@@ -349,7 +348,7 @@ def planted_partition(n_arms: int, rng: np.random.Generator, *, degree: float = 
 def power_law(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0) -> Any:
     """Return a graph by preferential attachment, with degrees that follow a power law (Barabási and Albert 1999).
 
-    Each new arm gets round(degree / 2) edges to earlier ones, at least 1, so the mean degree is near an even number.
+    Each new arm gets round(degree / 2) edges to earlier arms, at least 1, so the mean degree is near an even number.
     """
     return _networkx().barabasi_albert_graph(n_arms, max(1, min(n_arms - 1, round(degree / 2))), seed=_seed(rng))
 
@@ -367,7 +366,7 @@ RANDOM: dict[str, Callable[..., Any]] = {
 
 
 def _graph_of_networkx(name: str, source: str) -> tuple[Callable[[], Any], str]:
-    """Return what makes a graph that networkx ships, and its source."""
+    """Return the function that makes one of networkx's graphs, and its source."""
     return lambda: getattr(_networkx(), name)(), source
 
 
@@ -390,7 +389,7 @@ OPTIONS: Final[dict[str, tuple[str, ...]]] = {
     "planted-partition": ("degree", "groups"),
     "power-law": ("degree",),
 }
-"""The options of named graphs; those that are not here have none."""
+"""The options of named graphs; graphs missing here have none."""
 
 
 class GraphSource:
@@ -399,9 +398,9 @@ class GraphSource:
     Args:
         graph: A name of `dp_bandit_envs.graphs.NAMES`, or anything that `as_feedback_graph` reads.
         n_arms: Number of arms of a named graph or a file; None for the graph's own number, or 10.
-        redraw_every: Number of rounds after which a random family draws a new graph; None for one graph in each game.
-        max_revealed: The most gains that a round may reveal: the arm's own and others drawn at random from those that
-            the graph reveals. None for all.
+        redraw_every: Number of rounds between graphs of a random family; None for one graph per game.
+        max_revealed: The most gains that a round may reveal: the arm's own and random others among the graph's. None
+            for all.
         self_loops: Whether every arm reveals its own gain; otherwise only those with an edge to themselves.
         options: Options of a named graph.
 
@@ -409,8 +408,8 @@ class GraphSource:
         n_arms: Number of arms.
         sensitivity: The most gains that one round can reveal, in all games.
         graph: The graph of the next round.
-        is_fixed: Whether every round of all games has this graph, but for the numbers of its arms.
-        is_given: Whether it is a graph of the user's, not one by name.
+        is_fixed: Whether every round of all games has this graph, up to the numbers of its arms.
+        is_given: Whether it is the user's own graph.
         reveals_all: Whether every round reveals the gains of all arms, in all games.
     """
 
@@ -487,14 +486,14 @@ class GraphSource:
 def named_graph(
     name: str, n_arms: int | None, rng: np.random.Generator, *, self_loops: bool = True, **options: Any
 ) -> Any:
-    """Return a graph by name: one of networkx where it comes from there, else a `FeedbackGraph`.
+    """Return a graph by name: a networkx graph if it comes from networkx, else a `FeedbackGraph`.
 
     Args:
         name: One of `NAMES`.
         n_arms: Number of arms; None for real graphs, which have their own.
         rng: The stream of random families.
         self_loops: Whether every arm of a `FeedbackGraph` reveals its own gain.
-        options: `degree`, `groups` or `size`, where the graph has them.
+        options: `degree`, `groups` or `size`, if the graph has them.
 
     Raises:
         ImportError: If networkx is needed and not installed.
@@ -528,7 +527,7 @@ def _seed(rng: np.random.Generator) -> int:
 
 
 def _is_given(graph: Any) -> bool:
-    """Whether this is a graph or the path of one, rather than a name."""
+    """Whether this is a graph or a path, rather than a name."""
     if not isinstance(graph, str):
         return True
     # os.path, because Path refuses names that are too long instead of saying that there is no such file.

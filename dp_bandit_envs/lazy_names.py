@@ -1,4 +1,4 @@
-"""Packages whose public names stand once, in a stub beside `__init__.py`, and are imported on first use.
+"""Packages with lazy public names, listed once in a stub next to `__init__.py` and imported on first use.
 
 Type checkers and editors read the stub, `__init__.pyi`; at run time the package itself does, by `names_of_stub`.
 """
@@ -16,8 +16,8 @@ def names_of_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callab
 
     Args:
         package: Its `__name__`.
-        file: Its `__file__`; the stub is beside it, with a line `from module import Name as Name` for each module, and
-            one such as `__version__: str` for each name that `__init__.py` defines.
+        file: Its `__file__`. The stub is in the same folder, with a line `from module import Name as Name` for each
+            module, and a line such as `__version__: str` for each name that `__init__.py` defines.
     """
     modules: dict[str, str] = {}
     names: list[str] = []

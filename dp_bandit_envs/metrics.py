@@ -1,6 +1,6 @@
 """Regrets, and summaries over trials: median of means, Gini's mean difference, mean and standard error; and bands.
 
-A band comes in three kinds, none of which leaves the range of the samples.
+The three kinds of bands stay within the range of the samples.
 """
 
 import math
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 TAIL = 0.99
-"""The quantile reported beside the median, where a few bad games dominate the mean."""
+"""The quantile reported with the median, if a few bad games dominate the mean."""
 RESAMPLES = 2000
 CONFIDENCE = 0.95
 QUANTILES = (0.1, 0.9)
@@ -90,7 +90,7 @@ def gini_mean_difference(samples: FloatArray) -> FloatArray:
 
 
 def gini_below_and_above(samples: FloatArray, centre: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return Gini's mean difference of the samples below a centre, and of those above it.
+    """Return Gini's mean difference of the samples below a centre, and of the samples above it.
 
     Args:
         samples: Shape `(trials, ...)`.
@@ -107,7 +107,7 @@ def gini_below_and_above(samples: FloatArray, centre: FloatArray) -> tuple[Float
 def median_and_tail(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the median over trials and the 99 % quantile, each of shape `(...)`.
 
-    The 99 % quantile of few trials lies between the two greatest.
+    For few trials, the 99 % quantile lies between the two greatest.
 
     Args:
         samples: Shape `(trials, ...)`.
@@ -124,12 +124,12 @@ class Moments(NamedTuple):
 
     @classmethod
     def of(cls, samples: NDArray[Any]) -> "Moments":
-        """Return those of samples of shape `(trials, ...)`."""
+        """Return the moments of samples of shape `(trials, ...)`."""
         mean = samples.mean(axis=0)
         return cls(len(samples), mean, ((samples - mean) ** 2).sum(axis=0))
 
     def __or__(self, other: "Moments") -> "Moments":
-        """Return those of both samples together (Chan, Golub and LeVeque 1983)."""
+        """Return the moments of both samples together (Chan, Golub and LeVeque 1983)."""
         trials, apart = self.trials + other.trials, other.mean - self.mean
         squares = self.squares + other.squares + apart**2 * (self.trials * other.trials / trials)
         return Moments(trials, self.mean + apart * (other.trials / trials), squares)
@@ -188,8 +188,9 @@ def confidence_band(samples: FloatArray) -> Band:
     r"""Return the mean over trials and its 95 % confidence interval by the bootstrap BCa.
 
     The ends are means of resampled trials, so positive samples give a positive lower end, unlike the mean less 1.96
-    standard errors. All places use the same resamples, drawn with a fixed seed. With one trial, or where all trials
-    are equal, the interval is that number. If a rare value decides the mean and no trial has it, no interval knows.
+    standard errors. All places use the same resamples, drawn with a fixed seed. With one trial, or if all trials are
+    equal, the interval is that number. No interval can account for a rare value that dominates the mean but is in no
+    trial.
 
     Args:
         samples: Shape `(trials, places)`.
@@ -239,7 +240,7 @@ def _resampled_means(samples: FloatArray) -> FloatArray:
 
 
 def spread_band(samples: FloatArray) -> Band:
-    """Return the median of means, and Gini's mean difference of the trials below it and of those above it.
+    """Return the median of means, and Gini's mean difference of the trials below and above it.
 
     Two positive numbers below a centre differ by less than the centre, so positive samples give a positive lower end.
 
@@ -275,7 +276,7 @@ def band_of(samples: FloatArray | Sequence[FloatArray], kind: str) -> Band:
     """Return the band of a kind.
 
     Args:
-        samples: Shape `(trials, places)`; or one array `(trials,)` for each place, if numbers of trials differ.
+        samples: Shape `(trials, places)`; or one array `(trials,)` per place, if numbers of trials differ.
         kind: A key of `BANDS`.
     """
     make = BANDS[checks.known_name("band", kind, BANDS)]
@@ -286,13 +287,13 @@ def band_of(samples: FloatArray | Sequence[FloatArray], kind: str) -> Band:
 
 
 def describe_band(kind: str, trials: str | int, fewest: int | None = None, drawn: str = "band") -> str:
-    """Return what line and band are, in words for a note below a picture.
+    """Return a description of line and band for a note below a picture.
 
     Args:
         kind: A key of `BANDS`.
         trials: The number of trials, or words for it.
         fewest: The smallest number of trials of a line, for the number of groups of a median of means.
-        drawn: What the band is drawn as.
+        drawn: The form in which the band is drawn.
     """
     if kind == "ci":
         return f"line: mean of {trials} trials; {drawn}: its 95 % confidence interval (bootstrap)"
@@ -308,20 +309,20 @@ def describe_band(kind: str, trials: str | int, fewest: int | None = None, drawn
 def external_regret(cumulative_gains: FloatArray, collected: FloatArray) -> FloatArray:
     r"""Return :math:`\max_y \sum_t g_{y,t} - \sum_t g_{I_t,t}`: against the best fixed arm in hindsight.
 
-    The fixed arm is never charged for switching, because it never switches. If a round pays a function f of the last
-    m + 1 arms, the fixed arm's gains are :math:`f_t(I_{t-m}, \ldots, I_{t-1}, y)`: what arm y would have paid in each
-    round after the arms really played. Exact for every K and m.
+    The fixed arm is never charged for switching, because it never switches. If a round pays a function f of the last m
+    + 1 arms, the fixed arm's gains are :math:`f_t(I_{t-m}, \ldots, I_{t-1}, y)`, the payoff of arm y after the arms
+    really played. Exact for every K and m.
 
     Args:
         cumulative_gains: Each fixed arm's gains up to a round, shape `(..., n_arms)`.
-        collected: What the agent collected up to it, charges included, shape `(...)`.
+        collected: The agent's gains up to that round, minus charges, shape `(...)`.
     """
     regret: FloatArray = np.max(cumulative_gains, axis=-1) - collected
     return regret
 
 
 def pseudo_regret(pulls: IntArray, means: FloatArray) -> FloatArray:
-    r"""Return :math:`\sum_i n_i (\mu^* - \mu_i)`: the expected loss by the arms played, whatever gains they drew.
+    r"""Return :math:`\sum_i n_i (\mu^* - \mu_i)`: the expected loss of the arms played, independent of the drawn gains.
 
     Args:
         pulls: How often each arm was played up to a round, shape `(..., n_arms)`.
@@ -332,11 +333,35 @@ def pseudo_regret(pulls: IntArray, means: FloatArray) -> FloatArray:
     return regret
 
 
+def rounds_until_stop(rounds: IntArray, stop: IntArray) -> IntArray:
+    """Return how many of the rounds up to each one were played before an algorithm stopped.
+
+    Args:
+        rounds: Rounds, ascending, shape `(rounds,)`.
+        stop: The round after which it stopped, or 0 if it did not, shape `(..., 1)`, or one number.
+    """
+    played: IntArray = np.where(stop > 0, np.minimum(rounds, stop), rounds)
+    return played
+
+
+def recommendation_error(arms: IntArray, means: FloatArray) -> FloatArray:
+    """Return 1 where an arm has not the largest mean, else 0.
+
+    Args:
+        arms: The arms recommended, shape `(..., places)`.
+        means: The arms' expected gains, shape `(..., n_arms)` with an axis of length 1 for places if `arms` has more.
+    """
+    best = means >= means.max(axis=-1, keepdims=True)
+    places = np.broadcast_to(best, (*np.shape(arms), best.shape[-1]))
+    missed: FloatArray = 1.0 - np.take_along_axis(places, np.asarray(arms)[..., np.newaxis], axis=-1)[..., 0]
+    return missed
+
+
 def dynamic_regret(means: FloatArray, arms: IntArray) -> FloatArray:
     r"""Return :math:`\sum_t (\max_i \mu_t(i) - \mu_t(I_t))` up to each round, shape `(rounds,)`.
 
-    The comparison may play another arm in each round, so where means change it is more than any fixed arm collects;
-    where they stay the same it is the pseudo-regret.
+    The comparator may play another arm in each round, so with changing means it exceeds any fixed arm; with constant
+    means this is the pseudo-regret.
 
     Args:
         means: The arms' expected gains in each round, shape `(rounds, n_arms)`.
@@ -347,7 +372,7 @@ def dynamic_regret(means: FloatArray, arms: IntArray) -> FloatArray:
 
 
 def shortfalls(means: FloatArray) -> FloatArray:
-    """Return how far each arm's expected gain is below the best one of its round; both are `(rounds, n_arms)`."""
+    """Return each arm's gap to the best expected gain of its round; both are `(rounds, n_arms)`."""
     short: FloatArray = means.max(axis=1, keepdims=True) - means
     return short
 
@@ -355,13 +380,13 @@ def shortfalls(means: FloatArray) -> FloatArray:
 def policy_regret(constant_play: FloatArray, collected: FloatArray) -> FloatArray:
     r"""Return :math:`\max_y \sum_t f_t(y, ..., y) - \sum_t f_t(I_{t-m}, ..., I_t)`: against the best constant play.
 
-    An adversary with memory would have paid another play differently, so the comparison is with what it would have
-    paid that play (Arora, Dekel and Tewari 2012). Adversaries without a payoff function pay a constant play its gains
-    in full, so the result equals `external_regret`. Exact for every K and m: the comparison is with K constant plays.
+    An adversary with memory pays other plays differently, so the comparison uses its payoffs for constant play (Arora,
+    Dekel and Tewari 2012). Adversaries without a payoff function pay constant play its gains in full, so the result
+    equals `external_regret`. Exact for every K and m: the comparison is with K constant plays.
 
     Args:
-        constant_play: What playing each arm throughout would have collected, charges included, shape `(..., n_arms)`.
-        collected: What the agent collected, charges included, shape `(...)`.
+        constant_play: Total payoff of playing each arm in all rounds, minus charges, shape `(..., n_arms)`.
+        collected: The agent's gains, minus charges, shape `(...)`.
     """
     regret: FloatArray = np.max(constant_play, axis=-1) - collected
     return regret

@@ -23,8 +23,8 @@ else:
 class Agent(Protocol):
     """An agent: it sees released observations only, never an environment, an adversary, a reward or a true gain.
 
-    If it has a method `see_features(features)`, that is called before `begin` with the arms' public features, shape
-    `(n_arms, dimension)`, or with None in games without.
+    An optional method `see_features(features)` is called before `begin` with the arms' public features, shape
+    `(n_arms, dimension)`, or with None in games without features.
 
     Example:
         >>> import itertools
@@ -51,14 +51,14 @@ class Agent(Protocol):
         """Choose the next arm, in [0, n_arms)."""
 
     def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
-        """Learn from what was released after `arm` was played."""
+        """Learn from the release after `arm` was played."""
 
 
 @runtime_checkable
 class PointAgent(Protocol):
     """An agent that plays points of a decision set instead of arms.
 
-    If it has a method `see_set(decision_set)`, that is called before `begin`.
+    An optional method `see_set(decision_set)` is called before `begin`.
     """
 
     def begin(self, *, dimension: int, horizon: int, rng: np.random.Generator) -> None:
@@ -74,7 +74,7 @@ class PointAgent(Protocol):
         """Choose the next point of the decision set, shape `(dimension,)`."""
 
     def update(self, point: FloatArray, observation: Mapping[str, NDArray[Any]]) -> None:
-        """Learn from what was released after `point` was played."""
+        """Learn from the release after `point` was played."""
 
 
 @runtime_checkable
@@ -94,7 +94,7 @@ class PointAgentFactory(Protocol):
 
 
 def is_public(attribute: str) -> bool:
-    """Whether agents may use an attribute of a privacy wrapper: all except underscored names and those listed here."""
+    """Whether agents may use an attribute of a privacy wrapper: all except underscored and these names."""
     return not attribute.startswith("_") and attribute not in ("env", "envs", "unwrapped", "set_wrapper_attr")
 
 
@@ -104,16 +104,16 @@ def plays_points(env: Environment) -> bool:
 
 
 def every_game(name: str, values: NDArray[Any]) -> dict[str, Any]:
-    """Return an info dict in Gymnasium's vector form: the values, and a mask that says every game has one."""
+    """Return an info dict in Gymnasium's vector form: the values, and a mask that is True for every game."""
     return {name: values, f"_{name}": np.ones(len(values), np.bool_)}
 
 
 class Gains(NamedTuple):
-    """What one step released.
+    """The released gains of one step.
 
     Attributes:
-        gains: The released gain of each arm, in [0, 1]; 0 where nothing was released.
-        observed: 1 for each arm of which a gain was released, otherwise 0.
+        gains: The released gain of each arm, in [0, 1]; 0 without a release.
+        observed: 1 for each arm with a released gain, otherwise 0.
     """
 
     gains: Sequence[float]
@@ -121,12 +121,12 @@ class Gains(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What has been released so far.
+    """The released sums.
 
     Attributes:
         sums: The released sum of each arm, which can be outside [0, count] because of noise.
         counts: The number of gains in it; 0 before an arm's first release.
-        releases: Number of releases of each arm; it grows by one with each, even if sum and count stay equal.
+        releases: Number of releases of each arm; it grows by one with each release, even if sum and count stay equal.
     """
 
     sums: Sequence[float]

@@ -1,9 +1,9 @@
-"""Random streams: one integer in, one independent stream for each trial, role and player out, by a one-way hash.
+"""Random streams: from one seed, an independent stream for each trial, role and player, by a one-way hash.
 
 In Gymnasium `env.reset(seed=s)` and `numpy.random.default_rng(s)` are the same stream, so an agent seeded with the
 environment's integer would share its random numbers with the gains and have almost no regret. Here no part draws from
-the seed's own stream, and the state of one stream says nothing about another or about the seed: NumPy's `SeedSequence`
-can be inverted, and so an agent could compute the seed, and all noise, from its own generator.
+the seed's own stream, and the state of one stream reveals neither other streams nor the seed. NumPy's `SeedSequence`
+can be inverted, so with it an agent could compute the seed, and all noise, from its own generator.
 """
 
 import hashlib
@@ -29,9 +29,9 @@ FIRST_WRAPPER: Final = 2
 GRAPH: Final = 2**16
 """The role of feedback graphs, which are random like the gains, but public; no stack of wrappers is that deep."""
 Seed = SupportsIndex | Literal["auto"] | None
-"""What a user gives as a seed: a number, None for a secret one, or `"auto"`; see `chosen_seed`."""
+"""A user's seed: a number, None for a secret seed, or `"auto"`; see `chosen_seed`."""
 Seeds = int | Sequence[int | None] | None
-"""What many games take as a seed: one for all, from which theirs follow, or one for each."""
+"""The seed of many games: one for all, or one for each."""
 OPTIONS: Final = ("trial", "player")
 """The options of `reset`."""
 LOCKSTEP: Final = (
@@ -45,7 +45,7 @@ KNOWN_SEED: Final = (
 )
 
 FORKS: Final = [0]
-"""Number of forks between this process and one that was not forked: a fork copies all games that have begun."""
+"""Number of forks between this process and an unforked ancestor: a fork copies all begun games."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: FORKS.append(FORKS.pop() + 1))
@@ -55,7 +55,7 @@ class HashedSeed(ISpawnableSeedSequence):
     """Seeds a NumPy bit generator with words of SHA-256.
 
     Args:
-        text: What is hashed; only the hash is stored.
+        text: The text to hash; only the hash is stored.
     """
 
     def __init__(self, text: bytes) -> None:
@@ -87,12 +87,13 @@ def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0, player: st
 
     Args:
         seed: The only number that a user chooses, in [0, 2^128).
-        trial: Number of the trial, in [0, 2^32); each has its own stream, so splitting or re-running work changes none.
+        trial: Number of the trial, in [0, 2^32); each has its own stream, so splitting or repeating work does not
+            change streams.
         role: `ADVERSARY`, `AGENT`, or `FIRST_WRAPPER` plus the wrapper's depth.
         episode: Number of earlier episodes of this trial since the seed was given.
-        player: Who plays: an algorithm and its parameters, or an agent's class. Players of one trial share its gains
-            and no noise.
-        noise_key: What draws: a mechanism and its parameters. Two that differ have different noise.
+        player: The player: an algorithm and its parameters, or an agent's class. Players of one trial share its gains
+            but not noise.
+        noise_key: The source of draws: a mechanism and its parameters. Different keys have different noise.
     """
     if not (0 <= seed < 2**128 and 0 <= trial < 2**32):
         raise ValueError(f"seed must be in [0, 2^128) and trial in [0, 2^32); received {seed} and {trial}.")
@@ -103,7 +104,7 @@ def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0, player: st
 
 
 def checked_seed(seed: SupportsIndex | None) -> int | None:
-    """Return the seed of `reset` as an int or None, or raise if it is not one."""
+    """Return the seed of `reset` as an int or None, or raise if it is neither."""
     if seed is None:
         return None
     number = checks.integer("seed", seed, at_least=0)
@@ -137,7 +138,7 @@ def spread_seeds(seed: Seeds, num_envs: int) -> list[int | None]:
 
 
 def chosen_seed(seed: Seed, is_real: bool) -> int | None:
-    """Return a seed as a number, or None for a secret one; `"auto"` is 0, or where data are real a secret one."""
+    """Return a seed as a number, or None for a secret seed; `"auto"` is 0, or a secret seed for real data."""
     if isinstance(seed, str) and seed == "auto":
         return None if is_real else 0
     return checked_seed(seed)
@@ -151,7 +152,7 @@ def draw_seed() -> int:
 def checked_options(options: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return a copy of the options of `reset`: a trial is an int in [0, 2^32), a player a str; or raise.
 
-    Others are refused, as `reset_mask`: with some games begun anew, the others would not be in lockstep with them.
+    Other options are refused, such as `reset_mask`: a partial reset would break the lockstep of games.
     """
     if options is None:
         return None
@@ -183,13 +184,13 @@ def warn_of_known_seed(is_real: bool) -> None:
 class EpisodeStreams:
     """The streams of one role, episode after episode, under Gymnasium's rules for `reset`.
 
-    With a seed the episode is reproducible. Without one, the next episode of the same seed begins; if no seed was ever
-    given, the operating system's entropy replaces it, as a deployment needs; and it does in a forked process, whose
-    next episodes would otherwise have the noise of those of its parent.
+    With a seed the episode is reproducible. Without a seed, the next episode of the same seed begins. If no seed was
+    ever given, the operating system's entropy is used, as a deployment needs. A forked process uses it too, as its next
+    episodes would otherwise have the same noise as its parent's.
 
     Args:
         role: As in `stream`.
-        noise_key: As in `stream`; None for what all players of a trial share.
+        noise_key: As in `stream`; None for a stream that all players of a trial share.
     """
 
     def __init__(self, role: int, noise_key: str | None = None) -> None:
@@ -208,9 +209,9 @@ class EpisodeStreams:
         """Begin the next episode.
 
         Args:
-            seed: The seed, or None for another episode of the last one.
-            options: `{"trial": i}` chooses trial i of the seed, at least 0, and `{"player": name}` who plays. By
-                default a new seed begins with trial 0 and no name, and without a seed both stay the same.
+            seed: The seed, or None for another episode of the last seed.
+            options: `{"trial": i}` chooses trial i of the seed, at least 0, and `{"player": name}` the player. By
+                default a new seed begins with trial 0 and no name; without a seed both stay the same.
         """
         # Both are checked before anything changes, so that a refused call leaves the episodes as they were.
         seed, options = checked_seed(seed), checked_options(options) or {}

@@ -24,7 +24,7 @@ def read_call(text: str) -> tuple[str, dict[str, Any]]:
     tuples become lists, as in JSON.
 
     Raises:
-        ValueError: If nothing follows the colon, a part is not written as name=value, or an argument is given twice.
+        ValueError: If the colon is the end, a part is not written as name=value, or an argument is given twice.
     """
     name, colon, rest = text.partition(":")
     if colon and not rest:
@@ -37,7 +37,7 @@ def read_arguments(written: str, name: str) -> dict[str, Any]:
 
     Args:
         written: The text.
-        name: What is before it, for the error.
+        name: The preceding name, for the error.
 
     Raises:
         ValueError: If a part is not written as name=value, or an argument is given twice.
@@ -61,7 +61,7 @@ def read_arguments(written: str, name: str) -> dict[str, Any]:
 
 
 def read_value(text: str) -> Any:
-    """Return the value that a text stands for."""
+    """Return the value of a text."""
     for read in (ast.literal_eval, float):  # float reads inf and nan
         try:
             value = read(text)
@@ -75,12 +75,12 @@ def read_value(text: str) -> Any:
 
 
 def shown(text: str) -> str:
-    """Return a text as an error shows it, cut if it is long."""
+    """Return a text for an error, shortened if it is long."""
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def in_brackets(arguments: dict[str, Any]) -> str:
-    """Return arguments as they follow a name: ` (batch_size=19, delta=1e-06)`; nothing if there are none."""
+    """Return arguments as a suffix: ` (batch_size=19, delta=1e-06)`; "" without arguments."""
     return f" ({', '.join(f'{key}={value}' for key, value in arguments.items())})" if arguments else ""
 
 
@@ -100,7 +100,7 @@ def written_value(value: Any) -> str:
     """Return text that differs for objects with different parameters.
 
     Numbers, strings, arrays and collections of them are written in full, functions and classes by name, and other
-    objects by class and attributes. Objects that hide their values (in C code, say) are written by class only.
+    objects by class and attributes. Objects with hidden values (in C code, for example) are written by class only.
     """
     return _written(value, ())
 
@@ -153,7 +153,7 @@ def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str 
     Args:
         head: The names of the columns.
         rows: The cells, row by row.
-        caption: What stands above the table.
+        caption: Text above the table.
     """
     top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
     body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)

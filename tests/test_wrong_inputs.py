@@ -33,15 +33,25 @@ from dp_bandit_envs import (
     simulate,
 )
 from dp_bandit_envs.adapters import OutsideGame, from_gymnasium
-from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.adversaries import MemoryBounded, Stochastic
 from dp_bandit_envs.agents import Hedge, Ucb
 from dp_bandit_envs.audits import exact_loss, sampled_loss
 from dp_bandit_envs.conformance import check_agent, check_algorithm, check_wrapper
+from dp_bandit_envs.privacy.counters import KAryCounter
+from dp_bandit_envs.privacy.mechanisms import RandomizedResponse
 from dp_bandit_envs.wrappers import HybridSums, vector
 from tests.tools.refusals import missing
 
 ID = "DPBandit-Stochastic-v0"
 SIZE = {"n_arms": 3, "horizon": 9}
+
+
+def observed_by(agent, begun_with):
+    """Show an agent that was begun with one number of arms an observation of a game of four."""
+    env = gym.make(ID, n_arms=4)
+    agent.begin(n_arms=begun_with, horizon=9, rng=np.random.default_rng(0))
+    env.reset(seed=0)
+    agent.update(0, env.step(0)[0])
 
 
 class Arms:
@@ -194,6 +204,76 @@ WRONG = {
     "a ledger in a null": (lambda: Ledger.load("a\0b"), "path", "'a\\x00b'"),
     "a diary without a name": (lambda: OutsideGame("DP-KLUCB", **SIZE, diary=""), "diary", "''"),
     "a delta of an array": (lambda: Ledger(epsilon=1.0, delta=np.array([])), "delta", "number"),
+    "arms by name": (lambda: OutsideGame("EXP3", arms=["red", "blue"], horizon=9), "'arms'", "arm_names"),
+    "arms by name in a game": (lambda: play(ID, "EXP3", arms=["red", "blue"]), "'arms'", "n_arms=2", "number"),
+    "begin without names": (
+        lambda: Exp3().begin(4, 100, np.random.default_rng(0)),
+        "Exp3.begin",
+        "by name",
+        "n_arms, horizon, rng",
+    ),
+    "begin of another agent": (lambda: Ucb().begin(4), "Ucb.begin", "by name"),
+    "an agent's parameter without its name": (lambda: Exp3(0.1), "Exp3", "by name", "exploration_rate"),
+    "an adversary's without its name": (lambda: MemoryBounded(4, 9, 2), "MemoryBounded", "by name", "memory"),
+    "a mechanism's without its name": (lambda: RandomizedResponse(1.0), "RandomizedResponse", "by name", "epsilon"),
+    "a counter's without its name": (lambda: KAryCounter(1.0), "KAryCounter", "epsilon=..."),
+    "another number of arms": (lambda: observed_by(Exp3(), begun_with=3), "Exp3", "n_arms=3", "4 values", "begin"),
+    "a game has no guarantee": (
+        lambda: gym.make(ID).unwrapped.guarantee,
+        "wrapper",
+        "dp_bandit_envs.LaplaceClipRescale",
+    ),
+    "nor has a vector": (
+        lambda: gym.make_vec(ID, num_envs=2).guarantee,
+        "wrapper",
+        "dp_bandit_envs.LaplaceClipRescale",
+    ),
+    **{
+        f"a vector for {door.__name__}": (
+            lambda door=door: door(gym.make_vec(ID, num_envs=3), "EXP3"),
+            "StochasticVectorEnv",
+            "3",
+            "gymnasium.make",
+            "trials",
+        )
+        for door in (play, simulate, compare)
+    },
+    "a window below noise": (
+        lambda: LaplaceClipRescale(gym.make(ID, render_mode="human"), epsilon=1.0),
+        "render_mode='human'",
+        "'rgb_array'",
+        "gymnasium.wrappers.HumanRendering",
+    ),
+    "letters exchanged": (lambda: simulate(ID, "DP-KLUBC"), "unknown algorithm 'DP-KLUBC'", "DP-KLUCB"),
+    "no word in a name begins so": (lambda: simulate(ID, "all"), "unknown algorithm 'all'", "name each"),
+    "an environment for an algorithm": (lambda: simulate(ID, "Switching"), "'Switching' is an environment"),
+    "an algorithm for an environment": (lambda: simulate("UCB", "UCB"), "'UCB' is an algorithm"),
+    "an environment of Gymnasium": (
+        lambda: simulate("CartPole-v1", "UCB"),
+        "CartPole-v1",
+        "dp_bandit_envs.adapters.from_gymnasium",
+    ),
+    **{
+        f"an epsilon that nobody takes in {door.__name__}": (
+            lambda door=door, players=players: door(ID, players, epsilon=1, horizon=9),
+            f"{players if isinstance(players, str) else 'EXP3, UCB'} take{'s' * isinstance(players, str)} none",
+            "'DP-KLUCB'",
+        )
+        for door, players in ((simulate, ["EXP3", "UCB"]), (compare, ["EXP3", "UCB"]), (play, "UCB"))
+    },
+    "an epsilon that is there": (lambda: simulate(ID, "DP-SE:epsilon=1", epsilon=1), "has its own already"),
+    "a delta that nobody takes": (lambda: compare(ID, "UCB", delta=1e-6), "delta", "'DP-UCB-INT'"),
+    "checkpoints of a comparison": (lambda: compare(ID, "UCB", checkpoints=[1, 9]), "a list", "simulate"),
+    "the ledger of a comparison": (lambda: compare(ID, "UCB", ledger=1), "'ledger'", "OutsideGame"),
+    "two at once": (lambda: play(ID, ["UCB", "EXP3"]), "simulate and compare"),
+    "an id in a wrapper": (lambda: LaplaceClipRescale(ID, epsilon=1.0), "a str", "gymnasium.make"),
+    "which regret": (lambda: play(ID, "UCB", horizon=9).regret, "'regret'", "external_regret"),
+    "which regret of many": (lambda: simulate(ID, "UCB", horizon=9)["UCB"].regret, "'regret'", "external_regret"),
+    "regret of a summary": (
+        lambda: simulate(ID, "UCB", horizon=9, keep="summary")["UCB"].lats(),
+        "'lats'",
+        "last",
+    ),
     "an argument of no figure": (lambda: reproduce("figure-1", n_arms=3), "'n_arms'", "It takes name", "simulate"),
 }
 

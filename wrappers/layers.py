@@ -83,6 +83,8 @@ def checked_env(env: Any, wrapper: str, kind: type) -> Any:
             way_out = f" Use dp_bandit_envs.wrappers.{wrapper} for one game."
         elif isinstance(env, gym.vector.VectorEnv):
             way_out = f" Use dp_bandit_envs.wrappers.vector.{wrapper} for several games."
+        elif isinstance(env, str):
+            way_out = " gymnasium.make('DPBandit-Stochastic-v0') makes one of an id."
         raise WrongTypeError(
             f"{wrapper} needs a gymnasium.{'vector.' if kind is gym.vector.VectorEnv else ''}{kind.__name__}; received"
             f" {checks.kind_of(env)}.{way_out}"

@@ -52,7 +52,7 @@ class ExactSums(PrivacyBoundary):
 
 @privacy_wrapper
 class BlockSums(PrivacyBoundary):
-    """Sums each arm's gains in growing blocks; a block's sum is released with Laplace noise once the block is full."""
+    """Sums each arm's gains in growing blocks; a block's sum is released with noise once the block is full."""
 
     def __init__(
         self,
@@ -63,10 +63,11 @@ class BlockSums(PrivacyBoundary):
         first: SupportsIndex = 1,
         keep: bool = False,
         lengths: Iterable[int] | None = None,
+        delta: SupportsFloat | None = None,
         draws: str = "fast",
     ) -> None:
         options: dict[str, Any] = {"ratio": ratio, "first": first, "keep": keep, "lengths": lengths}
-        super().__init__(env, mechanisms.BlockSums(epsilon=epsilon, draws=draws, **options))
+        super().__init__(env, mechanisms.BlockSums(epsilon=epsilon, delta=delta, draws=draws, **options))
 
 
 @privacy_wrapper

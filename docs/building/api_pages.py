@@ -139,7 +139,8 @@ def in_markdown() -> str:
         heading = title_of(page)
         lines += [f"## {heading}" if page in TOPICS else f"## `{heading}`", "", "| name | |", "| --- | --- |"]
         lines += [f"| `{name}` | {_escaped(text)} |" for name, _, text in names] + [""]
-    return "\n".join(lines)
+    linked: str = importlib.import_module("generators.papers").in_markdown("\n".join(lines))
+    return linked
 
 
 def _escaped(text: str) -> str:

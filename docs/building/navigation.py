@@ -65,7 +65,7 @@ CAPTIONS = {
         "docs/seeds",
         "docs/floating-point",
         "docs/regret",
-        "docs/benchmarks",
+        "docs/notes/benchmarks",
         "docs/reproductions/figure-1",
         "docs/reproductions/figure-2",
         "docs/reproductions/figure-graph",
@@ -80,6 +80,7 @@ CAPTIONS = {
         "docs/notes/own-norm-noise",
         "docs/notes/lower-bounds",
         "docs/notes/upper-bounds",
+        "docs/notes/identification",
     ],
     "Project": ["CONTRIBUTING", "docs/architecture", "SECURITY", "CHANGELOG"],
 }

@@ -69,11 +69,14 @@ def our_bases(app, name, thing, options, bases):
 
 
 def give_pictures_their_size(app, doctree):
-    """Set a scale: a scaled picture has its size, and is a link to itself; thumbnails link to programs."""
+    """Set a scale: a scaled picture has its size and is a link to itself; thumbnails of programs get a text."""
     for image in doctree.findall(nodes.image):
         sized = {"scale", "width", "height"} & set(image.attributes)
         if not sized and not image["uri"].startswith("http") and "/thumb/" not in image["uri"]:
             image["scale"] = 100
+        example = re.search(r"sphx_glr_(\d+)_(\w+)_thumb", image["uri"])
+        if example and not image.get("alt"):
+            image["alt"] = f"Thumbnail of example {int(example[1])}, {example[2].replace('_', ' ')}"
 
 
 def give_names_all_addresses(app, doctree):

@@ -99,7 +99,7 @@ def who_plays_what() -> str:
             )
     introduction = (
         "The id of an [environment](environments.md) `X` is `DPBandit-X-v0`. A round reveals different gains in"
-        " different environments ([feedback](glossary.md#feedback)). [Algorithms](algorithms.md) are grouped by"
+        " different environments ([feedback](glossary.md#feedback)). [Algorithms](algorithms.md) are grouped by their"
         " purpose. An algorithm raises an error in an environment where it is not listed."
     )
     head = [

@@ -84,10 +84,11 @@ GAMES = {
 PRIVATE_TWINS = {
     "EXP3": "DP-EXP3-Lap DP-Lambda-Lap EXP3-tau Batched-Lap-EXP3 Clipped-Lap",
     "HTINF": "Batched-Lap-HTINF",
-    "UCB": "DP-UCB-BOUND DP-UCB DP-UCB-INT Private-UCB DP-SE AdaP-UCB LDP-UCB-L LDP-UCB-B",
+    "UCB": "DP-UCB-BOUND DP-UCB DP-UCB-INT Private-UCB DP-SE AdaP-UCB AdaC-UCB LDP-UCB-L LDP-UCB-B",
     "SW-UCB": "SW-KLUCB-CF Restarted-AdaP-UCB",
     "KL-UCB": "AdaP-KLUCB DP-KLUCB DP-IMED",
     "TS": "DP-TS Lazy-DP-TS",
+    "Top-Two": "AdaP-TT DP-TT CTB-TT",
     "Hedge": "DP-Hedge Lazy-Hedge DP-Epochs Noisy-Hedge AS-FTRL AS-FTPL DP-FTRL",
     "EXP2": "AS-EXP2",
     "GOPE": "DP-GOPE AdaC-GOPE",

@@ -10,7 +10,7 @@ from dp_bandit_envs.suite.task_table import AXES, LEVELS
 from generators import ROOT
 
 SIZE = "quick"
-DOTS = ("DP-KLUCB", "LDP-UCB-B", "Clipped-Lap (base=TS)")
+DOTS = ("DP-IMED", "LDP-UCB-B", "Clipped-Lap (base=TS)")
 PRIVATE = [level for level in LEVELS if level is not None]
 MARKED = re.compile(r"(<!-- suite: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 KINDS = {
@@ -61,7 +61,7 @@ def totals() -> str:
 
 def growth() -> str:
     """Return the exponents of regret in T of the algorithms that lead these tasks at epsilon = 1."""
-    exponents = {task: reference().of_growth(task, 1.0) for task in GROWTH_TASKS}
+    exponents = {task: reference().exponents(task, 1.0) for task in GROWTH_TASKS}
     scores = reference().scores(SIZE, 1.0)
     both = [name for name in reference().names if all(name in exponents[task] for task in GROWTH_TASKS)]
     shown = sorted(both, key=lambda name: -sum(scores[name][task] for task in GROWTH_TASKS))[:8]

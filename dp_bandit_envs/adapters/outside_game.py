@@ -1,12 +1,14 @@
 """A game with external rewards: an algorithm plays in another program's loop, behind its own wrappers."""
 
 import contextlib
+import dataclasses
 import functools
 import hashlib
 import json
 import math
+import operator
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self, SupportsFloat, SupportsIndex, TypedDict, TypeVar
 
@@ -31,6 +33,12 @@ from dp_bandit_envs.wrappers.boundary import BoundaryBase, Hidden
 from dp_bandit_envs.wrappers.layers import layers_of
 
 R = TypeVar("R")
+
+UNKNOWN_HORIZON = (
+    "horizon must be the number of rounds, fixed before the first one, as the noise is made for it; received {}. If you"
+    " do not know it, give the largest number that may be reached: the guarantee also holds for fewer rounds, and so"
+    " does that number's regret bound."
+)
 
 
 class RewardRange(NamedTuple):
@@ -91,7 +99,7 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
     """A game whose gains come from outside.
 
     It stores a gain from `give` until the step that reveals it, hidden from reprs and lists of attributes, and then
-    deletes it. It computes no regrets or totals.
+    deletes it. It computes no regrets or totals. Gains wait in batches: those of one step above.
 
     Args:
         n_arms: Number of arms K, at least 2.
@@ -115,20 +123,29 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
         self.action_space = gym.spaces.Discrete(self.n_arms)  # type: ignore[assignment]
         self.observation_space = observation_space(self.n_arms)  # type: ignore[assignment]
         self._round = -1  # before the first reset
-        self._handed: Hidden = Hidden([])
+        self._handed: Hidden = Hidden({})
+        self._next: Hidden = Hidden([])
 
     @property
     def waiting(self) -> int:
         """Number of gains received and not yet revealed."""
-        return len(self._handed.value)
+        return sum(map(len, self._handed.value.values()))
 
-    def give(self, arm: int, gain: float) -> None:
-        """Store the gain of the arm that the next step plays, in [0, 1]."""
-        self._handed.value.append((arm, gain))
+    def give(self, batch: int, arm: int, gain: float) -> None:
+        """Store a gain in [0, 1] of the arm that the steps of this batch play."""
+        self._handed.value.setdefault(batch, []).append((arm, gain))
 
-    def forget(self) -> None:
-        """Delete all gains that were not revealed."""
-        self._handed.value.clear()
+    @contextlib.contextmanager
+    def revealing(self, batch: int) -> Iterator[None]:
+        """Let steps reveal the gains of a batch, in the order in which they came; a failure deletes all."""
+        self._next.value[:] = self._handed.value.pop(batch)
+        try:
+            yield
+        except BaseException:
+            self._handed.value.clear()
+            raise
+        finally:
+            self._next.value.clear()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -137,7 +154,7 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
         self._round = -1
         if (admission := admission_to(self)) is not None:
             admission.pay()  # now, as the first arm that is chosen is seen outside
-        self._handed = Hidden([])
+        self._handed = Hidden({})
         self._round = 0
         return empty_observation(self.n_arms), {"round": 0}
 
@@ -146,9 +163,9 @@ class ExternalGainsEnv(gym.Env[Observation, int]):
         arm = checks.arm(action, self.n_arms)
         if not 0 <= self._round < self.horizon:
             raise StepOutsideGameError("the game has not begun or has ended; call reset() first.")
-        if not self.waiting or self._handed.value[0][0] != arm:
-            raise ValueError(f"no gain was handed in for arm {arm}; call hand_in(arm, gain) before each step.")
-        _, gain = self._handed.value.pop(0)
+        if not self._next.value or self._next.value[0][0] != arm:
+            raise ValueError(f"no gain was handed in for arm {arm}; call give(batch, arm, gain) before each step.")
+        _, gain = self._next.value.pop(0)
         self._round += 1
         observation = empty_observation(self.n_arms)
         observation["gain"][arm] = gain
@@ -167,6 +184,70 @@ class GameOptions(TypedDict, total=False):
     ledger: Any
 
 
+class Choice(NamedTuple):
+    """An arm that `OutsideGame.choose` chose under the caller's key; its reward may come at any time.
+
+    Attributes:
+        key: The caller's key.
+        arm: The arm, in [0, n_arms), or its name.
+    """
+
+    key: str | int
+    arm: Any
+
+
+@dataclasses.dataclass
+class OpenBatch:
+    """The rounds of one step of the agent, all of one arm; without batches, one round.
+
+    Attributes:
+        number: Its number in the game.
+        arm: The arm, in [0, n_arms).
+        rounds: Number of its rounds.
+        probability: That with which the agent drew the arm, if it wants to be told when it learns; otherwise None.
+        chosen: In how many of them the arm was asked for.
+        learnt: Of how many the reward has come.
+    """
+
+    number: int
+    arm: int
+    rounds: int
+    probability: float | None = None
+    chosen: int = 0
+    learnt: int = 0
+
+
+class DiaryLine(NamedTuple):
+    """A line of a diary: an arm that was chosen under a key, or a reward that came, as a gain.
+
+    Attributes:
+        key: The caller's key; None in a game that is played by `next_arm`.
+        arm: The arm; None in the line of a reward that came under a key.
+        gain: The gain; None in the line of a choice.
+    """
+
+    key: str | int | None
+    arm: int | None
+    gain: float | None
+
+    @classmethod
+    def parsed(cls, text: bytes) -> Self:
+        """Return the line, or raise a ValueError."""
+        match json.loads(text):
+            case [int() as arm, int() | float() as gain]:
+                return cls(None, arm, float(gain))
+            case ["choose", str() | int() as key, int() as arm]:
+                return cls(key, arm, None)
+            case ["learn", str() | int() as key, int() | float() as gain]:
+                return cls(key, None, float(gain))
+        raise ValueError
+
+    def __str__(self) -> str:
+        if self.key is None:
+            return json.dumps([self.arm, self.gain])
+        return json.dumps(["choose", self.key, self.arm] if self.gain is None else ["learn", self.key, self.gain])
+
+
 def _named(method: Callable[..., R]) -> Callable[..., R]:
     """Wrap a method of `Diary` so that its OSErrors name the file and the failed action."""
 
@@ -177,7 +258,7 @@ def _named(method: Callable[..., R]) -> Callable[..., R]:
         except BlockingIOError:
             raise
         except OSError as error:
-            rule = "must be a file that can be read and written; no reward was learnt"
+            rule = "must be a file that can be read and written; no arm was chosen and no reward was learnt"
             raise inaccessible(self.path, rule, error) from error
 
     return call
@@ -193,7 +274,7 @@ class Diary:
         path: The file.
 
     Attributes:
-        rounds: The arms and gains played.
+        lines: The lines written so far.
 
     Raises:
         ValueError: If the file is not a diary.
@@ -213,7 +294,7 @@ class Diary:
                 f"{self.path} is the diary of a game that is open in {owner}. Close that one first, or give each game a"
                 " diary of its own."
             ) from None
-        self.rounds: list[tuple[int, float]] = []
+        self.lines: list[DiaryLine] = []
         self._first: dict[str, Any] = {}
         if not self.path.exists():
             return
@@ -225,8 +306,7 @@ class Diary:
             self._first = json.loads(first)
             self._first["seed"] += 0
             for line, text in enumerate(lines, 2):  # noqa: B007 (the error names it)
-                arm, gain = json.loads(text)
-                self.rounds.append((int(arm), float(gain)))
+                self.lines.append(DiaryLine.parsed(text))
         except (ValueError, TypeError, KeyError):
             self.close()
             what = (
@@ -259,12 +339,12 @@ class Diary:
         return int(self._first["seed"])
 
     @_named
-    def add(self, arm: int, gain: float) -> None:
-        """Write a round to disk before the agent learns from it; a failed write leaves no trace of it."""
+    def add(self, line: DiaryLine) -> None:
+        """Write a line to disk before an arm is shown or a reward learnt; a failed write leaves no trace of it."""
         whole = self.path.stat().st_size
         try:
             with self.path.open("ab") as file:
-                file.write(f"{json.dumps([arm, gain])}\n".encode())
+                file.write(f"{line}\n".encode())
                 file.flush()
                 os.fsync(file.fileno())
         except BaseException:
@@ -279,20 +359,26 @@ class Diary:
 class OutsideGame:
     """One game of an algorithm, driven from outside: `next_arm()`, then `learn(arm, reward)`, round after round.
 
+    If rewards come late, `choose(key)` opens a choice, and `learn(choice, reward)` takes its reward at any time.
+    Mechanisms receive gains in the order of arrival, and a batch is released when its last gain has arrived.
+
     A reward goes to a game below the algorithm's privacy wrappers. The step that passes it to their mechanism deletes
     it; the agent sees only the release. Within a batch, the same arm is played again, and rewards wait below the
     wrappers until the batch is full. The arms are the same as in `play` on the same gains with the same seed.
 
-    **Guarantee.** `guarantee` holds for the arms of one game of `horizon` rounds, and protects the reward of each
-    round. It does not cover other uses of the rewards by the outer loop, which knows them. Arms may depend on past
+    **Guarantee.** `guarantee` holds for the arms of one game of at most `horizon` rounds, and protects the reward of
+    each round. It does not cover other uses of the rewards by the outer loop, which knows them. Arms may depend on past
     rewards through this object only. So each reward must belong to the arm chosen here, and logs of other policies,
-    whose arms may depend on their gains, are refused. For an algorithm without privacy, such as UCB, the guarantee's
+    whose arms may depend on their gains, are refused. When, in which order and whether rewards arrive is public, and
+    must not depend on the rewards. For an algorithm without privacy, such as UCB, the guarantee's
     epsilon is inf.
 
     Args:
         algorithm: An algorithm or its name, as for `simulate`.
-        n_arms: Number of arms K, at least 2.
-        horizon: Number of rounds T, at least 1. The noise is calibrated to it, and the game ends after it.
+        n_arms: Number of arms K, at least 2; or give `arm_names` instead.
+        horizon: Number of rounds T, at least 1, or the largest that may be reached. The noise is calibrated to it, and
+            the game ends after it. The guarantee also holds for fewer rounds, and so does the regret bound for T.
+        arm_names: Different strings, which replace the numbers 0 to K - 1 as arms.
         epsilon: Epsilon of an algorithm given by name; by default the algorithm's own.
         delta: Delta of an algorithm given by name, if it has one; by default T^-2.
         low: The reward that becomes gain 0. `low` and `high` are public: do not compute them from the data.
@@ -329,8 +415,9 @@ class OutsideGame:
         self,
         algorithm: Player,
         *,
-        n_arms: SupportsIndex,
-        horizon: SupportsIndex,
+        n_arms: SupportsIndex | None = None,
+        horizon: SupportsIndex | None = None,
+        arm_names: Sequence[str] | None = None,
         epsilon: SupportsFloat | None = None,
         delta: SupportsFloat | None = None,
         low: SupportsFloat = 0.0,
@@ -344,6 +431,9 @@ class OutsideGame:
     ) -> None:
         if ledger is not None and not callable(getattr(ledger, "spend", None)):
             raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
+        if horizon is None or (isinstance(horizon, float) and not math.isfinite(horizon)):
+            raise WrongTypeError(UNKNOWN_HORIZON.format("none" if horizon is None else horizon))
+        self._names, n_arms = _checked_names(arm_names, n_arms)
         use = Participation(1, None if persons is None else checks.integer("persons", persons, at_least=1))
         self._rewards = RewardRange.checked(low, high, clip)
         with contextlib.ExitStack() as undo:
@@ -352,7 +442,7 @@ class OutsideGame:
                 undo.callback(opened.close)
             # One that goes on was counted when it began, by this very ledger.
             counted_by = None if ledger is None else str(getattr(ledger, "id", ""))
-            if opened is not None and opened.rounds:
+            if opened is not None and opened.lines:
                 ledger = None
             self._feed = ExternalGainsEnv(n_arms, horizon, use, ledger)
             request = PrivacyRequest.checked(epsilon, delta)
@@ -369,11 +459,17 @@ class OutsideGame:
             self._agent = algorithm.agent(self._feed)
             self._name, self._player = algorithm.name, algorithm.player
             boundaries = [layer for layer in layers_of(self._env) if isinstance(layer, BoundaryBase)]
-            self._batch = math.prod(layer.batch_size for layer in boundaries)
+            self._batch_size = math.prod(layer.batch_size for layer in boundaries)
+            # Proofs of what an agent's own draws hide are for rewards in order; it hides all where arms ignore them.
+            self._in_order_only = self._guarantee.covers == "arms" and self._guarantee.epsilon > 0
             self._seed, self._trial = checked_seed(seed), checks.integer("trial", trial, at_least=0)
             warn_of_known_seed(self._seed is not None)
-            self._arm: int | None = None
-            self._rounds = 0
+            self._batch: OpenBatch | None = None  # the last one that was begun
+            self._short_batch: OpenBatch | None = None  # that of the last rounds, if its rewards came before others
+            self._round: OpenBatch | None = None  # that of the arm which `next_arm` returned
+            self._choices: dict[str | int, Choice] = {}
+            self._unlearnt: dict[str | int, OpenBatch] = {}
+            self._rounds = self._chosen = 0
             self._has_begun = self._has_failed = False
             self._forks = FORKS[0]
             self._number: int | None = None
@@ -393,16 +489,22 @@ class OutsideGame:
         game |= {"persons": self._feed.data_use.person, "ledger": ledger}
         game |= {"n_arms": self.n_arms, "horizon": self.horizon, **self._rewards._asdict()}
         # Of an algorithm of somebody else's, name and parameters may stay the same where these do not.
-        game |= {"guarantee": self._guarantee.numbers(), "noise": self._noise_keys()}
+        game |= {"guarantee": self._guarantee.numbers(), "noise": self._noise_keys(), "arm_names": self._names}
         self._number = opened.begin(game)
-        for arm, gain in opened.rounds:
-            if self.next_arm() != arm:
-                raise ValueError(
-                    f"{opened.path} cannot be gone on with: round {self._rounds + 1} was of arm {arm}, and {self._name}"
-                    " chooses another one now. Its code, or that of a package, has changed."
-                )
-            self._take(arm, gain)
-        opened.rounds.clear()
+        for key, arm, gain in opened.lines:
+            if arm is not None:
+                chosen = self.next_arm() if key is None else self.choose(key).arm
+                if chosen != self._name_of(arm):
+                    raise ValueError(
+                        f"{opened.path} cannot be gone on with: round {self._chosen} was of arm {arm}, and {self._name}"
+                        " chooses another one now. Its code, or that of a package, has changed."
+                    )
+            if gain is not None:
+                batch = self._round if key is None else self._unlearnt.pop(key, None)
+                if batch is None:
+                    raise ValueError(f"{opened.path} must be a diary of OutsideGame; it has a reward without a choice.")
+                self._take(batch, gain)
+        opened.lines.clear()
 
     def _noise_keys(self) -> list[str]:
         """Return digests of the keys that determine the noise."""
@@ -441,15 +543,87 @@ class OutsideGame:
         """Number of rounds with a reward."""
         return self._rounds
 
-    def next_arm(self) -> int:
-        """Return the arm of this round, in [0, n_arms); repeated calls return the same arm until its reward arrives.
+    def next_arm(self) -> Any:
+        """Return the arm of this round, or its name; repeated calls return the same arm until its reward arrives.
 
         Raises:
-            StepOutsideGameError: If all rounds have been played, or one failed.
+            StepOutsideGameError: If all rounds have been played, or one failed, or the game is played by `choose`.
             LedgerError: If a ledger refuses the game.
         """
         self._refuse_what_has_ended()
-        if self._rounds == self.horizon:
+        if self._choices:
+            raise StepOutsideGameError(f"this game of {self._name} is played by choose(key), not by next_arm().")
+        if self._round is None:
+            self._begin_round()
+            self._has_failed = True  # coins that were drawn and not seen would be followed by others
+            self._round = self._next_round()
+            self._has_failed = False
+        return self._name_of(self._round.arm)
+
+    def choose(self, key: str | int) -> Choice:
+        """Return the choice with this key; the same key has the same choice, after a restart too.
+
+        Any number of choices can be open, up to `horizon` in total. The exception is an algorithm whose guarantee comes
+        from its own randomness, such as EXP3 without noise: it is proved for rewards that arrive in order.
+
+        Args:
+            key: A string or an integer of the caller's, such as the number of a visit. It is written in the diary.
+
+        Raises:
+            WrongTypeError: If the key is neither a string nor an integer.
+            StepOutsideGameError: If it is a new key, and all rounds have been chosen, or a second choice must not be
+                open, or the game is played by `next_arm`, or a round failed.
+            LedgerError: If the data have a ledger, and it refuses the game.
+            OSError: If the diary cannot be written; close the game, and the same call goes on before this choice.
+        """
+        key = _checked_key(key)
+        self._refuse_what_has_ended()
+        if key in self._choices:
+            return self._choices[key]
+        if self._chosen and not self._choices:
+            raise StepOutsideGameError(f"this game of {self._name} is played by next_arm(), not by choose(key).")
+        if self._in_order_only and self._unlearnt:
+            raise StepOutsideGameError(
+                f"{self._name} can have one open choice, as what its own draws hide is proved for rewards in order;"
+                f" {next(iter(self._unlearnt))!r} is open. Learn its reward first, or use an algorithm with noise, such"
+                " as DP-EXP3-Lap or DP-KLUCB."
+            )
+        self._begin_round()
+        self._has_failed = True  # a choice whose line may be there is not made a second time
+        batch = self._next_round()
+        if self._diary is not None:
+            self._diary.add(DiaryLine(key, batch.arm, None))
+        self._unlearnt[key] = batch
+        self._choices[key] = Choice(key, self._name_of(batch.arm))
+        self._has_failed = False
+        return self._choices[key]
+
+    def learn(self, arm: Any, reward: Any) -> None:
+        """Take the reward of this round, or of a choice; it goes below the privacy wrappers and is forgotten there.
+
+        Args:
+            arm: The arm that `next_arm` returned, or the choice that `choose` returned.
+            reward: A number in [low, high]; True is 1 and False is 0.
+
+        Raises:
+            ValueError: If the arm or the choice is another one, or the reward is outside; the message does not show
+                the reward.
+            StepOutsideGameError: If no arm was chosen for this round, the reward of this choice has come, or a round
+                failed.
+            OSError: If the diary cannot be written; close the game, and the same call goes on before this reward.
+        """
+        self._refuse_what_has_ended()
+        batch, key = (self._open_choice(arm), arm.key) if isinstance(arm, Choice) else (self._open_round(arm), None)
+        gain = self._rewards.gain_of(reward)
+        if self._diary is not None:
+            self._has_failed = True  # a line that may be there, whole or in part, is not written a second time
+            self._diary.add(DiaryLine(key, batch.arm if key is None else None, gain))
+        self._unlearnt.pop(key, None)  # type: ignore[arg-type]
+        self._take(batch, gain)
+
+    def _begin_round(self) -> None:
+        """Refuse one round too many; begin the game with the first one."""
+        if self._chosen == self.horizon:
             raise StepOutsideGameError(
                 f"the game of {self._name} ended after round {self.horizon}, for which its noise is made; make another"
                 " one, whose guarantee comes on top of this one's."
@@ -467,57 +641,78 @@ class OutsideGame:
                 guarantees=self._to_count,
             )
             self._has_begun, self._forks = True, FORKS[0]
-        if self._arm is None:
-            self._arm = checks.arm(self._agent.select_arm(), self.n_arms)
-        return self._arm
 
-    def learn(self, arm: SupportsIndex, reward: Any) -> None:
-        """Receive the reward of this round; it goes below the privacy wrappers and is deleted there.
+    def _next_round(self) -> OpenBatch:
+        """Return the batch of the next round; the agent chooses an arm for each batch."""
+        if self._batch is None or self._batch.chosen == self._batch.rounds:
+            number = 0 if self._batch is None else self._batch.number + 1
+            arm = checks.arm(self._agent.select_arm(), self.n_arms)
+            rounds = min(self._batch_size, self.horizon - self._chosen)
+            told = hasattr(self._agent, "use_probability")
+            self._batch = OpenBatch(number, arm, rounds, float(self._agent.probabilities()[arm]) if told else None)
+        self._batch.chosen += 1
+        self._chosen += 1
+        return self._batch
 
-        Args:
-            arm: The arm that `next_arm` returned.
-            reward: A number in [low, high]; True is 1 and False is 0.
-
-        Raises:
-            ValueError: If the arm is another arm, or the reward is outside its range; the message does not show the
-                reward.
-            StepOutsideGameError: If no arm was chosen for this round, or an earlier one failed.
-            OSError: If the diary cannot be written; close the game, and the same call resumes before this reward.
-        """
-        self._refuse_what_has_ended()
-        if self._arm is None:
-            raise StepOutsideGameError(
-                "no arm was chosen for this reward; ask for one first, and give one reward each."
-            )
-        # What was received is not shown: arguments in the wrong order would show the reward.
-        if not isinstance(arm, (int, np.integer)) or arm != self._arm:
+    def _open_round(self, arm: Any) -> OpenBatch:
+        """Return the batch of this round, or raise if it is one of another arm."""
+        if self._round is None:
+            way_out = "ask for one first, and give one reward each"
+            if self._choices:
+                way_out = "give learn(choice, reward) what choose(key) returned"
+            raise StepOutsideGameError(f"no arm was chosen for this reward; {way_out}.")
+        # The received value is not shown: arguments in the wrong order would reveal the reward.
+        named = self._name_of(self._round.arm)
+        kinds = (int, np.integer) if self._names is None else (str,)
+        if not isinstance(arm, kinds) or arm != named:
             raise ValueError(
-                f"the reward must be that of arm {self._arm}, which was chosen for this round; received one of another"
+                f"the reward must be that of arm {named!r}, which was chosen for this round; received one of another"
                 " arm. Give learn(arm, reward) what next_arm() returned: rewards of arms chosen by others would break"
                 " the guarantee."
             )
-        number, gain = self._arm, self._rewards.gain_of(reward)
-        if self._diary is not None:
-            self._has_failed = True  # a line that may be there, whole or in part, is not written a second time
-            self._diary.add(number, gain)
-        self._take(number, gain)
+        return self._round
 
-    def _take(self, number: int, gain: float) -> None:
-        """Play a round of the game below with this gain."""
-        # Until this is done there is no game to go on with: what fails or is interrupted may be half done.
+    def _open_choice(self, choice: Choice) -> OpenBatch:
+        """Return the batch of a choice whose reward has not come, or raise."""
+        if not isinstance(choice.key, (str, int)) or self._choices.get(choice.key) != choice:
+            raise ValueError(
+                "the reward must be that of a choice of this game; received one of another choice. Give learn(choice,"
+                " reward) what choose(key) returned: rewards of arms chosen by others would break the guarantee."
+            )
+        if choice.key not in self._unlearnt:
+            raise StepOutsideGameError(f"the reward of choice {choice.key!r} has come; a choice takes one.")
+        return self._unlearnt[choice.key]
+
+    def _take(self, batch: OpenBatch, gain: float) -> None:
+        """Take a gain of a batch; play the batch below if it was the last one."""
+        # Until this is done there is no game to resume: a failed or interrupted step may be half done.
         self._has_failed = True
-        self._feed.give(number, gain)
+        self._feed.give(batch.number, batch.arm, gain)
         self._rounds += 1
-        if self._feed.waiting < self._batch and self._rounds < self.horizon:
-            self._has_failed = False
-            return
-        self._arm = None
-        try:
-            released = self._env.step(number)[0]
-        finally:
-            self._feed.forget()
-        self._agent.update(number, released)
+        batch.learnt += 1
+        if self._round is not None:
+            # The next round of a batch is of the same arm, and need not be asked for.
+            self._round = self._next_round() if batch.chosen < batch.rounds else None
+        is_last = batch.rounds < self._batch_size  # its step ends the game below, so it is played after all others
+        if batch.learnt == batch.rounds and is_last:
+            self._short_batch = batch
+        elif batch.learnt == batch.rounds:
+            self._play(batch)
+        if self._rounds == self.horizon and self._short_batch is not None:
+            self._play(self._short_batch)
         self._has_failed = False
+
+    def _play(self, batch: OpenBatch) -> None:
+        """Let the game below reveal a batch, and the agent learn from what is released."""
+        with self._feed.revealing(batch.number):
+            released = self._env.step(batch.arm)[0]
+        if batch.probability is not None:
+            self._agent.use_probability(batch.arm, batch.probability)
+        self._agent.update(batch.arm, released)
+
+    def _name_of(self, arm: int) -> Any:
+        """Return an arm's name, or the arm if it has none."""
+        return arm if self._names is None else self._names[arm]
 
     def _refuse_what_has_ended(self) -> None:
         """Raise after a failure, and in a forked process, which would draw the same noise as its parent."""
@@ -546,3 +741,35 @@ class OutsideGame:
             "an OutsideGame that has begun, or has a diary, cannot be copied or pickled: the copy would use the same"
             " noise again, which cancels in a difference. Copy it before its first arm, or make another one."
         )
+
+
+def _checked_names(names: Sequence[str] | None, n_arms: SupportsIndex | None) -> tuple[list[str] | None, SupportsIndex]:
+    """Return the arms' names, or None, and their number, or raise."""
+    if names is None:
+        if n_arms is None:
+            raise WrongTypeError("n_arms, the number of arms, or arm_names=[...] must be given; received neither.")
+        return None, n_arms
+    listed = [] if isinstance(names, (str, bytes)) or not isinstance(names, Iterable) else list(names)
+    if len(listed) < 2 or not all(isinstance(name, str) for name in listed) or len(set(listed)) < len(listed):
+        raise ValueError(
+            f"arm_names must be a list of at least 2 different strings, such as ['red', 'blue']; received {names!r}."
+        )
+    if n_arms is not None and n_arms != len(listed):
+        raise ValueError(
+            f"n_arms must be left out, or {len(listed)} as arm_names has so many; received {checks.shown(n_arms)}."
+        )
+    return listed, len(listed)
+
+
+def _checked_key(key: Any) -> str | int:
+    """Return the key of a choice, or raise; what is received is not shown, as it may be a reward."""
+    if isinstance(key, str):
+        return str(key)
+    if isinstance(key, (bool, np.bool_)) or not hasattr(key, "__index__"):
+        raise WrongTypeError(
+            f"key must be a string or an integer, such as the number of a visit; received {checks.kind_of(key)}."
+        )
+    number = operator.index(key)
+    if number.bit_length() > 1000:  # which Python does not even write, from 4,300 digits on
+        raise ValueError("key must be an integer of at most 1,000 bits, or a string; received a larger one.")
+    return number

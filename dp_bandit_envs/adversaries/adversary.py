@@ -199,7 +199,7 @@ class Adversary(abc.ABC):
         return None
 
     def means_of(self, state: Any) -> FloatArray | None:
-        """Return `means` in the game in which `by_rounds` has this state."""
+        """Return the means of a game, given the state of its `by_rounds`."""
         return self.means
 
     def means_at(self, rounds: ArrayLike) -> FloatArray | None:
@@ -355,7 +355,7 @@ class RoundByRound(Adversary):
         next_round: A static method, `next_round(state, t, row, rng)`, that writes the gains of round t, from 1, into
             `row`, of shape `(n_arms,)`: of every arm, in every round. It draws single numbers from `rng`, round by
             round, and changes arrays of the state only in place. Functions of this package are compiled. To let many
-            games run in vector registers, they have no early return and loop only over arms, and their conditions and
+            games run in vector registers, they have no early return and loop only over arms. Their conditions and
             indices depend on t, arms and constants of the state, not on gains or draws.
     """
 
@@ -458,16 +458,16 @@ class Filler:
         if self._python_seconds >= price() and not installed("numba"):
             self._python_seconds = -math.inf
         elif self._python_seconds >= price():
-            run_in_thread(lambda stopped: self._compile(contiguous, state, gains, rng))
+            run_in_thread(lambda stopped: self.compile(state, gains, rng))
         return self._compiled.get(contiguous)
 
-    def _compile(self, contiguous: bool, state: Any, gains: FloatArray, rng: np.random.Generator) -> None:
-        """Store machine code for such arrays, or that compiling is impossible."""
+    def compile(self, state: Any, gains: FloatArray, rng: np.random.Generator) -> None:
+        """Make machine code for such arrays, or note that there will be none."""
         fill = compiled(self._loop, state, gains, rng)
         if fill is None:
             self._python_seconds = -math.inf
         else:
-            self._compiled[contiguous] = fill
+            self._compiled[gains.flags.c_contiguous] = fill
 
 
 def price() -> float:

@@ -51,8 +51,8 @@ def read(source: Any, persons: str | None = None) -> Table | Pools:
     """Read gains from a `DataFile` that ends in `.npy`, `.csv` or `.csv.gz`, an array, a data frame or an Arrow table.
 
     Args:
-        source: A table with one column per arm and one row per round (in a CSV file, a first line of names is allowed);
-            or records, one recorded gain per row, in columns called `arm` and `gain`, with arms numbered from 0.
+        source: A table with one column per arm and one row per round (in a CSV file, a first line of names is allowed).
+            Or records: one recorded gain per row, in columns called `arm` and `gain`, with arms numbered from 0.
         persons: The name of one more column, in any case, with the person of each row.
 
     Returns:

@@ -37,8 +37,8 @@ class MemoryBounded(Adversary):
 
     .. math:: f_t(I_{t-m}, \ldots, I_t) = \text{payoff}(g_t, (I_{t-m}, \ldots, I_t), t)
 
-    `gains` is the round's row of gains, shape `(n_arms,)`; `arms` the last m + 1 arms played, oldest first and this
-    round's arm last (rounds before round 1 count as the arm of round 1); `t` the round, from 1. Both arrays are
+    `gains` is the round's row of gains, shape `(n_arms,)`. `arms` are the last m + 1 arms played, oldest first and this
+    round's arm last (rounds before round 1 count as the arm of round 1). `t` is the round, from 1. Both arrays are
     read-only. The two regrets then compare with different plays (Arora, Dekel and Tewari 2012):
 
     - external regret: each fixed arm y replaces the last of the arms really played,
@@ -99,7 +99,7 @@ class MemoryBounded(Adversary):
 
     @arm_order.setter
     def arm_order(self, arm_order: str) -> None:
-        self._gains = copy.copy(self._gains)  # whoever gave it keeps its order
+        self._gains = copy.copy(self._gains)  # the user's adversary keeps its order
         self._gains.arm_order = arm_order
 
     def begin(self, rng: np.random.Generator) -> None:

@@ -37,7 +37,7 @@ def overfished(gains: FloatArray, arms: IntArray, t: int) -> float:
     """Return the gain of the arm played, or a quarter of it if arm 0 was played in one of the m rounds before.
 
     Arm 0 overfishes: after it, every arm pays less for m rounds. With means (0.9, 0.5) arm 0 is the better arm after
-    every history, so an agent with low external regret plays it nearly always and collects 0.225 per round; always
+    every history. So an agent with low external regret plays it nearly always and collects 0.225 per round; always
     playing arm 1 would pay 0.5. External regret does not measure this loss; policy regret grows by 0.275 per round.
     """
     for arm in arms[:-1]:
@@ -118,7 +118,7 @@ class Payments:
     """
 
     def __init__(self, payoff: Payoff, memory: int, n_arms: int) -> None:
-        # Kept as it was given, compiled or not: pickle finds a function by its name in its module.
+        # Kept unchanged, compiled or not: pickle finds a function by its name in its module.
         self._payoff = payoff
         # broadcast_to: read-only, and only one number each in memory.
         self._constant = [np.broadcast_to(np.int64(arm), memory + 1) for arm in range(n_arms)]

@@ -16,7 +16,7 @@ class Shifting(Adversary):
     One arm has mean (1 + gap) / 2 and the others (1 - gap) / 2. At `shifts` rounds, drawn uniformly after the first
     round for each game, another arm, uniform among the others, becomes the best. With a `budget` V, means do not jump.
     Each arm's mean moves up and down between (1 - gap) / 2 and (1 + gap) / 2, from a uniform start in a uniform
-    direction, by V / (T - 1) per round, so that
+    direction. It moves by V / (T - 1) per round, so that
 
     .. math:: \sum_{t=2}^T \max_i |\mu_t(i) - \mu_{t-1}(i)| \le V
 

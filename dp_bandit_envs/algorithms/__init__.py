@@ -1,6 +1,6 @@
-"""Algorithms by the names of their papers: functions that return wrappers and an agent, in `algorithm_table`.
+"""Algorithms by the names of their papers: functions that return wrappers and an agent, listed in `algorithm_table`.
 
-Each family has a file; the docstring of an algorithm names its paper.
+Each family has a file; an algorithm's docstring names its paper.
 """
 
 from dp_bandit_envs.algorithms.algorithm import Algorithm, secured

@@ -1,4 +1,4 @@
-"""The one table of algorithms: the functions that make them, by the names that the papers gave them; and its doors."""
+"""The table of algorithms: the functions that make them, by their papers' names; and access to it."""
 
 import dataclasses
 import functools
@@ -12,6 +12,7 @@ from dp_bandit_envs.algorithms import (
     drifting_family,
     exp3_family,
     hedge_family,
+    identification_family,
     kl_ucb_family,
     leader_family,
     linear_family,
@@ -44,6 +45,7 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "Private-UCB": ucb_family.private_ucb,
     "DP-SE": ucb_family.dp_se,
     "AdaP-UCB": ucb_family.adap_ucb,
+    "AdaC-UCB": ucb_family.adac_ucb,
     "AdaP-KLUCB": kl_ucb_family.adap_klucb,
     "Lazy-DP-TS": thompson_family.lazy_dp_ts,
     "DP-TS": thompson_family.dp_ts,
@@ -78,13 +80,17 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "Batched-Lap-SCRiBLe": linear_family.batched_lap_scrible,
     "OSMD": linear_family.osmd,
     "AS-OSMD": linear_family.as_osmd,
+    "Top-Two": identification_family.top_two,
+    "AdaP-TT": identification_family.adap_tt,
+    "DP-TT": identification_family.dp_tt,
+    "CTB-TT": identification_family.ctb_tt,
     "Uniform": exp3_family.uniform,
 }
 """The one table of algorithms; the function in each row documents the parameters."""
 
 
 def algorithm_names() -> list[str]:
-    """Return every name that `make_algorithm` knows.
+    """Return every name that `make_algorithm` accepts.
 
     Example:
         >>> from dp_bandit_envs import algorithm_names
@@ -101,11 +107,11 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
         name: One of `algorithm_names()`; upper and lower case are the same. Parameters may follow a colon, as in
             `"DP-KLUCB:epsilon=0.5"`.
         parameters: The algorithm's parameters, such as `epsilon=1.0` or `batch_size=19`. The defaults are the paper's,
-            except for what its docstring lists under "Differs from the source in", which `dp-bandit show` prints.
-            `label` is the name of its results, so that two settings can be compared.
+            except for the points that its docstring lists under "Differs from the source in"; `dp-bandit show` prints
+            them. `label` is the name of its results, so that two settings can be compared.
 
     Raises:
-        UnknownNameError: If there is no such algorithm; the message suggests near names.
+        UnknownNameError: If the algorithm is unknown; the message suggests near names.
         TypeError: If the algorithm has no such parameter.
 
     Example:
@@ -129,11 +135,10 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
 
 @checks.answers_wrong_calls
 def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
-    """Add an algorithm of your own to the table that `make_algorithm`, `simulate` and `dp-bandit run` use.
+    """Add your own algorithm to the table that `make_algorithm`, `simulate` and `dp-bandit run` use.
 
-    A function that is defined again, as by a cell of a notebook that is run again, takes the place of the older one.
-
-    Each process has a table of its own; `register_adversary` explains how other processes find yours.
+    Defining a function again, as by rerunning a notebook cell, replaces the older function. Each process has its own
+    table; `register_adversary` explains how other processes find yours.
 
     Args:
         name: Letters, digits and hyphens, beginning with a letter, such as `"My-EXP3"`.
@@ -141,7 +146,7 @@ def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
             the parameters, the guarantee and the source.
 
     Raises:
-        WrongTypeError: If the name is no text, or `maker()` does not return an `Algorithm`.
+        WrongTypeError: If the name is not text, or `maker()` does not return an `Algorithm`.
         ValueError: If the name has other characters, or does not begin with a letter.
         NameTakenError: If an algorithm has this name, in upper or lower case, unless it is defined again.
 
@@ -178,7 +183,7 @@ def _received(maker: Any, built: Any) -> str:
 def _build_named(
     maker: Callable[..., Algorithm], name: str, *, label: str | None = None, **parameters: Any
 ) -> Algorithm:
-    """Make an algorithm; its results are named by the label, its random streams by name and parameters alone."""
+    """Make an algorithm; the label names its results, while name and parameters determine its random streams."""
     built = maker(**parameters)
     player = f"{name} {written_value(built.parameters)}"
     return dataclasses.replace(built, name=name if label is None else label, player=player)

@@ -1,7 +1,7 @@
 """For means that change: confidence bounds over a window, with a discount, on randomized responses, or with restarts.
 
-They are made for S changes of the means (`shifts`), or need none of them known. See `docs/regret.md` for what each
-loses in `DPBandit-Shifting-v0`.
+They are tuned for S changes of the means (`shifts`), or need no such number. See `docs/regret.md` for their regret in
+`DPBandit-Shifting-v0`.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from dp_bandit_envs.theory.drifting_bounds import (
 from dp_bandit_envs.wrappers import PrivacyBoundary, RandomizedResponse
 
 SHIFTS = 5
-"""As many as `DPBandit-Shifting-v0` has by default."""
+"""Default number of shifts of `DPBandit-Shifting-v0`."""
 
 
 def sw_ucb(
@@ -34,7 +34,7 @@ def sw_ucb(
     Rule: plays the arm with the largest :math:`\hat\mu_i + \sqrt{\xi \ln \min(t, w) / n_i}`, where :math:`\hat\mu_i` is
     the mean of its :math:`n_i` gains in the last w rounds; w is by default :math:`2 \sqrt{T \ln T / S}`.
 
-    Not private because the arms follow from exact sums and nothing is random: one changed gain can change every later
+    Not private because the arms are a deterministic function of exact sums: one changed gain can change every later
     arm.
 
     Differs from the source in: xi is .6 (bonus), as its theorems need more than 1/2.
@@ -53,13 +53,13 @@ def sw_ucb(
 def d_ucb(
     *, discount: SupportsFloat | None = None, shifts: SupportsIndex = SHIFTS, bonus: SupportsFloat = BONUS
 ) -> Algorithm:
-    r"""D-UCB (Garivier and Moulines 2011): UCB on gains that count less with each round; not private.
+    r"""D-UCB (Garivier and Moulines 2011): UCB on discounted gains; not private.
 
-    Rule: plays the arm with the largest :math:`\hat\mu_i + 2 \sqrt{\xi \ln n / n_i}`, where a gain of s rounds ago
-    counts :math:`\gamma^s` in the mean :math:`\hat\mu_i`, in :math:`n_i` and in :math:`n = \sum_i n_i`; gamma is by
+    Rule: plays the arm with the largest :math:`\hat\mu_i + 2 \sqrt{\xi \ln n / n_i}`, where a gain from s rounds ago
+    has weight :math:`\gamma^s` in the mean :math:`\hat\mu_i`, in :math:`n_i` and in :math:`n = \sum_i n_i`; gamma is by
     default :math:`1 - \sqrt{S / T} / 4`.
 
-    Not private because the arms follow from exact sums and nothing is random: one changed gain can change every later
+    Not private because the arms are a deterministic function of exact sums: one changed gain can change every later
     arm.
 
     Differs from the source in: xi is .6 (bonus), as its theorems need more than 1/2.
@@ -81,15 +81,15 @@ def sw_klucb_cf(
     r"""SW-KLUCB-CF (Gajane 2023): KL-UCB on randomized responses of the last w rounds.
 
     Rule: a gain g becomes a coin that shows 1 with probability :math:`\frac{g (e^\epsilon - 1) + 1}{e^\epsilon + 1}`.
-    Played is the arm with the largest q for which :math:`n_i \, \mathrm{kl}(\hat\mu_i, q) \le \ln m + 3 \ln \ln m`,
-    with m = min(t, w) and :math:`\hat\mu_i` the mean of its :math:`n_i` coins in the last w rounds; w is by default
+    It plays the arm with the largest q for which :math:`n_i \, \mathrm{kl}(\hat\mu_i, q) \le \ln m + 3 \ln \ln m`, with
+    m = min(t, w) and :math:`\hat\mu_i` the mean of its :math:`n_i` coins in the last w rounds; w is by default
     :math:`\sqrt{T \ln T / S}`.
 
     Private because a changed gain changes the probabilities of its one answer by a factor of at most e^epsilon.
 
-    Differs from the source in: q is not mapped back to the mean of the gain, which is the same order for all arms but
-        for ties at 1; and the paper's window was not at hand; new arms are tried in an order drawn at random
-        (`RandomLabels`). It depends on no gain, so the guarantee stays.
+    Differs from the source in: q is not mapped back to the mean of the gain, which gives the same order of arms up to
+        ties at 1. The paper's window was not available to us. New arms are tried in an order drawn at random
+        (`RandomLabels`). The order depends on no gain, so the guarantee is unchanged.
     """
     epsilon = checks.epsilon(epsilon)
     agent = SlidingWindow(window=window, shifts=shifts, index="kl")
@@ -107,18 +107,18 @@ def sw_klucb_cf(
 def restarted_adap_ucb(
     *, epsilon: SupportsFloat = 1.0, period: SupportsIndex | None = None, alpha: SupportsFloat = PAPER_ALPHA
 ) -> Algorithm:
-    r"""Restarted-AdaP-UCB (after Azize and Basu 2022): AdaP-UCB, begun anew after every H rounds.
+    r"""Restarted-AdaP-UCB (after Azize and Basu 2022): AdaP-UCB, restarted every H rounds.
 
-    Rule: as AdaP-UCB, with t the rounds since the last restart: an arm once chosen is played until it has twice as many
+    Rule: as AdaP-UCB, with t the rounds since the last restart. An arm once chosen is played until it has twice as many
     gains, and the noisy mean :math:`\hat\mu_i` of these last :math:`n_i` gains is released. At a restart open blocks
     are dropped; H is by default :math:`T^{2/3}`, rounded up. In a period without a change the regret is AdaP-UCB's in H
-    rounds, and in one with a change at most H: with S changes :math:`S H + (T / H + 1) R(H)` in all.
+    rounds, and in a period with a change at most H: with S changes :math:`S H + (T / H + 1) R(H)` in total.
 
-    Private because a changed gain is in one block of one arm in one period, whose sum is released once, with noise
-    1 / epsilon. Periods have no round in common, so they cost no more than one.
+    Private because a changed gain is in one block of one arm in one period, whose sum is released once, with noise 1 /
+    epsilon. Periods are disjoint, so together they cost no more than one (parallel composition).
 
-    Differs from the source in: the restarts, which are those of Besbes, Gur and Zeevi (2014); new arms are tried in an
-        order drawn at random (`RandomLabels`). It depends on no gain, so the guarantee stays.
+    Differs from the source in: the restarts, as in Besbes, Gur and Zeevi (2014); new arms are tried in an order drawn
+        at random (`RandomLabels`). The order depends on no gain, so the guarantee is unchanged.
     """
     epsilon, alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
     fixed_period = None if period is None else checks.integer("period", period, at_least=1)

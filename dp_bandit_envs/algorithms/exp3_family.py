@@ -1,7 +1,7 @@
-"""Bandits against any gains: EXP3, Tsallis-INF and their like; behind Laplace noise; and private by their own draws.
+"""EXP3, Tsallis-INF and similar, without privacy, with Laplace noise, or private by their own randomness.
 
-`BASES` are learners that may stand behind noise on single gains or on averages; EXP3-tau needs no noise, because
-averages move its draws by little (docs/notes/exp3-privacy.md).
+`BASES` are the learners for noisy gains or noisy averages; EXP3-tau needs no noise, because one gain changes averages,
+and so its draws, only a little (docs/notes/exp3-privacy.md).
 """
 
 import dataclasses
@@ -42,13 +42,13 @@ from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage
 
 
 def uniform() -> Algorithm:
-    """Uniform play: the baseline, which learns nothing and leaks nothing.
+    """Uniform play: the baseline, which ignores all gains.
 
-    Rule: each round plays an arm at random, all equally likely.
+    Rule: each round plays a uniformly random arm.
 
     Private because the arms do not depend on the gains at all: epsilon is 0.
 
-    Differs from the source in: nothing; it has no source.
+    Differs from the source in: no respect; it has no source.
     """
     return Algorithm(
         name="Uniform",
@@ -62,15 +62,15 @@ def uniform() -> Algorithm:
 
 
 def exp3(*, exploration_rate: SupportsFloat | None = None) -> Algorithm:
-    """EXP3 (Auer et al. 2003): regret at most 2 sqrt((e - 1) T K ln K); by itself hardly private.
+    """EXP3 (Auer et al. 2003): regret at most 2 sqrt((e - 1) T K ln K); by itself barely private.
 
     Rule: `Exp3` learns from the gains themselves. It draws each arm with a probability that grows with the arm's
     estimated gain, mixed with uniform play.
 
     Hardly private because there are T draws. A changed gain moves the scores by at most 1 and the difference never
-    grows, so every later draw loses at most 1; all of them together protect nobody.
+    grows, so every later draw loses at most 1; all T draws together give a vacuous guarantee.
 
-    Differs from the source in: nothing that is known.
+    Differs from the source in: no known respect.
     """
     rate = Exp3(exploration_rate=exploration_rate).rate
 
@@ -99,11 +99,11 @@ def tsallis_inf() -> Algorithm:
     """Tsallis-INF (Zimmert and Seldin 2021): regret at most 4 sqrt(K T) + 1; not private.
 
     Rule: `TsallisInf` learns from the gains themselves. It draws from the distribution that minimises its estimated
-    loss less a multiple of the sum of the square roots of its entries.
+    loss minus a multiple of the sum of the square roots of its entries.
 
-    Not private because it learns from exact gains, and nothing is known of what its own draws hide.
+    Not private because it learns from exact gains, and no guarantee is known for its own randomness.
 
-    Differs from the source in: nothing that is known.
+    Differs from the source in: no known respect.
     """
     return Algorithm(
         name="Tsallis-INF",
@@ -119,9 +119,9 @@ def htinf(*, sigma: SupportsFloat = 1.0) -> Algorithm:
     Rule: `Htinf` learns from the gains themselves, as Tsallis-INF does, but skips a loss that is too large for the
     probability of its arm.
 
-    Not private because it learns from exact gains, and nothing is known of what its own draws hide.
+    Not private because it learns from exact gains, and no guarantee is known for its own randomness.
 
-    Differs from the source in: nothing that is known.
+    Differs from the source in: no known respect.
     """
     sigma = checks.greater_than("sigma", sigma, 0)
     return Algorithm(
@@ -136,12 +136,12 @@ def htinf(*, sigma: SupportsFloat = 1.0) -> Algorithm:
 def exp3_set() -> Algorithm:
     """EXP3-SET (Alon, Cesa-Bianchi, Gentile and Mansour 2013): exponential weights with every loss revealed.
 
-    Rule: draws each arm with a probability that falls with its estimated loss. Each loss that a round reveals is
+    Rule: draws each arm with a probability that decreases with its estimated loss. Each loss that a round reveals is
     divided by the probability that it is revealed, and added to its arm's estimate.
 
-    Not private because it learns from exact gains, and nothing is known of what its own draws hide.
+    Not private because it learns from exact gains, and no guarantee is known for its own randomness.
 
-    Differs from the source in: nothing that is known.
+    Differs from the source in: no known respect.
     """
     return Algorithm(
         name="EXP3-SET",
@@ -170,13 +170,13 @@ def dp_exp3_lap(
     bound: SupportsFloat | None = None,
     outside: str = "reject",
 ) -> Algorithm:
-    """DP-EXP3-Lap (Tossou and Dimitrakakis 2017, algorithm 1): EXP3 on gains with Laplace noise, each on its own.
+    """DP-EXP3-Lap (Tossou and Dimitrakakis 2017, algorithm 1): EXP3 on single gains with Laplace noise.
 
     Rule: the gain g of the arm played gets Laplace noise N of scale 1 / epsilon. Outside of [-b, 1 + b], with b = ln T
     / epsilon, g + N is withheld; otherwise `Exp3` takes (g + N + b) / (2 b + 1) for the gain.
 
     Private because a changed round changes one noisy value, whose law moves by a factor of at most e^epsilon, and
-    `Exp3` sees nothing else. Nobody has to store the true gain, so this is local privacy.
+    `Exp3` sees only this value. The true gain need not be stored, so this is local privacy.
 
     Differs from the source in: the noisy gain is rescaled, where theorem 3.1 prints the true one; released values are
         rounded to a grid.
@@ -197,8 +197,8 @@ def dp_lambda_lap(
     Rule: the gain g of the arm played gets Laplace noise N of scale 1 / epsilon. Outside of [-b, 1 + b], with b = ln T
     / epsilon, g + N is withheld; otherwise the base takes (g + N + b) / (2 b + 1) for the gain.
 
-    Private because a changed round changes one noisy value, whose law moves by a factor of at most e^epsilon; what the
-    base makes of it is post-processing. Nobody has to store the true gain, so this is local privacy.
+    Private because a changed round changes one noisy value, whose law moves by a factor of at most e^epsilon; the base
+    is post-processing. The true gain need not be stored, so this is local privacy.
 
     Differs from the source in: the noisy gain is rescaled, where theorem 3.1 prints the true one; released values are
         rounded to a grid.
@@ -244,8 +244,8 @@ def batched_lap_htinf(
     """Batched-Lap-HTINF (Asi, Raman and Talwar 2025): HTINF on averages with Laplace noise; sqrt(K T / epsilon).
 
     Rule: each arm drawn is played for tau = ceil(1 / epsilon) rounds, or `batch_size`. The average of its gains gets
-    Laplace noise of scale 1 / (epsilon tau), is withheld or rescaled as in DP-EXP3-Lap, and is one gain for `Htinf`,
-    which undoes the rescaling and skips losses that are too large for their arm.
+    Laplace noise of scale 1 / (epsilon tau), is withheld or rescaled as in DP-EXP3-Lap, and is one gain for `Htinf`.
+    This agent undoes the rescaling and skips losses that are too large for their arm.
 
     Private because a round is in one average, which it moves by at most 1 / tau, and each average is released once.
 
@@ -278,7 +278,7 @@ def _laplace_on_averages(
     bound: Any = None,
     sigma: Any = None,
 ) -> Algorithm:
-    """Return the base on averages of `batch_size` rounds with Laplace noise, which count up to `bound` outside [0, 1].
+    """Return the base on averages of `batch_size` rounds with Laplace noise, accepted up to `bound` outside [0, 1].
 
     Batches are by default of ceil(1 / epsilon) rounds. `sigma` is HTINF's; by default the root of the second moment of
     a loss of 1 plus its noise.
@@ -346,14 +346,14 @@ def exp3_tau(
 ) -> Algorithm:
     """EXP3-tau (Tossou and Dimitrakakis 2017, section 3.2): EXP3 on batch averages; T^(2/3) with switching costs.
 
-    Rule: each arm drawn is played for tau rounds, and `Exp3` takes the average of its gains for one gain, in a game of
+    Rule: each arm drawn is played for tau rounds, and `Exp3` treats the average of its gains as one gain, in a game of
     floor(T / tau) steps. By default tau is ceil((T / (7 K ln K))^(1/3)), the best against switching costs.
 
-    Private because a round moves one average by at most 1 / tau, which moves the laws of later draws by little: the
-    randomness of `Exp3` hides it, without any noise (proof in docs/notes/exp3-privacy.md).
+    Private because a round moves one average by at most 1 / tau, which changes the laws of later draws only a little:
+    the randomness of `Exp3` protects it, without noise (proof in docs/notes/exp3-privacy.md).
 
     Differs from the source in: batch sizes are rounded up to whole rounds; for a given (epsilon, delta) the batch is
-        the smallest that the guarantee proved here allows (`private_batch_size`), not that of corollary 3.3.
+        the smallest that the guarantee proved here allows (`private_batch_size`), not corollary 3.3's.
     """
     if batch_size is not None and (epsilon is not None or delta is not None):
         raise ValueError("batch_size and (epsilon, delta) both fix the batches; give one or the other.")
@@ -421,13 +421,13 @@ def batches_guarantee(n_arms: int, horizon: int, batch_size: int) -> PrivacyGuar
 
 @functools.lru_cache(maxsize=1024)
 def private_batch_size(n_arms: int, horizon: int, epsilon: float, delta: float) -> int:
-    """Return the smallest batch size found for which EXP3-tau is (epsilon, delta)-DP.
+    """Return the smallest batch size found such that EXP3-tau is (epsilon, delta)-DP.
 
-    The guarantee's epsilon falls with the batch size, except near the end of the condition of `exp3_privacy`, at
-    large batches, where the constants grow and the older bound takes over. So the search does not halve the whole
-    range: it tries growing batches in turn and halves only the last step, where a smaller batch could be missed
-    only if its guarantee were met in between and lost again. Batches so large that the agent plays uniformly
-    (exploration rate 1) are private but useless; they count only if the older bound alone is content with them.
+    The guarantee's epsilon decreases with the batch size, except near the limit of the condition of `exp3_privacy`, at
+    large batches, where the constants grow and the older bound takes over. So the search does not bisect the whole
+    range: it tries growing batches and bisects only the last step. There, a smaller batch could be missed only if its
+    guarantee were met in between and lost again. Batches so large that the agent plays uniformly (exploration rate 1)
+    are private but useless; they are accepted only if the older bound alone suffices.
 
     Args:
         n_arms: Number of arms K, at least 2.
@@ -467,7 +467,7 @@ def smallest_between(failed: int, met_at: int, met: Callable[[int], bool]) -> in
 
 
 def _batch_size_by_zcdp(horizon: int, epsilon: float, delta: float) -> float:
-    r"""Return the least batch size for which :math:`T / (8 \tau^3)`-zCDP gives (epsilon, delta)-DP; inf if none."""
+    r"""Return the least batch size such that :math:`T / (8 \tau^3)`-zCDP implies (epsilon, delta)-DP; inf if none."""
     rho = zcdp_within(epsilon, delta)
     least = math.cbrt(horizon / (8 * rho)) if rho > 0 else math.inf
     return max(1, math.ceil(least)) if math.isfinite(least) else least

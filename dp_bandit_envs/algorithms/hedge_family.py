@@ -1,4 +1,4 @@
-"""Prediction with expert advice: Hedge; private by its own few or soft draws, or by fresh noise on every round."""
+"""Prediction with expert advice: Hedge; private by few or soft draws of its own, or by fresh noise in every round."""
 
 import functools
 import math
@@ -40,15 +40,15 @@ L1_DISTANCES: dict[str, Callable[[int], float]] = {
 
 
 def hedge(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
-    """Hedge (Freund and Schapire 1997): regret at most sqrt(T ln K / 2) when every gain is revealed; hardly private.
+    """Hedge (Freund and Schapire 1997): regret at most sqrt(T ln K / 2) when every gain is revealed; barely private.
 
-    Rule: draws an arm with probability proportional to e^(a S), where S is the exact sum of all its gains so far and a
-    = sqrt(8 ln K / T).
+    Rule: draws an arm with probability proportional to e^(a S), where S is the exact sum of all its gains and a =
+    sqrt(8 ln K / T).
 
     Hardly private because there are T draws. Each is the exponential mechanism, and together they guarantee T a^2 / 2
-    zCDP at learning rate a, which is 4 ln K at the default one.
+    zCDP at learning rate a, which is 4 ln K at the default rate.
 
-    Differs from the source in: gains for losses; the rate is that of Cesa-Bianchi and Lugosi (2006), sqrt(8 ln K / T).
+    Differs from the source in: gains instead of losses; the rate of Cesa-Bianchi and Lugosi (2006), sqrt(8 ln K / T).
     """
     rate = Hedge(learning_rate=learning_rate).rate
     return Algorithm(
@@ -68,21 +68,21 @@ def hedge(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
 def dp_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Algorithm:
     """DP-Hedge: Hedge without noise, at a learning rate so small that the arms it draws are (epsilon, delta)-DP.
 
-    Rule: draws an arm with probability proportional to e^(a S), where S is the exact sum of all its gains so far, with
-    a = sqrt(2 rho / (T - 1)), at most Hedge's, and rho the zCDP that is within (epsilon, delta).
+    Rule: draws an arm with probability proportional to e^(a S), where S is the exact sum of all its gains. The rate is
+    a = sqrt(2 rho / (T - 1)), at most Hedge's, with rho the largest zCDP parameter that implies (epsilon, delta).
 
-    Private because each draw is the exponential mechanism of McSherry and Talwar (2007) on the sums so far; T draws of
+    Private because each draw is the exponential mechanism of McSherry and Talwar (2007) on the current sums; T draws of
     bounded range 2 a are (T - 1) a^2 / 2 zCDP.
 
-    The regret is of order sqrt(T ln(1 / delta)) ln K / epsilon. For few arms counters have less, because any number of
-    arms may be drawn from sums that are released once.
+    The regret is of order sqrt(T ln(1 / delta)) ln K / epsilon. For few arms counters have less regret, because any
+    number of arms may be drawn from sums that are released once.
 
-    Finer accounting of zCDP would gain next to nothing. EXP3 forgets a changed gain, because its updates pull the
-    scores of two games together; Hedge adds the same gains in both, and the difference stays. If round 1 is changed
-    from (1, 0) to (0, 1) and all other gains are equal, each later draw has a KL divergence of a tanh(a / 2), so rho is
-    at least (T - 1) a^2 / 2 (1 - a^2 / 12).
+    Finer accounting of zCDP would gain very little. EXP3 forgets a changed gain, because its updates pull the scores of
+    two games together; Hedge adds the same gains in both, and the difference stays. If round 1 is changed from (1, 0)
+    to (0, 1) and all other gains are equal, each later draw has a KL divergence of a tanh(a / 2), so rho is at least (T
+    - 1) a^2 / 2 (1 - a^2 / 12).
 
-    Differs from the source in: no paper states it with these constants; the first draw, which sees nothing, is not
+    Differs from the source in: no paper states it with these constants; the first draw, which sees no gains, is not
         counted.
     """
     epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
@@ -105,16 +105,16 @@ def dp_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Al
 
 
 def _private_rate(rho: float, n_arms: int, horizon: int) -> float:
-    """Return the largest rate up to the default at which all draws of a game are rho-zCDP."""
+    """Return the largest rate, up to the default, such that all draws of a game together are rho-zCDP."""
     return min(default_learning_rate(n_arms, horizon), math.sqrt(2 * rho / (_draws(horizon) - 1)))
 
 
 def _draws(horizon: int) -> int:
-    """Return how many draws to count in a game of `horizon` steps, at least 2.
+    """Return the number of draws to count in a game of `horizon` steps, at least 2.
 
-    Above batches of tau >= 2 rounds an unfinished last batch is one more step, whose draw has seen all gains. There a
-    round moves scores by a / tau only, so horizon draws after the first cost at most horizon a^2 / 8: no more than the
-    (horizon - 1) a^2 / 2 that are counted, except where the horizon is 1.
+    Above batches of tau >= 2 rounds, an unfinished last batch is one more step, whose draw has seen all gains. A round
+    then moves scores by a / tau only, so horizon draws after the first cost at most horizon a^2 / 8. Unless the horizon
+    is 1, this is at most the counted (horizon - 1) a^2 / 2.
     """
     return max(horizon, 2)
 
@@ -122,20 +122,19 @@ def _draws(horizon: int) -> int:
 def lazy_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Algorithm:
     """Lazy-Hedge (after Asi, Feldman, Koren and Talwar 2023): Hedge that draws an arm afresh in a few rounds only.
 
-    Rule: keeps its arm with probability (1 - p) e^(-a (1 - g)), where g is the gain that the arm just had, and
-    otherwise draws it afresh with probability proportional to e^(a S), where S is an arm's sum so far; after n fresh
-    draws the arm stays. The rate a, p and n are those of the largest a that rho-zCDP allows, with rho from (epsilon,
-    delta).
+    Rule: keeps its arm with probability (1 - p) e^(-a (1 - g)), where g is the gain that the arm just had. Otherwise it
+    draws the arm afresh with probability proportional to e^(a S), where S is an arm's current sum; after n fresh draws
+    the arm stays. The rate a, with p and n, is the largest that rho-zCDP allows, with rho from (epsilon, delta).
 
-    Private because a changed round changes once how likely the arm is kept, and moves the laws of at most n later
-    draws: keeping an arm reveals nothing about earlier rounds.
+    Private because a changed round changes once the probability of keeping the arm, and moves the laws of at most n
+    later draws: keeping an arm does not depend on earlier rounds.
 
-    In every round its arm has exactly Hedge's law. With fewer draws each may be at a larger learning rate. Against
-    gains fixed in advance the regret is of order T^(1/3) ln K / sqrt(rho), without the factor K or sqrt(K) of counters.
+    In every round its arm has exactly Hedge's law. With fewer draws, each may use a larger learning rate. Against an
+    oblivious adversary the regret is of order T^(1/3) ln K / sqrt(rho), without the factor K or sqrt(K) of counters.
     The guarantee also holds if an adversary reacts to the arms; the regret bound does not.
 
-    Differs from the source in: the arm is kept with a probability that makes the law exact, with constants and
-        accounting of its own (docs/notes/own-draws.md).
+    Differs from the source in: the arm is kept with a probability that makes the law exact, with this project's
+        constants and accounting (docs/notes/own-draws.md).
     """
     epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
     rho = zcdp_within(epsilon, delta)
@@ -174,15 +173,15 @@ def _setting(name: str, rho: float, n_arms: int, horizon: int) -> Any:
 
 
 def dp_epochs(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
-    """DP-Epochs (after Asi, Feldman, Koren and Talwar 2023): one private draw an epoch, for independent gains only.
+    """DP-Epochs (after Asi, Feldman, Koren and Talwar 2023): one private draw per epoch, for independent gains only.
 
     Rule: epochs have 1, 1, 2, 4, 8, ... rounds; in each it plays one arm, drawn with probability proportional to
-    e^(epsilon S / 2), where S is an arm's sum in the epoch before.
+    e^(epsilon S / 2), where S is an arm's sum in the previous epoch.
 
-    Private because the draw is the exponential mechanism, and every round counts in one draw: all arms together are
+    Private because the draw is the exponential mechanism, and every round influences one draw: all arms together are
     epsilon-DP, without a delta.
 
-    Differs from the source in: constants; the source was read in its abstract only.
+    Differs from the source in: constants; only the source's abstract was available.
     """
     epsilon = checks.epsilon(epsilon)
 
@@ -212,19 +211,19 @@ def dp_epochs(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
 def noisy_hedge(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     """Noisy-Hedge: Hedge on gains that get fresh Laplace noise of scale K / epsilon in every round, on every arm.
 
-    Rule: all K gains of a round get Laplace noise of scale K / epsilon, are clipped ln T times the scale outside their
-    range and rescaled, which the learning rate undoes. `Hedge` plays by their sums; on points `RegularizedLeader` does,
-    with noise of scale D / epsilon in every coordinate and D the L1 distance of two gain vectors.
+    Rule: all K gains of a round get Laplace noise of scale K / epsilon, are clipped at ln T times the scale outside
+    their range and rescaled, which the learning rate undoes. `Hedge` plays by their sums; on points `RegularizedLeader`
+    does, with noise of scale D / epsilon in every coordinate and D the L1 distance of two gain vectors.
 
-    Private because a changed round moves the gains by at most K in L1, to which the noise is scaled, and they are
-    released once. Nobody ever stores a true gain, so this is local privacy.
+    Private because a changed round moves the gains by at most K in L1, the noise is scaled to this distance, and they
+    are released once. The true gains need not be stored, so this is local privacy.
 
-    A baseline, and no paper's best: its regret is of order sqrt(T ln K) K / epsilon, so that privacy is never free,
-    where sums from a counter get the noise once, not T times. On the ball and on the cube it is of order
-    d sqrt(T) / epsilon. The previous best of Agarwal and Singh's table 1 for experts is sqrt(T ln K) / epsilon, the
-    order of `DP-Hedge`; Thakurta and Smith (2013) read sums from a tree, too.
+    A baseline, not the best algorithm of a paper: its regret is of order sqrt(T ln K) K / epsilon, so privacy is never
+    free. Sums from a counter get the noise once, not T times. On the ball and on the cube it is of order d sqrt(T) /
+    epsilon. The previous best of Agarwal and Singh's table 1 for experts is sqrt(T ln K) / epsilon, the order of
+    `DP-Hedge`; Thakurta and Smith (2013) read sums from a tree, too.
 
-    Differs from the source in: there is none; this is the Laplace mechanism on each round, with clipping, and Hedge.
+    Differs from the source in: it has no source; it is the Laplace mechanism on each round, with clipping, and Hedge.
     """
     epsilon = checks.epsilon(epsilon)
 

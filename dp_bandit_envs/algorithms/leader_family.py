@@ -21,7 +21,7 @@ from dp_bandit_envs.theory.experts_bounds import equal_noise_bound, growing_nois
 from dp_bandit_envs.wrappers import CounterSums
 
 EQUAL = ("padded-binary", "smooth-binary")
-"""Counters of which every release has the noise of equally many nodes."""
+"""Counters whose releases all have the noise of equally many nodes."""
 MOST_EPSILON = 500.0
 """The largest epsilon that Gaussian noise is calibrated for."""
 LARGEST_L1: dict[str, Callable[[int], float]] = {"simplex": float, "ball": math.sqrt, "cube": lambda dimension: 1.0}
@@ -45,19 +45,19 @@ def as_ftrl(
 ) -> Algorithm:
     """AS-FTRL (Agarwal and Singh 2017, algorithms 1 and 2): the regularised leader on private sums of gain vectors.
 
-    Rule: a counter releases the noisy sum of all gain vectors after each round: a padded binary tree, each node with
+    Rule: a counter, a padded binary tree, releases the noisy sum of all gain vectors after each round. Each node has
     Laplace noise of scale D m / epsilon in every coordinate, where D is the L1 distance of two gain vectors and m the
-    most nodes that hold a round. On experts `Hedge` draws an arm by that sum, on points `RegularizedLeader` plays.
+    most nodes that contain one round. On experts `Hedge` draws an arm by that sum, on points `RegularizedLeader` plays.
 
-    Private because a changed round moves at most m nodes, each by at most D, and everything that is played depends on
-    these noisy nodes only.
+    Private because a changed round moves at most m nodes, each by at most D, and all actions depend on these noisy
+    nodes only.
 
-    `counter="k-ary"` and `noise="own-norm"` need much less noise for the same epsilon. `paper=True` plays the noise as
-    printed, and the guarantee states what it really is: 2.885 epsilon on the ball and the cube for 2^16 rounds.
+    `counter="k-ary"` and `noise="own-norm"` need much less noise for the same epsilon. `paper=True` uses the noise as
+    printed, and the guarantee states its actual epsilon: 2.885 epsilon on the ball and the cube for 2^16 rounds.
 
     Differs from the source in: noise for the distance of two gain vectors and for the number of nodes, instead of the
-        largest norm of one and ln T; the first play, which uses no noise (algorithm 1, line 3 draws a noisy sum for it,
-        too, which is as private); the learning rate, which the paper leaves open.
+        largest norm and ln T; the learning rate, which the paper leaves open; the first play, which uses no noise.
+        (Algorithm 1, line 3 draws a noisy sum for it, too, which is as private.)
     """
     epsilon = checks.epsilon(epsilon)
     delta = None if delta is None else checks.delta(delta)
@@ -82,7 +82,7 @@ def as_ftrl(
 
 
 def _claim(epsilon: float, theorem: str) -> Callable[[int, int], PrivacyGuarantee]:
-    """Return what the paper claims in every game."""
+    """Return the paper's claim in every game."""
     claim = PrivacyGuarantee(epsilon=epsilon, theorem=f"Agarwal and Singh (2017), {theorem}")
     return lambda n_arms, horizon: claim
 
@@ -111,10 +111,10 @@ def dp_ftrl(
     Rule: a counter releases the sum of all gain vectors with Gaussian noise after each round. On experts `Hedge` draws
     an arm by it, on points `RegularizedLeader` plays.
 
-    Private because a changed round moves the noisy sums by at most the L2 distance of two gain vectors, for which the
-    Gaussian noise is (epsilon, delta)-DP, and everything that is played depends on these sums only.
+    Private because a changed round moves the noisy sums by at most the L2 distance of two gain vectors; the Gaussian
+    noise makes this (epsilon, delta)-DP, and all actions depend on these sums only.
 
-    On the ball it is what learns language models with gradients clipped to length 1.
+    On the ball this algorithm trains language models with gradients clipped to length 1.
 
     Differs from the source in: the square-root counter (Fichtenberger, Henzinger and Upadhyay 2023) instead of binary
         trees with Honaker's refinement, which `counter="honaker"` gives.
@@ -152,7 +152,7 @@ def _regularized_leader(
 
 
 def _leader_bound(env: Environment, wrapped: Environment, learning_rate: float | None) -> float:
-    """Return the regret bound of the regularised leader on the sums of a `CounterSums`; inf where none is known."""
+    """Return the regret bound of the regularised leader on the sums of a `CounterSums`; inf if unknown."""
     name, dimension = set_of(env)
     horizon = env.get_wrapper_attr("horizon")
     usual = RATES[name] if plays_points(env) else default_learning_rate
@@ -187,18 +187,18 @@ def as_ftpl(
 ) -> Algorithm:
     r"""AS-FTPL (Agarwal and Singh 2017, algorithm 3): the best arm or point for sums with Gaussian noise.
 
-    Rule: a counter releases the sum S of all gain vectors with Gaussian noise after each round, and the best arm or
-    point for it is played: :math:`\arg\max_x \langle x, S \rangle`. The noise is the larger one of what privacy needs
-    and of what keeps regret small.
+    Rule: a counter releases the sum S of all gain vectors with Gaussian noise after each round, and plays the best arm
+    or point for it: :math:`\arg\max_x \langle x, S \rangle`. The noise is the larger of the noise for privacy and the
+    noise for small regret.
 
-    Private because a changed round moves the noisy sums by at most the L2 distance of two gain vectors, for which the
-    Gaussian noise is (epsilon, delta)-DP, and everything that is played depends on these sums only.
+    Private because a changed round moves the noisy sums by at most the L2 distance of two gain vectors; the Gaussian
+    noise makes this (epsilon, delta)-DP, and all actions depend on these sums only.
 
-    Where the noise that keeps regret small is the larger, privacy costs nothing: the plays are those of
-    `epsilon=math.inf`, and the guarantee says how small epsilon really is. `deviation` is that noise, the standard
-    deviation after the last round; by default sqrt(T / (2 d)) on the ball, sqrt(T / (2 sqrt d)) on the cube and sqrt(T
-    / 2) for experts. `paper=True` plays the noise as printed, a padded binary tree with sigma a node, and the guarantee
-    states what that is.
+    If the noise for small regret is larger, privacy is free: the plays equal those of `epsilon=math.inf`, and the
+    guarantee states the actual, smaller epsilon. `deviation` is that noise, the standard deviation after the last
+    round; by default sqrt(T / (2 d)) on the ball, sqrt(T / (2 sqrt d)) on the cube and sqrt(T / 2) for experts.
+    `paper=True` uses the noise as printed, a padded binary tree with sigma per node, and the guarantee states its
+    actual epsilon.
 
     Differs from the source in: the square-root counter instead of padded trees; sqrt(T / (2 d)) on the ball, where the
         paper's sqrt(T / (2 sqrt d)) gives a bound larger by d^(1/4). The paper calls it epsilon-DP, but Gaussian noise
@@ -218,7 +218,7 @@ def as_ftpl(
         return free_epsilon(env) if printed else min(epsilon, free_epsilon(env))
 
     def free_epsilon(env: Environment) -> float:
-        """Return the epsilon of the noise that keeps regret small, or of the printed noise."""
+        """Return the epsilon of the noise for small regret, or of the printed noise."""
         name, dimension = set_of(env)
         horizon = env.get_wrapper_attr("horizon")
         least = math.sqrt(horizon / 2) * SHRINKS[name](dimension) if wanted is None else wanted
@@ -262,7 +262,7 @@ def as_ftpl(
 def _printed_sigma(name: str, dimension: int, horizon: int, epsilon: float, delta: float) -> float:
     """Return the deviation of a node of theorem 3.5, with natural logarithms and |Y|_2 the largest L2 norm of a vector.
 
-    The first is what regret asks for, the second what privacy is said to ask for.
+    The first deviation is for regret, the second is the paper's claim for privacy.
     """
     largest = math.sqrt(dimension) if name == "simplex" else 1.0
     log = math.log(max(horizon, 3))
@@ -271,12 +271,12 @@ def _printed_sigma(name: str, dimension: int, horizon: int, epsilon: float, delt
 
 
 def _places(horizon: int) -> list[int]:
-    """Return rounds from 1 to T: all of the first 4,096, then each by 1/4096 later than the one before; and T."""
+    """Return rounds from 1 to T: all of the first 4,096, then growing by 1/4096 each; and T."""
     later = itertools.takewhile(lambda t: t < horizon, (int(4096 * (1 + 1 / 4096) ** k) for k in itertools.count()))
     return sorted({*range(1, min(horizon, 4096) + 1), *later, horizon})
 
 
 @functools.lru_cache(maxsize=64)
 def _counter_of(name: str, horizon: int, **options: Any) -> Counter:
-    """Return a counter from a few that are kept, as some take long to make; it must not be changed."""
+    """Return a counter from a small cache, as some are slow to construct; it must not be changed."""
     return make_counter(name, horizon=horizon, **options)

@@ -1,8 +1,8 @@
 """Linear bandits: SCRiBLe and OSMD on points, EXP2 on arms with features; private by noise on the payoff of a round.
 
 For independent rounds there is G-optimal elimination on arms with features, private by noise on the sums of batches.
-The other private forms are algorithm 4 of Agarwal and Singh (2017): any learner on payoffs with Laplace noise, clipped
-so far outside their range that 1 / T of all games have such a payoff.
+The other private forms are algorithm 4 of Agarwal and Singh (2017): any learner on payoffs with Laplace noise. The
+noisy payoffs are clipped so far outside their range that a fraction 1 / T of all games is affected.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ from dp_bandit_envs.agents.scrible import SELECT, Scrible, ScribleOnVectors
 from dp_bandit_envs.algorithms.algorithm import Algorithm, set_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
-from dp_bandit_envs.privacy.gaussian import gaussian_epsilon
+from dp_bandit_envs.privacy.gaussian import epsilon_of_rho
 from dp_bandit_envs.privacy.laplace import noise_scale
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.adversarial_bounds import capped_batch_size, laplace_batch_size, without_memory
@@ -50,10 +50,10 @@ def scrible(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
     Rule: `Scrible` plays points of the ball and the cube around the leader of its estimates, regularised by a barrier,
     and estimates the gain vector of a round from the payoff of the point played.
 
-    Not private because it learns from exact payoffs, and nothing is known of what its own draws hide.
+    Not private because it learns from exact payoffs, and no guarantee is known for its own randomness.
 
-    Differs from the source in: gains instead of losses; the rate is the one with the smallest bound, where the paper
-        takes sqrt(nu ln T) / (4 d sqrt(T)) for long games; sets other than the ball and the cube are left out.
+    Differs from the source in: gains instead of losses; the rate minimises the bound, where the paper takes sqrt(nu ln
+        T) / (4 d sqrt(T)) for long games; sets other than the ball and the cube are left out.
     """
     return _learner_on_points(
         "SCRiBLe",
@@ -69,19 +69,19 @@ def as_scrible(
 ) -> Algorithm:
     r"""AS-SCRiBLe (Agarwal and Singh 2017, algorithm 4): SCRiBLe on payoffs with Laplace noise; local privacy.
 
-    Rule: a payoff in [-1, 1] gets Laplace noise of scale 2 / epsilon, is clipped where 1 / T of all games have such a
-    payoff, and is all that `Scrible` ever sees of its round.
+    Rule: a payoff in [-1, 1] gets Laplace noise of scale 2 / epsilon, is clipped so that this affects 1 / T of all
+    games, and is all that `Scrible` ever sees of its round.
 
-    Private because two payoffs differ by at most 2, to which the noise is scaled, and each is released once. Nobody has
-    to store the true payoff, so this is local privacy.
+    Private because two payoffs differ by at most 2, the noise is scaled to this distance, and each is released once.
+    The true payoff need not be stored, so this is local privacy.
 
     With `paper_noise` the noise is the paper's, :math:`\langle Z, x \rangle` with d Laplace draws of scale D1 / epsilon
     (D1 = 2 sqrt(d) on the ball, 2 on the cube, after correcting its sensitivity): the same guarantee with the variance
     :math:`8 d |x|^2 / \epsilon^2` on the ball and :math:`8 |x|^2 / \epsilon^2`, up to 8 d, on the cube, instead of
-    :math:`8 / \epsilon^2`. It is put on the gain vector, so it needs games with `feedback="full"`, of which the agent
-    uses no more than the payoff. For sets, and the cost of a round, see `Scrible`.
+    :math:`8 / \epsilon^2`. It is added to the gain vector, so it needs games with `feedback="full"`, although the agent
+    uses only the payoff. For sets, and the cost of a round, see `Scrible`.
 
-    Differs from the source in: the noise is on the payoff, by default. The rate's d^2 where theorem 4.5 prints d.
+    Differs from the source in: the noise is on the payoff, by default; the rate has d^2 where theorem 4.5 prints d.
     """
     epsilon = checks.epsilon(epsilon)
     paper_noise = checks.boolean("paper_noise", paper_noise)
@@ -108,7 +108,7 @@ def as_scrible(
 
 
 def _with_noise_on_vectors(epsilon: float, env: Environment) -> Environment:
-    """Return the environment with Laplace noise on every coordinate; 1 / T of all games have a clipped one."""
+    """Return the environment with Laplace noise on every coordinate; clipping affects 1 / T of all games."""
     return _with_noise(env, epsilon, lambda scale, rounds: clip_bound(scale, rounds * env.get_wrapper_attr("n_values")))
 
 
@@ -126,15 +126,16 @@ def batched_lap_scrible(*, epsilon: SupportsFloat = 1.0, batch_size: SupportsInd
     """Batched-Lap-SCRiBLe (Asi, Raman and Talwar 2025): SCRiBLe on averages of 1 / epsilon payoffs with Laplace noise.
 
     Rule: each point is played for tau = ceil(1 / epsilon) rounds, or `batch_size`. Its average payoff, in [-1, 1], gets
-    Laplace noise of scale 2 / (epsilon tau), is clipped where 1 / T of all games have such a payoff, and is one payoff
-    for `Scrible`.
+    Laplace noise of scale 2 / (epsilon tau), is clipped so that this affects 1 / T of all games, and is one payoff for
+    `Scrible`.
 
     Private because a round is in one average, which it moves by at most 2 / tau, and each average is released once.
 
-    It helps where epsilon is small. Batches of one round are AS-SCRiBLe.
+    It helps for small epsilon. Batches of one round are AS-SCRiBLe.
 
-    Differs from the source in: it is for arms; a point's average payoff is that of the average gain vector, so nothing
-        else changes. 1 / epsilon is rounded up to whole rounds; released values are rounded to a grid.
+    Differs from the source in: the source is for arms; a point's average payoff is its payoff for the average gain
+        vector, so the rest is unchanged. 1 / epsilon is rounded up to whole rounds; released values are rounded to a
+        grid.
     """
     epsilon = checks.epsilon(epsilon)
     tau = laplace_batch_size(epsilon) if batch_size is None else checks.integer("batch_size", batch_size, at_least=1)
@@ -154,9 +155,10 @@ def osmd(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
     Rule: `BallOsmd` plays the direction of its estimates on the surface of the ball, or a random axis, from whose
     payoff it estimates the gain vector.
 
-    Not private because it learns from exact payoffs, and nothing is known of what its own draws hide.
+    Not private because it learns from exact payoffs, and no guarantee is known for its own randomness.
 
-    Differs from the source in: gains instead of losses; the rate is capped at 1 / (2 d), which the paper asks of T.
+    Differs from the source in: gains instead of losses; the rate is capped at 1 / (2 d), where the paper assumes a
+        large T.
     """
     return _learner_on_points(
         "OSMD",
@@ -170,17 +172,17 @@ def osmd(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
 def as_osmd(*, epsilon: SupportsFloat = 1.0, learning_rate: SupportsFloat | None = None) -> Algorithm:
     """AS-OSMD (Agarwal and Singh 2017, algorithm 4, around OSMD): payoffs on the ball with noise; local privacy.
 
-    Rule: a payoff in [-1, 1] gets Laplace noise of scale 2 / epsilon, is clipped where 1 / T of all games have such a
-    payoff, and is all that `BallOsmd` ever sees of its round.
+    Rule: a payoff in [-1, 1] gets Laplace noise of scale 2 / epsilon, is clipped so that this affects 1 / T of all
+    games, and is all that `BallOsmd` ever sees of its round.
 
-    Private because two payoffs differ by at most 2, to which the noise is scaled, and each is released once. Nobody has
-    to store the true payoff, so this is local privacy.
+    Private because two payoffs differ by at most 2, the noise is scaled to this distance, and each is released once.
+    The true payoff need not be stored, so this is local privacy.
 
     Without noise its regret is half of SCRiBLe's. With noise both are of order d sqrt(T ln T) / epsilon, because the
-    noise in an estimate counts d^2 times, where a payoff of gain vectors of length 1 counts d times.
+    noise in an estimate has weight d^2, and a payoff of gain vectors of length 1 only d.
 
     Differs from the source in: its algorithm 4 takes any learner and names SCRiBLe; this is OSMD of Bubeck,
-        Cesa-Bianchi and Kakade (2012). Its rate, and the noise on the payoff, are those of this project.
+        Cesa-Bianchi and Kakade (2012). Its rate, and the noise on the payoff, are this project's.
     """
     epsilon = checks.epsilon(epsilon)
     return _learner_on_points(
@@ -261,15 +263,15 @@ def exp2(*, learning_rate: SupportsFloat | None = None, exploration_rate: Suppor
     """EXP2 (Bubeck, Cesa-Bianchi and Kakade 2012): arms with features of rank d; regret sqrt(d T ln K).
 
     Rule: draws each arm with a probability that grows with its estimated gain, mixed with an optimal design of the
-    public features of `DPBandit-Linear-v0`. The payoff of the arm played estimates the hidden vector of the round, and
-    so the gains of all arms.
+    public features of `DPBandit-Linear-v0`. The payoff of the arm played gives an estimate of the round's hidden
+    vector, and so of the gains of all arms.
 
-    Not private because it learns from exact payoffs, and nothing is known of what its own draws hide.
+    Not private because it learns from exact payoffs, and no guarantee is known for its own randomness.
 
-    In games without features, every arm is a dimension of its own, and it is EXP3 on losses.
+    Without features, every arm is its own dimension, and it is EXP3 on losses.
 
-    Differs from the source in: a G-optimal design instead of John's exploration; the rates are those with the smallest
-        bound for gains in [0, 1].
+    Differs from the source in: a G-optimal design instead of John's exploration; the rates minimise the bound for gains
+        in [0, 1].
     """
     return _exp2_on_gains(
         name="EXP2",
@@ -290,18 +292,18 @@ def as_exp2(
     """AS-EXP2 (Agarwal and Singh 2017, algorithms 4 and 5): EXP2 on gains with Laplace noise; local privacy.
 
     Rule: the gain of the arm played gets Laplace noise of scale 1 / epsilon and is clipped far outside its range;
-    `Exp2` takes it for the gain, with enough exploration for noisy losses. In games with features it is EXP2 on those;
-    otherwise EXP3 on losses.
+    `Exp2` treats it as the gain, with enough exploration for noisy losses. With features it is EXP2; otherwise EXP3 on
+    losses.
 
     Private because a changed round changes one noisy value, whose law moves by a factor of at most e^epsilon, and
-    `Exp2` sees nothing else: local privacy.
+    `Exp2` sees only this value: local privacy.
 
-    `rates="smallest-bound"` also counts what exploring costs: with 10 arms, 2^16 rounds and epsilon = 1 it explores a
-    fifth as often as with the paper's rates, and its bound is about a third. See `exp2_rates`.
+    `rates="smallest-bound"` also accounts for the cost of exploration: with 10 arms, 2^16 rounds and epsilon = 1 it
+    explores a fifth as often as with the paper's rates, and its bound is about a third. See `exp2_rates`.
 
     Differs from the source in: gains in [0, 1] have sensitivity 1, which the printed noise of 1 / epsilon fits, but not
         the printed losses in [-1, 1]. The printed exploration rate is about 10 times smaller than its proof needs: here
-        it is a d (1 + c) with noisy losses clipped to [-c, 1 + c] and c = sqrt(10) ln(d T) / epsilon. Features.
+        it is a d (1 + c) with noisy losses clipped to [-c, 1 + c] and c = sqrt(10) ln(d T) / epsilon; and features.
     """
     return _exp2_on_gains(
         name="AS-EXP2",
@@ -361,18 +363,18 @@ def _exp2_on_gains(
 def gope() -> Algorithm:
     """GOPE (Lattimore and Szepesvari 2020): elimination of arms by G-optimal designs of their features.
 
-    Rule: plays in batches of rounds that double. A batch is divided among the live arms by an optimal design of their
-    features, which estimates the means of all of them equally well. At its end an arm is dropped if its estimate is
-    behind the largest by more than the width of the difference.
+    Rule: plays in batches of doubling length. A batch is divided among the live arms by an optimal design of their
+    features, which estimates all their means equally well. At its end an arm is dropped if its estimate is below the
+    largest by more than the width of the difference.
 
     Not private because it learns from exact sums.
 
-    In games without features, every arm is a dimension of its own, and it is successive elimination.
+    Without features, every arm is its own dimension, and it is successive elimination.
 
-    Differs from the source in: batches have fixed lengths, as privacy needs it, where the source's depend on the
-        design; arms are compared by the width of their difference; a design's largest leverage is 1.5 d at most; the
-        arms of a batch are played in an order drawn at random, each in one run. It depends on no gain, and plays and
-        noise are those of any order, so the guarantee stays.
+    Differs from the source in: fixed lengths of batches, which privacy needs (the source's depend on the design); arms
+        compared by the width of their difference; a largest leverage of at most 1.5 d; a random order of the arms of a
+        batch, each played in one run. The order does not depend on gains and does not affect plays or noise, so the
+        guarantee is unchanged.
     """
     return _elimination("GOPE", {}, None, "Lattimore and Szepesvari (2020), algorithm 12 and theorem 22.1")
 
@@ -381,17 +383,17 @@ def dp_gope(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     r"""DP-GOPE (Hanna, Girgis, Fragouli and Diggavi 2022): G-optimal elimination on batches with Laplace noise.
 
     Rule: GOPE, where at the end of a batch the sum of each arm's gains in it gets Laplace noise of scale 1 / epsilon,
-    and widths count this noise.
+    and widths include this noise.
 
-    Private because a changed gain is in one sum of one batch, which is released once, with noise 1 / epsilon.
+    Private because a changed gain is in one sum of one batch, released once, with noise 1 / epsilon.
 
-    What privacy adds to the regret does not grow with sqrt(T): with features of rank d it is of order
-    d^1.5 ln(K T) ln(T) / epsilon, up to a factor ln d. See `theory.linear_bounds.linear_elimination_bound`.
+    The regret that privacy adds does not grow with sqrt(T): with features of rank d it is of order d^1.5 ln(K T) ln(T)
+    / epsilon, up to a factor ln d. See `theory.linear_bounds.linear_elimination_bound`.
 
-    Differs from the source in: of the source only the abstract was at hand: batches, a core set and noise on sums are
-        its, but the lengths, the design, widths and constants are this project's, with a proof; the arms of a batch are
-        played in an order drawn at random, each in one run. It depends on no gain, and plays and noise are those of any
-        order, so the guarantee stays.
+    Differs from the source in: only the source's abstract was available: batches, a core set and noise on sums are its,
+        but the lengths, the design, widths and constants are this project's, with a proof; the arms of a batch are
+        played in an order drawn at random, each in one run. The order depends on no gain and does not affect plays or
+        noise, so the guarantee is unchanged.
     """
     epsilon = checks.epsilon(epsilon)
     return _elimination(
@@ -405,28 +407,21 @@ def adac_gope(
     r"""AdaC-GOPE (Azize and Basu 2023): G-optimal elimination on batches with Gaussian noise; zCDP.
 
     Rule: GOPE, where at the end of a batch the sum of each arm's gains in it gets Gaussian noise of the smallest
-    standard deviation sigma for (epsilon, delta), and widths count this noise.
+    standard deviation sigma for (epsilon, delta), and widths include this noise.
 
     Private because a changed gain is in one sum of one batch, which is released once, with Gaussian noise: all releases
     together are rho-zCDP with rho = 1 / (2 sigma^2), and (epsilon, delta)-DP.
 
-    `rho` takes the place of epsilon: sigma is then 1 / sqrt(2 rho), and epsilon what that is at delta. For epsilon = 1
-    and delta = 1e-6 rho is 0.028.
+    `rho` can replace epsilon: sigma is then 1 / sqrt(2 rho), and epsilon follows from it at delta. For epsilon = 1 and
+    delta = 1e-6 rho is 0.028.
 
-    Differs from the source in: of the source only the abstract was at hand: adaptive episodes and the Gaussian
-        mechanism are its, but noise is on the arms' sums here, and lengths, widths and constants are this project's;
-        the arms of a batch are played in an order drawn at random, each in one run. It depends on no gain, and plays
-        and noise are those of any order, so the guarantee stays.
+    Differs from the source in: only the source's abstract was available: adaptive episodes and the Gaussian mechanism
+        are its, but noise is on the arms' sums here, and lengths, widths and constants are this project's; the arms of
+        a batch are played in an order drawn at random, each in one run. The order depends on no gain and does not
+        affect plays or noise, so the guarantee is unchanged.
     """
-    epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
-    if rho is not None:
-        if epsilon != 1:
-            raise ValueError("epsilon and rho both fix the noise; give one or the other.")
-        deviation = 1 / math.sqrt(2 * checks.greater_than("rho", rho, 0))
-        try:
-            epsilon = gaussian_epsilon(deviation, delta)
-        except ValueError:
-            raise ValueError(f"rho must be that of an epsilon of at most 500; received {rho!r}.") from None
+    delta = checks.delta(delta)
+    epsilon = epsilon_of_rho(rho, epsilon, delta)
     return _elimination(
         "AdaC-GOPE", {"epsilon": epsilon, "delta": delta}, epsilon, "Azize and Basu (2023), AdaC-GOPE", delta=delta
     )

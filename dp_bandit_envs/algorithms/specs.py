@@ -1,4 +1,4 @@
-"""A game and an algorithm as they were named, by text, object or function: one `GameSpec`, one `AlgorithmSpec`."""
+"""Specifications of games and algorithms, from text, objects or functions: `GameSpec` and `AlgorithmSpec`."""
 
 import copy
 import dataclasses
@@ -35,8 +35,8 @@ from dp_bandit_envs.wrappers.layers import Boundary, layers_of
 SHOWN: Final = 12
 """The most numbers of a list that a title shows."""
 PLAIN: Final = (bool, int, float, str)
-FIXED_BY: Final = {"EXP3-tau": "batch_size", "AdaC-GOPE": "rho"}
-"""The parameter that fixes the privacy of an algorithm in place of epsilon and delta."""
+FIXED_BY: Final = {"EXP3-tau": "batch_size", "AdaC-GOPE": "rho", "AdaC-UCB": "rho"}
+"""The parameter that fixes the privacy of an algorithm instead of epsilon and delta."""
 GAME_WANTED: Final = (
     "an environment must be an id such as 'Stochastic', a pair of an id and its arguments, an Adversary or a class that"
     " inherits it, an environment of gymnasium.make or a function that makes one, or a table or file of gains;"
@@ -73,9 +73,9 @@ Player: TypeAlias = str | Algorithm | Callable[..., Any]
 class AlgorithmSpec:
     """An algorithm by name, with its parameters.
 
-    `read_algorithm` makes it of whatever names an algorithm, `with_privacy` of `calibration` fills in its privacy
-    parameters for one game, and a results folder stores it. In an experiment it plays the experiment's number of games,
-    or `trials` if that is larger; the games in common are the same.
+    `read_algorithm` makes it from a user's argument, `with_privacy` of `calibration` sets its privacy parameters for
+    one game, and a results folder stores it. In an experiment it plays the experiment's number of games, or `trials` if
+    that is larger; common games are the same.
 
     Attributes:
         name: Its name, in the table of algorithms unless there is a factory.
@@ -83,9 +83,9 @@ class AlgorithmSpec:
         label: The name of its results; by default its name.
         trials: The least number of its games.
         base_label: The label without the epsilon, in a comparison of several; by default the label.
-        asked: The epsilon that it was asked for; None for its own.
-        factory: Makes an algorithm that is in no table, from the parameters.
-        calibrated: Whether the parameters were searched for a guarantee.
+        asked: The requested epsilon; None for its own.
+        factory: Makes an algorithm outside the table from the parameters.
+        calibrated: Whether the parameters were calibrated to a guarantee.
         signature: The parameters of the function that makes it, by name.
         agent: Makes the agent, if it plays alone, without a wrapper.
     """
@@ -102,7 +102,7 @@ class AlgorithmSpec:
     agent: Callable[..., Any] | None = dataclasses.field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Take the name for a label that is not given."""
+        """Set the label to the name by default."""
         object.__setattr__(self, "label", self.label or self.name)
         object.__setattr__(self, "base_label", self.base_label or self.label)
 
@@ -115,10 +115,10 @@ class AlgorithmSpec:
         return built if built.name == self.label else dataclasses.replace(built, name=self.label)
 
     def build_with_own_noise(self) -> Algorithm:
-        """Make the algorithm as comparisons play it: what is in no table shares no noise with another one.
+        """Make the algorithm for comparisons: an algorithm outside the table shares no noise with others.
 
-        Neither with one of that name in the table, nor with the same factory at another epsilon, whether it declares
-        its epsilon or not.
+        This includes an algorithm of the same name in the table, and the same factory at another epsilon, whether or
+        not it declares its epsilon.
         """
         built = self.build()
         if self.factory is None:
@@ -128,10 +128,10 @@ class AlgorithmSpec:
         return dataclasses.replace(built, player=f"own {player}")
 
     def with_parameters(self, more: Mapping[str, Any]) -> Self:
-        """Return it with more parameters; `label` is its name for readers.
+        """Return the spec with more parameters; `label` is its display name.
 
         Raises:
-            ValueError: If it has no such parameter, or it is given twice.
+            ValueError: If a parameter is unknown or given twice.
         """
         more = dict(more)
         label = more.pop("label", self.label)
@@ -142,7 +142,7 @@ class AlgorithmSpec:
         return dataclasses.replace(self, parameters={**self.parameters, **more}, label=label, base_label=label)
 
     def label_at(self, epsilon: float) -> str:
-        """Return the label of its results at one of several epsilons: in brackets, beside the parameters there."""
+        """Return the label of its results at an epsilon among several, in the brackets of its parameters."""
         extra = {"epsilon": f"{epsilon:g}"}
         if self.label == f"{self.name}{in_brackets({**self.parameters})}":
             return f"{self.name}{in_brackets({**self.parameters, **extra})}"
@@ -150,23 +150,23 @@ class AlgorithmSpec:
 
     @property
     def takes_epsilon(self) -> bool:
-        """Whether an epsilon that is given for all algorithms is for this one."""
+        """Whether it takes the common epsilon."""
         return "epsilon" in self.signature and "epsilon" not in self.parameters and not self.is_fixed
 
     @property
     def takes_delta(self) -> bool:
-        """Whether it has a delta beside its epsilon."""
+        """Whether it also has a delta."""
         gaussian = "noise" not in self.signature or self.parameters.get("noise") == "gaussian"
         return "delta" in self.signature and gaussian
 
     @property
     def is_fixed(self) -> bool:
-        """Whether another parameter that was given fixes its privacy."""
+        """Whether another given parameter fixes its privacy."""
         return FIXED_BY.get(self.name) in self.parameters
 
     @property
     def needed(self) -> set[str]:
-        """The parameters that have no default and are not given: `epsilon` and `delta` at most."""
+        """The missing parameters without a default: at most `epsilon` and `delta`."""
         kinds = (
             inspect.Parameter.POSITIONAL_ONLY,
             inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -176,9 +176,9 @@ class AlgorithmSpec:
         return required - set(self.parameters)
 
     def parameters_at(self, epsilon: float | None, delta: float | None, horizon: int) -> dict[str, Any]:
-        """Return its parameters, with the epsilon if it takes one, and with a delta if it has one.
+        """Return its parameters, including epsilon and delta if it takes them.
 
-        The delta is T^-2 unless it is given or the default of somebody else's function.
+        The delta is T^-2 unless it is given or the default of a user's function.
 
         Args:
             epsilon: The epsilon for all algorithms, or None.
@@ -207,17 +207,17 @@ class AlgorithmSpec:
 
 @dataclasses.dataclass(frozen=True)
 class GameSpec:
-    """A game as it was named, and in an experiment the algorithms that play it.
+    """A game by name and, in an experiment, the algorithms that play it.
 
     Attributes:
         key: Its name in files.
-        title: Its name for readers.
-        env_id: A registered id; "" where `factory` makes it.
+        title: Its display name.
+        env_id: A registered id; "" if `factory` makes it.
         env_kwargs: Arguments for it.
-        algorithms: The algorithms that play it; None for those of the experiment.
+        algorithms: The algorithms that play it; None for the experiment's.
         environment: Its name without number of arms and horizon, in a comparison over these; "" for the title.
-        ledger: Counts the games on its data, of an experiment whose only game it is. It changes no result, and is not
-            stored.
+        ledger: Charges the games on its data, in an experiment with only this game. It does not affect results, and is
+            not stored.
         factory: Makes the environment; None for a registered id.
     """
 
@@ -231,10 +231,10 @@ class GameSpec:
     factory: Callable[[], Environment] | None = dataclasses.field(default=None, repr=False, kw_only=True)
 
     def with_arguments(self, **arguments: Any) -> Self:
-        """Return the game with more arguments, without those that are None.
+        """Return the game with more arguments, except None values.
 
         Raises:
-            ValueError: If one is given twice, or the game takes none, or no number of arms.
+            ValueError: If an argument is given twice, or the game takes no arguments, or no number of arms.
         """
         more = {name: value for name, value in arguments.items() if value is not None}
         for name, value in more.items():
@@ -286,17 +286,16 @@ def read_game(game: Any, persons: str | int | None = None) -> GameSpec:
 
     Args:
         game: An id, with or without `DPBandit-` and `-v0`, and with arguments after a colon if wanted:
-            `Graph:graph=cycle,n_arms=10` or `Stochastic:means=[.9,.6]`; or the id of a registered adversary behind its
-            module's name, `mine:DPBandit-Drifting-v0`; or a pair of an id and a mapping of arguments; or an
-            `Adversary`, or a class that inherits it, itself or as `mine:Drifting`; or an environment without privacy
-            wrappers, of which a new one is made for each game; or a function that makes one; or a table of gains, or
-            the path of a file of gains.
-        persons: For a file of gains: the most records of a person, or the name of the column that says whose they are.
+            `Graph:graph=cycle,n_arms=10` or `Stochastic:means=[.9,.6]`. Or the id of a registered adversary with its
+            module's name, `mine:DPBandit-Drifting-v0`. Or a pair of an id and a mapping of arguments. Or an
+            `Adversary`, or a subclass of it, itself or as `mine:Drifting`. Or an environment without privacy wrappers,
+            recreated for each game; or a function that makes one. Or a table of gains, or the path of a file of gains.
+        persons: For a file of gains: the largest number of records per person, or the name of the column of persons.
 
     Raises:
-        UnknownNameError: If there is no such environment; the message suggests near names.
-        ValueError: If the text is none of these.
-        WrongTypeError: If it is of another type.
+        UnknownNameError: If the environment is unknown; the message suggests near names.
+        ValueError: If the text is invalid.
+        WrongTypeError: If it has another type.
     """
     if isinstance(game, GameSpec):
         return game
@@ -333,10 +332,10 @@ def read_game(game: Any, persons: str | int | None = None) -> GameSpec:
 
 
 def open_environment(game: Any, *, n_arms: Any = None, horizon: Any = None) -> Environment:
-    """Return an environment: one that is given, wrappers included, or a new one of a game that is named.
+    """Return the given environment, including wrappers, or a new environment of a named game.
 
     Args:
-        game: An environment, or what `read_game` takes.
+        game: An environment, or an argument of `read_game`.
         n_arms: Number of arms K; by default the game's.
         horizon: Number of rounds T; by default the game's.
     """
@@ -371,7 +370,7 @@ def _spec_of_factory(title: str, factory: Callable[[], Environment]) -> GameSpec
 
 
 def _spec_of_environment(env: Any) -> GameSpec:
-    """Return a game like that of an environment, which itself can play one at a time only."""
+    """Return a game like an environment's; the environment itself can play only one game at a time."""
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
         raise WrongTypeError(NOT_A_BANDIT_ENV.format("a game", game))
@@ -421,7 +420,7 @@ def readable(text: str) -> str:
 def _as_table(argument: Any) -> Any:
     """Return an argument, with tables of any kind as arrays, which are never written out: they may be private gains.
 
-    A data frame, whose columns have names that say what they are, stays one, and is not written out either.
+    A data frame stays one, as its column names matter, and is not written out either.
     """
     if columns_of(argument):
         return argument
@@ -437,7 +436,7 @@ def _as_table(argument: Any) -> Any:
 
 
 def _in_title(argument: Any) -> Any:
-    """Return an argument as a title shows it: short ones as they are, others by their kind only."""
+    """Return an argument for a title: short values unchanged, others by their kind only."""
     if isinstance(argument, np.ndarray):
         return f"array of {' x '.join(map(str, argument.shape))}"
     few = isinstance(argument, (list, tuple)) and len(argument) <= SHOWN
@@ -447,7 +446,7 @@ def _in_title(argument: Any) -> Any:
 
 
 def _registered_id(written: str) -> str:
-    """Return the id of a game that is written in full or without what all ids share."""
+    """Return the id of a game from its full or short name."""
     if written in IDS:
         return written
     if re.search(r"\.\w{2,8}$", written):  # no name of a game has a point
@@ -484,7 +483,7 @@ def _split_module(environment: str) -> tuple[str, str]:
 
 
 def _register(adversary: type[Adversary]) -> str:
-    """Return the id of an adversary's class, which is registered under its own name if it is not yet."""
+    """Return the id of an adversary's class, registering it under its own name if needed."""
     path = f"{adversary.__module__}:{adversary.__name__}"
     ids = [game.id for game in GAMES.values() if game.adversary is adversary or game.adversary == path]
     return ids[0] if ids else register_adversary(adversary.__name__, adversary)
@@ -505,16 +504,16 @@ def read_algorithm(
     """Return the spec of an algorithm.
 
     Args:
-        algorithm: `NAME`, `NAME:parameter=value,parameter=value`, or `module:Name` for something in a module, or a name
-            that the module registers; both may have parameters, too; an `Algorithm`; an agent's class, which plays
-            without a wrapper; or a function that returns an `Algorithm` and takes, if it likes, `epsilon` and `delta`.
-        label: Its name for readers; by default its own.
+        algorithm: `NAME`, `NAME:parameter=value,parameter=value`, or `module:Name` for an object in a module or a name
+            that the module registers, also with parameters. Or an `Algorithm`; an agent's class, which plays without a
+            wrapper; or a function that returns an `Algorithm` and may take `epsilon` and `delta`.
+        label: Its display name; by default its own name.
         parameters: Parameters for a class or a function.
 
     Raises:
-        UnknownNameError: If there is no such algorithm.
+        UnknownNameError: If the algorithm is unknown.
         ValueError: If the text cannot be read, or names a parameter that the algorithm does not have.
-        WrongTypeError: If it is none of these.
+        WrongTypeError: If it has another type.
     """
     if isinstance(algorithm, AlgorithmSpec):
         return algorithm
@@ -535,14 +534,14 @@ def read_algorithm(
 
 
 def read_sweep(text: str, label: str | None = None) -> list[AlgorithmSpec]:
-    """Return the spec that a text names, or one for each value where a parameter has a list of them.
+    """Return the specs of a text: one, or one per value if a parameter has a list of values.
 
-    Several lists are combined: `EXP3-tau:batch_size=[10,100],exploration_rate=[.1,.2]` names four algorithms. A list
-    that is itself a value stands in another one: `mine:Agent:weights=[[1,2]]` names one algorithm.
+    Several lists are combined: `EXP3-tau:batch_size=[10,100],exploration_rate=[.1,.2]` names four algorithms. Write a
+    list that is a single value inside another list: `mine:Agent:weights=[[1,2]]` names one algorithm.
 
     Args:
         text: As for `read_algorithm`.
-        label: Its name for readers, which the chosen values follow in brackets.
+        label: Its display name; the chosen values are appended in brackets.
     """
     named = _read_named(text)
     lists = {name: values for name, values in named.parameters.items() if isinstance(values, list)}
@@ -550,15 +549,15 @@ def read_sweep(text: str, label: str | None = None) -> list[AlgorithmSpec]:
         if not values:
             raise ValueError(f"{name} must have at least one value; received an empty list in {checks.shown(text)}.")
     specs = []
-    for values in itertools.product(*lists.values()):
-        chosen = dict(zip(lists, values, strict=True))
+    for combination in itertools.product(*lists.values()):
+        chosen = dict(zip(lists, combination, strict=True))
         label_here = None if label is None else f"{label}{in_brackets(chosen)}"
         specs.append(_spec_of_named(named._replace(parameters=named.parameters | chosen), label_here))
     return specs
 
 
 def _read_named(text: str) -> "ImportedSpec":
-    """Return what a text names, in a module or in the table of algorithms."""
+    """Return the object of a name, in a module or in the table of algorithms."""
     if (named := read_import(text)) is not None:
         return named
     name, parameters = read_call(text)
@@ -574,7 +573,7 @@ def _spec_of_named(named: "ImportedSpec", label: str | None) -> AlgorithmSpec:
 
 def _spec_of_callable(function: Callable[..., Any], label: str | None, parameters: dict[str, Any]) -> AlgorithmSpec:
     """Return the spec of an agent's class, or of a function that returns an agent or an `Algorithm`."""
-    # Noise follows from what plays, not from what it is called here.
+    # Noise depends on the algorithm, not on its label.
     own_name = getattr(function, "__name__", type(function).__name__)
     name = str(label or own_name)
     own_name = name if own_name == "<lambda>" else own_name
@@ -625,19 +624,19 @@ def _spec_of_callable(function: Callable[..., Any], label: str | None, parameter
 
 
 def adapter_for(agent: Any) -> str:
-    """Return what in `adapters` makes an agent of another package's object or of a function; "" if nothing does."""
+    """Return the name of the function in `adapters` for another package's object or a function; "" if there is none."""
     adapter = ADAPTERS.get(type(agent).__module__.partition(".")[0], "")
     return "from_function" if inspect.isfunction(agent) else adapter
 
 
 def is_single_algorithm(algorithms: Any) -> bool:
-    """Return whether one algorithm is given, and not several; a policy of MABWiser is a tuple."""
+    """Return whether a single algorithm is given; a policy of MABWiser is a tuple."""
     many = isinstance(algorithms, Iterable) and not isinstance(algorithms, (str, Algorithm))
     return not many or getattr(algorithms, "ndim", 1) == 0 or bool(adapter_for(algorithms))
 
 
 def build_algorithm(algorithm: Any) -> Algorithm:
-    """Return the algorithm that a name, an object or a function stands for, with its own epsilon."""
+    """Return the algorithm of a name, an object or a function, with its own epsilon."""
     return read_algorithm(algorithm).build()
 
 
@@ -651,12 +650,12 @@ def _spec_in_table(written: str, parameters: dict[str, Any], label: str | None) 
 
 
 class ImportedSpec(NamedTuple):
-    """What `module:Name:parameter=value` names.
+    """The parts of `module:Name:parameter=value`.
 
     Attributes:
         name: Its name.
-        imported: What the module has under this name; None for an algorithm in the table, which it may register.
-        parameters: The parameters that follow.
+        imported: The module's object of this name; None for an algorithm in the table, which the module may register.
+        parameters: The parameters.
     """
 
     name: str
@@ -665,10 +664,10 @@ class ImportedSpec(NamedTuple):
 
 
 def read_import(text: str) -> ImportedSpec | None:
-    """Return what a text of the form `module:Name` or `module:Name:parameter=value` names; None if it has another form.
+    """Return the object of a text `module:Name` or `module:Name:parameter=value`; None for other texts.
 
     Raises:
-        ValueError: If there is no such module, or nothing of this name in it.
+        ValueError: If the module or the name in it does not exist.
     """
     parts = re.fullmatch(r"([\w.]+):([A-Za-z_][\w-]*)(?::(.*))?", text)
     if parts is None or parts[1].lower() in {known.lower() for known in ALGORITHMS}:
@@ -694,7 +693,7 @@ def read_import(text: str) -> ImportedSpec | None:
 def refuse_unknown_parameters(
     name: str, parameters: Mapping[str, Any], signature: Mapping[str, inspect.Parameter]
 ) -> None:
-    """Raise if a parameter is not among those of a function."""
+    """Raise if a function lacks a parameter."""
     if any(one.kind is one.VAR_KEYWORD for one in signature.values()):
         return
     if unknown := sorted(set(parameters) - set(signature)):
@@ -711,7 +710,7 @@ def _agent_with(name: str, make: Callable[..., Any], **parameters: Any) -> Algor
 
 
 def import_by_name(module: str) -> Any:
-    """Import a module by its name, which may be one in the working directory.
+    """Import a module by its name, also from the working directory.
 
     Raises:
         ValueError: If Python finds no such module, or it cannot be imported.

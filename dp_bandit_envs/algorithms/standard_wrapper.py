@@ -1,4 +1,4 @@
-"""The standard wrapper: averages of batches with clipped Laplace noise, behind which any agent plays at any epsilon."""
+"""The standard wrapper: averages of batches with clipped Laplace noise, for any agent at any epsilon."""
 
 import functools
 import math
@@ -40,17 +40,17 @@ def clipped_lap(
 ) -> Algorithm:
     """Clipped-Lap, the standard wrapper of the suite: any agent on averages with Laplace noise, clipped to [0, 1].
 
-    Rule: each arm chosen is played for tau = ceil(4 s / epsilon) rounds, at most T / 64 of them, or for `batch_size`;
-    s is the sensitivity of the game, 1 unless rounds reveal gains of several arms. The average of its gains gets
-    Laplace noise of scale s / (epsilon tau), mostly 1/4, is moved to the nearest of 0 and 1 if it is outside of them,
-    and is one gain for the base. A base that learns from sums gets the sums of these.
+    Rule: each arm chosen is played for tau = ceil(4 s / epsilon) rounds, at most T / 64, or for `batch_size`. Here s is
+    the sensitivity of the game, 1 unless rounds reveal gains of several arms. The average of its gains gets Laplace
+    noise of scale s / (epsilon tau), mostly 1/4, is clipped to [0, 1], and is one gain for the base. A base that learns
+    from sums gets the sums of these gains.
 
     Private because a round is in one average, which it moves by at most s / tau, and each average is released once;
     clipping, sums and the base are post-processing. Batches depend on epsilon, T and the game's sensitivity alone.
 
     Differs from the source in: batches are four times as long; noisy averages are clipped to [0, 1] instead of rejected
-        outside a wider interval and rescaled, which shrinks every gap; and any agent may stand behind the noise. With
-        each of the sources' choices in place of these, scores on games that were held out were lower.
+        outside a wider interval and rescaled, which shrinks every gap. Any agent may learn from the noisy gains. Each
+        of the sources' choices, used instead, lowered the scores on held-out games.
     """
     epsilon = checks.epsilon(epsilon)
     batch_size = None if batch_size is None else checks.integer("batch_size", batch_size, at_least=1)
@@ -75,7 +75,7 @@ def clipped_lap(
 def standard_wrapper(
     make_agent: Any, *, epsilon: float, batch_size: int | None = None
 ) -> Callable[[Environment], Environment]:
-    """Return what puts the standard wrapper around an environment for these agents; it can be pickled."""
+    """Return a picklable function that puts the standard wrapper around an environment for these agents."""
     return functools.partial(
         wrap_in_clipped_averages, epsilon=epsilon, batch_size=batch_size, with_sums=learns_from_sums(make_agent)
     )
@@ -84,12 +84,12 @@ def standard_wrapper(
 def wrap_in_clipped_averages(
     env: Environment, *, epsilon: float, batch_size: int | None = None, with_sums: bool = False
 ) -> Environment:
-    """Return the environment with averages of batches, clipped Laplace noise, and sums of these if asked for.
+    """Return the environment with averages of batches, clipped Laplace noise, and sums of these if `with_sums`.
 
     Args:
         env: The game.
         epsilon: In (0, inf].
-        batch_size: Rounds in a batch, at least 1, cut to the horizon; by default `standard_batch_size`.
+        batch_size: Rounds in a batch, at least 1, capped at the horizon; by default `standard_batch_size`.
         with_sums: Whether the agent learns from sums.
     """
     horizon = int(env.get_wrapper_attr("horizon"))
@@ -111,7 +111,7 @@ def standard_batch_size(epsilon: float, horizon: int, sensitivity: float = 1.0) 
 
 
 def learns_from_sums(make_agent: Any) -> bool:
-    """Return whether the agents that something makes learn from running sums."""
+    """Return whether the agents of a factory learn from running sums."""
     factory = getattr(make_agent, "func", make_agent)  # of a functools.partial
     if not isinstance(factory, type):
         factory = make_agent()

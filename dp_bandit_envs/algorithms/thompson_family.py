@@ -17,6 +17,7 @@ from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.privacy.mechanisms.block_sums import geometric_blocks
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.stochastic_bounds import gaussian_ts_bound
+from dp_bandit_envs.theory.thompson_bounds import dp_ts_bound, lazy_dp_ts_bound, ts_bound
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums
 
 
@@ -26,8 +27,8 @@ def ts() -> Algorithm:
     Rule: draws :math:`\theta_i` from :math:`\mathrm{Beta}(1 + s_i, 1 + n_i - s_i)` for each arm, with :math:`s_i` the
     sum of its :math:`n_i` gains, and plays the arm with the largest draw.
 
-    Not private because it learns from exact sums. Its own draws lose up to ln T! in two-armed games, and no more
-    (docs/notes/thompson-privacy.md), which protects nobody.
+    Not private because it learns from exact sums. Its own randomness loses up to ln T! in two-armed games, and no more
+    (docs/notes/thompson-privacy.md), which is a vacuous guarantee.
 
     Differs from the source in: gains between 0 and 1 count as fractions, not as coins with that mean.
     """
@@ -35,6 +36,8 @@ def ts() -> Algorithm:
         name="TS",
         make_agent=ThompsonSampling,
         wrapping=ExactSums,
+        stochastic_bound=ts_bound,
+        graph_bound=ts_bound,
         reference="Thompson (1933); Agrawal and Goyal (2012); Kaufmann, Korda and Munos (2012)",
     )
 
@@ -46,9 +49,9 @@ def gaussian_ts() -> Algorithm:
     of its :math:`n_i` gains, and plays the arm with the largest draw.
 
     Not private because it learns from exact sums. At delta = 1e-6 its own draws lose an epsilon of 35 or more with two
-    arms, from 2^10 rounds on, of order (ln T)^2 (docs/notes/thompson-privacy.md), so nothing is declared.
+    arms, from 2^10 rounds on, of order (ln T)^2 (docs/notes/thompson-privacy.md), so no guarantee is declared.
 
-    Differs from the source in: nothing that is known; the constants of its regret bound are this project's.
+    Differs from the source in: no known respect; the constants of its regret bound are this project's.
     """
     return Algorithm(
         name="Gaussian-TS",
@@ -65,7 +68,7 @@ def ts_n() -> Algorithm:
     Rule: draws a mean for each arm from its posterior, as TS does, and plays the arm with the largest draw. Every gain
     that the round reveals enters the posterior of its arm.
 
-    Not private because it learns from exact sums, and nothing is known of what its own draws hide.
+    Not private because it learns from exact sums, and no guarantee is known for its own randomness.
 
     Differs from the source in: gains between 0 and 1 count as fractions, not as coins with that mean.
     """
@@ -73,11 +76,11 @@ def ts_n() -> Algorithm:
 
 
 def ts_max_n() -> Algorithm:
-    """TS-MaxN (Tossou, Dimitrakakis and Dubhashi 2017): plays the best arm that reveals the one drawn.
+    """TS-MaxN (Tossou, Dimitrakakis and Dubhashi 2017): plays the best arm that reveals the drawn arm.
 
-    Rule: chooses an arm as TS-N does, and plays the one with the largest mean so far among the arms that reveal it.
+    Rule: chooses an arm as TS-N does, and plays the arm with the largest mean among the arms that reveal it.
 
-    Not private because it learns from exact sums, and nothing is known of what its own draws hide.
+    Not private because it learns from exact sums, and no guarantee is known for its own randomness.
 
     Differs from the source in: an arm never seen counts as mean 1/2; and on directed graphs it plays an arm that
         reveals the one chosen.
@@ -86,6 +89,8 @@ def ts_max_n() -> Algorithm:
         name="TS-MaxN",
         make_agent=TsMaxN,
         wrapping=ExactSums,
+        stochastic_bound=ts_bound,
+        graph_bound=lambda means, horizon: ts_bound(means, horizon, len(means)),
         reference="Tossou, Dimitrakakis and Dubhashi (2017), TS-MaxN",
     )
 
@@ -94,14 +99,14 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     r"""Lazy-DP-TS (Hu and Hegde 2022): Thompson sampling on the last full block of 1, 2, 4, ... gains of each arm.
 
     Rule: each arm's gains are summed in blocks of 1, 2, 4, ... gains; a full block's mean :math:`\hat\mu_i` of
-    :math:`n_i` gains is released with noise and replaces the one before. Played is the arm with the largest draw
+    :math:`n_i` gains is released with noise and replaces the previous mean. It plays the arm with the largest draw
 
     .. math:: \theta_i \sim \mathrm{Beta}(1 + n_i \tilde{\mu}_i, 1 + n_i (1 - \tilde{\mu}_i)), \quad
               \tilde{\mu}_i = \text{clip}\Big(\hat\mu_i + \frac{3 \ln t}{\epsilon n_i}\Big)
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
-    Differs from the source in: gains between 0 and 1 count as fractions, not as coins. The paper was not at hand.
+    Differs from the source in: gains between 0 and 1 count as fractions, not as coins. The paper was not available.
     """
     epsilon = checks.epsilon(epsilon)
 
@@ -113,6 +118,7 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
         name="Lazy-DP-TS",
         make_agent=lambda: ThompsonSampling(width=log_width(3 / epsilon), each_first=True),
         wrapping=wrapping,
+        stochastic_bound=lambda means, horizon: lazy_dp_ts_bound(means, horizon, epsilon),
         parameters={"epsilon": epsilon},
         reference="Hu and Hegde (2022), Lazy-DP-TS",
     )
@@ -122,24 +128,26 @@ def dp_ts(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     r"""DP-TS (Hu and Hegde 2022): Thompson sampling on sums of the hybrid counter, with a width for its noise.
 
     Rule: a hybrid counter releases a noisy mean :math:`\hat\mu_i` of each arm's :math:`n_i` gains after each of them.
-    Played is the arm with the largest draw
+    It plays the arm with the largest draw
 
     .. math:: \theta_i \sim \mathrm{Beta}(1 + n_i \tilde{\mu}_i, 1 + n_i (1 - \tilde{\mu}_i)), \quad
               \tilde{\mu}_i = \text{clip}\Big(\hat\mu_i + \frac{6 \sqrt 8 \ln(n_i + 1) \ln t}{\epsilon n_i}\Big)
 
-    Private because a changed gain enters one arm's counter, all releases of which are epsilon-DP together.
+    Private because a changed gain enters one arm's counter, all of whose releases together are epsilon-DP.
 
     The width is taken to be a bound on the hybrid counter's noise after n items. We did not have the paper, and our
     notes on it do not show where the square root ends.
 
     Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released. The paper was
-        not at hand: the width is taken to be as above, and gains between 0 and 1 count as fractions.
+        not available: the width is taken to be as above, and gains between 0 and 1 count as fractions.
     """
     epsilon = checks.epsilon(epsilon)
+    slope = 6 * math.sqrt(8) / epsilon
     return Algorithm(
         name="DP-TS",
-        make_agent=lambda: ThompsonSampling(width=log_log_width(6 * math.sqrt(8) / epsilon), each_first=True),
+        make_agent=lambda: ThompsonSampling(width=log_log_width(slope), each_first=True),
         wrapping=lambda env: HybridSums(env, epsilon=epsilon),
+        stochastic_bound=lambda means, horizon: dp_ts_bound(means, horizon, epsilon, slope),
         parameters={"epsilon": epsilon},
         reference="Hu and Hegde (2022), DP-TS",
     )

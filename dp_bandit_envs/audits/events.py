@@ -18,7 +18,7 @@ from dp_bandit_envs.checks import require
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MARGIN = 3.0
-"""Standard errors by which an estimate is on the cautious side; about as many as in the final test."""
+"""Margin of cautious estimates in standard errors; about as in the final test."""
 
 
 def clopper_pearson(hits: int, games: int, failure: float) -> tuple[float, float]:
@@ -73,7 +73,7 @@ def cautious_log_ratio(more: IntArray, less: IntArray, games: int, delta: float)
 Looks = tuple[Transcripts, Transcripts]
 """Games on a table of gains and on its neighbour, equally many."""
 MOST_BITS = 62
-"""A sequence of arms is one number of so many bits; rounds beyond them are not looked at."""
+"""Bits of the number that encodes a sequence of arms; later rounds are ignored."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -224,7 +224,7 @@ def draft_events(look: Looks, *, delta: float, thorough: bool = True) -> list[Dr
     """Return events that may tell games on two tables apart; none if no random number is released.
 
     Thresholds of single numbers are joined ("and") as long as that helps. If `thorough`, the log likelihood ratio is
-    added, which is optimal if some of the numbers have independent Laplace noise: each number is clipped to the range
+    added, which is optimal if some of the numbers have independent Laplace noise. Each number is clipped to the range
     between its medians on the two tables, and the weights come from a logistic regression.
     """
     samples = [release_features(shown) for shown in look]
@@ -417,7 +417,7 @@ def fresh_excess(
     """Return the largest excess of a feature's threshold over a claim in fresh games, and the claim.
 
     An excess above 0 is a violation. The threshold and the pair of tables that appear to violate the first claim most
-    are chosen on separate games, and all claims are tested by the same two bounds, so no correction is needed: if the
+    are chosen on separate games. All claims are tested by the same two bounds, so no correction is needed: if the
     guarantee holds, the excess is above 0 with at most the failure probability.
 
     Args:

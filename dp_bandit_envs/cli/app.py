@@ -1,4 +1,4 @@
-"""The commands of `dp-bandit` with their arguments; what they do is in the modules beside this one."""
+"""The commands of `dp-bandit` and their arguments; the other modules of this folder implement them."""
 
 import os
 import re
@@ -57,11 +57,11 @@ app = typer.Typer(
 
 @app.callback(help=ABOUT)
 def common(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
-    """Take what is not for one command; `main` of this package prints the version, which needs no typer."""
+    """Accept options common to all commands; `main` of this package prints the version, which needs no typer."""
 
 
 def examples(*lines: str) -> str:
-    """Return the end of a command's help: examples, one a line."""
+    """Return the end of a command's help: examples, one per line."""
     return "\n".join(["\b", "Examples:", *(f"  dp-bandit {line}" for line in lines)])
 
 
@@ -98,7 +98,7 @@ def main() -> None:
 
 
 def users_line(error: BaseException) -> str:
-    """Return which line of a file of the user's raised an error, as "mine.py, line 7,"; "" if it was none of theirs."""
+    """Return the line of a user's file that raised an error, as "mine.py, line 7,"; "" for other errors."""
     from dp_bandit_envs.simulation.provenance import is_users
 
     places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
@@ -114,12 +114,12 @@ def users_line(error: BaseException) -> str:
 
 
 def cores(jobs: int) -> int:
-    """Return the number of games to play at a time: as given, or for 0 as many as there are cores."""
+    """Return the number of games to play in parallel: the argument, or for 0 the number of cores."""
     return checks.integer("jobs", jobs, at_least=0) or os.cpu_count() or 1
 
 
 def command_line() -> str:
-    """Return the command as the reader of a report can type it."""
+    """Return the command as a reader of the report can run it."""
     from dp_bandit_envs.algorithms.specs import readable
 
     return readable(shlex.join(["dp-bandit", *sys.argv[1:]]))
@@ -248,6 +248,7 @@ def reproduce(
         "suite mine:MyAgent --size quick --epsilon 0.1,1,10 --out results/mine",
         "suite DP-KLUCB Clipped-Lap:base=TS --axis switching,stochastic/rare --size tiny",
         "suite submissions --size tiny --epsilon 1 --seed 8251",
+        "suite mine/card.json theirs/card.json --out results/both",
     )
 )
 def suite(
@@ -256,7 +257,7 @@ def suite(
         typer.Argument(
             metavar="[AGENT...]",
             help="Agents as module:Name, or algorithms, with parameters if you like; or a folder of Python files, each"
-            " with a class MyAgent. Without any, what the package's own algorithms score.",
+            " with a class MyAgent; or cards, which are joined. Without any, what the package's own algorithms score.",
         ),
     ] = None,
     list_tasks: Annotated[bool, typer.Option("--list", help="List tasks, sizes and levels.")] = False,
@@ -298,6 +299,31 @@ def suite(
         score_agents(agents, epsilon=epsilon, out=out, **settings)
 
 
+@app.command(
+    "compile",
+    epilog=examples(
+        "compile",
+        "compile Stochastic Switching EXP3 DP-KLUCB",
+    ),
+)
+def compile_(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ENVIRONMENT...] [ALGORITHM...]",
+            help="Environments and algorithms, as for run; by default all of the package, with their default"
+            " parameters: some minutes.",
+        ),
+    ] = None,
+) -> None:
+    """Make the machine code that games need once and for all, as for an image of a lab or the disk of a cluster."""
+    from dp_bandit_envs.cli.compile_command import compile_all
+    from dp_bandit_envs.cli.run_commands import sort_kinds
+
+    environments, algorithms = sort_kinds(names or [])
+    compile_all(environments, algorithms)
+
+
 @app.command("list")
 def list_(
     kind: Annotated[
@@ -333,8 +359,8 @@ def show(
     measure: Annotated[
         str | None,
         typer.Option(
-            help="A folder: external_regret, pseudo_regret, dynamic_regret, policy_regret, collected or switches; by"
-            " default external_regret.",
+            help="A folder: external_regret, pseudo_regret, dynamic_regret, policy_regret, collected, switches,"
+            " rounds_until_stop or error; by default external_regret.",
             metavar="MEASURE",
         ),
     ] = None,
@@ -388,7 +414,7 @@ def show(
 
 
 def refuse_options(options: dict[str, Any], whose: str, name: str) -> None:
-    """Raise if an option is given that is for something else."""
+    """Raise if an option is given that does not apply."""
     for option, setting in options.items():
         if setting is not None:
             raise ValueError(f"{option} is for {whose}; received it with {name!r}. Leave it out.")

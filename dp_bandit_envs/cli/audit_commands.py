@@ -34,17 +34,17 @@ REFUTED = "refuted: more is lost than declared"
 REFUTED_CODE = 1
 """The exit code if an audit refutes the claim."""
 NOT_AUDITED_CODE = 3
-"""The exit code if nothing was released, or no audit covers the algorithm; 2 is for errors."""
+"""The exit code without a release, or if no audit covers the algorithm; 2 is for errors."""
 LONGER = 64
 """The rounds of the game in which the exact audit looks for noise that changes later."""
 LATE = 200
-"""The rounds of the games whose last releases are looked at, too."""
+"""The rounds of the games whose last releases are also examined."""
 LAST = 12
 """How many steps at their end these are."""
 FEWEST_LATE = 500
 """The fewest of these games, on each table for each test."""
 LOW_BITS = 320
-"""The releases whose low bits are looked at: 20 of each of 16; of those in plain doubles a third shows a gain."""
+"""The number of releases whose low bits are examined: 20 of each of 16; of plain doubles, a third reveal a gain."""
 MOST_ROUNDS = 100_000
 """The most rounds of an audited game: all its noise is held as a table."""
 BITS = "bits"
@@ -54,7 +54,7 @@ BAR = 20
 
 
 class AuditRow(NamedTuple):
-    """One bar, and what is said of it; and of how many games on each table it is, if it is sampled."""
+    """One bar with its remark, and the number of games on each table if it is sampled."""
 
     bar: Bar
     verdict: str
@@ -78,9 +78,9 @@ def show_audit(
         console: Where to print.
         text: As for `read_audited`.
         epsilon: For an algorithm with this parameter whose text does not set it.
-        confidence: That of each sampled bound, in (0, 1).
+        confidence: Confidence of each sampled bound, in (0, 1).
         horizon: Number of rounds, at least 2.
-        games: Games on each table for each test; 0 leaves sampling out, None is as in `sampled_loss`.
+        games: Games on each table for each test; 0 skips sampling, None for the default of `sampled_loss`.
         seed: The seed.
         out: A `.png` or `.svg` file for the plot.
     """
@@ -148,14 +148,14 @@ def _audited(
     """Return a row for each audit, the guarantee, why games were not compiled, and the exit code.
 
     Raises:
-        NothingReleasedError: If nothing is released in games of that length.
+        NothingReleasedError: If games of that length have no release.
     """
     rows: list[AuditRow] = []
     losses: list[ExactLoss | SampledLoss] = []
     sampling = "the sampled bounds below" if games != 0 else "--games 1000"
 
     def typed(message: str) -> str:
-        """Return a message that names the function of Python with what stands for it here."""
+        """Return a Python message with function names replaced by the command line's."""
         return message.replace("sampled_loss", sampling)
 
     silent = False
@@ -204,7 +204,7 @@ def _audited(
                 rows.append(AuditRow(bar, f"not looked at: {type(reason).__name__}: {reason}"))
     if games != 0:
         settings |= {"games": games, "confidence": confidence}
-        # Arms that are played where nothing is released say nothing.
+        # Arms played without releases are uninformative.
         if not silent:
             arms = Bar("arms", "sampled, arms", None, at_least=True)
             add(arms, lambda: sampled_loss(algorithm, of="arms", **settings))
@@ -229,7 +229,7 @@ def _audited(
 
 
 def _has_noise(algorithm: Algorithm | Mechanism) -> bool:
-    """Whether what is audited is a mechanism, or an algorithm that plays arms and has one."""
+    """Whether the audited part is a mechanism, or an algorithm on arms with a mechanism."""
     return isinstance(algorithm, Mechanism) or (algorithm.make_agent is not None and algorithm.own_guarantee is None)
 
 
@@ -237,7 +237,7 @@ UNSEEN = "low bits not looked at"
 
 
 def _low_bits(algorithm: Algorithm | Mechanism, confidence: float, seed: int) -> AuditRow:
-    """Return the row that says whether the low bits of releases show a gain."""
+    """Return the row on whether the low bits of releases reveal a gain."""
     bar = Bar(BITS, "low bits", None)
     try:
         loss = float_loss(algorithm, games=LOW_BITS, confidence=confidence, seed=seed)
@@ -250,7 +250,7 @@ def _low_bits(algorithm: Algorithm | Mechanism, confidence: float, seed: int) ->
 
 
 def _which(numbers: Sequence[int], releases: int) -> str:
-    """Return which of a game's releases were looked at, in words."""
+    """Return the examined releases of a game, in words."""
     if len(numbers) == releases:
         return f"all {releases} of a game" if releases > 1 else "the only one of a game"
     runs: list[list[int]] = []
@@ -271,7 +271,7 @@ def _number(bar: Bar) -> str:
 
 
 def read_audited_algorithm(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:
-    """Return the algorithm that `NAME` or `NAME:parameter=value,parameter=value` asks for.
+    """Return the algorithm of `NAME` or `NAME:parameter=value,parameter=value`.
 
     Args:
         text: The text.
@@ -283,12 +283,12 @@ def read_audited_algorithm(text: str, epsilon: float | None, horizon: int) -> Al
 
 
 def read_audited(text: str, epsilon: float | None, horizon: int) -> tuple[Algorithm | Mechanism, str, dict[str, Any]]:
-    """Return what an audit of `NAME`, or of `mine:Name`, looks at, its name for readers, and its parameters.
+    """Return the audited part of `NAME` or `mine:Name`, its display name, and its parameters.
 
     Args:
-        text: An algorithm as for `read_audited_algorithm`; or a mechanism, or the class of one or of a wrapper, in a
+        text: An algorithm as for `read_audited_algorithm`; or a mechanism, a mechanism class or a wrapper class in a
             module.
-        epsilon: For what takes one, if the text does not set it.
+        epsilon: For parts that take an epsilon, if the text does not set it.
         horizon: The game's horizon T.
     """
     named = read_import(text)
@@ -312,7 +312,7 @@ def read_audited(text: str, epsilon: float | None, horizon: int) -> tuple[Algori
 
 
 def show_gallery(console: Console) -> None:
-    """Run every audit on each broken part and on its repaired twin, and print what an attacker sees of it."""
+    """Run every audit on each broken part and on its repaired twin, and print the attacker's view."""
     table = Table(title="Broken on purpose, at epsilon = 1", title_justify="left")
     for column in ("fault", "broken", "repaired", "what an attacker sees"):
         table.add_column(column, overflow="fold")

@@ -1,8 +1,8 @@
-"""The commands of `dp-bandit` by what they are for, which need nothing to be installed."""
+"""The commands of `dp-bandit` by purpose; needs no other package."""
 
 ABOUT = "Differentially private bandits: play them, compare them, reproduce the papers."
 COMMANDS = {
-    "Play": ("run", "suite", "reproduce", "list", "show"),
+    "Play": ("run", "suite", "reproduce", "list", "show", "compile"),
     "Privacy": ("audit", "calibrate", "ledger"),
     "Course": ("lab", "grade"),
 }

@@ -18,11 +18,11 @@ from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, in_rounds
 from dp_bandit_envs.privacy.ledger import Ledger
 
 DELTA: Final = 1e-6
-"""What a budget has by default."""
+"""The default delta of a budget."""
 
 
 def calibration_line(text: str, target: tuple[float, float], size: tuple[int, int], rounds: int | None) -> str:
-    """Return an algorithm with its parameters, as `run` reads them, and what it guarantees."""
+    """Return an algorithm with its parameters, as `run` reads them, and its guarantee."""
     spec = read_algorithm(text)
     if "epsilon" in spec.parameters:
         raise ValueError(f"calibrate finds the epsilon; leave it out after {text.partition(':epsilon')[0]}.")
@@ -55,7 +55,7 @@ def _beside(target: tuple[float, float], guarantee: PrivacyGuarantee) -> str:
 def _calibrate_imported(
     spec: AlgorithmSpec, target: tuple[float, float], size: tuple[int, int], rounds: int | None
 ) -> tuple[Algorithm, Mapping[str, Any]]:
-    """Return an algorithm that is in no table at its guarantee, with its parameters."""
+    """Return an imported algorithm calibrated to the guarantee, with its parameters."""
     request = PrivacyRequest.checked(*target, at_guarantee=True, rounds_per_person=rounds)
     filled = with_privacy(spec, request, BanditEnv(Stochastic(*size)))
     if filled.asked is None:
@@ -83,7 +83,7 @@ def make_ledger(file: Path, epsilon: float, delta: float | None, unit: str | Non
 
 
 def show_charges(ledger: Ledger) -> None:
-    """Print a table of what each player spent."""
+    """Print a table of the charges of each player."""
     charges = ledger.charges
     if not charges:
         return
@@ -99,7 +99,7 @@ def open_ledger(file: Path) -> Ledger:
     """Return the ledger of a file.
 
     Raises:
-        ValueError: If there is no such file.
+        ValueError: If the file does not exist.
     """
     if not file.exists():
         raise ValueError(
@@ -110,7 +110,7 @@ def open_ledger(file: Path) -> Ledger:
 
 
 def describe_ledger(ledger: Ledger, file: Path) -> str:
-    """Return what may be spent, and what was."""
+    """Return the budget and the spending, in words."""
     spent = ledger.spent
     games = f"{spent.games:,} game{'' if spent.games == 1 else 's'}"
     left = f"epsilon = {max(0.0, ledger.budget.epsilon - spent.epsilon):.6g} is left"

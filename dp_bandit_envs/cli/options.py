@@ -1,4 +1,4 @@
-"""The options of the command line: how their words are read, and those that several commands share."""
+"""The options of the command line: their parsers, and options that several commands share."""
 
 import math
 import re
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 ONE_FILE = (".png", ".svg", ".pdf", ".csv", ".md", ".npz", ".json")
-"""Endings of what a folder of results is not."""
+"""Endings of files, which a folder of results must not have."""
 
 
 def parse_integer(text: Any) -> int:
@@ -30,7 +30,7 @@ def parse_integer(text: Any) -> int:
 
 
 def parse_number(text: Any) -> float:
-    """Return a number, or inf if that is written."""
+    """Return a number, or inf."""
     written = str(text).strip()
     try:
         number = float(written)
@@ -44,7 +44,7 @@ def parse_number(text: Any) -> float:
 
 
 def parse_integers(name: str, texts: Sequence[str] | None) -> list[int] | None:
-    """Return the whole numbers of an option that takes several: `1000,1e4`, or given twice; None if it is not given."""
+    """Return the integers of an option with several values: `1000,1e4`, or a repeated option; None if it is missing."""
     for text in texts or ():
         if re.fullmatch(r"\d{1,3}(,\d{3})+", text.strip()):
             raise ValueError(
@@ -55,7 +55,7 @@ def parse_integers(name: str, texts: Sequence[str] | None) -> list[int] | None:
 
 
 def parse_numbers(name: str, texts: Sequence[str] | None) -> list[float] | None:
-    """Return the numbers of an option that takes several: `0.1,1`, or given twice; None if it is not given."""
+    """Return the numbers of an option with several values: `0.1,1`, or a repeated option; None if it is missing."""
     numbers = _parse_list(name, texts, parse_number, "a number, or several as in 0.1,1")
     for text in texts or ():
         if re.fullmatch(r"0+,\d+", text.strip()):
@@ -73,7 +73,7 @@ def _parse_list(name: str, texts: Sequence[str] | None, read: Callable[[str], An
 
 
 def folder(text: Any) -> Path:
-    """Return a folder for results, or raise if it is named like a file, or is one."""
+    """Return a folder for results, or raise if it is a file or named like a file."""
     path = Path(text)
     if not str(text).strip():
         raise typer.BadParameter("it must name a folder, such as results/mine; it is empty")
@@ -90,12 +90,12 @@ TABLES = {".tex": "latex", ".md": "markdown", ".html": "html", ".csv": "csv"}
 
 
 def picture(text: Any) -> Path:
-    """Return a file for a picture, or raise if it has another ending or is in no folder."""
+    """Return a file for a picture, or raise if it has another ending or its folder is missing."""
     return _file_with_ending(text, PICTURES)
 
 
 def picture_or_table(text: Any) -> Path:
-    """Return a file for a picture or a table, or raise if it has another ending or is in no folder."""
+    """Return a file for a picture or a table, or raise if it has another ending or its folder is missing."""
     return _file_with_ending(text, (*PICTURES, *TABLES))
 
 

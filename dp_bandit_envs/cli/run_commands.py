@@ -148,7 +148,7 @@ def produce(
         console.print(f"{claim.says} [bold]{claim.answer}[/bold]", highlight=False)
     print_notes(report.notes)
     speed = (
-        f"{rounds:,} rounds in {seconds:,.1f} s, {rate(rounds / seconds)}. "
+        f"{rounds:,} rounds in {seconds:,.1f} s{rate(rounds / seconds)}. "
         if rounds
         else "Nothing was played again: the results were there. "
     )
@@ -177,7 +177,6 @@ def print_notes(notes: Sequence[Note]) -> None:
 
 def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[list[Results], int]:
     """Run what is missing, with progress shown; return the results and the number of rounds played."""
-    names = dict.fromkeys(spec.name for experiment in study.experiments for spec in experiment.all_algorithms)
     total = sum(experiment.rounds for experiment in study.experiments)
     line = ShownProgress(sys.stdout, command="dp-bandit")
     saved = new = 0
@@ -186,9 +185,9 @@ def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[lis
         """Show progress by rounds that a game played, or that were saved already if `game` is None."""
         nonlocal saved, new
         saved, new = (saved + rounds, new) if game is None else (saved, new + rounds)
-        line(saved + new, total)
+        line(saved + new, total, saved)
 
-    with says_compiling(list(names)), contextlib.closing(line):
+    with says_compiling(line.say), contextlib.closing(line):
         results = run_study(study, folders, jobs=jobs, progress=advance)
     return results, new
 
@@ -235,6 +234,18 @@ def sort_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
     Raises:
         typer.BadParameter: If an environment or an algorithm is missing, or a name is a number.
     """
+    environments, algorithms = sort_kinds(names)
+    for kind, of_kind in (("environment", environments), ("algorithm", algorithms)):
+        if not of_kind:
+            raise typer.BadParameter(
+                f"run needs at least one {kind}; received {' '.join(map(text.shown, names))!r}. For example: dp-bandit"
+                " run Switching EXP3 EXP3-tau. `dp-bandit list` shows the names."
+            )
+    return environments, algorithms
+
+
+def sort_kinds(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the environments and the algorithms among names; either may be missing. See `sort_names`."""
     kinds: dict[str, list[str]] = {"environment": [], "algorithm": [], "": []}
     for name in names:
         kinds[_kind(name)].append(name)
@@ -245,12 +256,6 @@ def sort_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
                 f"several values of an option are written with commas, as in --epsilon 0.1,1; received {name!r} alone."
             )
         (algorithms if environments else environments).append(name)
-    for kind in ("environment", "algorithm"):
-        if not kinds[kind]:
-            raise typer.BadParameter(
-                f"run needs at least one {kind}; received {' '.join(map(text.shown, names))!r}. For example: dp-bandit"
-                " run Switching EXP3 EXP3-tau. `dp-bandit list` shows the names."
-            )
     return environments, algorithms
 
 

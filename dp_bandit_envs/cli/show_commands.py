@@ -66,33 +66,62 @@ KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {
 """All named parts, by kind."""
 
 
+FAMILIES = {
+    "exp3_family": "any gains",
+    "standard_wrapper": "any gains",
+    "ucb_family": "UCB",
+    "kl_ucb_family": "KL-UCB",
+    "thompson_family": "Thompson",
+    "drifting_family": "means change",
+    "hedge_family": "experts",
+    "leader_family": "leaders",
+    "linear_family": "linear",
+}
+"""What algorithms have in common, by the module that defines them."""
+
+
 def list_names(kind: str | None = None) -> list[str]:
-    """Return a line for each environment and algorithm, and the names of the rest; or all of one kind.
+    """Return all names by family, on one screen of 24 lines; or a line for each part of one kind.
 
     No line is longer than 80 characters; a description goes on below.
     """
     if kind in ("lab", "labs"):
         return list_labs()
+    if kind is None:
+        return _list_all()
     plurals = [f"{singular}s" for singular in KINDS]
-    if kind is not None:
-        plurals = [f"{kind}s" if kind in KINDS else checks.known_name("kind", kind, plurals)]
+    plural = f"{kind}s" if kind in KINDS else checks.known_name("kind", kind, [*plurals, "labs"])
+    parts = KINDS[plural.removesuffix("s")]()
+    if plural == "environments":
+        lines = ["Environments (DPBandit-...-v0)"]
+        lines += [_wrapped(first_line(part), f"  {short_name(name):<14} ", 17 * " ") for name, part in parts.items()]
+    elif plural == "algorithms":
+        lines = [f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,};", CONVENTION]
+        width = max(map(len, parts))
+        for name, factory in parts.items():
+            level = shown_epsilon(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON))
+            lines.append(_wrapped(first_line(factory).partition(": ")[2], f"  {name:<{width}} {level!s:<25} "))
+    else:
+        lines = [plural.capitalize(), _wrapped(", ".join(parts), "  ", "  ")]
+    return [*lines, "", "dp-bandit show NAME says more: parameters, guarantee, bound, source."]
+
+
+def _list_all() -> list[str]:
+    """Return the names of all parts, but for agents, and what lists and shows more of them."""
+    families: dict[str, list[str]] = {}
+    for name, factory in ALGORITHMS.items():
+        families.setdefault(FAMILIES.get(factory.__module__.rpartition(".")[2], "registered"), []).append(name)
+    parts = {"Environments": map(short_name, IDS), "Algorithms": (), **families}
+    parts |= {"Wrappers": _exported(wrappers), "Counters": COUNTERS}
     lines = []
-    for plural in plurals:
-        parts = KINDS[plural.removesuffix("s")]()
-        if plural == "environments":
-            lines += ["", "Environments (DPBandit-...-v0)"]
-            lines += [
-                _wrapped(first_line(part), f"  {short_name(name):<14} ", 17 * " ") for name, part in parts.items()
-            ]
-        elif plural == "algorithms":
-            lines += ["", f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,};", CONVENTION]
-            width = max(map(len, parts))
-            for name, factory in parts.items():
-                level = shown_epsilon(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON))
-                lines.append(_wrapped(first_line(factory).partition(": ")[2], f"  {name:<{width}} {level!s:<25} "))
-        else:
-            lines += ["", plural.capitalize(), _wrapped(", ".join(parts), "  ", "  ")]
-    return [*lines[1:], "", "dp-bandit show NAME says more: parameters, guarantee, bound, source."]
+    for title, names in parts.items():
+        indented = f"  {title}" if title in families else title
+        lines += _wrapped(", ".join(names), f"{indented:<15} ", 16 * " ").splitlines()
+    return [
+        *lines,
+        "",
+        "More: dp-bandit list KIND, as algorithms, agents or labs; dp-bandit show NAME.",
+    ]
 
 
 def _wrapped(text: str, start: str, indent: str = "      ") -> str:
@@ -104,7 +133,7 @@ def _wrapped(text: str, start: str, indent: str = "      ") -> str:
 
 
 def list_labs() -> list[str]:
-    """Return a line for each lab, and where the teacher's pages are: in the repository, not in what is installed."""
+    """Return a line for each lab, and the place of the teacher's pages, in the repository (not installed)."""
     from dp_bandit_envs.course.notebooks import LABS
 
     width = max(len(lab.name) for lab in LABS)
@@ -117,7 +146,7 @@ def list_labs() -> list[str]:
 
 
 def describe_name(name: str) -> str:
-    """Return everything about a name; for each kind, if several parts share the name."""
+    """Return all facts about a name; for each kind, if several parts share the name."""
     return "\n\n".join(describe(kind, full_name, part) for kind, full_name, part in find_parts(name))
 
 
@@ -125,10 +154,12 @@ def find_parts(name: str) -> list[tuple[str, str, Any]]:
     """Return kind, name and object of every match for `name`: exact matches, or else matches that ignore case.
 
     Raises:
-        UnknownNameError: If nothing has this name; the message suggests similar names.
+        UnknownNameError: If the name is unknown; the message suggests similar names.
     """
-    if ":" in name and name.partition(":")[0] not in {*ALGORITHMS, *IDS}:
+    if ":" in name and name.partition(":")[0] not in {*ALGORITHMS, *IDS, *map(short_name, IDS)}:
         return [_import_part(name)]
+    if ":" in name:
+        raise ValueError(f"show takes a name without parameters, such as {name.partition(':')[0]}; received {name!r}.")
     parts = [(kind, full_name, part) for kind, of_kind in KINDS.items() for full_name, part in of_kind().items()]
     spellings = {spelling: None for _, full_name, _ in parts for spelling in {full_name, short_name(full_name)}}
     wanted = checks.known_name("name", name, [*spellings, "counters"]).lower()
@@ -141,7 +172,7 @@ def _import_part(text: str) -> tuple[str, str, Any]:
     """Return kind, name and object of `module:Name`.
 
     Raises:
-        ValueError: If the module does not have it, or it is nothing to play.
+        ValueError: If the module lacks it, or it cannot be played.
     """
     module, _, name = text.partition(":")
     import_by_name(module)
@@ -210,11 +241,12 @@ def _facts_of_algorithm(algorithm: Algorithm) -> dict[str, str]:
     at = f"K = {N_ARMS}, T = {HORIZON:,}"
     external = algorithm.regret_bound(**size)
     pseudo = algorithm.pseudo_regret_bound(means=MEANS, horizon=HORIZON)
+    pair = f"means {MEANS[0]:g} and {MEANS[1]:g}"
     bounds = [
         f"{kind}: {bound:,.1f} at most"
         for kind, bound in (
             (f"external regret against an oblivious adversary, {at}", external),
-            (f"pseudo-regret with means {MEANS[0]:g} and {MEANS[1]:g}, T = {HORIZON:,}", pseudo),
+            (f"pseudo-regret with {pair}, T = {HORIZON:,}", pseudo),
         )
         if bound < math.inf
     ]
@@ -222,6 +254,7 @@ def _facts_of_algorithm(algorithm: Algorithm) -> dict[str, str]:
         f", delta = {claimed.delta:.3g}" if claimed.delta else ""
     )
     games = _games_of(algorithm)
+    least = algorithm.sample_lower_bound(means=MEANS)
     return {
         **({"Games": games} if games else {}),
         "Guarantee": f"with the defaults, {at}: {shown_epsilon(holds)} ({CONVENTION})"
@@ -230,12 +263,15 @@ def _facts_of_algorithm(algorithm: Algorithm) -> dict[str, str]:
         "It covers": holds.covers,
         "Layer by layer": "\n".join(holds.steps),
         "Regret bound": "\n".join(bounds) or "none with explicit constants is known",
+        **(
+            {} if algorithm.sample_bound is None else {"Rounds until stop": f"coins with {pair}: {least:,.1f} at least"}
+        ),
         **({"Source": algorithm.reference} if algorithm.reference else {}),
     }
 
 
 def _games_of(algorithm: Algorithm) -> str:
-    """Return which games an algorithm is for, one kind a line; nothing if it is for all games with arms."""
+    """Return the kinds of games of an algorithm, one per line; empty for all games with arms."""
     lines = []
     if algorithm.make_agent is not None and algorithm.feedback == "full":
         lines.append("only those that reveal all gains: DPBandit-Experts-v0, or DPBandit-Graph-v0 with graph=complete")
@@ -302,7 +338,7 @@ def show_counters(horizon: int, epsilon: float, delta: float | None, out: Path |
 
 
 def is_folder_of_results(name: str) -> bool:
-    """Return whether a name is that of a folder: it is written as a path, or a folder and nothing else is called so."""
+    """Return whether a name means a folder: it is a path, or only a folder has this name."""
     if any(separator in name for separator in ("/", os.sep)):
         return True
     known = (spelling for of_kind in KINDS.values() for full in of_kind() for spelling in (full, short_name(full)))
@@ -347,7 +383,7 @@ def show_results(folder: Path, out: Path | None, **look: str) -> None:
 
 
 def open_lab(name: str | None, folder: Path, *, read_only: bool, host: str, port: int | None, headless: bool) -> None:
-    """Copy the labs to a folder, and serve them until Ctrl-C."""
+    """Copy the labs to a folder, and host them until Ctrl-C."""
     from dp_bandit_envs.checks import require
     from dp_bandit_envs.course.notebooks import START_PAGE, copy_labs, find, outdated, served, show_in_browser
 

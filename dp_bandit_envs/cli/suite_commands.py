@@ -1,13 +1,14 @@
-"""What `suite` does: score agents or a class's folder, list the tasks, or show the reference."""
+"""The command `suite`: score agents or a class's folder, list the tasks, or show the reference."""
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from dp_bandit_envs.cli.options import parse_numbers
 from dp_bandit_envs.cli.terminal import say
-from dp_bandit_envs.suite import AXES, LEVELS, SIZES, evaluate, tasks
-from dp_bandit_envs.suite.card import ScoreCard
+from dp_bandit_envs.files import write_whole
+from dp_bandit_envs.suite import AXES, LEVELS, SIZES, ScoreCard, evaluate, join, load, tasks
 from dp_bandit_envs.suite.evaluation import LEVELS_OF_A_CARD
 from dp_bandit_envs.suite.players import agents_of_folder
 from dp_bandit_envs.suite.reference import REFERENCE_SEED
@@ -26,7 +27,10 @@ def score_agents(
     seconds: float,
     jobs: int,
 ) -> None:
-    """Score agents, print the sheet, and write card, sheet and picture."""
+    """Score agents, or join cards; print the sheet, and write card, sheet and picture."""
+    if all(word.endswith(".json") for word in words):
+        write_card(join(*(load(word) for word in words)), out)
+        return
     agents: Any = list(words)
     if folders := [word for word in words if Path(word).is_dir()]:
         if len(words) > 1:
@@ -43,8 +47,7 @@ def score_agents(
         seconds=seconds,
         jobs=jobs,
     )
-    say(str(scores))
-    say(f"\nSee {' and '.join(map(str, _write(scores, out)))}.")
+    write_card(scores, out)
 
 
 def parse_levels(texts: Sequence[str] | None) -> list[float | None]:
@@ -55,17 +58,18 @@ def parse_levels(texts: Sequence[str] | None) -> list[float | None]:
     return levels or list(LEVELS_OF_A_CARD)
 
 
-def _write(scores: ScoreCard, out: Path) -> list[Path]:
-    """Write the card, and its picture if matplotlib is installed."""
+def write_card(scores: ScoreCard, out: Path) -> None:
+    """Print the sheet, and write it, the card, and its picture if matplotlib is installed."""
+    say(str(scores))
     scores.save(out / "card.json")
-    (out / "sheet.txt").write_text(f"{scores}\n", encoding="utf-8")
-    written = [out / "card.json", out / "sheet.txt"]
-    try:
+    write_whole(out / "sheet.txt", f"{scores}\n")
+    files = ["card.json", "sheet.txt"]
+    with contextlib.suppress(ImportError):
         from dp_bandit_envs.plots.plot_style import as_bytes
-    except ImportError:
-        return written
-    (out / "figure.png").write_bytes(as_bytes(scores.plot(), "png"))
-    return [*written, out / "figure.png"]
+
+        (out / "figure.png").write_bytes(as_bytes(scores.plot(), "png"))
+        files.append("figure.png")
+    say(f"\nSee {' and '.join(str(out / name) for name in files)}.")
 
 
 def show_tasks() -> None:

@@ -1,4 +1,4 @@
-"""Where the command line prints, and how it ends."""
+"""Printing and exiting of the command line."""
 
 import os
 import sys
@@ -6,6 +6,8 @@ import threading
 
 from rich.console import Console
 
+LEAST_SPEED = 10_000
+"""The least speed that is worth a word, in rounds per second."""
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 console = Console()
@@ -13,12 +15,12 @@ errors = Console(stderr=True)
 
 
 def say(text: str) -> None:
-    """Print text as it is: a long line stays one, so that commands and paths in it can be copied."""
+    """Print text without wrapping, so that commands and paths in long lines can be copied."""
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def write_any_letter() -> None:
-    """Write a question mark in place of letters that the terminal does not support."""
+    """Replace letters that the terminal does not support by question marks."""
     for stream in (sys.stdout, sys.stderr):
         # A handler that the user chose is kept.
         if getattr(stream, "errors", "") in ("strict", "surrogateescape") and hasattr(stream, "reconfigure"):
@@ -37,5 +39,7 @@ def leave_at_once(code: int) -> None:
 
 
 def rate(speed: float) -> str:
-    """Return a speed in words."""
-    return f"{speed / 1e6:,.1f} M rounds/s" if speed >= 1e6 else f"{speed / 1e3:,.0f} k rounds/s"
+    """Return a speed in words, after a comma; nothing for one that says more of how long it takes to begin."""
+    if speed < LEAST_SPEED:
+        return ""
+    return f", {speed / 1e6:,.1f} M rounds/s" if speed >= 1e6 else f", {speed / 1e3:,.0f} k rounds/s"

@@ -1,4 +1,4 @@
-"""Checks on agents, adversaries, wrappers and algorithms of your own; our tests run the same ones over ours.
+"""Checks on your own agents, adversaries, wrappers and algorithms; our tests run the same checks on ours.
 
 Each returns None, or raises one `ConformanceError` that names the broken rule, the value received, and how to fix it.
 They need no test framework:

@@ -24,7 +24,7 @@ from dp_bandit_envs.wrappers import ExactSums
 
 ROUNDS: Final = 700
 CUTS: Final = ([1], [2], [3], [64], [255], [1, 2, 3, 5, 8, 13, 21, 200], [199, 1, 1, 199, 300])
-"""Block lengths in which the same rounds are fetched; the last one is repeated to the end."""
+"""Block lengths for fetching the same rounds; the last length repeats."""
 SIZES: Final = ((2, 2), (3, 7), (20, 64))
 STREAMS: Final = 30
 GAMES_FOR_MEANS: Final = 2000
@@ -35,15 +35,15 @@ Make = Callable[[], Adversary]
 
 @checks.answers_wrong_calls
 def check_adversary(adversary: Any, *, horizon: int = ROUNDS) -> None:
-    """Check an adversary of your own against everything that environments and the simulator rely on.
+    """Check your own adversary against everything that environments and the simulator rely on.
 
-    The rules: gains are a fresh float64 array of shape `(rounds, n_arms)` in [lowest, 1], never NaN; `lowest` is 0,
-    or -1 for gain vectors of points; they are the same in whatever blocks the rounds are fetched, and by `fill`; one
-    stream gives the same game, other streams other games if anything is drawn, and `begin` starts a new game; the
-    global random state is not used; copies and pickles play the same, and a copy does not affect its original;
-    `n_arms`, `horizon` and `memory` are those of the constructor; `means`, if declared, are the expected gains. For an
-    id, `gym.make` and `gym.make_vec` must play the same games, pass Gymnasium's own checker, and be simulated as they
-    are played, to the last bit.
+    The rules: gains are a fresh float64 array of shape `(rounds, n_arms)` in [lowest, 1], never NaN, with `lowest` 0,
+    or -1 for gain vectors of points. They do not depend on the blocks in which rounds are fetched, and `fill` returns
+    the same. One stream gives the same game; other streams give other games if draws are made; `begin` starts a new
+    game. The global random state is not used. Copies and pickles play the same, and a copy does not affect its
+    original. `n_arms`, `horizon` and `memory` equal the constructor's. `means`, if declared, are the expected gains.
+    For an id, `gym.make` and `gym.make_vec` must play the same games, pass Gymnasium's own checker, and be simulated as
+    they are played, to the last bit.
 
     A correct adversary fails with a probability below 1e-9, only because of the test of `means`.
 
@@ -115,7 +115,7 @@ def _check_facts(make: Make) -> None:
 
 
 def _blocks(adversary: Adversary, lengths: Sequence[int], *, stream: int = 3) -> Iterator[FloatArray]:
-    """Yield the gains of a new game in blocks of these lengths, the last one repeated to the end; each checked."""
+    """Yield the gains of a new game in blocks of these lengths, the last length repeated; checks each block."""
     adversary.begin(np.random.default_rng([stream, 1]))
     left, index = min(ROUNDS, adversary.horizon), 0
     while left:

@@ -44,9 +44,9 @@ SIZES: Final = ((1, 1), (1, 20), (2, 1), (2, 40), (3, 200), (50, 120))  # arms a
 POINT_SIZES: Final = ((2, 1), (2, 30), (10, 60))  # dimensions and rounds
 KINDS: Final = {"gains": ("gains",), "sums": ("sums",), "both": ("gains", "sums")}
 REVEALED: Final = {"full": "full", "payoff": "bandit"}
-"""What a game of points must reveal, by what an agent learns from."""
+"""The feedback of a game of points, by the feedback that an agent needs."""
 playing: Final = functools.partial(must_not_fail, is_public=True)
-"""All gains of these games are made up, so that messages are no secret."""
+"""All gains of these games are synthetic, so messages are public."""
 OTHER_SET: Final = (
     "decision_set.project(point) returns the nearest point. If the agent is not for the {}, raise WrongGameError in"
     " see_set(decision_set), or name its sets: check_agent(..., decision_sets=['ball'])."
@@ -63,17 +63,17 @@ def check_agent(
     feedback: str | None = None,
     decision_sets: Iterable[str] | None = None,
 ) -> None:
-    """Check an agent of your own against everything that `play` and `simulate` rely on.
+    """Check your own agent against everything that `play` and `simulate` rely on.
 
-    The rules: it has the three methods with the protocol's names; arms are integers in [0, K); the same stream gives
-    the same arms; `begin` resets everything; two agents share no state; observations are neither modified nor stored,
-    and no undeclared key is read; the global random state is not used; it plays games of one round and of one, two and
-    many arms, rounds in which nothing is released, and sums outside [0, count]; `probabilities`, if present, is the
-    distribution from which arms are drawn; copies and pickles play the same; every base environment can be played,
-    graphs included; and a `FunctionalAgent` plays the same compiled as step by step, to the last bit. An agent that
-    needs the gains of all arms is checked in games that reveal them, with experts and on the complete graph; with the
-    attribute `feedback = "full"`, `play` and `simulate` refuse it other games. An agent with `select_point` is checked
-    by the same rules in games of points, on every decision set that it does not refuse with a `WrongGameError`.
+    The rules: it has the three methods with the protocol's names, and arms are integers in [0, K). The same stream
+    gives the same arms, `begin` resets all state, and two agents share no state. Observations are not modified or
+    stored, and no undeclared key is read. The global random state is not used. It plays games of one round and of one,
+    two and many arms, rounds without a release, and sums outside [0, count]. `probabilities`, if present, is the
+    distribution of the arms drawn. Copies and pickles play the same. Every base environment can be played, graphs
+    included. A `FunctionalAgent` plays the same compiled as step by step, to the last bit. An agent that needs the
+    gains of all arms is checked in games that reveal them, with experts and on the complete graph. If it has the
+    attribute `feedback = "full"`, `play` and `simulate` refuse other games. An agent with `select_point` is checked by
+    the same rules in games of points, on every decision set that it does not refuse with a `WrongGameError`.
 
     Args:
         make_agent: Makes a new agent when called without arguments, such as an agent's class.
@@ -81,8 +81,8 @@ def check_agent(
             has none.
         feedback: `"full"` for an agent that needs the gains of all arms in every round, or `"any"`; by default the
             agent's attribute `feedback`, or `"any"` if it has none. For points `"full"`, the default, or `"payoff"`.
-        decision_sets: For agents that play points, the names of the sets that they are for: `"ball"`, `"cube"`,
-            `"simplex"`; by default all that they do not refuse.
+        decision_sets: For agents that play points, the names of their sets: `"ball"`, `"cube"`, `"simplex"`; by default
+            all sets that they do not refuse.
 
     Raises:
         ConformanceError: If a rule is broken.
@@ -125,7 +125,7 @@ def _check_on_arms(make_agent: Any, kinds: tuple[str, ...], *, full: bool) -> No
 
 
 def _check_on_sets(make_agent: Any, kinds: tuple[str, ...], needs: str, decision_sets: Iterable[str] | None) -> None:
-    """Check an agent on every decision set that it is for, and does not refuse."""
+    """Check an agent on each of its decision sets that it does not refuse."""
     names, revealed = tuple(DECISION_SETS), REVEALED[needs]
     wanted = [
         checks.one_of("decision_sets", name, names) for name in (names if decision_sets is None else decision_sets)
@@ -256,7 +256,7 @@ def _point(point: Any, trial: AgentTrial) -> list[float]:
 
 
 def _check_learning(make_agent: Any, trial: AgentTrial, others: tuple[AgentTrial, AgentTrial], where: str) -> None:
-    """Check a kind of observations; the other games are of another size, and of this one for a second agent."""
+    """Check one kind of observations; the other games have another size, and this size for a second agent."""
     things = "arms" if trial.n_arms else "points"
 
     def played(agent: Any = None, **options: Any) -> list[Choices]:
@@ -311,7 +311,7 @@ class _ReadObservation(dict[str, Any]):
 
 
 def _check_reading(agent: Any, trial: AgentTrial) -> None:
-    """Require that no key is read that is for evaluators; other unknown keys, which may come later, are allowed."""
+    """Require that no evaluator-only key is read; other unknown keys, which may be added later, are allowed."""
     asked: set[str] = set()
 
     def watched(seen: Observation) -> Observation:
@@ -334,7 +334,7 @@ def _check_reading(agent: Any, trial: AgentTrial) -> None:
 
 
 def _check_probabilities(agent: Any, trial: AgentTrial, expected: Choices) -> None:
-    """Check for valid probabilities before each choice of an arm, and that asking for them changes nothing."""
+    """Check that probabilities are valid before each choice of an arm, and that computing them has no side effect."""
     ask = getattr(agent, "probabilities", None)
     if ask is None or not trial.n_arms:
         return
@@ -369,7 +369,7 @@ def _check_withheld(make_agent: Any, worlds: Mapping[str, World]) -> None:
 
 
 def _check_own_games(make_agent: Any, world: World, *, full: bool) -> None:
-    """Require that an agent can play every registered game with arms, and one on a graph that is redrawn."""
+    """Require that an agent can play every registered game with arms, and a game on a redrawn graph."""
     way_out = "play(world(gym.make(id)), agent) shows the error."
     for id_, arguments in REVEALING_ALL.items() if full else ((id_, {}) for id_ in OWN_IDS):
         game = made(id_, horizon=60, **arguments)

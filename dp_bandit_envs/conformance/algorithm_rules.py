@@ -39,11 +39,11 @@ from dp_bandit_envs.protocols import Agent, Environment, FloatArray, PointAgent,
 from dp_bandit_envs.simulation import play, simulate
 
 SIZES: Final = ((2, 2), (2, 64), (4, 2**12), (4, 2**18), (50, 1000))
-"""Numbers of arms and rounds at which the guarantee and the bounds are checked."""
+"""Numbers of arms and rounds for checking the guarantee and the bounds."""
 HORIZONS: Final = tuple(2**k for k in range(6, 23, 2))
 MEANS: Final = ((0.9, 0.6), (0.5, 0.5), (0.7, 0.5, 0.5, 0.3), (1.0, 0.0))
 LARGEST_TESTED: Final = 4.0
-"""The largest epsilon that is tested: a few hundred games cannot show the small probabilities of a larger one."""
+"""The largest tested epsilon: a few hundred games cannot show the small probabilities of larger epsilons."""
 ROUNDS: Final = 24
 POINT_ROUNDS: Final = 12
 FEEDBACKS: Final = ("full", "bandit")
@@ -51,24 +51,24 @@ FEEDBACKS: Final = ("full", "bandit")
 
 @checks.answers_wrong_calls
 def check_algorithm(algorithm: Player, *, games: int = 400) -> None:
-    """Check an algorithm of your own: that it plays, and that its guarantee and bounds are plausible.
+    """Check your own algorithm: that it plays, and that its guarantee and bounds are plausible.
 
-    The rules: it has a name, under which results are stored; `agent()` makes a new agent each time and `wrap` keeps the
-    game; the guarantee is a `PrivacyGuarantee` with a theorem, and that of the outermost wrapper unless it comes from
-    the agent, and then it covers the arms only; regret bounds are in [0, T] or inf, and do not decrease with more
-    rounds, more memory or a larger sensitivity; copies and pickles play the same; every base game can be played, also
-    with one round, unless `refusal` says why not and `play` then raises a WrongGameError, and one on a graph unless it
-    is refused with a ValueError or TypeError; `simulate` gives what `play` gives, to the last bit; and if a guarantee
-    with an epsilon of at most 4 is declared, no tested event of the arms played is more than exp(epsilon) times as
-    frequent, plus delta, when one round changes. An algorithm with `feedback="full"` is checked in games that reveal
-    the gains of all arms, with experts and on the complete graph. One that plays points is checked in all games of
-    points that it plays.
+    The rules: it has a name, the key of stored results. `agent()` makes a new agent each time and `wrap` keeps the
+    game. The guarantee is a `PrivacyGuarantee` with a theorem, and equals the outermost wrapper's, unless it comes from
+    the agent, and then it covers the arms only. Regret bounds are in [0, T] or inf, and do not decrease with more
+    rounds, more memory or a larger sensitivity. Copies and pickles play the same. Every base game can be played, also
+    with one round, unless `refusal` gives a reason and `play` then raises a WrongGameError. The same holds for a game
+    on a graph, unless it is refused with a ValueError or TypeError. `simulate` equals `play` to the last bit. If a
+    guarantee with an epsilon of at most 4 is declared, no tested event of the arms played is more than exp(epsilon)
+    times as frequent, plus delta, when one round changes. An algorithm with `feedback="full"` is checked in games that
+    reveal the gains of all arms, with experts and on the complete graph. An algorithm for points is checked in all
+    games of points that it plays.
 
     The last rule is a test on samples, and cannot prove a guarantee. A correct algorithm fails with a probability below
     1e-6.
 
     Args:
-        algorithm: The algorithm, or what names one, as for `play`.
+        algorithm: The algorithm or its name, as for `play`.
         games: Number of games for each table of gains in the last rule; 0 skips it.
 
     Raises:
@@ -209,7 +209,7 @@ def _check_bounds(algorithm: Algorithm) -> None:
 
 
 def _home(algorithm: Algorithm) -> str:
-    """Return the id of the games in which most rules are checked."""
+    """Return the id of the games for most rules."""
     return EXPERTS if algorithm.feedback == "full" else STOCHASTIC
 
 
@@ -275,7 +275,7 @@ NOISE = "Put a wrapper with enough noise around the game, or declare a larger ep
 
 
 def _check_arms_hide(algorithm: Algorithm, games: int) -> None:
-    """Compare the arms played on two neighbouring tables, as `check_wrapper` compares what is released."""
+    """Compare the arms played on two neighbouring tables, as `check_wrapper` compares releases."""
     guarantee = algorithm.guarantee(n_arms=2, horizon=ROUNDS)
     if tested(guarantee)[0] > LARGEST_TESTED:
         return
@@ -297,7 +297,7 @@ def _check_arms_hide(algorithm: Algorithm, games: int) -> None:
 
 
 class _PointRecorder(gym.ActionWrapper[Any, Any, Any]):
-    """Keeps the points played."""
+    """Records the points played."""
 
     def __init__(self, env: Environment) -> None:
         super().__init__(env)

@@ -1,6 +1,6 @@
-"""The rules for mechanisms: `release` returns a number and a count, in the range that is declared.
+"""The rules for mechanisms: `release` returns a number and a count, in the declared range.
 
-Behind a wrapper such faults end a game without a word about their cause, because it may be private.
+Behind a wrapper, such faults end a game without naming the cause, because it may be private.
 """
 
 import math
@@ -21,7 +21,7 @@ from dp_bandit_envs.wrappers.boundary import streams_of
 def check_mechanism(env: Any) -> None:
     """Require that the outermost mechanism's `release` returns (value, count), in the range it declares.
 
-    Wrappers that are no `PrivacyBoundary` have no mechanism, and are not looked at.
+    Wrappers other than `PrivacyBoundary` have no mechanism and are skipped.
 
     Args:
         env: The wrapper around a game.
@@ -56,7 +56,7 @@ def check_mechanism(env: Any) -> None:
 
 
 def _checked_count(returned: Any, gain_text: str, mechanism: Mechanism, inputs: InputFacts) -> int:
-    """Return the count of what `release` returned, or raise if it is no number and count, or out of range."""
+    """Return the count from `release`, or raise if it did not return a number and a count in range."""
     name, low, high = type(mechanism).__name__, inputs.values.low, inputs.values.high
     is_pair: Any = isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[0], Real)
     is_pair = is_pair and isinstance(returned[1], (int, np.integer)) and returned[1] >= 0

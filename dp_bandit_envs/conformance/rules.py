@@ -1,4 +1,4 @@
-"""Functions with which checks report a broken rule."""
+"""Functions of the checks that report a broken rule."""
 
 import contextlib
 import copy
@@ -26,7 +26,7 @@ DELTA: Final = 1e-3
 
 
 def require(holds: Any, rule: str, received: str, way_out: str) -> None:
-    """Raise a `ConformanceError` if a rule does not hold, with what was received instead: never a private gain."""
+    """Raise a `ConformanceError` if a rule does not hold, with the value received: never a private gain."""
     if not holds:
         raise ConformanceError(f"{rule}; received {received}. {way_out}")
 
@@ -35,7 +35,7 @@ def require(holds: Any, rule: str, received: str, way_out: str) -> None:
 def must_not_fail(what: str, way_out: str | Callable[[Exception], str], *, is_public: bool = False) -> Iterator[None]:
     """Replace an error by a `ConformanceError` that names only its type: messages may be private; it is the cause.
 
-    The message of a `BoundaryError` is public, and `is_public` says that all are. A way out may depend on the error.
+    The message of a `BoundaryError` is public; with `is_public` all messages are. A way out may depend on the error.
     """
     try:
         with warnings.catch_warnings():
@@ -54,7 +54,7 @@ def must_not_fail(what: str, way_out: str | Callable[[Exception], str], *, is_pu
 
 
 def _of_a_name(error: Exception) -> bool:
-    """Whether an error shows nothing but a word of a program, such as a key that an observation does not have."""
+    """Whether an error shows only a word of a program, such as a missing key of an observation."""
     key = error.args[0] if type(error) is KeyError and error.args else None
     return isinstance(key, str) and key.isidentifier()
 
@@ -103,7 +103,7 @@ def copies_of(original: Part, what: str) -> dict[str, Part]:
 
 
 def tested(guarantee: PrivacyGuarantee) -> tuple[float, float]:
-    """Return the epsilon and delta to test; inf where nothing is guaranteed."""
+    """Return the epsilon and delta to test; inf without a guarantee."""
     if guarantee.model == "none":
         return math.inf, 0.0
     if math.isinf(guarantee.epsilon):
@@ -121,10 +121,10 @@ def require_hidden(
     tries: int,
     games: int,
 ) -> None:
-    """Require that no event is exp(epsilon) times as frequent, plus delta, on one of two neighbouring tables of gains.
+    """Require that no event is exp(epsilon) times as frequent, plus delta, on either of two neighbouring tables.
 
-    The epsilon is that of the guarantee, where it can be tested, and what it says at other deltas; for the tables and
-    games see `fresh_excess`.
+    Tests the guarantee's epsilon, if possible, and its epsilons at other deltas; for tables and games see
+    `fresh_excess`.
     """
     claims = [tested(guarantee), *((guarantee.epsilon_at(delta), delta) for delta in DELTAS)]
     over, (epsilon, delta) = fresh_excess(pairs, sample, tries=tries, games=games, claims=claims, failure=FALSE_ALARM)

@@ -1,4 +1,4 @@
-"""The games in which parts are tried: tables of gains, what agents learn from, and two ways to play them."""
+"""Trial games: tables of gains, the observations of agents, and two ways to play them."""
 
 import functools
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ POINT_IDS: Final = ("DPBandit-Ball-v0", "DPBandit-Cube-v0", "DPBandit-Simplex-v0
 OWN_IDS: Final = tuple(id_ for id_, game in GAMES.items() if not isinstance(game.adversary, type))
 """The ids of this project's games, without those registered by others."""
 COMPILED: Final = "a FunctionalAgent"
-"""What is made of functions that Numba compiles, and must not fall back to `play`."""
+"""Parts made of functions that Numba compiles; they must not fall back to `play`."""
 
 
 WORLDS: Final[dict[str, dict[str, World]]] = {
@@ -47,7 +47,7 @@ WORLDS: Final[dict[str, dict[str, World]]] = {
 
 
 def revealing_all(world: World) -> World:
-    """Return a world of the same observations in which every round reveals the gains of all arms."""
+    """Return a world with the same observations that reveals the gains of all arms in every round."""
 
     def around(env: Environment) -> Environment:
         game = env.unwrapped
@@ -57,7 +57,7 @@ def revealing_all(world: World) -> World:
 
 
 def table_of(rounds: int, n_arms: int, *, key: int = 0) -> FloatArray:
-    """Return gains in which the first arms have the largest means, shape `(rounds, n_arms)`; half are 0 or 1."""
+    """Return gains with the largest means for the first arms, shape `(rounds, n_arms)`; half are 0 or 1."""
     rng = np.random.default_rng([key, rounds, n_arms])
     gains = np.clip(rng.random((rounds, n_arms)) * 0.4 + np.linspace(0.6, 0.0, n_arms), 0, 1)
     coins = (rng.random((rounds, n_arms)) < gains).astype(float)
@@ -75,7 +75,7 @@ def made(id_: str, **arguments: Any) -> Environment:
 
 
 def with_gains(id_: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a game, with a table for the one that otherwise warns that it makes up its gains."""
+    """Return the arguments of a game, with a table for the game that otherwise warns about made-up gains."""
     return {"gains": table_of(1000, 4), **arguments} if id_ == "DPBandit-Replay-v0" else arguments
 
 
@@ -84,8 +84,8 @@ class AgentTrial(NamedTuple):
 
     Attributes:
         make: Makes it, with the wrappers that release the observations.
-        what: Which game it is, for messages.
-        n_arms: How many arms the agent sees, of two in the game if it is one; 0 where points are played.
+        what: Name of the game, for messages.
+        n_arms: Number of arms the agent sees (1 means one of two in the game); 0 for points.
         decision_set: The points that may be played.
     """
 
@@ -96,7 +96,7 @@ class AgentTrial(NamedTuple):
 
 
 def game_of_arms(world: World, table: FloatArray) -> AgentTrial:
-    """Return the game of a table of gains, `(rounds, n_arms)`; of one arm, it is twice in the game."""
+    """Return the game of a table of gains, `(rounds, n_arms)`; a single arm appears twice in the game."""
     rounds, n_arms = table.shape
     gains = table if n_arms > 1 else np.repeat(table, 2, axis=1)
     return AgentTrial(lambda: world(games_of(gains)), f"a game of {n_arms} arms and {rounds} rounds", n_arms)
@@ -113,7 +113,7 @@ def game_of_points(world: World, id_: str, rounds: int, dimension: int, *, feedb
 
 
 def begin(agent: Any, env: Environment, seed: int, *, n_arms: int = 0) -> None:
-    """Tell an agent that a game begins; of the set first, if it plays points."""
+    """Begin an agent's game; pass the set first, if it plays points."""
     rng, horizon = np.random.default_rng([seed, 7]), int(env.get_wrapper_attr("horizon"))
     if n_arms:
         agent.begin(n_arms=n_arms, horizon=horizon, rng=rng)
@@ -135,7 +135,7 @@ def steps_of(
 ) -> Iterator[Any]:
     """Play one game and yield each arm or point as the agent returned it.
 
-    The seed is that of the noise and of the agent. `before` is called before each choice, `observed` changes the
+    The seed determines the noise and the agent's stream. `before` is called before each choice, `observed` changes the
     observation that the agent sees, and `after` is called with it after the agent has learned from it.
     """
     env, n_arms = trial.make(), trial.n_arms
@@ -165,7 +165,7 @@ def check_played_equals_simulated(
 ) -> None:
     """Require that `simulate` and `play` give the same pulls, switches, gains and regret, round by round.
 
-    The message names `what` is checked; a horizon of None is the environment's.
+    The message contains `what`, the checked part; a horizon of None is the environment's.
     """
     sized = arguments if horizon is None else {"horizon": horizon, **arguments}
     with must_not_fail(f"play with {what} in {id_}", "play(gym.make(id), algorithm) shows the error."):
@@ -186,6 +186,10 @@ def check_played_equals_simulated(
             "collected gains": (outcome.collected[trial], game.collected),
             "external regret": (outcome.external_regret[trial], game.external_regret),
         }
+        if outcome.rounds_until_stop is not None and game.rounds_until_stop is not None:
+            pairs["rounds until stop"] = (outcome.rounds_until_stop[trial], game.rounds_until_stop)
+        if outcome.error is not None and game.error is not None:
+            pairs["errors"] = (outcome.error[trial], game.error)
         for name, (simulated, played) in pairs.items():
             require(
                 np.array_equal(simulated, played),

@@ -1,7 +1,7 @@
 """The rules for privacy wrappers: only releases leave the wrapper, with the noise that it declares.
 
-Nothing private leaves through attributes, errors, gains out of range or copies either. A wrapper whose mechanism
-accepts any range is held to the same rules in games of points as in games of arms.
+Private data must not leak through attributes, errors, gains out of range or copies either. A wrapper whose mechanism
+accepts any range is checked by the same rules in games of points as in games of arms.
 """
 
 import contextlib
@@ -51,9 +51,9 @@ from dp_bandit_envs.protocols import Environment, FloatArray
 
 GAMES: Final = 30
 FIRST_SEED: Final = 1_000_000
-"""The seed of the first game in which an event is looked for."""
+"""The seed of the first game in the search for an event."""
 LOW_BITS: Final = 200
-"""Releases whose low bits are looked at."""
+"""Number of releases whose low bits are examined."""
 NUM_ENVS: Final = 3
 FACTS_OF_VECTOR: Final = ("sensitivity", "guarantee", "horizon", "n_arms")
 KEPT_FACTS: Final = ("sensitivity", "guarantee", "horizon", "mechanism")
@@ -70,20 +70,19 @@ def check_wrapper(
     n_arms: int = 3,
     games: int = 1000,
 ) -> None:
-    """Check a privacy wrapper of your own: its releases, that nothing else leaks, and that its noise is as declared.
+    """Check your own privacy wrapper: its releases, that it leaks no other data, and that its noise is as declared.
 
-    The site's table of rules has each of them. In short: what a step returns is declared, fresh, and a function of what
-    is released; `info` and flags depend on the horizon only, and a game whose flags do not is refused; facts are
-    read-only, and nothing below can be reached through attributes, errors, copies or gains outside [0, 1]; noise
-    depends on the seed alone; one changed round changes released gains by at most `sensitivity`; the vector form, if
-    given, plays the same games; low bits of releases show no gain (a warning says so where they cannot be looked at);
-    and on two neighbouring tables of gains no tested event is more than exp(epsilon) times as frequent, plus delta. A
-    wrapper whose mechanism accepts any range keeps the rules on games of points, too.
-
-    The last rule is a test on samples: it finds noise that is much too small, and cannot prove that noise is large
-    enough. Probabilities below about 15 / `games` are not detected, so an epsilon above 4 is hardly tested; use a
-    smaller one for the test. A correct wrapper fails with a probability below 1e-6. A wrapper with secure draws takes
-    no seed; check it with `draws="fast"`.
+    The site's table of rules lists all rules. In short: a step returns declared, fresh values that are a function of
+    the releases. `info` and flags depend on the horizon only, and games with other flags are refused. Facts are
+    read-only, and layers below cannot be reached through attributes, errors, copies or gains outside [0, 1]. Noise
+    depends on the seed alone. One changed round changes released gains by at most `sensitivity`. The vector form, if
+    given, plays the same games. Low bits of releases do not reveal gains (with a warning if this cannot be checked). On
+    two neighbouring tables of gains no tested event is more than exp(epsilon) times as frequent, plus delta. A wrapper
+    whose mechanism accepts any range satisfies the rules on games of points, too. The last rule is a test on samples:
+    it finds noise that is much too small, but cannot prove that noise is large enough. Probabilities below about 15 /
+    `games` are not detected, so epsilons above 4 are barely tested; use a smaller epsilon for the test. A correct
+    wrapper fails with a probability below 1e-6. A wrapper with secure draws takes no seed; check it with
+    `draws="fast"`.
 
     Args:
         wrap: Wraps an environment, such as `lambda env: LaplaceClipRescale(env, epsilon=1.0)`.
@@ -192,7 +191,7 @@ def _check_steps(trial: WrapperTrial) -> None:
             flags = type(step.terminated) is bool and type(step.truncated) is bool
             require(flags, "flags must be bools", f"{type(step.terminated).__name__}", "Return bool(terminated).")
     horizon = int(env.get_wrapper_attr("horizon"))
-    # Rounds left over after the last batch may take an extra step, which releases nothing.
+    # Rounds left over after the last batch may take an extra step without a release.
     extra = len(steps) == horizon + 2 and steps[-1].info["round"] < rounds + 1
     ended = len(steps) == horizon + 1 or (extra and _released_nothing_new(steps))
     ended = ended and steps[-1].terminated and past == rounds
@@ -243,7 +242,7 @@ def _check_order(trial: WrapperTrial) -> None:
 
 
 def _check_wrong_actions(trial: WrapperTrial) -> None:
-    """Require that what cannot be played is refused; a point also after the set that is handed out was changed."""
+    """Require that invalid actions are refused; invalid points also after a change of the returned set."""
     width, points = trial.table.shape[1], bool(trial.feedback)
     wrong_points = (np.full(width, 9.0), np.full(width, math.nan), np.zeros(width - 1), None)
     actions: Any = wrong_points if points else (-1, width, 0.5)
@@ -285,7 +284,7 @@ def _check_flags(trial: WrapperTrial) -> None:
 
 
 def _check_unrevealed(trial: WrapperTrial) -> None:
-    """Require that gains of arms that were not played change nothing."""
+    """Require that gains of arms that were not played have no effect."""
     if trial.feedback:
         return
     other, arms = 1 - trial.table, [0] * len(trial.table)
@@ -321,7 +320,7 @@ def _check_sensitivity(trial: WrapperTrial) -> None:
 
 
 def _check_attributes(trial: WrapperTrial) -> None:
-    """Require that nothing of the game is an attribute of the wrapper, or in its texts."""
+    """Require that the game does not appear in the wrapper's attributes or texts."""
     game: Any = trial.game(np.full_like(trial.table, PLANTED))
     game.planted = PLANTED
     env: Any = trial.env(game)
@@ -422,7 +421,7 @@ RULES: Final = (
     _check_copies,
     _check_noise,
 )
-"""The rules for arms and for points, in the order in which they are asked."""
+"""The rules for arms and for points, in the order of the checks."""
 
 
 def _check_vector(trial: WrapperTrial, vector: Wrap) -> None:
@@ -452,10 +451,9 @@ def _check_vector(trial: WrapperTrial, vector: Wrap) -> None:
 
 
 def _check_low_bits(trial: WrapperTrial) -> None:
-    """Look for releases that one gain can lead to and another one cannot, whatever the noise is.
+    """Look for releases that are possible for one gain but not for another, whatever the noise is.
 
-    Warns:
-        UserWarning: If they cannot be looked at: where the wrapper is no `PrivacyBoundary`, or draws other noise.
+    Warns: UserWarning: If this cannot be checked: the wrapper is not a `PrivacyBoundary`, or draws other noise.
     """
     env = trial.env()
     guarantee: PrivacyGuarantee = env.get_wrapper_attr("guarantee")
@@ -487,8 +485,8 @@ def _check_privacy(trial: WrapperTrial, games: int) -> None:
     """Compare two neighbouring tables of gains: no event may be exp(epsilon) times as frequent, plus delta.
 
     A wrapper that keeps its guarantee fails with a probability below 5e-7, if seeds give independent noise. The events:
-    the release at a step, its change, or the total so far is above a threshold, or is not. The round that differs is
-    the first, one in the middle, or the last.
+    the release at a step, its change, or the running total is, or is not, above a threshold. The changed round is the
+    first, a middle round, or the last.
     """
     rounds, arms = len(trial.table), [0] * len(trial.table)
     neighbours = WrapperTrial(trial.wrap, 0 * trial.table).neighbours()

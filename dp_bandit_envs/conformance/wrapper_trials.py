@@ -1,4 +1,4 @@
-"""The games in which wrappers are tried, of arms and of points, and faulty ones whose gains must not be shown."""
+"""Trial games for wrappers, of arms and of points, and faulty games whose gains must not be revealed."""
 
 import dataclasses
 import functools
@@ -24,11 +24,11 @@ DIGITS: Final = "1234567"
 
 
 class ForeignError(BaseException):
-    """Stands for what another package may raise, which is no `Exception`."""
+    """Stands for another package's error that is not an `Exception`."""
 
 
 class Step(NamedTuple):
-    """What one step returned; for `reset`, without reward and flags."""
+    """The return values of one step; for `reset`, without reward and flags."""
 
     observation: Observation
     reward: Any
@@ -46,12 +46,12 @@ class Step(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class WrapperTrial:
-    """A wrapper with the game that it is tried in: of arms, or of points.
+    """A wrapper and its trial game, of arms or of points.
 
     Attributes:
         wrap: Wraps an environment.
         table: The gains of arms, shape `(rounds, n_arms)`; or gain vectors, shape `(rounds, dimension)`.
-        feedback: What a game of points reveals, `"full"` or `"bandit"`; "" for arms.
+        feedback: The feedback of a game of points, `"full"` or `"bandit"`; "" for arms.
     """
 
     wrap: Wrap
@@ -60,7 +60,7 @@ class WrapperTrial:
 
     @functools.cached_property
     def actions(self) -> list[Any]:
-        """What is played: arms with runs and returns, like an agent's, or points all over the set."""
+        """The actions: arms with runs and returns, like an agent's, or points spread over the set."""
         rounds, width = self.table.shape
         if not self.feedback:
             return [t // 3 % width for t in range(rounds)]
@@ -93,11 +93,11 @@ class WrapperTrial:
     def releases(
         self, seed: int | None, table: FloatArray | None = None, actions: Sequence[Any] | None = None
     ) -> FloatArray:
-        """Return what such a game releases, shape `(steps, numbers)`."""
+        """Return the releases of such a game, shape `(steps, numbers)`."""
         return releases_of(self.play(seed, table, actions))
 
     def failure(self, **fault: Any) -> str:
-        """Play a faulty game of planted gains, as `faulty_game` makes it; return all that its error shows, or ""."""
+        """Play a faulty game of planted gains from `faulty_game`; return the full text of its error, or ""."""
         env = self.env(faulty_game(self.game(np.full_like(self.table, PLANTED)), **fault))
         try:
             env.reset(seed=1)
@@ -111,7 +111,7 @@ class WrapperTrial:
         return ""
 
     def neighbours(self) -> list[tuple[FloatArray, FloatArray]]:
-        """Return for each round two tables in which its gains are at one end of their range, and at the other."""
+        """Return two tables for each round, with its gains at either end of their range."""
         width = self.table.shape[1]
         low, high = (-np.eye(width)[0], np.eye(width)[0]) if self.feedback else (np.zeros(width), np.ones(width))
         ends = np.eye(len(self.table))[:, :, np.newaxis]
@@ -152,7 +152,7 @@ def play_game(
 
 
 def releases_of(steps: Sequence[Step]) -> FloatArray:
-    """Return what the steps after `reset` released, shape `(steps, numbers)`."""
+    """Return the releases of the steps after `reset`, shape `(steps, numbers)`."""
     return np.array([step.released for step in steps[1:]])
 
 
@@ -165,7 +165,7 @@ def faulty_game(
         game: The game.
         fails_in: `"reset"`, or `"step"` for the third round.
         kind: The error's class.
-        added: What is added to a value in the second round.
+        added: Number added to a value in the second round.
         ends: The flag that is set in the second round, `"terminated"` or `"truncated"`.
     """
     reset, step = game.reset, game.step
@@ -192,7 +192,7 @@ def faulty_game(
 
 
 def _text_of(error: BaseException | None) -> str:
-    """Return the message, arguments and notes of an error, and those of its causes and contexts."""
+    """Return the message, arguments and notes of an error and of its causes and contexts."""
     if error is None:
         return ""
     texts = [str(error), repr(error), *map(repr, error.args), *getattr(error, "__notes__", [])]

@@ -1,7 +1,7 @@
-"""Calls a student's function and reads its answer, so that anything that can go wrong becomes plain words.
+"""Calls a student's function and reads its answer; all errors become plain words.
 
-A check is a function that raises `WrongAnswer` for what is wrong and returns the words of praise; `graded` makes a
-`TaskVerdict` of both.
+A check is a function that raises `WrongAnswer` for a wrong answer and otherwise returns praise; `graded` turns either
+into a `TaskVerdict`.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ Mistakes: TypeAlias = Sequence[tuple[Callable[..., Any], str]]
 
 
 class TaskVerdict(NamedTuple):
-    """Whether an answer is right, one or two sentences for the student, and what the box of a right one begins with."""
+    """Whether an answer is right, one or two sentences for the student, and the prefix of the box of a right answer."""
 
     passed: bool
     says: str
@@ -57,11 +57,11 @@ class TaskVerdict(NamedTuple):
 
 
 class WrongAnswer(Exception):
-    """An answer is wrong; its text says why, to the student."""
+    """An answer is wrong; its text explains why to the student."""
 
 
 def graded(check: Callable[Arguments, str]) -> Callable[Arguments, TaskVerdict]:
-    """Return a check that gives a `TaskVerdict`: passed with its words, or failed with those of `WrongAnswer`."""
+    """Wrap a check so that it returns a `TaskVerdict`: passed with its words, or failed with `WrongAnswer`'s."""
 
     @functools.wraps(check)
     def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> TaskVerdict:
@@ -75,11 +75,11 @@ def graded(check: Callable[Arguments, str]) -> Callable[Arguments, TaskVerdict]:
 
 
 LONG: Final = 60.0
-"""Seconds for a check; the slowest of them that compiles nothing takes about five."""
+"""Seconds for a check; the slowest check without compilation takes about five."""
 
 
 def judged(check: Callable[..., TaskVerdict], *answers: Callable[[], Any], seconds: float = LONG) -> TaskVerdict:
-    """Return the verdict of a check of what `answers` return, such as `lambda: regret`: a name may be missing."""
+    """Return the verdict of a check on the value of `answers`, such as `lambda: regret`; the name may be missing."""
     try:
         values = [answer() for answer in answers]
         with limited(seconds):
@@ -94,7 +94,7 @@ def judged(check: Callable[..., TaskVerdict], *answers: Callable[[], Any], secon
 
 
 def call(function: Any, *arguments: Any) -> Any:
-    """Return what a student's function answers to copies of its arguments, but for random generators, or raise."""
+    """Call a student's function on copies of its arguments (except random generators); return its answer, or raise."""
     if function is None or function is ... or unwritten(function):
         raise WrongAnswer("There is no answer yet: write the function.")
     if not callable(function):
@@ -112,7 +112,7 @@ def call(function: Any, *arguments: Any) -> Any:
         return answer
     name = getattr(function, "__name__", "the function")
     shown_arguments = ", ".join(map(brief, arguments))
-    with contextlib.suppress(ValueError):  # some functions in C do not say what they take
+    with contextlib.suppress(ValueError):  # some functions in C have no signature
         try:
             inspect.signature(function).bind(*arguments)
         except TypeError as error:
@@ -125,7 +125,7 @@ COURSE: Final = str(Path(__file__).parent)
 
 @contextlib.contextmanager
 def lookouts() -> Iterator[list[str]]:
-    """Collect the names of the course's own functions that are called, but for the methods of an `rng`."""
+    """Collect the names of the course's functions that are called, except the methods of an `rng`."""
     seen: list[str] = []
     before = sys.getprofile()
 
@@ -143,13 +143,13 @@ def lookouts() -> Iterator[list[str]]:
 
 
 def unwritten(function: Any) -> bool:
-    """Return whether a function is still `...` alone, or has nothing else either."""
+    """Return whether a function's body is still `...` or empty."""
     code, nothing = getattr(function, "__code__", None), (lambda: None).__code__.co_code
     return code is not None and code.co_code == nothing and code.co_consts[-1] in (None, ...)
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of an argument, or a generator of the class of scripts that goes on with the same numbers."""
+    """Return a copy of an argument, or a scripted generator that continues with the same numbers."""
     if type(value) is np.random.Generator:
         return ScriptedDraws(of=value)
     return value if isinstance(value, np.random.Generator) else copy.deepcopy(value)
@@ -169,7 +169,7 @@ def number(value: Any, what: str = "The answer") -> float:
 
 
 def whole(value: Any, what: str = "The answer") -> int:
-    """Return an answer as an int, or raise; a float such as 3.0 will do."""
+    """Return an answer as an int, or raise; a float such as 3.0 is accepted."""
     real = number(value, what)
     if not real.is_integer():
         raise WrongAnswer(f"{what} has to be a whole number; it is {real:g}.")
@@ -191,7 +191,7 @@ def numbers(value: Any, shape: tuple[int, ...], what: str = "The answer") -> np.
 
 
 def plain(value: Any) -> np.ndarray | None:
-    """Return numbers as an array of floats; None for what is text, truth values, complex or ragged."""
+    """Return numbers as an array of floats; None for text, truth values, complex or ragged values."""
     try:
         array = np.asarray(value)
         exact = array.dtype == object and all(
@@ -203,12 +203,12 @@ def plain(value: Any) -> np.ndarray | None:
 
 
 def agree(answers: Any, right: Any, *, relative: float = 1e-6, absolute: float = 0.0) -> bool:
-    """Return whether all answers are the right ones, but for the rounding of floats."""
+    """Return whether all answers are right, up to the rounding of floats."""
     return bool(np.allclose(answers, np.array(right, float), rtol=relative, atol=absolute))
 
 
 def mistakes(arguments: str, table: str, **names: Any) -> Mistakes:
-    """Return the mistakes of a table: on each line a formula, a bar, and what to say of it."""
+    """Return the mistakes of a table: each line has a formula, a bar, and a comment."""
     namespace = {"math": math, "np": np, **names}
     return [(eval(f"lambda {arguments}: {formula}", namespace), message) for formula, message in rows(table)]
 
@@ -226,7 +226,7 @@ def refuse_mistakes(known_mistakes: Mistakes, cases: Sequence[Any], answers: Any
 
 
 MORE: Final = 8
-"""How many cases are drawn beside those that stand in a check, so that a table of these fails."""
+"""Number of drawn cases besides a check's fixed cases, so that a table of the latter fails."""
 
 
 def check_formula(
@@ -248,20 +248,20 @@ def check_formula(
     """Raise `WrongAnswer` unless a student's function agrees with `right`, in the fixed cases and in drawn ones.
 
     Args:
-        function: What the student wrote.
+        function: The student's function.
         right: The right function.
         cases: Arguments of both.
-        draw: Draws further arguments, which are asked about when the fixed cases are right.
-        seed: The seed of these; None for new ones.
-        known_mistakes: Mistakes in `cases`, with what to say of each.
-        wrong: What to say of a case, an answer and the right one if nothing else fits; or a text in which {0}, {1}, ...
-            are the case, {answer} the answer, and {side} one of `sides`.
-        sides: What an answer is that is too small, and one that is too large.
+        draw: Draws further arguments, which are tested once the fixed cases are right.
+        seed: The seed of these; None for a fresh seed.
+        known_mistakes: Mistakes in `cases`, with a comment on each.
+        wrong: The default comment, as a function of a case, the answer and the right answer; or a text with
+            placeholders {0}, {1}, ... for the case, {answer}, and {side} for an entry of `sides`.
+        sides: Words for an answer that is too small, and too large.
         what: The name of an answer.
-        rounded: What is bad about an answer that is right but rounded; empty if nothing is said of rounding.
-        partly: What to say of a function that is right where a condition on the case holds.
-        refuse_more: Raises for answers and right ones that need words of their own.
-        close: How close is right, as in `agree`.
+        rounded: The comment on a right but rounded answer; empty for none.
+        partly: The comment on a function that is right under a condition on the case.
+        refuse_more: Raises for answers and right answers that need their own comment.
+        close: The tolerance, as in `agree`.
     """
     answers, wanted = [number(call(function, *case), what) for case in cases], [right(*case) for case in cases]
     good = [agree(answer, want, **close) for answer, want in zip(answers, wanted, strict=True)]
@@ -301,7 +301,7 @@ def some_number(rng: np.random.Generator, low: float, high: float) -> int:
 
 
 def only_rounded(answers: Sequence[float], right: Sequence[float]) -> bool:
-    """Return whether all of some wrong answers are right ones, up or down to whole units, tenths, ... or millionths."""
+    """Return whether all of some wrong answers are right answers rounded to whole units, tenths, ... or millionths."""
     return any(
         all(
             abs(answer - wanted) < 1 / unit and math.isclose(answer * unit, round(answer * unit), abs_tol=1e-6)
@@ -312,7 +312,7 @@ def only_rounded(answers: Sequence[float], right: Sequence[float]) -> bool:
 
 
 def kind(value: Any) -> str:
-    """Return what a value is, in words, such as `text ('1')` or `a list ([1, 2])`."""
+    """Return the kind of a value, in words, such as `text ('1')` or `a list ([1, 2])`."""
     if isinstance(value, str):
         return f"text ({brief(value)})"
     if isinstance(value, (bool, np.bool_)):
@@ -352,19 +352,19 @@ def failure(error: BaseException) -> str:
 
 
 DRAWING: Final = frozenset(name for name in dir(np.random.Generator) if name[0] != "_" and name != "laplace")
-"""What a script cannot answer."""
+"""Requests that a script cannot answer."""
 
 
 class ScriptedDraws(np.random.Generator):
-    """Draws that a check chooses, to see how a student's function uses its `rng`; `scales` is what it asked for so far.
+    """Draws chosen by a check, to see how a student's function uses its `rng`; `scales` holds the requested scales.
 
-    It stands for a NumPy generator of which only `laplace` is used. `call` gives generators of this class in place of
-    others, too, so that nobody sees which are scripts.
+    It replaces a NumPy generator whose only used method is `laplace`. `call` passes other generators in this class,
+    too, so that students cannot tell scripted generators apart.
 
     Args:
-        script: The draws in the order in which they are asked for, in units of their scales.
-        after: What follows the script, in units of their scales.
-        of: A generator whose numbers are drawn instead, in any way.
+        script: The draws in the order of the requests, in units of their scales.
+        after: The draw after the end of the script, in units of its scale.
+        of: A generator whose numbers are drawn instead, by any method.
     """
 
     def __init__(self, script: Any = (), after: float = 0.0, *, of: np.random.Generator | None = None) -> None:
@@ -391,7 +391,7 @@ class ScriptedDraws(np.random.Generator):
         return drawn if drawn.ndim else float(drawn)
 
     def __deepcopy__(self, memo: Any) -> "ScriptedDraws":
-        """Return the same draws: a check that hands out copies still sees what was asked for."""
+        """Return the same draws: a check that passes copies still sees the requests."""
         return self
 
     def __getattribute__(self, name: str) -> Any:

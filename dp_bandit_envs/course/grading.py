@@ -1,7 +1,7 @@
-"""Grades a folder of submitted labs: a process for each file, and our checks on what its cells define.
+"""Grades a folder of submitted labs: one process per file, and our checks on the names that its cells define.
 
-That is no sandbox: the process has the rights of whoever starts it, and its limit by the clock stops mistakes, not
-attacks. The process that starts it reads files and runs nothing of them.
+This is not a sandbox: the process has the rights of the user who starts it, and its time limit stops mistakes, not
+attacks. The parent process only reads the files and does not run them.
 """
 
 import ast
@@ -44,11 +44,11 @@ LONG_LABS: Final = {"your-own-agent": 15, "your-own-adversary": 15}
 NO_NAMES: Final = re.compile(
     rf"{'|'.join(lab.name.replace('-', '[-_ ]') for lab in LABS)}|([ _-]*\(\d+\)|[ _-]*copy)+$", re.IGNORECASE
 )
-"""What is no part of a student's name in the name of a file: the lab, and marks of copies, such as (2)."""
+"""Parts of a file's name that do not belong to the student's name: the lab, and marks of copies, such as (2)."""
 
 
 class Grade(NamedTuple):
-    """The result for a file: whose it is, which lab, a verdict for each task, free answers, and a remark."""
+    """The result for a file: student, lab, a verdict for each task, free answers, and a remark."""
 
     student: str
     file: str
@@ -59,12 +59,12 @@ class Grade(NamedTuple):
 
     @property
     def points(self) -> int:
-        """How many tasks are solved."""
+        """Number of solved tasks."""
         return sum(map(bool, self.verdicts.values()))
 
     @property
     def summary(self) -> str:
-        """The file and its points, or why there are none, in a line."""
+        """The file and its points, or the reason for none, in one line."""
         points = f"{self.points} of {len(self.verdicts)}" if self.verdicts else "not graded"
         return f"{self.file}: {points}{': ' if self.remark else ''}{self.remark}"
 
@@ -77,18 +77,18 @@ def grade(
     jobs: int = 1,
     progress: Callable[[Grade], None] | None = None,
 ) -> list[Grade]:
-    """Grade every lab of a folder, each in a process of its own, and return a grade for each file, sorted by path.
+    """Grade every lab of a folder, each in its own process, and return a grade for each file, sorted by path.
 
     Args:
-        folder: Has the files, or a folder of files for each student. Names that begin with . or _ do not count.
-        secret: Cases of checks are drawn from it.
-        seconds: By the clock, for the tasks of a file, greater than 0; labs 9 and 10 have 15 times as much. After a
-            task that used it up, the next ones have it anew.
-        jobs: How many files are graded at a time, at least 1.
+        folder: Contains the files, or one folder of files per student. Names that begin with . or _ are ignored.
+        secret: Seed of the checks' cases.
+        seconds: Time limit for the tasks of a file, greater than 0; labs 9 and 10 have 15 times as much. After a task
+            that used it up, the limit starts again for the next tasks.
+        jobs: Number of files graded at a time, at least 1.
         progress: Called with each grade, from the calling thread.
 
     Raises:
-        ValueError: If an argument leaves its range, or there is no file in the folder.
+        ValueError: If an argument leaves its range, or the folder has no files.
     """
     checks.greater_than("seconds", seconds, 0.0)
     checks.integer("jobs", jobs, at_least=1)
@@ -113,7 +113,7 @@ def grade(
 
 
 def _grade(root: Path, path: Path, secret: str, seconds: float, stopped: threading.Event) -> Grade:
-    """Return the grade of a file, whatever is in it."""
+    """Return the grade of a file, for any content."""
     name = path.parts[0] if len(path.parts) > 1 else NO_NAMES.sub("", path.stem).strip(" -_.") or path.stem
     student, file = printable(name), printable(path.as_posix())
     try:
@@ -161,7 +161,7 @@ def _source(path: Path) -> str:
 
 
 def _lab(source: str) -> Lab:
-    """Return the lab of which a file is a copy, by the checks that it imports, or raise `WrongAnswer`."""
+    """Return the lab that a file is a copy of, by the checks that it imports, or raise `WrongAnswer`."""
     names = imported(source)
     for lab in LABS:
         if names & {(task.module, task.check) for task in tasks_of(lab)}:
@@ -172,7 +172,7 @@ def _lab(source: str) -> Lab:
 
 
 def _answers(cells: Sequence[str]) -> dict[str, str]:
-    """Return a student's answers to the questions that no check judges, in a dict `written_down`; nothing is run."""
+    """Return a student's answers to the questions without a check, from a dict `written_down`, without running it."""
     answers = dict[str, str]()
     for code in cells:
         with contextlib.suppress(SyntaxError):
@@ -215,7 +215,7 @@ def tasks_of(lab: Lab) -> tuple[LabTask, ...]:
 
 
 class Submission:
-    """What the cells of a file define, each cell run at most once, and only if a task needs it."""
+    """The definitions of a file's cells; each cell is run at most once, and only if a task needs it."""
 
     def __init__(self, cells: Sequence[str]) -> None:
         self._cells, self._broken = list[tuple[str, set[str], set[str]]](), list[tuple[str, SyntaxError]]()
@@ -228,7 +228,7 @@ class Submission:
         self._ran = set[int]()
 
     def judge(self, task: LabTask, check: Callable[..., TaskVerdict], secret: str) -> TaskVerdict:
-        """Return the verdict of a check of what the cells define; its cases are drawn from the secret."""
+        """Return the verdict of a check on the cells' definitions; its cases are drawn from the secret."""
         try:
             for index in [self._place_of(text.split(".")[0]) for text in task.arguments]:
                 self._run(index)
@@ -247,7 +247,7 @@ class Submission:
             return TaskVerdict(False, f"The check cannot judge this, please look: {failure(error)}.")
 
     def _place_of(self, name: str) -> int:
-        """Return which cell gives a name, or raise `WrongAnswer` unless it is one."""
+        """Return the cell that defines a name, or raise `WrongAnswer` unless there is exactly one."""
         places = [place for place, (_, gives, _) in enumerate(self._cells) if name in gives]
         if len(places) == 1:
             return places[0]
@@ -259,7 +259,7 @@ class Submission:
         raise WrongAnswer(f"There is no {name} in this file.")
 
     def _run(self, index: int) -> None:
-        """Run a cell, and before it those from which it takes names."""
+        """Run a cell, after the cells whose names it uses."""
         if index in self._ran:
             return
         self._ran.add(index)
@@ -275,7 +275,7 @@ class Submission:
 
 
 def _names(code: str) -> tuple[set[str], set[str]]:
-    """Return the names that a cell gives, and those that it takes from others, also inside of its functions."""
+    """Return the names that a cell defines, and the names that it uses from others, also inside its functions."""
     tables = [symtable.symtable(code, "cell", "exec")]
     symbols = tables[0].get_symbols()
     gives = {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
@@ -296,7 +296,7 @@ VERDICTS: Final = "verdicts.jsonl"
 def _verdicts(
     cells: Sequence[str], tasks: Sequence[LabTask], secret: str, seconds: float, stopped: threading.Event
 ) -> dict[str, TaskVerdict]:
-    """Return a verdict for each task; after one that ends the process, another process goes on with the next."""
+    """Return a verdict for each task; if a task ends the process, another process continues with the next."""
     verdicts = dict[str, TaskVerdict]()
     while len(verdicts) < len(tasks) and not stopped.is_set():
         lines, end = _process([cells, tasks[len(verdicts) :], secret], seconds, stopped)
@@ -308,7 +308,7 @@ def _verdicts(
 
 
 def _process(job: Sequence[Any], seconds: float, stopped: threading.Event) -> tuple[list[str], str]:
-    """Have tasks judged in a process with a folder of its own; return its lines, and why there are no more."""
+    """Judge tasks in a process with its own folder; return its lines, and why it stopped."""
     with tempfile.TemporaryDirectory(prefix="dp-bandit-", ignore_cleanup_errors=True) as folder:
         (Path(folder) / JOB).write_text(json.dumps(job), encoding="utf-8")
         (Path(folder) / VERDICTS).touch()
@@ -332,7 +332,7 @@ def _process(job: Sequence[Any], seconds: float, stopped: threading.Event) -> tu
 
 
 def judge_submission() -> None:
-    """Judge the tasks that a file in this folder brings; write a line for each as soon as it is judged."""
+    """Judge the tasks of a file in this folder; write a line for each when it is judged."""
     cells, fields_of_tasks, secret = json.loads(Path(JOB).read_text(encoding="utf-8"))
     tasks = [LabTask(*fields) for fields in fields_of_tasks]
     if hasattr(os, "register_at_fork"):
@@ -361,9 +361,10 @@ def write(folder: Path, grades: Sequence[Grade]) -> None:
 
 
 def table_of_grades(grades: Sequence[Grade]) -> list[list[Any]]:
-    """Return a head and a row for each student: points in all and in each lab, what is not solved, remarks, files.
+    """Return a head and a row for each student: total points and points per lab, unsolved tasks, remarks, files.
 
-    Names that differ in case only are one student's. Of several copies of a lab that with the most points counts.
+    Names that differ only in case belong to one student. Of several copies of a lab, the copy with the most points
+    counts.
     """
     maxima = {lab.name: len(tasks_of(lab)) for lab in LABS}
     labs = [f"{lab} (of {number})" for lab, number in maxima.items()]

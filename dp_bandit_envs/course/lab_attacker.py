@@ -1,4 +1,4 @@
-"""Lab 5, what an attacker sees: attacks on arms alone, three suspects, pictures, and checks of bound and verdict."""
+"""Lab 5, the attacker's view: attacks on arms alone, three suspects, pictures, and checks of bound and verdict."""
 
 import dataclasses
 import math
@@ -46,7 +46,7 @@ TABLES: dict[str, tuple[float, float]] = {
 
 
 class Counts(NamedTuple):
-    """Games on each table with an event, on the table where it is more frequent first; the share of all arms in it."""
+    """Games with an event on each table, the more frequent table first, and the event's share of all arms."""
 
     more: int
     less: int
@@ -55,7 +55,7 @@ class Counts(NamedTuple):
 
 
 def neighbours(table: str, changed: int) -> TablePair:
-    """Return two tables that differ in the round `changed`, from 0 to 11: by which arm pays, or by what both pay."""
+    """Return two tables that differ in the round `changed`, from 0 to 11: in the paying arm, or in both gains."""
     gains = TABLES[table]
     table_one = np.tile(gains, (ROUNDS, 1)).astype(float)
     table_two = table_one.copy()
@@ -66,7 +66,7 @@ def neighbours(table: str, changed: int) -> TablePair:
 def attack(
     make: Callable[[], Algorithm], pair: TablePair, games: int, seed: int, *, choice: int | None = None
 ) -> Counts:
-    """Choose an event of the arms in games of its own, which `choice` or else `seed` draws, and count it in others."""
+    """Choose an event of the arms in separate games (seeded by `choice` or else `seed`), and count it in others."""
     # Streams differ by seed: an even one chooses and an odd one counts.
     chooser = Sampler(make(), bandit, releases=False, seed=2 * (seed if choice is None else choice))
     event, candidate = chooser.events([Candidate(pair)], games, 0.0)[0]
@@ -91,7 +91,7 @@ NUMBERS: Final = 3
 
 
 class Suspect(NamedTuple):
-    """A suspect: its letter, and what an attacker counted."""
+    """A suspect: its letter, and the attacker's counts."""
 
     letter: str
     counts: Counts
@@ -105,7 +105,7 @@ def half_the_noise() -> Algorithm:
 
 
 def order(number: int) -> list[str]:
-    """Return the letters of the broken one, of AdaP-UCB and of LDP-UCB-B, shuffled by a student's number."""
+    """Return the letters of the broken algorithm, of AdaP-UCB and of LDP-UCB-B, shuffled by a student's number."""
     return [LETTERS[place] for place in np.random.default_rng([number, 3]).permutation(3)]
 
 
@@ -139,9 +139,9 @@ def own_numbers(numbers: Any) -> tuple[int, ...]:
 
 
 def suspects_tables(numbers: Any, epsilon_bound: Callable[..., Any]) -> str:
-    """Return the counts of the three for each number in Markdown, or what is wrong with the numbers.
+    """Return the counts of the three for each number in Markdown, or the error in the numbers.
 
-    Bounds are by a student's function, which may do anything.
+    Bounds come from a student's function, which may behave arbitrarily.
     """
     try:
         student_numbers = own_numbers(numbers)
@@ -160,7 +160,7 @@ def suspects_tables(numbers: Any, epsilon_bound: Callable[..., Any]) -> str:
 
 
 def counts_pictures(counts: Counts, declared: float, bound: float, confidence: float) -> tuple[Figure, Figure]:
-    """Draw the frequencies of an event on two tables with their intervals, and what they say of epsilon."""
+    """Draw the frequencies of an event on two tables with their intervals, and the implied epsilon."""
     hits = np.array([counts.more, counts.less])
     intervals = np.array([clopper_pearson(int(each), counts.games, (1 - confidence) / 2) for each in hits])
     frequencies = hits / counts.games
@@ -186,7 +186,7 @@ def counts_pictures(counts: Counts, declared: float, bound: float, confidence: f
 
 
 def losses_pictures(losses: Sequence[ExactLoss], names: Sequence[str], declared: float) -> list[Figure]:
-    """Draw what each round of some games loses, on the same axes; an infinite loss reaches the top."""
+    """Draw the loss of each round of some games, on the same axes; an infinite loss reaches the top."""
     finite = [float(loss) for each in losses for loss in each.by_round if math.isfinite(loss)]
     figures, top = [], 1.25 * max(declared, *finite, 0.0)
     for loss, title in zip(losses, names, strict=True):
@@ -215,19 +215,19 @@ def right(more: int, less: int, games: int, confidence: float) -> float:
 
 
 def bound_on_epsilon(more: int, less: int, games: int, confidence: float) -> float:
-    """Return the bound, which is below 0 where the counts show nothing."""
+    """Return the bound, which is below 0 if the counts show no difference."""
     return least_epsilon(more, less, games, 0.0, 1 - confidence)
 
 
 def normal_ends(hits: int, games: int, failure: float) -> tuple[float, float]:
-    """Return the same by the normal distribution, which is wrong for small counts."""
+    """Return the bounds by the normal distribution, which are wrong for small counts."""
     share = hits / games
     width = float(require("scipy.stats", extra="audits").norm.isf(failure)) * math.sqrt(share * (1 - share) / games)
     return share - width, share + width
 
 
 def log_ratio(above: float, below: float) -> float:
-    """Return the epsilon for which two probabilities just fit."""
+    """Return the smallest epsilon that allows two probabilities."""
     return math.log(above / below)
 
 
@@ -259,7 +259,7 @@ of each interval is used, so the failure probability is split in two, not four.
 
 
 def drawn_counts(rng: np.random.Generator) -> tuple[int, int, int, float]:
-    """Return counts that nobody knows."""
+    """Return unpredictable counts."""
     games, less = some_number(rng, 400, 30_000), rng.uniform(0.02, 0.3)
     more = less * rng.uniform(1.5, 3.0)
     return int(games * more), int(games * less), games, (0.9, 0.95, 0.99, 0.999)[int(rng.integers(4))]
@@ -269,7 +269,7 @@ def drawn_counts(rng: np.random.Generator) -> tuple[int, int, int, float]:
 def check_epsilon_bound(epsilon_bound: Any, *, seed: int | None = None) -> str:
     """Check the lower confidence bound on epsilon, ln(p / q) with Clopper-Pearson bounds on both, at least 0.
 
-    Where the bound is 0, any answer that is not above it will do. No false alarms.
+    If the bound is 0, any answer not above it is accepted. No false alarms.
     """
     answers = [number(call(epsilon_bound, *case), f"epsilon_bound{case}") for case in EASY]
     if not all(fits(shown_epsilon, right(*case)) for shown_epsilon, case in zip(answers, EASY, strict=True)):
@@ -291,19 +291,19 @@ def check_epsilon_bound(epsilon_bound: Any, *, seed: int | None = None) -> str:
 
 
 def fits(answer: float, bound: float) -> bool:
-    """Return whether an answer is the bound; one that shows nothing may be below 0."""
+    """Return whether an answer is the bound; a bound of 0 also accepts answers below 0."""
     return agree(answer, bound) or (bound == 0 and answer <= 0)
 
 
 @graded
 def check_accused(accused: Any, students: Any) -> str:
-    """Check whom a student accuses, by a letter for each of three numbers with which the suspects were drawn.
+    """Check a student's accusations, one letter for each of three numbers that drew the suspects.
 
-    Rate of false alarms: at most 1e-3. Whoever applies the right bound accuses an honest suspect with a probability of
-    at most 1e-4 for each of the six, 6e-4 in all, by Clopper and Pearson. Nobody is accused if the bound for the broken
-    one is at most 1: the events are the same for all students, and with the probabilities measured in 2,000,000 games,
-    0.0418 and 0.0060, the binomial distributions give this a probability below 1e-9 for each number. Letters without a
-    look at the games are right with a probability of 1/27.
+    Rate of false alarms: at most 1e-3. A student who applies the right bound accuses an honest suspect with a
+    probability of at most 1e-4 for each of the six, 6e-4 in all, by Clopper and Pearson. No suspect is accused if the
+    bound for the broken algorithm is at most 1. The events are the same for all students, and with the probabilities
+    measured in 2,000,000 games, 0.0418 and 0.0060, the binomial distributions give this a probability below 1e-9 for
+    each number. Guessed letters are right with a probability of 1/27.
     """
     if accused is None or accused is ...:
         raise WrongAnswer("Nobody is accused yet: write three letters, such as 'ABA', one for each number.")

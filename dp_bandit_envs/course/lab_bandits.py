@@ -1,4 +1,4 @@
-"""Lab 1, what a bandit is: games played or counted by hand, an opponent that knows the code of UCB, and checks."""
+"""Lab 1, bandits: games played or counted by hand, an opponent that knows the code of UCB, and checks."""
 
 import math
 from typing import Any, Final
@@ -23,13 +23,13 @@ ARMS_OF_SIX: Final[IntArray] = np.array([0, 0, 2, 2, 0, 1])
 
 
 def new_payments(rounds: int = 30) -> FloatArray:
-    """Return what every arm will pay, 1 or 0, `(rounds, 3)`; every call is another game."""
+    """Return the payments of all arms, 1 or 0, `(rounds, 3)`; every call is another game."""
     luck = np.random.default_rng()
     return (luck.random((rounds, len(CHANCES))) < luck.permutation(CHANCES)).astype(np.float64)
 
 
 def scoreboard(payments: FloatArray, pulled: list[int]) -> str:
-    """Return what a player has seen so far of payments `(T, K)`, and at the end the regret, in Markdown."""
+    """Return the payments `(T, K)` that a player has seen, and at the end the regret, in Markdown."""
     arms = np.array(pulled, int)
     got = payments[np.arange(len(arms)), arms]
     rows = [f"| arm {arm} | {(arms == arm).sum()} | {got[arms == arm].sum():.0f} |" for arm in range(payments.shape[1])]
@@ -47,7 +47,7 @@ def scoreboard(payments: FloatArray, pulled: list[int]) -> str:
 
 
 def six_rounds() -> str:
-    """Return the six rounds of task 1 as a table in Markdown, in which what the player got is bold."""
+    """Return the six rounds of task 1 as a table in Markdown, with the player's payments in bold."""
     lines = ["| round | arm 0 | arm 1 | arm 2 |", "| --: | --: | --: | --: |"]
     for t, (row, arm) in enumerate(zip(SIX_ROUNDS, ARMS_OF_SIX, strict=True), 1):
         cells = [f"**{gain:.0f}**" if each == arm else f"{gain:.0f}" for each, gain in enumerate(row)]
@@ -56,13 +56,13 @@ def six_rounds() -> str:
 
 
 class MindReader(Adversary):
-    """Runs UCB beside the game: the arm that UCB plays next pays 0, and all others pay 1.
+    """Runs UCB in parallel: the arm that UCB plays next pays 0, and all others pay 1.
 
-    UCB draws no random numbers, so this needs no look at the game: all gains could be written down before it begins.
+    UCB is deterministic, so this adversary is oblivious: all gains could be written down before the game begins.
     """
 
     def begin(self, rng: np.random.Generator) -> None:
-        """Start a new game; nothing is random."""
+        """Start a new game; it is deterministic."""
         self._victim = Ucb()
         self._victim.begin(n_arms=self.n_arms, horizon=self.horizon, rng=rng)
         self._seen = {key: np.zeros(self.n_arms, int) for key in ("count", "release")}
@@ -81,23 +81,23 @@ class MindReader(Adversary):
 
 
 def collected(gains: FloatArray, arms: IntArray) -> float:
-    """Return what the arms played paid."""
+    """Return the total payment of the arms played."""
     return float(gains[np.arange(len(arms)), arms].sum())
 
 
 def external_regret(gains: FloatArray, arms: IntArray) -> float:
-    """Return what the best single arm would have paid, less what the arms played paid."""
+    """Return the payment of the best single arm minus the payment of the arms played."""
     return float(gains.sum(axis=0).max()) - collected(gains, arms)
 
 
 def seen_only(gains: FloatArray, arms: IntArray) -> float:
-    """Return the regret of somebody who counts the payments of each arm in its own rounds only."""
+    """Return the wrong regret that counts the payments of each arm in its own rounds only."""
     collected_by_arm = np.bincount(arms, gains[np.arange(len(arms)), arms], gains.shape[1])
     return float(collected_by_arm.max()) - collected(gains, arms)
 
 
 def shifted(gains: FloatArray, arms: IntArray) -> float:
-    """Return the regret of somebody who numbers arms from 1."""
+    """Return the wrong regret with arms numbered from 1."""
     return external_regret(gains, arms - 1)
 
 
@@ -139,13 +139,13 @@ def check_six_rounds(answer: Any) -> str:
 
 
 def drawn_game(rng: np.random.Generator, rounds: int = 0, n_arms: int = 0) -> Game:
-    """Return a game that nobody knows."""
+    """Return an unpredictable game."""
     rounds, n_arms = rounds or some_number(rng, 2, 60), n_arms or some_number(rng, 2, 9)
     return rng.integers(0, 9, (rounds, n_arms)) / 8, rng.integers(0, n_arms, rounds)
 
 
 def games() -> list[Game]:
-    """Return games on which the mistakes above give different numbers; in the second one the regret is negative."""
+    """Return games that tell the mistakes above apart; in the second game the regret is negative."""
     rng = np.random.default_rng(20_261)
     return [
         (np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [1.0, 0.0, 0.25]]), np.array([1, 1, 2])),
@@ -215,7 +215,7 @@ s / n + math.sqrt(2 * t / n) | The logarithm is missing: the bonus of every arm 
 
 
 def drawn_look(rng: np.random.Generator) -> tuple[float, int, int]:
-    """Return what was seen of an arm that nobody knows."""
+    """Return the observations of an unpredictable arm."""
     count = some_number(rng, 1, 1_000)
     return round(rng.uniform(0, count), 3), count, count + some_number(rng, 1, 10_000)
 

@@ -1,6 +1,6 @@
 """Lab 4, counters: ways to release running sums side by side, and checks of a tree's noise and of private sums.
 
-The checks work out what an answer does, without chance: their rate of false alarms is 0.
+The checks compute the effect of an answer exactly: their rate of false alarms is 0.
 """
 
 import math
@@ -68,7 +68,7 @@ def worst(way: Way, horizon: int, epsilon: float) -> float:
 
 
 def errors(way: Way, horizon: int, epsilon: float, seed: int) -> FloatArray:
-    """Return by how much the sums of one stream are off, `(horizon,)`; the noise does not depend on the items."""
+    """Return the errors of the sums of one stream, `(horizon,)`; the noise does not depend on the items."""
     rng = np.random.default_rng(seed)
     if way is WAYS[0]:
         return rng.laplace(scale=horizon / epsilon, size=horizon)
@@ -107,7 +107,7 @@ def pictures(streams: Mapping[Way, FloatArray], horizon: int, epsilon: float) ->
 def spreads(way: Way, horizon: int, epsilon: float) -> tuple[FloatArray, FloatArray]:
     """Return the exact root mean square errors, over all streams, of up to 64 runs of neighbouring sums.
 
-    The first array has the middle of each run. A tree's error jumps from sum to sum; a run evens that out.
+    The first array has the middle of each run. A tree's error jumps from sum to sum; runs smooth it.
     """
     runs = np.array_split(np.arange(1, horizon + 1), min(64, horizon))
     squares = [np.mean(deviations(way, run, horizon, epsilon) ** 2) for run in runs]
@@ -128,7 +128,7 @@ TOLERANCE = 1e-6
 
 
 def levels(horizon: int) -> int:
-    """Return the number of levels of a binary tree over so many items, without nodes that never fill."""
+    """Return the number of levels of a binary tree over this many items, without nodes that never fill."""
     return horizon.bit_length()
 
 
@@ -182,12 +182,12 @@ def check_node_scale(node_scale: Any, *, seed: int | None = None) -> str:
 
 @graded
 def check_private_sums(private_sums: Any, *, seed: int | None = None) -> str:
-    """Check private running sums by the exact privacy loss of what was written, for any way to combine Laplace draws.
+    """Check private running sums by the exact privacy loss of the answer, for any way to combine Laplace draws.
 
-    The function gets draws chosen here, one after the other, which shows how each draw enters each sum; the loss of an
-    item is the least change of the draws that hides it. That is exact, and is asked of each of up to 32 items, and of
-    three of 100; of 4,095, each sum has to have some noise. Accepted are trees of any shape whose noise is not much
-    larger than that of the binary tree.
+    The function gets chosen draws, one after the other, which shows how each draw enters each sum; the loss of an item
+    is the least change of the draws that compensates it. This is exact. It is checked for each of up to 32 items, and
+    for three of 100; of 4,095, each sum must have some noise. Trees of any shape are accepted if their noise is not
+    much larger than the binary tree's.
 
     Rate of false alarms: 0.
     """
@@ -253,7 +253,7 @@ def _play(private_sums: Any, items: FloatArray, epsilon: float, draws: ScriptedD
 
 
 def _check_sums(private_sums: Any, horizon: int) -> None:
-    """Refuse sums that are not the exact ones if all draws are 0, and noise that comes from elsewhere."""
+    """Refuse sums that are not exact if all draws are 0, and noise from another source."""
     items = np.arange(1, horizon + 1) % 4 / 4
     silent, again, others = ScriptedDraws(), ScriptedDraws(), ScriptedDraws()
     sums = _play(private_sums, items, 1.0, silent)
@@ -284,7 +284,7 @@ def _check_sums(private_sums: Any, horizon: int) -> None:
 
 
 def _loss(private_sums: Any, horizon: int, epsilon: float) -> tuple[float, int, int]:
-    """Return the largest exact loss of an item, of many items of three of them; its place from 0; how many draws."""
+    """Return the largest exact loss of an item (of many, three are tried), its index, and the number of draws."""
     zeros, silent = np.zeros(horizon), ScriptedDraws()
     _play(private_sums, zeros, epsilon, silent)
     draws = len(silent.scales)

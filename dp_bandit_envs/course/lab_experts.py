@@ -34,13 +34,13 @@ ROUNDS: Final = "noise on rounds"
 
 
 def means(rounds: int) -> list[float]:
-    """Return the experts' mean gains: the best is ahead by 2 sqrt(ln 10 / T), which can just be found in T rounds."""
+    """Return the experts' mean gains: the best is ahead by 2 sqrt(ln 10 / T), just detectable in T rounds."""
     half = math.sqrt(math.log(EXPERTS) / rounds)
     return [0.5 + half] + [0.5 - half] * (EXPERTS - 1)
 
 
 def play_all(rounds: int, epsilon: float, trials: int) -> Simulation:
-    """Return games of Hedge, and of Hedge with noise on sums, from two trees, and on rounds."""
+    """Return games of Hedge, without noise, with noise on sums from two trees, and with noise on rounds."""
     learners = [
         make_algorithm("Hedge"),
         make_algorithm("AS-FTRL", epsilon=epsilon, counter="binary", label=TREE),
@@ -53,9 +53,9 @@ def play_all(rounds: int, epsilon: float, trials: int) -> Simulation:
 def deviations(rounds: int) -> dict[str, float]:
     """Return the standard deviations of an expert's sum where it is noisiest, at epsilon = 1, in gains.
 
-    A node's Laplace noise is as wide for ten gains as for ten items that all change together: 10 times that of lab 4.
-    Joint noise is a point drawn uniformly from a cube of half side R ~ Gamma(11, b), where one gain alone has scale b:
-    its variance is E[R^2] / 3 = 44 b^2, that of a Laplace draw 2 b^2.
+    A node's Laplace noise for ten gains is as wide as for ten items that all change together: 10 times the noise of lab
+    4. Joint noise is a uniform point of a cube of half side R ~ Gamma(11, b), where b is the scale for a single gain.
+      Its variance is E[R^2] / 3 = 44 b^2, compared with 2 b^2 for a Laplace draw.
     """
     binary, wide = (BY_WORDS[words] for words in ("binary tree", "tree with many children"))
     return {
@@ -87,7 +87,7 @@ def last_regret(games: Simulation, name: str) -> float:
 
 
 def over_hedge(games: Simulation, name: str) -> float:
-    """Return a learner's regret at the end over that of Hedge."""
+    """Return a learner's final regret over Hedge's."""
     return last_regret(games, name) / last_regret(games, "Hedge")
 
 
@@ -180,7 +180,7 @@ def check_probabilities(probabilities: Any, *, seed: int | None = None) -> str:
 
 
 def wrong_step(sums: FloatArray, rate: float, answer: FloatArray, right: FloatArray) -> str:
-    """Return what is wrong with the probabilities for moderate sums."""
+    """Return the error in the probabilities for moderate sums."""
     case = f"For sums {sums.tolist()} and rate {rate:g}"
     if same(answer, softmax(sums, -rate)):
         return f"{case} the expert with the smallest sum is the likeliest. Sums are gains: more is better."

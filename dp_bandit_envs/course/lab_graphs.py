@@ -1,6 +1,6 @@
-"""Lab 6, graph feedback: games on random graphs, and checks of what privacy costs there and of a cover by cliques.
+"""Lab 6, graph feedback: games on random graphs, and checks of the cost of privacy there and of a clique cover.
 
-The checks look at graphs that are fixed here, without chance: their rate of false alarms is 0.
+The checks use fixed graphs, without chance: their rate of false alarms is 0.
 """
 
 import functools
@@ -36,7 +36,7 @@ class RegretCurve(NamedTuple):
 
 
 def random_graph(density: float, number: int) -> IntArray:
-    """Return who reveals whom, `(20, 20)`: for one number, a denser graph has all edges of a sparser one."""
+    """Return the reveal matrix, `(20, 20)`: for one seed, a denser graph contains all edges of a sparser graph."""
     draws = np.triu(np.random.default_rng(number).random((ARMS, ARMS)), 1)
     reveals = (draws + draws.T < density).astype(np.int64)
     np.fill_diagonal(reveals, 1)
@@ -45,7 +45,7 @@ def random_graph(density: float, number: int) -> IntArray:
 
 @functools.lru_cache(maxsize=500)
 def regret(algorithm: str, epsilon: float, density: float, number: int, most: int, horizon: int) -> RegretCurve:
-    """Return an algorithm's regret against arms of random means, where a round reveals at most `most` gains."""
+    """Return an algorithm's regret on arms with random means, if a round reveals at most `most` gains."""
     options = {"epsilon": epsilon} if math.isfinite(epsilon) else {}
     reveals = random_graph(density, number)
     games = simulate(
@@ -66,12 +66,12 @@ def regret(algorithm: str, epsilon: float, density: float, number: int, most: in
 
 
 def revealed(reveals: IntArray, most: int) -> int:
-    """Return the most gains that a round reveals: by so much Laplace noise has to grow."""
+    """Return the most gains that a round reveals: the factor for Laplace noise."""
     return min(int(reveals.sum(axis=1).max()), most)
 
 
 def graph_picture(reveals: IntArray, most: int) -> Figure:
-    """Draw who reveals whom, with what the busiest arm reveals: at most `most` gains."""
+    """Draw the reveal graph, and the at most `most` gains that the busiest arm reveals."""
     angles = 2 * np.pi * np.arange(len(reveals)) / len(reveals)
     places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     busiest = int(reveals.sum(axis=1).argmax())
@@ -109,7 +109,7 @@ def regret_picture(curves: dict[str, RegretCurve]) -> Figure:
 
 
 def matrix(n_arms: int, edges: list[tuple[int, int]], *, directed: bool = False) -> IntArray:
-    """Return who reveals whom, `(n_arms, n_arms)`, 1 where playing the row's arm reveals the column's; 1 for itself."""
+    """Return the reveal matrix, `(n_arms, n_arms)`: 1 if the row's arm reveals the column's; 1 on the diagonal."""
     reveals = np.eye(n_arms, dtype=np.int64)
     for source, target in edges:
         reveals[source, target] = 1
@@ -160,7 +160,7 @@ def drawn_graph(rng: np.random.Generator, *, undirected: bool = False) -> IntArr
 
 @graded
 def check_noise_factor(noise_factor: Any, *, seed: int | None = None) -> str:
-    """Check the factor by which Laplace noise grows on a graph: the most gains of a round. No false alarms."""
+    """Check the growth factor of Laplace noise on a graph: the most gains of a round. No false alarms."""
     check_formula(
         noise_factor,
         lambda reveals: float(reveals.sum(axis=1).max()),
@@ -183,7 +183,7 @@ def check_noise_factor(noise_factor: Any, *, seed: int | None = None) -> str:
 
 @graded
 def check_clique_cover(clique_cover: Any, *, seed: int | None = None) -> str:
-    """Check a partition of the arms into cliques, of which no two can be merged. No false alarms.
+    """Check a partition of the arms into cliques such that no two can be merged. No false alarms.
 
     Both usual greedy ways pass on all graphs, in any order: first fit, and one largest possible clique after the other.
     """

@@ -1,4 +1,4 @@
-"""Lab 8, the HIV trial: checks of the epsilon of a round that keeps a promise to patients, and of what to publish."""
+"""Lab 8, the HIV trial: checks of a per-round epsilon that keeps a promise to patients, and of publishing."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -22,7 +22,7 @@ from dp_bandit_envs.plots.plot_style import BLUE, GREY
 
 
 def histogram(numbers: Sequence[int], chance: int, most: int) -> Figure:
-    """Draw how often how many patients got a better treatment."""
+    """Draw the distribution of the number of patients with a better treatment."""
     figure, axes = panel(2.4)
     axes.hist(numbers, bins=range(700, most + 20, 20), color=BLUE)
     axes.axvline(chance, color=GREY, linestyle="--")
@@ -43,7 +43,7 @@ STUDIES: Final[tuple[tuple[float, tuple[int, ...], int], ...]] = (
 
 
 def most_rounds(patients: Sequence[int], rounds: int) -> int:
-    """Return in how many rounds one patient can serve at most."""
+    """Return the most rounds that can use one patient."""
     return -(-rounds // min(patients))
 
 
@@ -75,14 +75,14 @@ record come back?
 
 
 def drawn_study(rng: np.random.Generator) -> tuple[float, tuple[int, ...], int]:
-    """Return a study that nobody knows."""
+    """Return an unpredictable study."""
     patients = tuple(some_number(rng, 20, 700) for _ in range(some_number(rng, 2, 6)))
     return some_epsilon(rng), patients, some_number(rng, 50, 3_000)
 
 
 @graded
 def check_epsilon_of_a_round(epsilon_of_a_round: Any, *, seed: int | None = None) -> str:
-    """Check the largest epsilon of a round that keeps a promise, of the promise, patients and rounds. No false alarms.
+    """Check the largest per-round epsilon that keeps a promise, from the promise, patients and rounds. No false alarms.
 
     Right is the promise over the most rounds of a patient, which is rounds / (patients of the smallest treatment),
     rounded up.
@@ -104,7 +104,7 @@ def check_epsilon_of_a_round(epsilon_of_a_round: Any, *, seed: int | None = None
 
 
 class Case(NamedTuple):
-    """What a group did and claims, whether it may be published, and what to think about after a wrong decision."""
+    """A group's actions and claim, whether it may be published, and a hint after a wrong decision."""
 
     says: str
     may: bool
@@ -137,9 +137,9 @@ patient". | whether random arms alone give an epsilon that is worth anything, ov
 
 @graded
 def check_publishing(decisions: Any) -> str:
-    """Check the decisions about `CASES`: True for what may be published, by the letter of the case.
+    """Check the decisions about `CASES`: by the letter of the case, True if it may be published.
 
-    Nothing is drawn: the rate of false alarms is 0.
+    Without chance: the rate of false alarms is 0.
     """
     if decisions is None or decisions is ...:
         raise WrongAnswer("There are no decisions yet.")

@@ -28,18 +28,18 @@ OPPONENTS: Final = {
     HARDEST: "Oblivious",
     "Rhythms: every second or third round": "Deterministic",
 }
-"""Opponents of lab 1; without the one that charges for changes of arm, which no list of gains can do."""
+"""Opponents of lab 1, without the adversary that charges for switching, which no list of gains can do."""
 
 
 class Turn(Adversary):
-    """Coins: one arm is ahead, with the chance `leader`; after a share of the rounds another one always pays."""
+    """Coins: one arm is ahead, with mean `leader`; after a share of the rounds another arm always pays."""
 
     def __init__(self, n_arms: int = ARMS, horizon: int = ROUNDS, share: float = 0.5, leader: float = 0.5) -> None:
         super().__init__(n_arms, horizon)
         self.share, self.leader = share, leader
 
     def begin(self, rng: np.random.Generator) -> None:
-        """Start a new game: who is who is drawn."""
+        """Start a new game: the roles of arms are drawn."""
         self._rng, self._t, self._order = rng, 0, rng.permutation(self.n_arms)
 
     def next_gains(self, rounds: int) -> FloatArray:
@@ -54,18 +54,18 @@ class Turn(Adversary):
 
 
 def learners() -> list[Algorithm]:
-    """Return the private agent that is attacked, and one that is proven against every game."""
+    """Return the attacked private agent, and an agent with a proven bound in every game."""
     return [make_algorithm(VICTIM, epsilon=1.0), make_algorithm(PROVEN, epsilon=10.0)]
 
 
 def bound(name: str, horizon: int = ROUNDS) -> float:
-    """Return the bound on the regret that a learner is proven to have in every game; infinite if there is none."""
+    """Return a learner's proven regret bound in every game; infinite if there is none."""
     (learner,) = (each for each in learners() if each.name == name)
     return float(learner.regret_bound(n_arms=ARMS, horizon=horizon))
 
 
 def regrets(game: Any, trials: int = TRIALS, horizon: int = ROUNDS, seed: int = SEED) -> dict[str, FloatArray]:
-    """Return what each learner loses in each game to the best fixed arm, `(trials,)`; a game may be a short name."""
+    """Return each learner's regret against the best fixed arm in each game, `(trials,)`; a game may be a short name."""
     more: dict[str, Any] = {"horizon": horizon} if isinstance(game, str) else {}
     played: Any = simulate(game, learners(), trials=trials, checkpoints=1, seed=seed, **more)
     return {name: outcome.external_regret[:, -1] for name, outcome in played.items()}
@@ -77,9 +77,9 @@ def mean_and_error(lost: FloatArray) -> str:
 
 
 def ranking(classes: dict[str, Any], trials: int = TRIALS, horizon: int = ROUNDS) -> str:
-    """Return games as a table in Markdown, what hurts `VICTIM` most first; `classes` has adversaries' classes by name.
+    """Return games as a table in Markdown, by decreasing regret of `VICTIM`; `classes` has adversary classes by name.
 
-    Cells are means ± standard errors of the games that the check's leagues consist of.
+    Cells are means ± standard errors over the games of the check's leagues.
     """
     games = {title: regrets(name, trials, horizon) for title, name in OPPONENTS.items()}
     games |= {f"**{name}**": regrets(make(ARMS, horizon), trials) for name, make in classes.items()}
@@ -92,14 +92,14 @@ def ranking(classes: dict[str, Any], trials: int = TRIALS, horizon: int = ROUNDS
 
 
 class VictimRegrets(NamedTuple):
-    """What the victim loses in each game, `(games,)`: of the adversary, and of the hardest opponent of lab 1."""
+    """The victim's regret in each game, `(games,)`: against the adversary, and the hardest opponent of lab 1."""
 
     adversary: FloatArray
     hardest: FloatArray
 
     @property
     def won(self) -> int:
-        """The leagues in which the adversary takes more."""
+        """The leagues with the larger regret against the adversary."""
         adversary, hardest = (regret.reshape(-1, GAMES).mean(axis=1) for regret in self)
         return int((adversary > hardest).sum())
 
@@ -114,12 +114,12 @@ def play_leagues(adversary: Adversary, seed: int) -> VictimRegrets:
 def check_own_adversary(make_adversary: Any, *, seed: int = SEED) -> str:
     """Check an adversary's class: that it keeps all rules, and that it hurts DP-KLUCB more than any opponent of lab 1.
 
-    It has to pass `check_adversary`, to be one game however its 4,000 rounds are fetched, to let no gain depend on the
-    arms played, and to win 33 of 40 leagues against coins whose outcomes last 200 rounds. A league is 25 games of four
-    arms and 4,000 rounds, in which DP-KLUCB plays with epsilon = 1; the larger mean regret over the best fixed arm wins
-    it. An adversary that wins a league with a probability of at least 0.95 is refused with one of at most 7.2e-4: that
-    of fewer than 33 of 40 independent leagues (binomial, exact). One that is no harder passes with one of 2.2e-5 at
-    most. The same seed gives the same verdict.
+    It must pass `check_adversary`, be the same game in any blocks of its 4,000 rounds, and let no gain depend on the
+    arms played. It must win 33 of 40 leagues against coins whose outcomes last 200 rounds. A league is 25 games of four
+    arms and 4,000 rounds, with DP-KLUCB at epsilon = 1; the larger mean regret against the best fixed arm wins it. An
+    adversary that wins a league with probability at least 0.95 is refused with probability at most 7.2e-4 (fewer than
+    33 of 40 independent leagues; binomial, exact). An adversary that is not harder passes with probability at most
+    2.2e-5. The same seed gives the same verdict.
     """
     adversary = checked(make_adversary)
     try:
@@ -172,7 +172,7 @@ def whole_game(adversary: Adversary, length: int) -> FloatArray:
 
 
 def in_words(leagues: VictimRegrets) -> str:
-    """Return what to say about an adversary that wins enough leagues; raise `WrongAnswer` about another one."""
+    """Return praise for an adversary that wins enough leagues; raise `WrongAnswer` otherwise."""
     adversary, hardest = leagues.adversary.mean(), leagues.hardest.mean()
     numbers = (
         f"It wins {leagues.won} of {LEAGUES} leagues; {VICTIM} loses {mean_and_error(leagues.adversary)} to the best"

@@ -25,7 +25,7 @@ from dp_bandit_envs.wrappers import LaplaceClipRescale
 
 
 class State(NamedTuple):
-    """Sums of the released gains and how many they are, `(n_arms,)` each; the share of rounds with any arm."""
+    """Sums and numbers of the released gains, `(n_arms,)` each, and the share of exploration rounds."""
 
     sums: FloatArray
     counts: FloatArray
@@ -33,7 +33,7 @@ class State(NamedTuple):
 
 
 def select(state: State, rng: np.random.Generator) -> int:
-    """Choose any arm in a share of the rounds, otherwise the one with the best average; new arms come first."""
+    """Choose a uniform arm in a share of the rounds, otherwise the arm with the best average; new arms come first."""
     n_arms = len(state.sums)
     if rng.random() < state.share:
         return int(rng.random() * n_arms)
@@ -46,7 +46,7 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 
 def update(state: State, arm: int, seen: Gains) -> State:
-    """Add what was released."""
+    """Add the released gains."""
     if seen.observed[arm] == 1:
         state.sums[arm] += seen.gains[arm]
         state.counts[arm] += 1.0
@@ -54,7 +54,7 @@ def update(state: State, arm: int, seen: Gains) -> State:
 
 
 class Greedy(FunctionalAgent):
-    """Epsilon-greedy: any arm in a share of the rounds, in [0, 1], as epsilon means privacy here."""
+    """Epsilon-greedy; its epsilon is the share of exploration rounds, in [0, 1], as epsilon means privacy here."""
 
     functions = Functions(select, update)
 
@@ -72,12 +72,12 @@ LEAGUES: Final = 40
 GAMES: Final = 25
 """Games of a league."""
 ENOUGH: Final = 33
-"""Leagues to win. Who wins each with a probability of at least 0.95 wins fewer with one of 7.2e-4 (binomial, exact)."""
+"""Leagues to win. With probability at least 0.95 per league, fewer wins have probability 7.2e-4 (binomial, exact)."""
 QUARTERS: Final = (ROUNDS // 4, ROUNDS // 2, 3 * ROUNDS // 4, ROUNDS)
 
 
 class LeagueRegrets(NamedTuple):
-    """Pseudo-regret of an agent and of greedy after each quarter, `(games, 4)`, and that of chance at the end."""
+    """Pseudo-regret of an agent and of greedy after each quarter, `(games, 4)`, and of uniform play at the end."""
 
     agent: FloatArray
     greedy: FloatArray
@@ -85,18 +85,18 @@ class LeagueRegrets(NamedTuple):
 
     @property
     def won(self) -> int:
-        """The leagues in which the agent's mean regret is smaller."""
+        """The leagues with a smaller mean regret of the agent."""
         agent, greedy = (regret[:, -1].reshape(-1, GAMES).mean(axis=1) for regret in (self.agent, self.greedy))
         return int((agent < greedy).sum())
 
 
 def hidden_game() -> BanditEnv:
-    """Return a game of coins whose means are drawn anew, uniform in [0, 1], when it begins."""
+    """Return a game of coins whose means are drawn, uniform in [0, 1], when it begins."""
     return BanditEnv(BernoulliPrior(ARMS, ROUNDS))
 
 
 def play_leagues(make_agent: AgentFactory, seed: int, leagues: int = LEAGUES) -> LeagueRegrets:
-    """Play all leagues with an agent, which has to be compiled, or this takes minutes."""
+    """Play all leagues with an agent; it must compile, or this takes minutes."""
 
     def behind_noise(env: Environment) -> Environment:
         return LaplaceClipRescale(env, epsilon=1.0)
@@ -112,11 +112,11 @@ def play_leagues(make_agent: AgentFactory, seed: int, leagues: int = LEAGUES) ->
 def check_own_agent(make_agent: Any, *, seed: int = 2026) -> str:
     """Check an agent: its class, or a function that makes one.
 
-    It has to pass `check_agent`, to be a `FunctionalAgent` that is compiled, and to win 33 of 40 leagues against greedy
-    with 10 % exploration. A league is 25 hidden games of four coins with unknown means, 10,000 rounds long, behind
-    Laplace noise of epsilon = 1; the smaller mean regret wins it. An agent that wins a league with a probability of
-    at least 0.95 is refused with a probability of at most 7.2e-4: that of fewer than 33 of 40 independent leagues
-    (binomial, exact). Greedy itself passes with one of 2.2e-5 at most. The same seed gives the same verdict.
+    It must pass `check_agent`, be a `FunctionalAgent` that compiles, and win 33 of 40 leagues against greedy with 10 %
+    exploration. A league is 25 hidden games of four coins with unknown means, 10,000 rounds long, behind Laplace noise
+    of epsilon = 1; the smaller mean regret wins it. An agent that wins a league with probability at least 0.95 is
+    refused with probability at most 7.2e-4 (fewer than 33 of 40 independent leagues; binomial, exact). Greedy itself
+    passes with probability at most 2.2e-5. The same seed gives the same verdict.
     """
     check_it_plays(make_agent)
     return in_words(play_leagues(make_agent, seed))
@@ -145,7 +145,7 @@ def check_it_plays(make_agent: Any) -> None:
 
 
 def in_words(leagues: LeagueRegrets) -> str:
-    """Return what to say about an agent that wins enough leagues; raise `WrongAnswer` about another one."""
+    """Return praise for an agent that wins enough leagues; raise `WrongAnswer` otherwise."""
     agent, greedy = leagues.agent[:, -1], leagues.greedy[:, -1]
     numbers = (
         f"It wins {leagues.won} of {LEAGUES} leagues; its mean regret is {agent.mean():,.0f}, that of greedy"
@@ -188,7 +188,7 @@ NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 
 
 def save_submission(agent_class: Any, name: str, folder: str | os.PathLike[str] = "submissions") -> TaskVerdict:
-    """Save the cell of an agent's class as `folder/name.py`, if the file can play on its own. No false alarms."""
+    """Save the cell of an agent's class as `folder/name.py`, if the file plays on its own. No false alarms."""
     return graded(saved)(agent_class, name, folder)._replace(word="Saved")
 
 
@@ -213,7 +213,7 @@ def saved(agent_class: Any, name: str, folder: str | os.PathLike[str]) -> str:
 
 
 def cell_source(agent_class: type[FunctionalAgent]) -> str:
-    """Return the code of the cell in which an agent's class and its `select` are written, or raise `WrongAnswer`."""
+    """Return the code of the cell with an agent's class and its `select`, or raise `WrongAnswer`."""
     code, name = agent_class.functions.select.__code__, agent_class.__name__
     text = "".join(linecache.getlines(code.co_filename))
     if not text:

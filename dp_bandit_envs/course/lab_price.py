@@ -19,7 +19,7 @@ from dp_bandit_envs.course.checking import (
 from dp_bandit_envs.protocols import FloatArray
 
 CASES: Final = ((1, 1.0), (10, 1.0), (1, 0.5), (10, 0.1), (7, 4.0), (100, 2.0))
-"""Numbers of gains and epsilons at which the scale is asked for."""
+"""Numbers of gains and epsilons of the tested scales."""
 MISTAKES: Final = mistakes(
     "n, e",
     """\
@@ -47,7 +47,7 @@ SETTINGS: Final = (
     (0.5, (0.0, 0.0)),
     (2.0, (1.0,)),
 )
-"""Epsilons and gains with which the release is called `DRAWS` times each; in the last three all gains are equal."""
+"""Epsilons and gains for `DRAWS` calls of the release each; in the last three all gains are equal."""
 FAR, APART, REACH = 0.08, 0.035, 6.0
 """How far the mean size of noise, as a share, and its distribution may be from Laplace's; how many scales the largest
 of `DRAWS` draws has to reach."""
@@ -89,7 +89,7 @@ def check_noise_scale(answer: Any, *, seed: int | None = None) -> str:
 
 
 def drawn_settings(rng: np.random.Generator) -> list[tuple[float, tuple[float, ...]]]:
-    """Return one known setting, which tells an average from a median, and others; in the last three all are equal."""
+    """Return one known setting, which tells an average from a median, and others; the last three have equal gains."""
     gains = [np.round(rng.uniform(0, 1, size), 3) for size in rng.integers(2, 9, 2)]
     gains += [np.full(rng.integers(1, 5), gain) for gain in (0.5, 0.0, 1.0)]
     return [SETTINGS[0], *((some_epsilon(rng), tuple(each.tolist())) for each in gains)]
@@ -106,16 +106,16 @@ def check_release(release: Any, *, seed: int | None = None) -> str:
     - The distribution of x / b is within .035 of Laplace's everywhere: by the inequality of Dvoretzky, Kiefer,
       Wolfowitz and Massart, P(beyond) <= 2 exp(-2 5000 .035^2) < 9.6e-6.
     - The largest |x| / b reaches 6, so that noise cut at 4 or 5 scales is found: P(not) = (1 - e^-6)^5000 < 4.2e-6.
-    - No release comes more than twice and two times as often as any other, so that noise left out in one call of a
-      thousand is found: P(yes) < 2e-7 however releases are rounded, from the counts of a grid's cells.
+    - No release occurs more than twice and also two times as often as any other, so that noise left out in one call of
+      a thousand is found: P(yes) < 2e-7 however releases are rounded, from the counts of a grid's cells.
 
-    A false alarm for a right solution: at most 8.5e-5 in all. Draws of `rng.laplace` far out, which have to come
-    through, are not random. Releases that are rounded to two or more digits are as private, and stay right: their
-    distribution is compared half way between two values, where rounding changes nothing.
+    A false alarm for a right solution: at most 8.5e-5 in all. Extreme draws of `rng.laplace`, which must reach the
+    release, are scripted. Releases rounded to two or more digits are as private, and accepted: their distribution is
+    compared half way between two values, where rounding has no effect.
 
     Args:
         release: The student's function of gains, epsilon and rng.
-        seed: The seed of the settings and of the numbers that it gets; None for `SETTINGS`, and the seed 0.
+        seed: The seed of the settings and of its random numbers; None for `SETTINGS`, and the seed 0.
     """
     for epsilon, gains in SETTINGS if seed is None else drawn_settings(np.random.default_rng(seed)):
         at = f"With the gains {list(gains)} at epsilon = {epsilon:g}"
@@ -157,9 +157,9 @@ def check_release(release: Any, *, seed: int | None = None) -> str:
 
 
 def draws(release: Any, gains: FloatArray, epsilon: float, seed: int, at: str) -> tuple[FloatArray, float]:
-    """Return the noise of many releases, and half a unit of the last digit to which they are rounded, or 0.
+    """Return the noise of many releases, and half a unit of their last rounded digit, or 0.
 
-    Two releases from equal generators have to be equal, and others rarely are.
+    Two releases from equal generators must be equal; others rarely are.
     """
     first, second = (number(call(release, gains, epsilon, np.random.default_rng(seed)), "A release") for _ in range(2))
     if first != second:
@@ -193,7 +193,7 @@ NO_END: Final = (
 
 
 def check_far_out(release: Any, gains: FloatArray, epsilon: float, at: str) -> None:
-    """Refuse noise that is cut where chance does not reach, if `rng.laplace` is what it uses."""
+    """Refuse noise that is cut far out, if it uses `rng.laplace`."""
     for draw in (FAR_OUT, -FAR_OUT):
         # Zeros come after it, for those who draw again until it is small.
         try:
@@ -221,9 +221,9 @@ def depends_on_gains(release: Any, gains: FloatArray, epsilon: float, seed: int,
 
 
 def distance_from_laplace(noise: FloatArray, half: float = 0.0) -> float:
-    """Return the largest distance between the share of draws below a value and that of Laplace noise of scale 1.
+    """Return the largest distance between the distribution of draws and Laplace noise of scale 1.
 
-    Of rounded draws only values half way between two of them are looked at, which are `half` away.
+    For rounded draws, only values half way between two of them are compared, at distance `half`.
     """
 
     def below(values: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Lab 3, switching costs: a check of the batch size at which a bound on regret is least."""
+"""Lab 3, switching costs: a check of the batch size that minimises a regret bound."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import numpy as np
 from dp_bandit_envs.course.checking import WrongAnswer, agree, check_formula, graded, mistakes, some_number
 
 CASES: Final = ((10_000, 4), (1_000, 2), (1_000_000, 10), (50, 3))
-"""Horizons and numbers of arms that are asked for."""
+"""The tested horizons and numbers of arms."""
 CLOSE: Final = 2e-3
 """How far an answer may be off, as a share."""
 STEP: Final = 0.1
@@ -27,7 +27,7 @@ def bound(size: float, horizon: int, n_arms: int) -> float:
 
 
 def best(horizon: int, n_arms: int) -> float:
-    """Return the size at which the bound is least, where its derivative sqrt(load T / size) - T / size^2 is 0."""
+    """Return the size that minimises the bound, the zero of its derivative sqrt(load T / size) - T / size^2."""
     return math.pow(horizon / load(n_arms), 1 / 3)
 
 
@@ -59,13 +59,13 @@ t ** (1 / 3) | It does not depend on the arms; the first term does.
 
 
 def drawn_game(rng: np.random.Generator) -> tuple[int, int]:
-    """Return rounds and arms for which the best batch is no longer than in the notebook: grids may end there."""
+    """Return rounds and arms whose best batch is not longer than in the notebook, where grids may end."""
     n_arms = some_number(rng, 2, 12)
     return int(load(n_arms) * rng.uniform(1.5, 28) ** 3), n_arms
 
 
 def refuse_batches(answers: Sequence[float], wanted: Sequence[float]) -> None:
-    """Raise for wrong batches of which the kind of mistake is known."""
+    """Raise for wrong batches with a known mistake."""
     if all(answer.is_integer() and abs(answer - want) < 1 for answer, want in zip(answers, wanted, strict=True)):
         raise WrongAnswer("That is rounded: leave the number as it comes out.")
     right = [agree(answer, want, relative=CLOSE, absolute=STEP) for answer, want in zip(answers, wanted, strict=True)]
@@ -75,7 +75,7 @@ def refuse_batches(answers: Sequence[float], wanted: Sequence[float]) -> None:
 
 
 def wrong_batch(case: tuple[int, int], answer: float, right: float) -> str:
-    """Return what to say about any other batch."""
+    """Return the comment on any other batch."""
     return (
         f"For T = {case[0]:,} and K = {case[1]} the bound is {bound(answer, *case):,.0f} with your batches of"
         f" {answer:.4g} rounds; there are batches with {bound(right, *case):,.0f}. Draw it against the batch size."

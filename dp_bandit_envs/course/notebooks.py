@@ -1,4 +1,4 @@
-"""The labs as notebooks: their list, a student's own copies, marimo in a process of its own, and small pictures."""
+"""The labs as notebooks: their list, a student's copies, marimo in its own process, and small pictures."""
 
 import ast
 import importlib.util
@@ -88,7 +88,7 @@ def parsed(code: str) -> Any:
 
 
 def cells_of(source: str) -> list[str]:
-    """Return the code of a marimo notebook's cells, from top to bottom; of those that are no Python, the text."""
+    """Return the code of a marimo notebook's cells, from top to bottom; the text of cells that are not Python."""
     lines, cells = source.splitlines(), []
     for node in parsed(source).body:
         marks = [*getattr(node, "decorator_list", []), *(each.context_expr for each in getattr(node, "items", []))]
@@ -112,7 +112,7 @@ def _dedented(lines: list[str], body: list[Any]) -> str:
     first = min([first, *(each.lineno - 1 for each in getattr(body[0], "decorator_list", []))])
     while lines[first - 1].lstrip().startswith("#"):
         first -= 1
-    # Lines inside a string stay as they are.
+    # Lines inside a string stay unchanged.
     inside = {
         line
         for statement in body
@@ -184,7 +184,7 @@ so that its headings have more than a word a line. */
 
 
 def copy_labs(folder: Path) -> list[str]:
-    """Copy the labs into a folder, but for files that are there already, and return the names of the new ones."""
+    """Copy the labs into a folder, except existing files, and return the names of the new files."""
     clear_partial_files(folder)
     copied = []
     with resources.as_file(resources.files("dp_bandit_envs.labs")) as labs:
@@ -199,11 +199,11 @@ def copy_labs(folder: Path) -> list[str]:
 
 
 SITE: Final = "DP_BANDIT_ENVS_SITE"
-"""The variable with the address of the site that `make docs` builds, if somebody serves it."""
+"""The variable with the address of the site that `make docs` builds, if it is hosted."""
 
 
 def linked(text: str, site: str | None = None) -> str:
-    """Return a lab's text with the pages to read on as links to the site; as it is if nobody serves one."""
+    """Return a lab's text with its further pages as links to the site; unchanged without a site."""
     site = os.environ.get(SITE, "") if site is None else site
     return re.sub(r"`(docs/[\w/-]+)\.md`", rf"[\1]({site.rstrip('/')}/\1.html)", text) if site else text
 
@@ -212,13 +212,13 @@ COURSE: Final = "dp_bandit_envs.course."
 
 
 def imported(source: str) -> set[tuple[str, str]]:
-    """Return the modules of the course, and the names in them, from which a notebook's text imports."""
+    """Return the modules of the course, and their names, that a notebook's text imports."""
     imports = re.findall(rf"^[ \"]*from ({re.escape(COURSE)}[\w.]+) import (\([^)]*\)|[^\n\\]*)", source, re.M)
     return {(module, name) for module, names in imports for name in re.findall(r"(\w+)(?: as \w+)?", names)}
 
 
 def not_here(names: set[tuple[str, str]]) -> list[str]:
-    """Return which names of the course are not there, without importing it."""
+    """Return the names that the course lacks, without importing it."""
     missing = []
     for module, name in sorted(names):
         spec = importlib.util.find_spec(module) if module.count(".") == 2 else None
@@ -229,7 +229,7 @@ def not_here(names: set[tuple[str, str]]) -> list[str]:
 
 
 def outdated(folder: Path) -> list[str]:
-    """Return the copies in a folder that import what this version of the course does not have."""
+    """Return the copies in a folder that import names missing in this version of the course."""
     paths = sorted(folder.glob("*.py"))
     return [path.name for path in paths if not_here(imported(path.read_text("utf-8", errors="replace")))]
 
@@ -243,9 +243,9 @@ LOOPBACK: Final = "127.0.0.1"
 def served(
     folder: Path, page: str, *, read_only: bool = False, host: str = LOOPBACK, port: int | None = None
 ) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
-    """Start marimo on a folder, and stop it with all that it started; yield the address of a page, and the process.
+    """Start marimo on a folder, and later stop it and its children; yield the address of a page, and the process.
 
-    Unless it is `read_only`, whoever has the address, which holds a password, can run any code on this machine.
+    Unless it is `read_only`, anyone with the address, which contains a password, can run any code on this machine.
     """
     require("marimo", extra="labs")
     port = free_port(host, port)
@@ -314,7 +314,7 @@ def free_port(host: str, port: int | None) -> int:
 
 
 def answers(host: str, port: int) -> bool:
-    """Return whether somebody listens at a port."""
+    """Return whether a process listens on a port."""
     try:
         with socket.create_connection((LOOPBACK if host == "0.0.0.0" else host, port), timeout=1):
             return True
@@ -331,17 +331,17 @@ def show_in_browser(address: str) -> bool:
 
 
 def unless_compiling(record: logging.LogRecord) -> bool:
-    """Return whether a line is no announcement of compiling."""
+    """Return whether a line does not announce compiling."""
     return not record.getMessage().startswith("compiling ")
 
 
 def leave_compiling_to_spinners() -> None:
-    """Drop the lines with which `simulate` announces in this process that something is compiled; others stay."""
+    """Drop `simulate`'s announcements of compiling in this process; keep other lines."""
     logging.getLogger("dp_bandit_envs").addFilter(unless_compiling)
 
 
 def begin(mo: Any) -> Callable[[str, Any, Sequence[Any]], Any]:
-    """Leave what is compiled to a notebook's spinners, and return what makes a slider of a label, a value and steps."""
+    """Leave announcements of compiling to a notebook's spinners; return a slider's factory (label, value, steps)."""
     if mo.running_in_notebook():
         leave_compiling_to_spinners()
     return lambda label, value, steps: mo.ui.slider(
@@ -350,7 +350,7 @@ def begin(mo: Any) -> Callable[[str, Any, Sequence[Any]], Any]:
 
 
 def you_said(guess: str, holds: Mapping[str, bool]) -> str:
-    """Return a prediction in Markdown, with a word whether it `holds`: by option, as measured in the lab."""
+    """Return a prediction in Markdown, and whether it `holds`: by option, as measured in the lab."""
     right = [option for option, true in holds.items() if true]
     if guess in right:
         return f"You said *{guess}*: **right**."
@@ -358,7 +358,7 @@ def you_said(guess: str, holds: Mapping[str, bool]) -> str:
 
 
 def panel(height: float = 3.4, width: float = 4.7) -> tuple["Figure", Any]:
-    """Return a small figure of its own in the project's style, and its axes; panels then fit on a narrow screen."""
+    """Return a small separate figure in the project's style, and its axes, so that panels fit on a narrow screen."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -27,7 +27,7 @@ from dp_bandit_envs.simulation.simulation import MOST_TRIALS, SPACINGS
 from dp_bandit_envs.wrappers.layers import Boundary, layers_of
 
 TEXT = (str, bytes, bytearray, memoryview)
-"""Sequences that are no lists of numbers, though Python makes numbers of bytes."""
+"""Sequences that are not lists of numbers (Python would convert bytes to numbers)."""
 
 
 def experiment_from(
@@ -46,10 +46,10 @@ def experiment_from(
     persons: str | None = None,
     ledger: Any = None,
 ) -> Experiment:
-    """Return the experiment of these arguments, which are those of `compare`, and two for a file of gains.
+    """Return the experiment of these arguments: those of `compare`, and two for a file of gains.
 
-    `persons` is the most records of a person, or the name of the column that says whose they are; `ledger` is the
-    `Ledger` that counts the games on the file.
+    `persons` is the largest number of records per person, or the name of the column of persons; `ledger` is the
+    `Ledger` that charges the games on the file.
     """
     horizons = [checks.integer("horizon", rounds, at_least=1) for rounds in as_list("horizon", horizon)]
     arms = [checks.integer("n_arms", k, at_least=2) for k in as_list("n_arms", n_arms)]
@@ -64,7 +64,7 @@ def experiment_from(
         horizon=horizons[0] if len(horizons) == 1 else None,
         trials=checks.integer("trials", trials, at_least=1, at_most=MOST_TRIALS),
         seed=chosen_seed(seed, is_real=False),
-        checkpoints=checks.one_of("checkpoints", checkpoints, SPACINGS),
+        checkpoints=_spacing(checkpoints),
     )
     games = [
         game
@@ -86,6 +86,15 @@ def experiment_from(
     return dataclasses.replace(experiment, seed=chosen_seed(seed, experiment.is_real))
 
 
+def _spacing(checkpoints: Any) -> str:
+    if not isinstance(checkpoints, str):
+        raise WrongTypeError(
+            f"checkpoints must be 'linear' or 'log', the spacing of 100 rounds; received {checks.shown(checkpoints)}."
+            " simulate takes a number of rounds or a list of them."
+        )
+    return checks.one_of("checkpoints", checkpoints, SPACINGS)
+
+
 def _game_with(environment: Any, persons: str | None, ledger: Any) -> GameSpec:
     """Return a game; `persons` and `ledger` are for a file of gains."""
     if ledger is not None and not is_gains_file(environment):
@@ -100,10 +109,10 @@ def _game_with(environment: Any, persons: str | None, ledger: Any) -> GameSpec:
 
 
 def as_list(name: str, numbers: Any) -> list[Any]:
-    """Return one number or several as a list; none for None.
+    """Return one number or several as a list; [] for None.
 
     Raises:
-        ValueError: If a number is given twice, or none in a list.
+        ValueError: If a number is given twice, or a list is empty.
     """
     if numbers is None:
         return []
@@ -119,7 +128,7 @@ def as_list(name: str, numbers: Any) -> list[Any]:
 
 
 def _first_duplicate(values: Sequence[Any]) -> Any:
-    """Return the first value that is there before; None if there is none."""
+    """Return the first value that occurred before, or None."""
     return next((one for index, one in enumerate(values) if one in values[:index]), None)
 
 
@@ -153,7 +162,7 @@ def _read_algorithms(algorithms: Any) -> list[AlgorithmSpec]:
 
 
 def _labelled(algorithms: Sequence[Any]) -> list[AlgorithmSpec]:
-    """Return the specs of algorithms; a name that several have, such as `MyAgent`, gets the module: `anna:MyAgent`."""
+    """Return the specs of algorithms; a name shared by several, such as `MyAgent`, gets its module: `anna:MyAgent`."""
     pairs = [(algorithm, spec) for algorithm in algorithms for spec in _specs_of(algorithm)]
     specs = [spec for _, spec in pairs]
     names = [spec.label for spec in specs]
@@ -170,7 +179,7 @@ def _specs_of(algorithm: Any, label: str | None = None) -> list[AlgorithmSpec]:
 
 
 def _module_of(algorithm: Any) -> str:
-    """Return the module of a class, a function or a text `module:Name`; empty if it is none of these."""
+    """Return the module of a class, a function or a text `module:Name`; empty for other objects."""
     if isinstance(algorithm, str):
         return algorithm.partition(":")[0] if read_import(algorithm) is not None else ""
     return getattr(algorithm, "__module__", "") if callable(algorithm) else ""
@@ -189,7 +198,7 @@ def _algorithms_in(
 
 
 def _refuse_unused(games: Sequence[GameSpec], epsilons: list[float], delta: float | None) -> None:
-    """Raise if no algorithm got an epsilon or a delta that was given for all."""
+    """Raise if no algorithm uses the common epsilon or delta."""
     specs = [spec for game in games for spec in game.algorithms or ()]
     if epsilons and all(spec.asked is None for spec in specs):
         PrivacyRequest(epsilons[0]).refuse_for({spec.base_label: spec.build() for spec in specs})
@@ -203,13 +212,13 @@ def _refuse_duplicates(what: str, names: list[str]) -> None:
 
 
 def games_of_sizes(game: GameSpec, arms: Sequence[int | None], horizons: Sequence[int | None]) -> list[GameSpec]:
-    """Return a game in each of several sizes, titled and named by what differs.
+    """Return a game in each of several sizes, titled and named by the varying size.
 
     Args:
         game: The game.
-        arms: Numbers of arms; none for its own.
-        horizons: Numbers of rounds; none for its own. If there are several, each game has one among its arguments;
-            a single one is the experiment's.
+        arms: Numbers of arms; empty for its own.
+        horizons: Numbers of rounds; empty for its own. Of several, each game has one among its arguments; a single
+            horizon is the experiment's.
     """
     games = []
     for k in arms or [None]:
@@ -226,7 +235,7 @@ def games_of_sizes(game: GameSpec, arms: Sequence[int | None], horizons: Sequenc
 
 
 def specs_at(spec: AlgorithmSpec, requests: Sequence[PrivacyRequest], env: BanditEnv) -> Iterator[AlgorithmSpec]:
-    """Yield an algorithm as each request wants it in a game: once, if it takes no epsilon; see `with_privacy`."""
+    """Yield an algorithm's spec for each request in a game: once, if it takes no epsilon; see `with_privacy`."""
     for request in requests:
         filled = with_privacy(spec, request, env)
         if filled.asked is None:

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.specs import Game, Player
 from dp_bandit_envs.checks import require
-from dp_bandit_envs.compiling.compiled import says_compiling
 from dp_bandit_envs.errors import ResultsError, WrongTypeError
 from dp_bandit_envs.experiments.arguments import experiment_from
 from dp_bandit_envs.experiments.configurations import DESCRIBED, MADE_BY, cells_of, union, why_not_joined
 from dp_bandit_envs.experiments.entries import Entries, Entry, entries_of, entry_of
 from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.progress import Requested, check_progress, progress_of
+from dp_bandit_envs.experiments.progress import Requested, check_progress, interruption, progress_of
 from dp_bandit_envs.experiments.ranking import Ranking, ranking
 from dp_bandit_envs.experiments.running import StoredArrays, run
 from dp_bandit_envs.experiments.store import RESULTS, ResultsFolder, read_finished
@@ -202,13 +201,13 @@ class Comparison(Entries):
             >>> from dp_bandit_envs import compare
             >>> comparison = compare("Stochastic", ["DP-KLUCB", "UCB"], epsilon=1, horizon=200, trials=5)
             >>> figure = comparison.plot(size=(3.4, 2.2), labels={"DP-KLUCB": "ours"}, colors={"UCB": "black"})
-            >>> print(comparison.plot_note(labels={"DP-KLUCB": "ours"}))
-            Line: ...
+            >>> print(comparison.plot_note(labels={"DP-KLUCB": "ours"}).partition(". ")[2])
+            ours: epsilon = 1; UCB: no privacy; epsilon is pure up to 30, or else the least at delta = 1e-6.
         """
-        from dp_bandit_envs.experiments.drawing import View, draw
+        from dp_bandit_envs.experiments.drawing import PlotContent, draw
 
-        view = View(against, measure, band, x_scale, y_scale, labels)
-        return draw(self, view, columns=columns, ax=ax, size=size, colors=colors, legend=legend, note=note)
+        content = PlotContent(against, measure, band, x_scale, y_scale, labels)
+        return draw(self, content, columns=columns, ax=ax, size=size, colors=colors, legend=legend, note=note)
 
     def plot_note(
         self,
@@ -230,9 +229,9 @@ class Comparison(Entries):
             labels: As for `plot`.
             format: `"text"` or `"latex"`.
         """
-        from dp_bandit_envs.experiments.drawing import View, write_note
+        from dp_bandit_envs.experiments.drawing import PlotContent, write_note
 
-        return write_note(self, View(against, measure, band, None, y_scale, labels), format)
+        return write_note(self, PlotContent(against, measure, band, None, y_scale, labels), format)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return a table with a row for each algorithm, epsilon, environment, trial and recorded round.
@@ -488,24 +487,33 @@ def compare(
         DP-KLUCB (epsilon=0.1): mean regret 65.8
         DP-KLUCB (epsilon=2): mean regret 49.4
     """
-    experiment = experiment_from(
-        environments,
-        algorithms,
-        epsilon=epsilon,
-        delta=delta,
-        at_guarantee=at_guarantee,
-        rounds_per_person=rounds_per_person,
-        horizon=horizon,
-        n_arms=n_arms,
-        trials=trials,
-        seed=seed,
-        checkpoints=checkpoints,
-    )
-    experiment.check()
     checks.integer("jobs", jobs, at_least=1)
     check_progress(progress)
-    if experiment.seed is not None:
-        warn_of_known_seed(experiment.is_real)
+    experiment = None
+    try:
+        experiment = experiment_from(
+            environments,
+            algorithms,
+            epsilon=epsilon,
+            delta=delta,
+            at_guarantee=at_guarantee,
+            rounds_per_person=rounds_per_person,
+            horizon=horizon,
+            n_arms=n_arms,
+            trials=trials,
+            seed=seed,
+            checkpoints=checkpoints,
+        )
+        experiment.check()
+        if experiment.seed is not None:
+            warn_of_known_seed(experiment.is_real)
+        return _compare(experiment, folder, jobs, progress)
+    except KeyboardInterrupt:
+        is_secret = experiment is not None and experiment.seed is None
+        raise interruption(folder, is_secret=is_secret) from None
+
+
+def _compare(experiment: Experiment, folder: str | Path | None, jobs: int, progress: Requested) -> Comparison:
     if folder is None:
         with tempfile.TemporaryDirectory() as path_of_now:
             results = ResultsFolder(Path(path_of_now), experiment.configuration())
@@ -514,17 +522,12 @@ def compare(
             entries = tuple(entries_of(results.configuration, dict(played.arrays)))
         return Comparison(entries, results.configuration)
     results = ResultsFolder(folder_of(folder), experiment.configuration())
-    try:
-        arrays = _play(experiment, results, jobs, progress).arrays
-    except KeyboardInterrupt as stop:
-        stop.add_note(f"Finished games are saved in {results.path}; the same call goes on from there.")
-        raise
+    arrays = _play(experiment, results, jobs, progress).arrays
     comparison = Comparison(tuple(entries_of(results.configuration, arrays)), results.configuration)
     results.write_again("summary.csv", summary_of_folder(results, comparison.entries, comparison.configuration))
     return comparison
 
 
 def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Requested) -> Results:
-    names = [] if progress is False else list(dict.fromkeys(spec.name for spec in experiment.all_algorithms))
-    with says_compiling(names), progress_of("compare", progress, experiment.rounds) as advance:
+    with progress_of("compare", progress, experiment.rounds) as advance:
         return run(experiment, folder, jobs=jobs, progress=advance)

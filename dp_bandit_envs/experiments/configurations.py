@@ -1,4 +1,4 @@
-"""Configurations of results folders: how two differ, whether results can grow from one to another, and their union.
+"""Configurations of results folders: differences, growth from one to another, and union.
 
 A configuration is plain JSON. It lists games, and in each game the results of algorithms. A game and a result have a
 `source` that determines their numbers together with the seed; their names are for readers, and may change.
@@ -11,11 +11,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 FORMAT: Final = 4
 """The format version of results folders."""
 MADE_BY: Final = "made_by"
-"""The key of a configuration under which code and library versions are stored."""
+"""The configuration key of code and library versions."""
 DESCRIBED: Final = "described"
-"""The key of a configuration under which games and guarantees are stored in plain values."""
+"""The configuration key of games and guarantees in plain values."""
 DATA: Final = "data_sha256"
-"""The key of a configuration under which data files are stored by their content."""
+"""The configuration key of data files by content."""
 LONGEST_VERSIONS: Final = 60
 """The most letters of two versions that are shown; a digest has more."""
 LONGEST_DIFFERENCE: Final = 120
@@ -39,12 +39,12 @@ class Cell(NamedTuple):
 
     @property
     def identity(self) -> tuple[str, str]:
-        """What determines the numbers together with the seed, as text: of the game, and of the algorithm."""
+        """The sources of game and algorithm, which determine the numbers together with the seed, as text."""
         return _game_identity(self.game), json.dumps(self.result.get("source"), sort_keys=True)
 
     @property
     def prefix(self) -> str:
-        """How the names of its arrays begin."""
+        """The prefix of its arrays' names."""
         return f"{self.game['key']}/{self.result['name']}/"
 
     @property
@@ -59,16 +59,16 @@ def cells_of(configuration: Configuration) -> Iterator[Cell]:
 
 
 def stored_cells(stored: Configuration, wanted: Configuration) -> dict[str, Cell]:
-    """Return the stored cell that has the numbers of a wanted one, under whatever name, by the wanted one's prefix."""
+    """Return, by the prefix of each wanted cell, the stored cell with the same numbers, under any name."""
     by_identity = {cell.identity: cell for cell in cells_of(stored)}
     pairs = ((cell.prefix, by_identity.get(cell.identity)) for cell in cells_of(wanted))
     return {prefix: cell for prefix, cell in pairs if cell is not None}
 
 
 def why_not_joined(stored: Configuration, wanted: Configuration) -> str:
-    """Return why results of two configurations must not stand in one folder; "" if they may.
+    """Return why results of two configurations must not share a folder; "" if they may.
 
-    Code and data are compared with those of everything that is stored: a union lists the code and data of all.
+    Code and data are compared with those of all stored results: a union lists all of them.
     """
     if stored == wanted:
         return ""
@@ -92,10 +92,10 @@ def why_not_joined(stored: Configuration, wanted: Configuration) -> str:
 
 
 def union(stored: Configuration, wanted: Configuration) -> dict[str, Any]:
-    """Return one configuration of everything: what is wanted in its order and under its names, and what is left.
+    """Return the union of two configurations: the wanted one in its order and names, then the rest.
 
     Raises:
-        KeyError: Unless `why_not_joined` finds nothing.
+        KeyError: If `why_not_joined` gives a reason.
     """
     there = stored_cells(stored, wanted)
     taken = {cell.identity for cell in there.values()}
@@ -124,7 +124,7 @@ def union(stored: Configuration, wanted: Configuration) -> dict[str, Any]:
 
 
 def in_order(*texts: Mapping[str, str]) -> dict[str, str]:
-    """Return mappings as one, sorted, so that a union is written as a single configuration is."""
+    """Return the merged mapping, sorted, so that a union is written like a single configuration."""
     return dict(sorted(pair for mapping in texts for pair in mapping.items()))
 
 
@@ -148,7 +148,7 @@ def _trials_of(cell: Cell) -> int:
 
 
 def _clashes(stored: Configuration, wanted: Configuration) -> list[str]:
-    """Return what has a name that something else has there."""
+    """Return the parts whose names other parts have there."""
     games = {game["key"]: game for game in stored[DESCRIBED]}
     reasons = []
     for game in wanted[DESCRIBED]:
@@ -212,7 +212,7 @@ def _changed_data(old: Configuration, new: Configuration) -> list[str]:
 
 
 def _changed_code(old: Configuration, new: Configuration, *, all_keys: bool = False) -> list[str]:
-    """Return a sentence on code that differs; of parts that only one has, only if `all_keys`."""
+    """Return a sentence on differing code; includes parts that only one has if `all_keys`."""
     before: dict[str, str] = old.get(MADE_BY) or {}
     after: dict[str, str] = new.get(MADE_BY) or {}
     pairs = {name: (before.get(name), after.get(name)) for name in {**before, **after}}

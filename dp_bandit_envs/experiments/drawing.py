@@ -1,4 +1,4 @@
-"""Draws comparisons: against the round, one panel a game; or the last round against epsilon, arms or horizon."""
+"""Draws comparisons: against the round, one panel per game; or the last round against epsilon, arms or horizon."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from dp_bandit_envs.plots.curves_figure import (
     ROUND,
     Appearance,
     Curve,
-    Drawing,
+    CurvePanels,
     Panel,
     curves_figure,
     draw_on_axes,
@@ -34,8 +34,8 @@ IN_A_ROW = {2: 2, 3: 3, 4: 2}
 """How many panels over rounds stand in a row, by the number of epsilons."""
 
 
-class View(NamedTuple):
-    """What a figure of a comparison shows; see `Comparison.plot`."""
+class PlotContent(NamedTuple):
+    """The settings of a comparison's figure; see `Comparison.plot`."""
 
     against: str
     measure: str
@@ -45,10 +45,10 @@ class View(NamedTuple):
     labels: Any
 
     def panels(self, comparison: Entries) -> list[Panel]:
-        """Return the panels, with the labels that readers gave.
+        """Return the panels, with the user's labels.
 
         Raises:
-            ValueError: If something is unknown, or the comparison has fewer than two places on the horizontal axis.
+            ValueError: If an argument is unknown, or the comparison has fewer than two points on the horizontal axis.
         """
         panels = PANELS[checks.one_of("against", self.against, AGAINST)](comparison, self.measure)
         if self.against != "round" and max(len(curve.at) for panel in panels for curve in panel.curves) < 2:
@@ -79,7 +79,7 @@ class View(NamedTuple):
 
 def draw(
     comparison: Entries,
-    view: View,
+    content: PlotContent,
     *,
     columns: int | None = None,
     ax: Any = None,
@@ -91,19 +91,19 @@ def draw(
     """Return the figure; see `Comparison.plot`.
 
     Raises:
-        ValueError: If something is unknown or out of range, or a size leaves panels too little room.
-        WrongTypeError: If something is of another type.
+        ValueError: If an argument is unknown or out of range, or a size leaves panels too little room.
+        WrongTypeError: If an argument has the wrong type.
     """
-    panels, settings = view.panels(comparison), view.settings(comparison)
+    panels, settings = content.panels(comparison), content.settings(comparison)
     appearance = Appearance(
         size=_size_of_settings(panels, columns) if size is None else _checked_size(size),
         colours=_checked_colours(comparison, colors),
         legend=("below" if ax is None else "inside") if legend is None else _checked_legend(legend),
         note=size is None if note is None else checks.boolean("note", note),
-        is_shaded=view.band is not None,
+        is_shaded=content.band is not None,
     )
     if ax is None:
-        if columns is None and view.against == "round":
+        if columns is None and content.against == "round":
             columns = IN_A_ROW.get(len(comparison.epsilons))
         return curves_figure(panels, **settings, columns=columns, appearance=appearance)
     for name, setting in {"size": size, "columns": columns, "note": note or None}.items():
@@ -113,11 +113,11 @@ def draw(
     return draw_on_axes(_checked_axes(ax, [panel.title for panel in panels]), panels, appearance, **settings)
 
 
-def write_note(comparison: Entries, view: View, format: str) -> str:
-    """Return what line and band are, and every guarantee; see `Comparison.plot_note`."""
+def write_note(comparison: Entries, content: PlotContent, format: str) -> str:
+    """Return the meaning of line and band, and every guarantee; see `Comparison.plot_note`."""
     checks.one_of("format", format, ("text", "latex"))
-    panels, appearance = view.panels(comparison), Appearance(is_shaded=view.band is not None)
-    drawing = Drawing.prepare(panels, **view.settings(comparison), appearance=appearance)
+    panels, appearance = content.panels(comparison), Appearance(is_shaded=content.band is not None)
+    curve_panels = CurvePanels.prepare(panels, **content.settings(comparison), appearance=appearance)
     shown = {curve.name: curve.shown_name for panel in panels for curve in panel.curves}
     levels: dict[str, dict[ShownEpsilon, None]] = {}
     for entry in comparison.entries:
@@ -126,7 +126,7 @@ def write_note(comparison: Entries, view: View, format: str) -> str:
     for name, of_name in levels.items():
         names_by_guarantee.setdefault(format_levels(of_name).strip("()"), []).append(shown[name])
     guarantees = "; ".join(f"{', '.join(names)}: {words}" for words, names in names_by_guarantee.items())
-    words = f"{drawing.note}. {guarantees}; {CONVENTION}."
+    words = f"{curve_panels.note}. {guarantees}; {CONVENTION}."
     if format == "latex":
         return in_latex(re.sub(r"\beps (?=\d)", "epsilon ", f"{words[0].upper()}{words[1:]}"))
     return re.sub(r"\beps (?=\d)", "epsilon = ", f"{words[0].upper()}{words[1:]}")
@@ -145,7 +145,7 @@ def _checked_size(size: Any) -> tuple[float, float]:
 
 
 def _size_of_settings(panels: Sequence[Panel], columns: int | None) -> tuple[float, float] | None:
-    """Return the size that a reader has set for all figures, which is for figures of one panel."""
+    """Return the user's default figure size, which is for one panel."""
     width, height = mpl.rcParams["figure.figsize"]
     is_set = [width, height] != mpl.rcParamsDefault["figure.figsize"]
     return (width, height) if is_set and len(panels) == 1 and columns is None else None
@@ -181,7 +181,7 @@ def _checked_labels(comparison: Entries, labels: Any) -> dict[str, str]:
 
 
 def _by_algorithm(comparison: Entries, what: str, given: Any, example: str) -> dict[str, Any]:
-    """Return a mapping from algorithms, or raise if it is none or names another one."""
+    """Return a mapping from algorithms, or raise if it is not a mapping or names an unknown algorithm."""
     if given is None:
         return {}
     names = comparison.algorithms
@@ -221,7 +221,7 @@ EXAMPLES = {"epsilon": "epsilon=[0.1, 1]", "arms": "n_arms=[2, 10]", "horizon": 
 
 
 def _over_rounds(comparison: Entries, measure: str) -> list[Panel]:
-    """Return a panel for each game, and if there are several epsilons, for each of them in it, on one scale."""
+    """Return a panel for each game and, if there are several, each epsilon, on one scale per game."""
     return [
         Panel(
             title,
@@ -254,7 +254,7 @@ def _over_epsilons(comparison: Entries, measure: str) -> list[Panel]:
 
 def _over_sizes(size: str) -> Callable[[Entries, str], list[Panel]]:
     def panels(comparison: Entries, measure: str) -> list[Panel]:
-        """Return a panel for each environment, epsilon, and size that is not on the horizontal axis."""
+        """Return a panel for each environment, epsilon and size, except the size on the horizontal axis."""
         other = "horizon" if size == "n_arms" else "n_arms"
         word = "T" if other == "horizon" else "K"
         is_divided = len({getattr(entry, other) for entry in comparison.entries}) > 1

@@ -12,7 +12,7 @@ from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.configurations import Cell, cells_of
 from dp_bandit_envs.privacy.guarantee import ShownEpsilon
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.simulation.results import MEASURES, of_measure
+from dp_bandit_envs.simulation.results import MEASURES, STOPPING, of_measure
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,25 +22,25 @@ class Entry:
     Attributes:
         key: The game's name in files.
         environment: The environment without number of arms and horizon.
-        title: The environment, with these where a comparison has several.
+        title: The environment, with sizes that vary in the comparison.
         n_arms: Number of arms K.
         horizon: Number of rounds T.
-        algorithm: The algorithm, at whichever epsilon.
-        name: The algorithm, with its epsilon where a comparison has several.
-        asked: The epsilon that was asked for; None if the algorithm takes none, or has its own.
-        level: The guaranteed (epsilon, delta), as `shown_epsilon` shows it; epsilon is inf if nothing is guaranteed.
+        algorithm: The algorithm, without its epsilon.
+        name: The algorithm, with its epsilon if that varies in the comparison.
+        asked: The requested epsilon; None if the algorithm takes none, or has its own.
+        level: The guaranteed (epsilon, delta), as returned by `shown_epsilon`; epsilon is inf without a guarantee.
         model: `"local"`, `"central"` or `"none"`.
-        covers: What the guarantee covers, such as `"arms"`.
+        covers: Coverage of the guarantee, such as `"arms"`.
         guarantee: The guarantee in words, with its reason.
-        first_release: The least number of rounds after which anything can be released; above T, nothing was.
-        units: The guaranteed (epsilon, delta) for a `"record"` and a `"person"`, where games are played on data.
-        all_games: That of all games together, where they are played on real data.
+        first_release: The number of rounds before the first possible release; above T if there is none.
+        units: The guaranteed (epsilon, delta) for a `"record"` and a `"person"`, for games on data.
+        all_games: The guarantee of all games together, for games on real data.
         paper: The epsilon, and the delta, that the paper claims; empty without a paper.
-        parameters: The algorithm's parameters; arrays and objects as text that differs for different ones.
-        calibrated: Whether they were searched for the epsilon that was asked for.
+        parameters: The algorithm's parameters; arrays and objects as identifying text.
+        calibrated: Whether they were calibrated to the requested epsilon.
         is_real: Whether the game is played on real data.
-        bounds: Upper bounds on the mean of measures at T; without those that are not known.
-        rounds: The rounds that were recorded, shape `(checkpoints,)`; the last is T.
+        bounds: Known upper bounds on the mean of measures at T.
+        rounds: The recorded rounds, shape `(checkpoints,)`; the last is T.
         measures: Arrays of shape `(trials, checkpoints)` by name; and `"pulls"`, shape `(trials, n_arms)`.
     """
 
@@ -71,18 +71,23 @@ class Entry:
         """Return a measure, shape `(trials, checkpoints)`.
 
         Raises:
-            ValueError: If it is not known, such as the pseudo-regret where arms have no means.
+            ValueError: If it is unknown, such as the pseudo-regret of arms without means.
         """
         checks.one_of("measure", measure, MEASURES)
         array: FloatArray | None = of_measure(self.measures, measure)
         if array is None:
             names = ", ".join(name for name in MEASURES if name in self.measures)
+            if measure in STOPPING and STOPPING[0] not in self.measures:
+                raise ValueError(
+                    f"measure must be known of every algorithm; {self.name} does not look for the best arm, and has no"
+                    f" {measure}. Known: {names}. select(algorithm=...) leaves it out."
+                )
             raise ValueError(f"measure must be known in every game; {measure} is not in {self.title}. Known: {names}.")
         return array
 
     @property
     def silence(self) -> str:
-        """What is said of an algorithm that cannot learn anything in so short a game; else empty."""
+        """A remark on an algorithm that cannot learn in so short a game; otherwise empty."""
         return f"released nothing in {self.horizon:,} rounds" if self.first_release > self.horizon else ""
 
     @property
@@ -93,7 +98,7 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Entries(Sequence[Entry]):
-    """Entries of one experiment, with the configuration that describes them; `Comparison` is such.
+    """Entries of one experiment, with the configuration that describes them; base class of `Comparison`.
 
     Attributes:
         entries: The entries, by environment.
@@ -113,22 +118,22 @@ class Entries(Sequence[Entry]):
 
     @property
     def titles(self) -> list[str]:
-        """The environments, with number of arms and horizon where there are several."""
+        """The environments, with number of arms and horizon if these vary."""
         return list(dict.fromkeys(entry.title for entry in self.entries))
 
     @property
     def algorithms(self) -> list[str]:
-        """The algorithms, at whichever epsilon."""
+        """The algorithms, without their epsilons."""
         return list(dict.fromkeys(entry.algorithm for entry in self.entries))
 
     @property
     def epsilons(self) -> list[float]:
-        """The epsilons that were asked for, ascending."""
+        """The requested epsilons, ascending."""
         return sorted({entry.asked for entry in self.entries if entry.asked is not None})
 
     @property
     def name(self) -> str:
-        """The experiment's name, such as that of a paper's figure."""
+        """The experiment's name, such as a paper's figure."""
         return str(self.configuration["name"])
 
     @property
@@ -142,7 +147,7 @@ def entries_of(configuration: Mapping[str, Any], arrays: Mapping[str, NDArray[An
     """Yield the entries of a configuration that describes its results.
 
     Args:
-        configuration: That of a results folder.
+        configuration: The configuration of a results folder.
         arrays: Arrays by `"game/algorithm/measure"` and `"game/checkpoints"`.
     """
     for cell in cells_of(configuration):
@@ -184,7 +189,7 @@ def measures_of(arrays: Iterable[str], prefix: str) -> list[str]:
 
 
 class RenamedArrays(Mapping[str, NDArray[Any]]):
-    """Arrays under other names, of their first trials only if a number is given; they are read when they are used."""
+    """Arrays under other names, optionally restricted to their first trials, and read on use."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], names: Mapping[str, tuple[str, int | None]]) -> None:
         self._arrays, self._names = arrays, names
@@ -204,7 +209,7 @@ class RenamedArrays(Mapping[str, NDArray[Any]]):
 
 
 def by_epsilon(entries: Sequence[Entry], title: Callable[[Entry], str]) -> Iterator[tuple[str, list[Entry]]]:
-    """Yield entries by title, and if several epsilons were asked for by these; others are with each epsilon.
+    """Yield entries by title and, if several were requested, by epsilon; entries without epsilon are in each group.
 
     Args:
         entries: The entries.

@@ -37,24 +37,24 @@ from dp_bandit_envs.text import written_value
 
 PLAIN = (bool, int, float, str)
 FEW = 1_000
-"""The most numbers of a list that are stored as they are, such as the means of arms."""
+"""The longest list of numbers, such as the means of arms, that is stored unchanged."""
 BOUNDED = ("external_regret", "pseudo_regret", "dynamic_regret", "policy_regret")
-"""The measures of which a bound on the mean may be known."""
+"""The measures that may have a known bound on the mean."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """What to run. Together with the code and the data files it determines every number.
+    """The description of a run. Together with the code and the data files it determines every number.
 
     Attributes:
         name: The experiment's name.
         games: The games.
-        algorithms: The algorithms of every game that has none of its own.
+        algorithms: The algorithms of every game without its own.
         horizon: Number of rounds T, or None for each game's own.
         trials: Number of games of each algorithm in each game.
-        seed: The seed; None for a secret one, drawn from the operating system when it is run and written nowhere.
-        checkpoints: The spacing of the 100 rounds that are recorded, `"linear"` or `"log"`.
-        saved: How many trials of an algorithm, by its game's key and its label, are there already and not played.
+        seed: The seed; None for a secret seed, drawn from the operating system at run time and not stored.
+        checkpoints: The spacing of the 100 recorded rounds, `"linear"` or `"log"`.
+        saved: Number of saved trials of an algorithm, by its game's key and its label, which are not played.
     """
 
     name: str
@@ -79,14 +79,14 @@ class Experiment:
         return {text: DataFile.read(text) for text in texts if _is_file(text)}
 
     def without(self, saved: Mapping[tuple[str, str], int]) -> "Experiment":
-        """Return the experiment without trials that are there already; see `saved`."""
+        """Return the experiment without saved trials; see `saved`."""
         missing = dataclasses.replace(self, saved=saved)
         # As they were when they were described.
         vars(missing).update(files=self.files, horizons=self.horizons)
         return missing
 
     def with_data(self, game: GameSpec) -> GameSpec:
-        """Return a game with files' content instead of their names, so that what is hashed is played."""
+        """Return a game with files' content instead of their names, so that the hashed data are played."""
         ledger = {} if game.ledger is None else {"ledger": game.ledger}
         env_kwargs = {
             key: self.files.get(argument, argument) if isinstance(argument, str) and key != "persons" else argument
@@ -102,7 +102,7 @@ class Experiment:
         return env
 
     def configuration(self) -> dict[str, Any]:
-        """Return all of it as plain JSON values, data files by their content."""
+        """Return the experiment as plain JSON values, data files by their content."""
         # Lambdas share the name "<lambda>"; the sources of what they make tell them apart, in the descriptions.
         foreign = foreign_code(self._playing(), self._arguments())
         return {
@@ -143,14 +143,14 @@ class Experiment:
         }
 
     def _playing(self) -> Iterator[Any]:
-        """Yield the classes and functions that play, and may be a third party's."""
+        """Yield the classes and functions of players, possibly third-party."""
         for game in self.games:
             yield type(self.make_game(game).adversary)
             for spec, player in zip(self.algorithms_of(game), self.players(game), strict=True):
                 yield from _code_of(spec, player)
 
     def _arguments(self) -> Iterator[Any]:
-        """Yield objects that hold what may be a third party's."""
+        """Yield objects that may contain third-party code."""
         for game in self.games:
             yield from (*game.env_kwargs.values(), game.factory)
         for spec in self.all_algorithms:
@@ -185,7 +185,7 @@ class Experiment:
         return [spec.build_with_own_noise() for spec in self.algorithms_of(game)]
 
     def players_in(self, game: GameSpec, trial: int) -> list[Algorithm]:
-        """Make the algorithms that have to be played in a trial of a game."""
+        """Make the algorithms to play in a trial of a game."""
         return [
             spec.build_with_own_noise() for spec in self.algorithms_of(game) if trial in self.missing_trials(game, spec)
         ]
@@ -195,11 +195,11 @@ class Experiment:
         return self.algorithms if game.algorithms is None else game.algorithms
 
     def trials_of(self, spec: AlgorithmSpec) -> int:
-        """Return how many games an algorithm plays."""
+        """Return an algorithm's number of games."""
         return max(spec.trials, self.trials)
 
     def missing_trials(self, game: GameSpec, spec: AlgorithmSpec) -> range:
-        """Return the trials of an algorithm that are not there yet."""
+        """Return the missing trials of an algorithm."""
         return range(self.saved.get((game.key, spec.label), 0), self.trials_of(spec))
 
     @property
@@ -208,9 +208,9 @@ class Experiment:
         return any(self.make_game(game).adversary.is_real for game in self.games)
 
     def trial_ranges(self, game: GameSpec) -> list[tuple[int, int]]:
-        """Return the trials of a game that are to be played, as ranges (first, end) in which the same algorithms play.
+        """Return the trials of a game to play, as ranges (first, end) with the same algorithms.
 
-        The trials are not those that are there already.
+        Saved trials are excluded.
         """
         missing = [trials for spec in self.algorithms_of(game) if (trials := self.missing_trials(game, spec))]
         ends = sorted({number for trials in missing for number in (trials.start, trials.stop)})
@@ -218,17 +218,17 @@ class Experiment:
 
     @functools.cached_property
     def horizons(self) -> dict[str, int]:
-        """Number of rounds in each game, by its key: to make it anew, all of a file of gains is read."""
+        """Number of rounds in each game, by its key; cached, because making a game can read a whole file of gains."""
         return {game.key: self.make_game(game).horizon for game in self.games}
 
     def rounds_in_a_trial(self, game: GameSpec, trial: int) -> int:
-        """Return the number of rounds that all algorithms together play in a trial of a game."""
+        """Return the total number of rounds of all algorithms in a trial of a game."""
         playing = [spec for spec in self.algorithms_of(game) if trial in self.missing_trials(game, spec)]
         return len(playing) * self.horizons[game.key]
 
     @property
     def rounds(self) -> int:
-        """The total number of rounds that are to be played."""
+        """The total number of rounds to play."""
         return sum(
             (end - first) * self.rounds_in_a_trial(game, first)
             for game in self.games
@@ -241,7 +241,7 @@ class Results:
     """The raw numbers of an experiment.
 
     Attributes:
-        experiment: What was run.
+        experiment: The experiment.
         arrays: `"game/algorithm/measure"` to an array `(trials, checkpoints)`, for pulls `(trials, n_arms)`; and
             `"game/checkpoints"`. Each is read from the folder at its first use.
     """
@@ -259,7 +259,7 @@ class Results:
         return [spec.label for spec in self.experiment.algorithms_of(game)]
 
     def regret(self, game: str, algorithm: str, measure: str = "external_regret") -> FloatArray:
-        """Return a measure of regret, one of `MEASURES`, shape `(trials, checkpoints)`; `game` is a game's key."""
+        """Return a measure of regret from `MEASURES`, shape `(trials, checkpoints)`; `game` is a game's key."""
         key = f"{game}/{algorithm}/{measure}"
         # Where means stay, the dynamic regret is the pseudo-regret.
         stays = measure == "dynamic_regret" and key not in self.arrays
@@ -271,7 +271,7 @@ class Results:
 
 
 def _code_of(spec: AlgorithmSpec, player: Algorithm) -> Iterator[Any]:
-    """Yield the classes and functions of an algorithm that may be a third party's."""
+    """Yield an algorithm's classes and functions, possibly third-party."""
     yield type(player.agent())
     if spec.factory is None:
         yield ALGORITHMS[checks.known_name("algorithm", spec.name, ALGORITHMS)]
@@ -281,7 +281,7 @@ def _code_of(spec: AlgorithmSpec, player: Algorithm) -> Iterator[Any]:
 
 
 def _describe(spec: AlgorithmSpec, trials: int, player: Algorithm, env: BanditEnv) -> dict[str, Any]:
-    """Return the results of an algorithm in a game as plain JSON values, with all that a report says of them."""
+    """Return the description of an algorithm's results in a game as plain JSON values, with all facts for a report."""
     guarantee, claimed = player.guarantee_in(env), player.paper_guarantee_in(env)
     paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
     parameters = {name: plain_value(one) for name, one in spec.parameters.items()}
@@ -334,7 +334,7 @@ def _plain_level(level: ShownEpsilon) -> list[float | str]:
 
 
 def _plain_number(number: float) -> float | str:
-    """Return a number as JSON can hold it; `float` reads both."""
+    """Return a number in a JSON form that `float` reads."""
     return number if math.isfinite(number) else str(number)
 
 
@@ -360,13 +360,13 @@ def _levels_in(experiment: Experiment, game: GameSpec) -> dict[str, ShownEpsilon
 
 
 def _units_in(guarantee: PrivacyGuarantee) -> dict[str, ShownEpsilon]:
-    """Return the level for a record and for a person, where the data say in how many rounds these can serve."""
+    """Return the level for a record and for a person, if the data define their participation."""
     units = [unit for unit in UNITS if guarantee.model != "none" and rounds_of(guarantee, unit) is not None]
     return {unit: shown_epsilon(for_unit(guarantee, unit)) for unit in units}
 
 
 def plain_value(argument: Any) -> Any:
-    """Return an argument as JSON can hold it: as it is, or as text that differs for different ones."""
+    """Return an argument for JSON: unchanged, or as identifying text."""
     is_list = isinstance(argument, (list, tuple)) and len(argument) <= FEW
     if argument is None or isinstance(argument, PLAIN) or (is_list and all(isinstance(one, PLAIN) for one in argument)):
         return list(argument) if isinstance(argument, tuple) else argument

@@ -31,9 +31,9 @@ class PairTest(NamedTuple):
     Attributes:
         title: The game.
         better, worse: Their results.
-        difference: What the worse one has more of, or less of gains, in each trial that both have, shape `(trials,)`.
-        p_value: Of symmetric differences; see `sign_flip_p_values`.
-        adjusted: The same after Holm's correction for all pairs.
+        difference: Excess of the worse algorithm's measure (deficit for gains) in each common trial, shape `(trials,)`.
+        p_value: P-value for symmetric differences; see `sign_flip_p_values`.
+        adjusted: The p-value after Holm's correction for all pairs.
     """
 
     title: str
@@ -45,9 +45,9 @@ class PairTest(NamedTuple):
 
 
 def pair_tests(entries: Sequence[Entry], measure: str) -> tuple[dict[str, list[Entry]], list[PairTest], float]:
-    """Return the entries by game and epsilon, the best mean first; a test of each pair; and the least adjusted p-value.
+    """Return the entries by game and epsilon (best mean first), a test of each pair, and the least adjusted p-value.
 
-    No adjusted p-value can be smaller than the last, with so many pairs, trials and flips.
+    With this number of pairs, trials and flips, no adjusted p-value can be smaller than the last.
     """
     sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
     games = dict(by_epsilon(entries, lambda entry: entry.title))
@@ -66,12 +66,12 @@ def pair_tests(entries: Sequence[Entry], measure: str) -> tuple[dict[str, list[E
 def sign_flip_p_values(differences: Sequence[FloatArray], pairs: int) -> list[float]:
     """Return the two-sided p-values of "differences are symmetric about 0", by flipping the signs of trials at random.
 
-    Exact where there are no more flips than are drawn. It is no test of "the mean difference is 0": if one algorithm is
+    Exact if all flips are few enough to enumerate. This does not test "the mean difference is 0": if one algorithm is
     slightly better in most trials and far worse in a few, equal means are often rejected.
 
     Args:
         differences: Arrays of shape `(trials,)`.
-        pairs: How many p-values are corrected together: the more, the more flips.
+        pairs: Number of p-values corrected together; more pairs use more flips.
     """
     by_trials: dict[int, list[int]] = {}
     for index, difference in enumerate(differences):
@@ -96,20 +96,20 @@ def sign_flip_p_values(differences: Sequence[FloatArray], pairs: int) -> list[fl
 
 
 def least_p_value(trials: int, pairs: int) -> float:
-    """Return the smallest value that `sign_flip_p_values` can have with so many trials and pairs."""
+    """Return the smallest possible value of `sign_flip_p_values` for this number of trials and pairs."""
     flips, is_exact = _flips(trials, pairs)
     return 2 / flips if is_exact else 1 / (flips + 1)
 
 
 def _flips(trials: int, pairs: int) -> tuple[int, bool]:
-    """Return how many patterns of signs are tried, and whether these are all."""
+    """Return the number of sign patterns to try, and whether these are all."""
     wanted = min(math.ceil(pairs / LEAST_ADJUSTED), MOST_SUMMED // (trials * max(1, pairs)))
     drawn = max(FLIPS, wanted)
     return (2**trials, True) if trials < 63 and 2**trials <= drawn else (drawn, False)
 
 
 def holm(p_values: FloatArray) -> FloatArray:
-    """Return p-values adjusted for many tests: at level a, some true hypothesis is rejected with probability a at most.
+    """Return p-values adjusted for many tests: at level a, any true hypothesis is rejected with probability at most a.
 
     Args:
         p_values: Shape `(tests,)`.
@@ -130,6 +130,6 @@ def last_values(entry: Entry, measure: str) -> FloatArray:
 
 
 def _paired(entry: Entry, other: Entry, measure: str) -> FloatArray:
-    """Return the differences in the trials that both have played."""
+    """Return the differences in the common trials."""
     common = min(entry.trials, other.trials)
     return last_values(entry, measure)[:common] - last_values(other, measure)[:common]

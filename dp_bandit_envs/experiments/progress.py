@@ -1,4 +1,4 @@
-"""Shows how far a run is."""
+"""Shows what a run compiles, its progress, and the remaining time."""
 
 import contextlib
 import sys
@@ -7,25 +7,26 @@ from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.compiling.compiled import QUIET, says_compiling
 from dp_bandit_envs.errors import WrongTypeError
 
 Requested = Callable[[int, int], None] | bool | None
 """Whether to show progress, or a function that is called with (rounds played, rounds in all)."""
-QUIET = 3.0
-"""Seconds before the first word, so that what is quick stays silent."""
 BETWEEN = 0.5
 """Seconds between two looks of the line in a terminal."""
 FIRST_LINE = 10.0
 """Seconds before the first line where lines stay, as in a file or a notebook; each further one after twice as long."""
+BAR = 20
+"""Letters of the bar in a terminal."""
 
 
 class ShownProgress:
-    """Writes how many of the rounds are played.
+    """Writes compilations, then the share of rounds played and the approximate remaining time.
 
     Args:
-        stream: Where to write; by default stderr as it is now.
+        stream: Output stream; by default the current stderr.
         clock: Returns seconds.
-        command: What plays them.
+        command: Name of the command.
     """
 
     def __init__(
@@ -39,59 +40,109 @@ class ShownProgress:
         self._clock, self._began = clock, clock()
         self._rewrites = self._stream is not None and self._stream.isatty()
         self._next = QUIET if self._rewrites else FIRST_LINE
+        self._next_said = 0.0
         self._width = 0
+        self._playing_since = 0.0
 
-    def __call__(self, done: int, total: int) -> None:
-        """Take the rounds played, or found in the folder, and those in all."""
-        seconds = self._clock() - self._began
-        if self._stream is None or seconds < self._next or done >= total:
+    def say(self, line: str) -> None:
+        """Write a line about the preparation; "" ends the preparation."""
+        seconds = self._seconds
+        if not line:
+            self._playing_since = seconds
+        elif self._rewrites or seconds >= self._next_said:
+            self._write(line)
+            self._next_said = 2 * seconds
+
+    def __call__(self, done: int, total: int, saved: int = 0) -> None:
+        """Update with the rounds played or found in the folder, the total, and the rounds found in the folder."""
+        seconds = self._seconds
+        if seconds < self._next or done >= total:
             return
-        text = f"{self._command}: {100 * done // total}% of {total:,} rounds, {seconds:,.0f} s"
+        share, left = f"{100 * done // total}%", ""
+        if done > saved:
+            rest = (seconds - self._playing_since) * (total - done) / (done - saved)
+            left = f", {duration(rest)} left"
         if self._rewrites:
-            self._stream.write("\r" + text.ljust(self._width))
-            self._next, self._width = seconds + BETWEEN, len(text)
+            filled = BAR * done // total
+            self._write(f"{self._command} [{'#' * filled}{'.' * (BAR - filled)}] {share}{left}")
+            self._next = seconds + BETWEEN
         else:
-            self._stream.write(text + "\n")
+            self._write(f"{self._command}: {share} of {total:,} rounds{left}")
             self._next = 2 * seconds
+
+    @property
+    def _seconds(self) -> float:
+        return self._clock() - self._began
+
+    def _write(self, line: str) -> None:
+        if self._stream is None:
+            return
+        self._stream.write("\r" + line.ljust(self._width) if self._rewrites else line + "\n")
+        self._width = len(line) if self._rewrites else 0
         self._stream.flush()
 
     def close(self) -> None:
-        """Take the line of a terminal away."""
+        """Clear the line of a terminal."""
         if self._width and self._stream is not None:
             self._stream.write("\r" + " " * self._width + "\r")
             self._stream.flush()
             self._width = 0
 
 
+def duration(seconds: float) -> str:
+    """Return a time in words: `12 s`, `3 min` or `2 h 5 min`."""
+    if seconds < 100:
+        return f"{max(1, round(seconds))} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
 def check_progress(progress: Requested) -> None:
-    """Raise if it is nothing that can be asked for."""
+    """Raise if `progress` is invalid."""
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise WrongTypeError(f"progress must be True, False or a function of two numbers; received {progress!r}.")
     if callable(progress):
         checks.function("progress", progress, "rounds played", "rounds in all")
 
 
-@contextlib.contextmanager
-def progress_of(command: str, progress: Requested, total: int) -> Iterator[Callable[[str | None, int], None]]:
-    """Yield what a run tells its progress to.
+def interruption(folder: object, *, is_secret: bool = False, what: str = "games") -> KeyboardInterrupt:
+    """Return the error to raise after Ctrl-C, without inner frames: it names the saved results and how to resume.
 
     Args:
-        command: What plays, for the line that is shown.
-        progress: What was asked for.
-        total: The number of rounds in all.
+        folder: The folder of results; None without one.
+        is_secret: Whether the seed is secret, so that the run cannot be resumed.
+        what: The unit that is saved when it is finished.
+    """
+    if is_secret:
+        return KeyboardInterrupt("interrupted; the seed was secret and is gone, so that this run cannot be continued.")
+    if folder is None:
+        return KeyboardInterrupt(f"interrupted; nothing is kept. With folder='results/mine', finished {what} are.")
+    return KeyboardInterrupt(f"interrupted; finished {what} are saved in {folder}, and the same call goes on there.")
+
+
+@contextlib.contextmanager
+def progress_of(command: str, progress: Requested, total: int) -> Iterator[Callable[[str | None, int], None]]:
+    """Yield the progress function of a run.
+
+    Args:
+        command: Name of the command, for the line.
+        progress: The user's argument.
+        total: The total number of rounds.
     """
     line = ShownProgress(command=command) if progress is True else None
-    tell = line or (progress if callable(progress) else None)
-    done = 0
+    done = saved = 0
 
-    def advance(_: str | None, rounds: int) -> None:
-        nonlocal done
-        done += rounds
-        if tell is not None:
-            tell(done, total)
-
-    try:
-        yield advance
-    finally:
+    def advance(game: str | None, rounds: int) -> None:
+        nonlocal done, saved
+        done, saved = done + rounds, saved + rounds * (game is None)
         if line is not None:
-            line.close()
+            line(done, total, saved)
+        elif callable(progress):
+            progress(done, total)
+
+    with says_compiling(line.say if line else (lambda _: None) if progress is False else None):
+        try:
+            yield advance
+        finally:
+            if line is not None:
+                line.close()

@@ -23,19 +23,19 @@ WHAT_IS_TESTED = (
 
 
 class Pair(NamedTuple):
-    """Two algorithms in one game, the better one first.
+    """Two algorithms in one game, the better first.
 
     Attributes:
         title: The game.
-        better, worse: The names of the algorithms, the one with the better mean first.
-        difference: Mean over trials of the worse one's measure minus the better one's, at the last round; for gains
-            the other way around, so that it is never negative.
+        better, worse: The names of the algorithms; the better has the better mean.
+        difference: Mean over trials of the worse algorithm's measure minus the better's, at the last round; reversed
+            for gains, so that it is never negative.
         low, high: Its confidence interval, BCa bootstrap over trials.
-        p_value: That of the sign-flip permutation test with the mean difference, two-sided. The hypothesis tested is
-            that differences are symmetric about 0, as they are where the two are alike in distribution. Skewed
-            differences with mean 0 do not satisfy it, and can give small values far more often than the level.
-        adjusted: The same after Holm's correction for all pairs of the ranking.
-        wins: In which part of the trials the better one was strictly better.
+        p_value: Two-sided p-value of the sign-flip permutation test with the mean difference. The tested hypothesis is
+            that differences are symmetric about 0, as for algorithms with equal distributions. Skewed differences with
+            mean 0 violate it, and can give small values far more often than the level.
+        adjusted: The p-value after Holm's correction for all pairs of the ranking.
+        wins: Share of the trials in which the better algorithm was strictly better.
     """
 
     title: str
@@ -58,9 +58,9 @@ class RankingRow(NamedTuple):
         epsilon, delta: Its guarantee.
         mean: Mean over trials at the last round.
         low, high: Its confidence interval, BCa bootstrap over trials.
-        median, quantile_90, quantile_99: Quantiles over trials, because a few games may decide a mean.
+        median, quantile_90, quantile_99: Quantiles over trials, because a few games may dominate a mean.
         tied: Whether the difference to the best of its game is not significant after the correction; see `Pair.p_value`
-            for what is tested.
+            for the hypothesis.
     """
 
     title: str
@@ -78,17 +78,17 @@ class RankingRow(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Ranking:
-    """The algorithms of each game, at each epsilon that was asked for, from best to worst, and every pair of them.
+    """The algorithms of each game, at each requested epsilon, from best to worst, and every pair of them.
 
-    In one trial all algorithms meet the same gains, so that each pair is compared by its differences trial by trial.
-    The test is of symmetric differences, not of equal means; see `Pair.p_value`.
+    In one trial all algorithms meet the same gains, so pairs are compared by their differences trial by trial. The test
+    is for symmetric differences, not for equal means; see `Pair.p_value`.
 
     Attributes:
-        measure: What is compared.
-        confidence: That of the intervals; 1 minus it is the level of the test.
-        standings: By game, the best mean first.
+        measure: The compared measure.
+        confidence: Confidence of the intervals; 1 minus it is the level of the test.
+        standings: Rows by game, best mean first.
         pairs: All pairs within each game.
-        least_adjusted: No adjusted p-value can be smaller, with so many pairs, trials and flips of signs.
+        least_adjusted: The least possible adjusted p-value, for this number of pairs, trials and sign flips.
     """
 
     measure: str
@@ -162,7 +162,7 @@ def ranking(entries: Sequence[Entry], measure: str, confidence: float) -> Rankin
 
 
 def interval(samples: FloatArray, confidence: float) -> tuple[float, float]:
-    """Return a confidence interval of the mean by the BCa bootstrap; the first twice if all are equal but for rounding.
+    """Return a confidence interval of the mean by the BCa bootstrap; a point if all samples are equal up to rounding.
 
     Args:
         samples: Shape `(trials,)`.

@@ -1,4 +1,4 @@
-"""Runs what is missing of an experiment as one queue of trials, saves chunks of them, and joins all results."""
+"""Runs the missing part of an experiment as one queue of trials, saves chunks of them, and joins all results."""
 
 import contextlib
 import dataclasses
@@ -19,7 +19,7 @@ from dp_bandit_envs.experiments.store import CHUNKS, RESULTS, Archive, ResultsFo
 from dp_bandit_envs.simulation.engines import SimulationSetup, always_compiled, is_small_simulation
 from dp_bandit_envs.simulation.results import KeptResults, ResultTable, TrialResults
 from dp_bandit_envs.simulation.simulation import jobs_for, prepare
-from dp_bandit_envs.simulation.workers import Task, run_tasks
+from dp_bandit_envs.simulation.workers import Task, compile_ahead, run_tasks
 
 CHUNK = 32
 """The number of trials in a chunk of short games."""
@@ -42,20 +42,20 @@ def run(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Results:
-    """Run what the folder does not contain yet, save it chunk by chunk, and return all results.
+    """Run the part that is missing in the folder, save it chunk by chunk, and return all results.
 
-    A finished folder grows: algorithms, games and trials that it lacks are played in a folder in it, and their results
-    and those that were there take the place of the latter when all are finished.
+    A finished folder can grow: missing algorithms, games and trials are played in a subfolder, and when all are
+    finished, the joined results replace the old results.
 
     Args:
-        experiment: What to run.
-        folder: The folder that belongs to it, or can grow to it. It is locked while something is played.
+        experiment: The experiment.
+        folder: The folder that belongs to it, or can grow to it. It is locked during the run.
         jobs: Number of trials to run in parallel.
         progress: Called with a game's title and the rounds played, or with None and the rounds saved already.
 
     Raises:
         ResultsError: If another command runs in the folder, a saved file is damaged, or a run with a secret seed has
-            begun there: it cannot be continued, as the seed is written nowhere.
+            begun there: it cannot be resumed, as the seed is not stored.
         ClusterError: As for `simulate`.
     """
     stored = folder.finished()
@@ -95,13 +95,13 @@ def _missing(experiment: Experiment, folder: ResultsFolder, stored: Mapping[str,
 
 
 class StoredArrays(Mapping[str, NDArray[Any]]):
-    """The arrays that a configuration names, of a finished folder that may hold more, and may grow meanwhile.
+    """The arrays that a configuration names, from a finished folder that may contain more, and may grow meanwhile.
 
     Args:
         path: The folder.
         wanted: The configuration.
-        stored: The configuration that is there.
-        archive: The arrays there.
+        stored: The folder's configuration.
+        archive: The folder's arrays.
     """
 
     def __init__(self, path: Path, wanted: Mapping[str, Any], stored: Mapping[str, Any], archive: Archive) -> None:
@@ -129,7 +129,7 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
 
 
 def _named_arrays(wanted: Mapping[str, Any], stored: Mapping[str, Any], archive: Archive) -> Mapping[str, NDArray[Any]]:
-    """Return the arrays that a configuration names of those that are stored, whatever their names and trials there."""
+    """Return the arrays that a configuration names from stored arrays, which may have other names and trials."""
     if stored == wanted:
         return archive
     there = stored_cells(stored, wanted)
@@ -143,7 +143,7 @@ def _named_arrays(wanted: Mapping[str, Any], stored: Mapping[str, Any], archive:
 
 
 def _grow(missing: Experiment, folder: ResultsFolder, stored: Stored, jobs: int, progress: Progress | None) -> None:
-    """Play what is missing in a folder in the folder, join it with what is stored, and put it in its place."""
+    """Play the missing part in a subfolder, join it with the stored results, and replace them."""
     growing = folder.growing(union(stored[0], folder.configuration))
     if progress is not None:
         progress(None, missing.without({}).rounds - missing.rounds)
@@ -170,6 +170,7 @@ def _play(
         queue = _Queue(experiment, folder, progress)
     try:
         jobs = jobs_for(queue.reasons, jobs)
+        compile_ahead(queue.engines, jobs, in_threads=queue.in_threads)
         played = run_tasks(queue.tasks(), jobs, in_threads=queue.in_threads, left=queue.left)
         with contextlib.closing(played):
             for chunks, trials, columns in played:
@@ -182,7 +183,7 @@ def _play(
 def _joined(
     experiment: Experiment, folder: ResultsFolder, stored: Stored | None = None
 ) -> Iterator[tuple[str, list[NDArray[Any]]]]:
-    """Yield the arrays of all games in the folder's configuration, of what is stored and of chunks."""
+    """Yield the arrays of all games in the folder's configuration, from stored results and chunks."""
 
     def load(chunk: "Chunk") -> Archive:
         archive = chunk.load(folder)
@@ -231,7 +232,7 @@ class Chunk:
 
     @property
     def end(self) -> int:
-        """The trial after its last one."""
+        """The trial after its last."""
         return self.first_trial + self.trials
 
     @property
@@ -245,7 +246,7 @@ class Chunk:
         return label in specs and self.first_trial in experiment.missing_trials(self.game, specs[label])
 
     def load(self, folder: ResultsFolder) -> Archive | None:
-        """Return its results, or None if they are not in the folder; raise if they are damaged or of another origin."""
+        """Return its results, or None if the folder lacks them; raise if they are damaged or of another origin."""
         return folder.load(self.name, first_trial=self.first_trial, trials=self.trials)
 
     def save(self, folder: ResultsFolder, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -255,7 +256,7 @@ class Chunk:
 
 
 def chunks_of(experiment: Experiment, game: GameSpec) -> list[Chunk]:
-    """Return the chunks of a game that are to be played, in the order of trials."""
+    """Return the chunks of a game to play, in the order of trials."""
     chunks = []
     for start, end in experiment.trial_ranges(game):
         size = CHUNK if CHUNK * experiment.rounds_in_a_trial(game, start) <= TASK_ROUNDS else LEAST_CHUNK
@@ -264,11 +265,11 @@ def chunks_of(experiment: Experiment, game: GameSpec) -> list[Chunk]:
 
 
 def joined_to_one_task(experiment: Experiment, chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
-    """Yield chunks of short games together that follow each other in one range of a game's trials.
+    """Yield consecutive chunks of short games together, within one range of a game's trials.
 
     Args:
-        experiment: What they belong to.
-        chunks: The chunks; each is taken when those before it have been yielded or joined.
+        experiment: Their experiment.
+        chunks: The chunks; each is read when the previous chunks have been yielded or joined.
     """
     together: list[Chunk] = []
     for chunk in chunks:
@@ -296,6 +297,7 @@ class _Queue:
     Attributes:
         left: The number of trials that are not in the folder, once for each work of a game.
         in_threads: Whether all of it is compiled.
+        engines: Who plays them.
         reasons: Why something is played instead of compiled.
     """
 
@@ -312,11 +314,12 @@ class _Queue:
         self._open: dict[str, tuple[dict[str, ResultTable], int]] = {}
         missing = [(self._prepare(chunk), chunk) for chunk in self._chunks if not folder.has(chunk.name)]
         self.left = sum(len(prepared.engines) * chunk.trials for prepared, chunk in missing)
+        self.engines = [engine for prepared in self._prepared.values() for engine in prepared.engines]
         self.in_threads = all(prepared.in_threads for prepared, _ in missing)
         self.reasons = [reason for prepared, _ in missing for reason in prepared.reasons.values()]
 
     def tasks(self) -> Iterator[Task]:
-        """Yield what is not saved; a task's owner is the list of its chunks."""
+        """Yield the unsaved tasks; a task's owner is the list of its chunks."""
         missing = (chunk for chunk in self._chunks if not self._is_saved(chunk))
         # What is played in Python takes so long that each chunk is a task.
         tasks = joined_to_one_task(self._experiment, missing) if self.in_threads else ([chunk] for chunk in missing)
@@ -327,7 +330,7 @@ class _Queue:
             yield from prepared.tasks(range(chunks[0].first_trial, chunks[-1].end), chunks)
 
     def put(self, chunks: Sequence[Chunk], trials: range, columns: Mapping[str, KeptResults]) -> None:
-        """Take the results of trials of a task; save each of its chunks when it is complete."""
+        """Store the results of a task's trials; save each of its chunks when it is complete."""
         for chunk in chunks:
             first, end = max(trials.start, chunk.first_trial), min(trials.stop, chunk.end)
             if first < end:
@@ -353,7 +356,7 @@ class _Queue:
             del self._open[chunk.name]
 
     def refund(self) -> None:
-        """Give a ledger back what has not begun."""
+        """Refund games that have not begun to the ledger."""
         for prepared in self._prepared.values():
             prepared.refund()
 
@@ -367,7 +370,7 @@ class _Queue:
         return True
 
     def _prepare(self, chunk: Chunk) -> SimulationSetup:
-        """Return what is played in a chunk, prepared once for all trials with the same players."""
+        """Return the setup of a chunk, prepared once for all trials with the same players."""
         experiment, game = self._experiment, chunk.game
         ranges = experiment.trial_ranges(game)
         first, end = max((first, end) for first, end in ranges if first <= chunk.first_trial)

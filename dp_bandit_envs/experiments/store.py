@@ -1,4 +1,4 @@
-"""A results folder: every archive in it belongs to one configuration, and is checked for damage; it can grow."""
+"""A results folder: its archives belong to one configuration and are checked for damage; it can grow."""
 
 import contextlib
 import errno
@@ -26,7 +26,7 @@ LOCK = ".lock"
 OF_SYSTEMS = re.compile(r"\.DS_Store|Thumbs\.db|desktop\.ini|lost\+found|\.nfs\w+")
 """What systems put into an empty folder."""
 GROWTH = "growth"
-"""The folder in which a finished run grows, until what is new is finished, too."""
+"""The subfolder in which a finished run grows, until the new part is finished too."""
 RESULTS = "results"
 """The name of the archive with all results."""
 UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -47,7 +47,7 @@ def write_archive(file: IO[bytes], arrays: Iterable[tuple[str, Sequence[NDArray[
     Args:
         file: The file to write to.
         arrays: Each array's name, and its pieces, which are joined along their first axis.
-        origin: The run and the part of it that the archive belongs to.
+        origin: The run and the part that the archive belongs to.
     """
     digests = {}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -68,7 +68,7 @@ def _shape(pieces: Sequence[NDArray[Any]]) -> tuple[int, ...]:
 
 
 def _digest(pieces: Sequence[NDArray[Any]]) -> str:
-    """Return the digest of the array that pieces are joined to: of its type, shape and content."""
+    """Return the digest of the array joined from pieces: of its type, shape and content."""
     digest = hashlib.sha256(f"{pieces[0].dtype.str} {_shape(pieces)}".encode())
     for piece in pieces:
         digest.update(np.ascontiguousarray(piece).tobytes())
@@ -83,7 +83,7 @@ class Archive(Mapping[str, NDArray[Any]]):
         origin: The expected origin.
 
     Raises:
-        FileNotFoundError: If there is no such file.
+        FileNotFoundError: If the file is missing.
         ResultsError: Here or when an array is read, if the file is damaged or has another origin.
     """
 
@@ -210,15 +210,15 @@ def joined(
 
 
 class ResultsFolder:
-    """A folder that belongs to one configuration, or holds finished results that can grow to it.
+    """A folder that belongs to one configuration, or has finished results that can grow to it.
 
     Args:
         path: The folder; it is created if needed.
         configuration: Everything that determines the results, as plain JSON values.
 
     Raises:
-        ResultsError: If the folder belongs to another configuration, or to something else, and cannot grow to this one;
-            or if it cannot be written.
+        ResultsError: If the folder belongs to another configuration or has other contents, and cannot grow to this
+            configuration; or if it cannot be written.
     """
 
     def __init__(self, path: Path, configuration: Mapping[str, Any]) -> None:
@@ -240,12 +240,12 @@ class ResultsFolder:
             files.clear_partial_files(folder)
 
     def save(self, name: str, arrays: Iterable[tuple[str, Sequence[NDArray[Any]]]], **origin: int) -> None:
-        """Write arrays, each in pieces, to `name`.npz, with this configuration, name and `origin` as its origin."""
+        """Write arrays, in pieces, to `name`.npz; its origin is this configuration, the name and `origin`."""
         with self._writing(f"{name}.npz") as file:
             write_archive(file, arrays, self._origin(name, origin))
 
     def load(self, name: str, **origin: int) -> Archive | None:
-        """Return the arrays of `name`.npz, or None if there is no such file.
+        """Return the arrays of `name`.npz, or None if the file is missing.
 
         Raises:
             ResultsError: If the file is damaged or has another origin.
@@ -274,10 +274,10 @@ class ResultsFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other commands out of the folder; it is removed if it is new and an error comes before any result.
+        """Lock the folder for other commands; a new folder is removed if an error comes before any result.
 
         Raises:
-            ResultsError: If one is in it.
+            ResultsError: If another command uses it.
         """
         with contextlib.ExitStack() as stack:
             try:
@@ -302,7 +302,7 @@ class ResultsFolder:
                 raise
 
     def has(self, name: str) -> bool:
-        """Whether there is a file `name`.npz, unread."""
+        """Whether `name`.npz exists, without reading it."""
         return (self.path / f"{name}.npz").exists()
 
     def _origin(self, name: str, more: Mapping[str, int]) -> dict[str, str | int]:
@@ -342,10 +342,10 @@ class ResultsFolder:
         return False
 
     def refuse_unless_it_grows(self, stored: Mapping[str, Any]) -> None:
-        """Raise unless the folder is finished, and its results and those of this configuration can be together.
+        """Raise unless the folder is finished, and its results can be joined with this configuration's.
 
         Args:
-            stored: The configuration that is there.
+            stored: The folder's configuration.
         """
         reason = difference(stored, self.configuration) if stored else ""
         if stored and self.has(RESULTS) and DESCRIBED in self.configuration:
@@ -365,7 +365,7 @@ class ResultsFolder:
         )
 
     def finished(self) -> tuple[dict[str, Any], Archive] | None:
-        """Return the configuration and the results of a finished folder, of whatever configuration; None if it is not.
+        """Return configuration and results of a finished folder with any configuration; None if it is unfinished.
 
         Raises:
             ResultsError: If a file is damaged or of another run.
@@ -373,23 +373,23 @@ class ResultsFolder:
         return read_finished(self.path) if self.has(RESULTS) else None
 
     def growing(self, configuration: Mapping[str, Any]) -> "ResultsFolder":
-        """Return the folder in this one in which its results grow to a configuration.
+        """Return the subfolder in which its results grow to a configuration.
 
         Raises:
-            ResultsError: If they began to grow to another one.
+            ResultsError: If they began to grow to another configuration.
         """
         return ResultsFolder(self.path / GROWTH, configuration)
 
     @property
     def has_grown(self) -> bool:
-        """Whether results have grown that are not in the place of what they grew from, or left something behind."""
+        """Whether grown results have not yet replaced the old results, or leftovers remain."""
         grown = self.path / GROWTH
         is_finished = (grown / f"{RESULTS}.npz").exists()
         is_left = (grown / CHUNKS).is_dir() and not (grown / CONFIGURATION).exists()
         return is_finished or is_left or _belongs_to(self.path / f"{RESULTS}.npz", grown / CONFIGURATION)
 
     def end_growth(self) -> None:
-        """Put what has grown in the place of what it grew from, if it is finished; both can be read at any moment."""
+        """Replace the old results by the grown results, if finished; results can be read at any moment."""
         grown = self.path / GROWTH
         if not self.has_grown:
             return
@@ -406,7 +406,7 @@ class ResultsFolder:
 
 
 def read_finished(path: Path) -> tuple[dict[str, Any], Archive]:
-    """Return the configuration and the results of a finished folder, whatever code and data made it.
+    """Return the configuration and the results of a finished folder, made by any code and data.
 
     Raises:
         ResultsError: If the folder does not exist, is not finished, or is damaged.
@@ -439,9 +439,9 @@ def read_finished(path: Path) -> tuple[dict[str, Any], Archive]:
 
 
 def find_growing(parent: Path, wanted: Mapping[str, Any]) -> Path | None:
-    """Return the finished run below a folder all of which is part of a configuration, the largest; None if none is.
+    """Return the largest finished run below a folder that is part of a configuration, or None.
 
-    A run that has begun to grow to something else does not count.
+    Runs that have begun to grow to another configuration, or in which another process works, are excluded.
     """
     runs: list[tuple[int, Path]] = []
     for folder in sorted(parent.glob("run-*")):
@@ -454,9 +454,19 @@ def find_growing(parent: Path, wanted: Mapping[str, Any]) -> Path | None:
         trials = {cell.identity: cell.trials for cell in cells_of(wanted)}
         is_part = all(cell.trials <= trials.get(cell.identity, 0) for cell in cells_of(stored))
         growth = folder / GROWTH / CONFIGURATION
-        if is_part and not (growth.exists() and growth.read_bytes() != _written(union(stored, wanted))):
+        grows_elsewhere = growth.exists() and growth.read_bytes() != _written(union(stored, wanted))
+        if is_part and not grows_elsewhere and (stored == wanted or _can_be_locked(folder)):
             runs.append((sum(cell.trials for cell in cells_of(stored)), folder))
     return max(runs, default=(0, None))[1]
+
+
+def _can_be_locked(folder: Path) -> bool:
+    try:
+        with files.locked(folder / LOCK):
+            pass
+    except OSError:
+        return False
+    return True
 
 
 def _written(configuration: Mapping[str, Any]) -> bytes:
@@ -464,13 +474,13 @@ def _written(configuration: Mapping[str, Any]) -> bytes:
 
 
 def _configuration_file(path: Path) -> Path:
-    """Return the file of a folder's configuration; a run that grew may have been stopped while two files changed."""
+    """Return the file of a folder's configuration; a growing run may have been stopped between two file changes."""
     grown = path / GROWTH / CONFIGURATION
     return grown if _belongs_to(path / f"{RESULTS}.npz", grown) else path / CONFIGURATION
 
 
 def _belongs_to(archive: Path, configuration: Path) -> bool:
-    """Return whether an archive belongs to the configuration in a file, if there are both."""
+    """Return whether an archive belongs to the configuration in a file, if both exist."""
     try:
         digest = hashlib.sha256(configuration.read_bytes()).hexdigest()
         with zipfile.ZipFile(archive) as file:
@@ -484,12 +494,12 @@ def _is_real(configuration: Mapping[str, Any]) -> bool:
 
 
 def _is_open(folder: Path) -> bool:
-    """Return whether others than its owner can open a folder."""
+    """Return whether users other than its owner can open a folder."""
     return os.name == "posix" and bool(folder.stat().st_mode & 0o077)
 
 
 def _is_nothing(name: str) -> bool:
-    """Return whether a folder with this file is as good as empty: a system's, or half a configuration."""
+    """Return whether a file may be ignored: a system file, or a partial configuration."""
     ours = files.PARTIAL.fullmatch(name)
     return OF_SYSTEMS.fullmatch(name) is not None or (ours is not None and ours["name"] == CONFIGURATION)
 

@@ -34,7 +34,7 @@ MATHEMATICS: Final = re.compile(
     r"|(?<![\w.)\]}-])(?P<minus>-)(?=\d)"
 )
 LEVEL: Final = 0.05
-"""That of the test behind what is bold."""
+"""The level of the test behind bold cells."""
 MOST_DECIMALS: Final = 6
 ABOUT_BOLD: Final = (
     "Bold: the best of those with a guarantee, at each epsilon in each environment, and all that a paired sign-flip"
@@ -48,7 +48,7 @@ SHARED: Final = {
     "guarantee": "guarantee: {}",
     "trials": "{} trials each",
 }
-"""What a caption says of a column that is the same in each row."""
+"""The caption's words for a constant column."""
 
 
 def table(entries: Sequence[Entry], format: str, measure: str) -> str:
@@ -130,9 +130,10 @@ def _key(entry: Entry) -> tuple[str, str]:
 
 
 def _as_good_as_the_best(entries: Sequence[Entry], measure: str) -> set[tuple[str, str]]:
-    """Return the results that are the best of their game and epsilon, or cannot be told from it, by `_key`.
+    """Return the results, by `_key`, that are the best of their game and epsilon or not significantly different.
 
-    Those without a guarantee count only where no other has one. With too few trials for a test there are none.
+    Results without a guarantee count only if no other has a guarantee. With too few trials for a test the result is
+    empty.
     """
     if any(entry.trials < LEAST_TRIALS for entry in entries):
         return set()
@@ -150,7 +151,7 @@ def _as_good_as_the_best(entries: Sequence[Entry], measure: str) -> set[tuple[st
 
 
 def _about_bold(best: Container[Any]) -> list[str]:
-    """Return the sentence of a caption on what is bold, if anything is."""
+    """Return the caption's sentence on bold cells, if any."""
     return [ABOUT_BOLD] if best else []
 
 
@@ -173,7 +174,7 @@ def summary_of_folder(
     configuration: Mapping[str, Any],
     measure: str = "external_regret",
 ) -> str:
-    """Return the summary of everything in a folder, which may hold more than these entries of a configuration."""
+    """Return the summary of all results in a folder, which may contain more than these entries."""
     stored, arrays = read_finished(folder.path)
     return summary_csv(entries if stored == configuration else list(entries_of(stored, arrays)), measure)
 
@@ -195,7 +196,7 @@ def _mean(entry: Entry, measure: str) -> str:
 
 
 def _same_decimals(seen: Mapping[str, float]) -> Callable[[float], str]:
-    """Return what writes a mean and all beside it with as many decimals as the error has in two digits."""
+    """Return a function that formats a mean and its statistics with the decimals of two digits of the error."""
     mean, error = seen["mean"], seen["standard_error"]
     if not error > 1e-9 * abs(mean):  # one trial has none, and that of equal numbers is rounding
         return amount
@@ -204,24 +205,24 @@ def _same_decimals(seen: Mapping[str, float]) -> Callable[[float], str]:
 
 
 def written(head: Sequence[str], rows: Rows, format: str) -> str:
-    """Return a table as text in one of `FORMATS`."""
+    """Return a table as text in a format from `FORMATS`."""
     return FORMATS[checks.one_of("format", format, tuple(FORMATS))](head, rows)
 
 
 def amount(value: float) -> str:
-    """Return a number of gains with four significant digits at least, or one decimal place."""
+    """Return a number of gains with at least four significant digits, or one decimal place."""
     if not math.isfinite(value):
         return ""
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.1f}" if abs(value) >= 1 else f"{value:.3g}"
 
 
 def latex(head: Sequence[str], rows: Rows, bold: Container[tuple[int, int]] = ()) -> str:
-    """Return a LaTeX tabular that needs the package booktabs; numbers are set to the right.
+    """Return a LaTeX tabular that needs the package booktabs; numbers are right-aligned.
 
     Args:
         head: The names of the columns.
         rows: The cells.
-        bold: The places (row, column) of bold cells.
+        bold: The positions (row, column) of bold cells.
     """
 
     def line(index: int, row: Sequence[str]) -> str:
@@ -275,7 +276,7 @@ def _mathematics(match: re.Match[str]) -> str:
 
 
 def _power_of_ten(number: str) -> str:
-    """Return a number with an exponent as LaTeX writes it in mathematics, and others as they are."""
+    """Return a number with an exponent in LaTeX mathematics, and others unchanged."""
     digits, _, exponent = number.partition("e")
     if not exponent:
         return number

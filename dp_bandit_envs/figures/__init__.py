@@ -1,4 +1,4 @@
-"""Figures of papers, played again: one file a figure, with its games, its algorithms and the claims it tests."""
+"""Reproductions of papers' figures: one file per figure, with its games, its algorithms and the claims it tests."""
 
 from dp_bandit_envs.experiments.report import Claim, Report, Verdict
 from dp_bandit_envs.figures.reproduction import reproduce

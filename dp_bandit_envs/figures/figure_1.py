@@ -36,11 +36,11 @@ GAMES = tuple(
 WITHOUT_MEMORY, SWITCHING = GAMES[:4], GAMES[4]
 EXP3, LAP, TAU = "EXP3", "DP-EXP3-Lap", "EXP3-tau"
 CLOSE = 1.25
-"""The largest ratio of regrets at which one algorithm counts as competitive with another."""
+"""The largest ratio of regrets for "competitive with"."""
 MEANINGFUL = 10.0
 """The largest epsilon that gives meaningful protection."""
 NEARLY = 0.9
-"""The smallest ratio of regret to bound at which the bound counts as attained."""
+"""The smallest ratio of regret to bound for "attained"."""
 
 
 def experiment(
@@ -70,7 +70,7 @@ def experiment(
 
 
 def study(*, epsilon: float | None = None, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Study:
-    """Return what to play and to report; arguments as for `experiment`."""
+    """Return the study: experiments, figure and report; arguments as for `experiment`."""
     if epsilon is not None:
         epsilon = checks.epsilon(epsilon)
     return Study(
@@ -106,7 +106,7 @@ def notes(results: Results, epsilon: float | None) -> list[Note]:
 
 
 def _numbers(results: Results, epsilon: float | None) -> dict[str, Numbers]:
-    """Return what the page quotes: the paper's epsilon and the real one, shares of bounds, or EXP3-tau's batches."""
+    """Return the numbers on the page: the paper's and the correct epsilon, shares of bounds, or EXP3-tau's batches."""
     if epsilon is not None:
         env = _algorithms(results)[TAU].wrap(results.experiment.make_game(GAMES[0]))
         return {TAU: {"batch": env.get_wrapper_attr("mechanism").batch_size}}
@@ -151,13 +151,13 @@ def _bound(results: Results, spec: GameSpec, label: str) -> float:
 
 
 def _lap_over_exp3(results: Results) -> dict[str, float]:
-    """Return the mean regret of DP-EXP3-Lap over that of EXP3, by game without memory."""
+    """Return the ratio of mean regrets of DP-EXP3-Lap and EXP3, by game without memory."""
     exp3, lap, _ = _labels(results)
     return {spec.title: ratio(_mean(results, spec, lap), _mean(results, spec, exp3)) for spec in WITHOUT_MEMORY}
 
 
 def _tau_ahead(results: Results) -> dict[str, float]:
-    """Return by how many standard errors EXP3-tau has less regret with switching costs than each of the others."""
+    """Return EXP3-tau's advantage in regret over each other algorithm under switching costs, in standard errors."""
     exp3, lap, tau = _labels(results)
     return {name: errors_ahead(results, SWITCHING.key, tau, name) for name in (exp3, lap)}
 

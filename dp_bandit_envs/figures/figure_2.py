@@ -49,7 +49,7 @@ The regret of those with 0 hardly differs between games, or a game of theirs tak
 """
 SAID_GAP, SAID_PRIVATE_GAP = 664.5, 30_000.0
 FEW = 20
-"""Number of runs below which the gap between best and worst run says nothing about that of 100 runs."""
+"""Least number of runs for comparing the gap between best and worst run with the gap of 100 runs."""
 FAR = 10**6
 """An upper bound on the pulls before an arm's first release."""
 
@@ -91,7 +91,7 @@ def _algorithm_specs(epsilon: float, modern: bool, more: bool) -> tuple[Algorith
 
 
 def study(*, modern: bool = False, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Study:
-    """Return what to play and to report; arguments as for `experiment`."""
+    """Return the study: experiments, figure and report; arguments as for `experiment`."""
     return Study(
         name="figure-2-modern" if modern else "figure-2",
         title="Figure 2 of Algorithms for Differentially Private Multi-Armed Bandits (AAAI 2016)",
@@ -103,7 +103,7 @@ def study(*, modern: bool = False, horizon: int = HORIZON, trials: int = TRIALS,
 
 
 def notes(results: Results) -> list[Note]:
-    """Return the notes that precede the results, with the best of the algorithms published since, if they play."""
+    """Return the notes that precede the results, with the best of the modern algorithms, if they play."""
     text = (
         "Regret is pseudo-regret, each round's difference in mean between the best arm and the arm played: the paper's"
         " definition without the randomness of the gains. The algorithms are the paper's with its privacy errors"
@@ -134,7 +134,7 @@ def notes(results: Results) -> list[Note]:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class GameResults:
-    """The results of one game at one privacy level, and what the paper's theorems say about it."""
+    """The results of one game at one privacy level, and the paper's theorems for it."""
 
     results: Results
     spec: GameSpec
@@ -179,18 +179,18 @@ class GameResults:
         return self.results.regret(self.spec.key, name, VIEW.measure)
 
     def last(self, name: str) -> FloatArray:
-        """Return it after the last round, shape `(trials,)`."""
+        """Return the pseudo-regret after the last round, shape `(trials,)`."""
         ends: FloatArray = self.curve(name)[:, -1]
         return ends
 
     def realised(self, name: str) -> FloatArray:
-        """Return T times the best mean minus what was collected: equation (2.1) without the expectation."""
+        """Return T times the best mean minus the collected gains: equation (2.1) without the expectation."""
         collected = self.results.arrays[f"{self.spec.key}/{name}/collected"][:, -1]
         regret: FloatArray = self.horizon * self.means.max() - collected
         return regret
 
     def ahead(self, better: str, worse: str) -> float:
-        """Return by how many standard errors `better` has less regret in the same games."""
+        """Return the advantage in regret of `better` in the same games, in standard errors."""
         return errors_ahead(self.results, self.spec.key, better, worse, VIEW.measure)
 
     @property
@@ -216,12 +216,12 @@ class GameResults:
 
     @property
     def first_release(self) -> int:
-        """The number of pulls after which DP-UCB-INT first releases an arm's mean, f_0 of lemma B.1."""
+        """The number of pulls before DP-UCB-INT's first release of an arm's mean, f_0 of lemma B.1."""
         return int(interval_ends(self.input_epsilon, self.settings(DP_UCB_INT)["v"], FAR, "lemma")[0])
 
     @property
     def pulls_of_a_bonus_above_one(self) -> float:
-        """The number of pulls up to which the noise bonus of Private-UCB exceeds 1, at failure probability t^-4.
+        """The largest number of pulls with a noise bonus of Private-UCB above 1, at failure probability t^-4.
 
         Source: Mishra and Thakurta (2015), algorithm 1: K ln^2 T ln(K T ln T / gamma) / epsilon.
         """
@@ -279,7 +279,7 @@ def _shown(numbers: Mapping[str, Mapping[str, float]], form: str) -> str:
 
 
 def _lost(games: Iterable[GameResults]) -> str:
-    """Return how many runs of DP-UCB-INT are lost, in words; "" if none is."""
+    """Return the number of lost runs of DP-UCB-INT in words; "" for none."""
     counts = {game: game.lost for game in games}
     runs = {game.name: f"{count} of {game.results.experiment.trials} runs" for game, count in counts.items() if count}
     verb = "stays" if sum(counts.values()) == 1 else "stay"
@@ -372,9 +372,9 @@ def _early_order(results: Results) -> Judgement:
 
 
 def _early(game: GameResults) -> dict[str, float]:
-    """Return the round with DP-UCB's largest advantage where it is clear, that, and its largest disadvantage before.
+    """Return the round of DP-UCB's largest clear advantage, this advantage, and its largest earlier disadvantage.
 
-    Both are its regret over that of DP-UCB-BOUND, minus 1; the first is NaN, at round 0, if no difference is clear.
+    Both are its regret over DP-UCB-BOUND's, minus 1; the first is NaN, at round 0, if no difference is clear.
     """
     dp_ucb, dp_ucb_bound = game.curve(DP_UCB), game.curve(DP_UCB_BOUND)
     clear = [

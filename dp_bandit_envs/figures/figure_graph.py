@@ -59,7 +59,7 @@ BOUND = "bound for TS-N only"
 
 
 def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> tuple[Experiment, Experiment]:
-    """Return both experiments: four algorithms on seven graphs, and a private one with increasing feedback.
+    """Return both experiments: four algorithms on seven graphs, and a private algorithm with increasing feedback.
 
     Args:
         horizon: Number of rounds T of the first; the second has ten times as many.
@@ -99,12 +99,12 @@ def label_at(epsilon: float | None) -> str:
 
 
 def revealing(most: int) -> str:
-    """Return the key of the panel in which a round reveals at most `most` gains."""
+    """Return the key of the panel with at most `most` revealed gains per round."""
     return f"revealed-{most:02d}"
 
 
 def study(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Study:
-    """Return what to play and to report; arguments as for `experiments`."""
+    """Return the study: experiments, figure and report; arguments as for `experiments`."""
     return Study(
         name="figure-graph",
         title="Thompson sampling with graph feedback, and privacy for it",
@@ -118,7 +118,7 @@ def study(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Stu
 
 
 def notes(results: Sequence[Results]) -> list[Note]:
-    """Return what a reader must know before the numbers."""
+    """Return the notes that precede the results."""
     sources = "; ".join(f"{SOCIAL[name]}: {source}" for name, (_, source) in REAL.items())
     text = (
         "Arms pay coins, and each game draws the arms' means uniformly from [0, 1], so that the mean of the"
@@ -202,7 +202,7 @@ def by_feedback(results: Results, label: str) -> FloatArray:
 
 
 def _numbers(results: Results) -> dict[str, Numbers]:
-    """Return mean regret for each number of gains revealed over that for one, by level; and the largest by noise."""
+    """Return mean regret for each number of revealed gains over that for one, by level; and the largest by noise."""
     quoted: dict[str, Numbers] = {}
     for epsilon in (*LEVELS, None):
         means = by_feedback(results, label_at(epsilon)).mean(axis=0)
@@ -258,7 +258,7 @@ claims("It is always better to play the best arm that reveals the one drawn.")(
 
 
 class ShareOfBound(NamedTuple):
-    """The largest ratio of mean regret to its bound at any round: with the entropy, and without it, as printed."""
+    """The largest ratio of mean regret to its bound at any round: with the entropy, and without it (as printed)."""
 
     with_entropy: float
     as_printed: float
@@ -291,8 +291,8 @@ class FeedbackAtLevel(NamedTuple):
 
     Attributes:
         means: Mean regret for each number of gains revealed.
-        partial: By how many standard errors the largest partial feedback has less regret than bandit feedback.
-        whole: The same of full information.
+        partial: Advantage in regret of the largest partial feedback over bandit feedback, in standard errors.
+        whole: The same for full information.
         whole_is_better: Whether full information clearly has less regret than the largest partial feedback.
     """
 

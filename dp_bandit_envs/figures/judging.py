@@ -1,4 +1,4 @@
-"""What figures are judged with: claims as functions of results, and rules by which three standard errors decide."""
+"""Judging figures: claims as functions of results, decided at three standard errors."""
 
 import dataclasses
 import math
@@ -15,7 +15,7 @@ from dp_bandit_envs.protocols import FloatArray
 
 YES, NO, UNDECIDED = Verdict
 DECISIVE_ERRORS = 3.0
-"""Standard errors from which on a mean of paired differences is clear."""
+"""Standard errors for a clear mean of paired differences."""
 FEWEST = 5
 """Number of runs below which the standard error is too uncertain."""
 LONG = 10_000
@@ -44,11 +44,11 @@ UNKNOWN = Estimate(math.nan, math.nan)
 
 @dataclasses.dataclass(frozen=True)
 class Judgement:
-    """What is found about a claim.
+    """The finding on a claim.
 
     Attributes:
         verdict: Whether it holds, if there are enough runs.
-        numbers: The numbers that decide.
+        numbers: The decisive numbers.
         seen: These numbers in words.
         yes, no: The reasons for these verdicts.
         unknown: The text after "from 100 runs" if the runs do not decide.
@@ -75,8 +75,8 @@ class Claims(list[Callable[[Sequence[Results]], Claim]]):
 
         Args:
             says: The claim in words, or a function of the first results that returns it.
-            of: Which experiments' results the function takes; the runs of the first one count.
-            fewest: Number of runs below which there is no verdict; 0 for claims that do not depend on chance.
+            of: The experiments whose results the function takes; the runs of the first experiment count.
+            fewest: Least number of runs for a verdict; 0 for claims that do not depend on chance.
         """
 
         def add(judge: Callable[..., Judgement]) -> Callable[..., Judgement]:
@@ -121,13 +121,13 @@ def all_ahead(errors: Iterable[float]) -> Verdict:
 def errors_ahead(
     results: Results, game: str, better: str, worse: str, measure: str = "external_regret", checkpoint: int = -1
 ) -> float:
-    """Return by how many standard errors `better` has less regret; trials are paired because they share their gains."""
+    """Return the advantage in regret of `better`, in standard errors; trials are paired, as they share their gains."""
     better_regret, worse_regret = (results.regret(game, name, measure)[:, checkpoint] for name in (better, worse))
     return in_standard_errors(paired_differences(worse_regret, better_regret))
 
 
 def paired_differences(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the differences one - other of samples `(trials,)`, for the games that both have played."""
+    """Return the differences one - other of samples `(trials,)`, for games played by both."""
     both = min(len(first), len(second))
     difference: FloatArray = first[:both] - second[:both]
     return difference
@@ -148,7 +148,7 @@ def clearly_above(sample: FloatArray) -> bool:
 
 
 def runs_on_a_worse_arm(results: Results, spec: GameSpec, name: str) -> int:
-    """Return how many runs lose in the second half of the game more than half of what a second-best arm would lose."""
+    """Return the number of runs whose loss in the second half of the game is over half of a second-best arm's."""
     means = np.array(spec.env_kwargs["means"], dtype=float)
     rounds = results.rounds(spec.key)
     half = min(int(np.searchsorted(rounds, rounds[-1] / 2)), len(rounds) - 1)
@@ -228,7 +228,7 @@ def join_names(names: Iterable[Any]) -> str:
 
 
 def warn_if_shorter(played_horizon: int, played_trials: int, horizon: int, trials: int) -> list[Note]:
-    """Return a warning if the longest games, or their number, are smaller than in the figure, else nothing."""
+    """Return a warning if the longest games, or their number, are smaller than in the figure, else ""."""
     if played_horizon >= horizon and played_trials >= trials:
         return []
     warning = f"This is {played_trials} runs of {played_horizon:,} rounds instead of {trials} of {horizon:,}."

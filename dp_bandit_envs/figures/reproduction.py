@@ -1,4 +1,4 @@
-"""Plays a paper's experiment again, draws its figure, and judges what the paper says about it."""
+"""Repeats a paper's experiment, draws its figure, and judges the paper's claims."""
 
 import importlib
 import re
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.experiments.comparison import comparison_of, folder_of
-from dp_bandit_envs.experiments.progress import Requested, check_progress, progress_of
+from dp_bandit_envs.experiments.progress import Requested, check_progress, interruption, progress_of
 from dp_bandit_envs.experiments.report import Report, Study, folders_of, report_on, run_study, run_study_in_memory
 
 
@@ -33,10 +33,10 @@ OTHER_EPSILON = re.compile(r"figure-1-epsilon-(\d*\.?\d+(?:e-?\d+)?)")
 
 
 def study_of(name: str, **sizes: Any) -> Study:
-    """Return what to play and to report for a figure: a key of `FIGURES`, or figure 1 at another epsilon.
+    """Return the study of a figure: a key of `FIGURES`, or figure 1 at another epsilon.
 
     Raises:
-        UnknownNameError: If there is no such figure.
+        UnknownNameError: If the figure is unknown.
         ValueError: If a size or an epsilon is out of range.
     """
     if isinstance(name, str) and (other := OTHER_EPSILON.fullmatch(name)):
@@ -58,27 +58,27 @@ def reproduce(
     jobs: int = 1,
     progress: Requested = True,
 ) -> Report:
-    """Play a paper's experiment again, by default at full size; draw its figure, and judge what the paper says of it.
+    """Repeat a paper's experiment, by default at full size; draw its figure, and judge the paper's claims.
 
     Args:
         name: `"figure-1"` (Tossou and Dimitrakakis, AAAI 2017: adversaries), `"figure-1-epsilon-1"` (all its private
-            algorithms and newer ones at epsilon = 1; any other number works, too), `"figure-2"` (the same authors, AAAI
-            2016: coins), `"figure-2-modern"` (beside algorithms published since), `"figure-graph"` (graph feedback) or
-            `"price-of-privacy"` (what privacy costs with full information and with bandits).
-        folder: Where to write figure, tables, report and raw arrays, as `dp-bandit reproduce --out` does. The same call
-            continues where it was interrupted. By default nothing is written.
+            algorithms and newer algorithms at epsilon = 1; any other number works, too), `"figure-2"` (the same
+            authors, AAAI 2016: coins), `"figure-2-modern"` (with algorithms published since), `"figure-graph"` (graph
+            feedback) or `"price-of-privacy"` (the cost of privacy with full information and with bandit feedback).
+        folder: Output folder for figure, tables, report and raw arrays, as for `dp-bandit reproduce --out`. The same
+            call resumes an interrupted run. By default no files are written.
         horizon: Number of rounds of each game, or of the longest; by default the paper's.
         trials: Number of games of each algorithm; by default the paper's.
         seed: The seed.
-        jobs: Number of games to play at a time.
+        jobs: Number of games to play in parallel.
         progress: As for `compare`.
 
     Returns:
         The figure, every claim with its verdict, and the results.
 
     Raises:
-        ResultsError: If the folder holds something else.
-        UnknownNameError: If there is no such figure.
+        ResultsError: If the folder has other contents.
+        UnknownNameError: If the figure is unknown.
         ValueError: If a number is out of range.
 
     Example:
@@ -101,10 +101,8 @@ def reproduce(
         how: dict[str, Any] = {"jobs": jobs, "progress": advance}
         try:
             results = run_study(study, folders, **how) if folders else run_study_in_memory(study, **how)
-        except KeyboardInterrupt as stop:
-            if folders:
-                stop.add_note(f"Finished games are saved in {folders[0].path}; the same call goes on from there.")
-            raise
+        except KeyboardInterrupt:
+            raise interruption(folders[0].path if folders else None) from None
     return report_on(
         study,
         results,

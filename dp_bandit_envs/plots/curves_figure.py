@@ -51,10 +51,12 @@ LABELS = {
     "policy_regret": "policy regret (gain)",
     "collected": "collected gain",
     "switches": "number of switches",
+    "rounds_until_stop": "rounds until stop",
+    "error": "share of wrong recommendations",
 }
 SCALES = ("linear", "log")
 ROUND = "round t"
-"""The horizontal axis of one game, on which a line has many places."""
+"""The horizontal axis of one game, with many positions per line."""
 Key = tuple[str, str]
 """A line of the legend: an algorithm's name, and its label if a panel has several curves of that name, else ""."""
 
@@ -65,9 +67,9 @@ class Curve(NamedTuple):
     Attributes:
         name: The algorithm, which decides the look.
         label: The legend's entry: the name, and after it the guarantee, as in "DP-KLUCB (eps 1)".
-        at: Places on the horizontal axis, ascending, shape `(places,)`.
-        samples: Shape `(trials, places)`; or one array `(trials,)` for each place, if numbers of trials differ; or the
-            line and its band, if they are no statistics of trials.
+        at: Positions on the horizontal axis, ascending, shape `(places,)`.
+        samples: Shape `(trials, places)`; or one array `(trials,)` per position, if numbers of trials differ; or the
+            line and its band, if they are not statistics of trials.
         end: What to write beside its last place.
     """
 
@@ -84,7 +86,7 @@ class Curve(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """A line that is no algorithm, such as a bound: its label, its places and heights `(places,)`, and its look."""
+    """A line without an algorithm, such as a bound: its label, positions and heights `(places,)`, and look."""
 
     label: str
     at: FloatArray | IntArray
@@ -100,10 +102,10 @@ class Panel(NamedTuple):
     Attributes:
         title: Its title.
         curves: Its curves.
-        references: Lines that are no algorithms.
-        across: The label of its horizontal axis, if it is not that of the figure.
-        beside: Panels with the same word here share their linear vertical axis, as those of one game do.
-        up: The label of its vertical axis, if it is not that of the figure; panels with the same one share it.
+        references: Lines without an algorithm.
+        across: The label of its horizontal axis, if it differs from the figure's.
+        beside: Panels with the same value here share their linear vertical axis, such as panels of one game.
+        up: The label of its vertical axis, if it differs from the figure's; panels with the same label share it.
         y_scale: The scale of its vertical axis, if it is not that of the figure.
     """
 
@@ -140,7 +142,7 @@ _LOOKS: weakref.WeakKeyDictionary[Figure, dict[Key, Style]] = weakref.WeakKeyDic
 
 
 @dataclasses.dataclass(frozen=True)
-class Drawing:
+class CurvePanels:
     """Panels with everything that is decided before they are drawn on axes.
 
     Attributes:
@@ -194,7 +196,7 @@ class Drawing:
         return cls(panels, bands, legend, across, measure, band, appearance.is_shaded, x_scale, is_log)
 
     def draw(self, grid: Sequence[Axes]) -> dict[str, Any]:
-        """Draw each panel on its axes; return the lines by label, those that are no algorithms last."""
+        """Draw each panel on its axes; return the lines by label, algorithms first."""
         legend, bars = self.legend, [len(panel.curves) > MOST_BANDS for panel in self.panels]
         shared_limits = {panel.up: _log_limits(panel.up, self._logarithmic) for panel, _ in self._logarithmic}
         algorithms: dict[str, Any] = {}
@@ -255,19 +257,19 @@ def curves_figure(
 ) -> Figure:
     """Draw a line with a band for each curve, panel by panel, with one legend and a note that explains line and band.
 
-    All texts are plain, such as "eps 1" and "1e-06", and are typeset. Where a label differs between panels, the legend
-    has the name alone, and each panel says below its title what follows it there. Settings of matplotlib that the
-    reader has changed are obeyed.
+    All texts are plain, such as "eps 1" and "1e-06", and are typeset. If a label differs between panels, the legend has
+    only the name, and each panel shows the rest of the label below its title. Settings of matplotlib that the reader
+    has changed are obeyed.
 
     Args:
-        panels: What to draw.
+        panels: The panels.
         across: The label of the horizontal axis; `ROUND` for rounds of one game.
-        measure: What the samples are, a key of `LABELS` or a label for the vertical axis.
+        measure: The measure of the samples: a key of `LABELS`, or a label for the vertical axis.
         band: The kind of line and band, a key of `dp_bandit_envs.metrics.BANDS`; None if all curves have their own.
         x_scale: `"linear"` or `"log"`, of the horizontal axes.
-        y_scale: The same of the vertical axes; with `"log"` all panels with one label share it, and nothing is drawn at
-            0 or below.
-        note: What to say after the meaning of line and band.
+        y_scale: The same for the vertical axes; with `"log"` all panels with one label share it, and values of 0 or
+            below are not drawn.
+        note: Text after the meaning of line and band.
         columns: Number of panels in a row, 1 for a narrow figure; None for at most three.
         appearance: How the reader wants it.
 
@@ -275,19 +277,20 @@ def curves_figure(
         ValueError: If there is no panel, `band` or a scale is unknown, or a given size leaves panels too little room.
     """
     columns = None if columns is None else checks.integer("columns", columns, at_least=1, at_most=100)
-    scales = {"x_scale": x_scale, "y_scale": y_scale}
-    drawing = Drawing.prepare(panels, across=across, measure=measure, band=band, **scales, appearance=appearance)
+    prepared = CurvePanels.prepare(
+        panels, across=across, measure=measure, band=band, x_scale=x_scale, y_scale=y_scale, appearance=appearance
+    )
     with mpl.rc_context(style()):
         figure, grid = grid_of(len(panels), columns, appearance.size)
-        labelled = drawing.draw(grid)
+        labelled = prepared.draw(grid)
         for axes in grid[len(panels) :]:
             axes.axis("off")
         grows = appearance.size is None
-        set_titles(grid, [panel.title for panel in panels], drawing.legend.notes, grows=grows)
+        set_titles(grid, [panel.title for panel in panels], prepared.legend.notes, grows=grows)
         outer_labels_only(grid[: len(panels)])
         if appearance.legend == "inside":
             place_legend(grid[0], labelled, inside=True)
-        words = typeset(". ".join(filter(None, (drawing.note, note)))) if appearance.note else ""
+        words = typeset(". ".join(filter(None, (prepared.note, note)))) if appearance.note else ""
         cell = grid[len(panels)] if len(grid) > len(panels) else None
         below = labelled if appearance.legend == "below" else {}
         add_legend_and_note(figure, below, words, cell, grows=grows)
@@ -310,9 +313,9 @@ def draw_on_axes(grid: Sequence[Axes], panels: Sequence[Panel], appearance: Appe
     looks = _LOOKS.setdefault(figure, {})
     with mpl.rc_context(style(letters=False)):
         for axes, panel in zip(grid, panels, strict=True):
-            drawing = Drawing.prepare([panel], **settings, appearance=appearance, looks=looks)
-            looks |= drawing.legend.looks
-            labelled = drawing.draw([axes])
+            prepared = CurvePanels.prepare([panel], **settings, appearance=appearance, looks=looks)
+            looks |= prepared.legend.looks
+            labelled = prepared.draw([axes])
             if not any(axes.get_title(place) for place in ("left", "center", "right")):
                 axes.set_title(typeset(panel.title))
             if appearance.legend:
@@ -355,16 +358,16 @@ def draw_band(
     bars: bool = False,
     is_shaded: bool = True,
 ) -> Any:
-    """Draw a line with its band at places of shape `(places,)`, and return the line.
+    """Draw a line with its band at positions `(places,)`, and return the line.
 
     Args:
         axes: The axes to draw on.
-        at: Places on the horizontal axis.
-        band: What to draw.
-        style: How it looks.
+        at: Positions on the horizontal axis.
+        band: The line and its band.
+        style: The look.
         floor: The lower end of a logarithmic axis, where a band that falls to 0 ends; None for a linear axis.
-        turn: The share of the distance between two markers by which they are moved, in [0, 1), so that those of
-            lines which coincide are seen; where each place has a marker they stay.
+        turn: Shift of the markers as a share of their distance, in [0, 1), so that markers of coinciding lines are
+            visible; ignored if each position has a marker.
         bars: Whether the band is drawn as bars at the markers.
         is_shaded: Whether it is drawn.
     """
@@ -392,7 +395,7 @@ def draw_band(
 
 
 def draw_reference(axes: Axes, reference: Reference, *, log: bool) -> Any:
-    """Draw a line that is no algorithm, on a logarithmic axis where it is above 0, and return it."""
+    """Draw a line without an algorithm (on a logarithmic axis, where it is above 0), and return it."""
     label, at, line, colour, width, dash = reference
     if log:
         line = np.where(line > 0, line, np.nan)
@@ -400,7 +403,7 @@ def draw_reference(axes: Axes, reference: Reference, *, log: bool) -> Any:
 
 
 def _up_to_the_same(grid: Sequence[Axes], panels: Sequence[Panel]) -> list[tuple[float, float]]:
-    """Return the ends of each panel's linear vertical axis, which hold for all panels beside it."""
+    """Return the ends of each panel's linear vertical axis, common to all panels that share it."""
     ends = [axes.get_ylim() for axes in grid[: len(panels)]]
     shared_ends = []
     for panel, ends_of_panel in zip(panels, ends, strict=True):
@@ -440,11 +443,11 @@ class _Legend(NamedTuple):
 def _legend_of(
     panels: Sequence[Panel], bands: Sequence[Sequence[Band]], fixed: Mapping[Key, Style] = MappingProxyType({})
 ) -> _Legend:
-    """Return what the legend and the panels say: names, looks, guarantees that differ between panels, equal curves.
+    """Return the texts of legend and panels: names, looks, guarantees that differ between panels, equal curves.
 
-    A label that is the same in all panels is the legend's. Otherwise the legend has the name, and each panel says what
-    follows the name there. Of two curves that are equal wherever both are drawn the legend says so; of two that are
-    equal in some panels, these panels do.
+    A label that is the same in all panels is in the legend. Otherwise the legend has the name, and each panel has the
+    rest. If two curves are equal wherever both are drawn, the legend states this; if they are equal in some panels,
+    these panels do.
     """
     several = frozenset(
         curve.name
@@ -474,7 +477,7 @@ def _key(curve: Curve, several: frozenset[str]) -> Key:
 
 
 def _looks(panels: Sequence[Panel], keys: Iterable[Key], fixed: Mapping[Key, Style]) -> dict[Key, Style]:
-    """Return a look for each line; those of one algorithm share its colour, and those of one guarantee their dash."""
+    """Return a look for each line; lines of one algorithm share a colour, and lines of one guarantee a dash."""
     keys = list(keys)
     first = styles_for(
         (name for name, _ in keys),
@@ -492,9 +495,9 @@ def _looks(panels: Sequence[Panel], keys: Iterable[Key], fixed: Mapping[Key, Sty
 
 
 def _guarantees(curves: Sequence[Curve], *, named: bool = False) -> str:
-    """Return what follows the names of curves in their labels, as in "Private-UCB: eps 0.5; others: eps 1".
+    """Return the text after the names of curves in their labels, as in "Private-UCB: eps 0.5; others: eps 1".
 
-    All are `named` where nothing follows another curve's name, whose guarantee is that of the axis.
+    All are `named` if another curve has only its name, so that its guarantee is the axis.
     """
     of: dict[str, list[str]] = {}
     for curve in curves:
@@ -515,7 +518,7 @@ def _guarantees(curves: Sequence[Curve], *, named: bool = False) -> str:
 def _equal(
     panels: Sequence[Panel], bands: Sequence[Sequence[Band]], several: frozenset[str], names: Mapping[Key, str]
 ) -> tuple[dict[Key, Key], list[list[str]]]:
-    """Return which lines are equal to an earlier one wherever both are drawn, and what the panels of others say."""
+    """Return the lines that equal an earlier line wherever both are drawn, and the remarks of panels for the others."""
     together: dict[tuple[Key, Key], list[int]] = {}
     equal: dict[tuple[Key, Key], list[int]] = {}
     for index, (panel, of) in enumerate(zip(panels, bands, strict=True)):
@@ -539,5 +542,5 @@ def _equal(
 
 
 def _coincide(band: Band, other: Band) -> bool:
-    """Whether two curves cannot be told apart, because they agree to more digits than can be drawn."""
+    """Whether two curves look the same, because they agree to more digits than can be drawn."""
     return all(np.allclose(one, two, rtol=1e-6, atol=0.0, equal_nan=True) for one, two in zip(band, other, strict=True))

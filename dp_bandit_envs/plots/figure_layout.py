@@ -1,4 +1,4 @@
-"""Where the parts of a figure stand: its panels and their axes, titles, one legend and a note that cover nothing."""
+"""The layout of a figure: panels and their axes, titles, one legend and a note, without overlaps."""
 
 import math
 import re
@@ -38,7 +38,7 @@ All lengths are in inches. Letters have at least 7 points at these widths.
 CELLS = {1: (COLUMN, 2.4), 2: (SHEET / 2, 2.4), 3: (SHEET / 3, 2.1)}
 """Width and height of a panel with its labels, by the number of panels in a row; of more than three, that of three."""
 BESIDE = 0.55
-"""Width of the numbers and the label beside a panel."""
+"""Width of the numbers and the label next to a panel."""
 EDGE = 0.12
 """Space around a legend or note."""
 DIGITS = 7
@@ -59,10 +59,10 @@ _POWER_OF_TWO = 2**8
 
 
 class RoundedLayout(ConstrainedLayoutEngine):
-    """Matplotlib's constrained layout with rounded edges, which is the same in every run to the last bit.
+    """Matplotlib's constrained layout with rounded edges, reproducible to the last bit.
 
-    Its solver goes through its unknowns in the order of their addresses. These differ from run to run, and so do the
-    last bits of the edges it finds: the same figure would be written as other bytes.
+    Its solver visits its unknowns in the order of their addresses, which differ between runs, and so do the last bits
+    of its edges: the same figure would be written as different bytes.
     """
 
     def execute(self, fig: Figure) -> None:
@@ -102,12 +102,12 @@ def grid_of(
 
 
 def set_titles(grid: Sequence[Axes], titles: Sequence[str], notes: Sequence[str] = (), *, grows: bool = True) -> None:
-    """Write the titles of panels, lettered if there are several, and below in small letters what holds there only.
+    """Write the titles of panels, lettered if there are several, and below in small letters notes on the panel.
 
     Args:
         grid: The axes of the panels.
         titles: Their titles.
-        notes: What holds in each panel; "" for nothing, and what the title says already is not repeated.
+        notes: A note for each panel, or ""; words of the title are not repeated.
         grows: Whether the figure grows by what they need.
     """
     figure, cell = grid[0].get_figure(root=True), grid[0].get_subplotspec()
@@ -140,9 +140,9 @@ def places_axis(axes: Axes, places: Sequence[FloatArray | IntArray], scale: str,
 
     Args:
         axes: The axes.
-        places: The places of each line.
-        scale: `"linear"` or `"log"`; places of 0 or less make it linear.
-        rounds: Whether places are rounds of one game, so that a linear axis begins at 0 and not all are marked.
+        places: The positions of each line.
+        scale: `"linear"` or `"log"`; positions of 0 or less make it linear.
+        rounds: Whether positions are rounds of one game, so that a linear axis begins at 0 and not all are marked.
     """
     marked = np.unique(np.concatenate([np.asarray(at, dtype=float) for at in places] or [np.empty(0)]))
     if scale == "log" and marked.size and marked[0] > 0:
@@ -176,7 +176,7 @@ def values_axis(axes: Axes, limits: tuple[float, float] | None, linear: tuple[fl
     Args:
         axes: The axes.
         limits: Ends of a logarithmic axis.
-        linear: Ends of a linear one; by default those of what is drawn.
+        linear: Ends of a linear axis; by default the range of the lines.
     """
     if limits is None:
         low, high = linear or axes.get_ylim()
@@ -220,7 +220,7 @@ def _positive(arrays: Sequence[FloatArray]) -> FloatArray:
 
 
 def outer_labels_only(panels: Sequence[Axes]) -> None:
-    """Remove an axis label where the panel to the left, or below, has the same."""
+    """Remove an axis label if the panel to the left, or below, has the same."""
     at = {}
     for axes in panels:
         cell = axes.get_subplotspec()
@@ -381,7 +381,7 @@ def _legend(figure: Figure, labelled: Mapping[str, Any]) -> Legend:
 
 
 def wrapped(text: str, letters: int) -> str:
-    """Return text in lines of so many letters, counted as they are drawn: mathematics is shorter than its commands."""
+    """Return text in lines of this many letters as drawn: mathematics is shorter than its commands."""
     # A space within mathematics does not end a word.
     words = re.findall(r"(?:\\\$|\$(?:[^$\\]|\\.)*\$|\S)+", text)
     lines: list[str] = []

@@ -36,7 +36,7 @@ MARKERS = "os^DvPX*<>dphH8"
 
 
 class Style(NamedTuple):
-    """How an algorithm is drawn: its line is one of `DASHES`, its marker one of `MARKERS`."""
+    """The look of an algorithm: a colour, a line from `DASHES` and a marker from `MARKERS`."""
 
     colour: str
     line: Dash
@@ -64,6 +64,7 @@ STYLES = {
     "DP-UCB-INT": Style(VERMILION, "-", "D"),
     "DP-SE": Style(WINE, ":", "v"),
     "AdaP-UCB": Style(VERMILION, LONG, "<"),
+    "AdaC-UCB": Style(PURPLE, LONG, "<"),
     "AdaP-KLUCB": Style(SKY, "-.", ">"),
     "Lazy-DP-TS": Style(OLIVE, THREE_DOTS, "P"),
     "DP-TS": Style(OLIVE, "-", "p"),
@@ -94,6 +95,10 @@ STYLES = {
     "AS-OSMD": Style(OLIVE, ":", "v"),
     "LDP-UCB-L": Style(WINE, "-", "H"),
     "LDP-UCB-B": Style(WINE, "--", "8"),
+    "Top-Two": Style(BLACK, "-", "o"),
+    "AdaP-TT": Style(VERMILION, "--", "s"),
+    "DP-TT": Style(BLUE, "-", "*"),
+    "CTB-TT": Style(WINE, "-.", "8"),
     "SW-UCB": Style(BLACK, "-", "s"),
     "D-UCB": Style(OLIVE, "-.", "d"),
     "SW-KLUCB-CF": Style(SKY, THREE_DOTS, "s"),
@@ -114,20 +119,22 @@ RC: dict[Any, Any] = {
     "legend.handlelength": 2.8,
     "legend.columnspacing": 1.3,
     "lines.linewidth": 1.4,
-    "lines.markersize": 4,
     "svg.hashsalt": "dp-bandit-envs",
     "svg.fonttype": "none",
 }
+MARKED: dict[Any, Any] = {"lines.markersize": 4}
+"""Beside `RC`, for figures of curves."""
 OF_LETTERS = ("font.size", "axes.titlesize")
 
 
 def style(*, letters: bool = True) -> dict[Any, Any]:
-    """Return the settings of `RC` that readers have not changed from matplotlib's own: theirs are obeyed.
+    """Return the settings of `RC` and `MARKED` that readers have not changed from matplotlib's own: theirs are obeyed.
 
     Args:
         letters: Whether sizes of letters are among them; on axes that are there already, all letters are the reader's.
     """
-    settings = {name: setting for name, setting in RC.items() if mpl.rcParams[name] == mpl.rcParamsDefault[name]}
+    ours = RC | MARKED
+    settings = {name: setting for name, setting in ours.items() if mpl.rcParams[name] == mpl.rcParamsDefault[name]}
     if "axes.titlesize" in settings and "font.size" not in settings:
         settings["axes.titlesize"] = mpl.rcParams["font.size"] * TITLE / LETTERS
     return settings if letters else {name: one for name, one in settings.items() if name not in OF_LETTERS}
@@ -139,16 +146,16 @@ def styles_for(
     reserved: Collection[str] = (),
     fixed: Mapping[str, Style] = MappingProxyType({}),
 ) -> dict[str, Style]:
-    """Return the look of each algorithm of a figure; no two are alike in colour and dash, and up to 15 not in marker.
+    """Return the look of each algorithm of a figure; pairs of colour and dash are unique, and so are up to 15 markers.
 
-    An algorithm keeps its own look if nobody before it has its colour or marker. Others get the next free colour, and
-    where all ten are taken, the next pair of a dash and a colour; beyond 60, pairs return with other markers.
-    The same names in the same order always get the same looks.
+    An algorithm keeps its own look if its colour and marker are free. Others get the next free colour, and once all ten
+    are taken, the next pair of a dash and a colour; beyond 60, pairs repeat with other markers. The same names in the
+    same order always get the same looks.
 
     Args:
         names: The algorithms of all panels; parameters in brackets after a name belong to the same algorithm.
-        together: The algorithms of each panel; where colours return, they do in other panels if possible.
-        reserved: Colours of lines that are no algorithms, which no other look gets than an algorithm's own.
+        together: The algorithms of each panel; repeated colours are placed in different panels if possible.
+        reserved: Colours of lines without an algorithm; only an algorithm's own look may use them.
         fixed: Looks that are given, which others do not get.
     """
     panels = list(together)
@@ -169,13 +176,13 @@ def styles_for(
 
 
 def with_colour(name: str, colour: str, taken: Iterable[Style]) -> Style:
-    """Return the look of an algorithm in a colour that is given, with a marker that is free."""
+    """Return the style of an algorithm in the given colour, with a marker that is free."""
     wish = STYLES.get(name) or STYLES.get(name.partition(" (")[0]) or Style(colour, "-", MARKERS[0])
     return Style(colour, wish.line, _free_marker(wish.marker, taken))
 
 
 def again(style: Style, taken: Iterable[Style]) -> Style:
-    """Return a look for another line of the same algorithm: its colour, with its dash and marker, or free ones."""
+    """Return a style for another line of the same algorithm: its colour with a free dash, or a free dash and marker."""
     taken = list(taken)
     pairs = {(each.colour, each.line) for each in taken}
     line = next((dash for dash in (style.line, *DASHES) if (style.colour, dash) not in pairs), None)
@@ -204,7 +211,7 @@ def _next_look(
 
 
 def _free_marker(wish: str, taken: Iterable[Style]) -> str:
-    """Return the wished marker if it is free, or the next one; if all are taken, the one used least."""
+    """Return the wished marker if it is free, or the next free one; if all are taken, the least used."""
     used = [each.marker for each in taken]
     if wish not in used:
         return wish
@@ -242,8 +249,8 @@ def typeset(text: str) -> str:
     r"""Return text with its parameters and numbers as mathematics; a dollar sign in it stays one.
 
     Args:
-        text: Plain words, such as a title, or an algorithm's name with its guarantee. A text that has a command
-            between dollar signs, such as `$\varepsilon$`, is typeset already and returned as it is.
+        text: Plain words, such as a title, or an algorithm's name with its guarantee. A text that has a command between
+            dollar signs, such as `$\varepsilon$`, is typeset already and returned unchanged.
     """
     if _TYPESET.search(text) and _is_mathematics(text):
         return text

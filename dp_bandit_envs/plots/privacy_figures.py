@@ -57,8 +57,8 @@ class Bar(NamedTuple):
 
     Attributes:
         kind: A key of `BAR_COLOURS`.
-        label: What it is.
-        epsilon: In [0, inf], or None where there is none.
+        label: Its label.
+        epsilon: In [0, inf], or None if unknown.
         at_least: Whether it is a lower bound.
     """
 
@@ -78,10 +78,10 @@ class Bar(NamedTuple):
 
 
 def audit_figure(bars: Sequence[Bar], title: str) -> Figure:
-    """Draw one horizontal bar for each epsilon, the first at the top, and the declared one as a line through all.
+    """Draw one horizontal bar for each epsilon, the first at the top, and the declared epsilon as a line through all.
 
     Args:
-        bars: The bars; one that exceeds the declared epsilon is red.
+        bars: The bars; bars above the declared epsilon are red.
         title: The title, in plain text.
     """
     declared = next((bar.epsilon for bar in bars if bar.kind == "declared" and bar.epsilon is not None), math.inf)
@@ -126,7 +126,8 @@ def longest_of(bars: Sequence[Bar]) -> float:
 def counters_figure(rows: list[CounterVariance], horizon: int, columns: int | None = None) -> Figure:
     """Draw the largest standard deviation of each counter's release up to each time.
 
-    Between peaks an error falls and rises again; a user who asks how wrong a sum may be needs the worst so far.
+    Between peaks an error falls and rises again; a user who asks how wrong a sum can be needs the largest up to that
+    time.
 
     Args:
         rows: The counters.

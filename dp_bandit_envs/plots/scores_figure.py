@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from dp_bandit_envs.plots.plot_style import GREY, LIGHT_GREY, RC, styles_for
 
 INCHES_OF_PANEL, INCHES_OF_ROW, INCHES_OF_LABELS = 2.1, 0.3, 1.1
-INCHES_OF_LETTER, INCHES_OF_CELL = 0.065, 0.68
+INCHES_OF_LETTER, INCHES_OF_CELL, INCHES_OF_LINE = 0.065, 0.9, 0.19
 LEFT, RIGHT = -1.0, 1.25
 """The scores that the horizontal axis shows; those beyond are arrows at its ends."""
 
@@ -40,28 +40,28 @@ def scores_figure(
     """Return the figure.
 
     Args:
-        panels: One for each epsilon.
+        panels: A panel for each epsilon.
         rows: The rows, the first on top and apart from the others.
-        field: What the ticks are, in the legend.
-        table: Rows of text beside the panels, the head first; none by default.
+        field: Name of the ticks in the legend.
+        table: Rows of text below the panels, the head first; none by default.
         columns: Panels in a row.
     """
     columns = min(columns or len(panels), len(panels))
     lines = -(-len(panels) // columns)
-    table_at = _inches_of_names(table) + INCHES_OF_CELL * (len(table[0]) - 1) + 0.2 if table else 0.0
-    width = INCHES_OF_LABELS + INCHES_OF_PANEL * columns + table_at
+    below = INCHES_OF_LINE * len(table) + 0.15 if table else 0.0
+    width = INCHES_OF_LABELS + INCHES_OF_PANEL * columns
     styles = styles_for(dict.fromkeys(name for panel in panels for name in panel.dots))
     in_a_line = 1 + columns
     top = 0.42 + 0.2 * -(-(1 + len(styles)) // in_a_line)
-    height = lines * (INCHES_OF_ROW * len(rows) + 0.55) + 0.03 + top
+    height = lines * (INCHES_OF_ROW * len(rows) + 0.55) + 0.03 + top + below
     with mpl.rc_context(RC):
         figure = Figure(figsize=(width, height))
         axes = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
         figure.subplots_adjust(
             left=INCHES_OF_LABELS / width,
-            right=(width - table_at) / width - 0.01,
+            right=0.99,
             top=1 - top / height,
-            bottom=0.5 / height,
+            bottom=(0.5 + below) / height,
             wspace=0.07,
             hspace=0.22,
         )
@@ -73,7 +73,7 @@ def scores_figure(
             ax.set_yticks(range(len(rows)), rows)
         axes[0, 0].set_ylim(len(rows) - 0.5, -0.5)
         middle = (INCHES_OF_LABELS + INCHES_OF_PANEL * columns / 2) / width
-        figure.text(middle, 0.08 / height, "score: 0 is chance, 1 is the best without privacy", ha="center")
+        figure.text(middle, (0.08 + below) / height, "score: 0 is chance, 1 is the best without privacy", ha="center")
         handles: dict[str, Any] = {}
         for ax in axes.flat:
             handles |= {label: line for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
@@ -86,7 +86,7 @@ def scores_figure(
             handlelength=1.4,
         )
         if table:
-            _draw_table(figure, table, (width - table_at + 0.1) / width, 1 - top / height, height)
+            _draw_table(figure, table, INCHES_OF_LABELS / width, below / height, height)
     return figure
 
 
@@ -117,16 +117,13 @@ def _draw_panel(ax: Any, panel: ScorePanel, rows: Sequence[str], styles: Mapping
 
 
 def _draw_table(figure: Figure, table: Sequence[Sequence[str]], left: float, top: float, height: float) -> None:
-    """Write rows of text beside the panels, aligned to the right but for their first column."""
+    """Write rows of text below the panels, aligned to the right but for their first column."""
     width = figure.get_figwidth()
-    ends = left + (_inches_of_names(table) + INCHES_OF_CELL * np.arange(1, len(table[0]))) / width
+    names = INCHES_OF_LETTER * max(len(cells[0]) for cells in table)
+    ends = left + (names + INCHES_OF_CELL * np.arange(1, len(table[0]))) / width
     for line, cells in enumerate(table):
-        y = top - (line * 0.19 + 0.06) / height
+        y = top - (line * INCHES_OF_LINE + 0.06) / height
         weight = "bold" if line == 0 else "normal"
         figure.text(left, y, cells[0], weight=weight, size=7.5, va="top")
         for cell, x in zip(cells[1:], ends, strict=True):
             figure.text(x, y, cell, weight=weight, size=7.5, ha="right", va="top")
-
-
-def _inches_of_names(table: Sequence[Sequence[str]]) -> float:
-    return INCHES_OF_LETTER * max(len(cells[0]) for cells in table)

@@ -5,8 +5,8 @@ one game, or all games of a `simulate`. It is admitted if one of these filters h
 
 1. **pure**: the epsilons add up to at most the budget's, and the deltas (own ones, and (1 + e^epsilon) times the draw
    distance of fast draws) to at most d;
-2. **Renyi**, at one order and one epsilon' up to the budget's, both fixed by the first charge: the divergences of that
-   order give epsilon' at c, and (1 + e^epsilon') times the sum of all draw distances is at most d.
+2. **Renyi**, at one order and one epsilon' up to the budget's, both fixed by the first charge. The divergences of that
+  order give epsilon' at c, and (1 + e^epsilon') times the sum of all draw distances is at most d.
 
 delta = d + c + d, so both together are (epsilon, delta)-DP. If neither filter admits the first charge, but its own
 epsilon at delta is within the budget, it is admitted and closes the ledger. For the proof, and why the minimum over

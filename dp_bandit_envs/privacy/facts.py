@@ -49,7 +49,7 @@ class Noise(NamedTuple):
         sensitivity: L1 distance between the values before noise in neighbouring games: noise for epsilon is as large as
             noise for epsilon / sensitivity in a game that reveals one gain per round.
         scale: Scale of the Laplace noise in each released gain, in units of gain; 0 for none.
-        bound: A released gain v corresponds to the noisy gain v (2 bound + 1) - bound, if gains are in [0, 1]; in
+        bound: A released gain v corresponds to the noisy gain v (2 bound + 1) - bound, if gains are in [0, 1]. In
             general, [low - bound, high + bound] was rescaled to [low, high].
     """
 

@@ -2,6 +2,7 @@
 
 import functools
 import math
+from typing import SupportsFloat
 
 import numpy as np
 
@@ -63,6 +64,27 @@ def gaussian_epsilon(sigma: float, delta: float) -> float:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if gaussian_sigma(middle, delta) > sigma else (low, middle)
     return high
+
+
+def epsilon_of_rho(rho: SupportsFloat | None, epsilon: SupportsFloat, delta: float) -> float:
+    """Return epsilon as it is asked for, or, with rho, the epsilon of Gaussian noise of that rho at delta.
+
+    Args:
+        rho: zCDP parameter, greater than 0, or None.
+        epsilon: In (0, inf]; 1, the default of algorithms, where rho is given.
+        delta: In (0, 1).
+    """
+    epsilon = checks.epsilon(epsilon)
+    if rho is None:
+        return epsilon
+    if epsilon != 1:
+        raise ValueError("epsilon and rho both fix the noise; give one or the other.")
+    try:
+        return gaussian_epsilon(1 / math.sqrt(2 * checks.greater_than("rho", rho, 0)), delta)
+    except ValueError as error:
+        if "sigma" not in str(error):
+            raise
+        raise ValueError(f"rho must be that of an epsilon of at most 500; received {rho!r}.") from None
 
 
 def smallest_delta(sigma: float, epsilon: float) -> float:

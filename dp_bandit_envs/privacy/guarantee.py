@@ -3,9 +3,10 @@
 import dataclasses
 import math
 from collections.abc import Iterable
-from typing import Final, Literal, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.privacy import dp_accounting_forms
 from dp_bandit_envs.privacy.accounting import (
     ORDERS,
     ROUNDING,
@@ -18,6 +19,7 @@ from dp_bandit_envs.privacy.accounting import (
     delta_with_draws,
     epsilon_from_renyi,
     epsilon_with_draws,
+    rho_from_renyi,
     zcdp_delta,
     zcdp_epsilon,
 )
@@ -265,6 +267,71 @@ class PrivacyGuarantee:
         delta = self.delta if self.delta > 0 else added_delta(self.epsilon, self.draw_distance)
         return changed._with(games * self.epsilon, games * delta, why)
 
+    def to_dp_event(self) -> Any:
+        """Return it as a `DpEvent` of dp-accounting, for the accountants there; extra `accounting`.
+
+        Where the noise is known these are its Laplace and Gaussian draws; otherwise a `ZCDpEvent`, which only
+        `RdpAccountant` takes, with `rho`, or with the rho that follows from `curve` and what is pure. `to_pld` loses
+        less. No guarantee is a `NonPrivateDpEvent`.
+
+        An event is that of neighbours that differ in one round, as here, so use the accountants' default relation. It
+        is that of exact noise: what an accountant finds as (epsilon, delta) holds for what is drawn with
+        (1 + e^epsilon) `draw_distance` added to delta.
+
+        Raises:
+            ImportError: If dp-accounting is not installed.
+            ValueError: If no rho follows, as from an epsilon with a delta alone; use `to_pld`.
+
+        Example:
+            >>> from dp_bandit_envs import make_algorithm
+            >>> guarantee = make_algorithm("DP-KLUCB", epsilon=0.5).guarantee(n_arms=4, horizon=1000)
+            >>> guarantee.to_dp_event()
+            SelfComposedDpEvent(event=LaplaceDpEvent(noise_multiplier=2.0), count=1)
+        """
+        noise = self.noise_law
+        if noise is not None and noise.draws > 0 and not noise.responses:
+            return dp_accounting_forms.event_of_noise(noise)
+        # What is epsilon-DP is epsilon^2 / 2-zCDP (Bun and Steinke 2016, proposition 3.3).
+        pure = self.pure_epsilon
+        rho = min(rho_from_renyi(self.renyi(), pure), pure * pure / 2 * (1 + ROUNDING))
+        rho = rho if self.rho is None else min(self.rho, rho)
+        if self.model != "none" and math.isinf(rho):
+            raise ValueError(
+                f"dp-accounting has no event for {self.numbers()}, from which no rho of zCDP follows. Use to_pld()."
+            )
+        return dp_accounting_forms.event_of_rho(rho)
+
+    def to_pld(self, *, value_discretization_interval: SupportsFloat = 1e-4) -> Any:
+        """Return it as a `PrivacyLossDistribution` of dp-accounting, which composes with others; extra `accounting`.
+
+        It is that of `noise_law` where that is known, and otherwise one that dominates all that is known; then several
+        equal games cost less if `for_games` adds up their curves first. As in `to_dp_event`, neighbours differ in one
+        round, and the noise is exact.
+
+        Args:
+            value_discretization_interval: Losses are rounded up to its multiples; the same in all that is composed.
+
+        Raises:
+            ImportError: If dp-accounting is not installed.
+            ValueError: If there is no guarantee.
+
+        Example:
+            >>> from dp_bandit_envs import make_algorithm
+            >>> guarantee = make_algorithm("EXP3-tau", epsilon=1, delta=1e-6).guarantee(n_arms=4, horizon=2**18)
+            >>> twice = guarantee.to_pld().self_compose(2)
+            >>> print(f"{twice.get_epsilon_for_delta(1e-6):.2f}")
+            1.26
+        """
+        interval = checks.greater_than("value_discretization_interval", value_discretization_interval, 0)
+        if self.model == "none":
+            raise ValueError(f"a game without a guarantee has no privacy loss distribution: {self.theorem}")
+        noise = self._composable
+        if noise is not None:
+            return dp_accounting_forms.loss_of_noise(noise, interval)
+        known_pairs = [(self.epsilon, self.delta), (self.pure_epsilon, 0.0)]
+        pairs = [pair for pair in known_pairs if math.isfinite(pair[0])]
+        return dp_accounting_forms.loss_of_profile(self.curve, self.rho, pairs, interval)
+
     def _with(self, epsilon: float, delta: float, why: str) -> "PrivacyGuarantee":
         """Return the guarantee with this pair, unless it is vacuous, and one more step."""
         if not delta < 1 or math.isinf(epsilon):
@@ -334,7 +401,7 @@ def with_agent(guarantee: PrivacyGuarantee, layers: tuple[str, ...]) -> PrivacyG
     return dataclasses.replace(guarantee, steps=(*layers, f"{who}: {what}"))
 
 
-# What a round's guarantee is worth for a record, or a person ----------------------------------------------------------
+# Guarantees for a record, or a person ----------------------------------------------------------
 
 Unit: TypeAlias = Literal["record", "person"]
 UNITS: Final[tuple[Unit, ...]] = ("record", "person")
@@ -399,10 +466,10 @@ NO_PRIVACY = "(no privacy)"
 FEW = 3
 """The largest number of epsilons to list; more are shown as a range."""
 PURE: Final = 30.0
-"""The largest epsilon of pure differential privacy that is shown where a smaller one holds at `DELTA`."""
+"""The largest pure epsilon that is shown even if a smaller epsilon holds at `DELTA`."""
 DELTA: Final = 1e-6
 EXACT: Final = 10.0
-"""The epsilon above which what fast draws add to delta is no longer small."""
+"""The epsilon above which the delta of fast draws is no longer small."""
 CONVENTION: Final = "epsilon is pure up to 30, or else the least at delta = 1e-6"
 """What headings say of the epsilons below them."""
 WITH_EXACT_NOISE: Final = "with exact noise"

@@ -140,8 +140,8 @@ def lazy_settings(horizon: int, rho: float, best_rate: float) -> LazySettings:
 def _spending_all(horizon: int, rho: float, settings: LazySettings) -> LazySettings:
     """Return settings with the same number of draws and a rate that uses up rho, if possible.
 
-    A larger rate needs more draws, and their number is an integer. So p is lowered instead, such that the expected
-    number of fresh draws stays the largest M with M + 4 sqrt(M) <= n: 1 - p = (1 - M / (T - 1)) e^a.
+    A larger rate needs more draws, and their number is an integer. So p is lowered instead, to 1 - p = (1 - M / (T -
+    1)) e^a. The expected number of fresh draws then stays the largest M with M + 4 sqrt(M) <= n.
     """
     low, fresh, draws = settings
     if not 0 < draws < horizon - 1 or fresh == 1:

@@ -1,4 +1,4 @@
-"""Turns an algorithm and its wrappers into arguments of the compiled loop, or says why it cannot be compiled."""
+"""Turns an algorithm and its wrappers into arguments of the compiled loop, or raises why it cannot be compiled."""
 
 import copy
 import dataclasses
@@ -57,6 +57,8 @@ from dp_bandit_envs.simulation.stages import (
     new_dynamic_regret,
     new_history,
     new_progress,
+    note_first_stop,
+    note_recommended_arm,
     pay_and_add_dynamic_regret,
     pay_by_payoff,
     play_games,
@@ -68,7 +70,7 @@ from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.wrappers.layers import layers_of
 
 KINDS = {"graph": GraphEnv, "all": ExpertsEnv, "vector": PointEnv, "arm": BanditEnv}
-"""The kinds of games by what a round reveals; every game is of the last kind."""
+"""The kinds of games by feedback; every game is of the last kind."""
 HOOKS = ("_begin", "_reveal", "_take", "_payoff")
 PLAIN: dict[Any, tuple[str, ...]] = {
     FunctionalPointAgent: ("begin", "select_point", "update", "see_set"),
@@ -84,22 +86,22 @@ STATE, WORLD, PROGRESS = map(GameState._fields.index, ("state", "world", "progre
 
 @dataclasses.dataclass(frozen=True)
 class CompiledGame:
-    """How the compiled loop plays an algorithm.
+    """Arguments of the compiled loop for an algorithm.
 
     Attributes:
         agent: Makes the first state of each game.
         player: The algorithm and its parameters, which determine the random streams.
-        n_arms: Number of arms, or of coordinates of a point.
+        n_arms: Number of arms, or of a point's coordinates.
         n_values: Number of values that a round can reveal.
         steps: The horizon as the agent sees it.
         rules: The constants of a game.
         mechanisms: The wrappers' mechanisms, from the innermost, each with the description of its input.
-        feedback: What a round reveals, a key of `stages.FEEDBACK`.
-        payoff: The adversary's payoff function, if it has one.
+        feedback: The feedback of a round, a key of `stages.FEEDBACK`.
+        payoff: The adversary's payoff function, if any.
         decision_set: The set whose points are played, if actions are points.
-        means_move: Whether each row of gains has the arms' shortfalls behind it, for the dynamic regret.
-        checkpoints: Rounds at which a single game records its results, ascending; the last is the horizon, or all are
-            0, which never comes.
+        means_move: Whether each row of gains is followed by the arms' gaps, for the dynamic regret.
+        checkpoints: Rounds whose results a single game records, ascending; the last is the horizon. All 0 to record
+            none.
     """
 
     agent: FunctionalAgent
@@ -117,7 +119,7 @@ class CompiledGame:
 
     @functools.cached_property
     def first_states(self) -> tuple[Any, tuple[Any, ...], Progress]:
-        """The first states of the agent and of the mechanisms, and the progress before round 1; nobody writes to it."""
+        """The first states of the agent and of the mechanisms, and the progress before round 1; read-only."""
         # Of copies, so that no question asked later sees what a mechanism kept.
         states = tuple(copy.deepcopy(mechanism).new_state(inputs) for mechanism, inputs in self.mechanisms)
         progress = new_progress(self.n_arms if self.decision_set is None else 1, self.n_values)
@@ -125,7 +127,7 @@ class CompiledGame:
 
     @functools.cached_property
     def image(self) -> Image:
-        """What a single game begins with, a `GameState` in words."""
+        """The initial `GameState` of a single game, in words."""
         state, states, progress = self.first_states
         world: Any = NoWorld()
         if self.decision_set is not None:
@@ -136,13 +138,18 @@ class CompiledGame:
             progress = progress._replace(history=new_history(self.rules.memory, self.checkpoints, self.n_arms))
         elif self.means_move:
             progress = progress._replace(history=new_dynamic_regret(self.checkpoints))
-        record = new_checkpoints(self.checkpoints, len(progress.pulls))
+        record = new_checkpoints(self.checkpoints, len(progress.pulls), stops=self.stops)
         streams: Any = tuple(np.random.Generator for _ in range(1 + len(states)))
         game = GameState(state, states, world, self.rules, streams, progress, record)
         return Image(game, spare=bool(self.user_functions))
 
+    @property
+    def stops(self) -> bool:
+        """Whether the agent looks for the best arm and stops."""
+        return self.agent.functions.recommend is not None and self.agent.functions.is_done is not None
+
     def streams(self, seed: int, trial: int) -> tuple[np.random.Generator, ...]:
-        """Return the random streams of one game: the agent's, and those of the mechanisms."""
+        """Return the random streams of one game: the agent's and the mechanisms'."""
         of_agent = stream(seed, trial=trial, role=AGENT, player=self.player)
         return (
             of_agent,
@@ -157,7 +164,7 @@ class CompiledGame:
         return tuple(itertools.starmap(noise_key, self.mechanisms))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what was looked up here, because machine code cannot be pickled."""
+        """Leave out cached machine code, which cannot be pickled."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @functools.cached_property
@@ -171,7 +178,7 @@ class CompiledGame:
 
     @functools.cached_property
     def user_functions(self) -> list[Callable[..., Any]]:
-        """The functions in the loop that are not of this package."""
+        """The users' functions in the loop."""
         parts = [part for part in self.parts.values() if not calls_only_builtin(part)]
         functions = {one for part in parts for one in called_functions(part) if not is_builtin(one)}
         return sorted(functions, key=lambda one: (one.__name__, one.__qualname__))
@@ -191,7 +198,7 @@ class CompiledGame:
         return self.make_parts(raising=True)
 
     def make_parts(self, *, raising: bool) -> dict[str, Callable[..., Any]]:
-        """Return `parts`; if they do not raise, what breaks a rule is counted in the last of the mechanisms' states."""
+        """Return `parts`; unless they raise, broken rules are counted in the last of the mechanisms' states."""
         parts = stages(self.mechanisms, feedback=self.feedback, values=self._values, raising=raising)
         if self.payoff is not None:
             parts["pay"] = bind(pay_by_payoff, {"payoff": self.payoff})
@@ -208,13 +215,17 @@ class CompiledGame:
         # If a step releases something of the arm played only.
         if played_only and self.agent.functions.update_own is not None:
             parts["update"] = self.agent.functions.update_own
+        if self.stops:
+            functions = self.agent.functions
+            parts["note_stop"] = bind(note_first_stop, {"is_done": functions.is_done})
+            parts["note_recommendation"] = bind(note_recommended_arm, {"recommend": functions.recommend})
         if tidy is not None:
             parts["tidy_state"] = bind(tidy_every_32_steps, {"tidy": tidy})
         return {name: frozen(part) for name, part in parts.items()}
 
     @property
     def _values(self) -> ValueRange:
-        """The range of what a round reveals."""
+        """The range of the values that a round reveals."""
         return self.mechanisms[0][1].values if self.mechanisms else ValueRange()
 
 
@@ -222,8 +233,8 @@ class SingleGame:
     """One algorithm in one trial: a `GameState` in words, and the compiled loop that plays it.
 
     Args:
-        game: How it is played.
-        streams: Its random streams, which it moves.
+        game: The arguments of the loop.
+        streams: Its random streams, which it advances.
         words: Its words, shape `(1, words)`.
     """
 
@@ -248,7 +259,7 @@ class SingleGame:
             self._call(gains[busy:])
 
     def see_features(self, features: FloatArray) -> None:
-        """Let the agent begin with the features of this game, whose arms are numbered anew."""
+        """Let the agent begin with the features of this game, in its order of arms."""
         agent: Any = copy.copy(self._game.agent)
         if hasattr(agent, "see_features"):
             agent.see_features(features)
@@ -256,7 +267,7 @@ class SingleGame:
             self._image.replace(self._words[0], state, self._image.form.inner[STATE], self._arrays)
 
     def _show(self, graph: FeedbackGraph, *, to_agent: bool = False) -> None:
-        """Put a graph into the game's words, and let the agent see one of its own."""
+        """Put a graph into the game's words, and pass a copy to the agent."""
         form, words = self._image.form, self._words[0]
         self._image.replace(words, (graph.starts, graph.revealed), form.inner[WORLD], self._arrays)
         if to_agent:
@@ -297,14 +308,14 @@ class SingleGame:
 
 
 def begin_games(game: CompiledGame, seed: int, trials: Sequence[int]) -> tuple[IntArray, list[SingleGame]]:
-    """Return one game for each trial before its first round, and the words of all of them, each in a row."""
+    """Return one game for each trial before its first round, and the words of all games, one row each."""
     streams = [game.streams(seed, trial) for trial in trials]
     block = game.image.games([tuple(map(stream_address, of_game)) for of_game in streams])
     return block, [SingleGame(game, of_game, block[row : row + 1]) for row, of_game in enumerate(streams)]
 
 
 def _explain_error(error: Exception, game: CompiledGame, chosen: int) -> Exception:
-    """Return the error to raise in place of one of the loop, or that with a note; `select` returned `chosen` last."""
+    """Return the loop's error with a note, or a clearer error; `select` returned `chosen` last."""
     agent, user_functions = type(game.agent).__name__, game.user_functions
     if isinstance(error, IndexError) and str(error) == NO_ARM:
         return IndexError(
@@ -333,15 +344,15 @@ def make_compiled_game(
     *,
     repeatable: bool = False,
 ) -> CompiledGame:
-    """Return how the compiled loop plays an algorithm, or raise `NotCompilableError`.
+    """Return the arguments of the compiled loop for an algorithm, or raise `NotCompilableError`.
 
     Args:
         algorithm: The algorithm.
         env: The environment, without the algorithm's wrappers.
-        wrapped: The same in them, if it is there already.
-        checkpoints: Rounds at which a single game records its results, ascending; the last is the horizon, or all are
-            0, which never comes.
-        repeatable: Whether to refuse functions that draw from elsewhere than their `rng`.
+        wrapped: The environment in the algorithm's wrappers, if it exists already.
+        checkpoints: Rounds whose results a single game records, ascending; the last is the horizon. All 0 to record
+            none.
+        repeatable: Whether to refuse functions that draw from other sources than their `rng`.
     """
     game = env.unwrapped
     why = why_not_compiled()

@@ -1,11 +1,10 @@
-"""Refuses adversaries and mechanisms of somebody else's that draw from elsewhere than their random stream.
+"""Refuses users' adversaries and mechanisms that draw from other sources than their random stream.
 
-In one trial all algorithms must meet the same gains. An adversary that draws from `np.random` or from a generator of
-its own, or goes on where its last game ended, breaks that in silence. So before a simulation two fresh ones play
-min(T, 256) rounds from equal streams, one of them twice, with the global generators of Python and NumPy seeded
-differently before each game: the games must be the same. A mechanism plays made-up gains. No recorded data are played.
-
-It finds accidents, not all of them: a part that draws from elsewhere only after round 256 passes.
+In one trial all algorithms must meet the same gains. An adversary that draws from `np.random` or from its own
+generator, or continues its last game, breaks this silently. So before a simulation, two fresh adversaries play min(T,
+256) rounds from equal streams, one of them twice. The global generators of Python and NumPy are seeded differently
+before each game, and the games must be equal. A mechanism is run on synthetic gains. No recorded data are played. The
+check finds accidents, but not all: a part that draws from other sources only after round 256 passes.
 """
 
 import contextlib
@@ -39,7 +38,7 @@ _GLOBAL_GENERATORS = threading.RLock()
 
 @contextlib.contextmanager
 def _kept_global_generators() -> Iterator[None]:
-    """Put the global generators of Python and NumPy back at the end."""
+    """Restore the global generators of Python and NumPy at the end."""
     with _GLOBAL_GENERATORS:
         pythons, numpys = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002
         try:
@@ -53,18 +52,17 @@ def _kept_global_generators() -> Iterator[None]:
 def check_repeatable(
     env: Environment, make_env: Callable[[], Environment], players: Iterable[tuple[Algorithm, Environment]]
 ) -> str:
-    """Raise if an adversary or a mechanism of somebody else's gives other games for equal streams.
+    """Raise if a user's adversary or mechanism gives different games for equal streams.
 
     Args:
-        env: The environment that the players' wrappers surround; it is not played.
+        env: The environment inside the players' wrappers; it is not played.
         make_env: Makes another such environment.
         players: The algorithms, each with the environment in its wrappers.
 
-    Returns:
-        Why something was not checked; empty if everything was.
+    Returns: Why a part was not checked; empty if all were.
 
     Raises:
-        NotRepeatableError: If so; the message names the part.
+        NotRepeatableError: If games differ; the message names the part.
     """
     unchecked, adversary = "", _adversary(env)
     other = next((part for part in _parts(adversary) if not is_builtin(type(part))), None)
@@ -101,7 +99,7 @@ def _parts(adversary: Adversary) -> Iterator[Adversary]:
 
 
 def _fresh(adversary: Adversary, make_env: Callable[[], Environment]) -> tuple[Adversary, Adversary] | None:
-    """Return two adversaries for games of the check's own, or twice one where only a copy can be had; else None."""
+    """Return two adversaries for the check's games, or the same one twice if only a copy exists; else None."""
     with contextlib.suppress(Exception):
         first, second = _adversary(make_env()), _adversary(make_env())
         if adversary is not first is not second is not adversary:
@@ -119,7 +117,7 @@ def _mechanisms(env: Environment) -> list[tuple[Mechanism, InputFacts]]:
 def _require_same(
     games: Sequence[Callable[[np.random.Generator], Iterator[Any]]], name: str, what: str, method: str
 ) -> None:
-    """Raise if two games, and the second one again, differ in what they yield or draw."""
+    """Raise if two games, and a repetition of the second, differ in their outputs or draws."""
     records = []
     for number, game in enumerate((*games, games[-1])):
         random.seed(number)
@@ -134,7 +132,7 @@ def _require_same(
 
 
 def _recorded(game: Callable[[np.random.Generator], Iterator[Any]]) -> list[Any]:
-    """Play a game; return how it failed, all numbers in what it yields, and the state of its stream at the end."""
+    """Play a game; return its failure, all numbers that it yields, and the final state of its stream."""
     rng, parts, failure = stream(0, role=ADVERSARY), list[Any](), ""
     try:
         for yielded in game(rng):
@@ -147,7 +145,7 @@ def _recorded(game: Callable[[np.random.Generator], Iterator[Any]]) -> list[Any]
 
 
 def _gains(adversary: Adversary, rng: np.random.Generator) -> Iterator[Any]:
-    """Yield the gains of the first rounds, and what else determines them."""
+    """Yield the gains of the first rounds, and the other public facts of the adversary."""
     gains = np.zeros((_rounds(adversary.horizon, adversary.n_arms), adversary.n_arms))
     yield gains
     adversary.begin(rng)
@@ -158,7 +156,7 @@ def _gains(adversary: Adversary, rng: np.random.Generator) -> Iterator[Any]:
 
 
 def _releases(mechanism: Mechanism, inputs: InputFacts, rng: np.random.Generator) -> Iterator[Any]:
-    """Yield the state of a mechanism, which it changes, and what it releases of made-up gains."""
+    """Yield the state of a mechanism, and its releases of synthetic gains."""
     made_up, size = np.random.default_rng(0), inputs.n_values
     state, release = mechanism.new_state(inputs), mechanism.release_for(inputs)
     yield state

@@ -1,4 +1,4 @@
-"""Who plays an algorithm: `engine_for` takes the first of lanes, the compiled loop and `play` that does not refuse."""
+"""Engines: `engine_for` chooses the first of lanes, the compiled loop and `play` that does not refuse an algorithm."""
 
 import contextlib
 import copy
@@ -17,11 +17,13 @@ from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import (
+    CompiledFunction,
+    CompileJob,
     IsCancelled,
+    compile_in_turn,
     loads_from_disk,
     not_cancelled,
     run_in_thread,
-    say_compiling,
     say_once,
 )
 from dp_bandit_envs.compiling.functions import is_builtin
@@ -53,6 +55,7 @@ from dp_bandit_envs.simulation.results import (
     EngineName,
     ResultTable,
     StoppedEarlyError,
+    StopRecord,
     TrialResults,
     stack_results,
     trial_results,
@@ -94,7 +97,7 @@ def always_compiled() -> Iterator[None]:
 
 
 def is_small_simulation(horizon: int, trials: int) -> bool:
-    """Return whether so many games may be played instead of compiled at all."""
+    """Return whether this many games may be played in Python instead of compiled."""
     compiled = _all_compiled.get() or os.environ.get(ALWAYS_COMPILE) == "always"
     return not compiled and _rounds(horizon, trials) <= MOST_ROUNDS
 
@@ -105,23 +108,23 @@ def _rounds(horizon: int, trials: int) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class SimulationSetup:
-    """What is simulated, and by which engines.
+    """The games of a simulation and their engines.
 
     Attributes:
         game: The innermost game.
-        env: The environment that the wrappers of the players surround; it may have wrappers of its own.
+        env: The environment inside the players' wrappers; it may have its own wrappers.
         make_env: Makes another such environment.
         seed: The seed.
-        secret: Whether nobody knows it: it came from the operating system, and is written nowhere.
-        checkpoints: Rounds at which to record results, ascending; the last is the horizon.
+        secret: Whether the seed is secret: from the operating system, and not stored.
+        checkpoints: Rounds to record, ascending; the last is the horizon.
         players: The algorithms by name.
-        wrapped: The environment in the wrappers of each.
-        unchecked: Why it was not checked whether the game can be repeated; empty if it was.
-        compiled_games: How the compiled loop plays the algorithms.
-        refusals: Why it does not play the others.
+        wrapped: The environment in the wrappers of each algorithm.
+        unchecked: Why the game's repeatability was not checked; empty if it was.
+        compiled_games: The loop's arguments for compiled algorithms.
+        refusals: Reasons against compiling, for the others.
         engines: The engines, each with its algorithms.
-        reasons: Why an algorithm is played instead of compiled; for these only.
-        reservation: What a ledger has counted, if the data have one.
+        reasons: Reasons for playing an algorithm in Python, for these only.
+        reservation: The games charged in a ledger, if the data have one.
     """
 
     game: BanditEnv
@@ -140,17 +143,17 @@ class SimulationSetup:
     reservation: Reservation | None = None
 
     def tasks(self, trials: range, owner: Any = None) -> list[Task]:
-        """Return what has to be played in these trials; `owner` is returned with each result."""
+        """Return the tasks of these trials; `owner` is returned with each result."""
         env_id = None if self.game.spec is None else self.game.spec.id
         return [Task(engine, trials, env_id, owner) for engine in self.engines]
 
     def reserved(self, trials: int) -> "SimulationSetup":
-        """Count all games of so many trials in the ledger of the data, if they have one, and note that in the engines.
+        """Charge all games of this many trials to the data's ledger, if any, and pass the reservation to the engines.
 
-        Everything is compiled before. `refund()` gives back what has not begun.
+        Everything is compiled before. `refund()` returns games that have not begun.
 
         Raises:
-            LedgerError: If the ledger refuses them; nothing is counted then.
+            LedgerError: If the ledger refuses them; no game is charged then.
         """
         adversary = self.game.adversary
         if adversary.ledger is None:
@@ -167,13 +170,13 @@ class SimulationSetup:
         return dataclasses.replace(self, engines=tuple(engines), reservation=reservation)
 
     def refund(self) -> None:
-        """Give back to the ledger of the data the games that have not begun."""
+        """Refund the games that have not begun to the data's ledger."""
         if self.reservation is not None:
             self.reservation.refund()
 
     @property
     def in_threads(self) -> bool:
-        """Whether all of it is compiled, and so can run in threads."""
+        """Whether all engines are compiled, and so can run in threads."""
         return not self.reasons
 
     def tables(self, trials: int) -> dict[str, ResultTable]:
@@ -183,7 +186,7 @@ class SimulationSetup:
 
 @dataclasses.dataclass
 class CompiledEngine:
-    """What the two engines of machine code have in common."""
+    """Base class of the two engines of machine code."""
 
     adversary: Adversary
     games: dict[str, CompiledGame]
@@ -210,8 +213,13 @@ class CompiledEngine:
         vars(engine).update(vars(self), games={name: self.games[name] for name in algorithms})
         return engine
 
+    @property
+    def loops(self) -> list[CompiledFunction]:
+        """The loops of its algorithms."""
+        raise NotImplementedError
+
     def _too_few_rounds(self, algorithm: str, trials: int) -> str:
-        """Return `TOO_FEW_ROUNDS` if it takes longer to compile an algorithm than to play it; otherwise ""."""
+        """Return `TOO_FEW_ROUNDS` if compiling an algorithm takes longer than playing it; otherwise ""."""
         game, horizon = self.games[algorithm], self.adversary.horizon
         if self.adversary.ledger is not None or not is_small_simulation(horizon, trials):
             return ""
@@ -228,7 +236,7 @@ LEAST_TRIALS: Final = 3
 LANE_NUMBERS = 2**16
 """Gains in a piece, half a megabyte: they stay in a core's own cache until they are played."""
 LANE_NUMBERS_FILLED = 2**18
-"""The same where Python fills them, which takes less time if it is called less often."""
+"""The same for gains that Python fills in: fewer calls take less time."""
 LANE_ROUNDS = 2**22
 """Rounds in a call of machine code, of all games and algorithms together: some hundredths of a second, as Ctrl-C and
 other threads wait for its end."""
@@ -236,7 +244,7 @@ other threads wait for its end."""
 
 @dataclasses.dataclass
 class LaneEngine(CompiledEngine):
-    """Plays trials side by side; the games are those of `ScalarEngine`."""
+    """Plays trials side by side; the games equal those of `ScalarEngine`."""
 
     beside_others: bool = False
     """Whether other algorithms than those in `games` meet the same gains, so that none draws them by itself."""
@@ -246,11 +254,11 @@ class LaneEngine(CompiledEngine):
 
     @classmethod
     def of(cls, setup: SimulationSetup) -> Self:
-        """Return the engine of all algorithms that are made of plain functions; it refuses most of them."""
+        """Return the engine of all algorithms made of plain functions; it refuses most of them."""
         return cls(setup.game.adversary, setup.compiled_games, setup.seed, setup.checkpoints)
 
     def refusal(self, algorithm: str, trials: int) -> str:
-        """Return why so many trials of an algorithm are not played side by side; "" if they are."""
+        """Return why this many trials of an algorithm are not played side by side; "" if they are."""
         if trials < LEAST_TRIALS:
             return "a block of so few games takes longer than one game after the other"
         if algorithm not in self._supported:
@@ -267,11 +275,15 @@ class LaneEngine(CompiledEngine):
         return engine
 
     @property
+    def loops(self) -> list[CompiledFunction]:
+        """The loops of its algorithms, and the one that draws gains for all of them."""
+        return [loop.compiled for loop in (*self._loops(), self._gains) if loop is not None]
+
+    @property
     def ready(self) -> bool:
         """Whether nothing has to be compiled or loaded."""
-        loops = [loop.compiled for loop in (*self._loops(), self._gains) if loop is not None]
         gains_are_ready = self._drawn is not None or compiled_add_up().ready
-        return gains_are_ready and all(loop.ready for loop in (compiled_play_pieces(), *loops))
+        return gains_are_ready and all(loop.ready for loop in (compiled_play_pieces(), *self.loops))
 
     def compile(self, is_cancelled: IsCancelled) -> None:
         """Compile everything, or load it from disk."""
@@ -286,7 +298,7 @@ class LaneEngine(CompiledEngine):
             _ = loop and loop.address
 
     def run(self, trials: range, is_cancelled: IsCancelled = not_cancelled) -> dict[str, TrialResults]:
-        """Play these trials, a block of them at a time."""
+        """Play these trials, block by block."""
         blocks = (trials[start : start + LANES] for start in range(0, len(trials), LANES))
         return stack_results([self._run(block, is_cancelled) for block in blocks], np.concatenate)
 
@@ -329,14 +341,14 @@ class LaneEngine(CompiledEngine):
 
     @functools.cached_property
     def _gains(self) -> LaneGains | None:
-        """The loop that draws gains for all algorithms, if they do not draw them alone."""
+        """The loop that draws gains for all algorithms, unless they draw their own."""
         single = len(self._supported) == 1 and not self.beside_others
         alone = single and self._drawn is not None and type(self._drawn[1]) in DRAWN_ALONE
         return None if self._drawn is None or alone else LaneGains(*self._drawn)
 
     @functools.cached_property
     def _drawn(self) -> tuple[Adversary, RoundByRound] | None:
-        """The adversary, and the one in it that draws; None if it has no plain function of a round of this package."""
+        """The adversary, and its inner adversary that draws; None without a plain function of this package."""
         drawn = self.adversary.by_rounds
         if not isinstance(drawn, RoundByRound):
             return None
@@ -344,7 +356,7 @@ class LaneEngine(CompiledEngine):
         return (self.adversary, drawn) if builtin else None
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave out what was made here, because machine code cannot be pickled."""
+        """Leave out machine code, which cannot be pickled."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | {"_loop_by_name": {}}
 
 
@@ -378,7 +390,7 @@ class ScalarEngine(CompiledEngine):
         return cls(adversary, games, setup.seed, setup.checkpoints, terms, source, decision_set, setup.refusals)
 
     def refusal(self, algorithm: str, trials: int) -> str:
-        """Return why an algorithm is not compiled; "" if it is. What is not of this package is compiled to find out."""
+        """Return why an algorithm is not compiled; "" if it is. Users' functions are compiled to find out."""
         if algorithm in self.refusals:
             return self.refusals[algorithm]
         return self._too_few_rounds(algorithm, trials) or self._compile_error(algorithm)
@@ -392,14 +404,15 @@ class ScalarEngine(CompiledEngine):
         return engine
 
     def _compile_error(self, algorithm: str) -> str:
-        """Compile an algorithm that has functions of somebody else's; return why Numba refuses it, or ""."""
+        """Compile an algorithm with users' functions; return why Numba refuses it, or ""."""
         game = self.games[algorithm]
         if not game.user_functions:
             return ""
-        if not game.loop.ready:
-            say_compiling([type(game.agent).__name__], kept=False)
+        alone = self.only([algorithm])
         try:
-            run_in_thread(self.only([algorithm]).compile)
+            if not game.loop.ready:
+                compile_in_turn([CompileJob(type(game.agent).__name__, alone.loops, alone.compile, is_kept=False)])
+            run_in_thread(alone.compile)
         # Numba raises errors of many types here.
         except Exception as error:
             reason = in_short(error, game.user_functions, game.owners)
@@ -409,14 +422,19 @@ class ScalarEngine(CompiledEngine):
 
     @property
     def at_once(self) -> int:
-        """As many as take about as long as one of 2^16 rounds."""
+        """The number of trials that take about as long as one trial of 2^16 rounds."""
         return max(1, min(MOST_AT_ONCE, 2**16 // self.adversary.horizon))
+
+    @property
+    def loops(self) -> list[CompiledFunction]:
+        """The loops of its algorithms."""
+        return [game.loop for game in self.games.values()]
 
     @property
     def ready(self) -> bool:
         """Whether nothing has to be compiled or loaded."""
         shared = self.adversary.payoff is None and compiled_add_up().ready
-        return shared and all(game.loop.ready for game in self.games.values())
+        return shared and all(loop.ready for loop in self.loops)
 
     def compile(self, is_cancelled: IsCancelled) -> None:
         """Compile everything, or load it from disk."""
@@ -456,7 +474,8 @@ class ScalarEngine(CompiledEngine):
         for name, game in self.games.items():
             image, block = game.image, blocks[name]
             record: Any = image.form.inner[GameState._fields.index("record")]
-            _, collected, switches, pulls = (image.arrays(block, place) for place in record.inner)
+            arrays = (image.arrays(block, place) for place in record.inner)
+            _, collected, switches, pulls, recommended, stop = arrays
             progress: Any = image.form.inner[PROGRESS]
             history = progress.inner[Progress._fields.index("history")]
             dynamic = None
@@ -464,13 +483,14 @@ class ScalarEngine(CompiledEngine):
                 fixed = self._fixed(image.arrays(block, history.inner[History._fields.index("totals_at")]))
             elif moved:
                 dynamic = image.arrays(block, history.inner[DynamicRegret._fields.index("totals_at")])
-            results[name] = trial_results(fixed, always, collected, switches, pulls, means, dynamic)
+            stops = StopRecord(self.checkpoints, recommended, stop) if game.stops else None
+            results[name] = trial_results(fixed, always, collected, switches, pulls, means, dynamic, stops)
         return results
 
     def _play(
         self, trial: int, games: list[SingleGame], totals_at: FloatArray, is_cancelled: IsCancelled
     ) -> tuple[Adversary, History | None]:
-        """Play all games of one trial; return the adversary, and what constant plays would have been paid."""
+        """Play all games of one trial; return the adversary, and the payoffs of constant plays."""
         adversary, source = copy.copy(self.adversary), copy.copy(self.source)
         n_arms, horizon = adversary.n_arms, adversary.horizon
         with self.terms.of_games(list(self.games)), checked_beginning(adversary):
@@ -516,11 +536,11 @@ class ScalarEngine(CompiledEngine):
             raise GainRangeError(self.adversary)
 
     def _fixed(self, totals_at: FloatArray) -> FloatArray:
-        """Return what each fixed arm would have collected, or the best fixed point alone."""
+        """Return the gain of each fixed arm, or of the best fixed point only."""
         return totals_at if self.decision_set is None else self.decision_set.support(totals_at)[..., np.newaxis]
 
     def _constant_play(self) -> History | None:
-        """Return the history that adds up constant plays; None without a payoff function, where they are the gains."""
+        """Return the history that sums the payoffs of constant plays; None without a payoff function."""
         if self.adversary.payoff is None:
             return None
         return new_history(self.adversary.memory, self.checkpoints, self.adversary.n_arms)
@@ -549,7 +569,7 @@ class PythonEngine:
         return cls(setup.make_env, setup.players, setup.seed, setup.checkpoints, TrialTerms(setup.secret))
 
     def refusal(self, algorithm: str, trials: int) -> str:
-        """Return "": it plays everything."""
+        """Return "": this engine plays every algorithm."""
         return ""
 
     def only(self, algorithms: Collection[str]) -> Self:
@@ -585,6 +605,8 @@ class PythonEngine:
                 game.switches[at],
                 np.bincount(game.arms, minlength=game.n_plays),
                 None if game.pseudo_regret is not None or game.dynamic_regret is None else game.dynamic_regret[at],
+                None if game.rounds_until_stop is None else game.rounds_until_stop[at],
+                None if game.error is None else game.error[at],
             )
         return results
 
@@ -594,7 +616,7 @@ ENGINES: Final = (LaneEngine, ScalarEngine, PythonEngine)
 
 
 def engine_for(engines: Sequence[Engine], algorithm: str, trials: int) -> tuple[Engine, str]:
-    """Return the first engine that plays so many trials of an algorithm, and why it is not compiled, if it is not."""
+    """Return the first engine for this many trials of an algorithm, and why it is not compiled, if so."""
     reason = ""
     for engine in engines:
         refusal = engine.refusal(algorithm, trials)
@@ -605,7 +627,7 @@ def engine_for(engines: Sequence[Engine], algorithm: str, trials: int) -> tuple[
 
 
 def choose_engines(setup: SimulationSetup, trials: int) -> SimulationSetup:
-    """Return a setup with the engines of so many trials, each with its algorithms, and why some are not compiled."""
+    """Return a setup with the engines for this many trials, each with its algorithms, and why some are not compiled."""
     engines: list[Engine] = [engine.of(setup) for engine in ENGINES]
     chosen = {name: engine_for(engines, name, trials) for name in setup.players}
     reasons = {name: reason for name, (_, reason) in chosen.items() if reason}
@@ -618,12 +640,12 @@ def choose_engines(setup: SimulationSetup, trials: int) -> SimulationSetup:
 
 
 def say_slow(algorithm: str, reason: str) -> None:
-    """Say once why an algorithm is not compiled."""
+    """Print once why an algorithm is not compiled."""
     say_once(algorithm, f"{algorithm} is played in ordinary Python, which is slow: {reason}")
 
 
 def _pieces(gains: FloatArray, source: GraphSource | None) -> Iterator[tuple[FloatArray, FeedbackGraph | None]]:
-    """Cut a block of gains where the graph changes; yield each piece with its graph."""
+    """Split a block of gains at changes of the graph; yield each piece with its graph."""
     if source is None:
         yield gains, None
         return

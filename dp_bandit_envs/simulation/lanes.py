@@ -1,4 +1,4 @@
-"""Plays many games side by side: the stages of `loop`, game after game, which LLVM turns into vector instructions."""
+"""Plays many games side by side: the stages of the loop for each game, which LLVM turns into vector instructions."""
 
 import copy
 import functools
@@ -45,7 +45,7 @@ ROUND, FILLED, CHECKPOINT, MEMORY, OBSERVE_CHARGE, BATCH_SIZE = range(6)
 
 
 class LoopCounters(NamedTuple):
-    """What the loop keeps of a game, each of shape `(1,)`: the arm, the length of its run, the changes of arm."""
+    """The loop's counters of a game, each of shape `(1,)`: the arm, the length of its run, the changes of arm."""
 
     arm: IntArray
     run: IntArray
@@ -53,13 +53,13 @@ class LoopCounters(NamedTuple):
 
 
 class BrokenCount(NamedTuple):
-    """The last of the mechanisms' states: how many releases broke their mechanism's word, shape `(1,)`."""
+    """The last of the mechanisms' states: the number of releases that broke their mechanism's rules, shape `(1,)`."""
 
     broken: IntArray
 
 
 class LaneGame(NamedTuple):
-    """All parts of a game: a round's gains, the agent's state, the mechanisms', the streams, progress, own numbers."""
+    """All parts of a game: a round's gains, the states of agent and mechanisms, streams, progress, counters."""
 
     gains: FloatArray
     state: Any
@@ -109,7 +109,7 @@ def play_round(game: LaneGame, t: int, rules: Rules) -> None:
 
 
 def end_step(game: LaneGame) -> Any:
-    """Let the mechanisms end a batch, and the agent learn; return its state."""
+    """Finish the step: close batches, update the agent, return the agent's state."""
     progress, streams = game.progress, game.streams
     arm = game.counters.arm[0]
     forget(game.states)
@@ -121,11 +121,11 @@ def end_step(game: LaneGame) -> Any:
 
 
 def no_draw(block: IntArray, lane: int, t: int) -> None:
-    """Do nothing, as `draw_lanes` draws the gains."""
+    """Skip drawing, as `draw_lanes` draws the gains."""
 
 
 def no_record(block: IntArray, lane: int, sums: FloatArray) -> None:
-    """Do nothing, as it records their totals, too."""
+    """Skip recording, as `draw_lanes` also records totals."""
 
 
 draw, record_totals = no_draw, no_record
@@ -141,10 +141,11 @@ def play_lanes(
 
     Args:
         block: All games, shape `(words, LANES)`, each beginning with a round's gains; changed in place.
-        gains: The bits of the gains, shape `(rounds, n_arms, LANES)`; only their number if this loop draws them.
+        gains: The bits of the gains, shape `(rounds, n_arms, LANES)`; only the number of rows is used if this loop
+            draws them.
         clock: See `ROUND`; changed in place.
-        checkpoints: Rounds at which to record, ascending.
-        sums: The gains collected at checkpoints, in the last place of axis 1, `(checkpoints, n_arms + 1, LANES)`;
+        checkpoints: Rounds to record, ascending.
+        sums: The collected gains at checkpoints, at the last index of axis 1, `(checkpoints, n_arms + 1, LANES)`;
             before it the totals of all arms, if this loop draws the gains; changed in place.
         counts: The pulls of each arm and, last, the changes of arm, `(checkpoints, n_arms + 1, LANES)`; changed too.
     """
@@ -224,7 +225,7 @@ def add_round(block: IntArray, lane: int) -> None:
 
 
 def draw_here(block: IntArray, lane: int, t: int) -> None:
-    """Draw the gains of round t where they are played, which stay in registers then."""
+    """Draw the gains of round t in the playing loop, so that they stay in registers."""
     draw_round(block, lane, t)
     add_round(block, lane)
 
@@ -244,9 +245,9 @@ def draw_lanes(
     Args:
         block: As above.
         gains: As above; written.
-        clock: Of which `ROUND` and `CHECKPOINT` are used; changed in place.
+        clock: Its `ROUND` and `CHECKPOINT` are used; changed in place.
         checkpoints: As above.
-        sums: The totals of all arms at checkpoints, before the last place of axis 1; changed in place.
+        sums: The totals of all arms at checkpoints, before the last index of axis 1; changed in place.
         counts: Not used.
     """
     t, checkpoint = clock[ROUND], clock[CHECKPOINT]
@@ -275,7 +276,7 @@ class LaneAdversary(NamedTuple):
         state: Its state.
         rng: Its stream.
         totals: The total gain of each arm, `(n_arms,)`.
-        outside: How many gains were outside of [0, 1], `(1,)`.
+        outside: Number of gains outside [0, 1], `(1,)`.
     """
 
     gains: FloatArray
@@ -286,7 +287,7 @@ class LaneAdversary(NamedTuple):
 
 
 class LaneSupport(NamedTuple):
-    """The functions of an agent that lanes support, and the largest number of arms with which they pay."""
+    """The functions of an agent that lanes support, and the largest number of arms for which lanes are faster."""
 
     functions: Functions
     most_arms: int = 16
@@ -310,7 +311,7 @@ MECHANISMS = (ExactSums, LaplaceClipRescale, MiniBatchAverage, RandomizedRespons
 
 
 def supports(game: CompiledGame) -> bool:
-    """Return whether lanes are worth it for a game, and can play it."""
+    """Return whether lanes can play a game and are faster."""
     support = AGENTS.get(type(game.agent))
     fit = support is not None and game.agent.functions == support.functions and game.n_arms <= support.most_arms
     fit = fit and all(type(mechanism) in MECHANISMS for mechanism, _ in game.mechanisms)
@@ -323,8 +324,8 @@ class LaneLoop:
     """The loop of one algorithm over the games of a block.
 
     Args:
-        game: How it is played.
-        alone: The adversary, and the one in it that draws, if the loop draws the gains itself.
+        game: The arguments of the loop.
+        alone: The adversary, and its inner adversary that draws, if the loop draws the gains itself.
     """
 
     def __init__(self, game: CompiledGame, alone: tuple[Adversary, RoundByRound] | None = None) -> None:
@@ -349,7 +350,7 @@ class LaneLoop:
         return self.compiled.address(*_arguments(self._game.n_arms))
 
     def begin(self, block: IntArray, seed: int, trials: range) -> list[int]:
-        """Write the games into a block, and return their clock; lanes that are left over play the last trial again."""
+        """Write the games into a block, and return their clock; spare lanes repeat the last trial."""
         block[: len(self._first)] = self._first
         # All games begin alike but for their streams.
         games = [self._game.streams(seed, trial) for trial in trials]
@@ -358,7 +359,7 @@ class LaneLoop:
         return [0, 0, 0, rules.memory, rules.observe_charge, rules.batch_size]
 
     def check(self, block: IntArray) -> None:
-        """Raise if a release broke its mechanism's word in some game, or a gain drawn here was outside of [0, 1]."""
+        """Raise if some release broke its mechanism's rules, or a gain drawn here was outside [0, 1]."""
         if self.gains is not None:
             self.gains.check(block)
         if _rows(block, self._places.states.inner[-1].inner[0]).any():
@@ -380,9 +381,9 @@ class LaneLoop:
 
 
 class LaneGains:
-    """The loop that draws an adversary's gains in the games of a block; `drawn` is itself, or the one in it.
+    """The loop that draws an adversary's gains in the games of a block; `drawn` is itself or its inner adversary.
 
-    Its words begin at row `start`: behind those of an algorithm that draws the gains itself.
+    Its words begin at row `start`, after the words of an algorithm that draws the gains itself.
     """
 
     def __init__(self, adversary: Adversary, drawn: RoundByRound, start: int = 0) -> None:
@@ -404,7 +405,7 @@ class LaneGains:
         return self.compiled.address(*_arguments(self._drawn.n_arms))
 
     def parts(self, gains: Place) -> dict[str, Any]:
-        """Return what makes `play_lanes` draw the gains, and write them to this place."""
+        """Return the functions that make `play_lanes` draw the gains and write them to this position."""
         form = self._layout.form
         in_place = Parts(form.kind, (gains._replace(same=True), *form.inner[1:]))
         drawing = _drawing(in_place, type(self._drawn).next_round)
@@ -415,7 +416,7 @@ class LaneGains:
         }
 
     def begin(self, block: IntArray, seed: int, trials: range) -> list[FloatArray | None]:
-        """Write the games into a block, and return their means; lanes that are left over play the last trial again."""
+        """Write the games into a block, and return their means; spare lanes repeat the last trial."""
         block[self._start : self.words] = self._first[self._start :]
         games = []
         for trial in trials:
@@ -426,7 +427,7 @@ class LaneGains:
         return [self._adversary.means_of(state) for state, _ in games]
 
     def check(self, block: IntArray) -> None:
-        """Raise if a gain was outside of [0, 1] in some game."""
+        """Raise if a gain was outside [0, 1] in some game."""
         if _rows(block, self._places.outside).any():
             raise GainRangeError(self._adversary)
 
@@ -440,12 +441,12 @@ def _lay_out(game: tuple[Any, ...], start: int = 0, *, same: bool = False) -> tu
 
 
 def _fill_up(games: list[Any]) -> list[Any]:
-    """Return a game for each lane; the last one again for those that are left over."""
+    """Return a game for each lane; spare lanes repeat the last game."""
     return games + games[-1:] * (LANES - len(games))
 
 
 def _arguments(n_arms: int) -> tuple[Any, ...]:
-    """Return arguments of a loop, of the types that all have: no rounds of no games."""
+    """Return empty arguments of a loop (no rounds, no games), with their types."""
     block, gains = np.zeros((0, LANES), np.int64), np.zeros((0, n_arms, LANES), np.int64)
     sums, counts = np.zeros((1, n_arms + 1, LANES)), np.zeros((1, n_arms + 1, LANES), np.int64)
     return block, gains, np.zeros(BATCH_SIZE + 1, np.int64), np.ones(1, np.int64), sums, counts
@@ -480,8 +481,8 @@ class LaneArguments(NamedTuple):
     """The loops of each piece and their arguments: the adversary's loop if it is compiled, then the algorithms'.
 
     Attributes:
-        addresses: Of `draw_lanes` or `play_lanes` as compiled, shape `(loops,)`.
-        blocks, clocks, sums, counts: Their arguments, with one more axis, the first, for loops.
+        addresses: Addresses of compiled `draw_lanes` or `play_lanes`, shape `(loops,)`.
+        blocks, clocks, sums, counts: Their arguments, with an additional first axis for loops.
     """
 
     addresses: IntArray
@@ -495,10 +496,10 @@ def play_pieces(rounds: int, room: IntArray, checkpoints: IntArray, loops: LaneA
     """Play rounds; runs only compiled.
 
     Args:
-        rounds: How many; at most those in `room` if no loop draws gains.
-        room: For the gains of a piece, shape `(rounds of a piece, n_arms, LANES)`; changed in place.
-        checkpoints: Rounds at which to record, ascending.
-        loops: The loops and their arguments, of which arrays are changed in place.
+        rounds: Number of rounds; at most the length of `room` if no loop draws gains.
+        room: Buffer for the gains of a piece, shape `(rounds of a piece, n_arms, LANES)`; changed in place.
+        checkpoints: Rounds to record, ascending.
+        loops: The loops and their arguments; arrays are changed in place.
     """
     for start in range(0, rounds, len(room)):
         gains = room[: min(len(room), rounds - start)]
@@ -509,10 +510,10 @@ def play_pieces(rounds: int, room: IntArray, checkpoints: IntArray, loops: LaneA
 
 
 class LaneBlock:
-    """All that is in a block of games: the adversary if its loop is compiled, and the algorithms.
+    """A block of games: the adversary, if its loop is compiled, and the algorithms.
 
     Args:
-        gains: The loop that draws gains, if there is one.
+        gains: The loop that draws gains, if any.
         loops: The loops of the algorithms.
         seed, trials, checkpoints, n_arms: As in `LaneEngine`.
     """
@@ -543,7 +544,7 @@ class LaneBlock:
         for loop, block, clock in zip(loops, self.algorithms, self.arguments.clocks[first:], strict=True):
             clock[...] = loop.begin(block, seed, trials)
         self.records = list(zip(self.arguments.sums[first:, :, n_arms], self.arguments.counts[first:], strict=True))
-        """What each algorithm collected, `(checkpoints, LANES)`, and its counts."""
+        """The gains of each algorithm, `(checkpoints, LANES)`, and its counts."""
 
     @property
     def totals_at(self) -> FloatArray:
@@ -551,19 +552,19 @@ class LaneBlock:
         return self.arguments.sums[0, :, :-1]
 
     def check(self) -> None:
-        """Raise if a gain was outside of [0, 1], or a mechanism broke its word, in some game."""
+        """Raise if in some game a gain was outside [0, 1], or a mechanism broke its rules."""
         for loop, block in zip(self._parts, self.arguments.blocks, strict=True):
             loop.check(block)
 
 
 @functools.cache
 def compiled_play_pieces() -> CompiledFunction:
-    """Return `play_pieces`, compiled once in a process."""
+    """Return `play_pieces`, compiled once per process."""
     return CompiledFunction(play_pieces, {})
 
 
 class PythonGains:
-    """The gains of an adversary that is not compiled, which fills those of one game after the other."""
+    """The gains of an uncompiled adversary, filled game by game."""
 
     def __init__(self, adversary: Adversary, seed: int, trials: range, checkpoints: IntArray) -> None:
         self._adversary, self._checkpoints, self._round = adversary, checkpoints, 0

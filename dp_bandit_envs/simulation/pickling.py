@@ -1,4 +1,4 @@
-"""Sends what is played, and the games that a user has registered, to other processes, which keep it for later tasks."""
+"""Sends work, and the games that a user has registered, to other processes, which keep it for later tasks."""
 
 import contextlib
 import functools
@@ -28,15 +28,15 @@ _busy = threading.RLock()
 class PickledWork(NamedTuple):
     """Pickled work, with the games registered in the process that pickled it.
 
-    What a user's own files define is in it as it is in this process now: a worker that lives on may have imported an
-    older state of a file, or been started where it could not find it. It is pickled here so that a worker that cannot
-    unpickle it raises an error with a message; with joblib's own pickling the worker would die.
+    User-defined code is pickled by value, in its current state: a long-lived worker may have imported an older version
+    of a file, or may not find it. It is pickled here so that a worker that cannot unpickle it raises an error with a
+    message; with joblib's own pickling the worker would die.
 
     Attributes:
-        work: The pickled work. What is installed is in it by name only.
+        work: The pickled work; installed packages are referenced by name only.
         games: Name and pickled adversary class of each game that can be pickled.
-        maker: The process that pickled it. Where that unpickles it, too, classes are those that it has.
-        code: The code and the versions that must be the same where it is played, by name.
+        maker: The process that pickled it. If that process unpickles it, it uses its own classes.
+        code: The code and the versions that the worker must share, by name.
     """
 
     work: bytes
@@ -53,8 +53,8 @@ class PickledWork(NamedTuple):
 
         Args:
             work: The work.
-            env_id: The id that is played, if any.
-            elsewhere: Whether it may be played on other machines, which must then have the same code.
+            env_id: The id of the game, if any.
+            elsewhere: Whether other machines may play it, which must then have the same code.
         """
         code = {**made_by(), **installed_code(work)} if elsewhere else {}
         games = []
@@ -64,12 +64,12 @@ class PickledWork(NamedTuple):
         return cls(_packed(work, "the environment and its players"), tuple(games), _this_process(), tuple(code.items()))
 
     def play(self, trials: range) -> TaskResults:
-        """Register the games, unpack the work unless this process has done so before, and play trials.
+        """Register the games, unpickle the work once per process, and play trials.
 
         Raises:
-            ClusterError: If the code here is another.
-            NotSendableError: If something cannot be imported here; the message names the reason.
-            RuntimeError: With the type and the text of an error of the work that cannot be sent back.
+            ClusterError: If the code here differs.
+            NotSendableError: If an import fails here; the message names the reason.
+            RuntimeError: With type and text of an error of the work that cannot be sent back.
         """
         with _busy:
             work, games, missing = _unpacked(self)
@@ -88,7 +88,7 @@ class PickledWork(NamedTuple):
 
 
 def _may_return(error: Exception) -> bool:
-    """Return whether an error can be unpickled, unlike one whose class takes other arguments than it keeps."""
+    """Return whether an error can be unpickled: some classes take other arguments than they store."""
     from cloudpickle import cloudpickle
 
     try:
@@ -126,13 +126,13 @@ def _register(games: dict[str, Any]) -> None:
 
 
 def _this_process() -> str:
-    """Return what distinguishes this process from all others, also from its forks."""
+    """Return an identifier of this process that differs from all others and its forks."""
     return f"{_mark} {os.getpid()}"
 
 
 @contextlib.contextmanager
 def _own_files_by_value() -> Iterator[None]:
-    """Let cloudpickle send what the user's own modules define, not their names."""
+    """Let cloudpickle send the contents of users' modules, not their names."""
     from cloudpickle import list_registry_pickle_by_value, register_pickle_by_value, unregister_pickle_by_value
 
     registered = list_registry_pickle_by_value()
@@ -152,7 +152,7 @@ def _is_own(name: str, module: Any) -> bool:
 
 
 def _with_places(content: Any) -> bytes:
-    """Pickle by cloudpickle, but with the files of code: 3.1.3 leaves them out, and errors could not name a line."""
+    """Pickle by cloudpickle, keeping the files of code: 3.1.3 drops them, and errors could not name a line."""
     import cloudpickle
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]

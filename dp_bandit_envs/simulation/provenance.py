@@ -1,9 +1,9 @@
 """Identifies what determines an experiment's numbers besides its settings: code, data and some libraries.
 
-Of somebody else's code a module counts by its syntax tree, as comments and layout must not refuse hours of work; an
-extension module by its bytes; a function that is in no file, as in a notebook, by its byte code; an installed
-distribution by its version, and that of what plays by source as well. Values count besides: `lambda:
-Agent(temperature)` is one source for every temperature.
+A module of third-party code is identified by its syntax tree, so that comments and layout do not invalidate hours of
+work. An extension module is identified by its bytes, and a function without a file, as in a notebook, by its byte code.
+An installed distribution is identified by its version, and for players also by source. Values are included:
+`lambda: Agent(temperature)` has the same source for every temperature.
 """
 
 import ast
@@ -33,26 +33,26 @@ from dp_bandit_envs.envs.registration import foreign_games
 from dp_bandit_envs.text import name_of, written_value
 
 INSTALLED: Final = "installed "
-"""Comes before the name of a distribution, and `MODULE` before that of a module."""
+"""Prefix of a distribution's name; `MODULE` is a module's prefix."""
 MODULE: Final = "module "
 WRITTEN: Final = (type(None), bool, int, float, complex, str, bytes, np.generic, set, frozenset, BuiltinFunctionType)
-"""What is written out as it is."""
+"""Types that are written out unchanged."""
 
 
 def code_digest(target: Any) -> str:
-    """Return a digest of what a class, a function or another object does, and of all values that it uses."""
+    """Return a digest of the code of a class, a function or another object, and of all values that it uses."""
     walk = Walk([target] if isinstance(target, (type, FunctionType)) else ())
     walk.add(target)
     return walk.values.hexdigest()
 
 
 def is_users(module: str) -> bool:
-    """Return whether a module is neither this package's, nor Python's, nor of a package that is installed for good."""
+    """Return whether a module is the user's: not from this package, Python or a regularly installed package."""
     return not _is_known(module) and not installed_as(module)
 
 
 def installed_as(module: str) -> dict[str, str]:
-    """Return the distributions that a module may be of, with their versions; one installed as editable is none."""
+    """Return the possible distributions of a module, with their versions; editable installs are left out."""
     file = getattr(sys.modules.get(module), "__file__", None)
     owners = _owners(module.partition(".")[0], tuple(sys.path))
     # The user's own tests.py is not of the distribution that has installed a package of that name.
@@ -60,14 +60,14 @@ def installed_as(module: str) -> dict[str, str]:
 
 
 class Walk:
-    """Collects what objects are made of.
+    """Collects the code and values of objects.
 
     Args:
-        playing: Classes and functions whose distribution counts by its source, too.
+        playing: Classes and functions whose distribution is also identified by source.
 
     Attributes:
         sources: `"module NAME"` to a digest, `"installed NAME"` to a version.
-        values: What was added, and all plain values in it.
+        values: The added objects, and all plain values in them.
     """
 
     def __init__(self, playing: Iterable[Any] = ()) -> None:
@@ -158,7 +158,7 @@ class Walk:
 
 
 def _as_array(numbers: Any) -> NDArray[Any] | None:
-    """Return the values of an array or a tensor; None if it is neither, or they cannot be read."""
+    """Return the values of an array or a tensor; None for other objects, or if they cannot be read."""
     if isinstance(numbers, (array, memoryview)) or hasattr(type(numbers), "__array__"):
         with contextlib.suppress(Exception):
             return np.asarray(numbers)
@@ -168,7 +168,7 @@ def _as_array(numbers: Any) -> NDArray[Any] | None:
 
 
 def _is_known(module: str) -> bool:
-    """Return whether a module is this package's, whose code counts as a whole, or Python's own."""
+    """Return whether a module is this package's, whose code is digested as a whole, or Python's own."""
     top = module.partition(".")[0]
     file = getattr(sys.modules.get(module), "__file__", None) or os.__file__
     return top == PACKAGE or (top in sys.stdlib_module_names and file.startswith(os.path.dirname(os.__file__)))
@@ -256,11 +256,11 @@ def made_by() -> dict[str, str]:
 
 
 def foreign_code(kinds: Iterable[Any], more: Iterable[Any] = ()) -> dict[str, str]:
-    """Return what somebody else's code is, by name: its modules and distributions, and the values of what plays.
+    """Return the identifiers of third-party code by name: modules and distributions, and the values of the players.
 
     Args:
-        kinds: The classes and functions that play.
-        more: Other objects, whose values are digested elsewhere.
+        kinds: The players' classes and functions.
+        more: Other objects, whose values are digested separately.
     """
     foreign = [kind for kind in kinds if not is_builtin(kind)]
     walk = Walk(foreign)
@@ -270,7 +270,7 @@ def foreign_code(kinds: Iterable[Any], more: Iterable[Any] = ()) -> dict[str, st
 
 
 def installed_code(engine: Any) -> dict[str, str]:
-    """Return of what plays only that which other processes have to import: what is installed."""
+    """Return the identifiers of installed code only, which other processes have to import."""
     games = getattr(engine, "games", {}).values()
     algorithms = [] if games else list(engine.algorithms.values())
     parts = [part for game in games for part in (game.agent, *(mechanism for mechanism, _ in game.mechanisms))]
@@ -282,19 +282,19 @@ def installed_code(engine: Any) -> dict[str, str]:
 
 
 def unlike_here(there: Mapping[str, str]) -> list[str]:
-    """Return how this process differs from what `made_by` and `installed_code` returned in another, in words."""
+    """Return the differences of this process from another's `made_by` and `installed_code`, in words."""
     here = {**{name: source_here(name) for name in there}, **made_by()}
     unlike = [name for name in there if here[name] != there[name]]
     return [f"{name} {_short(here[name])} instead of {_short(there[name])}" for name in unlike]
 
 
 def _short(version: str) -> str:
-    """Return a version as it is, and of a digest as much as tells two apart."""
+    """Return a version unchanged, or the distinguishing first digits of a digest."""
     return version[:8] if len(version) == hashlib.sha256().digest_size * 2 else version
 
 
 def source_here(name: str) -> str:
-    """Return the version or the digest that this process has under a name of `foreign_code`; "none" if it has none."""
+    """Return this process's version or digest for a name of `foreign_code`; "none" if it has none."""
     version = ""
     with contextlib.suppress(Exception):
         if name.startswith(INSTALLED):

@@ -1,4 +1,4 @@
-"""What games bring: the results of a task, the tables that they are put into, and the outcomes of a simulation."""
+"""Results of games: the results of a task, tables of results, and the outcomes of a simulation."""
 
 import dataclasses
 import time
@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import IsCancelled, not_cancelled
-from dp_bandit_envs.metrics import Moments, external_regret, policy_regret, pseudo_regret, summary
+from dp_bandit_envs.metrics import (
+    Moments,
+    external_regret,
+    policy_regret,
+    pseudo_regret,
+    recommendation_error,
+    rounds_until_stop,
+    summary,
+)
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, shown_epsilon
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.text import html_table
@@ -19,7 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EngineName = Literal["lanes", "compiled", "play"]
-MEASURES = ("external_regret", "pseudo_regret", "dynamic_regret", "policy_regret", "collected", "switches")
+STOPPING = ("rounds_until_stop", "error")
+"""The measures of algorithms that look for the best arm and stop."""
+MEASURES = ("external_regret", "pseudo_regret", "dynamic_regret", "policy_regret", "collected", "switches", *STOPPING)
 COLUMNS = ("algorithm", "epsilon", "delta", "mean regret", "standard error", "median", "99 % quantile", "engine")
 UNEVEN = 4
 """Rounds are drawn on a logarithmic axis if the last two are so many times as far apart as the first two."""
@@ -28,7 +38,8 @@ UNEVEN = 4
 class TrialResults(NamedTuple):
     """An algorithm's results in some trials, each of shape `(trials, checkpoints)`, and `pulls` `(trials, n_arms)`.
 
-    Those of a single game have no axis for trials, until they are stacked. `dynamic_regret` is for means that move.
+    Those of a single game have no axis for trials, until they are stacked. `dynamic_regret` is for means that move, the
+    last two for algorithms that look for the best arm.
     """
 
     external_regret: FloatArray
@@ -38,9 +49,11 @@ class TrialResults(NamedTuple):
     switches: IntArray
     pulls: IntArray
     dynamic_regret: FloatArray | None = None
+    rounds_until_stop: IntArray | None = None
+    error: FloatArray | None = None
 
     def changed(self, change: Callable[[Any], Any]) -> "TrialResults":
-        """Return the column with another array for each that is known."""
+        """Return the results with a function applied to each known array."""
         parts: Iterator[Any] = (None if part is None else change(part) for part in self)
         return TrialResults(*parts)
 
@@ -59,25 +72,25 @@ class Engine(Protocol):
 
     @property
     def kind(self) -> EngineName:
-        """What results call it."""
+        """Its name in results."""
 
     @property
     def algorithms(self) -> Collection[str]:
         """The names of the algorithms."""
 
     def refusal(self, algorithm: str, trials: int) -> str:
-        """Return why it does not play so many trials of an algorithm; "" if it does."""
+        """Return why it does not play this many trials of an algorithm; "" if it does."""
 
     def only(self, algorithms: Collection[str]) -> Self:
         """Return the engine of these algorithms."""
 
     @property
     def at_once(self) -> int:
-        """How many trials it plays at a time: as many take hardly longer than one."""
+        """Number of trials that run together (the vector width); they take about as long as one."""
 
     @property
     def ready(self) -> bool:
-        """Whether nothing has to be compiled or loaded."""
+        """Whether all machine code is loaded already."""
 
     def compile(self, is_cancelled: IsCancelled) -> None:
         """Do the slow one-time work; end early after `is_cancelled` returns True."""
@@ -87,7 +100,7 @@ class Engine(Protocol):
 
 
 class TaskResults(NamedTuple):
-    """The results of a task by algorithm, and the seconds that it took."""
+    """The results of a task by algorithm, and its duration in seconds."""
 
     seconds: float
     columns: "Mapping[str, KeptResults]"
@@ -101,7 +114,7 @@ def run_task(engine: Engine, trials: range, is_cancelled: IsCancelled = not_canc
 
 
 def run_and_keep(play: Callable[[range], TaskResults], trials: range, keep: Keep) -> TaskResults:
-    """Play trials with `play`, and sum up their results if only a summary is kept."""
+    """Play trials with `play`, and reduce their results if only a summary is kept."""
     if keep == "trials":
         return play(trials)
     seconds, tables = 0.0, dict[str, ResultTable]()
@@ -113,6 +126,20 @@ def run_and_keep(play: Callable[[range], TaskResults], trials: range, keep: Keep
     return TaskResults(seconds, tables)
 
 
+class StopRecord(NamedTuple):
+    """Recommendations and stops of an algorithm that looks for the best arm, in some trials.
+
+    Attributes:
+        checkpoints: Rounds, ascending, shape `(checkpoints,)`.
+        recommended: The arms recommended there, shape `(trials, checkpoints)`.
+        stop: The last round before each trial stopped, shape `(trials, 1)`; 0 if it did not stop.
+    """
+
+    checkpoints: IntArray
+    recommended: IntArray
+    stop: IntArray
+
+
 def trial_results(
     fixed: FloatArray,
     always: FloatArray,
@@ -121,29 +148,34 @@ def trial_results(
     pulls: IntArray,
     means: Sequence[FloatArray | None],
     dynamic: FloatArray | None = None,
+    stops: StopRecord | None = None,
 ) -> TrialResults:
     """Return the results of some trials; copies, because views would keep whole blocks of games in memory.
 
     Args:
-        fixed: What fixed arms would have collected, shape `(trials, checkpoints, n_arms)`.
-        always: What constant plays would have; the same array unless there is a payoff function.
-        collected: What was collected, shape `(trials, checkpoints)`.
-        switches: The changes of arm, of the same shape.
+        fixed: Gains of fixed arms, shape `(trials, checkpoints, n_arms)`.
+        always: Gains of constant plays; the same array without a payoff function.
+        collected: The collected gains, shape `(trials, checkpoints)`.
+        switches: The changes of arm, same shape.
         pulls: The pulls, shape `(trials, checkpoints, n_arms)`.
-        means: The arms' means in each trial, if they are known.
-        dynamic: The dynamic regret, shape `(trials, checkpoints)`, if means move.
+        means: The arms' means in each trial, if known.
+        dynamic: The dynamic regret, shape `(trials, checkpoints)`, for changing means.
+        stops: When the algorithm stopped, if it looks for the best arm.
     """
     collected = np.array(collected, order="C")
     regret = np.ascontiguousarray(external_regret(fixed, collected))
     known_means = [own for own in means if own is not None]
+    arm_means = np.stack(known_means)[:, np.newaxis] if known_means else None
     return TrialResults(
         regret,
         regret if always is fixed else policy_regret(always, collected),
-        pseudo_regret(pulls, np.stack(known_means)[:, np.newaxis]).copy() if known_means else None,
+        None if arm_means is None else pseudo_regret(pulls, arm_means).copy(),
         collected,
         switches.copy(),
         pulls[:, -1].copy(),
         None if dynamic is None else dynamic.copy(),
+        None if stops is None else rounds_until_stop(stops.checkpoints, stops.stop),
+        None if stops is None or arm_means is None else recommendation_error(stops.recommended, arm_means),
     )
 
 
@@ -166,7 +198,7 @@ def stack_results(
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Outcome:
-    """What one algorithm achieved, each of shape `(trials, checkpoints)` unless said otherwise; the last column is T.
+    """The results of one algorithm, each of shape `(trials, checkpoints)` unless noted otherwise; the last column is T.
 
     Attributes:
         name: The algorithm's name in the simulation.
@@ -175,15 +207,18 @@ class Outcome:
             last of the arms actually played.
         policy_regret: Against the best constant play up to the checkpoint.
         pseudo_regret: The expected cost of the arms played; None if the means are unknown, or with a payoff function.
-        dynamic_regret: The same against the best arm of each round: the pseudo-regret where means stay, and more where
-            they change (`DPBandit-Shifting-v0`); None if the means of a round are unknown.
-        collected: Gains collected, or what the payoff function paid, less charges.
+        dynamic_regret: The same against the best arm of each round: the pseudo-regret for constant means, and more for
+            changing ones (`DPBandit-Shifting-v0`); None if the means of a round are unknown.
+        collected: Gains collected, or the payoffs of the payoff function, less charges.
         switches: Number of changes of arm.
-        pulls: Number of rounds in which each arm was played in the whole game, shape `(trials, n_arms)`.
+        rounds_until_stop: For an algorithm that looks for the best arm, the rounds before it stopped or the checkpoint
+            came; None for others.
+        error: 1 if the recommended arm does not have the largest mean, else 0; None if the means are unknown.
+        pulls: Number of plays of each arm in the whole game, shape `(trials, n_arms)`.
         engine: `"lanes"` for compiled games side by side, `"compiled"` for compiled games one at a time, or
             `"play"` for parts that the compiled loop does not support.
-        reason: Why it was not compiled, such as for few rounds without machine code on disk; and if the adversary
-            cannot be copied, that nobody checked whether it draws from its `rng` only. Empty if there is neither.
+        reason: Why it was not compiled, such as too few rounds without machine code on disk. Also notes if an adversary
+            that cannot be copied was not checked for drawing from its `rng` only. Otherwise empty.
         guarantee: The privacy guarantee of each game.
     """
 
@@ -199,6 +234,8 @@ class Outcome:
     engine: EngineName
     reason: str
     guarantee: PrivacyGuarantee
+    rounds_until_stop: IntArray | None = None
+    error: FloatArray | None = None
 
     def __repr__(self) -> str:
         return f"Outcome({self.trials} trials, mean external regret {self.last().mean():.6g}, {self.engine})"
@@ -224,18 +261,21 @@ class Outcome:
     def samples(self, measure: str) -> FloatArray:
         """Return a measure by its name; raise `ValueError` if it is unknown in this game."""
         values: FloatArray | None = getattr(self, checks.known_name("measure", measure, (*MEASURES, "pulls")))
-        return np.asarray(_require_known(measure, values))
+        return np.asarray(require_known(measure, values))
 
     def _moments(self, measure: str) -> Moments:
         return Moments.of(self.samples(measure))
 
     @property
     def label(self) -> str:
-        """The name with its guarantee, as legends show it."""
+        """The name with its guarantee, as in legends."""
         return label_of(self.name, [shown_epsilon(self.guarantee)])
 
+    def __getattr__(self, name: str) -> Any:
+        raise checks.unknown_attribute(self, name)
+
     def plot(self, measure: str = "external_regret", band: str = "ci", *, columns: int | None = None) -> "Figure":
-        """Draw a measure against the round; the arguments are those of `Simulation.plot`."""
+        """Draw a measure against the round; arguments as for `Simulation.plot`."""
         return drawn_outcomes([self], measure, band, columns)
 
     def _repr_html_(self) -> str:
@@ -243,11 +283,11 @@ class Outcome:
 
 
 class Summary(Outcome):
-    """What one algorithm achieved, of `simulate(..., keep="summary")`: without its results in each trial.
+    """A summary of one algorithm's results, from `simulate(..., keep="summary")`, without the results of each trial.
 
-    `mean` and `standard_error` have all checkpoints, equal to an outcome's but for rounding, which depends on how
-    trials were shared by workers; and `last` has all trials at the horizon, for quantiles. Each attribute that would
-    need both, such as `external_regret`, is an error that says so, and so is `plot`.
+    `mean` and `standard_error` have all checkpoints and equal an outcome's up to rounding, which depends on how workers
+    shared the trials. `last` has all trials at the horizon, for quantiles. Attributes that would need all trials at all
+    checkpoints, such as `external_regret`, raise an error that explains this, and so does `plot`.
 
     Args:
         table: The results at the horizon, and the moments.
@@ -263,7 +303,7 @@ class Summary(Outcome):
                 f"{name} of each trial is not kept with keep='summary'. Use mean({name!r}), standard_error({name!r}) or"
                 f" last({name!r}), or simulate with keep='trials'."
             )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise checks.unknown_attribute(self, name)
 
     @property
     def trials(self) -> int:
@@ -273,12 +313,12 @@ class Summary(Outcome):
     def last(self, measure: str = "external_regret") -> FloatArray:
         """Return a measure's values at the horizon, shape `(trials,)`."""
         values = of_measure(self._table.measures, checks.known_name("measure", measure, MEASURES))
-        last: FloatArray = _require_known(measure, values)[:, -1]
+        last: FloatArray = require_known(measure, values)[:, -1]
         return last
 
     def _moments(self, measure: str) -> Moments:
         known_name = checks.known_name("measure", measure, (*MEASURES, "pulls"))
-        moments: Moments = _require_known(measure, of_measure(self._table.moments, known_name))
+        moments: Moments = require_known(measure, of_measure(self._table.moments, known_name))
         return moments
 
 
@@ -287,7 +327,7 @@ class Simulation(Mapping[str, Outcome]):
     """The outcomes by algorithm: `simulation["EXP3"].external_regret`.
 
     Attributes:
-        outcomes: By name, in the order of the `algorithms` argument.
+        outcomes: The outcomes by name, in the order of the `algorithms` argument.
         checkpoints: Rounds, ascending, shape `(checkpoints,)`; the last is the horizon.
         horizon: Number of rounds T.
         n_arms: Number of arms K.
@@ -323,15 +363,15 @@ class Simulation(Mapping[str, Outcome]):
         """Draw a measure of all algorithms against the round: a line through the trials with a band.
 
         Args:
-            measure: `"external_regret"`, `"pseudo_regret"`, `"dynamic_regret"`, `"policy_regret"`, `"collected"` or
-                `"switches"`.
+            measure: `"external_regret"`, `"pseudo_regret"`, `"dynamic_regret"`, `"policy_regret"`, `"collected"`,
+                `"switches"`, `"rounds_until_stop"` or `"error"`.
             band: `"ci"` for the mean with its 95 % confidence interval, `"spread"` for the median of means with Gini's
                 mean difference below and above, or `"quantiles"` for the median with the 10 % and 90 % quantiles.
-            columns: 1 for a figure as narrow as a column or a telephone.
+            columns: 1 for a figure as narrow as a column or a phone.
 
         Raises:
             ImportError: If the extra `plots` is not installed.
-            ValueError: If an argument is none of these, or an algorithm's measure is unknown in this game.
+            ValueError: If an argument is invalid, or an algorithm's measure is unknown in this game.
         """
         return drawn_outcomes(list(self.outcomes.values()), measure, band, columns)
 
@@ -350,7 +390,8 @@ class ResultTable:
 
     Attributes:
         trials: The number of games.
-        moments: By measure, if only a summary is kept; the arrays have the results at the horizon then, and no pulls.
+        moments: Moments by measure, if only a summary is kept; the arrays then have the results at the horizon, without
+            pulls.
     """
 
     def __init__(self, trials: int) -> None:
@@ -359,7 +400,7 @@ class ResultTable:
         self._arrays: list[NDArray[Any] | None] = []
 
     def put(self, row: int, results: "TrialResults | ResultTable", keep: Keep = "trials") -> None:
-        """Copy the results of games that follow each other, the first of them into a row, or what is kept of them."""
+        """Copy the results of consecutive games, from this row on, or their summary."""
         moments, parts = {}, list[Any](results)
         if isinstance(results, ResultTable):
             moments = results.moments
@@ -391,11 +432,17 @@ KeptResults = TrialResults | ResultTable
 
 
 def of_measure(measures: Mapping[str, Any], measure: str) -> Any:
-    """Return a measure, or None if it is unknown; where means stay, the dynamic regret is the pseudo-regret."""
+    """Return a measure, or None if it is unknown; for constant means, the dynamic regret is the pseudo-regret."""
     return measures.get("pseudo_regret" if measure == "dynamic_regret" and measure not in measures else measure)
 
 
-def _require_known(measure: str, values: Any) -> Any:
+def require_known(measure: str, values: Any) -> Any:
+    """Return a measure's values, or raise a ValueError if it is unknown in a game."""
+    if values is None and measure in STOPPING:
+        raise ValueError(
+            f"measure must be known of every algorithm; received {measure!r}, which is for algorithms that look for the"
+            " best arm, such as Top-Two, where the means are known. Use 'external_regret'."
+        )
     if values is None:
         raise ValueError(
             f"measure must be known in this game, whose arms have no known means or a payoff function; received"

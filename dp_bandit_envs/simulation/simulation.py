@@ -1,4 +1,4 @@
-"""Simulates many games: compiled if all parts can be compiled and it takes no longer, otherwise with `play`."""
+"""Simulates many games: compiled if all parts can be compiled and it is not slower, otherwise with `play`."""
 
 import contextlib
 import dataclasses
@@ -22,7 +22,7 @@ from dp_bandit_envs.simulation.determinism import check_repeatable
 from dp_bandit_envs.simulation.engines import TOO_FEW_ROUNDS, SimulationSetup, choose_engines, say_slow
 from dp_bandit_envs.simulation.results import Keep, Outcome, ResultTable, Simulation, Summary
 from dp_bandit_envs.simulation.stages import NotCompilableError, RefusedByNumbaError
-from dp_bandit_envs.simulation.workers import refuse_backend_elsewhere, run_tasks
+from dp_bandit_envs.simulation.workers import compile_ahead, refuse_backend_elsewhere, run_tasks
 
 SPACINGS = ("linear", "log")
 MOST_TRIALS = 10_000_000
@@ -34,7 +34,7 @@ def spaced(horizon: int, number: int = 100, spacing: str = "linear") -> IntArray
 
     Args:
         horizon: Number of rounds T.
-        number: How many to space; duplicates are dropped.
+        number: Number of rounds; duplicates are dropped.
         spacing: `"linear"` or `"log"` (from round 1).
     """
     number = checks.integer("number of checkpoints", number, at_least=1, at_most=checks.MOST_ROUNDS_IN_MEMORY)
@@ -87,8 +87,8 @@ def named_players(
 
     Args:
         algorithms: The algorithms.
-        privacy: What is requested of all of them.
-        game: The game, if anything is.
+        privacy: The request for all of them.
+        game: The game, if there is a request.
     """
     requests: Any = [algorithms] if is_single_algorithm(algorithms) else algorithms
     labelled = requests.items() if isinstance(requests, Mapping) else ((None, request) for request in requests)
@@ -125,10 +125,10 @@ def prepare(
     privacy: PrivacyRequest = NO_REQUEST,
     trials: int = 1,
 ) -> SimulationSetup:
-    """Make the game and choose who plays so many trials of each algorithm; the arguments are those of `simulate`.
+    """Make the game and choose the engines for this many trials of each algorithm; arguments as for `simulate`.
 
-    The last few games that are named by text and numbers alone are kept without their seed, as making one takes longer
-    than a short game. Only parts of this package are in them, so that nothing that a user defines again is missed.
+    The last few games named by text and numbers only are cached without their seed, as making one takes longer than a
+    short game. They contain only parts of this package, so a user's redefinitions cannot be missed.
     """
     if env_kwargs is not None and not isinstance(env_kwargs, Mapping):
         raise WrongTypeError(
@@ -156,23 +156,25 @@ def prepare(
 MOST_KEPT: Final = 8
 """The most setups that are kept."""
 MOST_WORDS_KEPT: Final = 2**16
-"""The most words, half a megabyte, of which the games of a setup that is kept begin."""
+"""The most initial words of the games of a cached setup, half a megabyte."""
 MOST_PARTS: Final = 64
 """The longest list among the arguments of a setup that is kept: no table of gains."""
 _kept_setups: dict[str, SimulationSetup] = {}
 
 
 def is_plain(value: Any) -> bool:
-    """Return whether a value is a number, text, None, or some of these together, and so is what its repr says."""
+    """Return whether a value is a number, text, None, or a collection of these, so that its repr identifies it."""
     if type(value) is dict:
         value = [*value.items()]
     if type(value) in (list, tuple, PrivacyRequest):
         return len(value) <= MOST_PARTS and all(map(is_plain, value))
-    return value is None or type(value) in (bool, int, float, str)
+    if type(value) is int:
+        return value.bit_length() <= 64  # Python writes no integer of more than 4,300 digits
+    return value is None or type(value) in (bool, float, str)
 
 
 def _may_be_kept(setup: SimulationSetup) -> bool:
-    """Return whether a setup is small, compiled as a whole, and made of this package's parts and of numbers alone."""
+    """Return whether a setup is small, fully compiled, and made only of this package's parts and numbers."""
     spec, games = setup.game.spec, setup.compiled_games
     builtin = {name.lower() for name, maker in ALGORITHMS.items() if is_builtin(maker)}
     return (
@@ -196,7 +198,7 @@ def _make_setup(
     env_kwargs: Mapping[str, Any],
     privacy: PrivacyRequest,
 ) -> SimulationSetup:
-    """Make the game, and find out how the algorithms can be played; there is no seed and no engine yet."""
+    """Make the game, and find out how the algorithms can be played, without seed and engines."""
     make_env = read_game(game).with_arguments(**env_kwargs).with_size(n_arms=n_arms, horizon=horizon).make
     env = make_env()
     game = env.unwrapped
@@ -255,7 +257,7 @@ def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:
 
 
 def jobs_for(reasons: Iterable[str], jobs: int) -> int:
-    """Return how many games to play at a time: one, if they are too few to be compiled, and so to start processes."""
+    """Return the number of games to play in parallel: one, if they are too few to compile or to start processes."""
     return 1 if TOO_FEW_ROUNDS in reasons else jobs
 
 
@@ -286,45 +288,44 @@ def simulate(
     Args:
         environment: An id such as `"Switching"`, with arguments after a colon if wanted (`"Stochastic:means=[.9,.6]"`);
             a pair of an id and its arguments; an `Adversary` or a class that inherits it; a function that makes a
-            DPBandit environment; an environment, of which a new one is made for each game; or a table or file of gains.
+            DPBandit environment; an environment, recreated for each game; or a table or file of gains.
         algorithms: One or several: a name, with parameters after a colon if wanted (`"EXP3-tau:batch_size=100"`); an
-            `Algorithm`; an agent's class, or a function that makes one, which plays without a wrapper; or a function
-            that returns an `Algorithm`, which may take `epsilon` and `delta`. A mapping from names for readers to these
-            names them.
-        epsilon: For every algorithm that takes one and does not have it written after its name; by default each
-            algorithm's own. `compare` takes several.
-        delta: For every algorithm that takes one beside an epsilon; by default T^-2, or that of your own function.
-        at_guarantee: Whether (epsilon, delta), with 0 for a delta that is not given, is a guarantee that every
-            algorithm's real one in this game meets as closely as possible from below, as with `calibrate`. Algorithms
-            that guarantee nothing play as they are. With `"person"` it is that of a person, in as many rounds as the
-            data say.
+            `Algorithm`; or a function that returns an `Algorithm` and may take `epsilon` and `delta`. An agent's class,
+            or a function that makes an agent, plays without a wrapper. A mapping gives them display names.
+        epsilon: For every algorithm that takes an epsilon without one in its name; by default each algorithm's own.
+            `compare` takes several.
+        delta: For every algorithm with a delta; by default T^-2, or your own function's default.
+        at_guarantee: Whether (epsilon, delta), with delta 0 by default, is a target: each algorithm is calibrated so
+            that its actual guarantee in this game is as close as possible from below, as with `calibrate`. Algorithms
+            without a guarantee are unchanged. With `"person"` it is the guarantee of a person, whose number of rounds
+            comes from the data.
         horizon: Number of rounds T; by default the environment's.
         n_arms: Number of arms K; by default the environment's.
         trials: Number of games of each algorithm.
-        seed: The seed of all randomness; whoever knows or guesses it can subtract the noise. Trial i does not depend on
-            the other arguments, and is the game `play(env, algorithm, seed=seed, trial=i)`. In one trial algorithms
-            share the gains and no noise. With None it is drawn from the operating system and written nowhere, so that
-            the simulation cannot be repeated. By default 0, and None where the data are real; any other one ends in a
-            `KnownSeedWarning` there.
-        checkpoints: The rounds at which to record results; or a number of evenly spaced rounds, by default 100; or
-            `"linear"` or `"log"` for 100 rounds with that spacing. T is always one of them.
-        jobs: Number of trials to run in parallel: in threads, or in processes if something is not compiled. Games
-            registered in this process are registered there too. joblib's `parallel_config` chooses another backend,
-            such as dask's, whose workers may be on other machines: they need this package in the same version, and a
-            secret seed is refused. Without joblib all of it runs in threads.
+        seed: The seed of all randomness; anyone who knows or guesses it can subtract the noise. Trial i does not depend
+            on the other arguments, and is the game `play(env, algorithm, seed=seed, trial=i)`. In one trial algorithms
+            share the gains but not noise. With None it is drawn from the operating system and not stored, so the
+            simulation cannot be repeated. By default 0, and None for real data; another seed there gives a
+            `KnownSeedWarning`.
+        checkpoints: The rounds to record; or a number of evenly spaced rounds, by default 100; or `"linear"` or `"log"`
+            for 100 rounds with that spacing. T is always included.
+        jobs: Number of trials to run in parallel: in threads, or in processes if a part is not compiled. Games
+            registered in this process are registered there too. With joblib's `parallel_config` you choose another
+            backend, such as dask's, whose workers may be on other machines. They need the same version of this package,
+            and a secret seed is refused. Without joblib all trials run in threads.
         env_kwargs: More arguments for the environment.
         first_trial: Number of the first trial.
         progress: Called with (games done, games in all) as results come in, from the calling thread.
         keep: `"trials"` for all results of each trial, or `"summary"` for means and standard errors at the checkpoints
-            and the trials' values at T only: 40 bytes a trial and algorithm instead of some thousand. The outcomes
-            then have `mean(measure)`, `standard_error(measure)` and `last(measure)`, and refuse the rest by name.
+            and the trials' values at T only: 40 bytes per trial and algorithm instead of some thousand. The outcomes
+            then have `mean(measure)`, `standard_error(measure)` and `last(measure)`; other attributes raise an error.
 
     Raises:
-        ClusterError: If joblib's active backend is none of its own four, and the seed is secret or a worker has other
-            code.
-        LedgerError: If the data have a ledger, and it refuses these games; all of them are counted before the first.
-        NotRepeatableError: If an adversary or a mechanism of somebody else's draws from elsewhere than its `rng`, or
-            keeps something from game to game, as far as its first 256 rounds show; nothing is played then.
+        ClusterError: If joblib's active backend is not one of its own four, and the seed is secret or a worker has
+            other code.
+        LedgerError: If a ledger refuses these games; all of them are charged before the first begins.
+        NotRepeatableError: If a user's adversary or mechanism draws from other sources than its `rng`, or keeps state
+            between games, as far as its first 256 rounds show; no game is played then.
         NotSendableError: If trials run in other processes and a part cannot be pickled or imported there.
 
     Example:
@@ -349,25 +350,26 @@ def simulate(
     if isinstance(epsilon, (Sequence, np.ndarray)):
         raise WrongTypeError(f"epsilon must be one number; received {epsilon!r}. compare takes several.")
     privacy = PrivacyRequest.checked(epsilon, delta, at_guarantee=at_guarantee)
-    setup = prepare(
-        environment,
-        algorithms,
-        horizon=horizon,
-        seed=seed,
-        checkpoints=checkpoints,
-        n_arms=n_arms,
-        env_kwargs=env_kwargs,
-        privacy=privacy,
-        trials=trials,
-    )
-    jobs = jobs_for(setup.reasons.values(), jobs)
-    tables = setup.tables(trials)
-    done = 0
-    with says_compiling([name for name in setup.players if name not in setup.reasons]):
+    with says_compiling((lambda _: None) if progress is False else None):
+        setup = prepare(
+            environment,
+            algorithms,
+            horizon=horizon,
+            seed=seed,
+            checkpoints=checkpoints,
+            n_arms=n_arms,
+            env_kwargs=env_kwargs,
+            privacy=privacy,
+            trials=trials,
+        )
+        jobs = jobs_for(setup.reasons.values(), jobs)
+        tables = setup.tables(trials)
+        done = 0
         setup = setup.reserved(trials)
         try:
             if not setup.secret:  # not before, because a ledger may refuse
                 warn_of_known_seed(setup.game.adversary.is_real)
+            compile_ahead(setup.engines, jobs, in_threads=setup.in_threads)
             tasks = setup.tasks(range(first_trial, first_trial + trials))
             played = run_tasks(tasks, jobs, in_threads=setup.in_threads, keep=keep)
             with contextlib.closing(played):

@@ -1,9 +1,9 @@
-"""The one loop that plays a block of rounds, and the stages that are put into it for a game and a chain of mechanisms.
+"""The loop that plays a block of rounds, and its stages for a game and a chain of mechanisms.
 
 Numba compiles `play_block`, ordinary Python, with the placeholders below bound (`bind`): an agent's `select` and
-`update`, what a round reveals (`n_revealed`, `revealed_arm`), and the mechanisms' `release`, `idle`, `forget`. To the
-last bit, it gives the results of `play` with an environment, its wrappers and an agent. `play_games` is the loop over
-single games, whose parts are in words (`compiling.layout`); lanes bind the same stages.
+`update`, a round's feedback (`n_revealed`, `revealed_arm`), and the mechanisms' `release`, `idle`, `forget`. Its
+results equal those of `play` with an environment, its wrappers and an agent to the last bit. `play_games` is the loop
+over single games, whose parts are in words (`compiling.layout`); lanes bind the same stages.
 """
 
 import functools
@@ -28,7 +28,7 @@ from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import FloatArray, Gains, IntArray, Sums
 
 ARM: Final = 1
-"""The index in `Progress.counters` of the arm played last, or of the number chosen that is no arm."""
+"""The index in `Progress.counters` of the last arm, or of a chosen number that is not an arm."""
 FILLED: Final = 3
 """The index in `Progress.counters` of the number of rounds in the batch."""
 NO_ARM: Final = "select returned a number that is no arm."
@@ -37,11 +37,11 @@ Streams: TypeAlias = tuple[np.random.Generator, ...]
 
 
 class NotCompilableError(Exception):
-    """Raised if the compiled loop cannot play an algorithm; the message says why."""
+    """Raised if the compiled loop cannot play an algorithm; the message gives the reason."""
 
 
 class RefusedByNumbaError(NotCompilableError):
-    """Raised if Numba refuses a function that somebody wrote for the compiled loop; the message says which and why."""
+    """Raised if Numba refuses a user's function for the compiled loop; the message names function and reason."""
 
 
 # The arguments of the loop.
@@ -69,7 +69,7 @@ class Points(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The adversary's m, whether the agent sees the charge for switching, and the rounds in a batch (1 without)."""
+    """The adversary's m, whether the agent sees the charge for switching, and the rounds per batch (1 for none)."""
 
     memory: int
     observe_charge: bool
@@ -83,10 +83,10 @@ class Progress(NamedTuple):
         counters: round, arm, length of the current run of that arm, rounds in the batch, changes of arm, next
             checkpoint.
         collected: Gains collected, shape `(1,)`.
-        pulls: Number of rounds in which each arm was played, shape `(n_arms,)`; `(1,)` where actions are points.
+        pulls: Number of plays of each arm, shape `(n_arms,)`; `(1,)` for points.
         gains, observed: The releases of a step, shape `(n_values,)`, all 0 between steps.
         sums, counts, releases: The latest releases, shape `(n_values,)`, if a mechanism releases sums.
-        history: A `History`, if there is a payoff function, or `DynamicRegret`, if means move.
+        history: A `History` for a payoff function, or a `DynamicRegret` for changing means.
     """
 
     counters: IntArray
@@ -104,10 +104,10 @@ class History(NamedTuple):
     """The state of a game with a payoff function.
 
     Attributes:
-        arms: The last m + 1 arms, the oldest first.
-        options: What each arm would have paid in this round after the same previous arms, shape `(1, n_arms)`.
-        totals: Sums of `options` so far, shape `(n_arms,)`.
-        checkpoints: Rounds at which to record the totals, ascending.
+        arms: The last m + 1 arms, oldest first.
+        options: Payoff of each arm in this round after the same previous arms, shape `(1, n_arms)`.
+        totals: Sums of `options`, shape `(n_arms,)`.
+        checkpoints: Rounds whose totals are recorded, ascending.
         next_checkpoint: Index of the next checkpoint, shape `(1,)`.
         totals_at: The recorded totals, shape `(checkpoints, n_arms)`.
     """
@@ -121,7 +121,7 @@ class History(NamedTuple):
 
 
 class DynamicRegret(NamedTuple):
-    """The dynamic regret so far in a game whose means move, `(1,)`, and at checkpoints; the rest as in `History`."""
+    """The dynamic regret in a game with changing means, `(1,)`, and at checkpoints; other fields as in `History`."""
 
     total: FloatArray
     checkpoints: IntArray
@@ -130,16 +130,22 @@ class DynamicRegret(NamedTuple):
 
 
 class Checkpoints(NamedTuple):
-    """The results at checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(checkpoints, n_arms)`."""
+    """The results at checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(checkpoints, n_arms)`.
+
+    Of an agent that looks for the best arm, `recommended` has the arms, and `stop`, `(1,)`, the round after which it
+    stopped, or 0; both are empty for others.
+    """
 
     checkpoints: IntArray
     collected: FloatArray
     switches: IntArray
     pulls: IntArray
+    recommended: IntArray
+    stop: IntArray
 
 
 class GameState(NamedTuple):
-    """All parts of a single game: the arguments of `play_block` but the gains. The state comes first."""
+    """All parts of a single game: the arguments of `play_block` without the gains. The state comes first."""
 
     state: Any
     states: tuple[Any, ...]
@@ -159,10 +165,12 @@ def new_progress(n_plays: int, n_values: int) -> Progress:
     return Progress(counters, np.zeros(1), pulls, gains, observed, sums, numbers, releases, NoWorld())
 
 
-def new_checkpoints(checkpoints: IntArray, n_arms: int) -> Checkpoints:
-    """Return an empty record."""
+def new_checkpoints(checkpoints: IntArray, n_arms: int, *, stops: bool = False) -> Checkpoints:
+    """Return an empty record; `stops` for an agent that looks for the best arm."""
     number = len(checkpoints)
-    return Checkpoints(checkpoints, np.zeros(number), np.zeros(number, np.int64), np.zeros((number, n_arms), np.int64))
+    pulls = np.zeros((number, n_arms), np.int64)
+    recommended, stop = np.zeros(number if stops else 0, np.int64), np.zeros(int(stops), np.int64)
+    return Checkpoints(checkpoints, np.zeros(number), np.zeros(number, np.int64), pulls, recommended, stop)
 
 
 def new_history(memory: int, checkpoints: IntArray, n_arms: int) -> History:
@@ -189,13 +197,13 @@ def _placeholder(*arguments: Any) -> Any:
 
 select = update = tidy = contains = payoff = release = idle = mechanism_forget = lower_release = lower_forget = (
     add_step
-) = _placeholder
+) = recommend = is_done = _placeholder
 game_at = store = _placeholder
 """These two are of `compiling.layout_code`."""
 
 
 def choose(world: Any, state: Any, rng: np.random.Generator) -> int:
-    """Return the arm to play; where actions are points, 0."""
+    """Return the arm to play; 0 for points."""
     return select(state, rng)  # type: ignore[no-any-return]
 
 
@@ -208,7 +216,7 @@ def choose_point(world: Points, state: Any, rng: np.random.Generator) -> int:
 
 
 def get_gain(world: Any, gains: FloatArray, row: int, arm: int) -> float:
-    """Return the gain of what is played."""
+    """Return the gain of the action."""
     return gains[row, arm]  # type: ignore[no-any-return]
 
 
@@ -218,14 +226,14 @@ def get_payoff(world: Points, gains: FloatArray, row: int, arm: int) -> float:
 
 
 def pay(gains: FloatArray, row: int, arm: int, gain: float, run: int, t: int, memory: int, progress: Progress) -> float:
-    """Return what the round pays: the gain of what is played, or 0 if it is charged. Placeholder for a payoff."""
+    """Return the reward of the round: the gain of the action, or 0 if it is charged. Placeholder for a payoff."""
     return gain if gain_counts(run, t, memory) else 0.0
 
 
 def pay_by_payoff(
     gains: FloatArray, row: int, arm: int, gain: float, run: int, t: int, memory: int, progress: Progress
 ) -> float:
-    """Return what the payoff function pays; also compute and add up what every arm would have paid."""
+    """Return the payoff function's value; also compute and sum the payoffs of every arm."""
     history = progress.history
     arms, last = history.arms, len(history.arms) - 1
     for i in range(last):
@@ -254,7 +262,7 @@ def pay_by_payoff(
 def pay_and_add_dynamic_regret(
     gains: FloatArray, row: int, arm: int, gain: float, run: int, t: int, memory: int, progress: Progress
 ) -> float:
-    """Return what `pay` does; also add up the dynamic regret. Behind its gains a row has each arm's shortfall."""
+    """Return the same as `pay`; also add up the dynamic regret. A row has each arm's gap after its gains."""
     missed = progress.history
     missed.total[0] += gains[row, len(progress.pulls) + arm]
     checkpoint = missed.next_checkpoint[0]
@@ -265,7 +273,7 @@ def pay_and_add_dynamic_regret(
 
 
 def one_arm(world: Any, arm: int, progress: Progress) -> int:
-    """A round reveals one value, `played_arm`: that of the arm played."""
+    """A round reveals one value, of the arm played (`played_arm`)."""
     return 1
 
 
@@ -308,7 +316,7 @@ def pass_on(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float
 def reveal(
     world: Any, gains: FloatArray, row: int, arm: int, earned: float, states: Any, streams: Streams, progress: Progress
 ) -> None:
-    """Release what one round reveals; `earned` is the gain of what is played, less the charge if that is observed."""
+    """Release the values that a round reveals; `earned` is the gain of the action, minus the charge if observed."""
     for i in range(n_revealed(world, arm, progress)):
         revealed = revealed_arm(world, arm, i)
         store_gain(revealed, earned if CHARGED and revealed == arm else gains[row, revealed], states, streams, progress)
@@ -317,12 +325,12 @@ def reveal(
 def reveal_payoffs(
     world: Any, gains: FloatArray, row: int, arm: int, earned: float, states: Any, streams: Streams, progress: Progress
 ) -> None:
-    """Release what the arms would have paid instead of their gains."""
+    """Release the arms' payoffs instead of their gains."""
     reveal(world, progress.history.options, 0, arm, earned, states, streams, progress)
 
 
 def store_gain(arm: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
-    """Keep what is released of a gain until the end of the step. Placeholder for `add_at_once`."""
+    """Store the release of a gain until the end of the step. Placeholder for `add_at_once`."""
     gain, count = pass_on(states, arm, gain, streams)
     if count != 0:
         progress.gains[arm] = gain
@@ -342,7 +350,7 @@ def release_in_chain(states: Any, arm: int, gain: float, streams: Streams) -> tu
 
 
 def check_release(states: Any, gain: float, count: int) -> None:
-    """Raise if a mechanism breaks its word. `count_broken_release` takes its place where machine code cannot raise."""
+    """Raise if a mechanism breaks its rules. `count_broken_release` replaces it where machine code cannot raise."""
     if count < 1:
         if MUST_RELEASE:
             raise ValueError("a mechanism withheld a gain, which it says it never does.")
@@ -351,13 +359,13 @@ def check_release(states: Any, gain: float, count: int) -> None:
 
 
 def count_broken_release(states: Any, gain: float, count: int) -> None:
-    """Count a broken word."""
+    """Count a broken rule."""
     broken = MUST_RELEASE if count < 1 else not LOW <= gain <= HIGH
     states[-1].broken[0] += 1 if broken else 0
 
 
 def forget(states: Any) -> None:
-    """Do nothing. Placeholder for what mechanisms do at the end of a batch."""
+    """Placeholder for the mechanisms' reset at the end of a batch."""
 
 
 def forget_in_chain(states: Any) -> None:
@@ -367,11 +375,11 @@ def forget_in_chain(states: Any) -> None:
 
 
 def release_batch(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
-    """Do nothing; placeholder for mechanisms that release gains above a batch."""
+    """Placeholder for mechanisms that release gains above a batch."""
 
 
 def release_batch_above(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
-    """Give what a batch released to the mechanisms above it."""
+    """Pass the releases of a batch to the mechanisms above it."""
     for i in range(n_revealed_after(world, arm, progress)):
         revealed = revealed_arm_after(world, arm, i)
         if progress.observed[revealed] != 0:
@@ -381,7 +389,7 @@ def release_batch_above(world: Any, arm: int, states: Any, streams: Streams, pro
 
 
 def add_to_sums(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
-    """Do nothing. Placeholder for a mechanism that releases sums."""
+    """Placeholder for a mechanism that releases sums."""
 
 
 def add_revealed(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
@@ -393,13 +401,13 @@ def add_revealed(world: Any, arm: int, states: Any, streams: Streams, progress: 
 
 
 def add_at_once(arm: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
-    """Pass it one gain; also as soon as it is revealed, without mechanisms below and batches."""
+    """Pass it one gain; without mechanisms below and batches, at once when revealed."""
     total, count = release(states[INDEX], arm, gain, streams[INDEX + 1])
     store_sum(arm, total, count, states, progress)
 
 
 def add_to_all(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
-    """Pass it what a step revealed and call `idle` for the other arms, unless nothing was revealed."""
+    """Pass it the gains that a step revealed, and call `idle` for the other arms, if any gain was revealed."""
     some = False
     for i in range(len(progress.observed)):
         some |= progress.observed[i] != 0
@@ -413,7 +421,7 @@ def add_to_all(world: Any, arm: int, states: Any, streams: Streams, progress: Pr
 
 
 def add_then_forget(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
-    """Let a mechanism that releases sums forget after it got what the step revealed."""
+    """Reset a mechanism that releases sums after it received the step's gains."""
     add_step(world, arm, states, streams, progress)
     mechanism_forget(states[INDEX])
 
@@ -428,13 +436,13 @@ def store_sum(arm: int, total: float, count: int, states: Any, progress: Progres
 
 
 def check_sum(states: Any, total: float) -> None:
-    """Raise if a released sum is no number. `count_broken_sum` takes its place where machine code cannot raise."""
+    """Raise if a released sum is not a number. `count_broken_sum` replaces it where machine code cannot raise."""
     if not math.isfinite(total):
         raise ValueError("a mechanism released a sum that is no finite number.")
 
 
 def count_broken_sum(states: Any, total: float) -> None:
-    """Count a sum that is no number."""
+    """Count a sum that is not a number."""
     states[-1].broken[0] += 0 if -math.inf < total < math.inf else 1
 
 
@@ -449,7 +457,7 @@ def observe_sums(progress: Progress) -> Sums:
 
 
 def clear(world: Any, arm: int, progress: Progress) -> None:
-    """Clear what one step released."""
+    """Clear the releases of one step."""
     for i in range(n_revealed_after(world, arm, progress)):
         revealed = revealed_arm_after(world, arm, i)
         progress.gains[revealed] = 0.0
@@ -457,7 +465,7 @@ def clear(world: Any, arm: int, progress: Progress) -> None:
 
 
 def clear_nothing(world: Any, arm: int, progress: Progress) -> None:
-    """Do nothing, as gains that are passed on at once are not kept."""
+    """Skip clearing, as gains that are passed at once are not stored."""
 
 
 def tidy_state(state: Any, t: int, batch_size: int) -> Any:
@@ -470,6 +478,25 @@ def tidy_every_32_steps(state: Any, t: int, batch_size: int) -> Any:
     if t % (TIDY_EVERY * batch_size) == 0:
         return tidy(state)
     return state
+
+
+def note_stop(state: Any, t: int, record: Checkpoints) -> None:
+    """Do nothing; placeholder for `note_first_stop`."""
+
+
+def note_first_stop(state: Any, t: int, record: Checkpoints) -> None:
+    """Note the round after which the agent has stopped, the first time that it says so."""
+    if record.stop[0] == 0 and is_done(state):
+        record.stop[0] = t
+
+
+def note_recommendation(state: Any, checkpoint: int, record: Checkpoints) -> None:
+    """Do nothing; placeholder for `note_recommended_arm`."""
+
+
+def note_recommended_arm(state: Any, checkpoint: int, record: Checkpoints) -> None:
+    """Note the arm that the agent recommends at a checkpoint."""
+    record.recommended[checkpoint] = recommend(state)
 
 
 def play_block(
@@ -487,7 +514,7 @@ def play_block(
     Args:
         state: The agent's state.
         states: The mechanisms' states, from the innermost.
-        world: What the stages need of the game: `GraphRows`, `Points` or `NoWorld`.
+        world: The stages' data of the game: `GraphRows`, `Points` or `NoWorld`.
         gains: See above.
         rules: See `Rules`.
         streams: See `Streams`.
@@ -521,6 +548,7 @@ def play_block(
             release_batch(world, arm, states, streams, progress)
             add_to_sums(world, arm, states, streams, progress)
             state = tidy_state(update(state, arm, observe(progress)), t, rules.batch_size)
+            note_stop(state, t, record)
             clear(world, arm, progress)
             filled = 0
         if t == record.checkpoints[checkpoint]:
@@ -528,6 +556,7 @@ def play_block(
             record.switches[checkpoint] = switches
             for i in range(len(pulls)):
                 record.pulls[checkpoint, i] = pulls[i]
+            note_recommendation(state, checkpoint, record)
             checkpoint += 1
     counters[0] = t
     counters[1] = arm
@@ -560,9 +589,9 @@ def add_up(gains: FloatArray, totals: FloatArray, first: int, checkpoints: IntAr
 
     Args:
         gains: Gains of rounds `first`, `first + 1`, ..., shape `(rounds, n_arms)`.
-        totals: Each arm's gains before them; changed in place.
+        totals: Each arm's earlier total gains; changed in place.
         first: The round of the first row.
-        checkpoints: Rounds at which to record, ascending.
+        checkpoints: Rounds to record, ascending.
         totals_at: The recorded totals, shape `(checkpoints, n_arms)`; changed in place.
     """
     checkpoint = np.searchsorted(checkpoints, first)
@@ -580,7 +609,7 @@ def add_up(gains: FloatArray, totals: FloatArray, first: int, checkpoints: IntAr
 
 
 def add_up_constant(gains: FloatArray, first: int, constant: History) -> None:
-    """Add up what playing each arm in every round would have collected, and record it at checkpoints.
+    """Add up the payoffs of playing each arm in every round, and record them at checkpoints.
 
     Args:
         gains: Gains of rounds `first`, `first + 1`, ..., shape `(rounds, n_arms)`.
@@ -607,12 +636,12 @@ def add_up_constant(gains: FloatArray, first: int, constant: History) -> None:
 
 @functools.cache
 def compiled_add_up() -> CompiledFunction:
-    """Return `add_up`, compiled once in a process."""
+    """Return `add_up`, compiled once per process."""
     return CompiledFunction(add_up, {})
 
 
 def compiled_add_up_constant(function: Callable[..., Any]) -> CompiledFunction:
-    """Return `add_up_constant` for a payoff function as it is now, compiled at its first call."""
+    """Return `add_up_constant` for a payoff function in its current state, compiled at its first call."""
     return _adding_up_constant(frozen(function))
 
 
@@ -646,7 +675,7 @@ FEEDBACK: dict[str, dict[str, Any]] = {
     "vector": {**ALL, **POINT, "CHARGED": False},
     "payoff": {**ARMS, **POINT},
 }
-"""What a round may reveal: gains of an arm, of a row of a graph or of all arms; a gain vector, or a point's payoff."""
+"""The kinds of feedback: gains of an arm, of a row of a graph or of all arms; a gain vector, or a point's payoff."""
 
 
 STAGES = ("choose", "get_gain", "forget", "release_batch", "add_to_sums", "observe")
@@ -656,11 +685,11 @@ STAGES = ("choose", "get_gain", "forget", "release_batch", "add_to_sums", "obser
 def stages(
     mechanisms: Sequence[tuple[Mechanism, InputFacts]], *, feedback: str, values: ValueRange, raising: bool = True
 ) -> dict[str, Any]:
-    """Return what replaces the placeholders of `play_block` in a game with a chain of mechanisms, by name.
+    """Return the functions for the placeholders of `play_block` in a game with a chain of mechanisms, by name.
 
     Args:
         mechanisms: From the innermost, each with the description of its input; only the last may release sums.
-        feedback: What a round reveals, a key of `FEEDBACK`.
+        feedback: The feedback of a round, a key of `FEEDBACK`.
         values: Public facts about the values that a round reveals.
         raising: Whether a release that breaks its rule raises; otherwise the last of the mechanisms' states counts it.
 

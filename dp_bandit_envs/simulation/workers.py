@@ -1,8 +1,8 @@
-"""Plays tasks, each some trials of an engine: in threads or by a backend of joblib, and stops at once on Ctrl-C.
+"""Plays tasks (trials of an engine) in threads or by a joblib backend, and stops at once on Ctrl-C.
 
 Tasks are cut by measured speed, so that each takes about as long and all workers end together. A backend that is not
-joblib's own, such as dask's, may have its workers on other machines: it gets no secret seed, and they must have the
-same code.
+joblib's own, such as dask's, may have workers on other machines: they do not get secret seeds, and must have the same
+code.
 """
 
 import functools
@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple
 
 from dp_bandit_envs.checks import installed
-from dp_bandit_envs.compiling.compiled import run_in_thread
+from dp_bandit_envs.compiling.compiled import CompileJob, compile_in_turn, loads_from_disk, run_in_thread
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.privacy.admission import Conditions, playing_under
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -26,22 +26,22 @@ from dp_bandit_envs.simulation.pickling import PickledWork
 from dp_bandit_envs.simulation.results import Engine, Keep, KeptResults, TaskResults, run_and_keep, run_task
 
 SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
-"""What a task takes: so long that sending it costs little, so short that an interruption loses little."""
+"""Seconds of a task: long enough that sending it costs little, short enough that an interruption loses little."""
 SECONDS_A_WORKER = 0.02
 """What a task takes for each worker, if that is longer: some times what this process needs for a task."""
 MOST_BYTES = 2**24
-"""The most bytes that the results of a task should have: those of short games are many."""
+"""The most bytes of a task's results, as short games have many results."""
 _pools: set[int] = set()
 """`FORKS` of the processes, up to this one, that have used joblib's workers."""
 
 
 class TrialTerms(NamedTuple):
-    """On which terms trials begin; see `dp_bandit_envs.privacy.admission`.
+    """Privacy terms of trials: secret seed, guarantees, reservation; see `dp_bandit_envs.privacy.admission`.
 
     Attributes:
-        secret: Whether nobody knows the seed.
+        secret: Whether the seed is secret.
         guarantees: The guarantee of each algorithm, if the data have a ledger.
-        reservation: What the ledger of the data, if there is one, has counted for all trials before.
+        reservation: The games that the data's ledger, if any, has charged in advance for all trials.
     """
 
     secret: bool = False
@@ -49,18 +49,18 @@ class TrialTerms(NamedTuple):
     reservation: Reservation | None = None
 
     def of_games(self, players: Sequence[str]) -> AbstractContextManager[Conditions]:
-        """Say what the games of one trial are played under; of one that is played, `play` says the guarantee."""
+        """Declare the conditions of the games of one trial; for games in Python, `play` declares the guarantee."""
         games = [[guarantee] for guarantee in self.guarantees]
         return playing_under(games, secret=self.secret, players=players, reservation=self.reservation)
 
 
 class Task(NamedTuple):
-    """What is played, for a range of trials.
+    """An engine and a range of trials.
 
     Attributes:
-        engine: What is played.
+        engine: The engine.
         trials: The numbers of the trials.
-        env_id: The id that is played, if any; other processes must register it.
+        env_id: The id of the game, if any; other processes must register it.
         owner: Returned with each result.
     """
 
@@ -87,13 +87,13 @@ def once_for_each_engine(make: Callable[[Task], Any]) -> Callable[[Task], Any]:
 
 
 class TaskSplitter(Iterator[Task]):
-    """Yields tasks of about `seconds` each; of one trial while nothing of the same engine has been measured.
+    """Yields tasks of about `seconds` each; of one trial until the engine's speed has been measured.
 
     Args:
-        tasks: Tasks of any size; each is taken when all before it have been cut.
-        seconds: The seconds that a task should take.
-        left: The number of trials in all tasks together.
-        width: The number of tasks that are wanted at a time. When few trials are left, they are divided among as many.
+        tasks: Tasks of any size; each is read when all previous tasks have been split.
+        seconds: Intended duration of a task.
+        left: The total number of trials.
+        width: The number of tasks in parallel. When few trials are left, they are divided among as many tasks.
     """
 
     def __init__(self, tasks: Iterable[Task], seconds: float, left: int, width: int) -> None:
@@ -117,7 +117,7 @@ class TaskSplitter(Iterator[Task]):
         return task._replace(trials=task.trials[:size])
 
     def result(self, task: Task, played: TaskResults) -> Result:
-        """Return the results of a task that was played, and learn how fast it was and how large they are."""
+        """Return the results of a finished task, and record its speed and their size."""
         seconds = max(played.seconds, 1e-9) / len(task.trials)
         self._fastest[id(task.engine)] = min(seconds, self._fastest.get(id(task.engine), seconds))
         size = sum(part.nbytes for kept in played.columns.values() for part in kept if part is not None)
@@ -133,16 +133,16 @@ def run_tasks(
     left: int | None = None,
     keep: Keep = "trials",
 ) -> Generator[Result, None, None]:
-    """Play tasks in parallel; yield the results of some trials as soon as they are there, in any order.
+    """Play tasks in parallel; yield results as soon as they are available, in any order.
 
-    Tasks are taken one after the other, each when a worker has time for it, and cut by measured speed.
+    Tasks are read one after the other, when a worker is free, and split by measured speed.
 
     Args:
         tasks: The tasks, of any size.
-        jobs: How many run in parallel.
+        jobs: Number of tasks in parallel.
         in_threads: Whether to run in threads instead of processes; joblib's `parallel_config` takes precedence. Without
             joblib everything runs in threads.
-        left: The number of trials in all tasks together; needed if they are made one by one.
+        left: The total number of trials; needed if tasks are generated lazily.
         keep: Whether to return the results of each trial, or their sums.
     """
     if left is None:
@@ -164,9 +164,9 @@ def run_tasks(
 
 
 def _way(jobs: int, in_threads: bool) -> Literal["here", "threads", "joblib"]:
-    """Return where to play: joblib's default, or the backend that the user chose with its `parallel_config`."""
+    """Return the backend: joblib's default, or the user's choice by `parallel_config`."""
     alone: Literal["here", "threads"] = "here" if jobs == 1 else "threads"
-    # Nobody chose a backend in a process that never loaded joblib.
+    # A process that never loaded joblib has no chosen backend.
     if not (sys.modules.get("joblib") or (jobs > 1 and not in_threads and installed("joblib"))):
         return alone
     from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
@@ -253,13 +253,13 @@ def _with_joblib(tasks: Iterable[Task], jobs: int, left: int, in_threads: bool, 
 
 
 def _waves(calls: Iterator[Any], size: int) -> Iterator[list[Any]]:
-    """Yield lists of so many calls, for a backend that returns results only together."""
+    """Yield lists of this many calls, for a backend that returns results only together."""
     while wave := list(itertools.islice(calls, size)):
         yield wave
 
 
 def _submit(backend: Any, call: Any, callback: Callable[[Any], None]) -> Any:
-    """Submit a call to a backend, and report that it was lost, which joblib 1.6 waits for in vain with dask."""
+    """Submit a call to a backend, and report if it was lost; joblib 1.6 with dask would wait forever."""
     submitted = type(backend).submit(backend, call, callback)
 
     def report(future: "Future[Any]") -> None:
@@ -272,7 +272,7 @@ def _submit(backend: Any, call: Any, callback: Callable[[Any], None]) -> Any:
 
 
 def backend_elsewhere() -> str:
-    """Return the class of joblib's active backend, if it is none of joblib's own; its workers may be anywhere."""
+    """Return the class of joblib's active backend if it is not joblib's own; its workers may be anywhere."""
     if "joblib" not in sys.modules:
         return ""
     from joblib import parallel
@@ -292,21 +292,36 @@ def refuse_backend_elsewhere() -> None:
 
 
 def count_as_begun(task: Task) -> bool:
-    """Tell a ledger's reservation that nobody here will see whether the games of a task have begun.
-
-    Return whether they may.
-    """
+    """Count a task's games as begun in a ledger's reservation, as they begin elsewhere; return whether they may."""
     engine: Any = task.engine
     reservation: Reservation | None = engine.terms.reservation if hasattr(engine, "terms") else None
     return reservation is None or reservation.count_as_begun(list(engine.algorithms), len(task.trials))
 
 
-def compile_now(engines: Iterable[Engine]) -> None:
-    """Compile all loops, or load them from disk."""
-    for engine in engines:
-        # A browser's Python starts no threads; it needs none where nothing is compiled.
+def compile_now(engines: Iterable[Engine]) -> int:
+    """Load all loops from disk, and compile those that are not there, algorithm by algorithm; return how many."""
+    # A browser's Python starts no threads; it needs none where nothing is compiled.
+    unready: list[Any] = [engine for engine in engines if not engine.ready]
+    alone = [(name, engine.only([name])) for engine in unready for name in engine.algorithms]
+    jobs, listed = list[CompileJob](), set[int]()
+    for name, engine in alone:
+        is_kept = not engine.games[name].user_functions
+        # An algorithm has the same loop in many games.
+        loops = [] if engine.ready else [loop for loop in engine.loops if id(loop) not in listed]
+        if loops and not (is_kept and loads_from_disk(engine.compile)):
+            jobs.append(CompileJob(name, loops, engine.compile, is_kept))
+            listed.update(map(id, loops))
+    compile_in_turn(jobs)
+    for engine in unready:
         if not engine.ready:
             run_in_thread(engine.compile)
+    return sum(len(job.loops) for job in jobs)
+
+
+def compile_ahead(engines: Sequence[Engine], jobs: int, *, in_threads: bool) -> None:
+    """Compile what `run_tasks` will play in this process, so that all of it is announced together."""
+    if _way(jobs, in_threads) != "joblib":
+        compile_now(engines)
 
 
 def _numbered(number: int, pickled: PickledWork, trials: range, keep: Keep) -> tuple[int, TaskResults]:

@@ -1,7 +1,7 @@
-"""The suite: one score sheet for any agent, beside all algorithms of the package."""
+"""The suite: one score sheet for any agent, compared with all algorithms of the package."""
 
-from dp_bandit_envs.suite.card import ScoreCard, load
+from dp_bandit_envs.suite.card import ScoreCard, join, load
 from dp_bandit_envs.suite.evaluation import evaluate
 from dp_bandit_envs.suite.task_table import AXES, CORE, LEVELS, SIZES, SuiteTask, tasks
 
-__all__ = ["AXES", "CORE", "LEVELS", "SIZES", "ScoreCard", "SuiteTask", "evaluate", "load", "tasks"]
+__all__ = ["AXES", "CORE", "LEVELS", "SIZES", "ScoreCard", "SuiteTask", "evaluate", "join", "load", "tasks"]

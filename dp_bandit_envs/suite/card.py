@@ -1,10 +1,10 @@
-"""The card: what agents scored, as one JSON file that a paper can attach, and the sheet that it prints."""
+"""The card: agents' scores as one JSON file that a paper can attach, and the printed sheet."""
 
 import dataclasses
-import functools
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,12 +16,12 @@ from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.tables import written
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.suite.reference import RankedRow, is_there, rank_among, reference
+from dp_bandit_envs.suite.reference import rank_among, reference
 from dp_bandit_envs.suite.scores import (
     FLOOR,
+    NORMAL_95,
     RESAMPLES,
-    axis_means,
-    coverage_of,
+    differ,
     differ_in_pairs,
     interquartile_mean,
     interval_of,
@@ -29,17 +29,10 @@ from dp_bandit_envs.suite.scores import (
     score_of,
     shared_ranks,
     standard_error_of_score,
-    standard_error_of_total,
+    standing_of,
     total_of,
 )
-from dp_bandit_envs.suite.sheet import (
-    MOST_DOTS,
-    dots_of,
-    head_of,
-    level_in_words,
-    lines_of_ranking,
-    picture,
-)
+from dp_bandit_envs.suite.sheet import MOST_DOTS, head_of, level_in_words, lines_of_ranking, picture, row_of
 from dp_bandit_envs.suite.task_table import AXES, CORE, DELTA, TASKS, VERSION, digest_of_table
 
 if TYPE_CHECKING:
@@ -51,9 +44,21 @@ CANNOT: Final = ("game", "guarantee", "failed", "refuted")
 """Why a cell has no score: another kind of game; no guarantee at this level; it failed, which counts 0; its claim is
 refuted."""
 NOTE: Final = (
-    "The level is for a round, at delta = 1e-6. The data of data/trial are public, and so is the seed; a patient serves"
-    " in up to five rounds."
+    "The level is for a round, at delta = 1e-6. The data of data/trial are public, and so are the reference's seeds; a"
+    " patient serves in several rounds, and has the epsilon under person."
 )
+REASON_SHOWN: Final = 110
+"""Letters of a reason on the sheet; the card has 300."""
+SHARED: Final = ("suite", "table", "package", "size", "seed", "delta", "reference")
+"""What cards must have in common to be joined."""
+REFUTED: Final = {
+    "cannot": "refuted",
+    "reason": "the audit refutes the guarantee that is declared",
+    "score": None,
+    "low": None,
+    "high": None,
+    "error": None,
+}
 SHORT: Final = {"game": "other game", "guarantee": "no guarantee", "failed": "failed", "refuted": "refuted"}
 
 
@@ -66,41 +71,46 @@ def card_of(
     audits: Sequence[Mapping[str, Any]],
     growth: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Return a card as plain values: scores, totals, ranks and all that they follow from.
+    """Return a card as plain values: scores, totals, ranks and their sources.
 
     Args:
         size: The name of the size.
         seed: The seed.
-        levels: The levels that were played.
+        levels: The levels played.
         anchors: By task, the regrets of chance and of the best in each game.
-        cells: What was played; `"regrets"` are those of each game, and are not part of the card.
-        audits: What was found of each agent at each level.
-        growth: How regrets grow in T.
+        cells: The played cells; their `"regrets"` of each game are not part of the card.
+        audits: The audit of each agent at each level.
+        growth: Growth exponents of regrets in T.
     """
-    refuted = {(audit["agent"], audit["level"]) for audit in audits if audit["refuted"]}
-    scored, resampled = [], {}
+    refuted = refuted_by(audits)
+    scored: list[dict[str, Any]] = []
+    resampled: dict[tuple[str, float | None, str], FloatArray] = {}
     for cell in cells:
-        entry_of_card = {key: value for key, value in cell.items() if key != "regrets"}
-        key = cell["agent"], cell["level"]
+        entry = {key: content for key, content in cell.items() if key != "regrets"}
+        agent = cell["agent"], cell["level"]
         chance, best = (np.array(anchors[cell["task"]][name]) for name in ("chance", "best"))
-        if "regrets" in cell and key in refuted:
-            entry_of_card |= {
-                "cannot": "refuted",
-                "reason": "the audit refutes the guarantee that is declared",
-                "score": None,
-            }
-        elif "regrets" in cell:
+        if "regrets" not in cell:
+            entry["score"] = 0.0 if cell["cannot"] == "failed" else None
+            resampled[*agent, cell["task"]] = np.zeros(RESAMPLES)
+        elif agent in refuted:
+            entry |= REFUTED
+        else:
             regrets = np.array(cell["regrets"])
             samples = resampled_scores(cell["task"], regrets, chance, best)
             low, high = interval_of(samples)
             error = standard_error_of_score(cell["deviation"], len(regrets), chance.mean(), best.mean())
-            entry_of_card |= {"score": score_of(regrets, chance, best), "low": low, "high": high, "error": error}
-            resampled[*key, cell["task"]] = samples
-        else:
-            entry_of_card["score"] = 0.0 if cell["cannot"] == "failed" else None
-            if cell["cannot"] == "failed":
-                resampled[*key, cell["task"]] = np.zeros(RESAMPLES)
-        scored.append(entry_of_card)
+            entry |= {"score": score_of(regrets, chance, best), "low": low, "high": high, "error": error}
+            resampled[*agent, cell["task"]] = samples
+        scored.append(entry)
+    samples_of_totals = {
+        key: total_of({cell["task"]: resampled[*key, cell["task"]] for cell in core})
+        for key, core in core_cells(scored).items()
+    }
+    intervals = {key: interval_of(samples) for key, samples in samples_of_totals.items()}
+
+    def are_apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+        return differ_in_pairs(*(samples_of_totals[total["agent"], total["level"]] for total in (first, second)))
+
     card = {
         "format": FORMAT,
         "suite": VERSION,
@@ -112,76 +122,149 @@ def card_of(
         "delta": DELTA,
         "levels": list(levels),
         "anchors": {
-            task: {"best_name": TASKS[task].best, **{name: float(np.mean(games[name])) for name in ("chance", "best")}}
+            task: {
+                "best_name": TASKS[task].best,
+                "chance": float(np.mean(games["chance"])),
+                "best": float(np.mean(games["best"])),
+            }
             for task, games in anchors.items()
         },
         "cells": scored,
         "audits": [dict(audit) for audit in audits],
         "growth": [dict(exponent) for exponent in growth],
         "reference": digest_of_size(size),
-        "totals": totals_of(scored, resampled, levels, size),
+        "totals": totals_of(scored, size, intervals, are_apart),
     }
     return {**card, "digest": digest_of(card)}
 
 
+def refuted_by(audits: Sequence[Mapping[str, Any]]) -> set[tuple[str, float | None]]:
+    """Return the agents and levels whose claims are refuted."""
+    return {(audit["agent"], audit["level"]) for audit in audits if audit["refuted"]}
+
+
+def core_cells(cells: Sequence[Mapping[str, Any]]) -> dict[tuple[str, float | None], list[Mapping[str, Any]]]:
+    """Return by agent and level the cells with a score in tasks with arms."""
+    core: dict[tuple[str, float | None], list[Mapping[str, Any]]] = {}
+    for cell in cells:
+        if cell["task"] in CORE and cell["score"] is not None:
+            core.setdefault((cell["agent"], cell["level"]), []).append(cell)
+    return core
+
+
 def totals_of(
     cells: Sequence[Mapping[str, Any]],
-    resampled: Mapping[tuple[str, float | None, str], FloatArray],
-    levels: Sequence[float | None],
     size: str,
+    intervals: Mapping[tuple[str, float | None], tuple[float, float]],
+    are_apart: Callable[[Mapping[str, Any], Mapping[str, Any]], bool],
 ) -> list[dict[str, Any]]:
     """Return the total of each agent at each level, and its ranks where every core task was played.
 
-    `"rank"` is the rank among the agents of the card, which were played in pairs; `"field"` is the one beside the
-    package's algorithms in the reference, which were played in other games.
+    `"rank"` is the rank among the agents of the card; `"field"` is its rank among the package's algorithms in the
+    reference, which were played in other games.
+
+    Args:
+        cells: The cells of the card.
+        size: The name of the size.
+        intervals: By agent and level, the interval of the total; where there is none, it follows from the error.
+        are_apart: Whether two totals can be told apart.
     """
-    totals = []
-    for level in levels:
-        rows, samples = [], []
-        ranking = ranking_at(size, level)
-        for agent in dict.fromkeys(cell["agent"] for cell in cells):
-            scores = {
-                cell["task"]: cell["score"]
-                for cell in cells
-                if (cell["agent"], cell["level"]) == (agent, level) and cell["score"] is not None
-            }
-            core = {task: score for task, score in scores.items() if task in CORE}
-            if not core:
-                continue
-            of_resamples = total_of({task: resampled[agent, level, task] for task in core})
-            low, high = interval_of(of_resamples)
-            row = {
+    totals: list[dict[str, Any]] = []
+    for (agent, level), core in core_cells(cells).items():
+        scores = {cell["task"]: cell["score"] for cell in core}
+        standing = standing_of({cell["task"]: (cell["score"], cell.get("error", 0.0)) for cell in core})
+        half = NORMAL_95 * standing.error
+        low, high = intervals.get((agent, level), (standing.total - half, standing.total + half))
+        ranking = reference().ranking(size, level) if len(core) == len(CORE) else []
+        rank = rank_among(standing.total, standing.error, ranking)
+        totals.append(
+            {
                 "agent": agent,
                 "level": level,
-                "total": float(total_of(core)),
+                "total": standing.total,
                 "low": low,
                 "high": high,
-                "interquartile_mean": float(interquartile_mean(core)),
-                "axes": {axis: float(mean) for axis, mean in axis_means(core).items()},
-                "coverage": coverage_of(list(core), CORE),
+                "error": standing.error,
+                "interquartile_mean": float(interquartile_mean(scores)),
+                "axes": {axis: mean for axis, (mean, _) in standing.axes.items()},
+                "coverage": len(core) / len(CORE),
                 "rank": None,
-                "field": None,
+                "field": {"rank": rank, "algorithms": len(ranking)} if ranking else None,
             }
-            totals.append(row)
-            if row["coverage"] == 1:
-                errors = {
-                    cell["task"]: cell.get("error", 0.0)
-                    for cell in cells
-                    if (cell["agent"], cell["level"]) == (agent, level) and cell["task"] in core
-                }
-                error = standard_error_of_total(errors)
-                if ranking:
-                    row["field"] = {"rank": rank_among(row["total"], error, ranking), "algorithms": len(ranking)}
-                rows.append(row)
-                samples.append(of_resamples)
-        are_apart = functools.partial(_are_apart, samples)
-        for row, rank in zip(rows, shared_ranks([row["total"] for row in rows], are_apart), strict=True):
-            row["rank"] = rank
+        )
+    for level in {total["level"] for total in totals}:
+        _rank([total for total in totals if total["level"] == level and total["coverage"] == 1], are_apart)
     return totals
 
 
-def _are_apart(samples: Sequence[FloatArray], first: int, second: int) -> bool:
-    return differ_in_pairs(samples[first], samples[second])
+def _rank(totals: Sequence[dict[str, Any]], are_apart: Callable[[Any, Any], bool]) -> None:
+    """Give their ranks to the totals of one level."""
+    ranks = shared_ranks([total["total"] for total in totals], lambda i, j: are_apart(totals[i], totals[j]))
+    for total, rank in zip(totals, ranks, strict=True):
+        total["rank"] = rank
+
+
+def join(*cards: "ScoreCard") -> "ScoreCard":
+    """Return one card of several of the same games, as if all agents had been evaluated in one call.
+
+    Totals of agents of different cards are compared as in different games, which is a little too cautious.
+
+    Args:
+        cards: At least one; cells that several of them have must be the same.
+
+    Raises:
+        ResultsError: If they are of other tables, sizes, seeds or versions, or have different results for one agent.
+    """
+    if not cards:
+        raise ValueError("cards must be at least one; received none.")
+    values = [card.values for card in cards]
+    for name in SHARED:
+        if any(card[name] != values[0][name] for card in values):
+            shown = " and ".join(dict.fromkeys(str(card[name]) for card in values))
+            raise ResultsError(f"cards must have the same {name} to be joined; received {shown}.")
+    anchors: dict[str, Any] = {}
+    for card in values:
+        for task, anchor in card["anchors"].items():
+            if anchors.setdefault(task, anchor) != anchor:
+                raise ResultsError(f"cards must have the same chance and best in {task} to be joined; they differ.")
+    audits = _united(values, "audits", ("agent", "level", "games"))
+    refuted = refuted_by(audits)
+    cells = [
+        {**cell, **REFUTED} if cell.get("score") is not None and (cell["agent"], cell["level"]) in refuted else cell
+        for cell in _united(values, "cells", ("agent", "task", "level"))
+    ]
+    counts = {key: len(core) for key, core in core_cells(cells).items()}
+    intervals = {
+        (total["agent"], total["level"]): (total["low"], total["high"])
+        for card in values
+        for total in card["totals"]
+        if round(total["coverage"] * len(CORE)) == counts.get((total["agent"], total["level"]))
+    }
+
+    def are_apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+        return differ(first["total"], first["error"], second["total"], second["error"])
+
+    joined = {
+        **values[0],
+        "levels": list(dict.fromkeys(level for card in values for level in card["levels"])),
+        "anchors": anchors,
+        "cells": cells,
+        "audits": audits,
+        "growth": _united(values, "growth", ("agent", "level", "task")),
+        "totals": totals_of(cells, values[0]["size"], intervals, are_apart),
+    }
+    return ScoreCard({**joined, "digest": digest_of(joined)})
+
+
+def _united(cards: Sequence[Mapping[str, Any]], part: str, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the entries of a part of several cards, each once."""
+    united: dict[str, dict[str, Any]] = {}
+    for card in cards:
+        for entry in card[part]:
+            names = [entry[key] for key in keys]
+            if united.setdefault(json.dumps(names), entry) != entry:
+                raise ResultsError(f"cards must agree to be joined; they have different {part} for {names}.")
+    return list(united.values())
 
 
 def digest_of(card: Mapping[str, Any]) -> str:
@@ -192,7 +275,7 @@ def digest_of(card: Mapping[str, Any]) -> str:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class ScoreCard:
-    """What agents scored in the tasks of the suite.
+    """Agents' scores in the tasks of the suite.
 
     `print` shows the totals and the scores of the axes.
 
@@ -210,7 +293,7 @@ class ScoreCard:
 
     @property
     def cells(self) -> list[dict[str, Any]]:
-        """One entry for each agent, task and level: the score with its interval, or why there is none."""
+        """One entry for each agent, task and level: the score with its interval, or the reason for a missing score."""
         return [dict(cell) for cell in self.values["cells"]]
 
     @property
@@ -222,7 +305,7 @@ class ScoreCard:
         """Return the entry of an agent in a task at a level.
 
         Raises:
-            ValueError: If there is none.
+            ValueError: If the card has no entry for them.
         """
         for cell in self.values["cells"]:
             if (cell["agent"], cell["task"], cell["level"]) == (agent, task, level):
@@ -235,17 +318,17 @@ class ScoreCard:
         return copied
 
     def text(self) -> str:
-        """Return the card as JSON, the same to the byte for the same numbers."""
+        """Return the card as JSON, byte-identical for equal numbers."""
         return json.dumps(self.values, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
     def save(self, path: str | Path) -> None:
-        """Write the card to a file, whole or not at all."""
+        """Write the card to a file atomically."""
         write_whole(Path(path), self.text())
 
     def table(self, format: str = "markdown") -> str:
         """Return the totals and the means of the axes as a table: `"markdown"`, `"latex"`, `"csv"` or `"html"`.
 
-        Ranks are those beside the package's algorithms; without a reference of this size they are among these agents.
+        Ranks are among the package's algorithms; without a reference of this size, among these agents.
         """
         axes = self._axes()
         rows = []
@@ -269,35 +352,18 @@ class ScoreCard:
         Args:
             columns: Panels in a row; by default all.
         """
-        agents = list(dict.fromkeys(cell["agent"] for cell in self.values["cells"]))[:MOST_DOTS]
-        dots = {level: {agent: self._dots(agent, level) for agent in agents} for level in self.values["levels"]}
-        table = [["total (rank)", *("none" if level is None else f"ε = {level:g}" for level in dots)]]
-        ranked = {
-            (total["agent"], total["level"]): f"{total['total']:.2f} ({(total['field'] or total)['rank']})"
-            for total in self.values["totals"]
-            if total["rank"] is not None
-        }
-        for agent in agents:
-            table.append([agent, *(ranked.get((agent, level), "") for level in dots)])
-        return picture(self.values["size"], dots, table, columns)
-
-    def _dots(self, agent: str, level: float | None) -> dict[str, tuple[float, float, float]]:
-        cells = [
-            cell
-            for cell in self.values["cells"]
-            if (cell["agent"], cell["level"]) == (agent, level) and cell["score"] is not None
-        ]
-        scores = {cell["task"]: cell["score"] for cell in cells}
-        errors = {cell["task"]: cell.get("error", 0.0) for cell in cells}
-        total = next(
-            (
-                (total["total"], total["low"], total["high"])
-                for total in self.values["totals"]
-                if (total["agent"], total["level"]) == (agent, level) and total["coverage"] == 1
-            ),
-            None,
-        )
-        return dots_of(scores, errors, total)
+        totals = [total for total in self.values["totals"] if total["rank"] is not None]
+        ranked = {(total["agent"], total["level"]): row_of(total) for total in totals}
+        shown: dict[float | None, Any] = {}
+        for level in self.values["levels"]:
+            for agent in list(dict.fromkeys(cell["agent"] for cell in self.values["cells"]))[:MOST_DOTS]:
+                cells = {
+                    cell["task"]: (cell["score"], cell.get("error", 0.0))
+                    for cell in self.values["cells"]
+                    if (cell["agent"], cell["level"]) == (agent, level) and cell["score"] is not None
+                }
+                shown.setdefault(level, {})[agent] = cells, ranked.get((agent, level))
+        return picture(self.values["size"], shown, columns)
 
     def _axes(self) -> list[str]:
         return [axis for axis in AXES if any(axis in total["axes"] for total in self.values["totals"])]
@@ -315,7 +381,7 @@ class ScoreCard:
         for level in self.values["levels"]:
             totals = [total for total in self.values["totals"] if total["level"] == level]
             if totals:
-                ranking = ranking_at(size, level) if any(total["field"] for total in totals) else []
+                ranking = reference().ranking(size, level) if any(total["field"] for total in totals) else []
                 lines += ["", head_of(level, axes), *lines_of_ranking(totals, ranking, axes)]
         growth = [
             f"{entry['agent']} at {level_in_words(entry['level'])}: regret grows like T^{entry['exponent']:.2f} in"
@@ -323,66 +389,67 @@ class ScoreCard:
             for entry in self.values["growth"]
         ]
         audits = [line for audit in self.values["audits"] if (line := _audit_line(audit))]
-        parts = (lines, self._points(), growth, audits, self._reasons())
+        parts = (lines, self._outside(), growth, audits, self._reasons())
         return "\n\n".join("\n".join(part) for part in parts if part)
 
-    def _points(self) -> list[str]:
-        """Return a line for each agent of points, whose tasks are outside the total."""
-        lines = []
+    def _outside(self) -> list[str]:
+        """Return a line for each score of points, which are outside the total, and for what patients are guaranteed."""
+        lines, patients = [], {}
         for cell in self.values["cells"]:
+            level = level_in_words(cell["level"])
             if cell["task"] not in CORE and cell["score"] is not None:
-                lines.append(
-                    f"{cell['agent']} at {level_in_words(cell['level'])}: {cell['score']:.2f} [{cell['low']:.2f},"
-                    f" {cell['high']:.2f}] in {cell['task']}"
-                    if "low" in cell
-                    else f"{cell['agent']} at {level_in_words(cell['level'])}: {cell['score']:.2f} in {cell['task']}"
-                )
-        return lines
+                interval = f" [{cell['low']:.2f}, {cell['high']:.2f}]" if "low" in cell else ""
+                lines.append(f"{cell['agent']} at {level}: {cell['score']:.2f}{interval} in {cell['task']}")
+            if person := cell.get("guarantee", {}).get("person"):
+                delta = f" and delta = {person['delta']:g}" if person["delta"] else ""
+                start = f"{cell['agent']}: a patient of {cell['task']} serves in up to {person['rounds']} rounds:"
+                patients.setdefault(start, []).append(f"epsilon = {_number(person['epsilon'])}{delta} at {level}")
+        return lines + [f"{start} {', '.join(epsilons)}" for start, epsilons in patients.items()]
 
     def _reasons(self) -> list[str]:
-        """Return a line for each reason for which cells have no score."""
-        levels: dict[tuple[str, str, str], list[str]] = {}
+        """Return a line for each reason for missing scores."""
+        levels: dict[tuple[str, str, str, str], list[str]] = {}
         for cell in self.values["cells"]:
             if cell.get("cannot") in CANNOT:
-                key = cell["agent"], SHORT[cell["cannot"]], cell["task"]
-                levels.setdefault(key, []).append(level_in_words(cell["level"]))
-        tasks: dict[tuple[str, str, str], list[str]] = {}
-        for (agent, why, task), at in levels.items():
-            tasks.setdefault((agent, why, ", ".join(at)), []).append(task)
+                reason = textwrap.shorten(cell["reason"], REASON_SHOWN, placeholder=" ...")
+                why = SHORT[cell["cannot"]], reason if cell["cannot"] in ("guarantee", "failed") else ""
+                levels.setdefault((cell["agent"], cell["task"], *why), []).append(level_in_words(cell["level"]))
+        tasks: dict[tuple[str, str, str, str], list[str]] = {}
+        for (agent, task, why, reason), at in levels.items():
+            tasks.setdefault((agent, ", ".join(at), why, reason), []).append(task)
         lines = []
-        for (agent, why, at_levels), names in tasks.items():
+        for (agent, at_levels, why, reason), names in tasks.items():
             where = "all tasks with arms" if set(CORE) <= set(names) else ", ".join(names)
-            lines.append(f"{agent} at {at_levels}: {why} in {where}")
+            lines.append(f"{agent} at {at_levels}: {why} in {where}{': ' if reason else ''}{reason}")
         low = [cell for cell in self.values["cells"] if cell["score"] is not None and cell["score"] < FLOOR]
         lines += [f"{cell['agent']} in {cell['task']}: {cell['score']:.2f}, which counts as -1" for cell in low]
         return lines
 
 
 def _audit_line(audit: Mapping[str, Any]) -> str:
-    """Return what an audit found, in one line."""
+    """Return the finding of an audit in one line."""
     start = f"{audit['agent']} at {audit['level']:g}: "
     if audit["kind"] == "none":
         return f"{start}no audit ({audit['reason']})"
-    declared, finding = audit["declared"], audit["found"]
+    declared = audit["declared"]
+    delta = f" and delta = {declared['delta']:g}" if declared["delta"] else ""
+    how = "exactly" if audit["kind"] == "exact" else audit["kind"]
     verdict = ", which REFUTES it" if audit["refuted"] else ""
+    whose = "" if audit["player"] == "agent" else " of its wrapper"
+    games = [kind if of_kind != "none" else f"not {kind}" for kind, of_kind in audit["games"].items()]
     return (
-        f"{start}declares epsilon = {_number(declared['epsilon'])} at delta = {declared['delta']:g} for a round; the"
-        f" audit finds {audit['kind']} {_number(finding)}{verdict}"
-    ).replace("finds exact ", "finds exactly ")
+        f"{start}declares epsilon = {_number(declared['epsilon'])}{delta} for a round; the audit{whose} finds {how}"
+        f" {_number(audit['found'])}{verdict} ({', '.join(games)})"
+    )
 
 
 def _number(number: float | str) -> str:
     return number if isinstance(number, str) else f"{number:.4g}"
 
 
-def ranking_at(size: str, level: float | None) -> list[RankedRow]:
-    """Return the package's algorithms at a level by rank; none if the reference has no such size or level."""
-    return reference().ranking(size, level) if is_there() and reference().has(size) else []
-
-
 def digest_of_size(size: str) -> str | None:
-    """Return a digest of what the reference holds of a size; None if it has no such size."""
-    if not (is_there() and reference().has(size)):
+    """Return a digest of the reference's data for a size; None if it lacks the size."""
+    if not reference().has(size):
         return None
     return hashlib.sha256(json.dumps(reference().of_size(size), sort_keys=True).encode()).hexdigest()[:16]
 
@@ -391,7 +458,7 @@ def load(path: str | Path) -> ScoreCard:
     """Read a card that `save` wrote.
 
     Raises:
-        ResultsError: If it is no card, was changed or damaged, or is of another version of the suite.
+        ResultsError: If it is not a card, was changed or damaged, or is from another version of the suite.
     """
     path = Path(path)
     try:

@@ -1,4 +1,4 @@
-"""Plays agents in the tasks of the suite at several levels of privacy, and keeps what is played in a folder."""
+"""Plays agents in the tasks of the suite at several levels of privacy, and stores the results in a folder."""
 
 import hashlib
 import json
@@ -11,15 +11,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.audits import exact_loss, sampled_loss
-from dp_bandit_envs.errors import (
-    NotAuditedError,
-    NothingReleasedError,
-    TooLongError,
-    UnreachableGuaranteeError,
-    WrongGameError,
-)
-from dp_bandit_envs.experiments.progress import check_progress, progress_of
+from dp_bandit_envs.errors import TooLongError, UnreachableGuaranteeError, WrongGameError
+from dp_bandit_envs.experiments.progress import check_progress, interruption, progress_of
 from dp_bandit_envs.files import make_folder, write_whole
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray
@@ -29,28 +22,22 @@ from dp_bandit_envs.suite.card import ScoreCard, card_of
 from dp_bandit_envs.suite.players import SuitePlayer, Wrapper, players_of
 from dp_bandit_envs.suite.reference import REFERENCE_SEED, stored_anchors
 from dp_bandit_envs.suite.scores import exponent_of
+from dp_bandit_envs.suite.short_audit import FAILURES, audit_of, finite, in_short
 from dp_bandit_envs.suite.task_table import (
     DELTA,
     SIZES,
     SuiteTask,
-    digest_of_table,
     played_anchors,
     public_seed,
     size_name,
     size_of,
-    tasks,
+    tasks as tasks_of_axes,
 )
 from dp_bandit_envs.time_limit import limited
 
 LEVELS_OF_A_CARD: Final = (0.1, 1.0, 10.0)
 SECONDS_A_CELL: Final = 1800.0
 """The usual limit of time for one agent at one level in one task."""
-SECONDS_AN_AUDIT: Final = 60.0
-AUDITED_ROUNDS: Final = (None, 128, 512)
-"""Horizons of exact audits, tried in turn until something is released; None is the audit's own."""
-SAMPLED_GAMES: Final = 200
-"""Games of each test where an exact audit is not possible."""
-LONGEST_REASON: Final = 300
 QUANTILES: Final = (0.1, 0.5, 0.9, 0.99)
 GROWTH_TASKS: Final = ("stochastic/gap-0.2", "adversarial/constrained")
 """Where the growth of regret in T is reported."""
@@ -70,33 +57,33 @@ def evaluate(
     seconds: float = SECONDS_A_CELL,
     progress: Callable[[int, int], None] | bool = True,
 ) -> ScoreCard:
-    """Score agents in the games of the suite, at privacy levels that are really held.
+    """Score agents in the games of the suite, at privacy levels that they actually guarantee.
 
     Every agent plays every task that it can play, at every level. Algorithms with a mechanism are calibrated to
-    guarantee the level in each task; agents without one play behind the standard wrapper (`Clipped-Lap`). A cell
-    without a score says why: another kind of game, no guarantee at this level, or a failure, which counts 0. The
-    guarantee is audited shortly; a claim that the audit refutes has no score.
+    guarantee the level in each task; agents without a mechanism play with the standard wrapper (`Clipped-Lap`). A cell
+    without a score has a reason: another kind of game, no guarantee at this level, or a failure, which counts 0. The
+    guarantee is audited briefly; a refuted claim has no score.
 
     Args:
         agents: One or several, as for `compare`, or a mapping from names to them: a name such as `"DP-KLUCB"`, an
             `Algorithm`, an agent's class, a function that makes either, `"module:Name"`, an adapter such as
-            `from_sb3(model)`, or a function `train(env)` that returns a trained model or what makes agents. It is
-            called for each task and level with an environment whose games are not scored, and whose `reset` begins the
-            next one.
+            `from_sb3(model)`, or a function `train(env)` that returns a trained model or an agent factory. It is called
+            for each task and level with an environment whose games are not scored, and whose `reset` begins the next
+            game.
         size: `"tiny"`, `"quick"` or `"full"`.
-        epsilon: One level or several: the epsilon of a round at delta = 1e-6, or None for no privacy, where private
-            algorithms play with epsilon = inf.
+        epsilon: One level or several: the epsilon of a round at delta = 1e-6, or None for no privacy (private
+            algorithms then have epsilon = inf).
         tasks: Axes or tasks, such as `"switching"`; by default all. Ranks need every task with arms.
-        wrapper: Called as `wrapper(env, epsilon=...)`, makes agents private in place of the standard wrapper.
-        folder: Where to keep what is played, so that a run can be interrupted, and more agents added, by the same call.
-        jobs: Number of games to play at a time.
-        seed: The seed of all games. By default it is that of the reference, which holds chance and the best of these
-            games; with any other they are played, too.
-        seconds: The most seconds for one agent at one level in one task.
+        wrapper: Called as `wrapper(env, epsilon=...)`; replaces the standard wrapper.
+        folder: Folder for results; the same call resumes an interrupted run, or adds more agents.
+        jobs: Number of games to play in parallel.
+        seed: The seed of all games. By default the reference's seed, whose chance and best are stored; with other seeds
+            they are played, too.
+        seconds: Time limit for one agent at one level in one task.
         progress: As for `compare`.
 
     Raises:
-        UnknownNameError: If there is no such axis, task, size or algorithm; the message lists the known ones.
+        UnknownNameError: If an axis, task, size or algorithm is unknown; the message lists the known names.
         ValueError: If a level is out of range, or names are given twice.
 
     Example:
@@ -106,7 +93,7 @@ def evaluate(
         1.0
     """
     size = size_name(size)
-    wanted = chosen_tasks(tasks)
+    wanted = tasks_of_axes(tasks)
     levels = levels_of(epsilon)
     seed = checks.integer("seed", seed, at_least=0)
     checks.integer("jobs", jobs, at_least=1)
@@ -123,29 +110,27 @@ def evaluate(
             for agent in played_agents(players, wanted, levels, store, jobs, seconds, advance):
                 cells += agent.cells
                 growth += _growth(agent, wanted, store, jobs, seconds)
-                if agent.level is not None:
-                    audits.append({"agent": agent.player.label, "level": agent.level, **audit_of(agent.algorithms)})
-    except KeyboardInterrupt as stop:
-        if folder is not None:
-            stop.add_note(f"Finished cells are saved in {folder}; the same call goes on from there.")
-        raise
+                if agent.level is not None and agent.played:
+                    audits.append({"agent": agent.player.label, "level": agent.level, **audit_of(agent.played)})
+    except KeyboardInterrupt:
+        raise interruption(folder, what="cells") from None
     return ScoreCard(card_of(size, seed, levels, anchors, cells, audits, growth))
 
 
 class PlayedAgent(NamedTuple):
-    """What an agent played at a level.
+    """The cells that an agent played at a level.
 
     Attributes:
         player: Who was evaluated.
         level: The level.
         cells: A cell for each task, with the regrets of its games or the reason why there are none.
-        algorithms: The algorithms that played, as they were calibrated.
+        played: The tasks that it played, with the calibrated algorithms.
     """
 
     player: SuitePlayer
     level: float | None
     cells: list[dict[str, Any]]
-    algorithms: list[Algorithm]
+    played: list[tuple[SuiteTask, Algorithm]]
 
 
 def played_agents(
@@ -157,23 +142,23 @@ def played_agents(
     seconds: float,
     advance: Callable[[str | None, int], None],
 ) -> Iterator[PlayedAgent]:
-    """Play all tasks, agent by agent and level by level, and yield each as soon as it has played them."""
+    """Play all tasks, agent by agent and level by level, and yield each result when it is complete."""
     for player in players:
         for level in levels:
             cells: list[dict[str, Any]] = []
-            algorithms: list[Algorithm] = []
+            played: list[tuple[SuiteTask, Algorithm]] = []
             for task in wanted:
-                cells.append(_cell(store, player, task, level, algorithms, jobs, seconds))
+                cells.append(_cell(store, player, task, level, played, jobs, seconds))
                 advance(None, task.horizon(store.size) * size_of(store.size).games)
-            yield PlayedAgent(player, level, cells, algorithms)
+            yield PlayedAgent(player, level, cells, played)
 
 
 def _growth(
     agent: PlayedAgent, wanted: Sequence[SuiteTask], store: "CellStore", jobs: int, seconds: float
 ) -> list[dict[str, Any]]:
-    """Return how the regret of an agent grows in T, by its games at this size and at all smaller ones.
+    """Return the growth exponent of an agent's regret in T, by its games at this and all smaller sizes.
 
-    A model is trained for one size, and has no growth.
+    A model is trained for one size, and has no exponent.
     """
     smaller = list(SIZES)[: list(SIZES).index(store.size)]
     growth = []
@@ -193,13 +178,8 @@ def _growth(
     return growth
 
 
-def chosen_tasks(axis: str | Sequence[str] | None) -> list[SuiteTask]:
-    """Return the tasks of some axes."""
-    return tasks(axis)
-
-
 def levels_of(epsilon: Any) -> list[float | None]:
-    """Return the levels that are asked for, each once."""
+    """Return the requested levels, each once."""
     is_list = isinstance(epsilon, Iterable) and not isinstance(epsilon, (str, bytes))
     levels = [None if level is None else _level(level) for level in (epsilon if is_list else [epsilon])]
     if not levels or len(set(levels)) < len(levels):
@@ -215,7 +195,7 @@ def _level(level: Any) -> float:
 
 
 class CellStore:
-    """What was played, in memory or as one file a cell, which holds the regrets of all games.
+    """The played cells, in memory or as one file per cell with the regrets of all games.
 
     Args:
         folder: The folder; None for memory only.
@@ -228,23 +208,24 @@ class CellStore:
         if folder is not None:
             make_folder(folder)
 
-    def kept(self, question: Mapping[str, Any], play: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Return what a file says about a question, or play it and write the file.
+    def kept(self, task: SuiteTask, question: Mapping[str, Any], play: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Return the answer stored in a file about the games of a task, or play them and write the file.
 
         An answer with the key `"not kept"` is written nowhere.
         """
-        asked = {**question, "size": self.size, "seed": self.seed, "table": digest_of_table(), "made by": made_by()}
-        text = json.dumps(asked, sort_keys=True)
+        games = {"games": task.games(self.size), "seed": self.seed, "delta": DELTA, "made by": made_by()}
+        text = json.dumps({**question, **games}, sort_keys=True)
         name = hashlib.sha256(text.encode()).hexdigest()[:32]
         path = None if self._folder is None else self._folder / f"{name}.json"
         if path is not None and path.exists():
             stored = json.loads(path.read_text(encoding="utf-8"))
-            if stored.get("question") == asked:
+            if stored.get("question") == json.loads(text):
                 answer: dict[str, Any] = stored["answer"]
                 return answer
         answer = play()
         if path is not None and not answer.pop("not kept", False):
-            write_whole(path, json.dumps({"question": asked, "answer": answer}, sort_keys=True, allow_nan=False))
+            facts = {"question": json.loads(text), "answer": answer}
+            write_whole(path, json.dumps(facts, sort_keys=True, allow_nan=False))
         return answer
 
     def at(self, size: str) -> "CellStore":
@@ -252,18 +233,18 @@ class CellStore:
         return CellStore(self._folder, size, self.seed)
 
     def anchors_or_stored(self, task: SuiteTask) -> dict[str, list[float]]:
-        """Return the regrets of chance and of the best, from the reference if it has these games."""
+        """Return the regrets of chance and of the best, from the reference if it contains these games."""
         stored = stored_anchors(task.name, self.size, self.seed)
         return self.anchors(task) if stored is None else {"chance": stored[0].tolist(), "best": stored[1].tolist()}
 
     def anchors(self, task: SuiteTask) -> dict[str, list[float]]:
-        """Return the regrets of chance and of the best in each game, which are played if no file has them."""
+        """Return the regrets of chance and of the best in each game, playing them if they are not stored."""
 
         def play() -> dict[str, Any]:
             anchors = played_anchors(task.name, self.size, self.seed)
             return {"chance": anchors.chance.tolist(), "best": anchors.best.tolist()}
 
-        return self.kept({"task": task.name, "anchors": task.best}, play)
+        return self.kept(task, {"anchors": task.best}, play)
 
 
 def _cell(
@@ -271,28 +252,21 @@ def _cell(
     player: SuitePlayer,
     task: SuiteTask,
     level: float | None,
-    played: list[Algorithm],
+    played: list[tuple[SuiteTask, Algorithm]],
     jobs: int,
     seconds: float,
 ) -> dict[str, Any]:
-    """Return a cell: the regrets of an agent's games at a level in a task, or why there are none."""
+    """Return a cell: the regrets of an agent's games at a level in a task, or why they are missing."""
     cell: dict[str, Any] = {"agent": player.label, "task": task.name, "level": level}
     try:
         with limited(seconds):
             algorithm = player.algorithm_in(task, store.size, level, store.seed)
             guarantee = algorithm.guarantee_in(task.environment(store.size))
-    except WrongGameError as error:
-        return {**cell, "cannot": "game", "reason": in_short(error)}
-    except UnreachableGuaranteeError as error:
-        return {**cell, "cannot": "guarantee", "reason": in_short(error)}
-    except TooLongError:
-        return {**cell, "cannot": "failed", "reason": f"stopped after {seconds:g} seconds before its first game"}
-    except Exception as error:
-        return {**cell, "cannot": "failed", "reason": in_short(error)}
+    except FAILURES as error:
+        return {**cell, **_cannot(error, f"stopped after {seconds:g} seconds before its first game")}
     cell["guarantee"] = guarantee_held(guarantee)
     parts = (algorithm.make_agent, algorithm.make_point_agent, algorithm.wrapping)
     question = {
-        "task": task.name,
         "level": level,
         "agent": player.label,
         "player": algorithm.player,
@@ -311,92 +285,46 @@ def _cell(
                     jobs=jobs,
                     progress=False,
                 )
-        except WrongGameError as error:
-            return {"cannot": "game", "reason": in_short(error)}
-        except TooLongError:
-            return {"cannot": "failed", "reason": f"stopped after {seconds:g} seconds", "not kept": True}
-        except Exception as error:
-            return {"cannot": "failed", "reason": in_short(error)}
+        except FAILURES as error:
+            # What the clock stopped may be played on another day.
+            return {**_cannot(error, f"stopped after {seconds:g} seconds"), "not kept": isinstance(error, TooLongError)}
         return {"regrets": next(iter(simulation.values())).last(task.measure).tolist()}
 
-    answer = store.kept(question, play)
+    answer = store.kept(task, question, play)
     answer.pop("not kept", None)
     if "regrets" in answer:
-        played.append(algorithm)
+        played.append((task, algorithm))
         cell |= statistics_of(np.array(answer["regrets"]))
     return {**cell, **answer}
 
 
+def _cannot(error: BaseException, stopped: str) -> dict[str, Any]:
+    """Return the reason for a missing score."""
+    if isinstance(error, TooLongError):
+        return {"cannot": "failed", "reason": stopped}
+    is_game, is_guarantee = isinstance(error, WrongGameError), isinstance(error, UnreachableGuaranteeError)
+    return {"cannot": "game" if is_game else "guarantee" if is_guarantee else "failed", "reason": in_short(error)}
+
+
 def guarantee_held(guarantee: PrivacyGuarantee) -> dict[str, Any]:
-    """Return what a card says about a guarantee: a pure epsilon where there is one, otherwise the least at `DELTA`."""
+    """Return the text of a card on a guarantee: for a round and, where data are reused, for a person."""
+    facts = {**_least_epsilon(guarantee), "model": guarantee.model, "covers": guarantee.covers}
+    if guarantee.data is not None and guarantee.data.person is not None and guarantee.model != "none":
+        facts["person"] = {**_least_epsilon(guarantee.for_person()), "rounds": guarantee.data.person}
+    return facts
+
+
+def _least_epsilon(guarantee: PrivacyGuarantee) -> dict[str, Any]:
+    """Return a pure epsilon where there is one, otherwise the least at `DELTA`."""
     pure, at_delta = guarantee.pure_epsilon, guarantee.epsilon_at(DELTA)
-    epsilon, delta = (pure, 0.0) if pure <= at_delta else (at_delta, DELTA)
-    return {"epsilon": _finite(epsilon), "delta": delta, "model": guarantee.model, "covers": guarantee.covers}
+    return {"epsilon": finite(min(pure, at_delta)), "delta": 0.0 if pure <= at_delta else DELTA}
 
 
 def statistics_of(regrets: FloatArray) -> dict[str, Any]:
-    """Return what a card says about the regrets of some games."""
+    """Return a card's statistics of the regrets of some games."""
     return {
         "mean": float(regrets.mean()),
         "deviation": float(regrets.std(ddof=1)) if len(regrets) > 1 else 0.0,
         "games": len(regrets),
         "quantiles": {f"{share:g}": float(np.quantile(regrets, share)) for share in QUANTILES},
     }
-
-
-def audit_of(played: Sequence[Algorithm]) -> dict[str, Any]:
-    """Return what a short audit finds of an algorithm as it played its first task.
-
-    It is exact where the draws are known, over 16 rounds with two arms, or as many as it takes until something is
-    released; otherwise a lower bound from some games.
-    """
-    if not played:
-        return {"kind": "none", "reason": "nothing was played at this level", "refuted": False}
-    algorithm = played[0]
-    try:
-        with limited(SECONDS_AN_AUDIT):
-            return _exact(algorithm)
-    except (NotAuditedError, TooLongError, ImportError) as error:
-        reason = in_short(error)
-    except Exception as error:
-        return {"kind": "none", "reason": in_short(error), "refuted": False}
-    try:
-        with limited(SECONDS_AN_AUDIT):
-            return _sampled(algorithm)
-    except (Exception, TooLongError) as error:
-        return {"kind": "none", "reason": f"{reason} {in_short(error)}".strip()[:LONGEST_REASON], "refuted": False}
-
-
-def _exact(algorithm: Algorithm) -> dict[str, Any]:
-    for rounds in AUDITED_ROUNDS:
-        try:
-            loss = exact_loss(algorithm, horizon=rounds)
-        except NothingReleasedError:
-            if rounds == AUDITED_ROUNDS[-1]:
-                raise
-            continue
-        kind = "exact" if loss.attained else "at most"
-        return _audit_entry(kind, loss.declared, loss.epsilon, loss.refuted, loss.verdict)
-    raise AssertionError("the last horizon returns or raises")
-
-
-def _sampled(algorithm: Algorithm) -> dict[str, Any]:
-    loss = sampled_loss(algorithm, of="arms", games=SAMPLED_GAMES, progress=False)
-    return _audit_entry("at least", loss.declared, loss.epsilon, not loss.holds, loss.verdict)
-
-
-def _audit_entry(kind: str, guarantee: PrivacyGuarantee, epsilon: float, refuted: bool, verdict: str) -> dict[str, Any]:
-    declared = {"epsilon": _finite(guarantee.epsilon), "delta": guarantee.delta}
-    return {"kind": kind, "declared": declared, "found": _finite(epsilon), "refuted": bool(refuted), "reason": verdict}
-
-
-def _finite(number: float) -> float | str:
-    """Return a number for JSON, which has no inf."""
-    return float(number) if math.isfinite(number) else "inf"
-
-
-def in_short(error: BaseException) -> str:
-    """Return an error in one line of at most 300 characters."""
-    text = " ".join(str(error).split()) or "no words"
-    kind = "" if isinstance(error, (WrongGameError, UnreachableGuaranteeError)) else f"{type(error).__name__}: "
-    return f"{kind}{text}"[:LONGEST_REASON]

@@ -1,7 +1,8 @@
-"""The reference: what every algorithm of the package scored in every task, at every level, from one file."""
+"""The reference: the scores of all algorithms of the package in every task, at every level, from one file."""
 
 import functools
 import json
+import math
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, Final, NamedTuple
@@ -10,32 +11,27 @@ import numpy as np
 
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.suite.scores import (
-    axis_means,
-    differ,
-    standard_error_of_score,
-    standard_error_of_total,
-    total_of,
-)
+from dp_bandit_envs.suite.scores import differ, exponent_of, standard_error_of_score, standing_of
 
 REFERENCE_FILE: Final = "reference_v1.json"
 REFERENCE_SEED: Final = 43
 """The seed of the reference's games, which took no part in choosing the table."""
-COLUMNS: Final = ("name", "mean", "deviation", "10%", "50%", "90%", "99%", "epsilon", "score", "digest")
+COLUMNS: Final = ("name", "mean", "deviation", "10%", "50%", "90%", "99%", "epsilon", "digest")
 """What a row holds: the index of the name, regrets over games, the epsilon held, and a digest of all regrets."""
 
 
 class ReferenceRow(NamedTuple):
-    """What an algorithm of the package did in a task at a level.
+    """An algorithm's results in a task at a level.
 
     Attributes:
         name: The algorithm.
         mean: The mean regret over games.
         deviation: Its standard deviation over games.
         quantiles: The 10, 50, 90 and 99 % quantiles of the regret.
-        epsilon: The epsilon that is guaranteed, at delta = 1e-6 where none is pure; None without privacy.
-        score: The score.
+        epsilon: The guaranteed epsilon, at delta = 1e-6 if it is not pure; None without privacy.
         digest: The first digits of a SHA-256 of the regrets of all games.
+        score: The score, which follows from the mean.
+        error: The standard error of the score.
     """
 
     name: str
@@ -43,18 +39,19 @@ class ReferenceRow(NamedTuple):
     deviation: float
     quantiles: tuple[float, ...]
     epsilon: float | None
-    score: float
     digest: str
+    score: float
+    error: float
 
 
 class RankedRow(NamedTuple):
-    """An algorithm of the package that plays all tasks with arms at a level.
+    """An algorithm or agent that plays all tasks with arms at a level.
 
     Attributes:
-        name: The algorithm.
+        name: The algorithm, or the agent.
         total: The mean of its axes.
         low, high: The 95 % interval of the total.
-        rank: Its rank, which those share that cannot be told from the next.
+        rank: Its rank; algorithms that cannot be told apart share one.
         error: The standard error of the total, for comparisons with other games.
         axes: The mean score of each axis.
     """
@@ -89,7 +86,7 @@ class SuiteReference:
         return size in self.values["sizes"]
 
     def of_size(self, size: str) -> Mapping[str, Any]:
-        """Return what the file holds of a size.
+        """Return the file's data of a size.
 
         Raises:
             ResultsError: If it was not made yet.
@@ -106,66 +103,67 @@ class SuiteReference:
         """Return the regrets of chance and of the best in each game of a task."""
         facts = self.of_size(size)
         chance, best = (
-            np.broadcast_to(np.array(facts["anchors"][task][name], dtype=float), facts["games"][task])
+            np.broadcast_to(np.array(facts["anchors"][task][name], dtype=float), facts["games"])
             for name in ("chance", "best")
         )
         return chance, best
 
     def rows(self, task: str, size: str, level: float | None) -> list[ReferenceRow]:
-        """Return what the algorithms did in a task at a level; those that cannot play there are missing."""
-        stored = self.of_size(size)["rows"][task].get(_key(level), [])
-        return [
-            ReferenceRow(self.names[row[0]], row[1], row[2], tuple(row[3:7]), row[7], row[8], row[9]) for row in stored
-        ]
+        """Return the results of the algorithms in a task at a level; algorithms that cannot play it are missing."""
+        facts = self.of_size(size)
+        chance, best = (float(regrets.mean()) for regrets in self.anchors(task, size))
+        rows = []
+        for name, mean, deviation, *quantiles, epsilon, digest in facts["rows"][task].get(_key(level), []):
+            score = (chance - mean) / (chance - best)
+            error = standard_error_of_score(deviation, facts["games"], chance, best)
+            rows.append(
+                ReferenceRow(self.names[name], mean, deviation, tuple(quantiles), epsilon, digest, score, error)
+            )
+        return rows
+
+    def rows_by_name(self, size: str, level: float | None) -> dict[str, dict[str, ReferenceRow]]:
+        """Return the rows of each algorithm by task."""
+        by_name: dict[str, dict[str, ReferenceRow]] = {}
+        for task in self.of_size(size)["rows"]:
+            for row in self.rows(task, size, level):
+                by_name.setdefault(row.name, {})[task] = row
+        return by_name
 
     def scores(self, size: str, level: float | None) -> dict[str, dict[str, float]]:
         """Return the scores of each algorithm by task."""
-        scores: dict[str, dict[str, float]] = {}
-        for task in self.of_size(size)["rows"]:
-            for row in self.rows(task, size, level):
-                scores.setdefault(row.name, {})[task] = row.score
-        return scores
+        return {
+            name: {task: row.score for task, row in rows.items()}
+            for name, rows in self.rows_by_name(size, level).items()
+        }
 
     def ranking(self, size: str, level: float | None) -> list[RankedRow]:
-        """Return the algorithms that play all tasks with arms, the largest total first."""
-        return list(_ranking(self, size, level))
+        """Return the algorithms that play all tasks with arms, the largest total first; none without such a size."""
+        return list(_ranking(self, size, level)) if self.has(size) else []
 
-    def errors(self, size: str, level: float | None) -> dict[str, dict[str, float]]:
-        """Return the standard errors of scores by algorithm and task."""
-        games = self.of_size(size)["games"]
-        errors: dict[str, dict[str, float]] = {}
-        for task in self.of_size(size)["rows"]:
-            chance, best = (float(regrets.mean()) for regrets in self.anchors(task, size))
+    def exponents(self, task: str, level: float | None) -> dict[str, float]:
+        """Return the exponents of the regret in T in a task, for all algorithms that played it in two sizes or more."""
+        means: dict[str, dict[int, float]] = {}
+        for size in self.sizes:
             for row in self.rows(task, size, level):
-                error = standard_error_of_score(row.deviation, games[task], chance, best)
-                errors.setdefault(row.name, {})[task] = error
-        return errors
-
-    def exponent(self, name: str, task: str, level: float | None) -> float | None:
-        """Return the exponent of the regret in T, by the sizes that were made; None if it was not played in two."""
-        return self.of_growth(task, level).get(name)
-
-    def of_growth(self, task: str, level: float | None) -> dict[str, float]:
-        """Return the exponents of the regret in T in a task at a level."""
-        stored: Mapping[str, Mapping[str, list[list[Any]]]] = self.values["growth"]
-        return {self.names[index]: exponent for index, exponent in stored.get(task, {}).get(_key(level), [])}
+                means.setdefault(row.name, {})[self.of_size(size)["horizon"]] = row.mean
+        several = {name: of_name for name, of_name in means.items() if len(of_name) > 1}
+        exponents = {name: exponent_of(list(of_name), list(of_name.values())) for name, of_name in several.items()}
+        return {name: exponent for name, exponent in exponents.items() if not math.isnan(exponent)}
 
 
 @functools.lru_cache(maxsize=64)
 def _ranking(reference: SuiteReference, size: str, level: float | None) -> tuple[RankedRow, ...]:
-    scores, errors = reference.scores(size, level), reference.errors(size, level)
-    ranked = []
+    by_name, ranked = reference.rows_by_name(size, level), []
     for index, rank, low, high in reference.of_size(size)["ranks"].get(_key(level), []):
         name = reference.names[index]
-        core = {task: score for task, score in scores[name].items() if task in reference.values["core"]}
-        error = standard_error_of_total({task: errors[name][task] for task in core})
-        axes = {axis: float(mean) for axis, mean in axis_means(core).items()}
-        ranked.append(RankedRow(name, float(total_of(core)), low, high, rank, error, axes))
+        rows = {task: row for task, row in by_name[name].items() if task in reference.values["core"]}
+        total, error, axes = standing_of({task: (row.score, row.error) for task, row in rows.items()})
+        ranked.append(RankedRow(name, total, low, high, rank, error, {axis: mean for axis, (mean, _) in axes.items()}))
     return tuple(sorted(ranked, key=lambda row: -row.total))
 
 
 def rank_among(total: float, error: float, ranking: Sequence[RankedRow]) -> int:
-    """Return the rank that a total from other games has beside the package's, shared if it is not apart from the next.
+    """Return the rank of a total from other games among the package's totals, shared if it cannot be told apart.
 
     Args:
         total: The total.
@@ -179,7 +177,7 @@ def rank_among(total: float, error: float, ranking: Sequence[RankedRow]) -> int:
 
 
 def first_as_chance(intervals: Sequence[tuple[float, float]]) -> int:
-    """Return from which row on, of the best first, all intervals of totals reach 0, the score of chance."""
+    """Return the first row (best first) from where on all intervals of totals reach 0, the score of chance."""
     position = len(intervals)
     while position and intervals[position - 1][0] <= 0:
         position -= 1
@@ -188,21 +186,15 @@ def first_as_chance(intervals: Sequence[tuple[float, float]]) -> int:
 
 @functools.cache
 def reference() -> SuiteReference:
-    """Return the reference of the package."""
-    text = resources.files("dp_bandit_envs.suite").joinpath(REFERENCE_FILE).read_text(encoding="utf-8")
+    """Return the reference of the package, which has no sizes while it is made for the first time."""
+    file = resources.files("dp_bandit_envs.suite").joinpath(REFERENCE_FILE)
+    text = file.read_text(encoding="utf-8") if file.is_file() else '{"names": [], "sizes": {}}'
     return SuiteReference(json.loads(text))
 
 
-def is_there() -> bool:
-    """Return whether the file exists, which is not so while it is made for the first time."""
-    return resources.files("dp_bandit_envs.suite").joinpath(REFERENCE_FILE).is_file()
-
-
 def stored_anchors(task: str, size: str, seed: int) -> tuple[FloatArray, FloatArray] | None:
-    """Return the regrets of chance and best from the reference; None if it has no such games."""
-    if seed != REFERENCE_SEED or not is_there():
-        return None
-    return reference().anchors(task, size) if reference().has(size) else None
+    """Return the regrets of chance and best from the reference; None if it lacks these games."""
+    return reference().anchors(task, size) if seed == REFERENCE_SEED and reference().has(size) else None
 
 
 def _key(level: float | None) -> str:

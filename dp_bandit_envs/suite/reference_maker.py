@@ -1,7 +1,7 @@
 """Makes the reference: `python -m dp_bandit_envs.suite.reference_maker tiny quick`.
 
-Cells that were played are kept in `results/reference`, so that an interrupted run goes on. Sizes that are not named
-keep what the file says of them, as long as the table and the names are the same.
+Played cells are stored in `results/reference`, so that an interrupted run can be resumed. Sizes that are not named keep
+their data in the file, if the table and the names are unchanged.
 """
 
 import hashlib
@@ -14,15 +14,14 @@ from typing import Any, Final
 import numpy as np
 
 import dp_bandit_envs
-from dp_bandit_envs.algorithms import algorithm_names
+from dp_bandit_envs.algorithms import algorithm_names, make_algorithm
 from dp_bandit_envs.experiments.progress import progress_of
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.suite.card import card_of
-from dp_bandit_envs.suite.evaluation import GROWTH_TASKS, SECONDS_A_CELL, CellStore, played_agents
+from dp_bandit_envs.suite.evaluation import SECONDS_A_CELL, CellStore, played_agents
 from dp_bandit_envs.suite.players import players_of
-from dp_bandit_envs.suite.reference import COLUMNS, REFERENCE_FILE, REFERENCE_SEED, SuiteReference
-from dp_bandit_envs.suite.scores import exponent_of
+from dp_bandit_envs.suite.reference import COLUMNS, REFERENCE_FILE, REFERENCE_SEED
 from dp_bandit_envs.suite.sheet import level_in_words
 from dp_bandit_envs.suite.task_table import CORE, DELTA, LEVELS, SIZES, TASKS, VERSION, digest_of_table, size_name
 
@@ -35,18 +34,20 @@ ANCHORS: Final = ("chance", "best")
 
 
 def names_of_reference() -> list[str]:
-    """Return the names that have rows: all of the package, and the standard wrapper around Thompson sampling."""
-    return [*algorithm_names(), *FURTHER]
+    """Return the names of the rows: all algorithms, and the standard wrapper around Thompson sampling."""
+    # Those that look for the best arm play for something else than the regret that is scored.
+    regret = [name for name in algorithm_names() if make_algorithm(name).sample_bound is None]
+    return [*regret, *FURTHER]
 
 
 def make(sizes: Sequence[str], folder: Path, file: Path = FILE, jobs: int = 1) -> None:
-    """Play all cells of some sizes that are not in the folder yet, and write the reference.
+    """Play the missing cells of some sizes, and write the reference.
 
     Args:
         sizes: The names of the sizes.
-        folder: Where cells are kept.
+        folder: The folder of cells.
         file: The file to write.
-        jobs: Number of games to play at a time.
+        jobs: Number of games to play in parallel.
     """
     players = players_of(names_of_reference())
     names = [player.label for player in players]
@@ -66,7 +67,6 @@ def make(sizes: Sequence[str], folder: Path, file: Path = FILE, jobs: int = 1) -
         "names": names,
         "sizes": {size: played.get(size) or kept[size] for size in SIZES if size in played or size in kept},
     }
-    facts["growth"] = _growth(SuiteReference(facts))
     write_whole(file, text_of(facts))
 
 
@@ -83,7 +83,6 @@ def _of_size(size: str, players: Any, names: list[str], store: CellStore, jobs: 
     if failed:
         raise RuntimeError(f"no algorithm of the package must fail; {failed[0]['agent']}: {failed[0]['reason']}")
     card = card_of(size, REFERENCE_SEED, LEVELS, anchors, cells, [])
-    scores = {(cell["agent"], cell["task"], cell["level"]): cell["score"] for cell in card["cells"]}
     rows: dict[str, dict[str, list[Any]]] = {task.name: {} for task in wanted}
     for cell in cells:
         if "regrets" not in cell:
@@ -92,10 +91,8 @@ def _of_size(size: str, players: Any, names: list[str], store: CellStore, jobs: 
         row = [
             names.index(cell["agent"]),
             _short(cell["mean"], 6),
-            _short(cell["deviation"], 4),
-            *(_short(quantile, 4) for quantile in cell["quantiles"].values()),
-            None if cell["level"] is None else _short(cell["guarantee"]["epsilon"], 7),
-            round(scores[cell["agent"], cell["task"], cell["level"]], 4),
+            *(_short(number, 3) for number in (cell["deviation"], *cell["quantiles"].values())),
+            None if cell["level"] is None else _short(cell["guarantee"]["epsilon"], 6),
             digest_of_regrets(regrets),
         ]
         rows[cell["task"]].setdefault(level_in_words(cell["level"]), []).append(row)
@@ -105,7 +102,8 @@ def _of_size(size: str, players: Any, names: list[str], store: CellStore, jobs: 
             row = [names.index(total["agent"]), total["rank"], round(total["low"], 4), round(total["high"], 4)]
             ranks.setdefault(level_in_words(total["level"]), []).append(row)
     return {
-        "games": {task.name: SIZES[size].games for task in wanted},
+        "horizon": SIZES[size].horizon,
+        "games": SIZES[size].games,
         "anchors": {task: {name: _finals(games[name]) for name in ANCHORS} for task, games in anchors.items()},
         "rows": rows,
         "ranks": ranks,
@@ -113,28 +111,9 @@ def _of_size(size: str, players: Any, names: list[str], store: CellStore, jobs: 
 
 
 def _finals(regrets: Sequence[float]) -> Any:
-    """Return the regrets of all games, or the one number that they all are."""
-    short = [_short(regret, 9) for regret in regrets]
+    """Return the regrets of all games, or their common value."""
+    short = [_short(regret, 7) for regret in regrets]
     return short[0] if len(set(short)) == 1 else short
-
-
-def _growth(reference: SuiteReference) -> dict[str, dict[str, list[Any]]]:
-    """Return by task and level the exponent of each algorithm that played it at two sizes or more."""
-    growth: dict[str, dict[str, list[Any]]] = {}
-    for task in GROWTH_TASKS:
-        for level in LEVELS:
-            means: dict[str, list[tuple[float, float]]] = {}
-            for size in reference.sizes:
-                for row in reference.rows(task, size, level):
-                    means.setdefault(row.name, []).append((TASKS[task].horizon(size), row.mean))
-            exponents = [
-                [reference.names.index(name), round(exponent_of(*zip(*points, strict=True)), 3)]
-                for name, points in means.items()
-                if len(points) > 1 and min(mean for _, mean in points) > 0
-            ]
-            if exponents:
-                growth.setdefault(task, {})[level_in_words(level)] = exponents
-    return growth
 
 
 def digest_of_regrets(regrets: FloatArray) -> str:
@@ -144,26 +123,11 @@ def digest_of_regrets(regrets: FloatArray) -> str:
 
 def text_of(facts: dict[str, Any]) -> str:
     """Return the file as text, one line for each task and level."""
-    lines: list[str] = []
-
-    def add(indent: int, name: str, content: Any, end: str) -> None:
-        start = " " * indent + json.dumps(name) + ":"
-        if indent < 4 and isinstance(content, dict) and any(isinstance(inner, dict) for inner in content.values()):
-            lines.append(f"{start}{{")
-            for index, (key, inner) in enumerate(content.items()):
-                add(indent + 1, key, inner, "," if index < len(content) - 1 else "")
-            lines.append(" " * indent + "}" + end)
-        else:
-            lines.append(start + json.dumps(content, separators=(",", ":"), allow_nan=False) + end)
-
-    items = list(facts.items())
-    for index, (key, content) in enumerate(items):
-        add(1, key, content, "," if index < len(items) - 1 else "")
-    return "{\n" + "\n".join(lines) + "\n}\n"
+    return json.dumps(facts, separators=(",", ":"), allow_nan=False).replace("]],", "]],\n") + "\n"
 
 
 def _short(number: float | str, digits: int) -> float | int | str:
-    """Return a number with some significant digits, and without a point where it is whole."""
+    """Return a number with some significant digits, without a decimal point if it is an integer."""
     if isinstance(number, str):
         return number
     short = float(f"{number:.{digits}g}")

@@ -1,11 +1,11 @@
-"""What a card looks like: ranks beside the package's algorithms, as text, as a table and as a picture."""
+"""The presentation of a card: ranks among the package's algorithms, as text, as a table and as a picture."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.suite.reference import REFERENCE_SEED, RankedRow, SuiteReference, first_as_chance, reference
-from dp_bandit_envs.suite.scores import NORMAL_95, axis_means, standard_error_of_total
+from dp_bandit_envs.suite.scores import NORMAL_95, axis_means, standing_of
 from dp_bandit_envs.suite.task_table import AXES, CORE, LEVELS
 
 if TYPE_CHECKING:
@@ -20,31 +20,25 @@ NAME_WIDTH: Final = 26
 
 
 def level_in_words(level: float | None) -> str:
-    """Return a level as tables show it."""
+    """Return a level for tables."""
     return "none" if level is None else f"{level:g}"
 
 
 def lines_of_ranking(
     totals: Sequence[Mapping[str, Any]], ranking: Sequence[RankedRow], axes: Sequence[str]
 ) -> list[str]:
-    """Return the lines of one level: agents among the best of the package, and who is as good as chance.
+    """Return the lines of one level: agents among the best of the package, and the players no better than chance.
 
     Args:
         totals: The totals of the card at this level.
-        ranking: The package's algorithms at this level and size, the best first; empty where they have no ranks.
-        axes: The axes that are shown.
+        ranking: The package's algorithms at this level and size, the best first; empty without ranks.
+        axes: The axes to show.
     """
     chance = first_as_chance([(row.low, row.high) for row in ranking])
-    rows: list[tuple[float, str]] = []
-    for total in totals:
-        rank = "" if total["rank"] is None else str((total["field"] or total)["rank"])
-        interval = f"{total['total']:5.2f} [{total['low']:.2f}, {total['high']:.2f}]"
-        rows.append((total["total"], _line(rank, "> " + total["agent"], interval, total["axes"], axes)))
     agents = {total["agent"] for total in totals}
-    for row in [row for row in ranking[:chance] if row.name not in agents][:BEST_SHOWN]:
-        interval = f"{row.total:5.2f} [{row.low:.2f}, {row.high:.2f}]"
-        rows.append((row.total, _line(str(row.rank), "  " + row.name, interval, row.axes, axes)))
-    lines = [line for _, line in sorted(rows, key=lambda pair: -pair[0])]
+    package = [row for row in ranking[:chance] if row.name not in agents][:BEST_SHOWN]
+    rows = [(row_of(total), "> ") for total in totals] + [(row, "  ") for row in package]
+    lines = [_line(row, mark, axes) for row, mark in sorted(rows, key=lambda pair: -pair[0].total)]
     if chance < len(ranking):
         first = ranking[chance]
         lines.append(
@@ -54,9 +48,17 @@ def lines_of_ranking(
     return lines
 
 
-def _line(rank: str, name: str, interval: str, means: Mapping[str, float], axes: Sequence[str]) -> str:
-    scores = "".join(f"{means[axis]:{len(axis) + 2}.2f}" if axis in means else " " * (len(axis) + 2) for axis in axes)
-    return f"{rank:>4}  {name:<{NAME_WIDTH}}{interval:<20}{scores}".rstrip()
+def row_of(total: Mapping[str, Any]) -> RankedRow:
+    """Return a total of a card as a row, with its rank among the package's algorithms if it has one."""
+    rank = (total["field"] or total)["rank"]
+    numbers = (total[name] for name in ("agent", "total", "low", "high"))
+    return RankedRow(*numbers, rank, total.get("error", 0.0), total["axes"])
+
+
+def _line(row: RankedRow, mark: str, axes: Sequence[str]) -> str:
+    means = [f"{row.axes[axis]:{len(axis) + 2}.2f}" if axis in row.axes else " " * (len(axis) + 2) for axis in axes]
+    interval = f"{row.total:5.2f} [{row.low:.2f}, {row.high:.2f}]"
+    return f"{row.rank or '':>4}  {mark + row.name:<{NAME_WIDTH}}{interval:<20}{''.join(means)}".rstrip()
 
 
 def head_of(level: float | None, axes: Sequence[str]) -> str:
@@ -68,40 +70,8 @@ def head_of(level: float | None, axes: Sequence[str]) -> str:
 # ---- the picture ---------------------------------------------------------------------------------------------------
 
 
-def field_of(stored: SuiteReference, size: str, level: float | None) -> dict[str, list[float]]:
-    """Return by row of the picture the scores of all algorithms of the package that play the whole axis."""
-    field: dict[str, list[float]] = {ALL_AXES: [row.total for row in stored.ranking(size, level)]}
-    for scores in stored.scores(size, level).values():
-        core = {task: score for task, score in scores.items() if task in CORE}
-        for axis, mean in axis_means(core).items():
-            if all(task in core for task in CORE if task.startswith(f"{axis}/")):
-                field.setdefault(axis, []).append(float(mean))
-    return field
-
-
-def dots_of(
-    scores: Mapping[str, float], errors: Mapping[str, float], total: tuple[float, float, float] | None
-) -> dict[str, tuple[float, float, float]]:
-    """Return by row of the picture a score and its 95 % interval.
-
-    Args:
-        scores: By task.
-        errors: The standard errors of these scores.
-        total: The total with its interval; None if not all tasks were played.
-    """
-    dots = {} if total is None else {ALL_AXES: total}
-    core = {task: score for task, score in scores.items() if task in CORE}
-    for axis, mean in axis_means(core).items():
-        error = standard_error_of_total({task: errors[task] for task in core if task.startswith(f"{axis}/")})
-        dots[axis] = (float(mean), mean - NORMAL_95 * error, mean + NORMAL_95 * error)
-    return dots
-
-
-def dots_of_reference(stored: SuiteReference, name: str, size: str, level: float | None) -> dict[str, Any]:
-    """Return the dots of an algorithm of the package; none if it plays nothing at this level."""
-    scores, errors = stored.scores(size, level).get(name, {}), stored.errors(size, level).get(name, {})
-    total = next(((row.total, row.low, row.high) for row in stored.ranking(size, level) if row.name == name), None)
-    return dots_of(scores, errors, total)
+Cells = Mapping[str, tuple[float, float]]
+"""By task, a score and its standard error."""
 
 
 def picture_of_reference(
@@ -112,32 +82,56 @@ def picture_of_reference(
 ) -> "Figure":
     """Return the picture of at most three algorithms among all of the package."""
     stored = reference()
-    dots = {level: {name: dots_of_reference(stored, name, size, level) for name in names} for level in levels}
-    table = [["total (rank)", *(f"ε = {level_in_words(level)}" for level in dots)]]
-    for name in names:
-        ranked = [next((row for row in stored.ranking(size, level) if row.name == name), None) for level in dots]
-        table.append([name, *("" if row is None else f"{row.total:.2f} ({row.rank})" for row in ranked)])
-    return picture(size, dots, table, columns)
+    shown: dict[float | None, Any] = {level: {} for level in levels}
+    for level, of_level in shown.items():
+        rows, ranking = stored.rows_by_name(size, level), {row.name: row for row in stored.ranking(size, level)}
+        for name in names:
+            cells = {task: (row.score, row.error) for task, row in rows.get(name, {}).items()}
+            of_level[name] = cells, ranking.get(name)
+    return picture(size, shown, columns)
 
 
 def picture(
     size: str,
-    dots: Mapping[float | None, Mapping[str, Mapping[str, tuple[float, float, float]]]],
-    table: Sequence[Sequence[str]],
+    shown: Mapping[float | None, Mapping[str, tuple[Cells, RankedRow | None]]],
     columns: int | None = None,
 ) -> "Figure":
-    """Return the picture of some agents at some levels, among the algorithms of the package if they have this size."""
+    """Return the picture of some agents at some levels, among the algorithms of the package if they have this size.
+
+    Args:
+        size: The size.
+        shown: By level and name, the cells, and the total if all tasks with arms were played.
+        columns: Panels in a row; by default all.
+    """
     from dp_bandit_envs.plots.scores_figure import ScorePanel, scores_figure
 
-    stored = reference()
     panels = []
-    for level, of_level in dots.items():
-        field = field_of(stored, size, level) if stored.has(size) else {}
-        named = {name: rows for name, rows in of_level.items() if rows}
-        panels.append(ScorePanel("no privacy" if level is None else f"ε = {level:g}", field, named))
+    for level, of_level in shown.items():
+        dots = {name: dots_of(cells, total) for name, (cells, total) in of_level.items() if cells}
+        panels.append(ScorePanel("no privacy" if level is None else f"ε = {level:g}", field_of(size, level), dots))
+    table = [["total (rank)", *("none" if level is None else f"ε = {level:g}" for level in shown)]]
+    for name in next(iter(shown.values()), {}):
+        totals = [of_level[name][1] for of_level in shown.values()]
+        table.append([name, *("" if total is None else f"{total.total:.2f} ({total.rank})" for total in totals)])
     present = {row for panel in panels for rows in panel.dots.values() for row in rows}
     rows = [row for row in (ALL_AXES, *AXES) if row in present]
     return scores_figure(panels, rows, field="the package's algorithms", table=table, columns=columns)
+
+
+def dots_of(cells: Cells, total: RankedRow | None) -> dict[str, tuple[float, float, float]]:
+    """Return, by row of the picture, a score and its 95 % interval."""
+    dots = {} if total is None else {ALL_AXES: (total.total, total.low, total.high)}
+    if core := {task: cell for task, cell in cells.items() if task in CORE}:
+        for axis, (mean, error) in standing_of(core).axes.items():
+            dots[axis] = (mean, mean - NORMAL_95 * error, mean + NORMAL_95 * error)
+    return dots
+
+
+def field_of(size: str, level: float | None) -> dict[str, list[float]]:
+    """Return, by row of the picture, the scores of all algorithms of the package that play the whole axis."""
+    if not reference().has(size):
+        return {}
+    return {row: [mean for _, mean in best_of(reference(), size, level, row)] for row in (ALL_AXES, *AXES)}
 
 
 # ---- the reference alone -------------------------------------------------------------------------------------------
@@ -148,11 +142,11 @@ def lines_of_reference(size: str = "quick", axis: str | None = None) -> list[str
 
     Args:
         size: The size.
-        axis: One axis, of which all algorithms are shown; by default the three best of each.
+        axis: One axis with all its algorithms; by default the three best of each axis.
 
     Raises:
-        ResultsError: If the reference has no such size.
-        UnknownNameError: If there is no such axis.
+        ResultsError: If the reference lacks the size.
+        UnknownNameError: If the axis is unknown.
     """
     stored = reference()
     stored.of_size(size)
@@ -172,9 +166,8 @@ def best_of(stored: SuiteReference, size: str, level: float | None, row: str) ->
     """Return the algorithms that play all tasks of an axis, or all tasks with arms, and their means, the best first."""
     if row == ALL_AXES:
         return [(ranked.name, ranked.total) for ranked in stored.ranking(size, level)]
-    means = []
+    tasks, means = [task for task in CORE if task.startswith(f"{row}/")], []
     for name, scores in stored.scores(size, level).items():
-        core = {task: score for task, score in scores.items() if task in CORE and task.startswith(f"{row}/")}
-        if len(core) == sum(task.startswith(f"{row}/") for task in CORE):
-            means.append((name, float(axis_means(core)[row])))
+        if all(task in scores for task in tasks):
+            means.append((name, float(axis_means({task: scores[task] for task in tasks})[row])))
     return sorted(means, key=lambda pair: -pair[1])

@@ -2,9 +2,12 @@
 
 import functools
 import inspect
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, ParamSpec, SupportsFloat, TypeVar
+
+import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
@@ -42,6 +45,16 @@ def _gaps(name: str, value: Any) -> list[float]:
     numbers = _numbers(name, value)
     if min(numbers) > 0:
         raise ValueError(f"{name} must have a 0, that of the best arm; received {value!r}.")
+    return numbers
+
+
+def _ends(name: str, value: Any) -> list[int]:
+    if isinstance(value, np.ndarray) and value.dtype == np.int64 and value.ndim == 1 and value.min(initial=1) >= 1:
+        numbers = value.tolist()
+    else:
+        numbers = [_whole(1)(f"{name}[{place}]", number) for place, number in enumerate(_several(name, value))]
+    if not all(early < late for early, late in itertools.pairwise(numbers)):
+        raise ValueError(f"{name} must be ascending; received {checks.shown(value)}.")
     return numbers
 
 
@@ -89,7 +102,7 @@ RULES: Final[Mapping[str, Rule]] = {
         ("n_arms", "horizon", "dimension", "rank", "steps", "batches", "batch_size", "window", "period"),
         _whole(1),
     ),
-    **dict.fromkeys(("independent", "cover", "releases"), _whole(1)),
+    **dict.fromkeys(("independent", "cover", "releases", "choices"), _whole(1)),
     **dict.fromkeys(("memory", "trials", "most", "most_draws", "nodes"), _whole(0)),
     **dict.fromkeys(
         ("scale", "noise_scale", "sigma", "deviation", "clip", "width", "bonus", "slope"),
@@ -106,11 +119,11 @@ RULES: Final[Mapping[str, Rule]] = {
     "alpha": lambda name, value: checks.greater_than(name, value, 2),
     "discount": lambda name, value: _probability(name, _positive(name, value)),
     "v": lambda name, value: checks.in_range(name, value, 1, 1.5),
-    "ends": lambda name, value: [_whole(1)(f"{name}[{place}]", one) for place, one in enumerate(_several(name, value))],
+    "ends": _ends,
     "set_name": _any_of("simplex", "ball", "cube"),
     "kind": _any_of("laplace", "own-norm"),
     "rates": _any_of(*RATES),
-    "normal": checks.boolean,
+    **dict.fromkeys(("normal", "by_count", "redraws"), checks.boolean),
 }
 
 

@@ -10,7 +10,7 @@ their count: n kl(mean, mu) >= L with mean < mu, for some n in [1, m]. That has 
 
 *the second bound with 2 n (mean - mu)^2 instead of n kl(mean, mu).* Proof. Cut [1, m] into D slices [n_0, beta n_0].
 For fixed lam, e^(lam S - n psi(lam)) is a supermartingale, whenever the arm is played. Choose z with kl(z, mu) = L /
-(beta n_0) and the lam of z: a mean in the slice is at most z, so the exponent is at least n L / (beta n_0) >= L / beta.
+(beta n_0) and the lam of z. A mean in the slice is at most z, so the exponent is at least n L / (beta n_0) >= L / beta.
 For squares, psi(lam) is at most mu lam + lam^2 / 8. With -lam = sqrt(32 L / n_0) / (1 + sqrt(beta)), the exponent has
 the stated value at both ends of a slice, and larger values between them, because it is concave in sqrt(n). The same
 holds above mu, for counts from any m_0 to m_0 m, and for weights of at most 1, with n the sum of weights.

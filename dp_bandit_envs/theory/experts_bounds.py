@@ -100,7 +100,7 @@ def epoch_leader_bound(means: Sequence[float], horizon: int, epsilon: float) -> 
     r"""Return a bound on the pseudo-regret of `EpochLeader` for gains that are independent over the rounds.
 
     After an epoch of n rounds an arm at a gap :math:`\Delta` is drawn with a probability of at most
-    :math:`E \min(1, e^{-\epsilon D / 2})`, with D its distance to the best arm: a sum of n independent numbers in
+    :math:`E \min(1, e^{-\epsilon D / 2})`, with D its distance to the best arm. D is a sum of n independent numbers in
     [-1, 1] of mean :math:`\Delta`. For every c of at most :math:`\epsilon / 2` that is at most
     :math:`E e^{-c D} \le e^{-n (c \Delta - c^2 / 2)}` (Hoeffding's lemma); c = min(:math:`\Delta`,
     :math:`\epsilon / 2`) is the best. An epoch costs its length times the sum of :math:`\Delta` times that over the
@@ -163,7 +163,7 @@ def equal_noise_bound(
 def growing_noise_bound(set_name: str, dimension: int, horizon: int, rate: float, deviation: float) -> float:
     r"""Return :math:`A / a + B a T + \frac a 2 E|Z_T|^2` (simplex: :math:`a s_T^2 / 2`), for growing Gaussian noise.
 
-    Holds if the standard deviations s_t of the noise in each coordinate do not decrease: then Z_t has the law of a sum
+    Holds if the standard deviations s_t of the noise in each coordinate do not decrease. Then Z_t has the law of a sum
     of independent increments, and each increment is independent of the point whose stability it affects.
 
     Args:

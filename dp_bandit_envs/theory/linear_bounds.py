@@ -151,8 +151,8 @@ def exp2_regret_bound(
 ) -> float:
     """Return the module's bound for EXP2 with the rates of `exp2_rates`, in units of gain; same arguments.
 
-    Without noise and with L = d, smallest-bound rates give sqrt(3 d T ln K) with features, which is 2 sqrt(3 d T ln K)
-    for payoffs in [-1, 1] (Lattimore and Szepesvari 2020, theorem 27.1), and 2 sqrt(2 K T ln K) on arms.
+    Without noise and with L = d, smallest-bound rates give 2 sqrt(2 K T ln K) on arms and sqrt(3 d T ln K) with
+    features. For payoffs in [-1, 1] the latter is 2 sqrt(3 d T ln K) (Lattimore and Szepesvari 2020, theorem 27.1).
     """
     rate, mixing = exp2_rates(rates, n_arms, rank, leverage, largest, horizon, scale, clip)
     spread = rate * rank * horizon * (largest**2 + 2 * scale**2)

@@ -4,9 +4,9 @@ All hold for independent gains in [0, 1] with constant means. `means` are the ar
 and `horizon` is the number of rounds T, at least 1. The number of rounds played is t; an index policy plays each arm
 once and then the arm with the largest index. Each docstring proves its bound, from Hoeffding's inequality and the tails
 of Laplace noise. There are bounds for UCB, for sums of counters and of intervals, for blocks of gains (AdaP-UCB,
-DP-SE), for local privacy (LDP-UCB), and for KL-UCB, AdaP-KLUCB and Gaussian-TS; docs/notes/upper-bounds.md explains why
-other algorithms have none. The bounds ignore the rounding of released sums to a grid of less than a hundredth of the
-noise.
+AdaC-UCB, DP-SE), for local privacy (LDP-UCB), and for KL-UCB, AdaP-KLUCB and Gaussian-TS;
+docs/notes/upper-bounds.md explains why other algorithms have none. The bounds ignore the rounding of released sums to a
+grid of less than a hundredth of the noise.
 """
 
 import math
@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.draws import square
 from dp_bandit_envs.privacy.counters import make_counter
 from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.privacy.interval_ends import zeta
 from dp_bandit_envs.theory.argument_ranges import arm_means, checked, function
 from dp_bandit_envs.theory.divergences import bernoulli_kl
+from dp_bandit_envs.theory.tails import regret_of_plays
 
 Means = Sequence[SupportsFloat]
 Width = Callable[[int, float], float]
@@ -69,21 +71,12 @@ def _plays_until_small(gap: float, root: float, slope: float, horizon: int) -> f
     return float(max(1, math.ceil(count))) if count < horizon else float(horizon)
 
 
-def _regret_of_plays(gaps: list[float], pulls: list[float], horizon: int) -> float:
-    """Return the largest regret if each arm is played at most as often as `pulls` allows, and all of them T times."""
-    regret, left = 0.0, float(horizon)
-    for gap, most in sorted(zip(gaps, pulls, strict=True), reverse=True):
-        regret += gap * min(most, left)
-        left -= min(most, left)
-    return regret
-
-
 @checked()
 def regret_of_gaps(means: Means, horizon: int, plays: Callable[[float], float]) -> float:
-    """Return `_regret_of_plays` with the pulls that a function returns for each gap above 0."""
+    """Return `regret_of_plays` with the pulls that a function returns for each gap above 0."""
     gaps = _gaps_of(means)
     most = {gap: plays(gap) if gap > 0 else 0.0 for gap in set(gaps)}
-    return _regret_of_plays(gaps, [most[gap] for gap in gaps], horizon)
+    return regret_of_plays(gaps, [most[gap] for gap in gaps], horizon)
 
 
 @checked()
@@ -97,6 +90,36 @@ def ucb_bound(means: Means, horizon: SupportsIndex) -> float:
     Differs from the source in: all arms together get at most T rounds, so the bound is never above :math:`T \Delta`.
     """
     return ldp_ucb_b_bound(means, horizon, math.inf)
+
+
+@checked()
+def ucb_max_n_bound(means: Means, horizon: SupportsIndex, choices: SupportsIndex = 1) -> float:
+    r"""Return the bound of UCB-MaxN on graphs on which every arm reveals itself: C times as many plays as for UCB.
+
+    .. math:: E[n_j] \le C N + 2 (\zeta(3) - 1), \quad N = \lceil 8 \ln T / \Delta_j^2 \rceil
+
+    Proof. UCB chooses arm i, and arm j is played, whose mean is the largest among the arms that reveal i. Let both have
+    N gains or more. If the best arm's index is at least :math:`\mu^*`, then so is arm i's, and half the gap of j covers
+    its bonus; so arm j's mean, which is no less than arm i's, is at least :math:`\mu_j + \Delta_j / 2`: too high by
+    its own bonus or more. So one of the estimates of j and of the best arm is off, as in `optimistic_bound` with c = 1.
+
+    Every play of j reveals j, and on one fixed graph all i that it is played for: C = 1. Where graphs change, it
+    reveals the i that it is played for, N times at most for each i before both have N gains: C is the number of arms.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        choices: C, at least 1.
+
+    Source: Caron, Kveton, Lelarge and Bhagat (2012), for UCB-MaxN.
+    Differs from the source in: the proof and the constants; no clique cover.
+    """
+    horizon, choices = checks.integer("horizon", horizon, at_least=1), checks.integer("choices", choices, at_least=1)
+    root = math.sqrt(2 * math.log(horizon))
+    # At least 2 plays of j, so that t is at least 2.
+    return optimistic_bound(
+        means, horizon, lambda gap: choices * max(2.0, _plays_until_small(gap, root, 0.0, horizon)), 1
+    )
 
 
 @checked(width=function)
@@ -290,7 +313,7 @@ def kl_ucb_bound(means: Means, horizon: SupportsIndex) -> float:
         inner = [x for share in range(1, 20) if mean < (x := mean + gap * share / 20) < best]
         return min((pulls(mean, x) for x in inner), default=float(horizon))
 
-    return _regret_of_plays(
+    return regret_of_plays(
         gaps, [fewest(*pair) if pair[1] > 0 else 0.0 for pair in zip(numbers, gaps, strict=True)], horizon
     )
 
@@ -442,7 +465,39 @@ def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat,
     Differs from the source in: the constants.
     """
     alpha = checks.greater_than("alpha", alpha, 2)
-    return _episodes_bound(means, horizon, epsilon, alpha, 2.0, math.exp2(-alpha) + 0.5)
+    enough = _plays_with_laplace(horizon, epsilon, alpha, 2.0)
+    return _episodes_bound(means, horizon, alpha, math.exp2(-alpha) + 0.5, enough)
+
+
+@checked()
+def adac_ucb_bound(means: Means, horizon: SupportsIndex, deviation: SupportsFloat, alpha: SupportsFloat = 3.1) -> float:
+    r"""Return the bound of AdaC-UCB: the bound of AdaP-UCB with c = 1 and another bonus.
+
+    The bonus is :math:`\sqrt{(1 / (2 n) + 2 \sigma^2 / n^2) \alpha \ln t}` for a mean of n gains with normal noise of
+    deviation :math:`\sigma / n`. Such a mean is sub-Gaussian with variance :math:`1 / (4 n) + \sigma^2 / n^2`, so it is
+    off to one side by the bonus with probability at most :math:`t^{-\alpha}`, and c = 1. The rest is as for AdaP-UCB.
+
+    Args:
+        means: The arms' means, at least 2, each in [0, 1].
+        horizon: Number of rounds T, at least 1.
+        deviation: The standard deviation sigma of the noise in a sum, at least 0.
+        alpha: The index's parameter, greater than 2.
+
+    Source: Azize and Basu (2023), AdaC-UCB, of which only the abstract was at hand; index and constants are our own.
+    """
+    horizon, alpha = checks.integer("horizon", horizon, at_least=1), checks.greater_than("alpha", alpha, 2)
+    variance = square(checks.at_least("deviation", deviation, 0))
+    nats = alpha * math.log(horizon)
+
+    def enough(gap: float) -> float:
+        # (1 / (2 n) + 2 sigma^2 / n^2) alpha ln T <= gap^2 / 4 is a quadratic inequality in n.
+        if nats == 0.0:
+            return 1.0
+        share = gap * gap / (4 * nats)
+        count = (0.5 + math.sqrt(0.25 + 8 * variance * share)) / (2 * share) if share > 0 else math.inf
+        return float(max(1, math.ceil(count))) if count < horizon else float(horizon)
+
+    return _episodes_bound(means, horizon, alpha, 1.0, enough)
 
 
 @checked()
@@ -465,24 +520,31 @@ def adap_klucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloa
     Source: Azize and Basu (2022), AdaP-KLUCB.
     Differs from the source in: the constants.
     """
-    return _episodes_bound(means, horizon, epsilon, checks.greater_than("alpha", alpha, 2), 1.0, 1.5)
+    alpha = checks.greater_than("alpha", alpha, 2)
+    return _episodes_bound(means, horizon, alpha, 1.5, _plays_with_laplace(horizon, epsilon, alpha, 1.0))
+
+
+def _plays_with_laplace(
+    horizon: SupportsIndex, epsilon: SupportsFloat, alpha: float, factor: float
+) -> Callable[[float], float]:
+    """Return for a gap from which n on twice the bonus is at most the gap, with ln(factor t) under its root."""
+    rounds = checks.integer("horizon", horizon, at_least=1)
+    root = math.sqrt(alpha * math.log(factor * rounds) / 2)
+    slope = alpha * math.log(rounds) / checks.epsilon(epsilon)
+    return lambda gap: _plays_until_small(gap, root, slope, rounds)
 
 
 def _episodes_bound(
-    means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: float, factor: float, weight: float
+    means: Means, horizon: SupportsIndex, alpha: float, weight: float, enough: Callable[[float], float]
 ) -> float:
-    """Return the bound of `adap_ucb_bound` with ln(factor t) under its root and this c."""
-    horizon = checks.integer("horizon", horizon, at_least=1)
-    root = math.sqrt(alpha * math.log(factor * horizon) / 2)
-    slope = alpha * math.log(horizon) / checks.epsilon(epsilon)
+    """Return the bound of `adap_ucb_bound` for this c, and the n from which on twice the bonus is at most a gap."""
     r = math.exp2(2 - alpha)
     failures = weight * (r / (1 - r) ** 2 + 3 * r / (1 - r))
 
     def pulls(gap: float) -> float:
-        power = 1 << (math.ceil(_plays_until_small(gap, root, slope, horizon)) - 1).bit_length()
-        return 2 * power + failures
+        return 2 * (1 << (math.ceil(enough(gap)) - 1).bit_length()) + failures
 
-    return regret_of_gaps(means, horizon, pulls)
+    return regret_of_gaps(means, checks.integer("horizon", horizon, at_least=1), pulls)
 
 
 @checked()

@@ -427,7 +427,7 @@ def test_a_game_with_a_diary_is_not_copied_and_keeps_no_reward(tmp_path):
                 copied(game)
         game.learn(game.next_arm(), PLANTED)
     with game_of(diary=diary) as game:
-        assert game.rounds == 1 and game._diary.rounds == []
+        assert game.rounds == 1 and game._diary.lines == []
     with refused(ValueError, "n_arms"):
         game_of(diary=diary, n_arms=1)
     with game_of(diary=diary) as game:  # what was refused let go of it

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm
-from dp_bandit_envs.agents import Imed, KlUcb, RandomLabels, ThompsonSampling, Ucb
+from dp_bandit_envs.agents import GaussianUcb, Imed, KlUcb, RandomLabels, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.noise_width import counter_width as from_table, log_width
 from dp_bandit_envs.agents.ucb import ROUND, select_general, update_general
+from dp_bandit_envs.privacy import Noise
 from dp_bandit_envs.privacy.counters import HybridCounter
 from dp_bandit_envs.privacy.counters.counter import laplace_width
 from dp_bandit_envs.protocols import Sums
@@ -113,6 +114,20 @@ def agent_of(name, **parameters):
     return agent.agent if isinstance(agent, RandomLabels) else agent
 
 
+def gaussian_ucb(deviation):
+    agent = GaussianUcb(alpha=2.5)
+    agent.see_noise(Noise(1.0, deviation))
+    return agent
+
+
+def gaussian_rule(deviation):
+    """Return the mean and a root: gains in [0, 1] have a variance of 1 / (4 n) at most, the noise sigma^2 / n^2."""
+    return lambda t, sums, counts: [
+        s / n + math.sqrt(2 * (1 / (4 * n) + (deviation / n) ** 2) * 2.5 * math.log(t))
+        for s, n in zip(sums, counts, strict=True)
+    ]
+
+
 # name: agent, rule, what is released, whether the agent is lazy, how far indices may be apart for the same reason.
 GAMES = {
     "UCB": (Ucb(), ucb_rule(), {}, False, 1e-9),
@@ -155,6 +170,7 @@ GAMES = {
         True,
         1e-9,
     ),
+    "AdaC-UCB": (gaussian_ucb(4.2), gaussian_rule(4.2), {"longest": 12, "keep": False, "spread": 0.5}, True, 1e-9),
     "AdaP-KLUCB": (
         agent_of("AdaP-KLUCB", epsilon=5.0, alpha=3.5),
         kl_rule(level=3.5, width=lambda t, n: 3.5 * math.log(t) / 5.0),

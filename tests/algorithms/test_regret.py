@@ -184,7 +184,7 @@ def test_figure_1_compares_as_the_paper_says(horizon, trials):
         assert abs(mean - other_mean) > 5 * math.hypot(error, other_error)
 
 
-WITH_BOUND = ["UCB", "DP-UCB-BOUND", "DP-SE", "AdaP-UCB", "LDP-UCB-L", "LDP-UCB-B"]
+WITH_BOUND = ["UCB", "DP-UCB-BOUND", "DP-SE", "AdaP-UCB", "AdaC-UCB", "LDP-UCB-L", "LDP-UCB-B"]
 AZIZE_BASU = (0.75, 0.625, 0.5, 0.375, 0.25)
 
 

@@ -30,10 +30,10 @@ NOTHING_CLAIMED = ["Tsallis-INF", "HTINF", "EXP3-SET", "EXP2", "Uniform"]
 """Their own draws, with no claim to compare with; Uniform claims 0."""
 NOT_AUDITED = ["SCRiBLe", "OSMD"]
 """Their own draws are points, and nothing is claimed of them."""
-NO_NOISE = ["GOPE", "UCB", "KL-UCB", "TS", "Gaussian-TS", "TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"]
+NO_NOISE = ["GOPE", "UCB", "KL-UCB", "TS", "Gaussian-TS", "TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN", "Top-Two"]
 NO_DRAWS = ["SW-UCB", "D-UCB"]
 """They learn from gains as they are, and nothing is drawn at all."""
-HORIZONS = {("DP-KLUCB", 0.1): 128, ("DP-IMED", 0.1): 128, ("DP-UCB-INT", 1.0): 64}
+HORIZONS = {("DP-KLUCB", 0.1): 128, ("DP-IMED", 0.1): 128, ("DP-TT", 0.1): 128, ("DP-UCB-INT", 1.0): 64}
 HORIZONS |= {(name, epsilon): 128 for name in ("DP-GOPE", "AdaC-GOPE") for epsilon in EPSILONS}
 """Where blocks are too long for 16 rounds."""
 NOT_TIGHT = {"Private-UCB": 0.8}
@@ -44,7 +44,7 @@ NOISY = [name for name in ALGORITHMS if name not in (*OWN_DRAWS, *NOTHING_CLAIME
 ON_VECTORS = ["Noisy-Hedge", "AS-FTRL", "AS-FTPL", "DP-FTRL"]
 ON_PAYOFFS = ["AS-SCRiBLe", "Batched-Lap-SCRiBLe", "AS-OSMD"]
 ON_GRAPHS = [name for name in NOISY if name not in (*ON_VECTORS, *ON_PAYOFFS, "DP-SE")]
-TOO_SHORT = ("DP-GOPE", "AdaC-GOPE", "DP-KLUCB", "DP-IMED", "DP-UCB-INT")
+TOO_SHORT = ("DP-GOPE", "AdaC-GOPE", "DP-KLUCB", "DP-IMED", "DP-TT", "DP-UCB-INT")
 """Algorithms that release nothing in ten rounds on a graph."""
 GRAPHS = ("complete", "cycle", "star")
 EVERYWHERE = ("scalar", "vector")

@@ -54,6 +54,16 @@ def test_an_agent_is_scored_and_its_card_sheet_and_picture_are_written(dp_bandit
     assert (tmp_path / "out" / "card.json").read_bytes() == text
 
 
+def test_cards_are_joined(dp_bandit, tmp_path):
+    for name in ("DP-IMED", "DP-KLUCB"):
+        assert dp_bandit("suite", name, *EASY, "--out", name)[0] == 0
+    cards = [str(tmp_path / name / "card.json") for name in ("DP-IMED", "DP-KLUCB")]
+    code, out, err = dp_bandit("suite", *cards, "--out", "both")
+    assert code == 0, err
+    assert "> DP-IMED" in out and "> DP-KLUCB" in out and (tmp_path / "both" / "figure.png").is_file()
+    assert {cell["agent"] for cell in suite.load(tmp_path / "both" / "card.json").cells} == {"DP-IMED", "DP-KLUCB"}
+
+
 def test_a_class_is_ranked_with_a_seed_of_its_own_and_bad_files_cost_themselves(dp_bandit, submissions, tmp_path):
     code, out, err = dp_bandit("suite", submissions, *EASY, "--seed", 8251, "--seconds", 2, "--out", "out")
     assert code == 0, err
@@ -87,6 +97,7 @@ def test_tasks_are_listed_and_the_reference_is_shown_by_axis(dp_bandit):
         (("nowhere:MyAgent",), ("nowhere",)),
         ((".", "DP-IMED"), ("folder",)),
         ((".",), ("MyAgent",)),
+        (("nowhere.json",), ("nowhere.json",)),
         (("--size", "full"), ("full", "quick")),
         (("--axis", "graphs"), ("graphs", "graph")),
     ],

@@ -112,6 +112,17 @@ WRONG = {
     "ledger nofolder/my.ledger --epsilon 1": ("folder", "Make"),
     "lab price-of-privcy": ("'price-of-privcy'", "price-of-privacy"),
     "labs": ("'labs'", "'lab'"),
+    "lab 0": ("1 to 10", "0", "dp-bandit list labs"),
+    "lab 11": ("1 to 10", "11"),
+    "run CartPole-v1 EXP3": ("CartPole-v1", "Gymnasium", "dp_bandit_envs.adapters.from_gymnasium", "in Python"),
+    "run Stochastic all": ("algorithm 'all'", "name each", "EXP3"),
+    "run Stochastic DP-KLUBC": ("algorithm 'DP-KLUBC'", "DP-KLUCB"),
+    "run Stochastic EXP3 UCB --epsilon 1": ("EXP3, UCB take none", "'DP-KLUCB'"),
+    "run Stochastic DP-IMED --epsilon 1 --at-guarantee person": ("persons=", "rounds_per_person=3"),
+    "show EXP3:exploration_rate=.1": ("without parameters", "EXP3"),
+    "compile Ball EXP3": ("EXP3", "arms", "OSMD"),
+    "compile Stochastic UBC": ("algorithm 'UBC'", "UCB"),
+    "list agentz": ("kind 'agentz'", "agents"),
 }
 
 

@@ -158,6 +158,9 @@ def test_the_site_builds_without_a_warning(tmp_path):
     for page in ("index", "docs/index", "docs/first-game", "docs/generated/examples/01_first_game"):
         assert (tmp_path / "html" / f"{page}.html").is_file()
     assert broken(tmp_path / "html") == []
+    pages_of_site = [path.read_text(encoding="utf-8") for path in (tmp_path / "html" / "docs").rglob("*.html")]
+    images = [image for text in pages_of_site for image in re.findall(r"<img\b[^>]*>", text)]
+    assert len(images) > 20 and [image for image in images if not re.search(r'alt="[^"]{10,}"', image)] == []
     for lab in LABS:
         page = (tmp_path / "html" / "labs" / f"{lab.name}.html").read_text(encoding="utf-8")
         assert "You said" in page and len(page) < 3_000_000, lab.name

@@ -5,8 +5,30 @@ import sys
 import pytest
 
 from dp_bandit_envs import compare
-from tests.tools.pages import blocks, save_files
 
+ANNA = """import numpy as np
+from dp_bandit_envs import Agent
+
+
+class MyAgent(Agent):
+    '''Plays an arm 20 times in a row, then the one with the best average, and now and then another.'''
+
+    def begin(self, *, n_arms, horizon, rng):
+        self.rng, self.n_arms, self.round = rng, n_arms, 0
+        self.sums, self.counts = np.zeros(n_arms), np.zeros(n_arms)
+
+    def select_arm(self):
+        if self.round % 20 == 0:
+            explores = self.rng.random() < 0.1
+            averages = self.sums / np.maximum(self.counts, 1) + (self.counts == 0)
+            self.arm = int(self.rng.random() * self.n_arms) if explores else int(np.argmax(averages))
+        self.round += 1
+        return self.arm
+
+    def update(self, arm, observation):
+        self.sums += observation["gain"]
+        self.counts += observation["observed"]
+"""
 # Plays each arm once, then always the one with the best average.
 BEN = """
 import numpy as np
@@ -28,8 +50,8 @@ class MyAgent(Agent):
 
 @pytest.fixture
 def students(tmp_path, monkeypatch):
-    """Put anna.py, of the page on comparing, and ben.py where Python finds them."""
-    save_files(blocks("docs/comparing.md", "python"), tmp_path)
+    """Put anna.py and ben.py where Python finds them."""
+    (tmp_path / "anna.py").write_text(ANNA, encoding="utf-8")
     (tmp_path / "ben.py").write_text(BEN, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     for module in ("anna", "ben"):

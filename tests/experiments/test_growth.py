@@ -231,8 +231,8 @@ def test_a_run_with_a_ledger_does_not_grow_and_nothing_is_charged(tmp_path, monk
     monkeypatch.chdir(tmp_path)
 
     def spent(*names):
-        monkeypatch.setattr("sys.argv", f"dp-bandit run gains.npy {' '.join(names)} --epsilon .1".split())
-        monkeypatch.setattr("sys.argv", [*__import__("sys").argv, "--ledger", "my.ledger", "--out", "mine"])
+        words = f"dp-bandit run gains.npy {' '.join(names)} --epsilon .1 --ledger my.ledger --out mine"
+        monkeypatch.setattr("sys.argv", words.split())
         try:
             main()
         except SystemExit as stop:
@@ -243,6 +243,9 @@ def test_a_run_with_a_ledger_does_not_grow_and_nothing_is_charged(tmp_path, monk
     assert first.games == 1
     assert spent("DP-SE", "DP-KLUCB") == first
     assert "secret seed does not grow" in " ".join(capsys.readouterr().err.split())
+    # Games that could grow have a known seed, which no ledger counts.
+    assert spent("DP-SE", "DP-KLUCB", "--seed", "1") == first
+    assert "Leave --seed out" in " ".join(capsys.readouterr().err.split())
 
 
 def noisy(*, epsilon=1.0):

@@ -60,8 +60,8 @@ def test_exp3_has_one_epsilon_everywhere():
     size = {"n_arms": 4, "horizon": 2**18}
     level = shown_epsilon(make_algorithm("EXP3").guarantee(**size))
     assert level.delta == 1e-6 and level.epsilon == pytest.approx(85.8, abs=0.1)
-    line = next(line for line in list_names() if line.startswith("  EXP3 "))
-    assert f" {level} " in line and any(CONVENTION in line for line in list_names())
+    line = next(line for line in list_names("algorithms") if line.startswith("  EXP3 "))
+    assert f" {level} " in line and any(CONVENTION in line for line in list_names("algorithms"))
     assert f"{level} ({CONVENTION})" in " ".join(describe("algorithm", "EXP3", ALGORITHMS["EXP3"]).split())
     compared = compare("Stochastic", "EXP3", horizon=2**18, trials=1, n_arms=4)
     assert compared[0].level == level

@@ -732,27 +732,49 @@ OTHERS = (
 
 ADAPTERS = "dp_bandit_envs/adapters"
 OUTSIDE = "tests/adapters/test_outside_game.py"
+LATE = "tests/adapters/test_late_rewards.py"
 FROM_OUTSIDE = (
     Mutation(
         "a reward from outside is kept",
         f"{ADAPTERS}/outside_game.py",
-        "        _, gain = self._handed.value.pop(0)",
-        "        _, gain = self.last = self._handed.value.pop(0)",
+        "        _, gain = self._next.value.pop(0)",
+        "        _, gain = self.last = self._next.value.pop(0)",
         (OUTSIDE, "-k", "nowhere"),
     ),
     Mutation(
         "rewards that wait can be printed",
         f"{ADAPTERS}/outside_game.py",
-        "        self._handed = Hidden([])\n        self._round = 0",
-        "        self._handed = Hidden([])\n        self.rewards = self._handed.value\n        self._round = 0",
+        "        self._handed = Hidden({})\n        self._round = 0",
+        "        self._handed = Hidden({})\n        self.rewards = self._handed.value\n        self._round = 0",
         (OUTSIDE, "-k", "waiting_batch"),
     ),
     Mutation(
         "a reward of an arm that others chose",
         f"{ADAPTERS}/outside_game.py",
-        "        if not isinstance(arm, (int, np.integer)) or arm != self._arm:",
-        "        if not isinstance(arm, (int, np.integer)):",
+        "        if not isinstance(arm, kinds) or arm != named:",
+        "        if not isinstance(arm, kinds):",
         (OUTSIDE, "-k", "chosen_arm"),
+    ),
+    Mutation(
+        "a second open choice of what its own draws hide",
+        f"{ADAPTERS}/outside_game.py",
+        "        if self._in_order_only and self._unlearnt:",
+        "        if False:",
+        (LATE, "-k", "second_open_choice"),
+    ),
+    Mutation(
+        "a reward of a choice that was not made",
+        f"{ADAPTERS}/outside_game.py",
+        "or self._choices.get(choice.key) != choice:",
+        "or choice.key not in self._choices:",
+        (LATE, "-k", "one_choice_and_one_reward"),
+    ),
+    Mutation(
+        "a choice is shown before it is written",
+        f"{ADAPTERS}/outside_game.py",
+        "            self._diary.add(DiaryLine(key, batch.arm, None))",
+        "            pass",
+        (LATE, "-k", "goes_on_with_the_same_choices"),
     ),
     Mutation(
         "a game from outside without its ledger",
@@ -1495,10 +1517,31 @@ FRONTIER = (
     ),
     Mutation(
         "a claim is audited at the level that was played",
-        "dp_bandit_envs/suite/evaluation.py",
+        "dp_bandit_envs/suite/short_audit.py",
         "loss.refuted, loss.verdict",
         "False, loss.verdict",
         ("tests/suite/test_evaluation.py", "-k", "refuted"),
+    ),
+    Mutation(
+        "a claim is audited in each kind of game that was played",
+        "dp_bandit_envs/suite/short_audit.py",
+        "games.setdefault(name_of_kind(task), (task, algorithm))",
+        "games.setdefault('arms', (task, algorithm))",
+        ("tests/suite/test_evaluation.py", "-k", "one_kind_of_game"),
+    ),
+    Mutation(
+        "cards of other seeds are not joined",
+        "dp_bandit_envs/suite/card.py",
+        "if any(card[name] != values[0][name] for card in values):",
+        "if False:",
+        ("tests/suite/test_joined_cards.py", "-k", "not_joined"),
+    ),
+    Mutation(
+        "what the clock stopped is played again",
+        "dp_bandit_envs/suite/evaluation.py",
+        '"not kept": isinstance(error, TooLongError)',
+        '"not kept": False',
+        ("tests/suite/test_evaluation.py", "-k", "never_ends"),
     ),
     Mutation(
         "games for training are not scored",

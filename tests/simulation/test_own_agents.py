@@ -228,16 +228,15 @@ def test_a_payoff_function_is_named_with_its_adversary():
     assert f"late, the payoff function of Late ({Path(__file__).name}, line " in reason
 
 
-def test_an_own_agent_that_is_compiled_is_announced_once(heard):
-    made = {"mine": agent(), "other": Algorithm("other", agent(learn=keeps_a_dict))}
-    for _ in range(2):
+def test_an_own_agent_that_is_compiled_is_announced_once(heard, monkeypatch):
+    monkeypatch.setattr(compiled, "QUIET", 0.0)
+    for made in ({"mine": agent(), "other": Algorithm("other", agent(learn=keeps_a_dict))}, {"mine": agent()}):
         assert simulate(GAME, made, horizon=20)["mine"].engine == "compiled"
-    assert [text for text in heard.messages if "compiling" in text] == [
-        "compiling Mine: some seconds, once in each process that plays it"
-    ]
+    assert [text for text in heard.messages if "compiling" in text] == ["compiling Mine (once in each process)"]
 
 
-def test_what_is_on_disk_is_not_announced(heard):
+def test_what_is_on_disk_is_not_announced(heard, monkeypatch):
+    monkeypatch.setattr(compiled, "QUIET", 0.0)
     simulate(GAME, ["EXP3"], horizon=30_000, trials=4)
     heard.clear()
     compiled._said.clear()

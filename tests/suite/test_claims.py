@@ -11,7 +11,7 @@ from dp_bandit_envs import Algorithm, compare, suite
 from dp_bandit_envs.agents import ThompsonSampling
 from dp_bandit_envs.algorithms.standard_wrapper import standard_batch_size
 from dp_bandit_envs.suite.reference import reference
-from dp_bandit_envs.suite.scores import standard_error_of_total, total_of
+from dp_bandit_envs.suite.scores import standing_of
 from dp_bandit_envs.suite.sheet import best_of
 from dp_bandit_envs.suite.task_table import CORE, DELTA, SIZES, TASKS, public_seed
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage
@@ -113,14 +113,15 @@ def test_in_the_reference_more_epsilon_lowers_no_mean_of_axes_without_a_charge()
     free = [task for task in CORE if task not in SWITCHING]
     compared = 0
     for less, more in ((0.1, 1.0), (1.0, 10.0)):
-        scores = [reference().scores("quick", level) for level in (less, more)]
-        errors = [reference().errors("quick", level) for level in (less, more)]
-        for name in scores[0].keys() & scores[1].keys():
-            if not all(task in of_level[name] for task in free for of_level in scores):
+        rows = [reference().rows_by_name("quick", level) for level in (less, more)]
+        for name in rows[0].keys() & rows[1].keys():
+            if not all(task in of_level[name] for task in free for of_level in rows):
                 continue
-            totals = [total_of({task: of_level[name][task] for task in free}) for of_level in scores]
-            of_errors = [standard_error_of_total({task: of_level[name][task] for task in free}) for of_level in errors]
-            assert totals[1] > totals[0] - 6 * math.hypot(*of_errors), (name, less, more)
+            few, many = (
+                standing_of({task: (of_level[name][task].score, of_level[name][task].error) for task in free})
+                for of_level in rows
+            )
+            assert many.total > few.total - 6 * math.hypot(few.error, many.error), (name, less, more)
             compared += 1
     assert compared > 30
 

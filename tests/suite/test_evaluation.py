@@ -1,7 +1,9 @@
 """Evaluations: agents of all kinds, cells without a score, refuted claims, folders, and cards that are read again."""
 
+import dataclasses
 import json
 import math
+import time
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from dp_bandit_envs import Algorithm, LaplaceClipRescale, make_algorithm, suite
 from dp_bandit_envs.adapters import from_function, from_sb3
 from dp_bandit_envs.agents import BallOsmd, Exp3, Ucb
-from dp_bandit_envs.errors import ResultsError, UnknownNameError
+from dp_bandit_envs.errors import ResultsError, UnknownNameError, WrongGameError
 from dp_bandit_envs.privacy.mechanisms import LaplaceClipRescale as LaplaceMechanism
 from dp_bandit_envs.suite import evaluation
 from dp_bandit_envs.suite.players import players_of
@@ -54,6 +56,36 @@ class Endless(Greedy):
     def select_arm(self):
         while True:
             pass
+
+
+class Sleeping(Greedy):
+    """Waits for something that does not come."""
+
+    def select_arm(self):
+        time.sleep(1000)
+
+
+class Stubborn(Greedy):
+    """Never returns, whatever is raised."""
+
+    def select_arm(self):
+        while True:
+            try:
+                while True:
+                    pass
+            except BaseException:
+                self.stopped += 1
+                if self.stopped > 1:
+                    raise
+
+    stopped = 0
+
+
+class Leaving(Greedy):
+    """Ends the program."""
+
+    def select_arm(self):
+        raise SystemExit(3)
 
 
 class Outside(Greedy):
@@ -183,10 +215,19 @@ def test_there_are_three_kinds_of_cannot():
     assert all(total["rank"] is None and total["coverage"] == pytest.approx(1 / 18) for total in scores.totals)
 
 
-def test_an_agent_that_never_ends_is_stopped_and_costs_its_own_cell_only(tmp_path):
-    scores = evaluate({"Endless": Endless, "fine": Ucb}, seconds=2, folder=tmp_path)
+def test_an_agent_that_leaves_costs_its_own_cell_only():
+    scores = evaluate({"Leaving": Leaving, "fine": Ucb})
+    cell = scores.cell("Leaving", EASY, 1)
+    assert (cell["cannot"], cell["score"], cell["reason"]) == ("failed", 0, "SystemExit: 3")
+    assert scores.cell("fine", EASY, 1)["score"] is not None
+
+
+@pytest.mark.parametrize("agent", [Endless, Sleeping, Stubborn])
+def test_an_agent_that_never_ends_is_stopped_and_costs_its_own_cell_only(tmp_path, agent):
+    evaluate({"fine": Greedy}, folder=tmp_path)  # whose first game takes longer
+    scores = evaluate({"Endless": agent, "fine": Greedy}, seconds=3, folder=tmp_path)
     cell = scores.cell("Endless", EASY, 1)
-    assert (cell["cannot"], cell["score"]) == ("failed", 0) and "stopped after 2 seconds" in cell["reason"]
+    assert (cell["cannot"], cell["score"]) == ("failed", 0) and "stopped after 3 seconds" in cell["reason"]
     assert scores.cell("fine", EASY, 1)["score"] is not None
     # With more time it may end, so it is not kept.
     kept = [json.loads(path.read_text())["answer"] for path in tmp_path.glob("*.json")]
@@ -238,6 +279,97 @@ def test_a_refuted_claim_has_no_score(kind):
     assert [total["agent"] for total in scores.totals] == ["honest"]
 
 
+class NoiseForOneArm(LaplaceMechanism):
+    """Broken: with several arms in a round, each has the noise of one."""
+
+    def new_state(self, inputs):
+        state = super().new_state(inputs)
+        return state._replace(scale=state.scale / inputs.sensitivity) if inputs.n_values > 1 else state
+
+
+def broken_with_several_arms(epsilon=1.0):
+    return Algorithm(
+        "broken",
+        Exp3,
+        lambda env: PrivacyBoundary(env, NoiseForOneArm(epsilon=epsilon, outside="clip", bound=0)),
+    )
+
+
+@pytest.mark.parametrize(("task", "kind"), [("graph/ring", "graphs"), ("experts/coins", "experts")])
+def test_a_claim_that_is_wrong_in_one_kind_of_game_is_refuted_there(task, kind):
+    assert not evaluate(broken_with_several_arms).values["audits"][0]["refuted"]
+    scores = evaluate(broken_with_several_arms, tasks=[EASY, task])
+    (audit,) = scores.values["audits"]
+    assert audit["refuted"] and audit["games"] == {"arms": "exact", kind: "exact"}
+    assert audit["found"] > 1.9 * audit["declared"]["epsilon"]
+    assert {cell["cannot"] for cell in scores.cells} == {"refuted"} and "REFUTES" in str(scores)
+
+
+class NoiseForGains(LaplaceMechanism):
+    """Broken: payoffs in [-1, 1] get the noise of gains in [0, 1]."""
+
+    def new_state(self, inputs):
+        state = super().new_state(inputs)
+        return state._replace(scale=state.scale / 2) if inputs.values.low < 0 else state
+
+
+@pytest.mark.parametrize("mechanism", [NoiseForGains, LaplaceMechanism])
+def test_a_claim_that_is_wrong_for_points_is_refuted(mechanism):
+    def player(epsilon=1.0):
+        return Algorithm(
+            "points",
+            None,
+            lambda env: PrivacyBoundary(env, mechanism(epsilon=epsilon)),
+            make_point_agent=BallOsmd,
+            feedback="payoff",
+        )
+
+    scores = evaluate(player, tasks="linear/ball")
+    (audit,) = scores.values["audits"]
+    assert audit["games"] == {"points (bandit)": "exact"} and audit["refuted"] == (mechanism is NoiseForGains)
+    assert (scores.cells[0]["score"] is None) == audit["refuted"]
+
+
+class FourArms(Greedy):
+    """Plays games with four arms only, as a trained model does."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        if n_arms != 4:
+            raise WrongGameError("four arms are needed")
+        super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "kind"), [(HalfTheNoise, "exact"), (SameNoise, "exact"), (LaplaceMechanism, "exact")]
+)
+def test_an_agent_that_plays_no_small_games_is_audited_by_its_wrappers_releases(mechanism, kind):
+    def player(epsilon=1.0):
+        return dataclasses.replace(broken(mechanism)(epsilon), make_agent=FourArms)
+
+    scores = evaluate(player)
+    (audit,) = scores.values["audits"]
+    assert audit["player"] == "arms in turn" and audit["kind"] == "exact"
+    assert audit["refuted"] == (mechanism is not LaplaceMechanism)
+    assert "of its wrapper" in str(scores)
+
+
+def test_a_patient_has_an_epsilon_of_its_own():
+    """At tiny, 1,024 rounds: a patient of the trial serves in up to two."""
+    scores = evaluate({"mine": "Clipped-Lap:base=TS"}, tasks="data", epsilon=[1, None])
+    person = scores.cell("mine", "data/trial", 1)["guarantee"]["person"]
+    assert person == {"epsilon": 2.0, "delta": 0.0, "rounds": 2}
+    assert "person" not in scores.cell("mine", "data/trial", None)["guarantee"]
+    assert "a patient of data/trial serves in up to 2 rounds: epsilon = 2 at 1" in str(scores)
+
+
+def test_a_name_without_a_guarantee_leads_to_the_same_agent_behind_the_standard_wrapper():
+    reason = evaluate("UCB").cell("UCB", EASY, 1)["reason"]
+    assert "Clipped-Lap:base=UCB" in reason and reason in str(evaluate("UCB"))
+    scores = evaluate({"class": Ucb, "name": "Clipped-Lap:base=UCB"})
+    by_class, by_name = (scores.cell(label, EASY, 1) for label in ("class", "name"))
+    assert by_class["low"] < by_name["high"] and by_name["low"] < by_class["high"]  # the same agent, with other noise
+
+
 # ---- folders and cards ---------------------------------------------------------------------------------------------
 
 
@@ -282,7 +414,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(evaluation, "simulate", interrupted)
     with pytest.raises(KeyboardInterrupt) as stop:
         evaluate(agents, folder=tmp_path)
-    assert str(tmp_path) in stop.value.__notes__[0]
+    assert str(tmp_path) in str(stop.value)
     monkeypatch.setattr(evaluation, "simulate", simulate)
     assert evaluate(agents, folder=tmp_path).text() == evaluate(agents).text()
 
@@ -290,8 +422,8 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
 KEYS = {
     "": "anchors audits cells delta digest format growth levels note package reference seed size suite table totals",
     "cells": "agent deviation error games guarantee high level low mean quantiles score task",
-    "totals": "agent axes coverage field high interquartile_mean level low rank total",
-    "audits": "agent declared found kind level reason refuted",
+    "totals": "agent axes coverage error field high interquartile_mean level low rank total",
+    "audits": "agent declared found games kind level player reason refuted",
 }
 
 
@@ -381,6 +513,9 @@ def test_models_of_stable_baselines3_play_trained_and_ready():
 
     scores = evaluate({"ppo": train}, epsilon=1)
     assert scores.cell("ppo", EASY, 1)["score"] is not None and len(models) == 1
+    (audit,) = scores.values["audits"]
+    assert (audit["player"], audit["kind"], audit["refuted"]) == ("arms in turn", "exact", False)
+    assert audit["found"] == pytest.approx(1)
     ready = evaluate({"ready": from_sb3(models[0])}, tasks=[EASY, "stochastic/many-arms"], epsilon=1)
     assert ready.cell("ready", EASY, 1)["score"] is not None
     assert ready.cell("ready", "stochastic/many-arms", 1)["cannot"] == "game"

@@ -7,7 +7,6 @@ import pytest
 
 from dp_bandit_envs.suite.scores import (
     axis_means,
-    coverage_of,
     differ,
     differ_in_pairs,
     exponent_of,
@@ -18,7 +17,7 @@ from dp_bandit_envs.suite.scores import (
     score_of,
     shared_ranks,
     standard_error_of_score,
-    standard_error_of_total,
+    standing_of,
     total_of,
 )
 from tests.tools.refusals import refused
@@ -98,14 +97,19 @@ def test_resampled_scores_have_the_standard_error_of_a_score():
 
 
 def test_an_interval_by_hand():
-    """The 2.5 % and 97.5 % quantiles of 0, 1, ..., 1000 are 25 and 975; with 90 %, 50 and 950."""
+    """The 2.5 % and 97.5 % quantiles of 0, 1, ..., 1000 are 25 and 975."""
     assert interval_of(np.arange(1001.0)) == pytest.approx((25, 975))
-    assert interval_of(np.arange(1001.0), 0.9) == pytest.approx((50, 950))
 
 
-def test_the_standard_error_of_a_total_by_hand():
-    """Two tasks of axis a count 1/4 each, the one of b 1/2: sqrt((.4/4)^2 + (.8/4)^2 + (.4/2)^2) = .3."""
-    assert standard_error_of_total({"a/one": 0.4, "a/two": 0.8, "b/one": 0.4}) == pytest.approx(0.3)
+def test_a_standing_by_hand():
+    """Axis a has tasks .5 and -3, which counts -1: mean -.25; b has .45; the total is .1.
+
+    Its error: two tasks of axis a count 1/4 each, the one of b 1/2: sqrt((.4/4)^2 + (.8/4)^2 + (.4/2)^2) = .3; that of
+    axis a is sqrt((.4/2)^2 + (.8/2)^2) = .447.
+    """
+    standing = standing_of({"a/one": (0.5, 0.4), "a/two": (-3.0, 0.8), "b/one": (0.45, 0.4)})
+    assert standing.total == pytest.approx(0.1) and standing.error == pytest.approx(0.3)
+    assert standing.axes["a"] == pytest.approx((-0.25, 0.2**0.5)) and standing.axes["b"] == (0.45, 0.4)
 
 
 def test_pairs_find_a_difference_that_hides_in_the_spread_of_games():
@@ -129,11 +133,6 @@ def test_neighbours_that_are_not_apart_share_a_rank():
     assert shared_ranks(totals, are_apart) == [2, 5, 1, 2, 2]
     assert asked == [(2, 4), (4, 0), (0, 3), (3, 1)]
     assert shared_ranks([], are_apart) == []
-
-
-def test_coverage_counts_tasks_once():
-    assert coverage_of(["a/1", "a/1", "x/1"], ["a/1", "a/2", "b/1", "b/2"]) == 0.25
-    assert math.isnan(coverage_of([], []))
 
 
 def test_exponents_by_hand():

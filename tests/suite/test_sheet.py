@@ -56,8 +56,8 @@ def test_the_best_of_an_axis_play_all_its_tasks():
 
 def test_dots_have_intervals_of_their_axes():
     """An axis with two tasks of errors .1 and .2: sqrt(.05) / 2 = .1118, times 1.96 = .219."""
-    scores = {"drift/five-shifts": 0.5, "drift/budget": -3.0, "linear/ball": 0.9}
-    dots = dots_of(scores, {"drift/five-shifts": 0.1, "drift/budget": 0.2, "linear/ball": 0.1}, None)
+    cells = {"drift/five-shifts": (0.5, 0.1), "drift/budget": (-3.0, 0.2), "linear/ball": (0.9, 0.1)}
+    dots = dots_of(cells, None)
     assert list(dots) == ["drift"]
     assert dots["drift"] == pytest.approx((-0.25, -0.25 - 0.2191, -0.25 + 0.2191), abs=1e-3)
 
@@ -103,6 +103,6 @@ def test_growth_is_reported_from_this_size_and_smaller_ones():
     task = "stochastic/gap-0.2"
     scores = suite.evaluate("DP-KLUCB", size="quick", tasks=task, epsilon=1, progress=False)
     (growth,) = scores.values["growth"]
-    assert growth["exponent"] == pytest.approx(reference().exponent("DP-KLUCB", task, 1.0), abs=1e-3)
+    assert growth["exponent"] == pytest.approx(reference().exponents(task, 1.0)["DP-KLUCB"], abs=1e-3)
     assert list(growth["means"]) == ["1024", "8192"] and f"T^{growth['exponent']:.2f} in {task}" in str(scores)
     assert suite.evaluate("DP-KLUCB", size="tiny", tasks=task, epsilon=1, progress=False).values["growth"] == []

@@ -11,7 +11,7 @@ from dp_bandit_envs.suite.scores import score_of
 from dp_bandit_envs.suite.task_table import CORE, DELTA, SIZES, TASKS, TaskGame, digest_of_table, public_seed
 from tests.tools.refusals import refused
 
-DIGEST = "da7764254b831f2c5d6c484b40988476ef4ae58bd87de8d5f1783c2356e7c64a"
+DIGEST = "85f33c6b4450aa817b5c46d3e1c8346fc0c3ddf12aeb746a324d53f5f13ec9f4"
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 
 

@@ -15,8 +15,8 @@ from dp_bandit_envs.theory.experts_bounds import hedge_regret_bound
 from dp_bandit_envs.theory.linear_bounds import exp2_regret_bound, linear_elimination_bound
 from tests.tools.refusals import refused
 
-UNCHECKED = ("argument_ranges", "divergences")
-"""CompiledFunction agents call divergences for every arm in every round."""
+UNCHECKED = ("argument_ranges", "divergences", "tails", "transport_costs")
+"""Bounds check what the third takes; compiled agents call the second and the last for every arm in every round."""
 MODULES = [
     importlib.import_module(f"{theory.__name__}.{module.name}")
     for module in pkgutil.iter_modules(theory.__path__)
@@ -30,7 +30,7 @@ BOUNDS = {
 }
 USUAL = {
     **dict.fromkeys(("n_arms", "dimension", "rank", "batches", "independent", "cover"), 3),
-    **dict.fromkeys(("batch_size", "most", "most_draws", "nodes", "releases"), 4),
+    **dict.fromkeys(("batch_size", "most", "most_draws", "nodes", "releases", "choices"), 4),
     **dict.fromkeys(("steps", "window", "period", "trials"), 20),
     **dict.fromkeys(("scale", "noise_scale", "deviation", "epsilon", "leverage", "largest", "nats"), 2.0),
     **dict.fromkeys(("learning_rate", "rate", "exploration_rate", "failure_probability", "redraw_probability"), 0.1),
@@ -38,6 +38,7 @@ USUAL = {
     **{"horizon": 100, "memory": 1, "sigma": 2.5, "clip": 3.0, "width": 5.0, "slope": 3.5, "alpha": 3.1, "v": 1.1},
     **{"means": [0.5, 0.3, 0.2], "gaps": [0.0, 0.2], "deviations": [1.0, 2.0], "ends": [1, 2, 4, 8]},
     **{"set_name": "ball", "kind": "laplace", "rates": "paper", "model": "local", "counter": "binary", "normal": True},
+    **{"by_count": True, "redraws": True},
     "bound": lambda n_arms, horizon, memory=0: 2.0 * n_arms,
     "enough": lambda gap: 7.0,
     "plays": lambda gap: 7.0,

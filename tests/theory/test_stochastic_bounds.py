@@ -9,6 +9,7 @@ import pytest
 from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.privacy.counters import HybridCounter, SegmentTreesCounter
 from dp_bandit_envs.privacy.counters.counter import laplace_width
+from dp_bandit_envs.privacy.gaussian import gaussian_sigma
 from dp_bandit_envs.theory import stochastic_bounds as bounds
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
 from tests.tools.refusals import refused
@@ -32,6 +33,7 @@ PRIVATE = {
     "LDP-UCB-L, improved": bounds.ldp_ucb_l_bound,
     "LDP-UCB-B": bounds.ldp_ucb_b_bound,
     "AdaP-UCB": bounds.adap_ucb_bound,
+    "AdaC-UCB": lambda means, horizon, epsilon: bounds.adac_ucb_bound(means, horizon, gaussian_sigma(epsilon, 1e-6)),
     "DP-SE": bounds.dp_se_bound,
 }
 
@@ -192,7 +194,7 @@ def test_dp_ucb_int_by_hand():
 
 
 def test_dp_ucb_int_stays_below_its_bound():
-    """With the bonus, and without noise; without the bonus nothing is known, and games that go wrong are."""
+    """With the bonus, and without noise; `test_noisy_index_bounds.py` has the bound without the bonus."""
     arguments = {"means": [0.95, 0.05], "horizon": 60_000}
     for parameters in ({"mode": "bonus", "epsilon": 1.0}, {"epsilon": math.inf}):
         algorithm = make_algorithm("DP-UCB-INT", **parameters)
@@ -202,7 +204,6 @@ def test_dp_ucb_int_stays_below_its_bound():
             "DPBandit-Stochastic-v0", [algorithm], trials=5, env_kwargs={"means": [0.95, 0.05]}, horizon=60_000
         )
         assert played[algorithm.name].pseudo_regret[:, -1].mean() < bound
-    assert make_algorithm("DP-UCB-INT").pseudo_regret_bound(**arguments) == math.inf
 
 
 @pytest.mark.parametrize(("horizon", "power"), [(1400, 64), (2000, 128)])
@@ -233,6 +234,32 @@ def test_adap_ucb_needs_as_many_gains_as_it_says():
 
         def bonus(n, alpha=alpha, horizon=horizon, epsilon=epsilon):
             return math.sqrt(alpha * math.log(2 * horizon) / (2 * n)) + alpha * math.log(horizon) / (epsilon * n)
+
+        assert 2 * bonus(n) <= gap < 2 * bonus(n // 2)
+
+
+def test_adac_ucb_by_hand():
+    """Gap 1, alpha = 4, T = e^2, sigma = 2: (1 / (2 n) + 8 / n^2) 4 * 2 <= 1/4 from n = 26.1 on, so N = 32.
+
+    n^2 - 16 n - 256 = 0 at 8 + sqrt(320) = 25.9; horizon 8 > e^2 moves it to 26.3. Failures: 4/9 + 1 at r = 1/4, c = 1.
+    """
+    n = (0.5 + math.sqrt(0.25 + 8 * 4 * 1 / (16 * math.log(8)))) / (2 / (16 * math.log(8)))
+    assert 26 < n < 27
+    assert bounds.adac_ucb_bound([0.0, 1.0], 8, 2.0, alpha=4) == 8  # more than all rounds
+    horizon = 10**6
+    pulls = bounds.adac_ucb_bound([0.0, 1.0], horizon, 2.0, alpha=4)
+    # (1 / (2 n) + 8 / n^2) 4 ln T <= 1 / 4: n = 124.9 for ln T = 13.8.
+    assert pulls == pytest.approx(2 * 128 + 13 / 9, rel=1e-12)
+
+
+def test_adac_ucb_needs_as_many_gains_as_it_says():
+    for deviation in (0.0, 4.2, 400.0):
+        alpha, horizon, gap = 3.1, 10**6, 0.3
+        whole = bounds.adac_ucb_bound([0.5, 0.2], horizon, deviation, alpha=alpha) / gap
+        n = 2 ** math.floor(math.log2(whole)) // 2
+
+        def bonus(n, deviation=deviation, alpha=alpha, horizon=horizon):
+            return math.sqrt(2 * (1 / (4 * n) + (deviation / n) ** 2) * alpha * math.log(horizon))
 
         assert 2 * bonus(n) <= gap < 2 * bonus(n // 2)
 

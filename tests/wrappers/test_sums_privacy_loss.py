@@ -159,6 +159,22 @@ def test_a_gain_in_a_block_that_a_restart_drops_loses_nothing():
     assert wrap(game(np.zeros((ROUNDS, 2)))).guarantee.epsilon == EPSILON
 
 
+@pytest.mark.parametrize("both", [False, True])
+def test_a_gain_in_a_full_block_with_gaussian_noise_loses_rho(both):
+    """Half the squared distance of what comes out, in standard deviations; a gain of an open block loses nothing."""
+    wrap = functools.partial(BlockSums, epsilon=EPSILON, delta=1e-5)
+    make = (lambda table: RevealsBoth(GainTable(table))) if both else game
+    noise, scales, moves = linear_map(wrap, ARMS, ROUNDS, make)
+    shift = np.linalg.lstsq(noise * scales, moves, rcond=None)[0]
+    assert noise * scales @ shift == pytest.approx(moves, abs=1e-6)
+    declared = wrap(make(np.zeros((ROUNDS, 2)))).guarantee
+    assert (declared.epsilon, declared.delta) == (EPSILON, 1e-5)
+    rho = (shift**2).sum(axis=0) / 2
+    lost = rho[rho > 0]
+    assert len(lost) > ROUNDS // 2 and lost.max() == pytest.approx(declared.rho, rel=1e-6)
+    assert both or lost == pytest.approx([declared.rho] * len(lost), rel=1e-6)
+
+
 # ---- batches -------------------------------------------------------------------------------------------------------
 
 

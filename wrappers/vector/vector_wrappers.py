@@ -121,7 +121,7 @@ class ExactSums(VectorPrivacyBoundary):
 
 @privacy_wrapper
 class BlockSums(VectorPrivacyBoundary):
-    """Sums each arm's gains of every game in growing blocks, and releases full blocks with Laplace noise."""
+    """Sums each arm's gains of every game in growing blocks, and releases full blocks with noise."""
 
     def __init__(
         self,
@@ -132,10 +132,11 @@ class BlockSums(VectorPrivacyBoundary):
         first: SupportsIndex = 1,
         keep: bool = False,
         lengths: Iterable[int] | None = None,
+        delta: SupportsFloat | None = None,
         draws: str = "fast",
     ) -> None:
         options: dict[str, Any] = {"ratio": ratio, "first": first, "keep": keep, "lengths": lengths}
-        super().__init__(env, mechanisms.BlockSums(epsilon=epsilon, draws=draws, **options))
+        super().__init__(env, mechanisms.BlockSums(epsilon=epsilon, delta=delta, draws=draws, **options))
 
 
 @privacy_wrapper

@@ -1,4 +1,4 @@
-"""What differential privacy costs in online linear optimisation: nothing in the long run, or a constant factor."""
+"""The price of differential privacy in online linear optimisation: asymptotically free, or a constant factor."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from dp_bandit_envs.figures.price_of_privacy.games import COINS, EASY, EPOCHS, F
 
 
 def study(*, horizon: int = games.HORIZON, trials: int = games.TRIALS, seed: int = 0) -> Study:
-    """Return what to play and to report; arguments as for `games.experiments`."""
+    """Return the study: experiments, figure and report; arguments as for `games.experiments`."""
     return Study(
         name="price-of-privacy",
         title="The price of privacy in online linear optimisation",
@@ -24,7 +24,7 @@ def study(*, horizon: int = games.HORIZON, trials: int = games.TRIALS, seed: int
 
 
 def notes(results: Sequence[Results]) -> list[Note]:
-    """Return what a reader must know before the numbers."""
+    """Return the notes that precede the results."""
     over_horizon, *_, many = results
     text = (
         "Regret is external regret. With experts a mixture is played (`DPBandit-Simplex-v0`) and earns its mean gain:"

@@ -1,4 +1,4 @@
-"""What the literature says of the price of privacy, judged by the games; and the numbers that the page quotes."""
+"""The literature's claims on the price of privacy, judged by the games; and the numbers that the page quotes."""
 
 import functools
 import itertools
@@ -55,9 +55,9 @@ LARGEST_POWER = 40
 LARGEST_EXACT = 20
 """The power of 2 up to which FTPL's noise is computed."""
 DIMENSIONS = (10, 100)
-"""Those at which FTPL's noise is worked out."""
+"""The horizons for computing FTPL's noise."""
 TOLERANCE = 0.1
-"""By how much a measured exponent may exceed that of a bound's term, as logarithms and lower orders count."""
+"""Allowed excess of a measured exponent over a bound's term, for logarithms and lower orders."""
 LOOSE = 0.1
 """The largest standard error of an exponent that decides."""
 LEADERS = {
@@ -79,7 +79,7 @@ def is_above(estimate: Estimate, limit: float) -> bool:
 
 
 def in_powers(horizon: int | None, most: int | None = None) -> str:
-    """Return a horizon in words; None is none, up to `most`."""
+    """Return a horizon in words; None means none up to `most`."""
     if horizon is None:
         return "none" if most is None else f"none up to {in_powers(most)}"
     power = horizon.bit_length() - 1
@@ -87,20 +87,20 @@ def in_powers(horizon: int | None, most: int | None = None) -> str:
 
 
 def game_of(game: SizedGame, horizon: int, dimension: int | None = None) -> Environment:
-    """Return the environment of a game at a length, with its hard gap, at the usual size or another."""
+    """Return the environment of a game at a length, with its hard gap, at the usual or another size."""
     spec = game.spec(horizon, (), dimension=dimension)
     env: Environment = gym.make(spec.env_id, **spec.env_kwargs).unwrapped
     return env
 
 
 def _with_full_information(*names: str) -> list[Price]:
-    """Return the prices of algorithms in the games in which a round reveals its whole gain vector."""
+    """Return the prices of algorithms in the games with full information."""
     prices = games.PANELS["experts"] + games.PANELS["ball"]
     return [price for name in names for price in prices if price.private == name]
 
 
 def _nearly_free(results: Results, name: str) -> Judgement:
-    """Judge the last ratio of regrets; also find from which T on it is nearly 1, measured and by bounds."""
+    """Judge the last ratio of regrets; also find the T from which it is nearly 1, measured and by bounds."""
     prices = _with_full_information(name)
     ratios = {price: ratios_over_horizon(results, price) for price in prices}
     ends = {price: by_horizon[max(by_horizon)] for price, by_horizon in ratios.items()}
@@ -171,13 +171,13 @@ def _exactly_free(results: Results) -> Judgement:
 
 @functools.lru_cache
 def first_exactly_free(dimension: int) -> int | None:
-    """Return the first power of 2 at which FTPL needs no more noise for privacy than for regret; None if none does."""
+    """Return the first power of 2 whose FTPL noise for regret suffices for privacy, or None."""
     powers = (2**power for power in range(LARGEST_EXACT + 1))
     return next((horizon for horizon in powers if is_exactly_free(dimension, horizon)), None)
 
 
 def is_exactly_free(dimension: int, horizon: int) -> bool:
-    """Return whether FTPL at epsilon = 1 puts the same wrapper around the ball as FTPL without privacy."""
+    """Return whether FTPL on the ball has the same wrapper at epsilon = 1 as without privacy."""
     game = game_of(games.BALL, horizon, dimension)
     wrapped = [make_algorithm(games.PERTURBED, epsilon=epsilon).wrap(game) for epsilon in (games.EPSILON, math.inf)]
     private, free = (one.get_wrapper_attr("mechanism").epsilon for one in wrapped)
@@ -243,7 +243,7 @@ class PaperBound(NamedTuple):
     Attributes:
         game: The game.
         says: The bound.
-        before: The previous best by the same table, logarithms left out.
+        before: The previous best by the same table, up to logarithms.
         terms: The terms of the bound; with full information the second is the price of privacy.
     """
 
@@ -289,9 +289,9 @@ PAPER_BOUNDS = (
 
 
 class Exponent(NamedTuple):
-    """A measured exponent beside the largest exponent of a term of a bound, fitted to that term at the same sizes.
+    """A measured exponent, and the largest exponent of a term of a bound, fitted to that term at the same sizes.
 
-    A bound of several terms has a smaller exponent itself: terms of lower order are a large part of it at these sizes.
+    The whole bound has a smaller exponent, because terms of lower order are a large part of it at these sizes.
     """
 
     measured: Estimate
@@ -309,9 +309,9 @@ class GrowthExponents(NamedTuple):
     """The exponents of the games of one row of the tables.
 
     Attributes:
-        regret: Those of regret, beside the largest of a term of the bound.
-        extra: Those of regret beyond that without privacy, beside the second term's; with full information only.
-        free: The exponent of T without privacy, beside 1 / 2.
+        regret: Exponents of regret, each with the largest exponent of a term of the bound.
+        extra: Exponents of the extra regret of privacy, each with the second term's; with full information only.
+        free: The exponent of T without privacy, with 1 / 2.
     """
 
     regret: Exponents
@@ -320,7 +320,7 @@ class GrowthExponents(NamedTuple):
 
 
 def measure_exponents(results: Results, levels: Results, bound: PaperBound) -> GrowthExponents:
-    """Return how regret grows in the games of a row of the paper's tables.
+    """Return the growth exponents of regret in the games of a row of the paper's tables.
 
     Args:
         results: The games for exponents.
@@ -329,7 +329,7 @@ def measure_exponents(results: Results, levels: Results, bound: PaperBound) -> G
     """
 
     def regrets(name: str, sweep: Sequence[SweepGame], *, private: bool = True) -> FloatArray:
-        """Return an algorithm's regret, shape `(trials, games)`; without privacy epsilon does not matter."""
+        """Return an algorithm's regret, shape `(trials, games)`; without privacy epsilon is ignored."""
         columns = []
         for game in sweep:
             source = results if f"{game.key}/checkpoints" in results.arrays else levels
@@ -338,7 +338,7 @@ def measure_exponents(results: Results, levels: Results, bound: PaperBound) -> G
         return np.stack(columns, axis=1)
 
     def exponent_beside(sweep: Sequence[SweepGame], sample: FloatArray, terms: Sequence[Term]) -> Exponent:
-        """Return the exponent of regret `(trials, games)` beside the largest of a term."""
+        """Return the exponent of regret `(trials, games)` and the largest exponent of a term."""
         values = [game.value for game in sweep]
         along = [[term(game.horizon, game.size, game.epsilon or games.EPSILON) for game in sweep] for term in terms]
         return Exponent(exponent(values, sample), max(slope_of(values, each) for each in along))
@@ -425,7 +425,7 @@ def _few_and_many(results: Results) -> Judgement:
 
 
 def numbers(results: Sequence[Results]) -> dict[str, Numbers]:
-    """Return what the page quotes: ratios of regrets, from which T on privacy is nearly free, exponents."""
+    """Return the numbers on the page: ratios of regrets, the T from which privacy is nearly free, exponents."""
     over_t, over_epsilon, for_exponents, many_experts = results
     quoted: dict[str, Numbers] = {}
     for price in itertools.chain(*games.PANELS.values()):

@@ -1,4 +1,4 @@
-"""The games of price-of-privacy: what is played, by whom, how long, and by how much the best choice is ahead."""
+"""The games of price-of-privacy: environments, algorithms, lengths, and gaps of the best choice."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ HORIZON = 2**20
 """Rounds of the longest games over T; the others have a quarter of the next longer one's, down to 2^10."""
 LENGTHS = 6
 SWEEP_HORIZON = 2**16
-"""Rounds of the games in which epsilon or the dimension varies."""
+"""Rounds of the games with varying epsilon or dimension."""
 EXPONENT_HORIZON = 2**18
 EXPONENT_LENGTHS = 4
 MANY_HORIZON = 2**13
@@ -26,7 +26,7 @@ FEWER = 20
 EPSILON = 1.0
 LEVELS = (0.1, 0.3, 1.0, 3.0, 10.0)
 SMALL = tuple(level for level in LEVELS if level <= EPSILON)
-"""The values of epsilon from which the exponent is taken: at larger ones little is left of the price."""
+"""The values of epsilon for the exponent: at larger values the price is too small."""
 NUMBERS_OF_EXPERTS = (10, 100, 1_000, 10_000)
 EASY = 0.5
 """The gap of the games over epsilon and dimension, and of those for exponents.
@@ -42,11 +42,11 @@ class SizedGame(NamedTuple):
     Attributes:
         name, title: Its name in keys and in words, and in titles.
         env_id: A registered id.
-        size: What its size is called, `"d"` or `"K"`.
-        dimension: Its size where that does not vary.
-        sizes: Its sizes from which an exponent is measured.
-        hard_gap: By how much the best choice is ahead for `(dimension, horizon)`, so that regret grows like sqrt(T).
-        means: Whether its arguments are the means of arms, instead of a dimension and a gap.
+        size: Symbol of its size, `"d"` or `"K"`.
+        dimension: Its size if constant.
+        sizes: Its sizes for measuring an exponent.
+        hard_gap: Gap of the best choice for `(dimension, horizon)`, so that regret grows like sqrt(T).
+        means: Whether its arguments are the arms' means, instead of a dimension and a gap.
         arguments: Its further arguments.
     """
 
@@ -120,7 +120,7 @@ PAYOFFS = SizedGame(
 )
 MANY = SizedGame("drawn experts", "Experts, drawn", "DPBandit-Experts-v0", "d", 10, (), EXPERTS.hard_gap, means=True)
 FULL = (EXPERTS, BALL, CUBE)
-"""Games in which a round reveals its whole gain vector."""
+"""Games with full information."""
 
 PAPER, K_ARY, OWN, GAUSSIAN = "AS-FTRL", "AS-FTRL, k-ary", "AS-FTRL, k-ary own-norm", "DP-FTRL"
 PERTURBED, FRESH = "AS-FTPL", "Noisy-Hedge"
@@ -138,7 +138,7 @@ PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class Price(NamedTuple):
-    """A private algorithm, and the one without privacy whose regret its own is divided by, in one game."""
+    """A private algorithm and its non-private baseline, the denominator of the regret ratio, in one game."""
 
     private: str
     free: str
@@ -171,14 +171,14 @@ MEASURED = {
     PAYOFFS: PANELS["bandits"][2:],
     ARMS: PANELS["bandits"][:1],
 }
-"""The algorithms whose exponents are measured, by game; the first one decides."""
+"""The algorithms whose exponents are measured, by game; the first algorithm decides."""
 
 
 def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> tuple[Experiment, ...]:
     """Return the four experiments: over T, over epsilon, for exponents, and with many experts.
 
     Args:
-        horizon: Rounds of the longest games; no game is longer, and lengths that are shorter anyway stay.
+        horizon: Rounds of the longest games; longer games are shortened to it.
         trials: Number of games of each algorithm; at most 20 in the last two.
         seed: The seed.
     """
@@ -208,7 +208,7 @@ def lengths(longest: int, number: int) -> tuple[int, ...]:
 
 
 def _over_horizon(horizon: int) -> list[GameSpec]:
-    """Return the games over T: gaps shrink, so that they are as hard at every length."""
+    """Return the games over T: gaps shrink, so that all lengths are equally hard."""
     specs = []
     for prices in PANELS.values():
         for game in dict.fromkeys(price.game for price in prices):
@@ -230,7 +230,7 @@ class SweepGame(NamedTuple):
 
 
 def sweeps(horizon: int, game: SizedGame) -> dict[str, list[SweepGame]]:
-    """Return the games in which T, the size and epsilon vary, for exponents."""
+    """Return the games with varying T, size and epsilon, for exponents."""
     d, middle = game.dimension, min(horizon, SWEEP_HORIZON)
     horizons = lengths(min(horizon, EXPONENT_HORIZON), EXPONENT_LENGTHS)
     levels = game.key(middle) if game in FULL else game.key(middle, kind="epsilon")
@@ -255,7 +255,7 @@ def _exponents(horizon: int) -> list[GameSpec]:
 
 
 def label_at(name: str, epsilon: float) -> str:
-    """Return the label of an algorithm where its epsilon varies."""
+    """Return the label of an algorithm for varying epsilon."""
     return f"{name}, epsilon = {epsilon:g}"
 
 
@@ -265,7 +265,7 @@ def _specs(prices: Sequence[Price]) -> list[AlgorithmSpec]:
 
 
 def _spec(label: str, epsilon: float | None = None) -> AlgorithmSpec:
-    """Return the algorithm of a label, at epsilon = 1 or at a level, which is then a part of the label."""
+    """Return the algorithm of a label, at epsilon = 1 or at a level in the label."""
     name, parameters = PARAMETERS.get(label, (label, {}))
     level = {} if epsilon is None else {"epsilon": epsilon}
     full_label = label if epsilon is None else label_at(label, epsilon)

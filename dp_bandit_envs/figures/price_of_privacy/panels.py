@@ -70,10 +70,10 @@ def draw(results: Sequence[Results], columns: int | None = None, note: bool = Tr
 
 
 def ratio_band(points: Sequence[Estimate]) -> Band:
-    r"""Return ratios with the intervals :math:`r e^{\pm 1.96 s / r}`, those of the logarithm, which stay above 0.
+    r"""Return ratios with the intervals :math:`r e^{\pm 1.96 s / r}` of their logarithms, which stay above 0.
 
     Args:
-        points: Each ratio r with its standard error s; without an error, the interval is r.
+        points: Each ratio r with its standard error s; without an error, the interval is the point r.
     """
     line = np.array([ratio.value for ratio in points], dtype=float)
     error = np.nan_to_num(np.array([ratio.error for ratio in points], dtype=float))
@@ -83,13 +83,13 @@ def ratio_band(points: Sequence[Estimate]) -> Band:
 
 
 def _above_zero(band: Band) -> Band:
-    """Return a band without places at which the line is not above 0, which a logarithmic axis does not have."""
+    """Return a band without points whose line is not above 0, for a logarithmic axis."""
     line, low, high = (np.where(band.line > 0, part, np.nan) for part in band)
     return Band(line, low, high)
 
 
 def _free(at: Sequence[float]) -> Reference:
-    """Return the line of the ratio at which privacy is free."""
+    """Return the line of ratio 1, where privacy is free."""
     return Reference("no price: ratio 1", np.array([min(at), max(at)]), np.ones(2), colour=GREY, width=1.2, dash="-")
 
 

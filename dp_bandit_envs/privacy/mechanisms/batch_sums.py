@@ -1,6 +1,5 @@
 """Sums of each arm's gains in batches that end for all arms together, each released once, with one draw of noise."""
 
-import math
 from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple, SupportsFloat
 
@@ -8,22 +7,14 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import bind
-from dp_bandit_envs.privacy.accounting import delta_for_exact_draws, distance_of_draws, gaussian_law, one_laplace
-from dp_bandit_envs.privacy.facts import STEP, InputFacts, Noise, distance_l1, distance_l2, to_item
-from dp_bandit_envs.privacy.gaussian import concentrated, draw_normal, gaussian_sigma
+from dp_bandit_envs.privacy.facts import InputFacts, Noise, to_item
+from dp_bandit_envs.privacy.gaussian import draw_normal
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.laplace import draw, grid_of, to_grid
-from dp_bandit_envs.privacy.mechanism import Release, for_rounds
+from dp_bandit_envs.privacy.laplace import draw, to_grid
+from dp_bandit_envs.privacy.mechanism import Release
 from dp_bandit_envs.privacy.mechanisms.block_sums import checked_lengths
-from dp_bandit_envs.privacy.secure_draws import (
-    ChoosesDraws,
-    distance_on_grid,
-    draw_normal_steps,
-    draw_steps,
-    normal_distance,
-    on_grid,
-    secure_grid,
-)
+from dp_bandit_envs.privacy.mechanisms.sum_noise import SumNoise
+from dp_bandit_envs.privacy.secure_draws import draw_normal_steps, draw_steps, on_grid
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -86,7 +77,7 @@ def add_exact_noise(value: float, scale: float, grid: float, normal: bool, rng: 
     return on_grid(value, grid) + grid * steps
 
 
-class BatchSums(ChoosesDraws):
+class BatchSums(SumNoise):
     r"""Sums each arm's gains in a batch of rounds; at its end all of these sums are released, each with noise once.
 
     Batch lengths are fixed in advance, independent of the arms played, so an agent may divide a batch among the arms as
@@ -162,57 +153,4 @@ class BatchSums(ChoosesDraws):
 
     def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return epsilon, because a gain is in one sum only; or the guarantee below, if there is one."""
-        if math.isinf(self.epsilon):
-            return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
-        scale, grid = self._scale_and_grid(inputs)
-        if self.delta is None:
-            off = self._distance(scale, grid, inputs.gains_in_a_round)
-            guarantee = PrivacyGuarantee(
-                self.epsilon, model="central", noise_law=one_laplace(self.epsilon), draw_distance=off
-            )
-            return for_rounds(
-                guarantee, inputs.sensitivity, "a gain is in one batch, whose sums are released once (Laplace)"
-            )
-        sigma = self._sigma(inputs)
-        guarantee = PrivacyGuarantee(
-            self.epsilon,
-            delta=self.delta,
-            rho=concentrated(sigma),
-            model="central",
-            noise_law=gaussian_law(sigma),
-            draw_distance=self._normal_distance(scale, grid, inputs),
-        )
-        return for_rounds(
-            guarantee, distance_l2(inputs), "a gain is in one batch, whose sums are released once (Gaussian)"
-        )
-
-    def _sigma(self, inputs: InputFacts) -> float:
-        """Return the standard deviation for L2 distance 1, at delta minus the part of fast draws."""
-        if math.isinf(self.epsilon):
-            return 0.0
-        assert self.delta is not None
-        sigma = gaussian_sigma(self.epsilon, self.delta)
-        # Above a guarantee the noise is post-processing, and delta is not promised.
-        if self._secure or inputs.is_private:
-            return sigma
-        off = self._normal_distance(sigma * distance_l2(inputs), 0.0, inputs)
-        return gaussian_sigma(self.epsilon, delta_for_exact_draws(self.epsilon, self.delta, off))
-
-    def _normal_distance(self, scale: float, grid: float, inputs: InputFacts) -> float:
-        """Return the distance of the normal draws that one round influences from exact ones."""
-        if self._secure:
-            return normal_distance(scale / grid, inputs.gains_in_a_round) if grid > 0 else 0.0
-        return distance_of_draws(scale, grid or grid_of(scale), inputs.gains_in_a_round, normal=True)
-
-    def _scale_and_grid(self, inputs: InputFacts) -> tuple[float, float]:
-        most = float(inputs.horizon)
-        if self.delta is None:
-            scale = self._scale(distance_l1(inputs), most, inputs)
-            return scale, self._grid(scale, most)
-        sigma, distance = self._sigma(inputs), distance_l2(inputs)
-        if not self._secure:
-            return sigma * distance, grid_of(sigma * distance)
-        # ValueRange are rounded to the grid itself, by less than a step, whatever the scale; so it is chosen first.
-        self._grid(sigma * distance, most)
-        grid = secure_grid(2 * sigma * max(distance, STEP), most)
-        return sigma * distance_on_grid(distance, grid, inputs, l2=True), grid
+        return self._guarantee_once(inputs, "a gain is in one batch, whose sums are released once")

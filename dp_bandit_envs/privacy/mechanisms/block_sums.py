@@ -1,5 +1,6 @@
 """Sums of blocks of an arm's gains, each released once, with one draw of noise."""
 
+import dataclasses
 import math
 from collections.abc import Iterable
 from typing import NamedTuple, SupportsFloat, SupportsIndex
@@ -7,12 +8,12 @@ from typing import NamedTuple, SupportsFloat, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.accounting import one_laplace
-from dp_bandit_envs.privacy.facts import InputFacts, Noise, distance_l1, to_item
+from dp_bandit_envs.compiling.functions import bind
+from dp_bandit_envs.privacy.facts import InputFacts, Noise, to_item
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import noisy
-from dp_bandit_envs.privacy.mechanism import for_rounds
-from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
+from dp_bandit_envs.privacy.mechanism import Release
+from dp_bandit_envs.privacy.mechanisms.sum_noise import SumNoise, noisy_normal, noisy_normal_exact
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -23,8 +24,8 @@ class State(NamedTuple):
         total, filled: Sum and number of the gains in each arm's open block, `(n_arms,)`.
         block: The number of the open block, `(n_arms,)`.
         sums, counts: The released sums and how many gains they cover, `(n_arms,)`.
-        lengths: The lengths of the blocks; the last length repeats. scale: Laplace scale of the noise in one block's
-            sum.
+        lengths: The lengths of the blocks; the last length repeats.
+        scale: Laplace scale, or standard deviation, of the noise in one block's sum.
         grid: The step between noisy block sums; 0 without noise.
         keep: Whether block sums are added up; otherwise only the last block's sum is released.
     """
@@ -59,11 +60,12 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
     return state.sums[arm], state.counts[arm]
 
 
-class BlockSums(ChoosesDraws):
-    """Sums each arm's gains in growing blocks; a block's sum is released with Laplace noise once the block is full.
+class BlockSums(SumNoise):
+    """Sums each arm's gains in growing blocks; a block's sum is released with noise once the block is full.
 
     The scale is sensitivity / epsilon for every block: a gain is released once, in one block of one arm, so no
-    composition is needed. In one block of n gains, the noise of the mean has scale sensitivity / (epsilon n).
+    composition is needed. In one block of n gains, the noise of the mean has scale sensitivity / (epsilon n). With
+    `delta` the noise is Gaussian with the same standard deviation in every block, and all releases together are zCDP.
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
@@ -73,12 +75,14 @@ class BlockSums(ChoosesDraws):
         keep: Whether `sum` and `count` cover all full blocks, each with its own noise; otherwise only the last full
             block.
         lengths: The lengths of the blocks, each at least 1, instead of `ratio` and `first`; the last length repeats.
+        delta: Privacy failure probability of Gaussian noise, in (0, 1); by default the noise is Laplace noise.
         draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
 
     Protects: one round's gains of all arms, in the central model (local, with blocks of 1).
 
     Source: Azize and Basu (2022) and Hu and Hegde (2022) for doubling blocks (only the last block counts); Azize, Wu,
-    Honda, Orabona, Ito and Basu (2025) for geometric blocks with `keep`; Sajed and Sheffet (2019) for `lengths`.
+    Honda, Orabona, Ito and Basu (2025) for geometric blocks with `keep`; Sajed and Sheffet (2019) for `lengths`; Azize
+    and Basu (2023) for Gaussian noise.
 
     Example:
         >>> import gymnasium as gym
@@ -89,7 +93,6 @@ class BlockSums(ChoosesDraws):
         [1, 1, 1, 2, 2, 2, 2, 4, 4]
     """
 
-    release = staticmethod(release)
     releases_sums = True
 
     def __init__(
@@ -100,9 +103,12 @@ class BlockSums(ChoosesDraws):
         first: SupportsIndex = 1,
         keep: bool = False,
         lengths: Iterable[int] | None = None,
+        delta: SupportsFloat | None = None,
         draws: str = "fast",
     ) -> None:
         self._use_draws(draws)
+        if delta is not None:  # without it, other parameters alone determine the noise's stream
+            self.delta = checks.delta(delta)
         self.epsilon = checks.epsilon(epsilon)
         self.ratio, self.first = checks.at_least("ratio", ratio, 1), checks.integer("first", first, at_least=1)
         if not math.isfinite(self.ratio):
@@ -120,9 +126,20 @@ class BlockSums(ChoosesDraws):
             return geometric_blocks(self.ratio, horizon, first=self.first)
         return tuple(min(length, horizon + 1) for length in self.lengths)
 
+    @property
+    def release(self) -> Release:
+        """The module's `release`, with normal noise if there is a delta."""
+        if self.delta is None:
+            return release
+        return bind(release, {"noisy": noisy_normal_exact if self._secure else noisy_normal})
+
+    def release_for(self, inputs: InputFacts) -> Release:
+        """Return `release`, with exact noise for secure draws."""
+        return super().release_for(inputs) if self.delta is None else self.release
+
     def new_state(self, inputs: InputFacts) -> State:
         """Return empty blocks."""
-        scale = self.noise(inputs).scale
+        scale, grid = self._scale_and_grid(inputs)
         zeros = np.zeros(inputs.n_values, np.int64)
         return State(
             np.zeros(inputs.n_values),
@@ -132,7 +149,7 @@ class BlockSums(ChoosesDraws):
             zeros,
             np.array(self.blocks(inputs.horizon), np.int64),
             scale,
-            self._grid(scale, float(inputs.horizon)),
+            grid,
             self.keep,
         )
 
@@ -141,25 +158,15 @@ class BlockSums(ChoosesDraws):
         return self.blocks(inputs.horizon)[0]
 
     def noise(self, inputs: InputFacts) -> Noise:
-        """Return the scale of the noise in the sum of one block."""
-        return Noise(inputs.sensitivity, self._scale(distance_l1(inputs), float(inputs.horizon), inputs))
+        """Return the scale, or the standard deviation, of the noise in the sum of one block."""
+        return Noise(inputs.sensitivity, self._scale_and_grid(inputs)[0])
 
     def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return epsilon, because a gain is in one block only; or the guarantee below, if there is one."""
-        if math.isinf(self.epsilon):
-            guarantee = PrivacyGuarantee.none("epsilon is inf, so there is no noise")
-        else:
-            local = self.blocks(inputs.horizon) == (1,)
-            scale = self.noise(inputs).scale
-            off = self._distance(scale, self._grid(scale, float(inputs.horizon)), inputs.gains_in_a_round)
-            guarantee = PrivacyGuarantee(
-                self.epsilon,
-                model="local" if local else "central",
-                noise_law=one_laplace(self.epsilon),
-                draw_distance=off,
-            )
-        reason = "a gain is in one block, whose sum is released once (Laplace)"
-        return for_rounds(guarantee, inputs.sensitivity, reason)
+        reason = "a gain is in one block, whose sum is released once"
+        guarantee = self._guarantee_once(inputs, reason)
+        is_local = self.blocks(inputs.horizon) == (1,) and guarantee.model != "none"
+        return dataclasses.replace(guarantee, model="local") if is_local else guarantee
 
 
 class RestartedState(NamedTuple):

@@ -90,7 +90,7 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 
 def release_exact(state: State, arm: int, gain: float, rng: Any) -> tuple[float, int]:
-    """Do what `release` does for secure draws, with items on the grid."""
+    """Do as `release`, for secure draws, with items on the grid."""
     state.exact[arm] += on_grid(gain, state.grid) if state.grid > 0.0 else to_item(gain)
     state.inserted[arm] += 1
     return pad(state, arm, rng)
@@ -125,9 +125,9 @@ def pad_shared(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
     is private: between two advances the coordinates ascend, so each uses a position at most once, and positions only
     grow. A coordinate's releases are therefore the releases of its own counter, with a 0 at each position that it
     skips, as when a mechanism below withholds its gain. All values of one round are at one position, because only the
-    first of them can advance it: a changed round moves one vector of values in one node on each level, as the guarantee
-    assumes. (If all coordinates of a round are above the last coordinate of the previous round, both share a position;
-    their coordinates are disjoint, and only one round is changed, so the argument still holds.)
+    first of them can advance it. So a changed round moves one vector of values in one node on each level, as the
+    guarantee assumes. If all coordinates of a round are above the last coordinate of the previous round, both share a
+    position. Their coordinates are then disjoint, and only one round is changed, so the argument still holds.
     """
     if arm <= state.shared[0]:
         state.shared[1] = 1 if insert_all(state.together, rng) else 0
@@ -158,7 +158,7 @@ class CounterSums(ChoosesDraws):
     r"""Releases running sums, with one private counter for each arm, or one on vectors.
 
     Each counter has the full epsilon: a round's gain is added to the sum of the arm played only (parallel composition).
-    If a round reveals several values, the noise grows with the distance of neighbouring rounds' values: in L1
+    If a round reveals several values, the noise grows with the distance of neighbouring rounds' values. This is in L1
     (sensitivity s), in their own norm, or in L2 (square root of s for gains in [0, 1]). If every round reveals every
     value, as with expert advice, all coordinates share one position of one counter, whose nodes are vectors of noise;
     `pad_shared` explains why this is as private. Values are rounded to multiples of 2^-30, towards 0, so that sums

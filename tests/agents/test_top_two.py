@@ -1,0 +1,351 @@
+"""Top-Two stops when the best arm is known: by hand, in exact laws, and never too often with the wrong arm."""
+
+import collections
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Algorithm, compare, make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.agents import TopTwo
+from dp_bandit_envs.agents.top_two import State
+from dp_bandit_envs.audits.draw_laws import as_tuples, copy_with_lists, select_law
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import StepOutsideGameError
+from dp_bandit_envs.protocols import Sums
+from dp_bandit_envs.wrappers import ExactSums, MiniBatchAverage
+from tests.tools.one_noise import with_one_noise
+from tests.tools.refusals import refused
+
+NAMES = ["Top-Two", "AdaP-TT", "DP-TT", "CTB-TT"]
+PRIVATE = NAMES[1:]
+
+
+def told(agent, arm, sums, counts, releases):
+    """Tell an agent the sums after a round."""
+    agent.update(arm, {"sum": np.array(sums), "count": np.array(counts), "release": np.array(releases)})
+
+
+def test_two_arms_by_hand():
+    """After n ones and n zeros W = 2 n ln 2, and the threshold for beta = 0.1 is ln 10 + ln n + ln 4.
+
+    That is 5.5 > 4.8 for 4 gains each, and 4.2 < 4.8 for 3.
+    """
+    agent = TopTwo(failure_probability=0.1)
+    with pytest.raises(StepOutsideGameError):
+        agent.recommend()
+    with pytest.raises(StepOutsideGameError):
+        _ = agent.done
+    agent.begin(n_arms=2, horizon=20, rng=np.random.default_rng(0))
+    first = agent.select_arm()
+    told(agent, first, [float(first), 0.0], [1 - first, first], [1 - first, first])
+    assert agent.select_arm() == 1 - first  # each arm once
+    for n in (1, 2, 3, 4):
+        assert not agent.done
+        told(agent, 1, [0.0, float(n)], [n, n], [n, n])
+        assert agent.recommend() == 1
+        assert agent.done == (n == 4)
+    for _ in range(5):
+        assert agent.select_arm() == 1
+        # What comes later changes nothing.
+        told(agent, 1, [9.0, 4.0], [9, 9], [9, 9])
+        assert agent.recommend() == 1
+
+
+def test_the_rival_is_the_arm_that_is_hardest_to_tell_apart():
+    agent = TopTwo(failure_probability=0.01, leader_share=0.5)
+    agent.begin(n_arms=4, horizon=100, rng=np.random.default_rng(1))
+    for arm in {agent.select_arm() for _ in range(3)}:
+        told(agent, arm, [9.0, 2.0, 8.0, 1.0], [10, 10, 10, 10], [10, 10, 10, 10])
+    assert {agent.select_arm() for _ in range(100)} == {0, 2}
+    # As many of 2,000 as a fair coin: five standard errors.
+    shares = collections.Counter(agent.select_arm() for _ in range(2000))
+    assert abs(shares[0] - 1000) < 5 * math.sqrt(500)
+
+
+def test_without_noise_each_is_top_two():
+    algorithms = [make_algorithm("Top-Two"), *(make_algorithm(name, epsilon=math.inf) for name in PRIVATE)]
+    outcomes = simulate(
+        "Stochastic:means=[0.2,0.8,0.4]", with_one_noise(*algorithms), horizon=600, trials=20, checkpoints=600
+    ).outcomes
+    first = outcomes["0"]
+    assert (first.last("rounds_until_stop") < 600).any()
+    for other in outcomes.values():
+        for measure in ("rounds_until_stop", "error", "switches", "collected"):
+            assert np.array_equal(first.samples(measure), other.samples(measure))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_play_and_simulate_stop_alike(name):
+    """Compiled, and in ordinary Python, round by round; with a stop in some games and none in others."""
+    algorithm = make_algorithm(name, failure_probability=0.4, **({} if name == "Top-Two" else {"epsilon": 4.0}))
+    game = {"horizon": 400, "seed": 3, "n_arms": 3}
+    outcome = simulate("Stochastic:means=[0.1,0.9,0.2]", [algorithm], trials=3, checkpoints=400, **game)[name]
+    for trial in range(3):
+        played = play("Stochastic:means=[0.1,0.9,0.2]", algorithm, trial=trial, **game)
+        assert np.array_equal(played.rounds_until_stop, outcome.rounds_until_stop[trial])
+        assert np.array_equal(played.error, outcome.error[trial])
+        stop = int(played.rounds_until_stop[-1])
+        assert np.array_equal(played.rounds_until_stop, np.minimum(np.arange(1, 401), stop))
+        if stop < 400:
+            assert set(played.arms[stop:].tolist()) == {played.arms[-1]}
+            assert (played.error[stop - 1 :] == (played.arms[-1] != 1)).all()
+
+
+def test_rounds_are_counted_above_batches_too():
+    """Batches of 3 rounds: the stop is at the end of one, alike in both engines."""
+
+    def in_batches(env):
+        return ExactSums(MiniBatchAverage(env, batch_size=3))
+
+    algorithm = Algorithm("batches", lambda: TopTwo(failure_probability=0.3), in_batches)
+    game = {"horizon": 301, "seed": 0}
+    outcome = simulate("Stochastic:means=[0.1,0.9]", [algorithm], trials=2, checkpoints=301, **game)["batches"]
+    for trial in range(2):
+        played = play("Stochastic:means=[0.1,0.9]", algorithm, trial=trial, **game)
+        assert played.rounds_until_stop[-1] % 3 == 0 and played.rounds_until_stop[-1] < 301
+        assert np.array_equal(played.rounds_until_stop, outcome.rounds_until_stop[trial])
+        assert np.array_equal(played.error, outcome.error[trial])
+
+
+class Impatient:
+    """Somebody's own agent: it stops after five rounds and recommends arm 0."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        self.played = 0
+
+    def select_arm(self):
+        return self.played % 2
+
+    def update(self, arm, observation):
+        self.played += 1
+
+    def recommend(self):
+        return 0
+
+    @property
+    def done(self):
+        return self.played >= 5
+
+
+def test_an_agent_of_ones_own_may_stop():
+    played = play("Stochastic:means=[0.4,0.6]", Impatient(), horizon=8)
+    assert played.rounds_until_stop.tolist() == [1, 2, 3, 4, 5, 5, 5, 5]
+    assert played.error.tolist() == [1.0] * 8
+    outcome = simulate("Stochastic:means=[0.6,0.4]", {"own": Impatient}, horizon=8, trials=2)["own"]
+    assert outcome.last("rounds_until_stop").tolist() == [5, 5] and outcome.last("error").tolist() == [0, 0]
+    assert play("Stochastic", "UCB", horizon=20).rounds_until_stop is None
+    # Without means nobody knows which arm is best.
+    unknown = play(BanditEnv(GainTable(np.eye(2)[np.zeros(9, int)])), Impatient())
+    assert unknown.error is None and unknown.rounds_until_stop[-1] == 5
+
+
+def test_two_best_arms_are_both_right():
+    outcome = simulate("Stochastic:means=[0.7,0.2,0.7]", ["Top-Two"], horizon=300, trials=20)["Top-Two"]
+    recommended_best = outcome.last("error") == 0
+    assert recommended_best.all() and (outcome.last("rounds_until_stop") == 300).any()
+
+
+def test_compare_ranks_by_both_measures():
+    names = ["Top-Two", "CTB-TT:epsilon=4", "DP-TT:epsilon=4"]
+    comparison = compare("Stochastic:means=[0.2,0.8]", names, horizon=2000, trials=20, seed=2)
+    rows = comparison.ranking(measure="rounds_until_stop").standings
+    assert rows[0].name == "Top-Two"
+    assert max(row.mean for row in comparison.ranking(measure="error").standings) <= 0.05
+    mixed = compare("Stochastic:means=[0.2,0.8]", ["Top-Two", "UCB"], horizon=50, trials=6)
+    with refused(ValueError, "rounds_until_stop", "UCB"):
+        mixed.ranking(measure="rounds_until_stop")
+
+
+# The law of the stop, exactly.
+
+
+def stopping_law(means, beta, horizon):
+    """Return P(stop in round t, recommend arm a) of Top-Two with two arms, by the counts and sums of both.
+
+    Each arm is played once, in either order, and from then on both are the top two: a fair coin decides. Ties go to
+    the first arm of an order drawn at random, but a tie never stops.
+    """
+    law = np.zeros((horizon + 1, 2))
+    states = {}
+    for gains in itertools.product((0, 1), repeat=2):
+        chance = math.prod(mean if gain else 1 - mean for mean, gain in zip(means, gains, strict=True))
+        states[1, gains[0], 1, gains[1]] = chance
+
+    def divergence(x, y):
+        return sum(p * math.log(p / q) for p, q in ((x, y), (1 - x, 1 - y)) if p > 0)
+
+    for t in range(2, horizon + 1):
+        following = collections.defaultdict(float)
+        for (n, s, m, r), chance in states.items():
+            middle = (s + r) / t
+            cost = n * divergence(s / n, middle) + m * divergence(r / m, middle)
+            if s / n != r / m and cost > math.log(1 / beta) + 0.5 * math.log(n * m) + math.log(4):
+                law[t, int(s / n < r / m)] += chance
+                continue
+            for gain in (0, 1):
+                one, other = (abs(1 - gain - mean) for mean in means)
+                following[n + 1, s + gain, m, r] += chance * one / 2
+                following[n, s, m + 1, r + gain] += chance * other / 2
+        states = following
+    return law
+
+
+@pytest.mark.parametrize(("name", "epsilon"), [("Top-Two", math.inf), ("CTB-TT", 2.0)])
+def test_the_law_of_the_stop_with_two_arms(name, epsilon):
+    """Exact against 20,000 games: each probability and the mean within five standard errors."""
+    means, beta, horizon, trials = (0.15, 0.9), 0.2, 40, 20_000
+    kept = math.tanh(epsilon / 2)
+    law = stopping_law([0.5 + kept * (mean - 0.5) for mean in means], beta, horizon)
+    algorithm = make_algorithm(name, failure_probability=beta, **({} if name == "Top-Two" else {"epsilon": epsilon}))
+    game = f"Stochastic:means=[{means[0]},{means[1]}]"
+    outcome = simulate(game, [algorithm], horizon=horizon, trials=trials, seed=5, checkpoints=horizon)[name]
+    stops, wrong = outcome.last("rounds_until_stop"), outcome.last("error") == 1
+    for t in range(2, horizon):  # the horizon itself stands for games that did not stop, too
+        for arm in (0, 1):
+            share = np.mean((stops == t) & (wrong == (arm == 0)))
+            error = math.sqrt(law[t, arm] * (1 - law[t, arm]) / trials)
+            assert abs(share - law[t, arm]) <= 5 * error + 1e-12, (t, arm)
+    rounds = np.arange(horizon + 1)
+    mean = float(law.sum(axis=1) @ rounds) + (1 - law.sum()) * horizon
+    assert abs(stops.mean() - mean) <= 5 * stops.std() / math.sqrt(trials)
+    # Most games stop, and fewer than beta of them with the wrong arm.
+    assert law[:, 0].sum() <= beta
+    assert law.sum() > (0.9 if name == "Top-Two" else 0.6)
+
+
+# What is published keeps the guarantee, exactly.
+
+
+def published_law(table, epsilon, beta, *, with_arms):
+    """Return the law of (arms, stopping round, recommendation) of CTB-TT for a table of gains of 0 and 1.
+
+    Every order, every coin of the agent and every answer is followed through the agent's own functions; without the
+    arms, equal states are one.
+    """
+    truth = math.exp(epsilon) / (1 + math.exp(epsilon))
+    agent = TopTwo(failure_probability=beta)
+    states = {(as_tuples(copy_with_lists(agent.initial_state(2, len(table)))), (0.0, 0.0), (0, 0), (), 0): 1.0}
+    for t, gains in enumerate(table, start=1):
+        following = collections.defaultdict(float)
+        for (state, sums, counts, arms, stop), chance in states.items():
+            for branch in select_law(agent.functions.select, as_lists(state)):
+                for answer in (0, 1):
+                    heard, count = list(sums), list(counts)
+                    heard[branch.arm] += answer
+                    count[branch.arm] += 1
+                    after = agent.functions.update(copy_with_lists(branch.state), branch.arm, Sums(heard, count, count))
+                    ended = stop or (t if agent.functions.is_done(after) else 0)
+                    played = (*arms, branch.arm) if with_arms else ()
+                    p = chance * branch.probability * (truth if gains[branch.arm] == answer else 1 - truth)
+                    following[as_tuples(after), tuple(heard), tuple(count), played, ended] += p
+        states = following
+    law = collections.defaultdict(float)
+    for (state, _, _, arms, stop), chance in states.items():
+        law[arms, stop, agent.functions.recommend(State(*state))] += chance
+    return law
+
+
+def as_lists(state):
+    return State(*(list(part) if isinstance(part, tuple) else part for part in state))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "with_arms", "rounds", "stops"),
+    [
+        (0.5, True, 5, {0, 3}),
+        (1.5, True, 5, {0, 3}),
+        (1.5, False, 8, {0, 3, 8}),
+        pytest.param(0.5, False, 9, {0, 3, 8, 9}, marks=pytest.mark.slow),
+    ],
+)
+def test_arms_stop_and_recommendation_keep_epsilon_in_the_local_model(epsilon, with_arms, rounds, stops):
+    """All neighbours of a table, exactly: of arms, stop and recommendation, and of the last two in a longer game."""
+    worst = 0.0
+    table = [(1, 0), (1, 1), (0, 1), (1, 0), (0, 0), (1, 0), (1, 0), (0, 1), (1, 0)][:rounds]
+    law = published_law(table, epsilon, 0.9, with_arms=with_arms)
+    assert sum(law.values()) == pytest.approx(1, abs=1e-12)
+    assert {stop for _, stop, _ in law} == stops
+    for changed in range(rounds):
+        for row in set(itertools.product((0, 1), repeat=2)) - {table[changed]}:
+            other = published_law([*table[:changed], row, *table[changed + 1 :]], epsilon, 0.9, with_arms=with_arms)
+            assert set(law) == set(other)
+            worst = max(worst, *(abs(math.log(law[key] / other[key])) for key in law))
+    # The arms of a game tell most of it; the stop alone tells less, but something.
+    assert (0.9 if with_arms else 0.2) * epsilon < worst <= epsilon * (1 + 1e-12)
+
+
+def laplace_cdf(x):
+    return np.where(x < 0, 0.5 * np.exp(-np.abs(x)), 1 - 0.5 * np.exp(-np.abs(x)))
+
+
+def episode_law(table, epsilon, beta):
+    """Return P(stop after release 2 or 3, recommend arm) of AdaP-TT for the arms 0, 1, 0, by quadrature.
+
+    Each of these releases is one gain with a Laplace draw, and an arm wins if it is ahead by more than h, where W = h^2
+    is the threshold for two gains. The third release replaces arm 0's first one.
+    """
+    gains = [table[0][0], table[1][1], table[2][0]]
+
+    def width(j, i):
+        chance = math.log(2 * j * (j + 1) * i * (i + 1) / beta)
+        return math.sqrt(chance) + (chance + 0.003) / epsilon * 2
+
+    ahead, later = width(1, 1), width(2, 1)
+    middle = np.linspace(-60 / epsilon, 60 / epsilon, 400_001) + gains[1]
+    density = 0.5 * epsilon * np.exp(-epsilon * np.abs(middle - gains[1]))
+
+    def integral(values):
+        return float(np.trapezoid(values * density, middle))
+
+    def wins(gain, h):
+        """P(arm 0 wins) and P(arm 1 wins), given arm 1's release."""
+        return 1 - laplace_cdf((middle + h - gain) * epsilon), laplace_cdf((middle - h - gain) * epsilon)
+
+    first, second = wins(gains[0], ahead), wins(gains[2], later)
+    goes_on = 1 - first[0] - first[1]
+    return np.array([[integral(one) for one in first], [integral(goes_on * one) for one in second]])
+
+
+def test_the_stop_of_noisy_episodes_keeps_epsilon_in_the_central_model():
+    """By quadrature for all gains of three rounds and all changes of one; the sum of P is checked beside games."""
+    epsilon, beta = 3.0, 0.9
+    tables = list(itertools.product(itertools.product((0.0, 1.0), repeat=2), repeat=3))
+    laws = {table: episode_law(table, epsilon, beta) for table in tables}
+    worst = 0.0
+    for one, other in itertools.permutations(tables, 2):
+        if sum(row != changed for row, changed in zip(one, other, strict=True)) == 1:
+            rest = [1 - laws[table].sum() for table in (one, other)]
+            ratios = np.append((laws[one] / laws[other]).ravel(), rest[0] / rest[1])
+            worst = max(worst, float(np.log(ratios).max()))
+    assert 0.5 * epsilon < worst <= epsilon
+
+    # Where arm 0 pays 1 and arm 1 pays 0 in every round, any order of the arms has this law, by symmetry.
+    algorithm = make_algorithm("AdaP-TT", epsilon=epsilon, failure_probability=beta)
+    trials = 40_000
+    outcome = simulate("Stochastic:means=[1,0]", [algorithm], horizon=4, trials=trials, seed=1, checkpoints=4)
+    stops, errors = outcome["AdaP-TT"].last("rounds_until_stop"), outcome["AdaP-TT"].last("error")
+    for stop, chances in zip((2, 3), laws[((1.0, 0.0),) * 3], strict=True):
+        for error, chance in enumerate(chances):
+            share = np.mean((stops == stop) & (errors == error))
+            assert abs(share - chance) <= 5 * math.sqrt(chance / trials)
+
+
+@pytest.mark.parametrize(("beta", "words"), [(0.0, "(0, 1)"), (1.0, "(0, 1)"), (math.nan, "(0, 1)"), ("1", "number")])
+@pytest.mark.parametrize("name", NAMES)
+def test_failure_probability_is_checked(name, beta, words):
+    with refused((ValueError, TypeError), "failure_probability", words):
+        make_algorithm(name, failure_probability=beta)
+
+
+def test_a_rule_for_noise_needs_noise():
+    with refused(ValueError, "epsilon", "rule='sequential'"):
+        TopTwo(rule="sums")
+    with refused(ValueError, "rule", "'median'"):
+        TopTwo(rule="median")
+    with refused(ValueError, "ratio"):
+        make_algorithm("DP-TT", ratio=1)
+    with refused(ValueError, "epsilon", "5e-324"):
+        make_algorithm("DP-TT", epsilon=5e-324)
