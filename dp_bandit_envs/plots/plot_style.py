@@ -58,6 +58,7 @@ STYLES = {
     "KL-UCB": Style(BLACK, "-", "h"),
     "TS": Style(INDIGO, "--", "*"),
     "Gaussian-TS": Style(OLIVE, LONG, "*"),
+    "Tuned-TS": Style(OLIVE, "-.", "*"),
     "Private-UCB": Style(INDIGO, LONG, "X"),
     "DP-UCB-BOUND": Style(ORANGE, "--", "s"),
     "DP-UCB": Style(PURPLE, "-.", "^"),
