@@ -242,6 +242,7 @@ class FunctionalAgent(abc.ABC):
         except (AttributeError, TypeError, ValueError, OverflowError):
             valid = False
         if not valid:
+            self._refuse_other_size([value, count, release] if of_sums else [value, count])
             values, counts = self._checked(value, "biuf"), self._checked(count, "biu")
             if of_sums:
                 releases = self._checked(release, "biu")
@@ -262,13 +263,18 @@ class FunctionalAgent(abc.ABC):
             raise no_state(self)
         self._state = state
 
-    def _checked(self, array: Any, kinds: str) -> list[Any]:
-        """Return an entry of an observation as a list, or raise."""
-        if isinstance(array, np.ndarray) and array.ndim == 1 and len(array) != self._n_arms:
+    def _refuse_other_size(self, arrays: Sequence[Any]) -> None:
+        """Raise if these arrays are an observation of another number of values than the agent was begun for."""
+        shapes = {getattr(array, "shape", ()) for array in arrays}
+        shape = shapes.pop() if len(shapes) == 1 else ()
+        if len(shape) == 1 and shape[0] != self._n_arms and self.feedback != "payoff":
             raise WrongObservationError(
                 f"{type(self).__name__} was begun with {self._size_is}={self._n_arms}, and this observation has"
-                f" {len(array)} values. Call begin({self._size_is}=...) with the size of the game that is played."
+                f" {shape[0]} values. Call begin({self._size_is}=...) with the size of the game that is played."
             )
+
+    def _checked(self, array: Any, kinds: str) -> list[Any]:
+        """Return an entry of an observation as a list, or raise."""
         if isinstance(array, np.ndarray) and array.dtype.kind in kinds and array.shape == (self._n_arms,):
             numbers: list[Any] = array.tolist()
             if all(map(math.isfinite, numbers)) and (kinds == "biuf" or min(numbers) >= 0):

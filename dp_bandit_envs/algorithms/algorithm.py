@@ -235,6 +235,9 @@ class Algorithm:
             return PrivacyGuarantee.none(reason)
         inside = self.wrap(env) if inside is None else inside
         stated = inside.get_wrapper_attr("guarantee") if inside.has_wrapper_attr("guarantee") else None
+        of_sums = inside.has_wrapper_attr("releases_sums") and inside.get_wrapper_attr("releases_sums")
+        if self.own_guarantee is not None and of_sums and self.feedback != "full" and sensitivity_of(env) > 1:
+            return PrivacyGuarantee.none("a round reveals several gains, which all enter sums; the proof is for one")
         if self.own_guarantee is not None:
             by_agent = self.own_guarantee(set_of(env)[1], env.get_wrapper_attr("horizon"))
         elif stated is not None:
@@ -431,6 +434,11 @@ def hides_own_gains(env: Environment) -> bool:
     """Whether some arms of a game do not reveal their own gains, which the proofs of bounds exclude."""
     source = getattr(env.unwrapped, "source", None)
     return isinstance(source, GraphSource) and not source.graph.reveals_itself
+
+
+def sensitivity_of(env: Environment) -> float:
+    """Return the L1 distance between observations of neighbouring games."""
+    return float(env.get_wrapper_attr("sensitivity"))
 
 
 def set_of(env: Environment) -> tuple[str, int]:

@@ -6,7 +6,7 @@ the draws from them, depend on releases only.
 
 import dataclasses
 import math
-from typing import SupportsFloat
+from typing import Final, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.gaussian_thompson import GaussianThompsonSampling
@@ -14,11 +14,17 @@ from dp_bandit_envs.agents.max_n import TsMaxN
 from dp_bandit_envs.agents.noise_width import log_log_width, log_width
 from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
 from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.draws import square
+from dp_bandit_envs.privacy.accounting import gaussian_law
+from dp_bandit_envs.privacy.gaussian import gaussian_sigma
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanisms.block_sums import geometric_blocks
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.stochastic_bounds import gaussian_ts_bound
 from dp_bandit_envs.theory.thompson_bounds import dp_ts_bound, lazy_dp_ts_bound, ts_bound
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums
+
+TUNED_ONLY: Final = "GaussianThompsonSampling with these settings, publishing the arms played only"
 
 
 def ts() -> Algorithm:
@@ -59,6 +65,80 @@ def gaussian_ts() -> Algorithm:
         wrapping=ExactSums,
         stochastic_bound=gaussian_ts_bound,
         reference="Agrawal and Goyal (2013), algorithm 2",
+    )
+
+
+def tuned_ts(
+    *,
+    epsilon: SupportsFloat = 1.0,
+    delta: SupportsFloat = 1e-6,
+    pulls: SupportsIndex | None = None,
+    variance: SupportsFloat | None = None,
+) -> Algorithm:
+    r"""Tuned-TS (Ou, Avella Medina and Cummings 2024): Gaussian-TS with wider draws, after many pulls of each arm.
+
+    Rule: each arm is first played b times, in order. Then :math:`\theta_i` is drawn from :math:`N(s_i / (n_i + 1), c /
+    (n_i + 1))` for each arm, with :math:`s_i` the sum of its :math:`n_i` gains, and the arm with the largest draw is
+    played. c is the smallest for (epsilon, delta), or `variance`; b is `pulls`, by default 8 sigma sqrt(T) rounded up,
+    at most T / (2 K), with sigma the deviation of Gaussian noise for (epsilon, delta).
+
+    Private because a changed gain moves the mean of one arm's draw by 1 / (n + 1) at most, of which :math:`\sqrt{c / (n
+    + 1)}` hides all but :math:`1 / \sqrt{c (n + 1)}` deviations, and :math:`n \ge b`: the T - K b rounds with draws are
+    together one Gaussian mechanism at a distance of :math:`\sqrt{(T - K b) / (c (b + 1))}`. The arms are a function of
+    the draws.
+
+    Differs from the source in: of the source only the abstract and a summary were at hand: pulls and variance are its;
+        this guarantee, its composition and the default of b are this project's.
+    """
+    delta = checks.delta(delta)
+    epsilon = checks.epsilon(epsilon)
+    fixed = None if variance is None else checks.greater_than("variance", variance, 0)
+    if fixed is not None and epsilon != 1:
+        raise ValueError("epsilon and variance both fix the draws; give one or the other.")
+    given_pulls = None if pulls is None else checks.integer("pulls", pulls, at_least=0)
+    sigma = gaussian_sigma(epsilon, delta)
+
+    def pulls_in(n_arms: int, horizon: int) -> int:
+        if given_pulls is not None:
+            return given_pulls
+        return min(horizon // (2 * n_arms), math.ceil(8 * sigma * math.sqrt(horizon)))
+
+    def hidden(n_arms: int, horizon: int) -> float:
+        """Return 1 / c of a distance of 1: the rounds with draws over the least n + 1 in them."""
+        b = pulls_in(n_arms, horizon)
+        return max(0, horizon + 1 - n_arms * b) / (max(b, 1) + 1)
+
+    def variance_in(n_arms: int, horizon: int) -> float:
+        return hidden(n_arms, horizon) * square(sigma) if fixed is None else fixed
+
+    def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
+        c, least = variance_in(n_arms, horizon), hidden(n_arms, horizon)
+        if least == 0:
+            return PrivacyGuarantee(0.0, theorem="each arm is only pulled, whatever it pays", agents=TUNED_ONLY)
+        if c == 0:
+            return PrivacyGuarantee.none("epsilon is inf, so draws do not vary")
+        noise_law = gaussian_law(math.sqrt(c / least))
+        stated = PrivacyGuarantee(
+            epsilon,
+            delta=delta,
+            rho=noise_law.gaussian / 2,
+            noise_law=noise_law,
+            theorem=(
+                f"Gaussian mechanism: {max(0, horizon + 1 - n_arms * pulls_in(n_arms, horizon))} rounds with draws of"
+                f" variance {c:.3g} / (n + 1), whose mean one round moves by 1 / (n + 1) at most, with n at least"
+                f" {max(pulls_in(n_arms, horizon), 1)}"
+            ),
+            agents=TUNED_ONLY,
+        )
+        return stated if fixed is None else dataclasses.replace(stated, epsilon=noise_law.epsilon(delta))
+
+    return Algorithm(
+        name="Tuned-TS",
+        make_agent=lambda: GaussianThompsonSampling(pulls=pulls_in, variance=variance_in),
+        wrapping=ExactSums,
+        own_guarantee=guarantee,
+        parameters={"epsilon": epsilon, "delta": delta, "pulls": given_pulls, "variance": fixed},
+        reference="Ou, Avella Medina and Cummings (2024), the modified algorithm",
     )
 
 
