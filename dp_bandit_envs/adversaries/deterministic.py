@@ -37,6 +37,6 @@ class Deterministic(RoundByRound):
     _arm_order = "random"
 
     def first_round_state(self, rng: np.random.Generator) -> Rhythms:
-        """Return which arm has which rhythm."""
+        """Return the rhythms in a random order of arms."""
         order = self.draw_order(rng)
         return Rhythms(0.38 * (order == 0), 1.0 * (order == 1), 1.0 * (order == 2))

@@ -371,10 +371,10 @@ def gope() -> Algorithm:
 
     Without features, every arm is its own dimension, and it is successive elimination.
 
-    Differs from the source in: batches have fixed lengths, as privacy needs it, where the source's lengths depend on
-        the design; arms are compared by the width of their difference; a design's largest leverage is 1.5 d at most;
-        the arms of a batch are played in an order drawn at random, each in one run. The order depends on no gain and
-        does not affect plays or noise, so the guarantee is unchanged.
+    Differs from the source in: fixed lengths of batches, which privacy needs (the source's depend on the design); arms
+        compared by the width of their difference; a largest leverage of at most 1.5 d; a random order of the arms of a
+        batch, each played in one run. The order does not depend on gains and does not affect plays or noise, so the
+        guarantee is unchanged.
     """
     return _elimination("GOPE", {}, None, "Lattimore and Szepesvari (2020), algorithm 12 and theorem 22.1")
 

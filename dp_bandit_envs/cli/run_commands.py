@@ -99,8 +99,8 @@ def run_games(
         spent = [] if budget is None or ledger is None else [Note(describe_ledger(budget, ledger), on_terminal=True)]
         return [*notes_on(comparison_of(results[0])), *spent]
 
-    def draw(results: Sequence[Results], columns: int | None = None) -> "dict[str, Figure]":
-        return {"": comparison_of(results[0]).plot(columns=columns)}
+    def draw(results: Sequence[Results], columns: int | None = None, note: bool = True) -> "dict[str, Figure]":
+        return {"": comparison_of(results[0]).plot(columns=columns, note=note)}
 
     study = Study(experiment.name, title, (experiment,), OF_MEANS, notes=make_notes, draw=draw)
     try:

@@ -352,7 +352,7 @@ class Comparison(Entries):
             (),
             view,
             notes=lambda _: notes,
-            draw=lambda _, columns: {"": figure if columns is None else self.plot(against, **look, columns=columns)},
+            draw=lambda _, columns, note: {"": figure},
         )
         if folder is None:
             return report_on(study, [], [self])

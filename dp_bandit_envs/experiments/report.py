@@ -149,7 +149,8 @@ class Study:
         claims: Returns every claim with its verdict.
         numbers: Returns what `numbers.json` has beside regrets, by name.
         draw: Draws the results in so many columns, None for the default, and returns figures by name; without it there
-            is one figure without a name, which has lines over time, a panel for each game.
+            is one figure without a name, which has lines over time, a panel for each game. Its last argument is whether
+            figures say below the panels what line and band are.
     """
 
     name: str
@@ -159,7 +160,7 @@ class Study:
     notes: Callable[[Sequence[Results]], Sequence[Note]] = lambda _: ()
     claims: Callable[[Sequence[Results]], list[Claim]] = lambda _: []
     numbers: Callable[[Sequence[Results]], Mapping[str, Numbers]] = lambda _: {}
-    draw: "Callable[[Sequence[Results], int | None], Mapping[str, Figure]] | None" = None
+    draw: "Callable[[Sequence[Results], int | None, bool], Mapping[str, Figure]] | None" = None
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -295,11 +296,21 @@ def report_on(
     )
 
 
-def draw_figures(study: Study, results: Sequence[Results], columns: int | None = None) -> "Mapping[str, Figure]":
-    """Draw the results of a study, and return figures by name; with one column they are as narrow as a telephone."""
+def draw_figures(
+    study: Study, results: Sequence[Results], columns: int | None = None, *, note: bool = True
+) -> "Mapping[str, Figure]":
+    """Draw the results of a study, and return figures by name.
+
+    Args:
+        study: The study.
+        results: Those of its experiments.
+        columns: Number of panels in a row, 1 for figures as narrow as a telephone; None for the study's own.
+        note: Whether the figures say below the panels what line and band are.
+    """
     if study.draw is not None:
-        return study.draw(results, columns)
-    return {"": draw_over_time(results[0], study.view if columns is None else study.view._replace(columns=columns))}
+        return study.draw(results, columns, note)
+    view = study.view if columns is None else study.view._replace(columns=columns)
+    return {"": draw_over_time(results[0], view, note)}
 
 
 def pictures_of(names: Iterable[str], kind: str = "png") -> list[str]:
@@ -307,9 +318,9 @@ def pictures_of(names: Iterable[str], kind: str = "png") -> list[str]:
     return [f"figure-{name}.{kind}" if name else f"figure.{kind}" for name in names]
 
 
-def draw_over_time(results: Results, view: View) -> "Figure":
+def draw_over_time(results: Results, view: View, note: bool = True) -> "Figure":
     """Draw regret over time, one panel per game."""
-    from dp_bandit_envs.plots.curves_figure import ROUND, curves_figure  # so that no import needs matplotlib
+    from dp_bandit_envs.plots.curves_figure import PLAIN, ROUND, curves_figure  # so that no import needs matplotlib
 
     return curves_figure(
         [regret_panel(results, game, view) for game in results.experiment.games],
@@ -319,6 +330,7 @@ def draw_over_time(results: Results, view: View) -> "Figure":
         x_scale=results.experiment.checkpoints,
         y_scale=view.scale,
         columns=view.columns,
+        appearance=PLAIN._replace(note=note),
     )
 
 

@@ -26,7 +26,7 @@ from dp_bandit_envs.theory.tails import BELOW, SHARES
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 6.0])
 @pytest.mark.parametrize("coins", [True, False])
 def test_a_release_is_rarely_far_below_a_level(epsilon, coins):
-    """P(n d(mean, y) > u), simulated with coins or uniform gains, is below q; and not far below at one draw."""
+    """P(n d(mean, y) > u), simulated with coins or uniform gains, is below q. False alarm: none (fixed seed)."""
     rng, games = np.random.default_rng(7), 100_000
     for (best, y), (draws, n) in itertools.product(((0.8, 0.7), (0.4, 0.1), (1.0, 0.9)), ((1, 4), (3, 16), (5, 64))):
         if coins or best == 1:

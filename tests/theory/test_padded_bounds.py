@@ -27,7 +27,10 @@ from tests.tools.refusals import refused
 
 
 def test_sums_of_laplace_draws_are_exact():
-    """One draw, and two by hand, (2 + h) e^-h / 4; many by the difference of two gamma variables."""
+    """One draw, and two by hand, (2 + h) e^-h / 4; many by the difference of two gamma variables.
+
+    False alarm: none, as these are numbers and no samples.
+    """
     h, tails = CELL * np.arange(CELLS + 1), _laplace_sums()
     assert tails[1] == pytest.approx(laplace.sf(h))
     assert tails[2] == pytest.approx((2 + h) * np.exp(-h) / 4)
