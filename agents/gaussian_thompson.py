@@ -22,7 +22,7 @@ class State(NamedTuple):
         deviations: Its standard deviation, sqrt(c / (n + 1)).
         counts: Number n of its gains.
         variance: c.
-        pulls: An arm is played without a draw until it has so many gains.
+        pulls: Number of gains below which an arm is played without a draw.
     """
 
     means: FloatArray
@@ -76,7 +76,7 @@ class GaussianThompsonSampling(FunctionalAgent):
     Learns from running sums: wrap the environment in `ExactSums`, `HybridSums` or `BlockSums`.
 
     Args:
-        pulls: Each arm, in order, is played without a draw until it has so many gains, at least 0; or a function of
+        pulls: Number of gains, at least 0, that each arm gets first, in order, without draws; or a function of
             `(n_arms, horizon)` that returns it.
         variance: c, at least 0, or such a function.
 

@@ -82,13 +82,13 @@ def tuned_ts(
     played. c is the smallest for (epsilon, delta), or `variance`; b is `pulls`, by default 8 sigma sqrt(T) rounded up,
     at most T / (2 K), with sigma the deviation of Gaussian noise for (epsilon, delta).
 
-    Private because a changed gain moves the mean of one arm's draw by 1 / (n + 1) at most, of which :math:`\sqrt{c / (n
-    + 1)}` hides all but :math:`1 / \sqrt{c (n + 1)}` deviations, and :math:`n \ge b`: the T - K b rounds with draws are
-    together one Gaussian mechanism at a distance of :math:`\sqrt{(T - K b) / (c (b + 1))}`. The arms are a function of
-    the draws.
+    Private because a changed gain moves the mean of one arm's draw by 1 / (n + 1) at most, which is
+    :math:`1 / \sqrt{c (n + 1)}` standard deviations, with :math:`n \ge b`. So the T - K b rounds with draws compose to
+    one Gaussian mechanism at a distance of :math:`\sqrt{(T - K b) / (c (b + 1))}`. The arms are post-processing of the
+    draws.
 
-    Differs from the source in: of the source only the abstract and a summary were at hand: pulls and variance are its;
-        this guarantee, its composition and the default of b are this project's.
+    Differs from the source in: the guarantee, its composition and the default of b, which are this project's. Only the
+        abstract and a summary of the source were available; pulls and variance are from it.
     """
     delta = checks.delta(delta)
     epsilon = checks.epsilon(epsilon)

@@ -82,10 +82,13 @@ STYLES = {
     "DP-Epochs": Style(GREEN, "-", "v"),
     "Noisy-Hedge": Style(VERMILION, "-.", "X"),
     "AS-FTRL": Style(PURPLE, "--", "D"),
+    "AS-FTRL, k-ary": Style(INDIGO, "-", "*"),
+    "AS-FTRL, k-ary own-norm": Style(BLACK, "-", "<"),
     "AS-FTPL": Style(SKY, ":", "p"),
     "DP-FTRL": Style(WINE, "-.", "P"),
     "EXP2": Style(GREEN, "-.", "h"),
     "AS-EXP2": Style(VERMILION, THREE_DOTS, "h"),
+    "AS-EXP2, smallest-bound": Style(ORANGE, "-", ">"),
     "GOPE": Style(BLACK, "--", "8"),
     "DP-GOPE": Style(BLUE, "-", "8"),
     "AdaC-GOPE": Style(WINE, THREE_DOTS, "8"),
@@ -157,7 +160,7 @@ def styles_for(
         names: The algorithms of all panels; parameters in brackets after a name belong to the same algorithm.
         together: The algorithms of each panel; repeated colours are placed in different panels if possible.
         reserved: Colours of lines without an algorithm; only an algorithm's own look may use them.
-        fixed: Looks that are given, which others do not get.
+        fixed: Given looks, reserved for their algorithms.
     """
     panels = list(together)
     order = list(dict.fromkeys(names))

@@ -394,7 +394,8 @@ class ScoreCard:
 
     def _outside(self) -> list[str]:
         """Return a line for each score of points, which are outside the total, and for what patients are guaranteed."""
-        lines, patients = [], {}
+        lines: list[str] = []
+        patients: dict[str, list[str]] = {}
         for cell in self.values["cells"]:
             level = level_in_words(cell["level"])
             if cell["task"] not in CORE and cell["score"] is not None:
@@ -412,8 +413,9 @@ class ScoreCard:
         for cell in self.values["cells"]:
             if cell.get("cannot") in CANNOT:
                 reason = textwrap.shorten(cell["reason"], REASON_SHOWN, placeholder=" ...")
-                why = SHORT[cell["cannot"]], reason if cell["cannot"] in ("guarantee", "failed") else ""
-                levels.setdefault((cell["agent"], cell["task"], *why), []).append(level_in_words(cell["level"]))
+                reason = reason if cell["cannot"] in ("guarantee", "failed") else ""
+                key = cell["agent"], cell["task"], SHORT[cell["cannot"]], reason
+                levels.setdefault(key, []).append(level_in_words(cell["level"]))
         tasks: dict[tuple[str, str, str, str], list[str]] = {}
         for (agent, task, why, reason), at in levels.items():
             tasks.setdefault((agent, ", ".join(at), why, reason), []).append(task)

@@ -114,15 +114,15 @@ def standard_error_of_score(deviation: float, games: int, chance: float, best: f
     return deviation / math.sqrt(games) / (chance - best)
 
 
-class Standing(NamedTuple):
-    """A total with its standard error, and of each axis the mean score and its standard error."""
+class AxisTotals(NamedTuple):
+    """A total and the mean score of each axis, each with its standard error."""
 
     total: float
     error: float
     axes: dict[str, tuple[float, float]]
 
 
-def standing_of(cells: Mapping[str, tuple[float, float]]) -> Standing:
+def standing_of(cells: Mapping[str, tuple[float, float]]) -> AxisTotals:
     """Return the total and the axes of tasks whose games are independent.
 
     Args:
@@ -134,7 +134,7 @@ def standing_of(cells: Mapping[str, tuple[float, float]]) -> Standing:
         errors = [error for task, (_, error) in cells.items() if task.partition("/")[0] == axis]
         axes[axis] = float(mean), math.hypot(*errors) / len(errors)
     error = math.hypot(*(error for _, error in axes.values())) / len(axes)
-    return Standing(float(np.mean(list(means.values()))), error, axes)
+    return AxisTotals(float(np.mean(list(means.values()))), error, axes)
 
 
 def differ_in_pairs(first: FloatArray, second: FloatArray) -> bool:

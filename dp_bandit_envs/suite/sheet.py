@@ -51,8 +51,8 @@ def lines_of_ranking(
 def row_of(total: Mapping[str, Any]) -> RankedRow:
     """Return a total of a card as a row, with its rank among the package's algorithms if it has one."""
     rank = (total["field"] or total)["rank"]
-    numbers = (total[name] for name in ("agent", "total", "low", "high"))
-    return RankedRow(*numbers, rank, total.get("error", 0.0), total["axes"])
+    agent, mean, low, high = (total[name] for name in ("agent", "total", "low", "high"))
+    return RankedRow(agent, mean, low, high, rank, total.get("error", 0.0), total["axes"])
 
 
 def _line(row: RankedRow, mark: str, axes: Sequence[str]) -> str:
