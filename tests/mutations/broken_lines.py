@@ -303,8 +303,8 @@ OTHERS = (
     Mutation(
         "Gaussian TS draws twice too wide",
         "agents/gaussian_thompson.py",
-        "    state.deviations[arm] = math.sqrt(inverse)\n",
-        "    state.deviations[arm] = 2.0 * math.sqrt(inverse)\n",
+        "    state.deviations[arm] = math.sqrt(state.variance * inverse)\n",
+        "    state.deviations[arm] = 2.0 * math.sqrt(state.variance * inverse)\n",
         ("tests/agents/test_thompson_sampling.py", "-k", "means_and_deviations_by_hand"),
     ),
     Mutation(
