@@ -1398,7 +1398,7 @@ FRONTIER = (
     ),
     Mutation(
         "Gaussian noise of a batch for one sum, where two move",
-        f"{PRIVACY}/mechanisms/batch_sums.py",
+        f"{PRIVACY}/mechanisms/sum_noise.py",
         "            return sigma * distance, grid_of(sigma * distance)",
         "            return sigma, grid_of(sigma)",
         ("tests/wrappers/test_sums_privacy_loss.py", "-k", "in_a_batch"),
