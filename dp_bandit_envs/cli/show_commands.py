@@ -73,6 +73,7 @@ FAMILIES = {
     "kl_ucb_family": "KL-UCB",
     "thompson_family": "Thompson",
     "drifting_family": "means change",
+    "identification_family": "best arm",
     "hedge_family": "experts",
     "leader_family": "leaders",
     "linear_family": "linear",
