@@ -52,7 +52,7 @@ CLASSES = [kind for name in agents.__all__ if not inspect.isabstract(kind := get
 def cases():
     for kind in CLASSES:
         for name in inspect.signature(kind).parameters:
-            if name not in ("width", "rates", "rule"):  # a function, and texts that need other parameters
+            if name in OTHER:  # but for functions, and texts that need other parameters
                 yield pytest.param(kind, name, id=f"{kind.__name__}-{name}")
 
 
@@ -81,9 +81,7 @@ def test_a_clone_plays_what_the_agent_plays():
     for kind in CLASSES:
         if issubclass(kind, FunctionalPointAgent) or "features" in str(inspect.getsource(kind)):
             continue
-        given = [
-            name for name in inspect.signature(kind).parameters if name not in ("width", "rates", "rule", "each_first")
-        ]
+        given = [name for name in inspect.signature(kind).parameters if name in OTHER and name != "each_first"]
         agent = kind(**{name: OTHER[name] for name in given[:1]})
         np.testing.assert_array_equal(arms(agent), arms(agent.clone()), err_msg=repr(agent))
 
