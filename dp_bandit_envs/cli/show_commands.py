@@ -120,7 +120,6 @@ def _list_all() -> list[str]:
         lines += _wrapped(", ".join(names), f"{indented:<15} ", 16 * " ").splitlines()
     return [
         *lines,
-        "",
         "More: dp-bandit list KIND, as algorithms, agents or labs; dp-bandit show NAME.",
     ]
 
