@@ -22,7 +22,7 @@ class State(NamedTuple):
         deviations: Its standard deviation, sqrt(c / (n + 1)).
         counts: Number n of its gains.
         variance: c.
-        pulls: An arm is played without a draw until it has so many gains.
+        pulls: Number of gains below which an arm is played without a draw.
     """
 
     means: FloatArray
@@ -76,7 +76,7 @@ class GaussianThompsonSampling(FunctionalAgent):
     Learns from running sums: wrap the environment in `ExactSums`, `HybridSums` or `BlockSums`.
 
     Args:
-        pulls: Each arm, in order, is played without a draw until it has so many gains, at least 0; or a function of
+        pulls: Number of gains, at least 0, that each arm gets first, in order, without draws; or a function of
             `(n_arms, horizon)` that returns it.
         variance: c, at least 0, or such a function.
 
@@ -110,7 +110,8 @@ class GaussianThompsonSampling(FunctionalAgent):
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step: normal draws of variance c around 0."""
-        found = [setting(n_arms, horizon) if callable(setting) else setting for setting in (self.pulls, self.variance)]
-        pulls, variance = checks.integer("pulls", found[0], at_least=0), checks.at_least("variance", found[1], 0)
+        pulls = self.pulls(n_arms, horizon) if callable(self.pulls) else self.pulls
+        variance = self.variance(n_arms, horizon) if callable(self.variance) else self.variance
+        pulls, variance = checks.integer("pulls", pulls, at_least=0), checks.at_least("variance", variance, 0)
         deviations = np.full(n_arms, math.sqrt(variance))
         return State(np.zeros(n_arms), deviations, np.zeros(n_arms, np.int64), variance, pulls)

@@ -24,7 +24,7 @@ def next_round(state: Rhythms, t: int, row: FloatArray, rng: np.random.Generator
 
 
 class Deterministic(RoundByRound):
-    """Fixed periodic gains that make the best arm look worse than it is.
+    """Periodic gains that make the best arm look worse than it is.
 
     One arm always pays 0.38, one pays 1 in every even round, one pays 1 in every third round, and the others pay 0. The
     second of them is the best, with 1/2 per round on average. The arms are assigned at random in each game; if the

@@ -58,7 +58,7 @@ class Algorithm:
         own_guarantee: The guarantee for `(n_arms, horizon)` where it comes from the agent's own randomness, so that it
             covers the arms only; by default it is that of the outermost wrapper. It must cover horizon + 1 steps: with
             batches, the last, unfinished one counts as a step, although it releases no sum.
-        paper_guarantee_of: What the paper claims for `(n_arms, horizon)`, where that differs.
+        paper_guarantee_of: The paper's claim for `(n_arms, horizon)`, where it differs.
         bound: An upper bound on the expected external regret for `(n_arms, horizon, memory)`, where one is known.
         bound_in: An upper bound on it for an environment whose bound depends on more, such as the decision set; by
             default `bound` for games with arms.

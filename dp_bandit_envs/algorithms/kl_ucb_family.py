@@ -63,9 +63,9 @@ def adap_klucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALP
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
-    Differs from the source in: ln t instead of ln(t + 1), with t the number of rounds played; that is at most about 2 %
-        of regret; new arms are tried in an order drawn at random (`RandomLabels`). The order depends on no gain, so the
-        guarantee is unchanged.
+    Differs from the source in: ln t instead of ln(t + 1), with t the number of rounds played, which changes regret by
+        about 2 % at most; new arms are tried in an order drawn at random (`RandomLabels`). The order depends on no
+        gain, so the guarantee is unchanged.
     """
     epsilon, alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
     return Algorithm(
@@ -96,10 +96,10 @@ def dp_klucb(
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
-    Differs from the source in: an arm's first block has ceil(4 / epsilon) gains and later ones double its count, which
-        are choices of this project (first, ratio): with many early releases some games end in regret of order T; new
-        arms are tried in an order drawn at random (`RandomLabels`). The order depends on no gain, so the guarantee is
-        unchanged.
+    Differs from the source in: a first block of ceil(4 / epsilon) gains for each arm, and later blocks that double its
+        count, which are this project's choices (first, ratio): with many early releases some games end in regret of
+        order T; new arms are tried in an order drawn at random (`RandomLabels`). The order depends on no gain, so the
+        guarantee is unchanged.
     """
     epsilon = checks.epsilon(epsilon)
     return _on_blocks(lambda: RandomLabels(KlUcb(epsilon=epsilon, lazy=True)), epsilon, ratio, first, "DP-KLUCB")
@@ -122,10 +122,10 @@ def dp_imed(
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
-    Differs from the source in: an arm's first block has ceil(4 / epsilon) gains and later ones double its count, which
-        are choices of this project (first, ratio): with many early releases some games end in regret of order T. A few
-        in a thousand games still do; new arms are tried in an order drawn at random (`RandomLabels`). The order depends
-        on no gain, so the guarantee is unchanged.
+    Differs from the source in: a first block of ceil(4 / epsilon) gains for each arm, and later blocks that double its
+        count, which are this project's choices (first, ratio): with many early releases some games end in regret of
+        order T. A few in a thousand games still do; new arms are tried in an order drawn at random (`RandomLabels`).
+        The order depends on no gain, so the guarantee is unchanged.
     """
     epsilon = checks.epsilon(epsilon)
     return _on_blocks(lambda: RandomLabels(Imed(epsilon=epsilon, lazy=True)), epsilon, ratio, first, "DP-IMED")

@@ -6,7 +6,7 @@ the draws from them, depend on releases only.
 
 import dataclasses
 import math
-from typing import Final, SupportsFloat, SupportsIndex
+from typing import Final, NamedTuple, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.gaussian_thompson import GaussianThompsonSampling
@@ -82,13 +82,13 @@ def tuned_ts(
     played. c is the smallest for (epsilon, delta), or `variance`; b is `pulls`, by default 8 sigma sqrt(T) rounded up,
     at most T / (2 K), with sigma the deviation of Gaussian noise for (epsilon, delta).
 
-    Private because a changed gain moves the mean of one arm's draw by 1 / (n + 1) at most, of which :math:`\sqrt{c / (n
-    + 1)}` hides all but :math:`1 / \sqrt{c (n + 1)}` deviations, and :math:`n \ge b`: the T - K b rounds with draws are
-    together one Gaussian mechanism at a distance of :math:`\sqrt{(T - K b) / (c (b + 1))}`. The arms are a function of
-    the draws.
+    Private because a changed gain moves the mean of one arm's draw by 1 / (n + 1) at most, which is
+    :math:`1 / \sqrt{c (n + 1)}` standard deviations, with :math:`n \ge b`. So the T - K b rounds with draws compose to
+    one Gaussian mechanism at a distance of :math:`\sqrt{(T - K b) / (c (b + 1))}`. The arms are post-processing of the
+    draws.
 
-    Differs from the source in: of the source only the abstract and a summary were at hand: pulls and variance are its;
-        this guarantee, its composition and the default of b are this project's.
+    Differs from the source in: the guarantee, its composition and the default of b, which are this project's. Only the
+        abstract and a summary of the source were available; pulls and variance are from it.
     """
     delta = checks.delta(delta)
     epsilon = checks.epsilon(epsilon)
@@ -96,50 +96,70 @@ def tuned_ts(
     if fixed is not None and epsilon != 1:
         raise ValueError("epsilon and variance both fix the draws; give one or the other.")
     given_pulls = None if pulls is None else checks.integer("pulls", pulls, at_least=0)
-    sigma = gaussian_sigma(epsilon, delta)
-
-    def pulls_in(n_arms: int, horizon: int) -> int:
-        if given_pulls is not None:
-            return given_pulls
-        return min(horizon // (2 * n_arms), math.ceil(8 * sigma * math.sqrt(horizon)))
-
-    def hidden(n_arms: int, horizon: int) -> float:
-        """Return 1 / c of a distance of 1: the rounds with draws over the least n + 1 in them."""
-        b = pulls_in(n_arms, horizon)
-        return max(0, horizon + 1 - n_arms * b) / (max(b, 1) + 1)
-
-    def variance_in(n_arms: int, horizon: int) -> float:
-        return hidden(n_arms, horizon) * square(sigma) if fixed is None else fixed
+    settings = WideDraws(gaussian_sigma(epsilon, delta), given_pulls, fixed)
 
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
-        c, least = variance_in(n_arms, horizon), hidden(n_arms, horizon)
-        if least == 0:
+        rounds, c = settings.rounds(n_arms, horizon), settings.variance(n_arms, horizon)
+        if rounds == 0:
             return PrivacyGuarantee(0.0, theorem="each arm is only pulled, whatever it pays", agents=TUNED_ONLY)
         if c == 0:
             return PrivacyGuarantee.none("epsilon is inf, so draws do not vary")
-        noise_law = gaussian_law(math.sqrt(c / least))
-        stated = PrivacyGuarantee(
-            epsilon,
+        least = settings.least_gains(n_arms, horizon)
+        noise_law = gaussian_law(math.sqrt(c * (least + 1) / rounds))
+        return PrivacyGuarantee(
+            epsilon if fixed is None else noise_law.epsilon(delta),
             delta=delta,
             rho=noise_law.gaussian / 2,
             noise_law=noise_law,
             theorem=(
-                f"Gaussian mechanism: {max(0, horizon + 1 - n_arms * pulls_in(n_arms, horizon))} rounds with draws of"
-                f" variance {c:.3g} / (n + 1), whose mean one round moves by 1 / (n + 1) at most, with n at least"
-                f" {max(pulls_in(n_arms, horizon), 1)}"
+                f"Gaussian mechanism: {rounds} rounds with draws of variance {c:.3g} / (n + 1), whose mean one round"
+                f" moves by 1 / (n + 1) at most, with n at least {least} (proof in docs/notes/thompson-privacy.md)"
             ),
             agents=TUNED_ONLY,
         )
-        return stated if fixed is None else dataclasses.replace(stated, epsilon=noise_law.epsilon(delta))
 
     return Algorithm(
         name="Tuned-TS",
-        make_agent=lambda: GaussianThompsonSampling(pulls=pulls_in, variance=variance_in),
+        make_agent=lambda: GaussianThompsonSampling(pulls=settings.pulls, variance=settings.variance),
         wrapping=ExactSums,
         own_guarantee=guarantee,
         parameters={"epsilon": epsilon, "delta": delta, "pulls": given_pulls, "variance": fixed},
         reference="Ou, Avella Medina and Cummings (2024), the modified algorithm",
     )
+
+
+class WideDraws(NamedTuple):
+    """The settings of Tuned-TS in a game of any size.
+
+    Attributes:
+        sigma: Standard deviation of Gaussian noise for the requested guarantee.
+        fixed_pulls: Pulls of each arm, or None for the default.
+        fixed_variance: c, or None for the smallest c with that guarantee.
+    """
+
+    sigma: float
+    fixed_pulls: int | None
+    fixed_variance: float | None
+
+    def pulls(self, n_arms: int, horizon: int) -> int:
+        """Return b, the number of pulls of each arm before the first draw."""
+        if self.fixed_pulls is not None:
+            return self.fixed_pulls
+        return min(horizon // (2 * n_arms), math.ceil(8 * self.sigma * math.sqrt(horizon)))
+
+    def rounds(self, n_arms: int, horizon: int) -> int:
+        """Return the largest number of rounds with draws, and one more for an unfinished batch."""
+        return max(0, horizon + 1 - n_arms * self.pulls(n_arms, horizon))
+
+    def least_gains(self, n_arms: int, horizon: int) -> int:
+        """Return the least number of gains of the changed arm in a round with draws after its change."""
+        return max(self.pulls(n_arms, horizon), 1)
+
+    def variance(self, n_arms: int, horizon: int) -> float:
+        """Return c."""
+        if self.fixed_variance is not None:
+            return self.fixed_variance
+        return self.rounds(n_arms, horizon) / (self.least_gains(n_arms, horizon) + 1) * square(self.sigma)
 
 
 def ts_n() -> Algorithm:

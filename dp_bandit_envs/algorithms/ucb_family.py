@@ -333,9 +333,9 @@ def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
-    Differs from the source in: ln t instead of ln(t + 1), with t the number of rounds played; that is at most about 2 %
-        of regret; new arms are tried in an order drawn at random (`RandomLabels`). The order depends on no gain, so the
-        guarantee is unchanged.
+    Differs from the source in: ln t instead of ln(t + 1), with t the number of rounds played, which changes regret by
+        about 2 % at most; new arms are tried in an order drawn at random (`RandomLabels`). The order depends on no
+        gain, so the guarantee is unchanged.
     """
     epsilon, alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
     return Algorithm(
@@ -371,10 +371,10 @@ def adac_ucb(
     `rho` takes the place of epsilon: sigma is then 1 / sqrt(2 rho), and epsilon what that is at delta. For epsilon = 1
     and delta = 1e-6 rho is 0.028.
 
-    Differs from the source in: only the source's abstract was available: the Gaussian mechanism and adaptive episodes
-        are its, but the lengths of episodes are those of AdaP-UCB, and the index is this project's, with a proof; t is
+    Differs from the source in: episodes of AdaP-UCB's lengths; the index, which is this project's, with a proof; t is
         the number of rounds played; new arms are tried in an order drawn at random (`RandomLabels`). The order depends
-        on no gain, so the guarantee is unchanged.
+        on no gain, so the guarantee is unchanged. Only the source's abstract was available; it has the Gaussian
+        mechanism and adaptive episodes.
     """
     delta, alpha = checks.delta(delta), checks.greater_than("alpha", alpha, 0)
     epsilon = epsilon_of_rho(rho, epsilon, delta)

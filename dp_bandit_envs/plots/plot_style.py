@@ -160,7 +160,7 @@ def styles_for(
         names: The algorithms of all panels; parameters in brackets after a name belong to the same algorithm.
         together: The algorithms of each panel; repeated colours are placed in different panels if possible.
         reserved: Colours of lines without an algorithm; only an algorithm's own look may use them.
-        fixed: Looks that are given, which others do not get.
+        fixed: Given looks, reserved for their algorithms.
     """
     panels = list(together)
     order = list(dict.fromkeys(names))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass
 class StopWatch:
-    """Notes after each step what an agent recommends that looks for the best arm, and when it stops.
+    """Records the recommendation and the stop of an agent that looks for the best arm, step by step.
 
     Attributes:
         agent: The agent; nothing is noted unless it has the method `recommend` and the attribute `done`.
@@ -54,7 +54,7 @@ class StopWatch:
     steps: int = 0
 
     def note(self) -> None:
-        """Note the agent's recommendation."""
+        """Record the agent's recommendation."""
         if not callable(getattr(self.agent, "recommend", None)) or not hasattr(self.agent, "done"):
             return
         if not self.steps and self.agent.done:

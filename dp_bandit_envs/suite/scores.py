@@ -115,7 +115,7 @@ def standard_error_of_score(deviation: float, games: int, chance: float, best: f
 
 
 class AxisTotals(NamedTuple):
-    """A total with its standard error, and of each axis the mean score and its standard error."""
+    """A total and the mean score of each axis, each with its standard error."""
 
     total: float
     error: float

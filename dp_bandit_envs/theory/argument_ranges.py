@@ -50,7 +50,7 @@ def _gaps(name: str, value: Any) -> list[float]:
 
 def _ends(name: str, value: Any) -> list[int]:
     if isinstance(value, np.ndarray) and value.dtype == np.int64 and value.ndim == 1 and value.min(initial=1) >= 1:
-        numbers = value.tolist()
+        numbers: list[int] = value.tolist()
     else:
         numbers = [_whole(1)(f"{name}[{place}]", number) for place, number in enumerate(_several(name, value))]
     if not all(early < late for early, late in itertools.pairwise(numbers)):

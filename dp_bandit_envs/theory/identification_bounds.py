@@ -5,10 +5,10 @@ If an algorithm recommends a wrong arm with probability at most beta in every ga
 
 .. math:: \frac{1}{T^*} = \max_w \min_{a \ne b} \inf_u \, w_b \, d(\mu_b, u) + w_a \, d(\mu_a, u)
 
-over shares w of the rounds, with b the best arm. Without privacy d is the divergence of coins; for an algorithm that is
+over shares w of the rounds, with b the best arm. Without privacy d is the divergence of coins. For an algorithm that is
 epsilon-differentially private (arms, stop and recommendation, central model, neighbours differ in one round) it is
-`private_divergence`; in the local model it is that of the best private answers, which are randomised responses.
-Proofs: docs/notes/identification.md.
+`private_divergence`. In the local model it is the divergence of the best private answers, which are randomised
+responses. Proofs: docs/notes/identification.md.
 """
 
 import math

@@ -9,7 +9,7 @@ arm's successive releases have a finite sum.
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
@@ -29,7 +29,7 @@ EARLY_ENDS = 1000
 
 @checked()
 def noisy_int_bound(
-    means: Means, horizon: SupportsIndex, ends: Sequence[int], v: SupportsFloat, *, redraws: bool = False
+    means: Means, horizon: SupportsIndex, ends: Iterable[int], v: SupportsFloat, *, redraws: bool = False
 ) -> float:
     r"""Return the bound of DP-UCB-INT without a bonus for its noise, of scale :math:`W^{v/2 - 1}` in a mean of W gains.
 
@@ -194,4 +194,5 @@ def _gained(best: float, y: float, epsilon: float) -> FloatArray:
 @functools.lru_cache(maxsize=64)
 def _powers(nats: tuple[float, ...]) -> FloatArray:
     """Return e^(-s u) for each u and s."""
-    return np.exp(-np.outer(nats, SHARES))
+    powers: FloatArray = np.exp(-np.outer(nats, SHARES))
+    return powers

@@ -103,7 +103,7 @@ def lazy_dp_ts_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloa
     Source: the scheme of Agrawal and Goyal (2013). Hu and Hegde (2022) have a bound, which was not available.
     """
     horizon, epsilon = checks.integer("horizon", horizon, at_least=1), checks.epsilon(epsilon)
-    sizes = 2.0 ** np.arange(horizon.bit_length())
+    sizes = np.array([2.0**j for j in range(horizon.bit_length())])
     noise, width = [(1 / epsilon, 1)], 3 * math.log(horizon) / epsilon
     failures = 0.0 if math.isinf(epsilon) else 0.2
 

@@ -6,8 +6,8 @@ nats, against pairs of means such that a is at least as good as b:
 .. math:: W(b, a) = \inf_u \, n_b \, d(\hat\mu_b, u) + n_a \, d(\hat\mu_a, u)
 
 where d is 0 if u does not lie between the two means. If a is the best arm, W is at most the evidence of the two arms'
-data against their true means, so a threshold only has to bound this sum. docs/notes/identification.md has the proofs,
-which hold for gains in [0, 1] that are independent with fixed means.
+data against their true means, so a threshold only has to bound this sum. The proofs in docs/notes/identification.md
+hold for independent gains in [0, 1] with fixed means.
 
 Plain functions of floats without checks, because compiled agents call them.
 """

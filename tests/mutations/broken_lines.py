@@ -303,8 +303,8 @@ OTHERS = (
     Mutation(
         "Gaussian TS draws twice too wide",
         "agents/gaussian_thompson.py",
-        "    state.deviations[arm] = math.sqrt(inverse)\n",
-        "    state.deviations[arm] = 2.0 * math.sqrt(inverse)\n",
+        "    state.deviations[arm] = math.sqrt(state.variance * inverse)\n",
+        "    state.deviations[arm] = 2.0 * math.sqrt(state.variance * inverse)\n",
         ("tests/agents/test_thompson_sampling.py", "-k", "means_and_deviations_by_hand"),
     ),
     Mutation(
@@ -1398,7 +1398,7 @@ FRONTIER = (
     ),
     Mutation(
         "Gaussian noise of a batch for one sum, where two move",
-        f"{PRIVACY}/mechanisms/batch_sums.py",
+        f"{PRIVACY}/mechanisms/sum_noise.py",
         "            return sigma * distance, grid_of(sigma * distance)",
         "            return sigma, grid_of(sigma)",
         ("tests/wrappers/test_sums_privacy_loss.py", "-k", "in_a_batch"),

@@ -214,7 +214,7 @@ class RestartedSums(BlockSums):
     Protects: one round's gains of all arms, in the central model.
     """
 
-    release = staticmethod(release_until_restart)  # type: ignore[assignment]
+    release = staticmethod(release_until_restart)
     idle = staticmethod(idle_until_restart)
 
     def __init__(self, *, epsilon: SupportsFloat, period: SupportsIndex, draws: str = "fast") -> None:
